@@ -1,0 +1,167 @@
+//! All-to-all: every rank sends one message to every other, in the order of a named algorithm.
+//!
+//! An algorithm is one row of [`ALGORITHMS`]: all it says is in which order a rank addresses the others, relative to
+//! itself. The order is the same on every rank, so the messages of one index move every rank's data by the same vector.
+
+mod a2and;
+mod a2at;
+mod build;
+mod simple_spread;
+
+use crate::error::Error;
+use crate::schedule::Schedule;
+use crate::topology::{Grid, MAX_DIMS};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Destination relative to the sender, one signed coordinate a dimension [hops], 0 past the last: coordinate `d` of the
+/// destination is `(own + offset[d]) mod size[d]`, on a mesh too.
+pub type Offset = [i32; MAX_DIMS];
+
+/// How messages keep in step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sync {
+    /// A controller that becomes free takes the next message at once.
+    #[default]
+    Async,
+    /// Message `m` of a rank waits until the rank has completely received all messages addressed to it whose index is below
+    /// `c * floor(m / c)`, where `c` is the number of controllers.
+    Local,
+}
+
+/// What an all-to-all needs to know besides its algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AllToAllOptions {
+    /// Length of each message [flits], at least 1.
+    pub message_flits: u32,
+    /// How messages keep in step.
+    pub sync: Sync,
+    /// Messages that a terminal can send at the same time, at least 1: the size of the groups of [`Sync::Local`].
+    pub controllers: u32,
+}
+
+/// Order in which a rank addresses the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Order {
+    /// Rank `me + offset` modulo the number of ranks.
+    Ranks(Vec<u32>),
+    /// Relative coordinates.
+    Coordinates(Vec<Offset>),
+}
+
+/// An algorithm for all-to-all.
+#[derive(Debug)]
+pub struct Algorithm {
+    /// Name in configurations and tables.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Where it was published.
+    pub paper: &'static str,
+    /// Where it is defined, in words.
+    pub defined_on: &'static str,
+    is_defined_on: fn(&Grid) -> bool,
+    order: fn(&Grid) -> Order,
+}
+
+/// All algorithms, by name.
+pub static ALGORITHMS: &[Algorithm] = &[
+    Algorithm {
+        name: "a2a",
+        summary: "SimpleSpread: rank me + 1, me + 2, ...",
+        paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010, section 2.1",
+        defined_on: "any grid of at least 2 routers",
+        is_defined_on: at_least_two,
+        order: |grid| Order::Ranks(simple_spread::order(grid.routers())),
+    },
+    Algorithm {
+        name: "a2and",
+        summary: "the relative coordinates counted up, last dimension fastest",
+        paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010, section 2.2",
+        defined_on: "any grid of at least 2 routers",
+        is_defined_on: at_least_two,
+        order: |grid| Order::Coordinates(a2and::order(grid.sizes())),
+    },
+    Algorithm {
+        name: "a2at",
+        summary: "vectors that load all links equally, one symmetric orbit after the other",
+        paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010, section 2.3 (odd squares); generalised here",
+        defined_on: "any grid of at least 2 routers",
+        is_defined_on: at_least_two,
+        order: |grid| Order::Coordinates(a2at::order(grid)),
+    },
+];
+
+fn at_least_two(grid: &Grid) -> bool {
+    grid.routers() >= 2
+}
+
+/// The schedule of algorithm `name` on `grid`, one rank a router (rank = router).
+///
+/// Each rank first posts all its receives, in the order of the index that the messages have at their senders, then sends.
+/// The phase of both operations is that index.
+pub fn all_to_all(name: &str, grid: &Grid, options: &AllToAllOptions) -> Result<Schedule, Error> {
+    if options.message_flits == 0 {
+        return Err(Error::config("workload.message_flits", 0, "at least 1 flit", ""));
+    }
+    if options.controllers == 0 {
+        return Err(Error::config("network.terminal.controllers", 0, "at least 1 controller", ""));
+    }
+    let algorithm = find(name)?;
+    Ok(build::schedule(algorithm.name, grid, &algorithm.order_on(grid)?, options))
+}
+
+/// The destinations of algorithm `name` relative to the sender, in the order in which they are addressed.
+///
+/// `a2a` counts ranks, not coordinates; on a grid of more than one dimension it has no such vectors and is refused.
+pub fn relative_order(name: &str, grid: &Grid) -> Result<Vec<Offset>, Error> {
+    match find(name)?.order_on(grid)? {
+        Order::Coordinates(offsets) => Ok(offsets),
+        Order::Ranks(offsets) => match (0..grid.dims()).filter(|&d| grid.size(d) > 1).collect::<Vec<_>>()[..] {
+            [d] => Ok(offsets
+                .iter()
+                .map(|&o| {
+                    let mut v = [0; MAX_DIMS];
+                    v[d] = o as i32;
+                    v
+                })
+                .collect()),
+            _ => Err(Error::config(
+                "workload.algorithm",
+                name,
+                "an algorithm that addresses by relative coordinates",
+                "a2and and a2at do; a2a addresses by rank",
+            )),
+        },
+    }
+}
+
+impl Algorithm {
+    fn order_on(&self, grid: &Grid) -> Result<Order, Error> {
+        if (self.is_defined_on)(grid) {
+            return Ok((self.order)(grid));
+        }
+        let sizes: Vec<String> = grid.sizes().iter().map(u32::to_string).collect();
+        let expected = format!("{} for {}", self.defined_on, self.name);
+        Err(Error::config("network.topology.size", sizes.join("x"), expected, ""))
+    }
+}
+
+/// The algorithm called `name`; the error suggests the nearest name.
+pub fn find(name: &str) -> Result<&'static Algorithm, Error> {
+    if let Some(algorithm) = ALGORITHMS.iter().find(|a| a.name == name) {
+        return Ok(algorithm);
+    }
+    let likeness = |a: &Algorithm| strsim::jaro_winkler(a.name, &name.to_lowercase());
+    let nearest = ALGORITHMS.iter().map(|a| (likeness(a), a.name)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let hint = match nearest {
+        Some((likeness, nearest)) if likeness > 0.7 => format!("did you mean {nearest}?"),
+        _ => String::new(),
+    };
+    let names: Vec<&str> = ALGORITHMS.iter().map(|a| a.name).collect();
+    Err(Error::config("workload.algorithm", name, format!("one of {}", names.join(", ")), hint))
+}
+
+#[cfg(test)]
+mod tests;

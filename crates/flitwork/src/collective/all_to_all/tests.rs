@@ -1,0 +1,136 @@
+//! What every algorithm must do.
+
+use super::*;
+use crate::schedule::{OpKind, check_exchange};
+use proptest::prelude::*;
+
+fn options(sync: Sync, controllers: u32) -> AllToAllOptions {
+    AllToAllOptions { message_flits: 100, sync, controllers }
+}
+
+/// Whether each relative destination but 0 occurs exactly once.
+pub fn covers(offsets: &[Offset], sizes: &[u32]) -> bool {
+    let grid = Grid::torus(sizes);
+    let mut seen = vec![false; grid.routers() as usize];
+    seen[0] = true;
+    offsets.len() + 1 == seen.len()
+        && offsets.iter().all(|v| {
+            let mut at = [0; MAX_DIMS];
+            for d in 0..sizes.len() {
+                at[d] = v[d].rem_euclid(sizes[d] as i32) as u32;
+            }
+            !std::mem::replace(&mut seen[grid.id(&at) as usize], true)
+        })
+}
+
+fn grids(sizes: &[u32]) -> Vec<Grid> {
+    let mixed: Vec<bool> = (0..sizes.len()).map(|d| d % 2 == 0).collect();
+    vec![Grid::torus(sizes), Grid::mesh(sizes), Grid::new(sizes, &mixed, true)]
+}
+
+#[test]
+fn every_destination_once_on_all_rectangles_up_to_17() {
+    for a in 1..=17 {
+        for b in 1..=17 {
+            for grid in grids(&[a, b]).iter().filter(|g| g.routers() > 1) {
+                for name in ["a2and", "a2at"] {
+                    assert!(covers(&relative_order(name, grid).unwrap(), grid.sizes()), "{name} {grid:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_pair_once_on_grids_of_one_to_six_dimensions() {
+    #[rustfmt::skip]
+    let sizes: [&[u32]; 14] = [
+        &[7], &[8], &[5, 5], &[4, 4], &[6, 5], &[3, 1, 3], &[3, 3, 3], &[4, 4, 4], &[6, 5, 4], &[5, 3, 3], &[2, 2, 2],
+        &[3, 3, 3, 3], &[2, 3, 2, 3, 2], &[2, 2, 3, 2, 2, 3],
+    ];
+    for sizes in sizes {
+        for grid in grids(sizes) {
+            for algorithm in ALGORITHMS {
+                for (sync, controllers) in [(Sync::Async, 1), (Sync::Local, 1), (Sync::Local, 4), (Sync::Local, 7)] {
+                    let s = all_to_all(algorithm.name, &grid, &options(sync, controllers)).unwrap();
+                    let report = check_exchange(&s).unwrap();
+                    let ranks = u64::from(grid.routers());
+                    assert_eq!(report.messages, ranks * (ranks - 1));
+                    assert_eq!(u64::from(report.phases), ranks - 1);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_destination_once_anywhere(
+        (sizes, wrap) in proptest::collection::vec((1u32..7, any::<bool>()), 1..=5).prop_map(|v| v.into_iter().unzip())
+    ) {
+        let (sizes, wrap): (Vec<u32>, Vec<bool>) = (sizes, wrap);
+        let grid = Grid::new(&sizes, &wrap, false);
+        if grid.routers() > 1 {
+            for name in ["a2and", "a2at"] {
+                prop_assert!(covers(&relative_order(name, &grid).unwrap(), &sizes));
+            }
+        }
+    }
+}
+
+#[test]
+fn local_sync_waits_for_the_group_before() {
+    let grid = Grid::torus(&[5, 5]);
+    let s = all_to_all("a2at", &grid, &options(Sync::Local, 4)).unwrap();
+    for rank in 0..25 {
+        let mut sends = 0;
+        for i in s.ops_of(rank) {
+            match s.ops[i as usize].kind {
+                OpKind::Send { .. } => sends += 1,
+                OpKind::Wait => {
+                    assert_eq!(sends % 4, 0);
+                    let waited: Vec<u32> = s.deps_of(i).iter().map(|&d| s.ops[d as usize].phase).collect();
+                    assert_eq!(waited, (sends - 4..sends).collect::<Vec<_>>());
+                }
+                _ => assert_eq!(sends, 0, "receives come first"),
+            }
+        }
+        assert_eq!(sends, 24);
+    }
+}
+
+#[test]
+fn a_receive_has_the_phase_of_its_send() {
+    for algorithm in ALGORITHMS {
+        let s = all_to_all(algorithm.name, &Grid::mesh(&[4, 3]), &options(Sync::Async, 1)).unwrap();
+        let partner = crate::schedule::match_messages(&s).unwrap();
+        for (i, &p) in partner.iter().enumerate() {
+            assert_eq!(s.ops[i].phase, s.ops[p as usize].phase);
+        }
+    }
+}
+
+#[test]
+fn faults_are_named() {
+    let grid = Grid::torus(&[5, 5]);
+    let fault = |name, o| all_to_all(name, &grid, &o).unwrap_err().to_string();
+    let good = options(Sync::Async, 1);
+    assert_eq!(fault("a2ta", good), "workload.algorithm = a2ta: expected one of a2a, a2and, a2at; did you mean a2at?");
+    assert!(!fault("bruck", good).contains("did you mean"));
+    assert!(fault("a2at", AllToAllOptions { message_flits: 0, ..good }).contains("workload.message_flits = 0"));
+    assert!(fault("a2at", AllToAllOptions { controllers: 0, ..good }).contains("controllers = 0"));
+    let alone = all_to_all("a2at", &Grid::torus(&[1, 1]), &good).unwrap_err().to_string();
+    assert!(alone.contains("network.topology.size = 1x1: expected any grid of at least 2 routers"), "{alone}");
+}
+
+#[test]
+fn rank_offsets_are_vectors_in_one_dimension_only() {
+    assert_eq!(relative_order("a2a", &Grid::torus(&[1, 3])).unwrap(), [[0, 1, 0, 0, 0, 0], [0, 2, 0, 0, 0, 0]]);
+    assert!(relative_order("a2a", &Grid::torus(&[3, 3])).is_err());
+}
+
+#[test]
+fn a_square_of_33_is_checked_in_little_time() {
+    let s = all_to_all("a2at", &Grid::torus(&[33, 33]), &options(Sync::Local, 4)).unwrap();
+    assert_eq!(check_exchange(&s).unwrap().messages, 1089 * 1088);
+}
