@@ -1,0 +1,164 @@
+//! The load of every channel under dimension-order routing, in total and phase by phase.
+//!
+//! Every message is walked along its way: exact on any grid, wrap and placement. At a tie that is split or drawn by a coin,
+//! half of the message is counted each way: what a channel carries after a split (but for an odd flit), and the expectation
+//! with a coin.
+
+use crate::routing::DimensionOrder;
+use crate::schedule::Schedule;
+use crate::topology::{Coords, Grid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Load of the channels of one dimension and direction.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassLoad {
+    /// Dimension.
+    pub dimension: usize,
+    /// Direction: 1 or -1.
+    pub sign: i8,
+    /// Load of the most loaded channel [flits].
+    pub max_flits: f64,
+}
+
+/// Loads of one phase: of a group of consecutive message indices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseLoad {
+    /// Number of the group: message index / controllers.
+    pub group: u32,
+    /// Load of the most loaded channel [flits].
+    pub max_flits: f64,
+    /// The same by dimension and direction, as in [`LinkLoads::classes`] [flits].
+    pub class_max_flits: Vec<f64>,
+}
+
+/// Loads of all channels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkLoads {
+    /// Load of output port `p` of router `r` at index `r * 2 * dims + p`; 0 where there is no channel [flits].
+    pub channel_flits: Vec<f64>,
+    /// Load of the most loaded channel [flits].
+    pub max_flits: f64,
+    /// The same by dimension and direction: +x, -x, +y, ...
+    pub classes: Vec<ClassLoad>,
+    /// Phases in order, if they were asked for.
+    pub phases: Vec<PhaseLoad>,
+    /// Sum over the phases of [`PhaseLoad::max_flits`], 0 if they were not asked for [flits].
+    pub phase_sum_flits: f64,
+}
+
+/// The loads of all messages of a schedule; rank `r` is at router `router_of[r]`.
+///
+/// With `group` the loads of each group of that many (at least 1) consecutive message indices are found as well.
+pub fn link_loads(
+    grid: &Grid,
+    routing: &DimensionOrder,
+    schedule: &Schedule,
+    router_of: &[u32],
+    group: Option<u32>,
+) -> LinkLoads {
+    let ports = grid.network_ports();
+    let mut walker = Walker::new(grid, routing);
+    let mut total = vec![0u64; walker.loads.len()];
+    let mut phases = Vec::new();
+    let mut messages: Vec<(u32, u32, u32, u32)> = schedule
+        .messages()
+        .map(|(from, to, flits, phase)| (phase / group.unwrap_or(1).max(1), from, to, flits))
+        .collect();
+    if group.is_some() {
+        messages.sort_unstable_by_key(|&(phase, from, ..)| (phase, from));
+    }
+    let same_phase = |a: &(u32, u32, u32, u32), b: &(u32, u32, u32, u32)| group.is_none() || a.0 == b.0;
+    for chunk in messages.chunk_by(same_phase) {
+        walker.loads.fill(0);
+        for &(_, from, to, flits) in chunk {
+            walker.walk(router_of[from as usize], router_of[to as usize], flits);
+        }
+        total.iter_mut().zip(&walker.loads).for_each(|(t, l)| *t += l);
+        if group.is_some() {
+            let class_max_flits = class_maxima(&walker.loads, ports);
+            let max_flits = class_max_flits.iter().copied().fold(0.0, f64::max);
+            phases.push(PhaseLoad { group: chunk[0].0, max_flits, class_max_flits });
+        }
+    }
+    let classes: Vec<ClassLoad> = class_maxima(&total, ports)
+        .into_iter()
+        .enumerate()
+        .map(|(port, max_flits)| ClassLoad { dimension: port / 2, sign: if port % 2 == 0 { 1 } else { -1 }, max_flits })
+        .collect();
+    LinkLoads {
+        channel_flits: total.iter().map(|&h| flits(h)).collect(),
+        max_flits: classes.iter().map(|c| c.max_flits).fold(0.0, f64::max),
+        classes,
+        phase_sum_flits: phases.iter().map(|p| p.max_flits).sum(),
+        phases,
+    }
+}
+
+/// Flits of a number of half flits.
+fn flits(halves: u64) -> f64 {
+    halves as f64 / 2.0
+}
+
+/// Largest load of each output port over all routers [flits].
+fn class_maxima(loads: &[u64], ports: usize) -> Vec<f64> {
+    let mut maxima = vec![0; ports];
+    for router in loads.chunks(ports) {
+        maxima.iter_mut().zip(router).for_each(|(m, l)| *m = (*l).max(*m));
+    }
+    maxima.into_iter().map(flits).collect()
+}
+
+/// Adds messages to the channels on their way.
+struct Walker<'a> {
+    grid: &'a Grid,
+    routing: &'a DimensionOrder,
+    coords: Vec<Coords>,
+    /// Difference of the router numbers of neighbours in each dimension.
+    stride: Vec<u32>,
+    /// Load of each channel [half flits].
+    loads: Vec<u64>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(grid: &'a Grid, routing: &'a DimensionOrder) -> Self {
+        Walker {
+            grid,
+            routing,
+            coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
+            stride: (0..grid.dims()).map(|d| grid.sizes()[..d].iter().product()).collect(),
+            loads: vec![0; grid.routers() as usize * grid.network_ports()],
+        }
+    }
+
+    fn walk(&mut self, src: u32, dst: u32, flits: u32) {
+        let (from, to) = (self.coords[src as usize], self.coords[dst as usize]);
+        // The two outcomes of every coin: they differ in the dimensions that are tied and left to chance or split.
+        let heads = self.routing.header(self.grid, &from, &to, 0).minus;
+        let tails = self.routing.header(self.grid, &from, &to, u8::MAX).minus;
+        let mut at = src;
+        for i in 0..self.routing.order.len() {
+            let d = self.routing.order[i];
+            let mut end = at;
+            for header in [heads, tails] {
+                end = self.walk_dimension(at, d, from[d], to[d], header >> d & 1 == 1, flits);
+            }
+            at = end;
+        }
+    }
+
+    /// Adds half of `flits` to the channels from coordinate `c` to `to` of dimension `d`; the router at the end.
+    fn walk_dimension(&mut self, mut at: u32, d: usize, mut c: u32, to: u32, minus: bool, flits: u32) -> u32 {
+        let (stride, last, ports) = (self.stride[d], self.grid.size(d) - 1, self.grid.network_ports());
+        while c != to {
+            self.loads[at as usize * ports + 2 * d + usize::from(minus)] += u64::from(flits);
+            (at, c) = match minus {
+                false if c == last => (at - last * stride, 0),
+                false => (at + stride, c + 1),
+                true if c == 0 => (at + last * stride, last),
+                true => (at - stride, c - 1),
+            };
+        }
+        at
+    }
+}

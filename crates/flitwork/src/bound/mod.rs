@@ -1,0 +1,150 @@
+//! What no run can beat, and where the load falls: bisection, link loads, terminals, and the phase model beside them.
+//!
+//! A channel carries 1 flit a cycle. All bounds leave out latency, so they are lower bounds for every router.
+
+mod bisection;
+mod link_loads;
+mod terminals;
+mod uniform;
+
+use crate::error::Error;
+use crate::routing::DimensionOrder;
+use crate::schedule::Schedule;
+use crate::topology::Grid;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use bisection::{Bisection, bisection, bisection_units};
+pub use link_loads::{ClassLoad, LinkLoads, PhaseLoad, link_loads};
+pub use terminals::{TerminalLimits, TerminalTimes, terminal_times};
+pub use uniform::{UniformSaturation, uniform_saturation};
+
+/// Where the ranks are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// The router of each rank.
+    pub router_of: Vec<u32>,
+    /// The terminal of each rank; several ranks may share one.
+    pub terminal_of: Vec<u32>,
+}
+
+impl Placement {
+    /// Rank = terminal = router.
+    pub fn one_per_router(grid: &Grid) -> Self {
+        Placement::blocks(grid, 1)
+    }
+
+    /// Rank = terminal; ranks `k * ranks_per_router ..` are at router `k`.
+    pub fn blocks(grid: &Grid, ranks_per_router: u32) -> Self {
+        let ranks = grid.routers() * ranks_per_router;
+        Placement {
+            router_of: (0..ranks).map(|r| r / ranks_per_router.max(1)).collect(),
+            terminal_of: (0..ranks).collect(),
+        }
+    }
+
+    fn check(&self, grid: &Grid, schedule: &Schedule) -> Result<(), Error> {
+        let ranks = schedule.ranks() as usize;
+        let fault = if self.router_of.len() != ranks || self.terminal_of.len() != ranks {
+            format!("has {ranks} ranks, but {} are placed", self.router_of.len().min(self.terminal_of.len()))
+        } else if let Some(router) = self.router_of.iter().find(|&&r| r >= grid.routers()) {
+            format!("is placed on router {router} of {}", grid.routers())
+        } else {
+            return Ok(());
+        };
+        Err(Error::Schedule { name: schedule.name.clone(), fault })
+    }
+}
+
+/// What limits a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The channels between two halves of the network.
+    Bisection,
+    /// The channel with the largest load under the routing.
+    LinkLoad,
+    /// The terminal that sends most.
+    Injection,
+    /// The terminal that receives most.
+    Ejection,
+}
+
+/// Lower bounds on the completion time of a schedule, and the estimate of the phase model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bound {
+    /// What any routing needs to bring the messages across the narrowest cut [cycles]; absent unless every rank sends to
+    /// every other.
+    pub bisection_cycles: Option<f64>,
+    /// Load of the most loaded channel under the routing at hand [cycles]. With random ties it is the expectation, which
+    /// bounds the mean over seeds.
+    pub link_load_cycles: f64,
+    /// What the terminals need to send [cycles].
+    pub injection_cycles: f64,
+    /// What the terminals need to receive [cycles].
+    pub ejection_cycles: f64,
+    /// The largest of the above [cycles]: no run of this schedule completes earlier.
+    pub tightest_cycles: f64,
+    /// Which of them it is.
+    pub tightest: Limit,
+    /// Sum over the phases of the load of the phase's most loaded channel [cycles]. NOT a lower bound: it is the time if each
+    /// phase waited for the one before; runs whose phases overlap in the buffers can be faster.
+    pub phase_model_cycles: f64,
+}
+
+/// Bounds the completion time of a schedule on a grid under a routing.
+///
+/// A phase of the phase model is a group of `limits.controllers` consecutive message indices.
+pub fn bound(
+    grid: &Grid,
+    routing: &DimensionOrder,
+    schedule: &Schedule,
+    placement: &Placement,
+    limits: &TerminalLimits,
+) -> Result<Bound, Error> {
+    placement.check(grid, schedule)?;
+    let loads = link_loads(grid, routing, schedule, &placement.router_of, Some(limits.controllers));
+    let terminals = terminal_times(schedule, &placement.terminal_of, limits);
+    let bisection_cycles = shortest_of_all_to_all(schedule).map(|flits| {
+        let mut ranks_at = vec![0; grid.routers() as usize];
+        placement.router_of.iter().for_each(|&r| ranks_at[r as usize] += 1);
+        bisection(grid, &ranks_at).messages * f64::from(flits)
+    });
+    // From the most to the least specific: of equal bounds the last is named.
+    let candidates = [
+        (terminals.ejection_cycles, Limit::Ejection),
+        (terminals.injection_cycles, Limit::Injection),
+        (loads.max_flits, Limit::LinkLoad),
+        (bisection_cycles.unwrap_or(0.0), Limit::Bisection),
+    ];
+    let (tightest_cycles, tightest) =
+        candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, Limit::LinkLoad));
+    Ok(Bound {
+        bisection_cycles,
+        link_load_cycles: loads.max_flits,
+        injection_cycles: terminals.injection_cycles,
+        ejection_cycles: terminals.ejection_cycles,
+        tightest_cycles,
+        tightest,
+        phase_model_cycles: loads.phase_sum_flits,
+    })
+}
+
+/// The shortest message [flits] if every rank sends to every other.
+fn shortest_of_all_to_all(schedule: &Schedule) -> Option<u32> {
+    let ranks = schedule.ranks();
+    // seen[to] is 1 + the last rank that was seen sending there; pairs are counted once.
+    let mut seen = vec![0; ranks as usize];
+    let (mut pairs, mut shortest) = (0u64, u32::MAX);
+    for (from, to, flits, _) in schedule.messages() {
+        if from != to && std::mem::replace(&mut seen[to as usize], from + 1) != from + 1 {
+            pairs += 1;
+        }
+        shortest = shortest.min(flits);
+    }
+    let all = u64::from(ranks) * u64::from(ranks.saturating_sub(1));
+    (ranks > 1 && pairs == all).then_some(shortest)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! What the terminals need to inject and to eject.
+
+use crate::schedule::Schedule;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How fast a terminal can send and receive. A controller works on one message and moves at most 1 flit a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalLimits {
+    /// Messages that a terminal can send at the same time, at least 1.
+    pub controllers: u32,
+    /// Most that a terminal injects [flits/cycle], more than 0.
+    pub injection_flits_per_cycle: f64,
+    /// Most that a terminal ejects [flits/cycle], more than 0.
+    pub ejection_flits_per_cycle: f64,
+}
+
+impl TerminalLimits {
+    /// A terminal with as many injection and ejection ports of 1 flit a cycle as controllers.
+    pub fn of_controllers(controllers: u32) -> Self {
+        let width = f64::from(controllers);
+        TerminalLimits { controllers, injection_flits_per_cycle: width, ejection_flits_per_cycle: width }
+    }
+}
+
+/// What the busiest terminals need.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalTimes {
+    /// Largest of (flits sent / injection rate) and (longest message / rate of one controller) [cycles].
+    pub injection_cycles: f64,
+    /// Largest of (flits received / ejection rate) [cycles].
+    pub ejection_cycles: f64,
+}
+
+/// What terminals need at least; rank `r` is at terminal `terminal_of[r]`. Messages within a terminal are not counted.
+///
+/// One message to each of P - 1 others gives the limit `(P - 1) / min(controllers, width)` messages.
+pub fn terminal_times(schedule: &Schedule, terminal_of: &[u32], limits: &TerminalLimits) -> TerminalTimes {
+    let terminals = terminal_of.iter().max().map_or(0, |&t| t as usize + 1);
+    let (mut sent, mut received) = (vec![0u64; terminals], vec![0u64; terminals]);
+    let mut longest = 0;
+    for (from, to, flits, _) in schedule.messages() {
+        let (from, to) = (terminal_of[from as usize] as usize, terminal_of[to as usize] as usize);
+        if from != to {
+            sent[from] += u64::from(flits);
+            received[to] += u64::from(flits);
+            longest = longest.max(flits);
+        }
+    }
+    let most = |list: Vec<u64>| list.into_iter().max().unwrap_or(0) as f64;
+    let rate = limits.injection_flits_per_cycle.min(f64::from(limits.controllers));
+    TerminalTimes {
+        injection_cycles: (most(sent) / rate).max(f64::from(longest) / rate.min(1.0)),
+        ejection_cycles: most(received) / limits.ejection_flits_per_cycle,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::{OpKind, ScheduleBuilder};
+
+    /// Rank 0 sends 100 flits to rank 1 and 20 to rank 2.
+    fn schedule() -> Schedule {
+        let mut b = ScheduleBuilder::new("test");
+        b.op(OpKind::Send { to: 1, flits: 100, tag: 0 }, 0, &[]);
+        b.op(OpKind::Send { to: 2, flits: 20, tag: 0 }, 1, &[]);
+        b.end_rank();
+        for flits in [100, 20] {
+            b.op(OpKind::Receive { from: 0, flits, tag: 0 }, 0, &[]);
+            b.end_rank();
+        }
+        b.build()
+    }
+
+    #[test]
+    fn controllers_share_the_work_but_not_a_message() {
+        let times = |c| terminal_times(&schedule(), &[0, 1, 2], &TerminalLimits::of_controllers(c));
+        assert_eq!(times(1), TerminalTimes { injection_cycles: 120.0, ejection_cycles: 100.0 });
+        assert_eq!(times(2), TerminalTimes { injection_cycles: 100.0, ejection_cycles: 50.0 });
+    }
+
+    #[test]
+    fn the_injection_port_may_be_narrower_than_the_controllers() {
+        let limits = TerminalLimits { controllers: 4, injection_flits_per_cycle: 0.5, ejection_flits_per_cycle: 2.0 };
+        let times = terminal_times(&schedule(), &[0, 1, 2], &limits);
+        assert_eq!(times, TerminalTimes { injection_cycles: 240.0, ejection_cycles: 50.0 });
+    }
+
+    #[test]
+    fn ranks_of_one_terminal_add_up_and_do_not_use_it_among_themselves() {
+        let times = terminal_times(&schedule(), &[0, 0, 1], &TerminalLimits::of_controllers(1));
+        assert_eq!(times, TerminalTimes { injection_cycles: 20.0, ejection_cycles: 20.0 });
+        let times = terminal_times(&schedule(), &[0, 1, 1], &TerminalLimits::of_controllers(1));
+        assert_eq!(times, TerminalTimes { injection_cycles: 120.0, ejection_cycles: 120.0 });
+    }
+}

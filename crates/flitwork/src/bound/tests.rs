@@ -1,0 +1,188 @@
+//! Published values, claims about the algorithms under explicit routes, and consistency.
+
+use super::*;
+use crate::collective::{AllToAllOptions, Sync, all_to_all};
+use crate::routing::Tie;
+use proptest::prelude::*;
+
+fn schedule(name: &str, grid: &Grid) -> Schedule {
+    let options = AllToAllOptions { message_flits: 1, sync: Sync::Async, controllers: 1 };
+    all_to_all(name, grid, &options).unwrap()
+}
+
+fn loads_of(name: &str, grid: &Grid, tie: Tie, group: Option<u32>) -> LinkLoads {
+    let routing = DimensionOrder { order: (0..grid.dims()).collect(), tie };
+    link_loads(grid, &routing, &schedule(name, grid), &Placement::one_per_router(grid).router_of, group)
+}
+
+fn phase_sum(name: &str, grid: &Grid, tie: Tie, controllers: u32) -> f64 {
+    loads_of(name, grid, tie, Some(controllers)).phase_sum_flits
+}
+
+/// Table 1 of Takaue et al. 2010.
+#[test]
+fn the_published_times_of_odd_squares() {
+    for n in (3..=17u32).step_by(2) {
+        let cubic = f64::from(n * (n + 1) * (n - 1));
+        let (torus, mesh) = (Grid::torus(&[n, n]), Grid::mesh(&[n, n]));
+        let time = |grid: &Grid, controllers| phase_sum("a2at", grid, Tie::Plus, controllers);
+        assert_eq!(time(&mesh, 1), cubic / 3.0);
+        assert_eq!(time(&torus, 1), cubic / 3.0);
+        assert_eq!(time(&mesh, 2), cubic / 4.0);
+        assert_eq!(time(&mesh, 4), cubic / 4.0, "no further gain");
+        assert_eq!(time(&torus, 2), cubic / 6.0);
+        assert_eq!(time(&torus, 4), cubic / 8.0);
+        assert_eq!(bisection_units(&mesh), cubic / 4.0);
+        assert_eq!(bisection_units(&torus), cubic / 8.0);
+    }
+}
+
+#[test]
+fn a2and_cannot_use_more_controllers() {
+    let torus = Grid::torus(&[11, 11]);
+    let times = [1, 2, 4].map(|c| phase_sum("a2and", &torus, Tie::Plus, c));
+    assert_eq!(times, [440.0, 414.0, 400.0]);
+}
+
+#[test]
+fn the_total_load_of_all_to_all_is_the_bisection_bound() {
+    let sizes: [&[u32]; 11] = [
+        &[4, 4],
+        &[5, 5],
+        &[10, 10],
+        &[8, 4],
+        &[6, 5],
+        &[7, 4],
+        &[9, 5],
+        &[16, 8],
+        &[4, 4, 4],
+        &[6, 5, 4],
+        &[3, 3, 3, 3],
+    ];
+    for sizes in sizes {
+        for grid in [Grid::torus(sizes), Grid::mesh(sizes)] {
+            for name in ["a2a", "a2and", "a2at"] {
+                assert_eq!(
+                    loads_of(name, &grid, Tie::Split, None).max_flits,
+                    bisection_units(&grid),
+                    "{name} {grid:?}"
+                );
+            }
+            let parity = loads_of("a2at", &grid, Tie::Parity, None).max_flits;
+            assert_eq!(parity, bisection_units(&grid).ceil(), "{grid:?}");
+        }
+    }
+}
+
+#[test]
+fn ties_that_always_go_to_plus_cost_a_share_of_two_in_n() {
+    for (n, plus, parity) in [(4, 12.0, 8.0), (6, 36.0, 27.0), (8, 80.0, 64.0), (10, 150.0, 125.0)] {
+        let grid = Grid::torus(&[n, n]);
+        assert_eq!(loads_of("a2at", &grid, Tie::Plus, None).max_flits, plus);
+        assert_eq!(loads_of("a2at", &grid, Tie::Parity, None).max_flits, parity);
+    }
+    assert_eq!(loads_of("a2at", &Grid::torus(&[6, 5]), Tie::Parity, None).max_flits, 23.0);
+}
+
+#[test]
+fn even_squares_reach_the_bound_phase_by_phase_with_split_ties() {
+    for (n, one) in [(4, 15.0), (6, 58.5), (8, 146.0), (10, 295.5)] {
+        let grid = Grid::torus(&[n, n]);
+        assert_eq!(phase_sum("a2at", &grid, Tie::Split, 1), one);
+        assert_eq!(phase_sum("a2at", &grid, Tie::Split, 4), bisection_units(&grid));
+        let mesh = Grid::mesh(&[n, n]);
+        assert_eq!(phase_sum("a2at", &mesh, Tie::Split, 2), bisection_units(&mesh));
+    }
+}
+
+#[test]
+fn phases_add_up_to_the_total() {
+    let grid = Grid::new(&[6, 5], &[true, false], false);
+    let loads = loads_of("a2at", &grid, Tie::Parity, Some(3));
+    assert_eq!(loads.phases.len(), 10);
+    assert!(loads.phase_sum_flits >= loads.max_flits);
+    let hops: f64 = loads.channel_flits.iter().sum();
+    // Mean distance 1.5 on the ring of 6, 1.6 on the row of 5, over 30 * 30 ordered pairs (self included).
+    assert_eq!(hops, 900.0 * (1.5 + 1.6));
+    assert_eq!(loads_of("a2at", &grid, Tie::Parity, None).channel_flits, loads.channel_flits);
+}
+
+#[test]
+fn the_tightest_bound_is_named() {
+    let bound_of = |grid: &Grid, controllers| {
+        let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
+        let limits = TerminalLimits::of_controllers(controllers);
+        bound(grid, &routing, &schedule("a2at", grid), &Placement::one_per_router(grid), &limits).unwrap()
+    };
+    let b = bound_of(&Grid::torus(&[5, 5]), 1);
+    assert_eq!((b.tightest, b.tightest_cycles, b.bisection_cycles), (Limit::Injection, 24.0, Some(15.0)));
+    assert_eq!(b.phase_model_cycles, 40.0);
+    let b = bound_of(&Grid::torus(&[9, 9]), 1);
+    assert_eq!((b.tightest, b.tightest_cycles, b.injection_cycles), (Limit::Bisection, 90.0, 80.0));
+    let b = bound_of(&Grid::torus(&[4, 4]), 4);
+    assert_eq!((b.tightest, b.tightest_cycles), (Limit::LinkLoad, 12.0));
+    let json = serde_json::to_value(&b).unwrap();
+    assert_eq!(json["tightest"], "link_load");
+    assert_eq!(serde_json::from_value::<Bound>(json).unwrap(), b);
+}
+
+#[test]
+fn several_ranks_may_share_a_router() {
+    let grid = Grid::torus(&[3, 3]);
+    let eighteen = schedule("a2a", &Grid::torus(&[18]));
+    let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
+    let limits = TerminalLimits::of_controllers(1);
+    let b = bound(&grid, &routing, &eighteen, &Placement::blocks(&grid, 2), &limits).unwrap();
+    assert_eq!(b.bisection_cycles, Some(4.0 * 3.0));
+    assert_eq!((b.link_load_cycles, b.injection_cycles), (12.0, 17.0));
+    let fault = bound(&grid, &routing, &eighteen, &Placement::one_per_router(&grid), &limits).unwrap_err();
+    assert!(fault.to_string().contains("has 18 ranks, but 9 are placed"));
+}
+
+#[test]
+fn a_partial_exchange_has_no_bisection_bound() {
+    let mut s = schedule("a2a", &Grid::torus(&[3, 3]));
+    let grid = Grid::torus(&[3, 3]);
+    let last = s.ops.len() - 1;
+    s.ops[last].kind = crate::schedule::OpKind::Wait;
+    let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
+    let limits = TerminalLimits::of_controllers(1);
+    let b = bound(&grid, &routing, &s, &Placement::one_per_router(&grid), &limits).unwrap();
+    assert_eq!(b.bisection_cycles, None);
+}
+
+#[test]
+fn a_square_of_33_is_bounded_in_little_time() {
+    let grid = Grid::torus(&[33, 33]);
+    assert_eq!(phase_sum("a2at", &grid, Tie::Plus, 4), bisection_units(&grid));
+}
+
+proptest! {
+    /// No routing and no order beats the cut; walking the whole path as the packets do gives the same loads.
+    #[test]
+    fn loads_agree_with_paths(
+        sizes in proptest::collection::vec(1u32..6, 1..=3),
+        wraps in 0u32..8,
+        tie in prop_oneof![Just(Tie::Plus), Just(Tie::Parity)],
+        turn in 0usize..3,
+    ) {
+        let wrap: Vec<bool> = (0..sizes.len()).map(|d| wraps >> d & 1 == 1).collect();
+        let grid = Grid::new(&sizes, &wrap, false);
+        prop_assume!(grid.routers() > 1);
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        order.rotate_left(turn % sizes.len());
+        let routing = DimensionOrder { order, tie };
+        let s = schedule("a2at", &grid);
+        let loads = link_loads(&grid, &routing, &s, &Placement::one_per_router(&grid).router_of, Some(2));
+        let mut want = vec![0.0; loads.channel_flits.len()];
+        for (from, to, flits, _) in s.messages() {
+            let (src, dst) = (grid.coords(from), grid.coords(to));
+            for (router, port, _) in routing.path(&grid, &src, &dst, routing.header(&grid, &src, &dst, 0)) {
+                want[router as usize * grid.network_ports() + port] += f64::from(flits);
+            }
+        }
+        prop_assert_eq!(&loads.channel_flits, &want);
+        prop_assert!(loads.max_flits >= bisection_units(&grid));
+        prop_assert!(loads.phase_sum_flits >= loads.max_flits);
+    }
+}

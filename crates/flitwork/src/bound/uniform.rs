@@ -1,0 +1,164 @@
+//! Saturation of uniform random traffic under dimension-order routing.
+//!
+//! W. J. Dally and B. Towles, *Principles and Practices of Interconnection Networks*, 2004, section 3.3: the accepted load is
+//! at most 1 / (largest channel load per unit of offered load).
+//!
+//! One ring for each dimension suffices, and the result is exact on any grid. A packet that walks dimension `d` has the
+//! destination's coordinates in the dimensions before (in routing order) and the source's in those after. Both are uniform and
+//! independent of source and destination coordinate in `d`, so all rings of the dimension are used alike: a channel has
+//! `terminals / a_d^2` times the number of pairs (source coordinate, destination coordinate) whose way it lies on, divided by
+//! the `P / a_d` rings.
+
+use crate::routing::{DimensionOrder, Tie};
+use crate::topology::Grid;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ClassLoad;
+
+/// Where uniform random traffic saturates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UniformSaturation {
+    /// Largest load that the channels between routers can accept [flits/cycle/terminal]; infinite where there are none. The
+    /// terminals have limits of their own.
+    pub load_flits_per_cycle: f64,
+    /// Largest channel load of each dimension and direction at 1 flit/cycle/terminal: +x, -x, +y, ... [flits/cycle].
+    pub classes: Vec<ClassLoad>,
+}
+
+/// The saturation bound of uniform random traffic; with `include_self` a terminal may draw itself as destination.
+pub fn uniform_saturation(
+    grid: &Grid,
+    routing: &DimensionOrder,
+    terminals_per_router: u32,
+    include_self: bool,
+) -> UniformSaturation {
+    let terminals = f64::from(grid.routers()) * f64::from(terminals_per_router);
+    // Without the packets to oneself, which use no channel, all others are drawn that much more often.
+    let others = if include_self || terminals <= 1.0 { 1.0 } else { terminals / (terminals - 1.0) };
+    let mut classes = Vec::new();
+    for d in 0..grid.dims() {
+        let per_pair = f64::from(terminals_per_router) / f64::from(grid.size(d)) * others;
+        for (pairs, sign) in busiest_channels(grid, routing.tie, d).into_iter().zip([1, -1]) {
+            classes.push(ClassLoad { dimension: d, sign, max_flits: pairs * per_pair });
+        }
+    }
+    let largest = classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
+    UniformSaturation { load_flits_per_cycle: 1.0 / largest, classes }
+}
+
+/// Most pairs of coordinates whose way lies on one channel of a ring of dimension `d`, in the plus and minus direction.
+fn busiest_channels(grid: &Grid, tie: Tie, d: usize) -> [f64; 2] {
+    let a = grid.size(d);
+    // Changes of the load from one channel to the next, on the ring rolled out twice.
+    let mut change = [vec![0.0; 2 * a as usize + 1], vec![0.0; 2 * a as usize + 1]];
+    for from in 0..a {
+        for to in (0..a).filter(|&to| to != from) {
+            let (plus, minus) = (grid.distance(d, from, to, true), grid.distance(d, from, to, false));
+            let to_plus = match (plus, minus) {
+                (Some(p), Some(m)) if p == m => tied_to_plus(grid, tie, d, from),
+                (Some(p), Some(m)) => f64::from(u8::from(p < m)),
+                (p, _) => f64::from(u8::from(p.is_some())),
+            };
+            // Channel i joins coordinates i and i + 1, in either direction.
+            let mut add = |direction: usize, first: u32, hops: u32, share: f64| {
+                change[direction][first as usize] += share;
+                change[direction][(first + hops) as usize] -= share;
+            };
+            if let Some(hops) = plus {
+                add(0, from, hops, to_plus);
+            }
+            if let Some(hops) = minus {
+                add(1, to, hops, 1.0 - to_plus);
+            }
+        }
+    }
+    change.map(|change| {
+        let mut loads = vec![0.0; a as usize];
+        let mut load = 0.0;
+        for (i, step) in change.iter().enumerate() {
+            load += step;
+            loads[i % a as usize] += load;
+        }
+        loads.into_iter().fold(0.0, f64::max)
+    })
+}
+
+/// Share of the packets from coordinate `from` to the opposite one that go to plus.
+fn tied_to_plus(grid: &Grid, tie: Tie, d: usize, from: u32) -> f64 {
+    match tie {
+        Tie::Plus => 1.0,
+        Tie::Random | Tie::Split => 0.5,
+        Tie::Parity => {
+            // How often the sum of the other relative coordinates is even: each is uniform over 0..a, so the mean of
+            // (-1)^sum is 0 if one a is even, else the product of all 1 / a.
+            let others = (0..grid.dims()).filter(|&e| e != d).map(|e| grid.size(e));
+            let mean: f64 = others.map(|a| if a % 2 == 0 { 0.0 } else { 1.0 / f64::from(a) }).product();
+            let sign = if from % 2 == 0 { 1.0 } else { -1.0 };
+            (1.0 + sign * mean) / 2.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Placement, link_loads};
+    use super::*;
+    use crate::collective::{AllToAllOptions, Sync, all_to_all};
+
+    fn dor(dims: usize, tie: Tie) -> DimensionOrder {
+        DimensionOrder { order: (0..dims).collect(), tie }
+    }
+
+    fn saturation(grid: &Grid, tie: Tie) -> f64 {
+        uniform_saturation(grid, &dor(grid.dims(), tie), 1, true).load_flits_per_cycle
+    }
+
+    #[test]
+    fn closed_forms() {
+        for n in [4u32, 6, 8, 16, 32] {
+            assert!((saturation(&Grid::torus(&[n, n]), Tie::Random) - 8.0 / f64::from(n)).abs() < 1e-12);
+            assert!((saturation(&Grid::torus(&[n, n]), Tie::Parity) - 8.0 / f64::from(n)).abs() < 1e-12);
+            assert!((saturation(&Grid::mesh(&[n, n]), Tie::Plus) - 4.0 / f64::from(n)).abs() < 1e-12);
+            // Ties always to plus: that direction has (n + 2) / n of the balanced load.
+            assert!((saturation(&Grid::torus(&[n, n]), Tie::Plus) - 8.0 / f64::from(n + 2)).abs() < 1e-12);
+        }
+        for n in [3, 5, 11] {
+            let want = 8.0 * f64::from(n) / f64::from(n * n - 1);
+            assert!((saturation(&Grid::torus(&[n, n]), Tie::Plus) - want).abs() < 1e-12);
+        }
+        assert_eq!(saturation(&Grid::torus(&[1, 1]), Tie::Plus), f64::INFINITY);
+    }
+
+    #[test]
+    fn four_terminals_a_router_saturate_at_a_quarter() {
+        let grid = Grid::torus(&[8, 8]);
+        let load = uniform_saturation(&grid, &dor(2, Tie::Split), 4, true).load_flits_per_cycle;
+        assert!((load - 0.25).abs() < 1e-12);
+    }
+
+    /// One message a pair is uniform traffic without packets to oneself.
+    #[test]
+    fn rings_tell_the_same_as_all_pairs() {
+        let options = AllToAllOptions { message_flits: 1, sync: Sync::Async, controllers: 1 };
+        for sizes in [&[5][..], &[6], &[4, 3], &[6, 4], &[2, 5], &[3, 4, 6], &[2, 3, 2], &[4, 1, 4]] {
+            for wrap in 0..1 << sizes.len() {
+                let wrap: Vec<bool> = (0..sizes.len()).map(|d| wrap >> d & 1 == 1).collect();
+                for tie in [Tie::Plus, Tie::Parity, Tie::Random, Tie::Split] {
+                    for single in [false, true] {
+                        let grid = Grid::new(sizes, &wrap, single);
+                        let routing = DimensionOrder { order: (0..sizes.len()).rev().collect(), tie };
+                        let s = all_to_all("a2a", &grid, &options).unwrap();
+                        let place = Placement::one_per_router(&grid);
+                        let loads = link_loads(&grid, &routing, &s, &place.router_of, None);
+                        let all = uniform_saturation(&grid, &routing, 1, false);
+                        let peers = f64::from(grid.routers() - 1);
+                        for (pairs, ring) in loads.classes.iter().zip(&all.classes) {
+                            assert!((pairs.max_flits / peers - ring.max_flits).abs() < 1e-12, "{grid:?} {tie:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
