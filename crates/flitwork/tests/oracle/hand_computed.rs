@@ -1,0 +1,192 @@
+//! The oracle against numbers worked out by hand, and against BookSim 2.
+
+use super::{Load, Outcome, TracePacket, run};
+use flitwork::routing::{DimensionOrder, Tie};
+use flitwork::schedule::{OpKind, ScheduleBuilder};
+use flitwork::spec::{ChannelSpec, NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec, TopologySpec};
+use flitwork::topology::Grid;
+
+fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> NetworkSpec {
+    NetworkSpec { topology, routing: RoutingSpec::default(), router, channel, terminal: TerminalSpec::default() }
+}
+
+fn torus(size: &[u32]) -> TopologySpec {
+    TopologySpec::Torus { size: size.to_vec(), ring2: Default::default(), terminals_per_router: 1 }
+}
+
+fn mesh(size: &[u32], terminals_per_router: u32) -> TopologySpec {
+    TopologySpec::Mesh { size: size.to_vec(), terminals_per_router }
+}
+
+/// A packet with the header of its routing, one terminal a router.
+fn packet(grid: &Grid, src: u32, dst: u32, flits: u32, created: u64) -> TracePacket {
+    let routing = DimensionOrder { order: (0..grid.dims()).collect(), tie: Tie::Parity };
+    let h = routing.header(grid, &grid.coords(src), &grid.coords(dst), 0);
+    TracePacket { src, dst, flits, created, minus: h.minus, wraps: h.wraps }
+}
+
+/// A packet that walks only in plus directions and crosses no wrap channel.
+fn plus(src: u32, dst: u32, flits: u32) -> TracePacket {
+    TracePacket { src, dst, flits, created: 0, minus: 0, wraps: 0 }
+}
+
+fn arrivals(outcome: &Outcome) -> Vec<u64> {
+    assert!(!outcome.deadlocked);
+    outcome.packets.iter().map(|p| p.arrived).collect()
+}
+
+fn arrivals_of(spec: &NetworkSpec, packets: Vec<TracePacket>) -> Vec<u64> {
+    arrivals(&run(spec, Load::Trace(packets), 100_000, 1_000))
+}
+
+/// BookSim's default pipeline: route, VC, switch and traversal of one cycle each, channels of one cycle.
+fn booksim(router: RouterSpec) -> (RouterSpec, ChannelSpec) {
+    let router = RouterSpec {
+        routing_delay_cycles: 1,
+        vc_alloc_delay_cycles: 1,
+        sw_alloc_delay_cycles: 1,
+        st_delay_cycles: 1,
+        ..router
+    };
+    (router, ChannelSpec { latency_cycles: 1, local_latency_cycles: 1, credit_delay_cycles: 0 })
+}
+
+#[test]
+fn a_lone_packet_takes_the_time_of_the_formula() {
+    let grid = Grid::mesh(&[4, 3]);
+    // (R, A, switch, traversal, latency, local latency)
+    let pipelines = [(0, 0, 1, 0, 0, 0), (1, 1, 1, 1, 1, 1), (2, 0, 1, 0, 3, 0), (0, 3, 2, 1, 0, 2), (3, 2, 4, 0, 7, 5)];
+    for (r, a, sw, st, wire, local) in pipelines {
+        for (dst, hops) in [(0, 0), (1, 1), (5, 2), (11, 5)] {
+            for flits in [1, 2, 9] {
+                let router = RouterSpec {
+                    buffer_flits: 64,
+                    routing_delay_cycles: r,
+                    vc_alloc_delay_cycles: a,
+                    sw_alloc_delay_cycles: sw,
+                    st_delay_cycles: st,
+                    ..RouterSpec::default()
+                };
+                let channel = ChannelSpec { latency_cycles: wire, local_latency_cycles: local, credit_delay_cycles: 2 };
+                let spec = network(mesh(&[4, 3], 1), router, channel);
+                let (inject, hop, eject) = (local + 1, r + a + sw + st + wire, r + a + sw + st + local);
+                let expected = u64::from(inject + hops * hop + eject + flits - 1);
+                assert_eq!(arrivals_of(&spec, vec![packet(&grid, 0, dst, flits, 7)]), [7 + expected]);
+            }
+        }
+    }
+}
+
+/// The zero-load latencies of /work/shared/reference/BOOKSIM.md.
+#[test]
+fn a_lone_packet_takes_as_long_as_in_booksim() {
+    let grid = Grid::torus(&[8, 8]);
+    let tornado = || vec![packet(&grid, 0, 3 + 3 * 8, 1, 0)];
+    let (base, channel) = booksim(RouterSpec::default());
+    let on_torus = |router: RouterSpec, packets| arrivals_of(&network(torus(&[8, 8]), router, channel.clone()), packets);
+    assert_eq!(on_torus(base.clone(), tornado()), [37]);
+    assert_eq!(on_torus(RouterSpec { routing_delay_cycles: 0, ..base.clone() }, tornado()), [30]);
+    assert_eq!(on_torus(RouterSpec { speculative: true, ..base.clone() }, tornado()), [30]);
+    assert_eq!(on_torus(RouterSpec { routing_delay_cycles: 0, speculative: true, ..base.clone() }, tornado()), [23]);
+    assert_eq!(on_torus(RouterSpec { st_delay_cycles: 2, ..base.clone() }, tornado()), [44]);
+    assert_eq!(on_torus(RouterSpec { routing_delay_cycles: 3, ..base.clone() }, tornado()), [51]);
+    assert_eq!(on_torus(base.clone(), vec![packet(&grid, 9, 9, 1, 0)]), [7]);
+    for (flits, expected) in [(1, 17), (4, 20), (8, 24)] {
+        assert_eq!(on_torus(base.clone(), vec![packet(&grid, 0, 9, flits, 0)]), [expected]);
+    }
+    let slow = ChannelSpec { latency_cycles: 2, ..channel.clone() };
+    assert_eq!(arrivals_of(&network(torus(&[8, 8]), base.clone(), slow), tornado()), [43]);
+    let grid = Grid::mesh(&[8, 8]);
+    let on_mesh = |packets| arrivals_of(&network(mesh(&[8, 8], 1), base.clone(), channel.clone()), packets);
+    assert_eq!(on_mesh(vec![packet(&grid, 0, 63, 1, 0)]), [77]);
+    assert_eq!(on_mesh(vec![packet(&grid, 0, 63, 4, 0)]), [80]);
+}
+
+#[test]
+fn a_short_buffer_throttles_a_packet_as_in_booksim() {
+    let grid = Grid::torus(&[8, 8]);
+    for (buffer_flits, expected) in [(1, 72), (4, 45), (5, 44), (8, 44)] {
+        let (router, channel) = booksim(RouterSpec { buffer_flits, ..RouterSpec::default() });
+        let spec = network(torus(&[8, 8]), router, channel);
+        assert_eq!(arrivals_of(&spec, vec![packet(&grid, 0, 27, 8, 0)]), [expected], "buffer of {buffer_flits}");
+    }
+}
+
+/// Terminals 0 and 1 share router 0 and send 4 flits each to terminal 2 at router 1, whose heads arrive in cycle 1. Every
+/// column of iSLIP grants terminal 0's row first; terminal 1's packet gets its VC in cycle 2, and from then on the grant
+/// pointer alternates: flits of 0 in cycles 1, 3, 5, 7, of 1 in cycles 2, 4, 6, 8. Each takes two cycles more.
+#[test]
+fn two_packets_share_a_channel_flit_by_flit() {
+    let spec = network(mesh(&[2], 2), RouterSpec::default(), ChannelSpec::default());
+    assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [9, 10]);
+}
+
+/// As above, but in cycle 2 terminal 1's packet has two flits in the buffer: the way is held for it up to its tail in
+/// cycle 5. Then terminal 0's other three flits follow in cycles 6 to 8.
+#[test]
+fn a_held_switch_serves_one_packet_at_a_time() {
+    let router = RouterSpec { hold_switch_for_packet: true, ..RouterSpec::default() };
+    let spec = network(mesh(&[2], 2), router, ChannelSpec::default());
+    assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [10, 7]);
+}
+
+/// As above with one VC and no hold: terminal 1's packet gets the VC in the cycle after terminal 0's tail, 5, and its flits
+/// cross in cycles 5 to 8. At router 1 the same holds for the VC of the ejection port.
+#[test]
+fn a_virtual_channel_has_one_owner() {
+    let router = RouterSpec { vcs: 1, ..RouterSpec::default() };
+    let spec = network(mesh(&[2], 2), router, ChannelSpec::default());
+    assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [6, 10]);
+}
+
+/// With one VC and atomic VCs terminal 1's packet waits in addition for the last credit: terminal 0's tail leaves router 0
+/// in cycle 4, router 1 in 5, its credit is usable in 6.
+#[test]
+fn an_atomic_virtual_channel_waits_for_the_last_credit() {
+    let router = RouterSpec { vcs: 1, wait_for_tail_credit: true, ..RouterSpec::default() };
+    let spec = network(mesh(&[2], 2), router, ChannelSpec::default());
+    assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [6, 11]);
+}
+
+/// Two heads of one cycle with an output speed-up of 2: both cross the switch as soon as they have VCs, in cycles 1 and 2.
+/// With two iterations of VC allocation both have them in cycle 1, and the channel takes them in turn: in cycles 1 and 2.
+/// With packets of 2 flits the switch sends two flits in cycles 1 and 2; the channel, in order of rows, in cycles 1 to 4.
+#[test]
+fn an_output_speed_up_queues_for_the_channel() {
+    let mut router = RouterSpec { output_speedup: 2, ..RouterSpec::default() };
+    router.vc_allocator.iterations.0 = 2;
+    let spec = network(mesh(&[2], 2), router, ChannelSpec::default());
+    assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 1), plus(1, 2, 1)]), [3, 4]);
+    assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 2), plus(1, 2, 2)]), [5, 6]);
+}
+
+/// Rank 0 computes for 5 cycles and sends 3 flits, which arrive 5 cycles later (1 to the router, 1 a hop, 1 to the
+/// terminal, 2 more flits), in cycle 10. Rank 1 waits for them and answers in that cycle with one flit, which takes 3.
+#[test]
+fn a_program_computes_sends_and_waits() {
+    let mut builder = ScheduleBuilder::new("ping pong");
+    let compute = builder.op(OpKind::Compute { cycles: 5 }, 0, &[]);
+    builder.op(OpKind::Send { to: 1, flits: 3, tag: 0 }, 0, &[compute]);
+    builder.op(OpKind::Receive { from: 1, flits: 1, tag: 0 }, 0, &[]);
+    builder.end_rank();
+    let receive = builder.op(OpKind::Receive { from: 0, flits: 3, tag: 0 }, 0, &[]);
+    builder.op(OpKind::Wait, 0, &[receive]);
+    builder.op(OpKind::Send { to: 0, flits: 1, tag: 0 }, 0, &[]);
+    builder.end_rank();
+    let schedule = builder.build();
+    let spec = network(mesh(&[2], 1), RouterSpec::default(), ChannelSpec::default());
+    let outcome = run(&spec, Load::Schedule { schedule: &schedule, packet_flits: 0 }, 1_000, 100);
+    assert_eq!(arrivals(&outcome), [10, 13]);
+    // In packets of 2 flits the second one is created in cycle 7, when the tail of the first has left, and arrives as before.
+    let outcome = run(&spec, Load::Schedule { schedule: &schedule, packet_flits: 2 }, 1_000, 100);
+    assert_eq!(outcome.packets.iter().map(|p| (p.created, p.arrived)).collect::<Vec<_>>(), [(5, 9), (7, 10), (10, 13)]);
+}
+
+/// A ring of 4 whose packets all walk half way round in VC class 0: each holds its first channel and waits for the next.
+#[test]
+fn the_watchdog_sees_a_deadlock() {
+    let (router, channel) = booksim(RouterSpec { buffer_flits: 1, ..RouterSpec::default() });
+    let spec = network(torus(&[4]), router, channel);
+    let packets = (0..4).map(|src| plus(src, (src + 2) % 4, 9)).collect();
+    assert!(run(&spec, Load::Trace(packets), 10_000, 100).deadlocked);
+}

@@ -1,0 +1,166 @@
+//! What the oracle knows of the machine: the specification, the grid and the delays, and what flows through it.
+
+use flitwork::routing::DimensionOrder;
+use flitwork::spec::{NetworkSpec, Ring2, RouterSpec, RoutingSpec, TerminalSpec, TopologySpec};
+use flitwork::topology::Grid;
+use std::rc::Rc;
+
+/// The immutable part: sizes, delays, rules.
+pub struct Machine {
+    pub grid: Grid,
+    pub routing: DimensionOrder,
+    pub router: RouterSpec,
+    pub terminal: TerminalSpec,
+    /// Terminals of a router.
+    pub concentration: usize,
+    /// `C`, controllers of a terminal.
+    pub controllers: usize,
+    /// `V`, virtual channels of a port.
+    pub vcs: usize,
+    /// `B`, buffer of a virtual channel.
+    pub buffer: u64,
+    /// `I`.
+    pub inject_cycles: u64,
+    /// `D` of a network channel.
+    pub hop_cycles: u64,
+    /// `D` of an ejection channel.
+    pub eject_cycles: u64,
+    /// Flit left the buffer to credit usable: at the router upstream.
+    pub credit_cycles: u64,
+    /// Flit left the buffer to credit usable: at a controller.
+    pub inject_credit_cycles: u64,
+    /// Flit arrived at a terminal to credit usable at its router.
+    pub eject_credit_cycles: u64,
+}
+
+impl Machine {
+    pub fn new(spec: &NetworkSpec) -> Self {
+        let (size, wrap, single, concentration) = match &spec.topology {
+            TopologySpec::Torus { size, ring2, terminals_per_router } => {
+                (size, vec![true; size.len()], *ring2 == Ring2::Single, *terminals_per_router)
+            }
+            TopologySpec::Mesh { size, terminals_per_router } => {
+                (size, vec![false; size.len()], false, *terminals_per_router)
+            }
+            TopologySpec::Grid { size, wrap, ring2, terminals_per_router } => {
+                (size, wrap.clone(), *ring2 == Ring2::Single, *terminals_per_router)
+            }
+        };
+        let RoutingSpec::DimensionOrder { order, tie } = &spec.routing;
+        let order = if order.is_empty() { (0..size.len()).collect() } else { order.clone() };
+        let (wire, local) = (u64::from(spec.channel.latency_cycles), u64::from(spec.channel.local_latency_cycles));
+        let credit = u64::from(spec.channel.credit_delay_cycles);
+        let router = spec.router.clone();
+        let through = u64::from(router.sw_alloc_delay_cycles) + u64::from(router.st_delay_cycles);
+        Machine {
+            grid: Grid::new(size, &wrap, single),
+            routing: DimensionOrder { order, tie: *tie },
+            terminal: spec.terminal.clone(),
+            concentration: concentration as usize,
+            controllers: spec.terminal.controllers as usize,
+            vcs: router.vcs as usize,
+            buffer: u64::from(router.buffer_flits),
+            inject_cycles: local + 1,
+            hop_cycles: through + wire,
+            eject_cycles: through + local,
+            credit_cycles: wire + 1 + credit,
+            inject_credit_cycles: local + 1,
+            eject_credit_cycles: local + 1 + credit,
+            router,
+        }
+    }
+
+    pub fn routers(&self) -> usize {
+        self.grid.routers() as usize
+    }
+
+    pub fn terminals(&self) -> usize {
+        self.routers() * self.concentration
+    }
+
+    /// All ports of a router.
+    pub fn ports(&self) -> usize {
+        self.grid.network_ports() + self.concentration * self.controllers
+    }
+
+    /// The port of controller `k` of `terminal` at its router.
+    pub fn local_port(&self, terminal: u32, k: usize) -> usize {
+        self.grid.network_ports() + terminal as usize % self.concentration * self.controllers + k
+    }
+
+    /// The router of `terminal`.
+    pub fn router_of(&self, terminal: u32) -> u32 {
+        terminal / self.concentration as u32
+    }
+
+    /// The terminal and the controller behind local port `port` of `router`.
+    pub fn behind(&self, router: usize, port: usize) -> (u32, usize) {
+        let local = port - self.grid.network_ports();
+        ((router * self.concentration + local / self.controllers) as u32, local % self.controllers)
+    }
+
+    /// The first dimension, in the order of walking, in which `from` and `to` (routers) differ.
+    pub fn next_dimension(&self, from: u32, to: u32) -> Option<usize> {
+        let (from, to) = (self.grid.coords(from), self.grid.coords(to));
+        self.routing.order.iter().copied().find(|&d| from[d] != to[d])
+    }
+
+    /// Channels between routers on the way of a packet that walks the dimensions of `minus` in the minus direction.
+    pub fn hops(&self, src: u32, dst: u32, minus: u8) -> u32 {
+        let (s, t) = (self.grid.coords(self.router_of(src)), self.grid.coords(self.router_of(dst)));
+        (0..self.grid.dims())
+            .map(|d| self.grid.distance(d, s[d], t[d], minus >> d & 1 == 0).expect("the direction can be walked"))
+            .sum()
+    }
+}
+
+/// A packet under way.
+#[derive(Debug)]
+pub struct Packet {
+    pub src: u32,
+    pub dst: u32,
+    /// Number at its source.
+    pub sequence: u32,
+    pub flits: u32,
+    pub message: u32,
+    pub controller: usize,
+    pub minus: u8,
+    pub wraps: u8,
+    pub created: u64,
+    /// The send operation it belongs to (closed loop).
+    pub send: Option<u32>,
+}
+
+impl Packet {
+    /// The dateline class in dimension `d`.
+    pub fn class(&self, d: usize) -> usize {
+        usize::from(self.wraps >> d & 1)
+    }
+}
+
+/// One flit.
+#[derive(Debug, Clone)]
+pub struct Flit {
+    pub packet: Rc<Packet>,
+    pub head: bool,
+    pub tail: bool,
+}
+
+/// A flit or a credit on a channel.
+pub struct InFlight {
+    /// The cycle it arrives in.
+    pub due: u64,
+    pub what: Event,
+}
+
+/// What arrives.
+pub enum Event {
+    /// A flit at an input VC.
+    FlitAtRouter { router: usize, port: usize, vc: usize, flit: Flit },
+    /// A flit at the terminal behind an ejection port of `router`.
+    FlitAtTerminal { router: usize, port: usize, vc: usize, flit: Flit },
+    /// A credit at an output VC.
+    CreditAtRouter { router: usize, port: usize, vc: usize },
+    /// A credit at a controller.
+    CreditAtController { terminal: u32, controller: usize, vc: usize },
+}

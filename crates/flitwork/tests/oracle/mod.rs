@@ -1,0 +1,276 @@
+//! The oracle: a slow, obvious simulator of docs/model.md, against which the kernels are tested.
+//!
+//! It follows the page word by word and shares nothing with the kernels: flits are objects in queues, what is on a
+//! channel is a list of (due cycle, thing), allocators work on whole matrices of requests.
+
+mod allocators;
+#[cfg(test)]
+mod hand_computed;
+mod machine;
+mod program;
+mod router;
+mod rules;
+mod terminal;
+
+use flitwork::measure::PacketRecord;
+use flitwork::schedule::Schedule;
+use flitwork::spec::NetworkSpec;
+use machine::{Event, Flit, InFlight, Machine};
+use program::Programs;
+use router::Router;
+use std::collections::BTreeMap;
+use terminal::{Job, Terminal};
+
+/// What is sent.
+pub enum Load<'a> {
+    /// Packets with their creation cycles; those of one source in the order in which it sends them.
+    Trace(Vec<TracePacket>),
+    /// One rank a terminal.
+    Schedule {
+        /// What each rank does.
+        schedule: &'a Schedule,
+        /// Longest packet of a message (0: the whole message).
+        packet_flits: u32,
+    },
+}
+
+/// One packet of a trace.
+#[derive(Debug, Clone)]
+pub struct TracePacket {
+    /// Source terminal.
+    pub src: u32,
+    /// Destination terminal.
+    pub dst: u32,
+    /// Length.
+    pub flits: u32,
+    /// Creation cycle; does not fall within a source.
+    pub created: u64,
+    /// As in a routing header.
+    pub minus: u8,
+    /// As in a routing header.
+    pub wraps: u8,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// All packets that entered a controller, by (source, sequence).
+    pub packets: Vec<PacketRecord>,
+    /// No flit moved for the cycles of the watchdog, with flits in the network.
+    pub deadlocked: bool,
+}
+
+/// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles.
+pub fn run(spec: &NetworkSpec, load: Load, max_cycles: u64, watchdog: u64) -> Outcome {
+    let machine = Machine::new(spec);
+    let mut network = Network::new(&machine, &load);
+    let mut last_move = 0;
+    for now in 0..max_cycles {
+        if network.cycle(now) {
+            last_move = now;
+        }
+        if network.finished() {
+            break;
+        }
+        if network.flits() > 0 && now - last_move >= watchdog {
+            return Outcome { packets: network.records(), deadlocked: true };
+        }
+    }
+    Outcome { packets: network.records(), deadlocked: false }
+}
+
+/// The mutable state of everything.
+struct Network<'a> {
+    machine: &'a Machine,
+    routers: Vec<Router<'a>>,
+    terminals: Vec<Terminal<'a>>,
+    programs: Option<Programs<'a>>,
+    channels: Vec<InFlight>,
+    records: BTreeMap<(u32, u32), PacketRecord>,
+}
+
+impl<'a> Network<'a> {
+    fn new(machine: &'a Machine, load: &Load<'a>) -> Self {
+        let packet_flits = match load {
+            Load::Trace(_) => 0,
+            Load::Schedule { packet_flits, .. } => *packet_flits,
+        };
+        let terminal = |id| Terminal::new(id, machine, packet_flits);
+        let mut terminals: Vec<Terminal> = (0..machine.terminals()).map(terminal).collect();
+        let programs = match load {
+            Load::Trace(packets) => {
+                for packet in packets {
+                    terminals[packet.src as usize].queue.push_back(Job::Packet(packet.clone()));
+                }
+                None
+            }
+            Load::Schedule { schedule, .. } => {
+                assert_eq!(schedule.ranks() as usize, terminals.len(), "one rank a terminal");
+                Some(Programs::new(schedule))
+            }
+        };
+        Network {
+            machine,
+            routers: (0..machine.routers()).map(|id| Router::new(id, machine)).collect(),
+            terminals,
+            programs,
+            channels: Vec::new(),
+            records: BTreeMap::new(),
+        }
+    }
+
+    /// One cycle; whether a flit moved.
+    fn cycle(&mut self, now: u64) -> bool {
+        let delivered = self.deliver(now);
+        let injected = self.inject(now);
+        let switched = self.route_and_switch(now);
+        delivered || injected || switched
+    }
+
+    /// Step 1.
+    fn deliver(&mut self, now: u64) -> bool {
+        let mut moved = false;
+        let (due, later): (Vec<_>, Vec<_>) = self.channels.drain(..).partition(|thing| thing.due == now);
+        self.channels = later;
+        for InFlight { what, .. } in due {
+            match what {
+                Event::FlitAtRouter { router, port, vc, flit } => {
+                    self.routers[router].receive((port, vc), flit, now);
+                    moved = true;
+                }
+                Event::FlitAtTerminal { router, port, vc, flit } => {
+                    self.consume(&flit, now);
+                    let due = now + self.machine.eject_credit_cycles;
+                    self.channels.push(InFlight { due, what: Event::CreditAtRouter { router, port, vc } });
+                    moved = true;
+                }
+                Event::CreditAtRouter { router, port, vc } => self.routers[router].receive_credit((port, vc)),
+                Event::CreditAtController { terminal, controller, vc } => {
+                    self.terminals[terminal as usize].receive_credit(controller, vc);
+                }
+            }
+        }
+        moved
+    }
+
+    /// A flit is consumed at its destination.
+    fn consume(&mut self, flit: &Flit, now: u64) {
+        let packet = &flit.packet;
+        if flit.tail {
+            let record = self.records.get_mut(&(packet.src, packet.sequence)).expect("the packet was sent");
+            record.arrived = now;
+        }
+        if let (Some(send), Some(programs)) = (packet.send, &mut self.programs) {
+            programs.flit_arrived(send, now);
+        }
+    }
+
+    /// Step 2.
+    fn inject(&mut self, now: u64) -> bool {
+        let mut moved = false;
+        let m = self.machine;
+        for terminal in 0..self.terminals.len() {
+            if let Some(programs) = &mut self.programs {
+                let messages = programs.advance(terminal as u32, now);
+                self.terminals[terminal].queue.extend(messages.into_iter().map(Job::Message));
+            }
+            for (controller, vc, flit) in self.terminals[terminal].inject(&mut self.programs, now) {
+                moved = true;
+                if flit.head {
+                    self.record(&flit.packet, now);
+                }
+                let (router, port) = (m.router_of(terminal as u32) as usize, m.local_port(terminal as u32, controller));
+                let due = now + m.inject_cycles;
+                self.channels.push(InFlight { due, what: Event::FlitAtRouter { router, port, vc, flit } });
+            }
+        }
+        moved
+    }
+
+    /// Steps 3 to 6.
+    fn route_and_switch(&mut self, now: u64) -> bool {
+        let mut moved = false;
+        for router in 0..self.routers.len() {
+            let sent = self.routers[router].cycle(now);
+            for ((port, vc), flit) in sent.flits {
+                moved = true;
+                self.put_on_channel(router, port, vc, flit, now);
+            }
+            for (port, vc) in sent.freed {
+                moved = true;
+                self.return_credit(router, port, vc, now);
+            }
+        }
+        moved
+    }
+
+    fn put_on_channel(&mut self, router: usize, port: usize, vc: usize, flit: Flit, now: u64) {
+        let m = self.machine;
+        self.channels.push(if port < m.grid.network_ports() {
+            let next = m.grid.neighbour(router as u32, port).expect("the channel exists") as usize;
+            let what = Event::FlitAtRouter { router: next, port: port ^ 1, vc, flit };
+            InFlight { due: now + m.hop_cycles, what }
+        } else {
+            assert_eq!(m.behind(router, port).0, flit.packet.dst, "the packet is where it should be");
+            InFlight { due: now + m.eject_cycles, what: Event::FlitAtTerminal { router, port, vc, flit } }
+        });
+    }
+
+    fn return_credit(&mut self, router: usize, port: usize, vc: usize, now: u64) {
+        let m = self.machine;
+        self.channels.push(if port < m.grid.network_ports() {
+            let upstream = m.grid.neighbour(router as u32, port).expect("the channel exists") as usize;
+            let what = Event::CreditAtRouter { router: upstream, port: port ^ 1, vc };
+            InFlight { due: now + m.credit_cycles, what }
+        } else {
+            let (terminal, controller) = m.behind(router, port);
+            let what = Event::CreditAtController { terminal, controller, vc };
+            InFlight { due: now + m.inject_credit_cycles, what }
+        });
+    }
+
+    /// Opens the record of a packet.
+    fn record(&mut self, packet: &machine::Packet, injected: u64) {
+        let record = PacketRecord {
+            src: packet.src,
+            sequence: packet.sequence,
+            dst: packet.dst,
+            flits: packet.flits,
+            message: packet.message,
+            controller: packet.controller as u32,
+            minus: packet.minus,
+            wraps: packet.wraps,
+            hops: self.machine.hops(packet.src, packet.dst, packet.minus),
+            created: packet.created,
+            injected,
+            arrived: u64::MAX,
+        };
+        self.records.insert((packet.src, packet.sequence), record);
+    }
+
+    /// Whether all has been sent and has arrived.
+    fn finished(&self) -> bool {
+        self.programs.as_ref().is_none_or(Programs::finished)
+            && self.terminals.iter().all(Terminal::idle)
+            && self.flits() == 0
+    }
+
+    /// Flits in routers and on channels.
+    fn flits(&self) -> usize {
+        let is_flit = |thing: &&InFlight| {
+            matches!(thing.what, Event::FlitAtRouter { .. } | Event::FlitAtTerminal { .. })
+        };
+        self.routers.iter().map(Router::flits).sum::<usize>() + self.channels.iter().filter(is_flit).count()
+    }
+
+    /// The records of all packets that entered a controller.
+    fn records(mut self) -> Vec<PacketRecord> {
+        let taken: Vec<_> = self.terminals.iter().flat_map(Terminal::taken).cloned().collect();
+        for packet in taken {
+            if !self.records.contains_key(&(packet.src, packet.sequence)) {
+                self.record(&packet, u64::MAX);
+            }
+        }
+        self.records.into_values().collect()
+    }
+}

@@ -1,0 +1,81 @@
+//! What a packet may ask a router for: the rules of steps 3 and 4 of docs/model.md, and of speculation.
+
+use super::allocators::Priority;
+use super::machine::Packet;
+use super::router::{OutputVc, Router, VcId};
+use flitwork::spec::{AllocatorSpec, ArbiterKind, EjectionPort, Switching, VcPolicy};
+
+impl Router<'_> {
+    /// The output port of `packet` here.
+    pub(super) fn output_port(&self, packet: &Packet) -> usize {
+        let m = self.machine;
+        match m.next_dimension(self.id, m.router_of(packet.dst)) {
+            Some(d) => 2 * d + usize::from(packet.minus >> d & 1),
+            None => m.local_port(packet.dst, self.ejection_controller(packet)),
+        }
+    }
+
+    fn ejection_controller(&self, packet: &Packet) -> usize {
+        let m = self.machine;
+        match m.terminal.ejection_port {
+            EjectionPort::SameController => packet.controller,
+            EjectionPort::BySource => packet.src as usize % m.controllers,
+            EjectionPort::Any => {
+                let free = |k: usize| {
+                    self.outputs[m.local_port(packet.dst, k)].iter().filter(|output| output.owner.is_none()).count()
+                };
+                let most = (0..m.controllers).map(free).max().expect("a terminal has a controller");
+                (0..m.controllers).find(|&k| free(k) == most).expect("some port has the most")
+            }
+        }
+    }
+
+    /// Whether the VC policy lets `packet` use VC `v` of output port `out`.
+    pub(super) fn may_use(&self, packet: &Packet, out: usize, v: usize) -> bool {
+        let m = self.machine;
+        let dimension = (out < m.grid.network_ports()).then_some(out / 2);
+        match (m.router.vc_policy, dimension) {
+            (VcPolicy::Dateline, Some(d)) if m.grid.wraps(d) => {
+                let h = m.vcs / 2;
+                if packet.class(d) == 0 { v < m.vcs - h } else { v >= h + m.vcs % 2 }
+            }
+            (VcPolicy::Dateline, _) => true,
+            (VcPolicy::Destination, _) => {
+                let class = dimension.map_or(0, |d| packet.class(d));
+                v == packet.dst as usize + class * m.terminals()
+            }
+        }
+    }
+
+    /// Whether an output VC has the credits that a head needs to request it.
+    pub(super) fn requestable(&self, packet: &Packet, output: &OutputVc) -> bool {
+        let m = self.machine;
+        let cut_through = m.router.switching == Switching::VirtualCutThrough;
+        (!cut_through || output.credits >= u64::from(packet.flits))
+            && (!m.router.vc_busy_when_full || output.credits > 0)
+            && (!m.router.wait_for_tail_credit || output.credits == m.buffer)
+    }
+
+    /// Whether the waiting packet of `vc` requests the switch speculatively, as of the start of step 4.
+    pub(super) fn may_speculate(&self, vc: VcId, out: usize) -> bool {
+        let packet = &self.front(vc).packet;
+        self.machine.router.speculative
+            && self.outputs[out]
+                .iter()
+                .enumerate()
+                .any(|(v, output)| self.may_use(packet, out, v) && output.owner.is_none() && output.credits > 0)
+    }
+
+    /// The key of the priority of the packet at the front of `vc`.
+    pub(super) fn priority(&self, allocator: AllocatorSpec, vc: VcId, speculative: bool) -> Priority {
+        let front = self.front(vc);
+        let key = match allocator.arbiter {
+            ArbiterKind::OldestFirst => {
+                [front.packet.created, u64::from(front.packet.src), u64::from(front.packet.sequence)]
+            }
+            ArbiterKind::Fcfs => [front.head_arrived, vc.0 as u64, vc.1 as u64],
+            ArbiterKind::RoundRobin | ArbiterKind::Matrix => [0; 3],
+        };
+        (speculative, key)
+    }
+}

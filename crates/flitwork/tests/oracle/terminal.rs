@@ -1,0 +1,246 @@
+//! Terminals and their controllers: step 2 of docs/model.md.
+
+use super::machine::{Flit, Machine, Packet};
+use super::program::{Message, Programs};
+use super::TracePacket;
+use flitwork::routing::Tie;
+use flitwork::spec::{InjectionVc, Switching, VcPolicy};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// An entry of a terminal's queue.
+pub enum Job {
+    Packet(TracePacket),
+    Message(Message),
+}
+
+/// A packet that a controller is to send.
+struct Planned {
+    dst: u32,
+    flits: u32,
+    minus: u8,
+    wraps: u8,
+    /// Number of the message; without one the packet is a message of its own.
+    message: Option<u32>,
+    /// When it was created; without one, when it becomes the controller's current packet.
+    created: Option<u64>,
+    send: Option<u32>,
+    /// Whether it is the last packet of its message.
+    last: bool,
+}
+
+/// The packet that a controller is sending.
+struct Current {
+    packet: Rc<Packet>,
+    vc: Option<usize>,
+    sent: u32,
+    last: bool,
+}
+
+struct Controller {
+    /// Of each VC of its injection port.
+    credits: Vec<u64>,
+    last_vc: usize,
+    current: Option<Current>,
+    /// The packets of its message that follow the current one.
+    rest: VecDeque<Planned>,
+}
+
+pub struct Terminal<'m> {
+    id: u32,
+    machine: &'m Machine,
+    packet_flits: u32,
+    controllers: Vec<Controller>,
+    pub queue: VecDeque<Job>,
+    packets: u32,
+}
+
+/// A flit that a controller sends: (controller, VC, flit).
+pub type Injected = (usize, usize, Flit);
+
+impl<'m> Terminal<'m> {
+    /// `packet_flits`: the longest packet of a message (0: no limit).
+    pub fn new(id: usize, machine: &'m Machine, packet_flits: u32) -> Self {
+        let controller = |_| Controller {
+            credits: vec![machine.buffer; machine.vcs],
+            last_vc: machine.vcs - 1,
+            current: None,
+            rest: VecDeque::new(),
+        };
+        Terminal {
+            id: id as u32,
+            machine,
+            packet_flits,
+            controllers: (0..machine.controllers).map(controller).collect(),
+            queue: VecDeque::new(),
+            packets: 0,
+        }
+    }
+
+    /// Step 1: a credit arrives.
+    pub fn receive_credit(&mut self, controller: usize, vc: usize) {
+        self.controllers[controller].credits[vc] += 1;
+        assert!(self.controllers[controller].credits[vc] <= self.machine.buffer, "a credit too many");
+    }
+
+    /// Step 2, after the program: every controller takes a packet, if it has none, and sends a flit, if it may.
+    pub fn inject(&mut self, programs: &mut Option<Programs>, now: u64) -> Vec<Injected> {
+        let mut injected = Vec::new();
+        for k in 0..self.controllers.len() {
+            if self.controllers[k].current.is_none() {
+                self.take(k, programs, now);
+            }
+            let Some((vc, flit, message_done)) = self.send(k) else { continue };
+            if let (true, Some(send), Some(programs)) = (message_done, flit.packet.send, programs.as_mut()) {
+                programs.sent(send, now);
+            }
+            injected.push((k, vc, flit));
+        }
+        injected
+    }
+
+    /// A free controller takes the next packet of its message, else the next job of the queue, if that may start.
+    fn take(&mut self, k: usize, programs: &Option<Programs>, now: u64) {
+        if self.controllers[k].rest.is_empty() {
+            let may_start = match self.queue.front() {
+                None => false,
+                Some(Job::Packet(packet)) => packet.created <= now,
+                Some(Job::Message(message)) => programs.as_ref().expect("a schedule").may_start(message.send, now),
+            };
+            if !may_start {
+                return;
+            }
+            self.controllers[k].rest = match self.queue.pop_front().expect("it may start") {
+                Job::Packet(packet) => VecDeque::from([as_given(&packet)]),
+                Job::Message(message) => self.cut(&message),
+            };
+        }
+        let planned = self.controllers[k].rest.pop_front().expect("a message has a packet");
+        let packet = Rc::new(Packet {
+            src: self.id,
+            dst: planned.dst,
+            sequence: self.packets,
+            flits: planned.flits,
+            message: planned.message.unwrap_or(self.packets),
+            controller: k,
+            minus: planned.minus,
+            wraps: planned.wraps,
+            created: planned.created.unwrap_or(now),
+            send: planned.send,
+        });
+        self.packets += 1;
+        self.controllers[k].current = Some(Current { packet, vc: None, sent: 0, last: planned.last });
+    }
+
+    /// The packets of a message: as long as possible, the last one shorter; each in two where its way has a tie under
+    /// the split rule.
+    fn cut(&self, message: &Message) -> VecDeque<Planned> {
+        let m = self.machine;
+        assert!(m.routing.tie != Tie::Random, "the oracle does not toss coins: give it a trace");
+        let coords = |terminal: u32| m.grid.coords(m.router_of(terminal));
+        let (src, dst) = (coords(self.id), coords(message.dst));
+        let splits = m.routing.tie == Tie::Split && m.routing.has_tie(&m.grid, &src, &dst);
+        let mut packets = VecDeque::new();
+        let mut left = message.flits;
+        while left > 0 {
+            let flits = if self.packet_flits == 0 { left } else { left.min(self.packet_flits) };
+            left -= flits;
+            let halves = if splits { vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)] } else { vec![(flits, 0)] };
+            for (flits, coins) in halves.into_iter().filter(|half| half.0 > 0) {
+                let header = m.routing.header(&m.grid, &src, &dst, coins);
+                packets.push_back(Planned {
+                    dst: message.dst,
+                    flits,
+                    minus: header.minus,
+                    wraps: header.wraps,
+                    message: Some(message.number),
+                    created: None,
+                    send: Some(message.send),
+                    last: false,
+                });
+            }
+        }
+        packets.back_mut().expect("a message has a flit").last = true;
+        packets
+    }
+
+    /// Controller `k` sends its next flit, if it may: (VC, flit, whether it was the last of its message).
+    fn send(&mut self, k: usize) -> Option<(usize, Flit, bool)> {
+        let packet = self.controllers[k].current.as_ref()?.packet.clone();
+        let vc = match self.controllers[k].current.as_ref()?.vc {
+            Some(vc) => vc,
+            None => self.choose_vc(&packet, k)?,
+        };
+        let controller = &mut self.controllers[k];
+        if controller.credits[vc] == 0 {
+            return None;
+        }
+        let current = controller.current.as_mut()?;
+        let flit = Flit { packet: packet.clone(), head: current.sent == 0, tail: current.sent + 1 == packet.flits };
+        if flit.head {
+            current.vc = Some(vc);
+            controller.last_vc = vc;
+        }
+        current.sent += 1;
+        controller.credits[vc] -= 1;
+        let message_done = flit.tail && current.last;
+        if flit.tail {
+            controller.current = None;
+        }
+        Some((vc, flit, message_done))
+    }
+
+    /// The VC of the injection port for the head of `packet`.
+    fn choose_vc(&self, packet: &Packet, k: usize) -> Option<usize> {
+        let m = self.machine;
+        let controller = &self.controllers[k];
+        let needed = [
+            1,
+            if m.router.switching == Switching::VirtualCutThrough { u64::from(packet.flits) } else { 1 },
+            if m.router.wait_for_tail_credit { m.buffer } else { 1 },
+        ];
+        let needed = needed.into_iter().max().expect("three needs");
+        let own = match m.router.vc_policy {
+            VcPolicy::Dateline => None,
+            VcPolicy::Destination => {
+                let first = m.next_dimension(m.router_of(packet.src), m.router_of(packet.dst));
+                Some(packet.dst as usize + first.map_or(0, |d| packet.class(d)) * m.terminals())
+            }
+        };
+        let possible: Vec<usize> = (0..m.vcs)
+            .filter(|&v| own.is_none_or(|own| v == own) && controller.credits[v] >= needed)
+            .collect();
+        match m.terminal.injection_vc {
+            InjectionVc::Emptiest => {
+                let most = possible.iter().map(|&v| controller.credits[v]).max()?;
+                possible.into_iter().find(|&v| controller.credits[v] == most)
+            }
+            InjectionVc::RoundRobin => {
+                (1..=m.vcs).map(|i| (controller.last_vc + i) % m.vcs).find(|v| possible.contains(v))
+            }
+        }
+    }
+
+    /// Whether nothing is queued or being sent.
+    pub fn idle(&self) -> bool {
+        self.queue.is_empty() && self.controllers.iter().all(|c| c.current.is_none() && c.rest.is_empty())
+    }
+
+    /// The packets that are controllers' current ones and have not sent their heads or more.
+    pub fn taken(&self) -> impl Iterator<Item = &Rc<Packet>> {
+        self.controllers.iter().filter_map(|c| c.current.as_ref()).map(|current| &current.packet)
+    }
+}
+
+fn as_given(packet: &TracePacket) -> Planned {
+    Planned {
+        dst: packet.dst,
+        flits: packet.flits,
+        minus: packet.minus,
+        wraps: packet.wraps,
+        message: None,
+        created: Some(packet.created),
+        send: None,
+        last: true,
+    }
+}
