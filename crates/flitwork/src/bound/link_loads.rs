@@ -1,10 +1,10 @@
 //! The load of every channel under dimension-order routing, in total and phase by phase.
 //!
-//! Every message is walked along its way: exact on any grid, wrap and placement. At a tie that is split or drawn by a coin,
-//! half of the message is counted each way: what a channel carries after a split (but for an odd flit), and the expectation
-//! with a coin.
+//! Every message is walked along its way: exact on any grid, wrap and placement. At a tie that is drawn by a coin, half of the
+//! message is counted each way, which is the expectation. Under the split rule each packet sends its odd flit to plus, as the
+//! terminals do.
 
-use crate::routing::DimensionOrder;
+use crate::routing::{DimensionOrder, Tie};
 use crate::schedule::Schedule;
 use crate::topology::{Coords, Grid};
 use schemars::JsonSchema;
@@ -49,16 +49,18 @@ pub struct LinkLoads {
 
 /// The loads of all messages of a schedule; rank `r` is at router `router_of[r]`.
 ///
+/// Messages are sent as packets of at most `packet_flits` flits, 0 for one packet a message; only split ties depend on it.
 /// With `group` the loads of each group of that many (at least 1) consecutive message indices are found as well.
 pub fn link_loads(
     grid: &Grid,
     routing: &DimensionOrder,
     schedule: &Schedule,
     router_of: &[u32],
+    packet_flits: u32,
     group: Option<u32>,
 ) -> LinkLoads {
     let ports = grid.network_ports();
-    let mut walker = Walker::new(grid, routing);
+    let mut walker = Walker::new(grid, routing, packet_flits);
     let mut total = vec![0u64; walker.loads.len()];
     let mut phases = Vec::new();
     let mut messages: Vec<(u32, u32, u32, u32)> = schedule
@@ -113,6 +115,8 @@ fn class_maxima(loads: &[u64], ports: usize) -> Vec<f64> {
 struct Walker<'a> {
     grid: &'a Grid,
     routing: &'a DimensionOrder,
+    /// Longest packet, 0 for the whole message [flits].
+    packet_flits: u32,
     coords: Vec<Coords>,
     /// Difference of the router numbers of neighbours in each dimension.
     stride: Vec<u32>,
@@ -121,10 +125,11 @@ struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    fn new(grid: &'a Grid, routing: &'a DimensionOrder) -> Self {
+    fn new(grid: &'a Grid, routing: &'a DimensionOrder, packet_flits: u32) -> Self {
         Walker {
             grid,
             routing,
+            packet_flits,
             coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
             stride: (0..grid.dims()).map(|d| grid.sizes()[..d].iter().product()).collect(),
             loads: vec![0; grid.routers() as usize * grid.network_ports()],
@@ -136,22 +141,35 @@ impl<'a> Walker<'a> {
         // The two outcomes of every coin: they differ in the dimensions that are tied and left to chance or split.
         let heads = self.routing.header(self.grid, &from, &to, 0).minus;
         let tails = self.routing.header(self.grid, &from, &to, u8::MAX).minus;
+        let shares = self.shares(flits);
         let mut at = src;
         for i in 0..self.routing.order.len() {
             let d = self.routing.order[i];
             let mut end = at;
-            for header in [heads, tails] {
-                end = self.walk_dimension(at, d, from[d], to[d], header >> d & 1 == 1, flits);
+            for (header, halves) in [heads, tails].into_iter().zip(shares) {
+                end = self.walk_dimension(at, d, from[d], to[d], header >> d & 1 == 1, halves);
             }
             at = end;
         }
     }
 
-    /// Adds half of `flits` to the channels from coordinate `c` to `to` of dimension `d`; the router at the end.
-    fn walk_dimension(&mut self, mut at: u32, d: usize, mut c: u32, to: u32, minus: bool, flits: u32) -> u32 {
+    /// What goes with all coins 0 and all coins 1 [half flits].
+    fn shares(&self, flits: u32) -> [u64; 2] {
+        let flits = u64::from(flits);
+        if self.routing.tie != Tie::Split {
+            return [flits; 2];
+        }
+        let packet = if self.packet_flits == 0 { flits.max(1) } else { u64::from(self.packet_flits) };
+        // The larger half of each packet goes with coins 0.
+        let heads = flits / packet * packet.div_ceil(2) + (flits % packet).div_ceil(2);
+        [2 * heads, 2 * (flits - heads)]
+    }
+
+    /// Adds to the channels from coordinate `c` to `to` of dimension `d`; the router at the end.
+    fn walk_dimension(&mut self, mut at: u32, d: usize, mut c: u32, to: u32, minus: bool, halves: u64) -> u32 {
         let (stride, last, ports) = (self.stride[d], self.grid.size(d) - 1, self.grid.network_ports());
         while c != to {
-            self.loads[at as usize * ports + 2 * d + usize::from(minus)] += u64::from(flits);
+            self.loads[at as usize * ports + 2 * d + usize::from(minus)] += halves;
             (at, c) = match minus {
                 false if c == last => (at - last * stride, 0),
                 false => (at + stride, c + 1),

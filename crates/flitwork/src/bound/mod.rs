@@ -103,7 +103,8 @@ pub fn bound(
     limits: &TerminalLimits,
 ) -> Result<Bound, Error> {
     placement.check(grid, schedule)?;
-    let loads = link_loads(grid, routing, schedule, &placement.router_of, Some(limits.controllers));
+    let loads =
+        link_loads(grid, routing, schedule, &placement.router_of, limits.packet_flits, Some(limits.controllers));
     let terminals = terminal_times(schedule, &placement.terminal_of, limits);
     let bisection_cycles = shortest_of_all_to_all(schedule).map(|flits| {
         let mut ranks_at = vec![0; grid.routers() as usize];

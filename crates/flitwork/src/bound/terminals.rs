@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct TerminalLimits {
     /// Messages that a terminal can send at the same time, at least 1.
     pub controllers: u32,
+    /// Longest packet, 0 for a whole message [flits]. It matters to the loads of split ties only.
+    pub packet_flits: u32,
     /// Most that a terminal injects [flits/cycle], more than 0.
     pub injection_flits_per_cycle: f64,
     /// Most that a terminal ejects [flits/cycle], more than 0.
@@ -16,10 +18,15 @@ pub struct TerminalLimits {
 }
 
 impl TerminalLimits {
-    /// A terminal with as many injection and ejection ports of 1 flit a cycle as controllers.
+    /// A terminal with as many injection and ejection ports of 1 flit a cycle as controllers; a message is one packet.
     pub fn of_controllers(controllers: u32) -> Self {
         let width = f64::from(controllers);
-        TerminalLimits { controllers, injection_flits_per_cycle: width, ejection_flits_per_cycle: width }
+        TerminalLimits {
+            controllers,
+            packet_flits: 0,
+            injection_flits_per_cycle: width,
+            ejection_flits_per_cycle: width,
+        }
     }
 }
 
@@ -82,7 +89,12 @@ mod tests {
 
     #[test]
     fn the_injection_port_may_be_narrower_than_the_controllers() {
-        let limits = TerminalLimits { controllers: 4, injection_flits_per_cycle: 0.5, ejection_flits_per_cycle: 2.0 };
+        let limits = TerminalLimits {
+            controllers: 4,
+            packet_flits: 0,
+            injection_flits_per_cycle: 0.5,
+            ejection_flits_per_cycle: 2.0,
+        };
         let times = terminal_times(&schedule(), &[0, 1, 2], &limits);
         assert_eq!(times, TerminalTimes { injection_cycles: 240.0, ejection_cycles: 50.0 });
     }

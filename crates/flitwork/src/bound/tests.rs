@@ -5,14 +5,35 @@ use crate::collective::{AllToAllOptions, Sync, all_to_all};
 use crate::routing::Tie;
 use proptest::prelude::*;
 
+/// One message of 1 flit a pair.
 fn schedule(name: &str, grid: &Grid) -> Schedule {
-    let options = AllToAllOptions { message_flits: 1, sync: Sync::Async, controllers: 1 };
+    schedule_of(name, grid, 1)
+}
+
+fn schedule_of(name: &str, grid: &Grid, message_flits: u32) -> Schedule {
+    let options = AllToAllOptions { message_flits, sync: Sync::Async, controllers: 1 };
     all_to_all(name, grid, &options).unwrap()
 }
 
+/// Loads if a message is 1 flit, ties split included: messages of 2 flits that count half.
 fn loads_of(name: &str, grid: &Grid, tie: Tie, group: Option<u32>) -> LinkLoads {
     let routing = DimensionOrder { order: (0..grid.dims()).collect(), tie };
-    link_loads(grid, &routing, &schedule(name, grid), &Placement::one_per_router(grid).router_of, group)
+    let placement = Placement::one_per_router(grid);
+    let mut loads = link_loads(grid, &routing, &schedule_of(name, grid, 2), &placement.router_of, 0, group);
+    loads.max_flits /= 2.0;
+    loads.phase_sum_flits /= 2.0;
+    loads
+}
+
+#[test]
+fn the_odd_flit_of_a_split_packet_goes_to_plus() {
+    let (ring, routing) = (Grid::torus(&[2]), DimensionOrder { order: vec![0], tie: Tie::Split });
+    let classes = |message, packet| {
+        link_loads(&ring, &routing, &schedule_of("a2a", &ring, message), &[0, 1], packet, None).classes
+    };
+    for (message, packet, want) in [(1, 0, [1.0, 0.0]), (7, 0, [4.0, 3.0]), (7, 3, [5.0, 2.0]), (7, 1, [7.0, 0.0])] {
+        assert_eq!([classes(message, packet)[0].max_flits, classes(message, packet)[1].max_flits], want);
+    }
 }
 
 fn phase_sum(name: &str, grid: &Grid, tie: Tie, controllers: u32) -> f64 {
@@ -95,6 +116,16 @@ fn even_squares_reach_the_bound_phase_by_phase_with_split_ties() {
     }
 }
 
+/// Only where N / 2 is even do the two directions of a single phase get equal shares.
+#[test]
+fn parity_halves_the_ties_of_a_phase_on_every_other_even_square() {
+    for (n, want) in [(4, 1.0), (6, 1.074), (8, 1.0), (10, 1.032), (16, 1.0)] {
+        let grid = Grid::torus(&[n, n]);
+        let excess = phase_sum("a2at", &grid, Tie::Parity, 4) / bisection_units(&grid);
+        assert!((excess - want).abs() < 5e-4, "{n} {excess}");
+    }
+}
+
 #[test]
 fn phases_add_up_to_the_total() {
     let grid = Grid::new(&[6, 5], &[true, false], false);
@@ -103,7 +134,7 @@ fn phases_add_up_to_the_total() {
     assert!(loads.phase_sum_flits >= loads.max_flits);
     let hops: f64 = loads.channel_flits.iter().sum();
     // Mean distance 1.5 on the ring of 6, 1.6 on the row of 5, over 30 * 30 ordered pairs (self included).
-    assert_eq!(hops, 900.0 * (1.5 + 1.6));
+    assert_eq!(hops, 2.0 * 900.0 * (1.5 + 1.6));
     assert_eq!(loads_of("a2at", &grid, Tie::Parity, None).channel_flits, loads.channel_flits);
 }
 
@@ -173,7 +204,7 @@ proptest! {
         order.rotate_left(turn % sizes.len());
         let routing = DimensionOrder { order, tie };
         let s = schedule("a2at", &grid);
-        let loads = link_loads(&grid, &routing, &s, &Placement::one_per_router(&grid).router_of, Some(2));
+        let loads = link_loads(&grid, &routing, &s, &Placement::one_per_router(&grid).router_of, 0, Some(2));
         let mut want = vec![0.0; loads.channel_flits.len()];
         for (from, to, flits, _) in s.messages() {
             let (src, dst) = (grid.coords(from), grid.coords(to));

@@ -27,6 +27,9 @@ pub struct UniformSaturation {
 }
 
 /// The saturation bound of uniform random traffic; with `include_self` a terminal may draw itself as destination.
+///
+/// Split ties are taken as halves. Packets of an odd length load the plus direction more (one of 1 flit is not split at all):
+/// the bound stands, but is less tight.
 pub fn uniform_saturation(
     grid: &Grid,
     routing: &DimensionOrder,
@@ -140,7 +143,7 @@ mod tests {
     /// One message a pair is uniform traffic without packets to oneself.
     #[test]
     fn rings_tell_the_same_as_all_pairs() {
-        let options = AllToAllOptions { message_flits: 1, sync: Sync::Async, controllers: 1 };
+        let options = AllToAllOptions { message_flits: 2, sync: Sync::Async, controllers: 1 };
         for sizes in [&[5][..], &[6], &[4, 3], &[6, 4], &[2, 5], &[3, 4, 6], &[2, 3, 2], &[4, 1, 4]] {
             for wrap in 0..1 << sizes.len() {
                 let wrap: Vec<bool> = (0..sizes.len()).map(|d| wrap >> d & 1 == 1).collect();
@@ -150,11 +153,11 @@ mod tests {
                         let routing = DimensionOrder { order: (0..sizes.len()).rev().collect(), tie };
                         let s = all_to_all("a2a", &grid, &options).unwrap();
                         let place = Placement::one_per_router(&grid);
-                        let loads = link_loads(&grid, &routing, &s, &place.router_of, None);
+                        let loads = link_loads(&grid, &routing, &s, &place.router_of, 0, None);
                         let all = uniform_saturation(&grid, &routing, 1, false);
                         let peers = f64::from(grid.routers() - 1);
                         for (pairs, ring) in loads.classes.iter().zip(&all.classes) {
-                            assert!((pairs.max_flits / peers - ring.max_flits).abs() < 1e-12, "{grid:?} {tie:?}");
+                            assert!((pairs.max_flits / 2.0 / peers - ring.max_flits).abs() < 1e-12, "{grid:?} {tie:?}");
                         }
                     }
                 }

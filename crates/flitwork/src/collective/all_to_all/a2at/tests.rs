@@ -6,12 +6,12 @@ use super::*;
 /// Load [messages] on the channels of each (dimension, sign), by the formulas above, times 4 to stay whole.
 fn loads(v: &Offset, grid: &Grid) -> Vec<u32> {
     let mut loads = Vec::new();
-    for d in 0..grid.dims() {
-        let (a, m) = (grid.size(d), v[d].unsigned_abs());
+    for (d, &c) in v.iter().enumerate().take(grid.dims()) {
+        let (a, m) = (grid.size(d), c.unsigned_abs());
         let (plus, minus) = match () {
             () if !grid.wraps(d) => (4 * m.min(a - m), 4 * m.min(a - m)),
             () if 2 * m == a => (a, a),
-            () if v[d] > 0 => (4 * m, 0),
+            () if c > 0 => (4 * m, 0),
             () => (0, 4 * m),
         };
         loads.extend([plus, minus]);
