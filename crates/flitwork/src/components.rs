@@ -1,0 +1,94 @@
+//! The components that a user can choose from, as one table: it feeds `flitwork list`, hints and the documentation.
+
+use crate::collective::all_to_all::ALGORITHMS;
+use serde::Serialize;
+
+/// One component.
+#[derive(Debug, Clone, Serialize)]
+struct Component {
+    name: &'static str,
+    /// One line.
+    summary: &'static str,
+    /// Fields of its table in the configuration, or where it is defined.
+    parameters: &'static str,
+    /// Where it was published; empty for common knowledge.
+    paper: &'static str,
+}
+
+const fn component(
+    name: &'static str,
+    summary: &'static str,
+    parameters: &'static str,
+    paper: &'static str,
+) -> Component {
+    Component { name, summary, parameters, paper }
+}
+
+const TOPOLOGIES: &[Component] = &[
+    component("torus", "n-dimensional grid, every dimension wraps", "size, ring2, terminals_per_router", ""),
+    component("mesh", "n-dimensional grid, no dimension wraps", "size, terminals_per_router", ""),
+    component("grid", "n-dimensional grid, each dimension wraps or not", "size, wrap, ring2, terminals_per_router", ""),
+];
+
+const ROUTINGS: &[Component] = &[component(
+    "dimension_order",
+    "one dimension after the other, shortest way, dateline class fixed on entering a ring",
+    "order, tie",
+    "Dally and Seitz, IEEE Trans. Computers C-36(5), 1987",
+)];
+
+const ALLOCATORS: &[Component] = &[
+    component("islip", "round robin; pointers move on accepted grants of the first iteration", "iterations", "McKeown, IEEE/ACM Trans. Networking 7(2), 1999"),
+    component("separable_input_first", "requesters pick, then resources pick", "arbiter", "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapter 19"),
+    component("separable_output_first", "resources pick, then requesters pick", "arbiter", "Dally and Towles 2004, chapter 19"),
+    component("wavefront", "grants along diagonals, starting one further each time", "", "Tamir and Chi, IEEE Trans. Parallel and Distributed Systems 4(1), 1993"),
+];
+
+const ARBITERS: &[Component] = &[
+    component("round_robin", "the first at or after a pointer that moves past the winner", "", ""),
+    component("matrix", "the least recently served", "", "Dally and Towles 2004, chapter 18"),
+    component("oldest_first", "the packet created first (age-based: globally fair)", "", "Abts and Weisser, SC'07, 2007"),
+    component("fcfs", "the packet whose head came to this router first", "", ""),
+];
+
+const PATTERNS: &[Component] =
+    &[component("uniform", "destinations drawn uniformly", "packet_flits, offered_load, include_self", "")];
+
+/// All components by kind, as JSON: `{"topologies": [{"name", "summary", "parameters", "paper"}, ...], ...}`.
+pub fn components_json() -> String {
+    let algorithms: Vec<Component> =
+        ALGORITHMS.iter().map(|a| component(a.name, a.summary, a.defined_on, a.paper)).collect();
+    serde_json::json!({
+        "topologies": TOPOLOGIES,
+        "routings": ROUTINGS,
+        "algorithms": algorithms,
+        "allocators": ALLOCATORS,
+        "arbiters": ARBITERS,
+        "patterns": PATTERNS,
+    })
+    .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{AllocatorSpec, RoutingSpec, TopologySpec, WorkloadSpec};
+    use serde::de::DeserializeOwned;
+
+    /// Every name in the table is one that a specification accepts: the table cannot run ahead of the code.
+    #[test]
+    fn every_component_can_be_named_in_a_specification() {
+        fn accepts<T: DeserializeOwned>(json: String) -> bool {
+            match serde_json::from_str::<T>(&json) {
+                Ok(_) => true,
+                Err(e) => !e.to_string().contains("unknown variant"),
+            }
+        }
+        let kind = |c: &Component| format!(r#"{{"kind": "{}"}}"#, c.name);
+        assert!(TOPOLOGIES.iter().all(|c| accepts::<TopologySpec>(kind(c))));
+        assert!(ROUTINGS.iter().all(|c| accepts::<RoutingSpec>(kind(c))));
+        assert!(ALLOCATORS.iter().all(|c| accepts::<AllocatorSpec>(kind(c))));
+        assert!(ARBITERS.iter().all(|c| accepts::<AllocatorSpec>(format!(r#"{{"arbiter": "{}"}}"#, c.name))));
+        assert!(PATTERNS.iter().all(|c| accepts::<WorkloadSpec>(kind(c))));
+    }
+}

@@ -1,0 +1,83 @@
+//! Errors as data: where the fault is, what was found, what was expected, what to do.
+
+use thiserror::Error;
+
+/// Everything that can go wrong in a call of this crate. User input never panics.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Error {
+    /// The configuration cannot be used as written.
+    #[error("{path} = {value}: expected {expected}{}", hint_suffix(.hint))]
+    Config {
+        /// Dotted path of the field, for example `network.router.vcs`.
+        path: String,
+        /// The value that was found, as the user would write it.
+        value: String,
+        /// What would have been accepted.
+        expected: String,
+        /// What to do about it; empty when there is nothing more to say.
+        hint: String,
+    },
+    /// The network cannot make progress any more.
+    #[error("deadlock at cycle {cycle}: {waiting}")]
+    Deadlock {
+        /// Cycle at which the watchdog gave up [cycles].
+        cycle: u64,
+        /// The cycle of virtual channels that wait for each other, in words.
+        waiting: String,
+    },
+    /// The run reached its limit of cycles before its workload was complete.
+    #[error("not complete after {cycles} cycles: {detail} (raise run.max_cycles)")]
+    CycleLimit {
+        /// The limit [cycles].
+        cycles: u64,
+        /// What was still under way.
+        detail: String,
+    },
+    /// A schedule is not what it claims to be.
+    #[error("schedule {name}: {fault}")]
+    Schedule {
+        /// Name of the schedule.
+        name: String,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// The caller asked the run to stop.
+    #[error("interrupted at cycle {cycle}")]
+    Interrupted {
+        /// Cycle at which the run stopped [cycles].
+        cycle: u64,
+    },
+}
+
+fn hint_suffix(hint: &str) -> String {
+    if hint.is_empty() {
+        String::new()
+    } else {
+        format!("; {hint}")
+    }
+}
+
+impl Error {
+    /// A [`Error::Config`] without ceremony.
+    pub fn config(
+        path: impl Into<String>,
+        value: impl ToString,
+        expected: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Error::Config {
+            path: path.into(),
+            value: value.to_string(),
+            expected: expected.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// Whether the fault lies in what the user wrote (as opposed to in the run).
+    pub fn is_config(&self) -> bool {
+        matches!(self, Error::Config { .. })
+    }
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,161 @@
+//! Sets of virtual channels of one port as bit masks: one word for the usual few, ten for one VC per destination.
+
+/// A set of small numbers.
+pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static {
+    /// Nothing.
+    const EMPTY: Self;
+    /// `low..high`.
+    fn range(low: usize, high: usize) -> Self;
+    /// Whether nothing is in it.
+    fn is_empty(&self) -> bool;
+    /// Adds `i`.
+    fn insert(&mut self, i: usize);
+    /// Takes `i` out.
+    fn remove(&mut self, i: usize);
+    /// Whether `i` is in it.
+    fn contains(&self, i: usize) -> bool;
+    /// What is in both.
+    fn and(&self, other: &Self) -> Self;
+    /// How many are in it.
+    fn count(&self) -> u32;
+    /// The smallest. The set must not be empty.
+    fn first(&self) -> usize;
+    /// The smallest that is at least `start`, or else the smallest. The set must not be empty.
+    fn first_from(&self, start: usize) -> usize;
+    /// All, ascending.
+    fn for_each(&self, mut f: impl FnMut(usize)) {
+        let mut left = *self;
+        while !left.is_empty() {
+            let i = left.first();
+            left.remove(i);
+            f(i);
+        }
+    }
+}
+
+impl VcMask for u64 {
+    const EMPTY: Self = 0;
+    fn range(low: usize, high: usize) -> Self {
+        let below = |n: usize| if n >= 64 { !0 } else { (1u64 << n) - 1 };
+        below(high) & !below(low)
+    }
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        *self == 0
+    }
+    #[inline(always)]
+    fn insert(&mut self, i: usize) {
+        *self |= 1 << i;
+    }
+    #[inline(always)]
+    fn remove(&mut self, i: usize) {
+        *self &= !(1 << i);
+    }
+    #[inline(always)]
+    fn contains(&self, i: usize) -> bool {
+        *self >> i & 1 == 1
+    }
+    #[inline(always)]
+    fn and(&self, other: &Self) -> Self {
+        self & other
+    }
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.count_ones()
+    }
+    #[inline(always)]
+    fn first(&self) -> usize {
+        self.trailing_zeros() as usize
+    }
+    #[inline(always)]
+    fn first_from(&self, start: usize) -> usize {
+        let later = self & (!0u64 << start);
+        (if later != 0 { later } else { *self }).trailing_zeros() as usize
+    }
+}
+
+/// Words of a wide mask.
+const WORDS: usize = 10;
+
+impl VcMask for [u64; WORDS] {
+    const EMPTY: Self = [0; WORDS];
+    fn range(low: usize, high: usize) -> Self {
+        let mut mask = Self::EMPTY;
+        (low..high).for_each(|i| mask.insert(i));
+        mask
+    }
+    fn is_empty(&self) -> bool {
+        self.iter().all(|&w| w == 0)
+    }
+    #[inline(always)]
+    fn insert(&mut self, i: usize) {
+        self[i / 64] |= 1 << (i % 64);
+    }
+    #[inline(always)]
+    fn remove(&mut self, i: usize) {
+        self[i / 64] &= !(1 << (i % 64));
+    }
+    #[inline(always)]
+    fn contains(&self, i: usize) -> bool {
+        self[i / 64] >> (i % 64) & 1 == 1
+    }
+    fn and(&self, other: &Self) -> Self {
+        std::array::from_fn(|w| self[w] & other[w])
+    }
+    fn count(&self) -> u32 {
+        self.iter().map(|w| w.count_ones()).sum()
+    }
+    fn first(&self) -> usize {
+        let w = self.iter().position(|&w| w != 0).unwrap_or(0);
+        w * 64 + self[w].trailing_zeros() as usize
+    }
+    fn first_from(&self, start: usize) -> usize {
+        let s = start / 64;
+        let later = self[s] & (!0u64 << (start % 64));
+        if later != 0 {
+            return s * 64 + later.trailing_zeros() as usize;
+        }
+        match (s + 1..WORDS).find(|&w| self[w] != 0) {
+            Some(w) => w * 64 + self[w].trailing_zeros() as usize,
+            None => self.first(),
+        }
+    }
+    fn for_each(&self, mut f: impl FnMut(usize)) {
+        for (w, &word) in self.iter().enumerate() {
+            word.for_each(|i| f(w * 64 + i));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agrees<M: VcMask>(members: &[usize], size: usize) {
+        let mut mask = M::EMPTY;
+        members.iter().for_each(|&i| mask.insert(i));
+        let mut all = Vec::new();
+        mask.for_each(|i| all.push(i));
+        assert_eq!(all, members);
+        assert_eq!(mask.count() as usize, members.len());
+        for start in 0..size {
+            let expected = *members.iter().find(|&&i| i >= start).unwrap_or(&members[0]);
+            assert_eq!(mask.first_from(start), expected);
+        }
+    }
+
+    #[test]
+    fn both_widths_find_the_next_member() {
+        agrees::<u64>(&[0, 5, 63], 64);
+        agrees::<u64>(&[7], 64);
+        agrees::<[u64; WORDS]>(&[1, 64, 200, 577, 639], 640);
+        agrees::<[u64; WORDS]>(&[300], 640);
+    }
+
+    #[test]
+    fn ranges_hold_their_members() {
+        assert_eq!(<u64 as VcMask>::range(2, 5), 0b11100);
+        assert_eq!(<u64 as VcMask>::range(0, 64), !0);
+        assert_eq!(<[u64; WORDS] as VcMask>::range(60, 70).count(), 10);
+    }
+}

@@ -1,0 +1,94 @@
+//! The packets in the network: a pool of fixed records, reused.
+
+use super::wheel::NONE;
+
+/// A packet under way; one cache line.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+pub(crate) struct Packet {
+    /// Coordinates of the destination router, packed in routing order (see `RouteTable`).
+    pub key: u64,
+    /// Cycle of creation.
+    pub created: u64,
+    /// Cycle in which the head left the terminal.
+    pub injected: u64,
+    /// Cycle in which its head arrived at the router where it is now.
+    pub here: u64,
+    /// The packet behind it in the buffer in which its head waits.
+    pub next: u32,
+    /// Source terminal.
+    pub src: u32,
+    /// Destination terminal.
+    pub dst: u32,
+    /// Number at its source.
+    pub sequence: u32,
+    /// Message it belongs to: the operation in the schedule, or the sequence number.
+    pub message: u32,
+    /// Its entry in the packet records, where those are kept.
+    pub record: u32,
+    /// Length [flits].
+    pub flits: u16,
+    /// Channels between routers on its way.
+    pub hops: u16,
+    /// Directions, one bit a dimension.
+    pub minus: u8,
+    /// Dateline classes, one bit a dimension.
+    pub wraps: u8,
+    /// Controller that sends it.
+    pub controller: u8,
+}
+
+/// Records in use and free ones.
+#[derive(Debug)]
+pub(crate) struct PacketPool {
+    packets: Vec<Packet>,
+    free: u32,
+    live: usize,
+}
+
+impl PacketPool {
+    /// A pool with room for `capacity` packets before it has to grow.
+    pub fn new(capacity: usize) -> Self {
+        PacketPool { packets: Vec::with_capacity(capacity), free: NONE, live: 0 }
+    }
+
+    /// Stores a packet.
+    pub fn insert(&mut self, packet: Packet) -> u32 {
+        self.live += 1;
+        if self.free == NONE {
+            self.packets.push(packet);
+            return self.packets.len() as u32 - 1;
+        }
+        let id = self.free;
+        self.free = self.packets[id as usize].next;
+        self.packets[id as usize] = packet;
+        id
+    }
+
+    /// Gives a record back.
+    pub fn remove(&mut self, id: u32) {
+        self.live -= 1;
+        self.packets[id as usize].next = self.free;
+        self.free = id;
+    }
+
+    /// Packets in use.
+    pub fn live(&self) -> usize {
+        self.live
+    }
+}
+
+impl std::ops::Index<u32> for PacketPool {
+    type Output = Packet;
+    #[inline(always)]
+    fn index(&self, id: u32) -> &Packet {
+        &self.packets[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for PacketPool {
+    #[inline(always)]
+    fn index_mut(&mut self, id: u32) -> &mut Packet {
+        &mut self.packets[id as usize]
+    }
+}

@@ -1,0 +1,123 @@
+//! The timing wheel: what is under way on channels and in pipelines, by the cycle in which it is due.
+//!
+//! Every delay of the model is a constant below the wheel's size, so a slot holds exactly one cycle. Events of one cycle
+//! commute (each touches its own virtual channel), which is why their order in a slot, and with it the order in which routers
+//! were visited, cannot matter.
+
+/// No packet: the flit is not a head.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// A flit on its way into an input VC.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlitArrival {
+    /// Receiving router.
+    pub router: u32,
+    /// The packet if this is its head, else [`NONE`].
+    pub packet: u32,
+    /// VC of the port.
+    pub vc: u16,
+    /// Input port.
+    pub port: u16,
+}
+
+/// A credit on its way to an output VC of a router, or (with `port` [`TO_CONTROLLER`]) to a controller.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CreditArrival {
+    /// Receiving router or controller.
+    pub target: u32,
+    /// VC of the port.
+    pub vc: u16,
+    /// Output port.
+    pub port: u16,
+}
+
+/// The port number that marks a credit for a controller.
+pub(crate) const TO_CONTROLLER: u16 = u16::MAX;
+
+/// An input VC whose front packet leaves a pipeline stage: it waits for a VC from now on, or may request the switch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wake {
+    /// The router.
+    pub router: u32,
+    /// Input VC, `port * vcs + vc`.
+    pub input: u16,
+}
+
+/// All that is due in one cycle.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    pub flits: Vec<FlitArrival>,
+    pub credits: Vec<CreditArrival>,
+    pub wakes: Vec<Wake>,
+    /// Packets whose tail arrives at its terminal.
+    pub tails: Vec<u32>,
+}
+
+impl Slot {
+    fn is_empty(&self) -> bool {
+        self.flits.is_empty() && self.credits.is_empty() && self.wakes.is_empty() && self.tails.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.flits.clear();
+        self.credits.clear();
+        self.wakes.clear();
+        self.tails.clear();
+    }
+}
+
+/// Slots for the coming cycles.
+#[derive(Debug)]
+pub(crate) struct Wheel {
+    slots: Vec<Slot>,
+    mask: u64,
+}
+
+impl Wheel {
+    /// A wheel for delays of at most `longest` cycles, with room for `events` events of a kind in a cycle.
+    pub fn new(longest: u64, events: usize) -> Self {
+        let size = (longest + 2).next_power_of_two();
+        let slot = || Slot {
+            flits: Vec::with_capacity(events),
+            credits: Vec::with_capacity(2 * events),
+            wakes: Vec::with_capacity(events),
+            tails: Vec::with_capacity(events),
+        };
+        Wheel { slots: (0..size).map(|_| slot()).collect(), mask: size - 1 }
+    }
+
+    /// The slot of `cycle`, which must be less than the wheel's size away.
+    #[inline(always)]
+    pub fn at(&mut self, cycle: u64) -> &mut Slot {
+        // The mask is the number of slots minus one.
+        &mut self.slots[(cycle & self.mask) as usize]
+    }
+
+    /// Takes the slot of `cycle` out for reading; give it back with [`Wheel::put_back`].
+    pub fn take(&mut self, cycle: u64) -> Slot {
+        std::mem::take(self.at(cycle))
+    }
+
+    /// Returns a slot taken out, emptied, so that its memory is used again.
+    pub fn put_back(&mut self, cycle: u64, mut slot: Slot) {
+        slot.clear();
+        *self.at(cycle) = slot;
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.slots.iter().all(Slot::is_empty)
+    }
+
+    /// Flits under way on network and injection channels.
+    #[cfg(any(test, feature = "audit"))]
+    pub fn flits(&self) -> impl Iterator<Item = &FlitArrival> {
+        self.slots.iter().flat_map(|s| &s.flits)
+    }
+
+    /// Credits under way.
+    #[cfg(any(test, feature = "audit"))]
+    pub fn credits(&self) -> impl Iterator<Item = &CreditArrival> {
+        self.slots.iter().flat_map(|s| &s.credits)
+    }
+}

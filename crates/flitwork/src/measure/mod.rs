@@ -1,0 +1,95 @@
+//! What a simulation reports. Probes observe; they never change a run.
+
+mod latency;
+mod log;
+mod stalls;
+
+pub(crate) use log::PacketLog;
+pub use latency::{LatencyRecorder, LatencySummary};
+pub(crate) use stalls::StallCounter;
+pub use stalls::{STALL_REASONS, StallReason, StallReport};
+
+use serde::{Deserialize, Serialize};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The workload, or the measurement and its drain, is complete.
+    Complete,
+    /// Open loop: the packets of the measurement had not all arrived at the limit of cycles; latencies mean nothing.
+    Saturated,
+}
+
+/// One packet's life. Cycles are absolute; `u64::MAX` means that it had not happened when the run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PacketRecord {
+    /// Source terminal.
+    pub src: u32,
+    /// Number of the packet at its source, from 0, in the order of sending.
+    pub sequence: u32,
+    /// Destination terminal.
+    pub dst: u32,
+    /// Length [flits].
+    pub flits: u32,
+    /// Index of the message in its sender's order (closed loop), or equal to `sequence` (open loop).
+    pub message: u32,
+    /// Controller of the source that sent it.
+    pub controller: u32,
+    /// Bit `d` is set where it walks dimension `d` in the minus direction.
+    pub minus: u8,
+    /// Bit `d` is set where it crosses the wrap channel of dimension `d`.
+    pub wraps: u8,
+    /// Channels between routers on its way.
+    pub hops: u32,
+    /// Cycle of creation: for a closed loop, when a controller took it.
+    pub created: u64,
+    /// Cycle in which its head left the terminal.
+    pub injected: u64,
+    /// Cycle in which its tail arrived.
+    pub arrived: u64,
+}
+
+/// Flits over each channel in each window of time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkWindows {
+    /// Length of a window [cycles]; the last one may be shorter.
+    pub window_cycles: u64,
+    /// Flits, indexed `[window][router][network port]`, flattened.
+    pub flits: Vec<u32>,
+}
+
+/// The outcome of one simulation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SimulationResult {
+    /// How the run ended.
+    pub status: Status,
+    /// Closed loop: cycle in which the last tail arrived. Open loop: cycle in which the run ended.
+    pub completion_cycles: u64,
+    /// Fingerprint of every packet's arrival: equal for equal plans and seeds on any machine (16 hex digits).
+    pub digest: String,
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Switch traversals, ejection included.
+    pub flit_hops: u64,
+    /// Open loop: flits of packets created in the measurement [flits/cycle/terminal]. Closed loop: 0.
+    pub offered_load: f64,
+    /// Open loop: flits ejected in the measurement [flits/cycle/terminal]. Closed loop: over the whole run.
+    pub accepted_load: f64,
+    /// From creation to arrival of the tail, packets of the measurement [cycles].
+    pub packet_latency: LatencySummary,
+    /// From injection of the head to arrival of the tail, packets of the measurement [cycles].
+    pub network_latency: LatencySummary,
+    /// Mean number of channels between routers on the way of a packet of the measurement.
+    pub mean_hops: f64,
+    /// Flits over every network channel in the whole run, indexed `[router][network port]`, flattened.
+    pub link_flits: Vec<u64>,
+    /// Flits ejected at every terminal in the measurement.
+    pub ejected_flits: Vec<u64>,
+    /// Per window, where asked for.
+    pub link_windows: Option<LinkWindows>,
+    /// Why flits stood still, where asked for.
+    pub stalls: Option<StallReport>,
+    /// Every packet, in order of (source, sequence), where asked for.
+    pub packet_records: Vec<PacketRecord>,
+}

@@ -1,0 +1,417 @@
+//! From a specification to a plan: resolved, validated, printable, hashed. A plan is stored with every result.
+
+use crate::collective::{self, AllToAllOptions};
+use crate::error::{Error, Result};
+use crate::routing::{self, DimensionOrder, Tie};
+use crate::schedule::Schedule;
+use crate::spec::{
+    AllocatorKind, AllocatorSpec, NetworkSpec, Ring2, RoutingSpec, SimulationSpec, Switching, TopologySpec, VcPolicy,
+    WorkloadSpec,
+};
+use crate::topology::{Grid, MAX_DIMS};
+use crate::traffic::Uniform;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+/// Most virtual channels of a port.
+const MAX_VCS: u32 = 640;
+/// Most ports of a router, times input speed-up.
+const MAX_ROWS: usize = 64;
+/// Longest delay of one stage [cycles].
+const MAX_DELAY: u32 = 10_000;
+
+/// What is sent, resolved.
+#[derive(Debug, Clone)]
+pub enum Workload {
+    /// Closed loop: a schedule, in packets of at most so many flits.
+    Closed {
+        /// What each rank does.
+        schedule: Schedule,
+        /// Longest packet [flits].
+        packet_flits: u32,
+    },
+    /// Open loop: uniform random traffic.
+    Open(Uniform),
+}
+
+/// A validated simulation: nothing in it can fail for want of sense.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The specification with every default filled in.
+    pub spec: SimulationSpec,
+    /// The routers and channels.
+    pub grid: Grid,
+    /// The routing.
+    pub routing: DimensionOrder,
+    /// The workload.
+    pub workload: Workload,
+    /// The numbers that the kernel runs on.
+    pub params: Params,
+    /// Memory that the simulation will take, estimated [bytes].
+    pub estimated_memory_bytes: u64,
+}
+
+/// The numbers that a kernel runs on. Delays are defined on the model page of the documentation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Params {
+    /// Routers.
+    pub routers: usize,
+    /// Terminals.
+    pub terminals: usize,
+    /// Terminals of a router.
+    pub concentration: usize,
+    /// Controllers of a terminal.
+    pub controllers: usize,
+    /// Network ports of a router.
+    pub network_ports: usize,
+    /// All ports of a router.
+    pub ports: usize,
+    /// Virtual channels of a port.
+    pub vcs: usize,
+    /// Buffer of a virtual channel [flits].
+    pub buffer_flits: u32,
+    /// Front of the buffer to first VC request, `R` [cycles].
+    pub routing_delay_cycles: u32,
+    /// VC granted to first switch request, `A` [cycles].
+    pub vc_alloc_delay_cycles: u32,
+    /// Switch granted to arrival, network channel, `D` [cycles].
+    pub hop_cycles: u32,
+    /// Switch granted to arrival, ejection channel [cycles].
+    pub eject_cycles: u32,
+    /// Sent by a controller to arrival at the router, `I` [cycles].
+    pub inject_cycles: u32,
+    /// Flit left a buffer behind a network channel to credit usable, `C` [cycles].
+    pub credit_cycles: u32,
+    /// Flit left the buffer of an injection port to credit usable at the controller [cycles].
+    pub inject_credit_cycles: u32,
+    /// Flit arrived at a terminal to credit usable at the router [cycles].
+    pub eject_credit_cycles: u32,
+}
+
+impl Plan {
+    /// Resolves and validates a specification.
+    ///
+    /// # Errors
+    /// [`Error::Config`] names the field, its value, what was expected and what to do.
+    pub fn new(spec: &SimulationSpec) -> Result<Plan> {
+        let mut spec = spec.clone();
+        let grid = resolve_grid(&spec.network.topology)?;
+        let routing = resolve_routing(&mut spec.network.routing, &grid)?;
+        let params = resolve_params(&spec.network, &grid)?;
+        check_router(&spec.network, &grid, &params)?;
+        let memory = params_memory(&params);
+        check_memory(&spec, memory.saturating_add(workload_memory(&spec.workload, &params)))?;
+        let classes = if needs_dateline(&grid) { 2 } else { 1 };
+        routing::check_deadlock_free(&grid, &routing, classes).map_err(|cycle| {
+            Error::config("network.routing", "dimension_order", "no cycle of channel dependencies", cycle.join(" -> "))
+        })?;
+        let workload = resolve_workload(&mut spec, &grid, &params)?;
+        check_run(&mut spec, &workload)?;
+        let estimated_memory_bytes = memory + workload_memory(&spec.workload, &params);
+        Ok(Plan { spec, grid, routing, workload, params, estimated_memory_bytes })
+    }
+
+    /// The plan as JSON: the resolved specification and what follows from it.
+    pub fn to_json(&self) -> String {
+        let value = serde_json::json!({
+            "spec": self.spec,
+            "derived": self.params,
+            "estimated_memory_bytes": self.estimated_memory_bytes,
+            "hash": self.hash(),
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        serde_json::to_string_pretty(&value).unwrap_or_default()
+    }
+
+    /// Fingerprint of the resolved specification and this version of flitwork (64 hex digits).
+    pub fn hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        hasher.update(env!("CARGO_PKG_VERSION"));
+        hasher.update(serde_json::to_string(&self.spec).unwrap_or_default());
+        hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
+    }
+}
+
+fn needs_dateline(grid: &Grid) -> bool {
+    (0..grid.dims()).any(|d| grid.wraps(d) && grid.size(d) > 1)
+}
+
+fn resolve_grid(topology: &TopologySpec) -> Result<Grid> {
+    let (size, wrap, ring2) = match topology {
+        TopologySpec::Torus { size, ring2, .. } => (size, vec![true; size.len()], *ring2),
+        TopologySpec::Mesh { size, .. } => (size, vec![false; size.len()], Ring2::Double),
+        TopologySpec::Grid { size, wrap, ring2, .. } => (size, wrap.clone(), *ring2),
+    };
+    let path = "network.topology.size";
+    if size.is_empty() || size.len() > MAX_DIMS {
+        return Err(Error::config(path, format!("{size:?}"), format!("1 to {MAX_DIMS} sizes"), ""));
+    }
+    if wrap.len() != size.len() {
+        let expected = format!("{} entries, one for each size", size.len());
+        return Err(Error::config("network.topology.wrap", format!("{wrap:?}"), expected, ""));
+    }
+    if let Some(d) = size.iter().position(|&a| a == 0) {
+        return Err(Error::config(format!("{path}[{d}]"), 0, "at least 1 router", ""));
+    }
+    let routers = size.iter().try_fold(1u32, |p, &a| p.checked_mul(a)).filter(|&p| p <= 1 << 30);
+    if routers.is_none() {
+        return Err(Error::config(path, format!("{size:?}"), "at most 2^30 routers", "use a smaller network"));
+    }
+    Ok(Grid::new(size, &wrap, ring2 == Ring2::Single))
+}
+
+fn resolve_routing(routing: &mut RoutingSpec, grid: &Grid) -> Result<DimensionOrder> {
+    let RoutingSpec::DimensionOrder { order, tie } = routing;
+    if order.is_empty() {
+        *order = (0..grid.dims()).collect();
+    }
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    if sorted != (0..grid.dims()).collect::<Vec<_>>() {
+        let expected = format!("each of 0 to {} once", grid.dims() - 1);
+        return Err(Error::config("network.routing.order", format!("{order:?}"), expected, ""));
+    }
+    Ok(DimensionOrder { order: order.clone(), tie: *tie })
+}
+
+fn terminals_per_router(topology: &TopologySpec) -> u32 {
+    match topology {
+        TopologySpec::Torus { terminals_per_router, .. }
+        | TopologySpec::Mesh { terminals_per_router, .. }
+        | TopologySpec::Grid { terminals_per_router, .. } => *terminals_per_router,
+    }
+}
+
+fn within(path: &str, value: u32, low: u32, high: u32, unit: &str) -> Result<u32> {
+    if (low..=high).contains(&value) {
+        Ok(value)
+    } else {
+        Err(Error::config(path, value, format!("{low} to {high} {unit}"), ""))
+    }
+}
+
+fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
+    let router = &network.router;
+    let channel = &network.channel;
+    let concentration = within("network.topology.terminals_per_router", terminals_per_router(&network.topology), 1, 52, "terminals")?;
+    let controllers = within("network.terminal.controllers", network.terminal.controllers, 1, 52, "controllers")?;
+    let vcs = within("network.router.vcs", router.vcs, 1, MAX_VCS, "VCs")?;
+    let buffer_flits = within("network.router.buffer_flits", router.buffer_flits, 1, 65_535, "flits")?;
+    let delay = |name: &str, value: u32, low: u32| within(name, value, low, MAX_DELAY, "cycles");
+    let st = delay("network.router.sw_alloc_delay_cycles", router.sw_alloc_delay_cycles, 1)?
+        + delay("network.router.st_delay_cycles", router.st_delay_cycles, 0)?;
+    let wire = delay("network.channel.latency_cycles", channel.latency_cycles, 0)?;
+    let local = delay("network.channel.local_latency_cycles", channel.local_latency_cycles, 0)?;
+    let credit = delay("network.channel.credit_delay_cycles", channel.credit_delay_cycles, 0)?;
+    let network_ports = grid.network_ports();
+    let ports = network_ports + (concentration * controllers) as usize;
+    let is = within("network.router.input_speedup", router.input_speedup, 1, 64, "flits a cycle")?;
+    within("network.router.output_speedup", router.output_speedup, 1, 64, "flits a cycle")?;
+    if ports * is as usize > MAX_ROWS || ports * router.output_speedup as usize > MAX_ROWS {
+        return Err(Error::config(
+            "network.terminal.controllers",
+            controllers,
+            format!("at most {MAX_ROWS} ports a router, times speed-up"),
+            format!("this router has {ports} ports; use fewer controllers, terminals a router, or less speed-up"),
+        ));
+    }
+    if !vcs.is_multiple_of(is) {
+        return Err(Error::config("network.router.input_speedup", is, format!("a divisor of vcs = {vcs}"), ""));
+    }
+    let routers = grid.routers() as usize;
+    Ok(Params {
+        routers,
+        terminals: routers * concentration as usize,
+        concentration: concentration as usize,
+        controllers: controllers as usize,
+        network_ports,
+        ports,
+        vcs: vcs as usize,
+        buffer_flits,
+        routing_delay_cycles: delay("network.router.routing_delay_cycles", router.routing_delay_cycles, 0)?,
+        vc_alloc_delay_cycles: delay("network.router.vc_alloc_delay_cycles", router.vc_alloc_delay_cycles, 0)?,
+        hop_cycles: st + wire,
+        eject_cycles: st + local,
+        inject_cycles: local + 1,
+        credit_cycles: wire + 1 + credit,
+        inject_credit_cycles: local + 1,
+        eject_credit_cycles: local + 1 + credit,
+    })
+}
+
+fn check_router(network: &NetworkSpec, grid: &Grid, params: &Params) -> Result<()> {
+    let router = &network.router;
+    let wraps = needs_dateline(grid);
+    match router.vc_policy {
+        VcPolicy::Dateline if wraps && router.vcs < 2 => {
+            return Err(Error::config(
+                "network.router.vcs",
+                router.vcs,
+                "at least 2: the dateline of a wrapped dimension needs two classes",
+                "use vcs = 2, or a mesh",
+            ));
+        }
+        VcPolicy::Destination => {
+            let needed = params.terminals * if wraps { 2 } else { 1 };
+            if params.vcs != needed {
+                return Err(Error::config(
+                    "network.router.vcs",
+                    router.vcs,
+                    format!("{needed}: one VC for each destination{}", if wraps { " and dateline class" } else { "" }),
+                    format!("set vcs = {needed} (at most {MAX_VCS}), or vc_policy = \"dateline\""),
+                ));
+            }
+        }
+        VcPolicy::Dateline => {}
+    }
+    check_allocator("network.router.vc_allocator", &router.vc_allocator)?;
+    check_allocator("network.router.sw_allocator", &router.sw_allocator)
+}
+
+fn check_allocator(path: &str, spec: &AllocatorSpec) -> Result<()> {
+    let most = if spec.kind == AllocatorKind::Islip { 16 } else { 1 };
+    within(&format!("{path}.iterations"), spec.iterations.0, 1, most, "iterations of this kind")?;
+    let separable = matches!(spec.kind, AllocatorKind::SeparableInputFirst | AllocatorKind::SeparableOutputFirst);
+    if !separable && spec.arbiter != Default::default() && spec.kind == AllocatorKind::Islip {
+        return Err(Error::config(
+            format!("{path}.arbiter"),
+            format!("{:?}", spec.arbiter),
+            "round_robin: iSLIP has no other arbiter",
+            "use kind = \"separable_input_first\"",
+        ));
+    }
+    Ok(())
+}
+
+/// Bytes of the network's state.
+fn params_memory(p: &Params) -> u64 {
+    let mask = if p.vcs <= 64 { 8 } else { 80 };
+    let per_vc = 24 + 4 + 8 + 24;
+    let per_router = p.ports * p.vcs * per_vc + p.ports * p.ports * mask + p.ports * (2 * mask + 64) + 128;
+    (p.routers as u64).saturating_mul(per_router as u64)
+}
+
+/// Bytes of the workload's tables.
+fn workload_memory(workload: &WorkloadSpec, p: &Params) -> u64 {
+    match workload {
+        WorkloadSpec::AllToAll { .. } => (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(120),
+        WorkloadSpec::Uniform { .. } => p.terminals as u64 * 96,
+    }
+}
+
+fn check_memory(spec: &SimulationSpec, estimated: u64) -> Result<()> {
+    let limit = match spec.run.memory_limit_mb {
+        0 => machine_memory() / 4 * 3,
+        mb => mb.saturating_mul(1_000_000),
+    };
+    if estimated <= limit {
+        return Ok(());
+    }
+    Err(Error::config(
+        "network.topology.size",
+        format!("{:?}", resolve_grid(&spec.network.topology)?.sizes()),
+        format!("a simulation of at most {} MB", limit / 1_000_000),
+        format!("this one needs about {} MB; use a smaller network or set run.memory_limit_mb", estimated / 1_000_000),
+    ))
+}
+
+fn machine_memory() -> u64 {
+    // A machine that does not tell is taken to have 8 GB.
+    sysinfo::System::new().map_or(8_000_000_000, |mut system| {
+        system.refresh_memory();
+        system.total_memory()
+    })
+}
+
+fn resolve_workload(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> Result<Workload> {
+    let router = &spec.network.router;
+    let check_packet = |path: &str, flits: u32| {
+        within(path, flits, 1, 65_535, "flits")?;
+        if router.switching == Switching::VirtualCutThrough && flits > router.buffer_flits {
+            return Err(Error::config(
+                path,
+                flits,
+                format!("at most the buffer of {} flits: virtual cut-through stores whole packets", router.buffer_flits),
+                format!("set network.router.buffer_flits = {flits}, or shorter packets, or switching = \"wormhole\""),
+            ));
+        }
+        Ok(())
+    };
+    match &mut spec.workload {
+        WorkloadSpec::AllToAll { algorithm, message_flits, packet_flits, sync } => {
+            if *packet_flits == 0 {
+                *packet_flits = *message_flits;
+                if *message_flits > 0 {
+                    check_packet("workload.message_flits", *message_flits)?;
+                }
+            } else {
+                check_packet("workload.packet_flits", *packet_flits)?;
+            }
+            if params.concentration > 1 {
+                return Err(Error::config(
+                    "network.topology.terminals_per_router",
+                    params.concentration,
+                    "1: the all-to-all algorithms are defined for one rank a router",
+                    "",
+                ));
+            }
+            let options =
+                AllToAllOptions { message_flits: *message_flits, sync: *sync, controllers: params.controllers as u32 };
+            let schedule = collective::all_to_all(algorithm, grid, &options)?;
+            Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
+        }
+        WorkloadSpec::Uniform { packet_flits, offered_load, include_self } => {
+            check_packet("workload.packet_flits", *packet_flits)?;
+            if !(*offered_load > 0.0 && *offered_load <= f64::from(*packet_flits)) {
+                return Err(Error::config(
+                    "workload.offered_load",
+                    offered_load,
+                    format!("more than 0 and at most 1 packet a cycle, here {packet_flits} flits/cycle/terminal"),
+                    "",
+                ));
+            }
+            if !*include_self && params.terminals < 2 {
+                return Err(Error::config("workload.include_self", false, "true where there is one terminal", ""));
+            }
+            Ok(Workload::Open(Uniform {
+                packet_flits: *packet_flits,
+                packets_per_cycle: *offered_load / f64::from(*packet_flits),
+                include_self: *include_self,
+            }))
+        }
+    }
+}
+
+fn check_run(spec: &mut SimulationSpec, workload: &Workload) -> Result<()> {
+    let run = &mut spec.run;
+    for (path, value) in [
+        ("run.measurement_cycles", run.measurement_cycles),
+        ("run.watchdog_cycles", run.watchdog_cycles),
+    ] {
+        if value == 0 {
+            return Err(Error::config(path, 0, "at least 1 cycle", ""));
+        }
+    }
+    for (path, value) in [
+        ("run.warmup_cycles", run.warmup_cycles),
+        ("run.measurement_cycles", run.measurement_cycles),
+        ("run.max_cycles", run.max_cycles),
+        ("run.watchdog_cycles", run.watchdog_cycles),
+    ] {
+        if value > 1 << 40 {
+            return Err(Error::config(path, value, "at most 2^40 cycles", ""));
+        }
+    }
+    if run.max_cycles == 0 {
+        run.max_cycles = match workload {
+            Workload::Closed { .. } => 1_000_000_000,
+            Workload::Open(_) => 100 * (run.warmup_cycles + run.measurement_cycles),
+        };
+    }
+    Ok(())
+}
+
+/// Whether the tie rule cuts packets in two.
+pub(crate) fn splits(routing: &DimensionOrder) -> bool {
+    routing.tie == Tie::Split
+}

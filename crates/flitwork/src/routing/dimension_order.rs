@@ -1,0 +1,168 @@
+//! Dimension-order routing: finish one dimension before the next, always along a shortest way.
+//!
+//! All that a packet needs on its way is decided at its source and carried in a [`Header`]: for each dimension the
+//! direction, and the dateline class. The class follows Dally and Seitz, fixed on entering the ring: a packet whose way in
+//! this dimension crosses the wrap channel uses class 1 for the whole dimension, any other class 0. With shortest ways
+//! no ring of channels of one class can close, because no packet of class 0 crosses the wrap channel and no packet of
+//! class 1 walks on as far as to meet its own beginning (`deadlock.rs` checks it for the sizes at hand).
+
+use crate::topology::{Coords, Grid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which way a packet takes when the two ways round a ring are equally long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tie {
+    /// Always the plus direction.
+    Plus,
+    /// Plus if the source's coordinate in this dimension plus the sum of the other relative coordinates is even.
+    Parity,
+    /// Either, by a fair coin for each packet and dimension.
+    Random,
+    /// The message is cut into two packets, one each way.
+    Split,
+}
+
+/// What a packet carries: one bit a dimension in each field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Header {
+    /// Bit `d` is set where the packet walks dimension `d` in the minus direction.
+    pub minus: u8,
+    /// Bit `d` is set where its way in dimension `d` crosses the wrap channel: the dateline class.
+    pub wraps: u8,
+}
+
+/// Dimension-order routing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DimensionOrder {
+    /// Dimensions in the order in which they are walked; a permutation of `0..dims`.
+    pub order: Vec<usize>,
+    /// What to do at half a ring of even length.
+    pub tie: Tie,
+}
+
+impl DimensionOrder {
+    /// The header of a packet from router `src` to `dst`. `coin` is asked for bit `d` of a tie in dimension `d`: pass
+    /// random bits under [`Tie::Random`], and all zeros, then all ones, for the two packets under [`Tie::Split`].
+    pub fn header(&self, grid: &Grid, src: &Coords, dst: &Coords, coin: u8) -> Header {
+        let mut h = Header::default();
+        for d in 0..grid.dims() {
+            let (plus, minus) =
+                (grid.distance(d, src[d], dst[d], true), grid.distance(d, src[d], dst[d], false));
+            let go_minus = match (plus, minus) {
+                (Some(p), Some(m)) if p == m && p > 0 => match self.tie {
+                    Tie::Plus => false,
+                    Tie::Random | Tie::Split => coin >> d & 1 == 1,
+                    Tie::Parity => self.parity(grid, src, dst, d),
+                },
+                (Some(p), Some(m)) => m < p,
+                (None, Some(_)) => true,
+                _ => false,
+            };
+            if go_minus {
+                h.minus |= 1 << d;
+            }
+            if if go_minus { dst[d] > src[d] } else { dst[d] < src[d] } {
+                h.wraps |= 1 << d;
+            }
+        }
+        h
+    }
+
+    /// Whether some dimension of the way from `src` to `dst` is a tie.
+    pub fn has_tie(&self, grid: &Grid, src: &Coords, dst: &Coords) -> bool {
+        (0..grid.dims()).any(|d| {
+            let (plus, minus) =
+                (grid.distance(d, src[d], dst[d], true), grid.distance(d, src[d], dst[d], false));
+            plus == minus && src[d] != dst[d]
+        })
+    }
+
+    /// The parity rule: minus iff `src_d + sum of the other relative coordinates` is odd.
+    fn parity(&self, grid: &Grid, src: &Coords, dst: &Coords, d: usize) -> bool {
+        let others: u32 = (0..grid.dims())
+            .filter(|&e| e != d)
+            .map(|e| (dst[e] + grid.size(e) - src[e]) % grid.size(e))
+            .sum();
+        (src[d] + others) % 2 == 1
+    }
+
+    /// The channels of a packet with header `h`, in order: (router, output port, dateline class).
+    pub fn path(&self, grid: &Grid, src: &Coords, dst: &Coords, h: Header) -> Vec<(u32, usize, u8)> {
+        let mut path = Vec::new();
+        let mut at = *src;
+        for &d in &self.order {
+            let minus = h.minus >> d & 1;
+            let class = h.wraps >> d & 1;
+            while at[d] != dst[d] {
+                path.push((grid.id(&at), 2 * d + minus as usize, class));
+                let a = grid.size(d);
+                at[d] = if minus == 1 { (at[d] + a - 1) % a } else { (at[d] + 1) % a };
+            }
+        }
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dor(n: usize, tie: Tie) -> DimensionOrder {
+        DimensionOrder { order: (0..n).collect(), tie }
+    }
+
+    #[test]
+    fn ways_are_shortest_and_arrive() {
+        for grid in [Grid::torus(&[5, 4]), Grid::mesh(&[4, 3]), Grid::new(&[3, 4, 2], &[true, false, true], true)] {
+            let dor = dor(grid.dims(), Tie::Parity);
+            for s in 0..grid.routers() {
+                for t in 0..grid.routers() {
+                    let (cs, ct) = (grid.coords(s), grid.coords(t));
+                    let path = dor.path(&grid, &cs, &ct, dor.header(&grid, &cs, &ct, 0));
+                    let hops: u32 = (0..grid.dims())
+                        .map(|d| {
+                            [true, false]
+                                .into_iter()
+                                .filter_map(|plus| grid.distance(d, cs[d], ct[d], plus))
+                                .min()
+                                .unwrap()
+                        })
+                        .sum();
+                    assert_eq!(path.len() as u32, hops);
+                    let mut at = s;
+                    for (router, port, _) in path {
+                        assert_eq!(router, at);
+                        at = grid.neighbour(at, port).unwrap();
+                    }
+                    assert_eq!(at, t);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parity_balances_the_two_directions() {
+        let grid = Grid::torus(&[8, 8]);
+        let dor = dor(2, Tie::Parity);
+        let minus = (0..64)
+            .filter(|&s| {
+                let c = grid.coords(s);
+                let t = [(c[0] + 4) % 8, c[1], 0, 0, 0, 0];
+                dor.header(&grid, &c, &t, 0).minus & 1 == 1
+            })
+            .count();
+        assert_eq!(minus, 32);
+    }
+
+    #[test]
+    fn the_class_says_whether_the_way_wraps() {
+        let grid = Grid::torus(&[5]);
+        let dor = dor(1, Tie::Plus);
+        let h = |s: u32, t: u32| dor.header(&grid, &grid.coords(s), &grid.coords(t), 0);
+        assert_eq!(h(3, 0), Header { minus: 0, wraps: 1 });
+        assert_eq!(h(1, 4), Header { minus: 1, wraps: 1 });
+        assert_eq!(h(1, 3), Header { minus: 0, wraps: 0 });
+    }
+}

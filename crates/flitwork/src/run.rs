@@ -1,0 +1,69 @@
+//! From a plan to a result.
+
+use crate::bound::{self, Bound, Placement, TerminalLimits, UniformSaturation};
+use crate::error::Result;
+use crate::kernel::flit::{self, Variation};
+use crate::measure::SimulationResult;
+use crate::plan::{Plan, Workload};
+use crate::spec::WorkloadSpec;
+use serde::Serialize;
+
+/// How far a simulation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Current cycle [cycles].
+    pub cycle: u64,
+    /// Messages (closed loop) or packets (open loop) that have arrived.
+    pub packets_done: u64,
+    /// How many there will be, where that is known.
+    pub packets_total: Option<u64>,
+}
+
+/// Simulates a plan. `progress` is called every few milliseconds; it returns false to stop the run.
+///
+/// # Errors
+/// [`crate::Error::Deadlock`], [`crate::Error::CycleLimit`], [`crate::Error::Interrupted`], or [`crate::Error::Schedule`] for a
+/// schedule that cannot complete.
+pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(Progress) -> bool) -> Result<SimulationResult> {
+    flit::simulate(plan, Variation::default(), progress)
+}
+
+/// What no run of a plan can beat.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PlanBound {
+    /// Closed loop: lower bounds of the completion time.
+    Completion(Bound),
+    /// Open loop: upper bounds of the accepted load.
+    Saturation {
+        /// What the channels between routers can accept.
+        channels: UniformSaturation,
+        /// What the controllers can inject and eject [flits/cycle/terminal].
+        terminal_load_flits_per_cycle: f64,
+        /// The smaller of the two [flits/cycle/terminal].
+        load_flits_per_cycle: f64,
+    },
+}
+
+/// Bounds a plan by bisection, link loads under its routing, and its terminals.
+///
+/// # Errors
+/// [`crate::Error::Schedule`] if the schedule does not fit the network.
+pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
+    let controllers = plan.params.controllers as u32;
+    let concentration = plan.params.concentration as u32;
+    match (&plan.workload, &plan.spec.workload) {
+        (Workload::Closed { schedule, .. }, _) => {
+            let placement = Placement::blocks(&plan.grid, concentration);
+            let limits = TerminalLimits::of_controllers(controllers);
+            bound::bound(&plan.grid, &plan.routing, schedule, &placement, &limits).map(PlanBound::Completion)
+        }
+        (Workload::Open(_), WorkloadSpec::Uniform { include_self, .. }) => {
+            let channels = bound::uniform_saturation(&plan.grid, &plan.routing, concentration, *include_self);
+            let terminal = f64::from(controllers);
+            let load_flits_per_cycle = channels.load_flits_per_cycle.min(terminal);
+            Ok(PlanBound::Saturation { channels, terminal_load_flits_per_cycle: terminal, load_flits_per_cycle })
+        }
+        (Workload::Open(_), WorkloadSpec::AllToAll { .. }) => unreachable!("a plan keeps its kind of workload"),
+    }
+}

@@ -1,0 +1,33 @@
+//! What users write: plain data with serde, one struct a table, the meaning, unit, default and range at each field.
+//!
+//! A [`SimulationSpec`] says everything about one simulation. It is the only schema: Python, the study files and the
+//! reference page are generated from it (`flitwork schema`) or checked against it. Resolve it with [`crate::Plan`].
+
+mod network;
+mod parse;
+mod run;
+mod workload;
+
+pub use network::{
+    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, EjectionPort, InjectionVc, IterationCount, NetworkSpec, Ring2,
+    RouterSpec, RoutingSpec, Switching, TerminalSpec, TopologySpec, VcPolicy,
+};
+pub use parse::{from_json, schema_json};
+pub use run::{RecordSpec, RunSpec};
+pub use workload::WorkloadSpec;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One simulation: a network, a workload, and how to run them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SimulationSpec {
+    /// What the machine is.
+    pub network: NetworkSpec,
+    /// What is sent.
+    pub workload: WorkloadSpec,
+    /// Seed, limits and what to record.
+    #[serde(default)]
+    pub run: RunSpec,
+}

@@ -1,0 +1,301 @@
+//! The network: topology, routing, router, channels, terminals.
+
+use crate::routing::Tie;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the machine is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSpec {
+    /// Which routers exist and which channels join them.
+    pub topology: TopologySpec,
+    /// Which way packets take. Default: dimension order, x first.
+    #[serde(default)]
+    pub routing: RoutingSpec,
+    /// The input-queued virtual-channel router.
+    #[serde(default)]
+    pub router: RouterSpec,
+    /// The channels between routers.
+    #[serde(default)]
+    pub channel: ChannelSpec,
+    /// The network interfaces.
+    #[serde(default)]
+    pub terminal: TerminalSpec,
+}
+
+/// Which routers exist and which channels join them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum TopologySpec {
+    /// A torus: every dimension wraps.
+    Torus {
+        /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
+        size: Vec<u32>,
+        /// Cables between the two routers of a ring of length 2. Default: double.
+        #[serde(default)]
+        ring2: Ring2,
+        /// Terminals at each router, at least 1. Default: 1.
+        #[serde(default = "one")]
+        terminals_per_router: u32,
+    },
+    /// A mesh: no dimension wraps.
+    Mesh {
+        /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
+        size: Vec<u32>,
+        /// Terminals at each router, at least 1. Default: 1.
+        #[serde(default = "one")]
+        terminals_per_router: u32,
+    },
+    /// A grid in which each dimension wraps or does not.
+    Grid {
+        /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
+        size: Vec<u32>,
+        /// Whether each dimension wraps; as many as `size` has.
+        wrap: Vec<bool>,
+        /// Cables between the two routers of a wrapped ring of length 2. Default: double.
+        #[serde(default)]
+        ring2: Ring2,
+        /// Terminals at each router, at least 1. Default: 1.
+        #[serde(default = "one")]
+        terminals_per_router: u32,
+    },
+}
+
+/// Cables between the two routers of a ring of length 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ring2 {
+    /// Two: the plus one and the minus one.
+    #[default]
+    Double,
+    /// One.
+    Single,
+}
+
+/// Which way packets take.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum RoutingSpec {
+    /// Finish one dimension before the next, always along a shortest way.
+    DimensionOrder {
+        /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+        #[serde(default)]
+        order: Vec<usize>,
+        /// What to do at half a ring of even length. Default: parity.
+        #[serde(default = "parity")]
+        tie: Tie,
+    },
+}
+
+impl Default for RoutingSpec {
+    fn default() -> Self {
+        RoutingSpec::DimensionOrder { order: Vec::new(), tie: Tie::Parity }
+    }
+}
+
+/// The input-queued virtual-channel router. Delays count cycles of a head flit; see the model page of the documentation
+/// for the cycle-by-cycle rules. The defaults make a router of one cycle a hop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RouterSpec {
+    /// Virtual channels of each port, 1 to 640; a wrapped dimension needs 2. Default: 2.
+    pub vcs: u32,
+    /// Which virtual channels a packet may use. Default: dateline.
+    pub vc_policy: VcPolicy,
+    /// Buffer of each virtual channel [flits], 1 to 65535. Default: 16.
+    pub buffer_flits: u32,
+    /// What a head flit needs to advance. Default: wormhole.
+    pub switching: Switching,
+    /// Matches waiting packets to output virtual channels. Default: iSLIP of 1 iteration.
+    pub vc_allocator: AllocatorSpec,
+    /// Matches input ports to output ports each cycle. Default: iSLIP of 1 iteration.
+    pub sw_allocator: AllocatorSpec,
+    /// Keep the way through the switch for a packet until its tail, or until it stalls. Default: false.
+    pub hold_switch_for_packet: bool,
+    /// Request the switch in the cycle of the virtual-channel request. Default: false.
+    pub speculative: bool,
+    /// Reuse an output virtual channel only after all credits of its last packet are back. Default: false.
+    pub wait_for_tail_credit: bool,
+    /// Do not request output virtual channels that have no credit. Default: false.
+    pub vc_busy_when_full: bool,
+    /// Flits that an input port may send a cycle; divides `vcs`. Default: 1.
+    pub input_speedup: u32,
+    /// Flits that an output port may accept a cycle (it sends on 1). Default: 1.
+    pub output_speedup: u32,
+    /// Route computation [cycles]; 0 is lookahead routing. Default: 0.
+    pub routing_delay_cycles: u32,
+    /// Virtual-channel allocation [cycles]; 0 allows switch allocation in the same cycle. Default: 0.
+    pub vc_alloc_delay_cycles: u32,
+    /// Switch allocation [cycles], at least 1. Default: 1.
+    pub sw_alloc_delay_cycles: u32,
+    /// Switch traversal [cycles]. Default: 0.
+    pub st_delay_cycles: u32,
+}
+
+impl Default for RouterSpec {
+    fn default() -> Self {
+        RouterSpec {
+            vcs: 2,
+            vc_policy: VcPolicy::Dateline,
+            buffer_flits: 16,
+            switching: Switching::Wormhole,
+            vc_allocator: AllocatorSpec::default(),
+            sw_allocator: AllocatorSpec::default(),
+            hold_switch_for_packet: false,
+            speculative: false,
+            wait_for_tail_credit: false,
+            vc_busy_when_full: false,
+            input_speedup: 1,
+            output_speedup: 1,
+            routing_delay_cycles: 0,
+            vc_alloc_delay_cycles: 0,
+            sw_alloc_delay_cycles: 1,
+            st_delay_cycles: 0,
+        }
+    }
+}
+
+/// Which virtual channels a packet may use on a network channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VcPolicy {
+    /// In a wrapped dimension the lower half for packets that do not cross the wrap channel in it and the upper half for
+    /// those that do; elsewhere any.
+    #[default]
+    Dateline,
+    /// One for each destination terminal (and dateline class, where a dimension wraps): `vcs` must be the number of
+    /// terminals, twice that if a dimension wraps.
+    Destination,
+}
+
+/// What a head flit needs to advance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Switching {
+    /// A free output virtual channel; each flit needs one credit.
+    #[default]
+    Wormhole,
+    /// A free output virtual channel with credits for the whole packet.
+    VirtualCutThrough,
+}
+
+/// An allocator: a matching between requesters and resources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AllocatorSpec {
+    /// The algorithm. Default: islip.
+    pub kind: AllocatorKind,
+    /// Iterations of iSLIP, 1 to 16; the other kinds take 1. Default: 1.
+    pub iterations: IterationCount,
+    /// The arbiters of a separable allocator. iSLIP is round robin by definition, a wavefront has none. Default: round_robin.
+    pub arbiter: ArbiterKind,
+}
+
+/// Iterations of an allocator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct IterationCount(pub u32);
+
+impl Default for IterationCount {
+    fn default() -> Self {
+        IterationCount(1)
+    }
+}
+
+/// Allocation algorithms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AllocatorKind {
+    /// Round robin with pointers that move on an accepted grant of the first iteration (McKeown 1999).
+    #[default]
+    Islip,
+    /// Each requester picks one resource, then each resource picks one requester.
+    SeparableInputFirst,
+    /// Each resource picks one requester, then each requester picks one resource.
+    SeparableOutputFirst,
+    /// Grants along diagonals that start one further each cycle (Tamir and Chi 1993).
+    Wavefront,
+}
+
+/// Arbiters: N requesters, one winner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArbiterKind {
+    /// The first at or after a pointer that moves past the winner.
+    #[default]
+    RoundRobin,
+    /// The least recently served.
+    Matrix,
+    /// The oldest packet by creation (Abts and Weisser 2007: global fairness); ties by source, then sequence number.
+    OldestFirst,
+    /// The packet whose head arrived at this router first; ties by port, then virtual channel.
+    Fcfs,
+}
+
+/// The channels between routers, and between routers and terminals.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChannelSpec {
+    /// Wire delay of a network channel, on top of the router's cycles [cycles]. Default: 0.
+    pub latency_cycles: u32,
+    /// Wire delay of injection and ejection channels [cycles]. Default: 0.
+    pub local_latency_cycles: u32,
+    /// Delay of a credit beyond the wire [cycles]. Default: 0.
+    pub credit_delay_cycles: u32,
+}
+
+/// The network interface of a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TerminalSpec {
+    /// Communication controllers (NCT): messages that are sent, and received, at once; each has an injection and an
+    /// ejection port of 1 flit/cycle. Default: 1.
+    pub controllers: u32,
+    /// Which virtual channel a new packet takes at its injection port. Default: emptiest.
+    pub injection_vc: InjectionVc,
+    /// Which of the terminal's ejection ports a packet takes. Default: any.
+    pub ejection_port: EjectionPort,
+}
+
+impl Default for TerminalSpec {
+    fn default() -> Self {
+        TerminalSpec {
+            controllers: 1,
+            injection_vc: InjectionVc::Emptiest,
+            ejection_port: EjectionPort::Any,
+        }
+    }
+}
+
+/// Which virtual channel a new packet takes at its injection port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InjectionVc {
+    /// The one with the most credits; ties to the lowest index.
+    #[default]
+    Emptiest,
+    /// The next one in turn that has a credit.
+    RoundRobin,
+}
+
+/// Which ejection port of its terminal a packet takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EjectionPort {
+    /// The port with the most free virtual channels when the packet asks; ties to the lowest index.
+    #[default]
+    Any,
+    /// The port with the number of the controller that sent the packet.
+    SameController,
+    /// Port `source mod controllers`.
+    BySource,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn parity() -> Tie {
+    Tie::Parity
+}

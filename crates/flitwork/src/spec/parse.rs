@@ -1,0 +1,147 @@
+//! Reading a specification, with errors that name the field, and writing its schema.
+
+use super::SimulationSpec;
+use crate::error::{Error, Result};
+use serde_json::Value;
+
+/// Reads a [`SimulationSpec`] from JSON (study files arrive as JSON too: Python reads the TOML).
+///
+/// # Errors
+/// [`Error::Config`] with the path of the field for anything that is not a valid specification.
+pub fn from_json(text: &str) -> Result<SimulationSpec> {
+    let value: Value = serde_json::from_str(text)
+        .map_err(|e| Error::config("specification", "text", format!("JSON ({e})"), ""))?;
+    serde_path_to_error::deserialize(&value).map_err(|e| {
+        let path = e.path().to_string();
+        explain(&path, &e.into_inner().to_string(), &value)
+    })
+}
+
+/// The JSON Schema of [`SimulationSpec`].
+pub fn schema_json() -> String {
+    serde_json::to_string_pretty(&schemars::schema_for!(SimulationSpec)).unwrap_or_default()
+}
+
+/// Turns serde's sentence into path, value, expectation and hint.
+fn explain(path: &str, message: &str, root: &Value) -> Error {
+    let path = if path == "." { String::new() } else { path.to_string() };
+    if let Some(rest) = message.strip_prefix("unknown field ") {
+        let (field, expected) = split_quoted(rest);
+        let at = if path.is_empty() || path.ends_with(&field) { join_last(&path, &field) } else { join(&path, &field) };
+        return Error::config(at.clone(), shown(root, &at), known(&expected, "field"), did_you_mean(&field, &expected));
+    }
+    if let Some(rest) = message.strip_prefix("unknown variant ") {
+        let (variant, expected) = split_quoted(rest);
+        let at = if root.pointer(&pointer(&path)).is_some_and(Value::is_object) { join(&path, "kind") } else { path };
+        return Error::config(at, format!("{variant:?}"), known(&expected, "value"), did_you_mean(&variant, &expected));
+    }
+    if let Some(rest) = message.strip_prefix("missing field ") {
+        let (field, _) = split_quoted(rest);
+        return Error::config(join(&path, &field), "nothing", "a value", format!("add {field}"));
+    }
+    let expected = message.rsplit_once("expected ").map_or(message, |(_, e)| e);
+    let hint = if message.starts_with("invalid") { message } else { "" };
+    let at = if path.is_empty() { "specification".to_string() } else { path };
+    Error::config(at.clone(), shown(root, &at), expected, hint)
+}
+
+/// Splits "`name`, expected one of `a`, `b`" into the name and the candidates.
+fn split_quoted(text: &str) -> (String, Vec<String>) {
+    let mut quoted = text.split('`').skip(1).step_by(2).map(str::to_string);
+    (quoted.next().unwrap_or_default(), quoted.collect())
+}
+
+fn known(expected: &[String], what: &str) -> String {
+    if expected.is_empty() { format!("no {what} here") } else { format!("one of {}", expected.join(", ")) }
+}
+
+fn join(path: &str, field: &str) -> String {
+    if path.is_empty() { field.to_string() } else { format!("{path}.{field}") }
+}
+
+/// The path of an unknown field, whether or not serde's path already ends with it.
+fn join_last(path: &str, field: &str) -> String {
+    if path.ends_with(field) { path.to_string() } else { join(path, field) }
+}
+
+fn pointer(path: &str) -> String {
+    path.split(['.', '[', ']']).filter(|s| !s.is_empty()).map(|s| format!("/{s}")).collect()
+}
+
+fn shown(root: &Value, path: &str) -> String {
+    root.pointer(&pointer(path)).map_or_else(|| "nothing".to_string(), Value::to_string)
+}
+
+/// A hint with the candidate most like `word`, or nothing where none is close.
+pub fn did_you_mean<S: AsRef<str>>(word: &str, candidates: &[S]) -> String {
+    candidates
+        .iter()
+        .map(|c| (strsim::jaro_winkler(word, c.as_ref()), c.as_ref()))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or_else(String::new, |(_, best)| format!("did you mean {best}?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"network":{"topology":{"kind":"torus","size":[4,4]},"router":{"vcs":4}},
+        "workload":{"kind":"uniform","offered_load":0.1}}"#;
+
+    fn error(from: &str, to: &str) -> (String, String, String) {
+        assert!(GOOD.contains(from));
+        match from_json(&GOOD.replace(from, to)) {
+            Err(Error::Config { path, value, hint, .. }) => (path, value, hint),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_good_specification_is_read() {
+        assert_eq!(from_json(GOOD).unwrap().network.router.vcs, 4);
+    }
+
+    #[test]
+    fn an_unknown_field_is_named_with_its_likely_meaning() {
+        let (path, value, hint) = error("\"vcs\"", "\"vsc\"");
+        assert_eq!((path.as_str(), value.as_str()), ("network.router.vsc", "4"));
+        assert_eq!(hint, "did you mean vcs?");
+    }
+
+    #[test]
+    fn an_unknown_field_inside_a_tagged_table_is_named() {
+        let (path, _, hint) = error("\"size\"", "\"sizes\"");
+        assert_eq!(path, "network.topology.sizes");
+        assert_eq!(hint, "did you mean size?");
+    }
+
+    #[test]
+    fn an_unknown_kind_is_named() {
+        let (path, value, hint) = error("\"torus\"", "\"tours\"");
+        assert_eq!((path.as_str(), value.as_str(), hint.as_str()), ("network.topology.kind", "\"tours\"", "did you mean torus?"));
+    }
+
+    #[test]
+    fn a_wrong_type_is_named() {
+        let (path, value, _) = error("4}", "\"four\"}");
+        assert_eq!((path.as_str(), value.as_str()), ("network.router.vcs", "\"four\""));
+    }
+
+    #[test]
+    fn a_negative_size_is_named() {
+        let (path, _, _) = error("\"vcs\":4", "\"vcs\":-4");
+        assert_eq!(path, "network.router.vcs");
+    }
+
+    #[test]
+    fn a_missing_field_is_named() {
+        let (path, ..) = error(",\"size\":[4,4]", "");
+        assert_eq!(path, "network.topology.size");
+    }
+
+    #[test]
+    fn what_is_no_json_is_an_error() {
+        assert!(from_json("network = 1").is_err_and(|e| e.is_config()));
+    }
+}

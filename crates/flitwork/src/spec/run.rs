@@ -1,0 +1,52 @@
+//! How to run: seed, phases, limits, what to record.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Seed, phases, limits and what to record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunSpec {
+    /// Seed of all random choices. Default: 1.
+    pub seed: u64,
+    /// Open loop: cycles before measurement starts [cycles]. Default: 3000.
+    pub warmup_cycles: u64,
+    /// Open loop: packets created, and flits ejected, in this many cycles count [cycles], at least 1. Default: 3000.
+    pub measurement_cycles: u64,
+    /// Cycles after which the run ends in any case [cycles], at least 1. Closed loop: an error; open loop: saturated.
+    /// Default: 10^9 for a closed loop; 100 times warm-up and measurement for an open loop (written as 0).
+    pub max_cycles: u64,
+    /// Cycles without any flit moving, with flits in the network, after which a deadlock is looked for [cycles], at least 1.
+    /// Default: 10000.
+    pub watchdog_cycles: u64,
+    /// Memory that the simulation may take [MB]. Default (0): three quarters of what the machine has.
+    pub memory_limit_mb: u64,
+    /// What to record besides the summary.
+    pub record: RecordSpec,
+}
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        RunSpec {
+            seed: 1,
+            warmup_cycles: 3000,
+            measurement_cycles: 3000,
+            max_cycles: 0,
+            watchdog_cycles: 10_000,
+            memory_limit_mb: 0,
+            record: RecordSpec::default(),
+        }
+    }
+}
+
+/// What to record besides the summary; each costs time or memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordSpec {
+    /// Every packet's source, destination, length and times. Default: false.
+    pub packets: bool,
+    /// Flits over every channel, per window of this many cycles [cycles]. Default (0): totals only.
+    pub link_window_cycles: u64,
+    /// Why flits stand still: counts by reason, per channel. Default: false.
+    pub stalls: bool,
+}

@@ -1,0 +1,168 @@
+//! The n-dimensional array of routers behind meshes, tori and everything in between.
+
+/// Largest number of dimensions.
+pub const MAX_DIMS: usize = 6;
+
+/// Coordinates of a router; dimensions past the last one are 0.
+pub type Coords = [u32; MAX_DIMS];
+
+/// An n-dimensional array of routers; each dimension either wraps (torus) or ends (mesh).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    sizes: Vec<u32>,
+    wrap: Vec<bool>,
+    /// A wrapped ring of length 2 has two parallel cables (one per direction) unless this is set.
+    ring2_single: bool,
+}
+
+impl Grid {
+    /// A grid of `sizes[d]` routers in dimension `d`. The caller has validated 1..=6 dimensions, all at least 1.
+    pub fn new(sizes: &[u32], wrap: &[bool], ring2_single: bool) -> Self {
+        debug_assert_eq!(sizes.len(), wrap.len());
+        Grid { sizes: sizes.to_vec(), wrap: wrap.to_vec(), ring2_single }
+    }
+
+    /// A torus: every dimension wraps.
+    pub fn torus(sizes: &[u32]) -> Self {
+        Grid::new(sizes, &vec![true; sizes.len()], false)
+    }
+
+    /// A mesh: no dimension wraps.
+    pub fn mesh(sizes: &[u32]) -> Self {
+        Grid::new(sizes, &vec![false; sizes.len()], false)
+    }
+
+    /// Number of dimensions.
+    pub fn dims(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Routers along dimension `d`.
+    pub fn size(&self, d: usize) -> u32 {
+        self.sizes[d]
+    }
+
+    /// Routers along each dimension.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// Whether dimension `d` wraps. A wrapped dimension of size 1 has no channels.
+    pub fn wraps(&self, d: usize) -> bool {
+        self.wrap[d]
+    }
+
+    /// Whether a wrapped ring of length 2 has one cable instead of two.
+    pub fn ring2_single(&self) -> bool {
+        self.ring2_single
+    }
+
+    /// Number of routers.
+    pub fn routers(&self) -> u32 {
+        self.sizes.iter().product()
+    }
+
+    /// Network ports of a router (two a dimension, whether or not a channel is attached).
+    pub fn network_ports(&self) -> usize {
+        2 * self.dims()
+    }
+
+    /// Coordinates of router `id`.
+    pub fn coords(&self, mut id: u32) -> Coords {
+        let mut c = [0; MAX_DIMS];
+        for (d, &a) in self.sizes.iter().enumerate() {
+            c[d] = id % a;
+            id /= a;
+        }
+        c
+    }
+
+    /// Router at `coords`.
+    pub fn id(&self, coords: &Coords) -> u32 {
+        let mut id = 0;
+        for d in (0..self.dims()).rev() {
+            id = id * self.sizes[d] + coords[d];
+        }
+        id
+    }
+
+    /// The router that the channel of output port `port` leads to; `None` where there is no channel.
+    ///
+    /// The channel enters the neighbour by its input port `port ^ 1`: what leaves by plus arrives from minus.
+    pub fn neighbour(&self, id: u32, port: usize) -> Option<u32> {
+        let d = port / 2;
+        let a = self.sizes[d];
+        let mut c = self.coords(id);
+        let plus = port % 2 == 0;
+        if a == 1 {
+            return None;
+        }
+        if self.wrap[d] {
+            // With a single cable between two routers, each uses its own plus port at coordinate 0 and minus port at 1.
+            if a == 2 && self.ring2_single && plus != (c[d] == 0) {
+                return None;
+            }
+            c[d] = if plus { (c[d] + 1) % a } else { (c[d] + a - 1) % a };
+        } else if plus {
+            if c[d] + 1 == a {
+                return None;
+            }
+            c[d] += 1;
+        } else {
+            if c[d] == 0 {
+                return None;
+            }
+            c[d] -= 1;
+        }
+        Some(self.id(&c))
+    }
+
+    /// Hops between coordinates `from` and `to` of dimension `d` in the given direction; `None` where it cannot be
+    /// walked (off the end of a mesh, or along a cable that does not exist).
+    pub fn distance(&self, d: usize, from: u32, to: u32, plus: bool) -> Option<u32> {
+        let a = self.sizes[d];
+        if from == to {
+            return Some(0);
+        }
+        if self.wrap[d] && !(a == 2 && self.ring2_single) {
+            Some(if plus { (to + a - from) % a } else { (from + a - to) % a })
+        } else if plus {
+            (to > from).then(|| to - from)
+        } else {
+            (to < from).then(|| from - to)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_coordinates_are_inverse() {
+        let g = Grid::torus(&[5, 3, 2]);
+        for id in 0..g.routers() {
+            assert_eq!(g.id(&g.coords(id)), id);
+        }
+    }
+
+    #[test]
+    fn every_channel_has_its_reverse() {
+        for g in [Grid::torus(&[4, 3]), Grid::mesh(&[4, 3]), Grid::new(&[2, 3], &[true, false], true)] {
+            for id in 0..g.routers() {
+                for port in 0..g.network_ports() {
+                    if let Some(n) = g.neighbour(id, port) {
+                        assert_eq!(g.neighbour(n, port ^ 1), Some(id));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_mesh_ends_and_a_torus_wraps() {
+        assert_eq!(Grid::mesh(&[4]).neighbour(3, 0), None);
+        assert_eq!(Grid::torus(&[4]).neighbour(3, 0), Some(0));
+        assert_eq!(Grid::torus(&[1]).neighbour(0, 0), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! Uniform random traffic with Bernoulli injection.
+//!
+//! Each terminal flips a coin each cycle and, on heads, creates one packet for a terminal drawn uniformly. The gaps between
+//! heads are geometric, so they are drawn directly: a terminal costs nothing in the cycles between. The source queue is
+//! virtual: a packet is drawn when a controller is free to take it, with its true creation cycle, which may lie in the past.
+
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+
+/// Uniform random traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Uniform {
+    /// Packet length [flits].
+    pub packet_flits: u32,
+    /// Probability that a terminal creates a packet in a cycle.
+    pub packets_per_cycle: f64,
+    /// Whether a terminal may draw itself.
+    pub include_self: bool,
+}
+
+/// The random stream of one terminal: independent of all others, so that no visiting order can mix them.
+pub(crate) fn terminal_rng(seed: u64, terminal: u64) -> Pcg64Mcg {
+    let mut state = [0; 16];
+    state[..8].copy_from_slice(&mix(seed).to_le_bytes());
+    state[8..].copy_from_slice(&mix(mix(seed) ^ terminal).to_le_bytes());
+    Pcg64Mcg::from_seed(state)
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): spreads close seeds far apart.
+pub(crate) fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+/// The packets of one terminal, drawn one after the other.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    rng: Pcg64Mcg,
+    /// Creation cycle of the next packet.
+    next: u64,
+}
+
+impl Source {
+    pub fn new(traffic: &Uniform, seed: u64, terminal: u64) -> Self {
+        let mut source = Source { rng: terminal_rng(seed, terminal), next: 0 };
+        // The first head may fall in cycle 0: a gap counts from the cycle before.
+        source.next = source.gap(traffic) - 1;
+        source
+    }
+
+    /// Creation cycle of the next packet.
+    pub fn next_creation(&self) -> u64 {
+        self.next
+    }
+
+    /// Draws the next packet's destination and random bits for ties, and moves on to the packet after it.
+    pub fn draw(&mut self, traffic: &Uniform, terminal: u32, terminals: u32) -> (u32, u8) {
+        let bits = self.rng.next_u64();
+        let choices = if traffic.include_self { terminals } else { terminals - 1 };
+        // Fixed-point multiplication (Lemire 2019) of 56 random bits: the bias is below 2^-26.
+        let mut dst = ((u128::from(bits >> 8) * u128::from(choices)) >> 56) as u32;
+        if !traffic.include_self && dst >= terminal {
+            dst += 1;
+        }
+        self.next += self.gap(traffic);
+        (dst, bits as u8)
+    }
+
+    /// Cycles from one packet to the next: geometric, at least 1.
+    fn gap(&mut self, traffic: &Uniform) -> u64 {
+        let p = traffic.packets_per_cycle;
+        if p >= 1.0 {
+            return 1;
+        }
+        // Uniform in (0, 1].
+        let u = ((self.rng.next_u64() >> 11) + 1) as f64 * (1.0 / (1u64 << 53) as f64);
+        1 + (libm::log(u) / libm::log1p(-p)).min(1e15) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_rate_is_the_offered_load_and_destinations_are_uniform() {
+        let traffic = Uniform { packet_flits: 1, packets_per_cycle: 0.2, include_self: false };
+        let mut source = Source::new(&traffic, 7, 3);
+        let mut counts = [0u32; 8];
+        let packets = 100_000;
+        for _ in 0..packets {
+            counts[source.draw(&traffic, 3, 8).0 as usize] += 1;
+        }
+        assert_eq!(counts[3], 0);
+        let mean = f64::from(packets) / source.next_creation() as f64;
+        // Standard error 0.2 * sqrt(0.8 / 100,000) = 0.0006.
+        assert!((mean - 0.2).abs() < 0.003, "{mean}");
+        let expected = f64::from(packets) / 7.0;
+        assert!(counts.iter().enumerate().all(|(i, &c)| i == 3 || (f64::from(c) - expected).abs() < 5.0 * expected.sqrt()));
+    }
+
+    #[test]
+    fn a_load_of_one_packet_a_cycle_never_pauses() {
+        let traffic = Uniform { packet_flits: 1, packets_per_cycle: 1.0, include_self: true };
+        let mut source = Source::new(&traffic, 7, 3);
+        for cycle in 0..100 {
+            assert_eq!(source.next_creation(), cycle);
+            source.draw(&traffic, 3, 8);
+        }
+    }
+
+    #[test]
+    fn terminals_have_streams_of_their_own() {
+        let mut a = terminal_rng(1, 0);
+        let mut b = terminal_rng(1, 1);
+        assert_ne!(a.next_u64(), b.next_u64());
+    }
+}
