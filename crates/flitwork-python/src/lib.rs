@@ -1,0 +1,25 @@
+//! The compiled half of the Python package: conversions only. Text that describes something (specifications, plans,
+//! bounds, summaries) crosses as JSON, long columns as NumPy arrays.
+
+mod arrays;
+mod errors;
+mod plan;
+mod tables;
+
+use pyo3::prelude::*;
+
+/// The simulator. Use it through the package `flitwork`.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::plan::Plan;
+    #[pymodule_export]
+    use crate::tables::{components, schema};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
