@@ -22,12 +22,12 @@ fn mesh(size: &[u32], terminals_per_router: u32) -> TopologySpec {
 fn packet(grid: &Grid, src: u32, dst: u32, flits: u32, created: u64) -> TracePacket {
     let routing = DimensionOrder { order: (0..grid.dims()).collect(), tie: Tie::Parity };
     let h = routing.header(grid, &grid.coords(src), &grid.coords(dst), 0);
-    TracePacket { src, dst, flits, created, minus: h.minus, wraps: h.wraps }
+    TracePacket { src, dst, flits, created, minus: h.minus, wraps: h.wraps, message: 0 }
 }
 
 /// A packet that walks only in plus directions and crosses no wrap channel.
 fn plus(src: u32, dst: u32, flits: u32) -> TracePacket {
-    TracePacket { src, dst, flits, created: 0, minus: 0, wraps: 0 }
+    TracePacket { src, dst, flits, created: 0, minus: 0, wraps: 0, message: 0 }
 }
 
 fn arrivals(outcome: &Outcome) -> Vec<u64> {
@@ -55,7 +55,8 @@ fn booksim(router: RouterSpec) -> (RouterSpec, ChannelSpec) {
 fn a_lone_packet_takes_the_time_of_the_formula() {
     let grid = Grid::mesh(&[4, 3]);
     // (R, A, switch, traversal, latency, local latency)
-    let pipelines = [(0, 0, 1, 0, 0, 0), (1, 1, 1, 1, 1, 1), (2, 0, 1, 0, 3, 0), (0, 3, 2, 1, 0, 2), (3, 2, 4, 0, 7, 5)];
+    let pipelines =
+        [(0, 0, 1, 0, 0, 0), (1, 1, 1, 1, 1, 1), (2, 0, 1, 0, 3, 0), (0, 3, 2, 1, 0, 2), (3, 2, 4, 0, 7, 5)];
     for (r, a, sw, st, wire, local) in pipelines {
         for (dst, hops) in [(0, 0), (1, 1), (5, 2), (11, 5)] {
             for flits in [1, 2, 9] {
@@ -83,7 +84,8 @@ fn a_lone_packet_takes_as_long_as_in_booksim() {
     let grid = Grid::torus(&[8, 8]);
     let tornado = || vec![packet(&grid, 0, 3 + 3 * 8, 1, 0)];
     let (base, channel) = booksim(RouterSpec::default());
-    let on_torus = |router: RouterSpec, packets| arrivals_of(&network(torus(&[8, 8]), router, channel.clone()), packets);
+    let on_torus =
+        |router: RouterSpec, packets| arrivals_of(&network(torus(&[8, 8]), router, channel.clone()), packets);
     assert_eq!(on_torus(base.clone(), tornado()), [37]);
     assert_eq!(on_torus(RouterSpec { routing_delay_cycles: 0, ..base.clone() }, tornado()), [30]);
     assert_eq!(on_torus(RouterSpec { speculative: true, ..base.clone() }, tornado()), [30]);

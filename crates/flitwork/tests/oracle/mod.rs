@@ -4,6 +4,7 @@
 //! channel is a list of (due cycle, thing), allocators work on whole matrices of requests.
 
 mod allocators;
+pub mod cases;
 #[cfg(test)]
 mod hand_computed;
 mod machine;
@@ -23,7 +24,7 @@ use terminal::{Job, Terminal};
 
 /// What is sent.
 pub enum Load<'a> {
-    /// Packets with their creation cycles; those of one source in the order in which it sends them.
+    /// Packets with their creation cycles; those of one source in the order in which it takes them.
     Trace(Vec<TracePacket>),
     /// One rank a terminal.
     Schedule {
@@ -49,6 +50,8 @@ pub struct TracePacket {
     pub minus: u8,
     /// As in a routing header.
     pub wraps: u8,
+    /// Consecutive packets of a source with one number are sent back to back by one controller (the halves of a split).
+    pub message: u32,
 }
 
 /// What came of it.
@@ -99,8 +102,8 @@ impl<'a> Network<'a> {
         let mut terminals: Vec<Terminal> = (0..machine.terminals()).map(terminal).collect();
         let programs = match load {
             Load::Trace(packets) => {
-                for packet in packets {
-                    terminals[packet.src as usize].queue.push_back(Job::Packet(packet.clone()));
+                for packets in packets.chunk_by(|a, b| (a.src, a.message) == (b.src, b.message)) {
+                    terminals[packets[0].src as usize].queue.push_back(Job::Packets(packets.to_vec()));
                 }
                 None
             }
@@ -257,9 +260,8 @@ impl<'a> Network<'a> {
 
     /// Flits in routers and on channels.
     fn flits(&self) -> usize {
-        let is_flit = |thing: &&InFlight| {
-            matches!(thing.what, Event::FlitAtRouter { .. } | Event::FlitAtTerminal { .. })
-        };
+        let is_flit =
+            |thing: &&InFlight| matches!(thing.what, Event::FlitAtRouter { .. } | Event::FlitAtTerminal { .. });
         self.routers.iter().map(Router::flits).sum::<usize>() + self.channels.iter().filter(is_flit).count()
     }
 

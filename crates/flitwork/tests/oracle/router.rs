@@ -142,11 +142,14 @@ impl<'m> Router<'m> {
     /// Step 4.
     fn allocate_vcs(&mut self, waiting: &[(VcId, usize)], now: u64) {
         let m = self.machine;
+        if waiting.is_empty() {
+            return; // An allocator without requests does nothing.
+        }
         let mut requests = self.vc_allocator.no_requests();
         for &(vc, out) in waiting {
             let packet = &self.front(vc).packet;
-            for (v, output) in self.outputs[out].iter().enumerate() {
-                if output.owner.is_none() && self.may_use(packet, out, v) && self.requestable(packet, output) {
+            for v in 0..m.vcs {
+                if self.may_request(packet, out, v) {
                     let priority = self.priority(m.router.vc_allocator, vc, false);
                     requests[vc.0 * m.vcs + vc.1][out * m.vcs + v] = Some(priority);
                 }

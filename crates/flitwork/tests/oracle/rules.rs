@@ -31,7 +31,7 @@ impl Router<'_> {
     }
 
     /// Whether the VC policy lets `packet` use VC `v` of output port `out`.
-    pub(super) fn may_use(&self, packet: &Packet, out: usize, v: usize) -> bool {
+    fn may_use(&self, packet: &Packet, out: usize, v: usize) -> bool {
         let m = self.machine;
         let dimension = (out < m.grid.network_ports()).then_some(out / 2);
         match (m.router.vc_policy, dimension) {
@@ -47,23 +47,23 @@ impl Router<'_> {
         }
     }
 
-    /// Whether an output VC has the credits that a head needs to request it.
-    pub(super) fn requestable(&self, packet: &Packet, output: &OutputVc) -> bool {
+    /// Whether `packet` requests VC `v` of output port `out` in step 4: free, allowed, and with the credits it must have.
+    pub(super) fn may_request(&self, packet: &Packet, out: usize, v: usize) -> bool {
         let m = self.machine;
+        let OutputVc { owner, credits } = &self.outputs[out][v];
         let cut_through = m.router.switching == Switching::VirtualCutThrough;
-        (!cut_through || output.credits >= u64::from(packet.flits))
-            && (!m.router.vc_busy_when_full || output.credits > 0)
-            && (!m.router.wait_for_tail_credit || output.credits == m.buffer)
+        owner.is_none()
+            && self.may_use(packet, out, v)
+            && (!cut_through || *credits >= u64::from(packet.flits))
+            && (!m.router.vc_busy_when_full || *credits > 0)
+            && (!m.router.wait_for_tail_credit || *credits == m.buffer)
     }
 
     /// Whether the waiting packet of `vc` requests the switch speculatively, as of the start of step 4.
     pub(super) fn may_speculate(&self, vc: VcId, out: usize) -> bool {
         let packet = &self.front(vc).packet;
-        self.machine.router.speculative
-            && self.outputs[out]
-                .iter()
-                .enumerate()
-                .any(|(v, output)| self.may_use(packet, out, v) && output.owner.is_none() && output.credits > 0)
+        let has_way = |v: usize, output: &OutputVc| self.may_request(packet, out, v) && output.credits > 0;
+        self.machine.router.speculative && self.outputs[out].iter().enumerate().any(|(v, output)| has_way(v, output))
     }
 
     /// The key of the priority of the packet at the front of `vc`.

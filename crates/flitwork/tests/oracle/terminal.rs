@@ -1,8 +1,8 @@
 //! Terminals and their controllers: step 2 of docs/model.md.
 
+use super::TracePacket;
 use super::machine::{Flit, Machine, Packet};
 use super::program::{Message, Programs};
-use super::TracePacket;
 use flitwork::routing::Tie;
 use flitwork::spec::{InjectionVc, Switching, VcPolicy};
 use std::collections::VecDeque;
@@ -10,7 +10,9 @@ use std::rc::Rc;
 
 /// An entry of a terminal's queue.
 pub enum Job {
-    Packet(TracePacket),
+    /// Packets of a trace, sent back to back by one controller.
+    Packets(Vec<TracePacket>),
+    /// A message of a schedule.
     Message(Message),
 }
 
@@ -20,8 +22,8 @@ struct Planned {
     flits: u32,
     minus: u8,
     wraps: u8,
-    /// Number of the message; without one the packet is a message of its own.
-    message: Option<u32>,
+    /// Number of the message.
+    message: u32,
     /// When it was created; without one, when it becomes the controller's current packet.
     created: Option<u64>,
     send: Option<u32>,
@@ -104,14 +106,14 @@ impl<'m> Terminal<'m> {
         if self.controllers[k].rest.is_empty() {
             let may_start = match self.queue.front() {
                 None => false,
-                Some(Job::Packet(packet)) => packet.created <= now,
+                Some(Job::Packets(packets)) => packets[0].created <= now,
                 Some(Job::Message(message)) => programs.as_ref().expect("a schedule").may_start(message.send, now),
             };
             if !may_start {
                 return;
             }
             self.controllers[k].rest = match self.queue.pop_front().expect("it may start") {
-                Job::Packet(packet) => VecDeque::from([as_given(&packet)]),
+                Job::Packets(packets) => packets.iter().map(as_given).collect(),
                 Job::Message(message) => self.cut(&message),
             };
         }
@@ -121,7 +123,7 @@ impl<'m> Terminal<'m> {
             dst: planned.dst,
             sequence: self.packets,
             flits: planned.flits,
-            message: planned.message.unwrap_or(self.packets),
+            message: planned.message,
             controller: k,
             minus: planned.minus,
             wraps: planned.wraps,
@@ -153,7 +155,7 @@ impl<'m> Terminal<'m> {
                     flits,
                     minus: header.minus,
                     wraps: header.wraps,
-                    message: Some(message.number),
+                    message: message.number,
                     created: None,
                     send: Some(message.send),
                     last: false,
@@ -207,9 +209,8 @@ impl<'m> Terminal<'m> {
                 Some(packet.dst as usize + first.map_or(0, |d| packet.class(d)) * m.terminals())
             }
         };
-        let possible: Vec<usize> = (0..m.vcs)
-            .filter(|&v| own.is_none_or(|own| v == own) && controller.credits[v] >= needed)
-            .collect();
+        let possible: Vec<usize> =
+            (0..m.vcs).filter(|&v| own.is_none_or(|own| v == own) && controller.credits[v] >= needed).collect();
         match m.terminal.injection_vc {
             InjectionVc::Emptiest => {
                 let most = possible.iter().map(|&v| controller.credits[v]).max()?;
@@ -238,7 +239,7 @@ fn as_given(packet: &TracePacket) -> Planned {
         flits: packet.flits,
         minus: packet.minus,
         wraps: packet.wraps,
-        message: None,
+        message: packet.message,
         created: Some(packet.created),
         send: None,
         last: true,
