@@ -1,0 +1,58 @@
+"""flitwork simulates interconnection networks flit by flit.
+
+A network and a workload are plain values; simulate them, bound them, sweep over them, draw them:
+
+>>> import flitwork as fw
+>>> net = fw.Torus(9, 9, vcs=2, buffer_flits=20)
+>>> work = fw.all_to_all("a2at", message_flits=100, sync="local")
+>>> result = fw.simulate(net, work)
+>>> result.completion_cycles, result.distance_from_bound
+"""
+
+from flitwork import plot, studies
+from flitwork._core import __version__
+from flitwork.bound import Bound, bound
+from flitwork.errors import (
+    ConfigError,
+    DeadlockError,
+    FlitworkError,
+    ResultFileError,
+    ScheduleError,
+    SimulationError,
+)
+from flitwork.experiment import load_study, run_study, sweep
+from flitwork.result import Result
+from flitwork.schedule import Check, check
+from flitwork.simulation import simulate
+from flitwork.spec import Grid, Mesh, Network, Torus, Workload, all_to_all, uniform
+
+load = Result.load
+
+__all__ = [
+    "Bound",
+    "Check",
+    "ConfigError",
+    "DeadlockError",
+    "FlitworkError",
+    "Grid",
+    "Mesh",
+    "Network",
+    "Result",
+    "ResultFileError",
+    "ScheduleError",
+    "SimulationError",
+    "Torus",
+    "Workload",
+    "__version__",
+    "all_to_all",
+    "bound",
+    "check",
+    "load",
+    "load_study",
+    "plot",
+    "run_study",
+    "simulate",
+    "studies",
+    "sweep",
+    "uniform",
+]

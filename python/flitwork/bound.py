@@ -1,0 +1,86 @@
+"""What no run can beat."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flitwork import _core
+from flitwork.spec import Network, Workload, simulation, to_json
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Limits of a network under a workload, latency left out: they hold for every router.
+
+    A closed loop has lower bounds on its completion time (``bisection_cycles``, ``link_load_cycles``,
+    ``injection_cycles``, ``ejection_cycles``, the largest of them as ``tightest_cycles``) and, beside them, the time of
+    the phase model (``phase_model_cycles``), which is an estimate and no bound. An open loop has ``max_load``.
+    """
+
+    values: Mapping[str, Any]
+
+    @property
+    def closed_loop(self) -> bool:
+        """Whether it bounds a completion time (and not a load)."""
+        return bool(self.values["kind"] == "completion")
+
+    def _cycles(self, name: str) -> float:
+        value = self.values.get(name)
+        return math.nan if value is None else float(value)
+
+    @property
+    def bisection_cycles(self) -> float:
+        """What any routing needs to bring the messages across the narrowest cut."""
+        return self._cycles("bisection_cycles")
+
+    @property
+    def link_load_cycles(self) -> float:
+        """Load of the most loaded channel under the routing."""
+        return self._cycles("link_load_cycles")
+
+    @property
+    def injection_cycles(self) -> float:
+        """What the terminals need to send."""
+        return self._cycles("injection_cycles")
+
+    @property
+    def ejection_cycles(self) -> float:
+        """What the terminals need to receive."""
+        return self._cycles("ejection_cycles")
+
+    @property
+    def tightest_cycles(self) -> float:
+        """The largest lower bound of a closed loop."""
+        return self._cycles("tightest_cycles")
+
+    @property
+    def tightest(self) -> str:
+        """Which bound that is: bisection, link_load, injection or ejection; of an open loop channels or terminals."""
+        if self.closed_loop:
+            return str(self.values["tightest"])
+        terminals = self.values["terminal_load_flits_per_cycle"]
+        return "terminals" if self.max_load >= terminals else "channels"
+
+    @property
+    def phase_model_cycles(self) -> float:
+        """Sum over the phases of the most loaded channel: not a bound."""
+        return self._cycles("phase_model_cycles")
+
+    @property
+    def max_load(self) -> float:
+        """Open loop: the highest load that channels and terminals can accept [flits/cycle/terminal]."""
+        return self._cycles("load_flits_per_cycle")
+
+
+def plan(network: Network, workload: Workload) -> _core.Plan:
+    """The plan of a network and a workload with the defaults of a run."""
+    return _core.Plan(to_json(simulation(network, workload)))
+
+
+def bound(network: Network, workload: Workload) -> Bound:
+    """The limits of a workload on a network: ``fw.bound(fw.Torus(9, 9), fw.all_to_all()).tightest_cycles``."""
+    return Bound(json.loads(plan(network, workload).bound()))

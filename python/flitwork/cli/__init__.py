@@ -1,0 +1,49 @@
+"""The command ``flitwork``. Exit codes: 0 done, 1 a claim or check failed, 2 usage or configuration, 3 simulation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flitwork import __version__
+from flitwork.cli import inspect, one, studies
+
+app = typer.Typer(
+    name="flitwork",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 a claim or check failed, 2 usage or configuration, 3 simulation failed, 130 Ctrl-C.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"flitwork {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _flitwork(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Simulate interconnection networks flit by flit.
+
+    Start with `flitwork simulate a2at --size 9x9`, then `flitwork run examples/torus_sizes.toml`.
+    """
+
+
+for _command in (studies.run, studies.reproduce, one.simulate, one.plan, one.bound, one.check, one.draw):
+    app.command()(_command)
+app.command("list")(inspect.list_table)
+app.command("schema")(inspect.schema)
+app.command("show")(inspect.show)
+
+
+def main() -> None:
+    """The entry point of the console script."""
+    app()

@@ -1,0 +1,90 @@
+"""``list``, ``schema``, ``show``: what there is, and what lies in a file."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flitwork import _core
+from flitwork.cli.options import AsJson, components
+from flitwork.cli.output import guarded, print_json, print_table, say
+from flitwork.result import Result
+from flitwork.studies import published
+
+
+class ListedTable(str, Enum):
+    """What can be listed."""
+
+    topologies = "topologies"
+    routings = "routings"
+    algorithms = "algorithms"
+    allocators = "allocators"
+    arbiters = "arbiters"
+    patterns = "patterns"
+    studies = "studies"
+
+
+@guarded
+def list_table(
+    what: Annotated[ListedTable, typer.Argument(help="Which table.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """List what can be named in a study: topologies, routings, algorithms, ...
+
+    Examples:
+
+      flitwork list algorithms
+
+      flitwork list studies --json
+    """
+    rows: list[dict[str, Any]]
+    if what is ListedTable.studies:
+        rows = [{"name": s.name, "summary": s.title, "folder": s.folder} for s in published().values()]
+    else:
+        rows = components()[what.value]
+    if as_json:
+        print_json(rows)
+        return
+    headers = list(dict.fromkeys(key for row in rows for key in row))
+    print_table(headers, [[_text(row.get(key)) for key in headers] for row in rows])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_text(v) for v in value)
+    if isinstance(value, dict):
+        return str(value.get("name", value))
+    return "" if value is None else str(value)
+
+
+@guarded
+def schema() -> None:
+    """Print the JSON Schema of a specification: every field with meaning, unit, default and range.
+
+    Examples:
+
+      flitwork schema > flitwork.schema.json
+    """
+    typer.echo(_core.schema())
+
+
+@guarded
+def show(
+    file: Annotated[Path, typer.Argument(help="A stored result (.parquet).", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Show what lies in a stored result.
+
+    Examples:
+
+      flitwork show results/torus-sizes/points/1f0c….parquet
+    """
+    result = Result.load(file)
+    if as_json:
+        print_json({"plan": result.plan, "summary": result.row})
+        return
+    say(repr(result).strip("<>"))
+    print_table(("quantity", "value"), [(k, v) for k, v in result.row.items() if v is not None])

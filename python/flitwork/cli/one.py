@@ -1,0 +1,280 @@
+"""``simulate``, ``plan``, ``bound``, ``check``, ``draw``: one network and one workload."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+
+from flitwork import _core
+from flitwork.bound import Bound
+from flitwork.cli.options import (
+    AsJson,
+    Controllers,
+    IsMesh,
+    Load,
+    MessageFlits,
+    PacketFlits,
+    Quick,
+    Settings,
+    Size,
+    Sync,
+    What,
+    WhatOrStudy,
+    is_study,
+    one_simulation,
+    parse_size,
+)
+from flitwork.cli.output import guarded, print_json, print_table, say
+from flitwork.experiment import expand, load_study, plan_points
+from flitwork.result import Result, run_plan
+from flitwork.schedule import Check, check_plan
+from flitwork.spec import to_json
+
+Tie = Literal["plus", "parity", "random", "split"]
+_SHOWN_PHASES = 40
+
+
+@guarded
+def simulate(
+    what: What,
+    size: Size = "8x8",
+    mesh: IsMesh = False,
+    sync: Sync = None,
+    message_flits: MessageFlits = None,
+    packet_flits: PacketFlits = None,
+    load: Load = None,
+    controllers: Controllers = None,
+    settings: Settings = None,
+    save: Annotated[Path | None, typer.Option(help="Store the result in this Parquet file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate one workload on one network and show what came out.
+
+    Examples:
+
+      flitwork simulate a2at --size 9x9 --sync local --set vcs=2 --set buffer_flits=20
+
+      flitwork simulate uniform --size 8x8 --mesh --load 0.3 --packet-flits 4 --set vcs=4
+
+      flitwork simulate a2at --size 5x5 --set packets=true --save a2at.parquet
+    """
+    spec = one_simulation(
+        what, size, mesh, settings, controllers,
+        sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
+    )  # fmt: skip
+    result = run_plan(_core.Plan(to_json(spec)))
+    if save:
+        result.save(save)
+    if as_json:
+        print_json(result.row)
+        return
+    _show_result(result)
+    if save:
+        say(f"stored in {escape(str(save))}")
+
+
+def _show_result(result: Result) -> None:
+    row = result.row
+    say(f"[bold]{row['workload']}[/] on [bold]{row['topology']} {row['size']}[/]: {row['status']}")
+    print_table(("quantity", "value"), [(k, v) for k, v in list(row.items())[4:] if v is not None])
+
+
+@guarded
+def plan(
+    what: WhatOrStudy,
+    size: Size = "8x8",
+    mesh: IsMesh = False,
+    sync: Sync = None,
+    message_flits: MessageFlits = None,
+    packet_flits: PacketFlits = None,
+    load: Load = None,
+    controllers: Controllers = None,
+    settings: Settings = None,
+    quick: Quick = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what would run: every default filled in, memory, the hash that names the result. Nothing is simulated.
+
+    Examples:
+
+      flitwork plan examples/torus_sizes.toml
+
+      flitwork plan a2at --size 9x9 --json
+    """
+    if is_study(what):
+        _plan_study(Path(what), quick, as_json)
+        return
+    spec = one_simulation(
+        what, size, mesh, settings, controllers,
+        sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
+    )  # fmt: skip
+    text = _core.Plan(to_json(spec)).json
+    if as_json:
+        typer.echo(text)
+        return
+    print_table(("field", "value"), list(_leaves(json.loads(text))))
+
+
+def _plan_study(path: Path, quick: bool, as_json: bool) -> None:
+    jobs = plan_points(expand(load_study(path), quick))
+    plans = [(job, json.loads(job.plan.json)) for job in jobs]
+    if as_json:
+        print_json([{"points": [p.label for p in job.points], **plan} for job, plan in plans])
+        return
+    rows = [
+        (point.label, found["derived"]["terminals"], job.memory_bytes / 1e6, job.hash[:12])
+        for job, found in plans
+        for point in job.points
+    ]
+    print_table(("point", "terminals", "memory [MB]", "plan"), rows, f"{len(rows)} points, {len(jobs)} simulations")
+
+
+def _leaves(table: dict[str, Any], prefix: str = "") -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for key, value in table.items():
+        if isinstance(value, dict):
+            found += _leaves(value, f"{prefix}{key}.")
+        else:
+            found.append((f"{prefix}{key}", value))
+    return found
+
+
+@guarded
+def bound(
+    what: WhatOrStudy,
+    size: Size = "8x8",
+    mesh: IsMesh = False,
+    message_flits: MessageFlits = None,
+    packet_flits: PacketFlits = None,
+    controllers: Controllers = None,
+    settings: Settings = None,
+    quick: Quick = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what no run can beat: bisection, link loads under the routing, injection and ejection.
+
+    Examples:
+
+      flitwork bound a2at --size 9x9
+
+      flitwork bound uniform --size 8x8 --mesh
+
+      flitwork bound examples/torus_sizes.toml --json
+    """
+    if is_study(what):
+        jobs = plan_points(expand(load_study(Path(what)), quick))
+        bounds = [(job.points[0].label, Bound(json.loads(job.plan.bound()))) for job in jobs]
+    else:
+        load = 0.1 if what == "uniform" else None
+        spec = one_simulation(
+            what, size, mesh, settings, controllers,
+            message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
+        )  # fmt: skip
+        bounds = [(f"{what} {size}", Bound(json.loads(_core.Plan(to_json(spec)).bound())))]
+    if as_json:
+        print_json([{"point": name, **found.values} for name, found in bounds])
+        return
+    for closed in (True, False):
+        chosen = [(name, found) for name, found in bounds if found.closed_loop is closed]
+        if chosen and closed:
+            headers = ("bisection", "link load", "injection", "ejection", "tightest", "which", "phase model")
+            print_table(("point", *headers), [_closed_row(*one) for one in chosen], "lower bounds [cycles]")
+            say("The phase model is an estimate, not a bound: runs whose phases overlap can be faster.")
+        elif chosen:
+            rows = [(name, found.max_load, found.tightest) for name, found in chosen]
+            print_table(("point", "highest load", "which"), rows, "upper bound [flits/cycle/terminal]")
+
+
+def _closed_row(name: str, found: Bound) -> tuple[object, ...]:
+    values = (found.bisection_cycles, found.link_load_cycles, found.injection_cycles, found.ejection_cycles)
+    return name, *values, found.tightest_cycles, found.tightest, found.phase_model_cycles
+
+
+@guarded
+def check(
+    algorithm: Annotated[str, typer.Argument(help="An all-to-all algorithm; see `flitwork list algorithms`.")],
+    size: Size = "8x8",
+    mesh: IsMesh = False,
+    controllers: Controllers = None,
+    tie: Annotated[Tie | None, typer.Option(help="What to do at half a ring of even length.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Print every phase, however many.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Prove that an algorithm exchanges every pair exactly once, and print the load of every link class by phase.
+
+    Loads are in messages; a phase is as many messages as a terminal has controllers. The exit code is 1 if the
+    schedule is wrong.
+
+    Examples:
+
+      flitwork check a2at --size 9x9
+
+      flitwork check a2at --size 9x9 --mesh --controllers 2
+
+      flitwork check a2at --size 8x8x4 --controllers 6 --json
+    """
+    options = [f'tie="{tie}"'] if tie else []
+    spec = one_simulation(algorithm, size, mesh, options, controllers)
+    name = f"{'mesh' if mesh else 'torus'} {'x'.join(map(str, parse_size(size)))}"
+    found = check_plan(_core.Plan(to_json(spec)), algorithm, name, controllers or 1)
+    if as_json:
+        values = {"exchange": found.exchange, "loads": found.loads, "bound": found.bound.values}
+        print_json({**values, "phase_sum_over_bound": found.phase_sum_over_bound})
+        return
+    _show_check(found, every)
+
+
+def _show_check(found: Check, every: bool) -> None:
+    exchange, unit = found.exchange, found.message_flits
+    say(f"[bold]{found.name}[/] on [bold]{found.network}[/], {found.controllers} controllers")
+    say(
+        f"[green]complete[/]: {exchange['ranks']:,} ranks, {exchange['messages']:,} messages, "
+        f"every ordered pair exactly once, every rank can finish"
+    )
+    table = found.phases
+    shown = table if every else table.head(_SHOWN_PHASES)
+    rows = [[int(row[0]), *(value / unit for value in row[1:])] for row in shown.itertuples(index=False, name=None)]
+    print_table(("phase", *found.link_classes, "largest"), rows, "load of the most loaded channel [messages]")
+    if len(shown) < len(table):
+        say(f"... {len(table) - len(shown)} more phases; --all prints them")
+    limit = max(found.bound.bisection_cycles, found.bound.link_load_cycles) / unit
+    say(
+        f"sum of the largest: {found.phase_sum_flits / unit:,.4g} messages = "
+        f"{found.phase_sum_over_bound:.4f} of the lower bound of the links, {limit:,.4g}"
+    )
+
+
+@guarded
+def draw(
+    what: What,
+    size: Size = "8x8",
+    mesh: IsMesh = False,
+    sync: Sync = None,
+    message_flits: MessageFlits = None,
+    packet_flits: PacketFlits = None,
+    load: Load = None,
+    controllers: Controllers = None,
+    settings: Settings = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the pictures.")] = Path("pictures"),
+    windows: Annotated[int, typer.Option(min=1, help="Pictures in the animation, about.")] = 60,
+) -> None:
+    """Draw one simulation: phases on the network, channels over time (still and animation), time-line of terminals.
+
+    Examples:
+
+      flitwork draw a2at --size 5x5 --sync local
+
+      flitwork draw a2and --size 8x8 --mesh --out pictures/a2and
+    """
+    from flitwork.plot.gallery import gallery
+
+    spec = one_simulation(
+        what, size, mesh, settings, controllers,
+        sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
+    )  # fmt: skip
+    for path in gallery(spec, out, windows):
+        say(f"figure  {escape(str(path))}")

@@ -1,0 +1,128 @@
+"""What the commands share: consoles, tables, exit codes, errors in words and as JSON."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from flitwork.errors import ConfigError, FlitworkError, ResultFileError, ScheduleError
+
+OK = 0
+CLAIM_FAILED = 1
+USAGE = 2
+SIMULATION_FAILED = 3
+INTERRUPTED = 130
+_PLAIN_WIDTH = 200
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _console(stderr: bool) -> Console:
+    """Colours and the terminal's width on a terminal; elsewhere plain text that is not cut at 80 columns."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() else _PLAIN_WIDTH, highlight=False)
+
+
+def say(text: str = "") -> None:
+    """A line of result."""
+    _console(False).print(text, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """A line that is no result: progress, warnings."""
+    _console(True).print(text, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(json.dumps(value, indent=2, default=_jsonable) + "\n")
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "item"):
+        return value.item()
+    return str(value)
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
+    """A table; numbers to the right."""
+    rows = [list(row) for row in rows]
+    table = Table(
+        title=escape(title) or None, title_justify="left", header_style="bold", box=SIMPLE_HEAD, pad_edge=False
+    )
+    for i, header in enumerate(headers):
+        numeric = bool(rows) and all(isinstance(row[i], (int, float)) or row[i] in ("", None) for row in rows)
+        table.add_column(escape(header), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(cell(value)) for value in row))
+    _console(False).print(table)
+
+
+def cell(value: object) -> str:
+    """A value as people read it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:,.4g}"
+    return str(value)
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """Turns the errors of a command into a message and an exit code."""
+
+    @functools.wraps(command)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        as_json = bool(kwargs.get("as_json"))
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning  # type: ignore[assignment]
+                return command(*args, **kwargs)
+        except FlitworkError as error:
+            _explain(error, as_json)
+            usage = isinstance(error, (ConfigError, ResultFileError))
+            code = USAGE if usage else CLAIM_FAILED if isinstance(error, ScheduleError) else SIMULATION_FAILED
+            raise typer.Exit(code) from None
+        except KeyboardInterrupt:
+            note("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(OK) from None
+
+    return wrapper
+
+
+def _explain(error: FlitworkError, as_json: bool) -> None:
+    if as_json:
+        fields = {key: getattr(error, key) for key in ("path", "value", "expected", "hint") if hasattr(error, key)}
+        sys.stderr.write(json.dumps({"error": type(error).__name__, "message": str(error), **fields}) + "\n")
+    elif isinstance(error, ConfigError):
+        note(f"[bold red]error[/]: [bold]{escape(error.path)}[/] = {escape(error.value)}")
+        note(f"  expected {escape(error.expected)}")
+        if error.hint:
+            note(f"  [cyan]hint[/]: {escape(error.hint)}")
+    else:
+        note(f"[bold red]error[/]: {escape(str(error))}")
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    note(f"[yellow]warning[/]: {escape(str(message))}")

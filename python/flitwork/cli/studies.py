@@ -1,0 +1,151 @@
+"""``run`` and ``reproduce``: whole studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from flitwork.cli.options import AsJson, Jobs, Quick
+from flitwork.cli.output import CLAIM_FAILED, cell, guarded, note, print_json, print_table, say
+from flitwork.cli.progress import watcher
+from flitwork.experiment import StudyRun, load_study, run_study
+from flitwork.studies import Claim, Reproduction, published
+from flitwork.studies import reproduce as reproduce_study
+
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the results [default: results/NAME].")]
+_COLOUR = {"reproduced": "green", "not reproduced": "red", "differs": "yellow", "not measured": "dim"}
+
+
+def _complete_study(incomplete: str) -> list[str]:
+    return [name for name in published() if name.startswith(incomplete)]
+
+
+@guarded
+def run(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)],
+    out: Out = None,
+    jobs: Jobs = None,
+    quick: Quick = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run every simulation of a study file, then write its tables and figures.
+
+    Each finished point is stored at once. The same command continues what was interrupted, and computes nothing twice.
+
+    Examples:
+
+      flitwork run examples/torus_sizes.toml
+
+      flitwork run examples/torus_sizes.toml --quick --out /tmp/quick
+
+      flitwork run examples/torus_sizes.toml --json | jq .files
+    """
+    file = load_study(study)
+    try:
+        done = run_study(file, out, quick=quick, jobs=jobs, watcher=watcher())
+    except KeyboardInterrupt:
+        _interrupted(out or Path("results") / file.study.name)
+        raise
+    if as_json:
+        print_json(_summary(done))
+    else:
+        _show_files(done.files, done.figures)
+
+
+@guarded
+def reproduce(
+    name: Annotated[
+        str, typer.Argument(help="The study; see `flitwork list studies`.", autocompletion=_complete_study)
+    ],
+    out: Out = None,
+    jobs: Jobs = None,
+    quick: Quick = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a published study again and judge each claim of its paper.
+
+    The exit code is 1 if a claim that this version stands for is not reproduced.
+
+    Examples:
+
+      flitwork reproduce takaue-2010-a2at --quick
+
+      flitwork reproduce takaue-2010-a2at --out results/full --jobs 8
+    """
+    try:
+        done = reproduce_study(name, out, quick=quick, jobs=jobs, watcher=watcher())
+    except KeyboardInterrupt:
+        _interrupted(out or Path("results"))
+        raise
+    if as_json:
+        print_json({**_summary(done.run), "figures": done.figures, "claims": [_claim(c) for c in done.claims]})
+    else:
+        _show_claims(done)
+        _show_files(done.run.files, done.figures)
+    if done.failed:
+        raise typer.Exit(CLAIM_FAILED)
+
+
+def _summary(done: StudyRun) -> dict[str, Any]:
+    return {
+        "study": done.study.study.name,
+        "out": done.out,
+        "points": [
+            {
+                "experiment": p.experiment,
+                "params": p.params,
+                "seed": p.seed,
+                "plan_hash": job.hash,
+                **_outcome(done, job.hash),
+            }
+            for job in done.jobs
+            for p in job.points
+        ],
+        "files": done.files,
+        "figures": done.figures,
+    }
+
+
+def _outcome(done: StudyRun, key: str) -> dict[str, Any]:
+    row = done.results[key].row
+    return {name: row[name] for name in ("status", "completion_cycles", "distance_from_bound", "digest")}
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    fields: dict[str, Any] = claim.model_dump(exclude={"measure"})
+    return {**fields, "verdict": claim.verdict}
+
+
+def _interrupted(folder: Path) -> None:
+    note(f"what is finished is stored in {escape(str(folder))}; the same command continues from there")
+
+
+def _show_files(files: list[Path], figures: list[Path]) -> None:
+    say()
+    for path in files:
+        say(f"table   {escape(str(path))}")
+    for path in figures:
+        say(f"figure  {escape(str(path))}")
+
+
+def _show_claims(done: Reproduction) -> None:
+    headers = ("claim", "source", "statement", "paper", "ours", "verdict")
+    print_table(headers, [_row(claim) for claim in done.claims], done.run.study.study.title)
+    counts: dict[str, int] = {}
+    for claim in done.claims:
+        counts[claim.verdict] = counts.get(claim.verdict, 0) + 1
+    say(", ".join(f"[{_COLOUR[verdict]}]{count} {verdict}[/]" for verdict, count in counts.items()))
+    for claim in done.failed:
+        say(f"[red]failed[/]: {escape(claim.id)} should be reproduced")
+
+
+def _row(claim: Claim) -> tuple[str, ...]:
+    slack = f" ± {claim.tolerance:.0%}" if claim.relative else f" ± {cell(claim.tolerance)}"
+    sign = {"equal": "", "at_least": "≥ ", "at_most": "≤ "}[claim.relation]
+    paper = "" if claim.paper is None else f"{sign}{cell(claim.paper)}{slack if claim.tolerance else ''} {claim.unit}"
+    ours = cell(claim.ours) + (f" ± {cell(claim.ci)}" if claim.ci else "")
+    reason = f" because {claim.because}" if claim.verdict == "differs" else f" ({claim.note})" if claim.note else ""
+    return claim.id, claim.source, claim.claim, paper.strip(), ours, claim.verdict + reason

@@ -1,0 +1,128 @@
+"""What stands in a study file. The page *Study files* of ``docs/cli.md`` explains it with examples."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from flitwork.errors import ConfigError
+from flitwork.strict import Table, read_toml, validate
+
+Axes = dict[str, Any]
+Scalar = bool | int | float | str
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+class Head(Table):
+    """``[study]``: what the study is."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    paper: str = ""
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError("letters, digits, dots, dashes and underscores")
+        return name
+
+
+class Quick(Table):
+    """``[experiments.quick]``: what differs under ``--quick``; a key of ``grid`` replaces the one of that name."""
+
+    skip: bool = False
+    grid: Axes = {}
+    zip: Axes | list[Axes] | None = None
+    seeds: list[int] | None = None
+    set: dict[str, Any] = {}
+
+
+class Experiment(Table):
+    """``[[experiments]]``: one grid of simulations."""
+
+    id: str
+    title: str = ""
+    set: dict[str, Any] = {}
+    grid: Axes = {}
+    zip: Axes | list[Axes] = []
+    seeds: list[int] = Field(default=[1], min_length=1)
+    columns: dict[str, str] = {}
+    quick: Quick = Quick()
+
+    @field_validator("id")
+    @classmethod
+    def _plain(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError("letters, digits, dots, dashes and underscores")
+        return name
+
+
+class Line(Table):
+    """``[[plots.lines]]``: a reference line."""
+
+    y: float
+    label: str = ""
+
+
+class Plot(Table):
+    """``[[plots]]``: one figure."""
+
+    id: str
+    experiment: str | list[str]
+    x: str
+    y: str
+    title: str = ""
+    series: str | list[str] = []
+    panels: str | None = None
+    where: dict[str, Scalar | list[Scalar]] = {}
+    xlabel: str = ""
+    ylabel: str = ""
+    xscale: Literal["linear", "log"] = "linear"
+    yscale: Literal["linear", "log"] = "linear"
+    xlim: list[float] | None = Field(default=None, min_length=2, max_length=2)
+    ylim: list[float] | None = Field(default=None, min_length=2, max_length=2)
+    lines: list[Line] = []
+
+    @property
+    def experiments(self) -> list[str]:
+        """The experiments whose points are drawn."""
+        return [self.experiment] if isinstance(self.experiment, str) else self.experiment
+
+
+class StudyFile(Table):
+    """A study: what all simulations share, the experiments, the plots."""
+
+    study: Head
+    base: dict[str, Any] = {}
+    experiments: list[Experiment] = Field(min_length=1)
+    plots: list[Plot] = []
+
+
+def load_study(path: str | Path) -> StudyFile:
+    """Reads a study file; anything that is not understood is a :class:`flitwork.ConfigError` with its path."""
+    return parse_study(read_toml(Path(path)))
+
+
+def parse_study(data: dict[str, Any]) -> StudyFile:
+    """A study from the contents of its file."""
+    study = validate(StudyFile, data)
+    _unique("experiments", [e.id for e in study.experiments])
+    _unique("plots", [p.id for p in study.plots])
+    known = {e.id for e in study.experiments}
+    for i, plot in enumerate(study.plots):
+        for name in plot.experiments:
+            if name not in known:
+                expected = f"an experiment of this study: {', '.join(sorted(known))}"
+                raise ConfigError(f"plots[{i}].experiment", f'"{name}"', expected)
+    return study
+
+
+def _unique(table: str, names: list[str]) -> None:
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ConfigError(f"{table}[{i}].id", f'"{name}"', "an id that no other has", "rename one of them")

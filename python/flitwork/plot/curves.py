@@ -1,0 +1,115 @@
+"""Curves that a study file declares: y over x, one line a series, one panel a value of a column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.experiment.study_file import Plot, StudyFile
+from flitwork.plot.style import COLOURS, MARKERS, save, style
+
+#: Two-sided 95 % quantiles of Student's t for 1, 2, ... degrees of freedom; 1.96 beyond.
+_T95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10)
+
+
+def half_width_95(values: pd.Series[float] | np.ndarray[Any, Any]) -> float:
+    """Half the width of the 95 % confidence interval of the mean; 0 for a single value."""
+    values = np.asarray(values, dtype=float)
+    if len(values) < 2:
+        return 0.0
+    t = _T95[len(values) - 2] if len(values) - 2 < len(_T95) else 1.96
+    return float(t * values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def draw_plots(study: StudyFile, table: pd.DataFrame, folder: Path) -> list[Path]:
+    """Every plot of the study as PNG and SVG; a plot whose experiments were all left out is left out too."""
+    paths: list[Path] = []
+    for i, plot in enumerate(study.plots):
+        rows = select(table, plot, f"plots[{i}]")
+        if len(rows):
+            paths += save(curves(rows, plot), folder, plot.id)
+    return paths
+
+
+def select(table: pd.DataFrame, plot: Plot, path: str) -> pd.DataFrame:
+    """The rows that a plot shows."""
+    if table.empty:
+        return table
+    rows = table[table["experiment"].isin(plot.experiments)]
+    named = [("x", plot.x), ("y", plot.y), *(("series", name) for name in _series(plot))]
+    named += [("panels", plot.panels)] if plot.panels else []
+    named += [(f"where.{name}", name) for name in plot.where]
+    for key, name in named:
+        if len(rows) and name not in rows.columns:
+            expected = f"a column of the results: {', '.join(map(str, table.columns))}"
+            raise ConfigError(f"{path}.{key}", f'"{name}"', expected, did_you_mean(name, map(str, table.columns)))
+    for name, wanted in plot.where.items():
+        rows = rows[rows[name].isin(wanted if isinstance(wanted, list) else [wanted])]
+    return rows
+
+
+def curves(rows: pd.DataFrame, plot: Plot) -> Figure:
+    """The figure of a declared plot."""
+    panels = list(rows[plot.panels].drop_duplicates()) if plot.panels else [None]
+    names = _series(plot)
+    keys = list(rows[names].drop_duplicates().itertuples(index=False, name=None)) if names else [()]
+    across = min(len(panels), 3)
+    down = -(-len(panels) // across)
+    size = (6.4 if len(panels) == 1 else 4.6 * across, 4.2 * down)
+    with style():
+        figure, axes = plt.subplots(down, across, squeeze=False, sharey=True, figsize=size)
+        for ax, panel in zip(axes.flat, panels, strict=False):
+            shown = rows if panel is None else rows[rows[plot.panels] == panel]
+            for i, key in enumerate(keys):
+                _line(ax, shown[(shown[names] == list(key)).all(axis=1)] if names else shown, plot, key, i)
+            _dress(ax, plot)
+            if panel is not None:
+                ax.set_title(str(panel))
+        for ax in axes.flat[len(panels) :]:
+            ax.set_visible(False)
+        for ax in axes[:, 0]:
+            ax.set_ylabel(plot.ylabel or plot.y)
+        if len(keys) > 1 or plot.lines:
+            axes.flat[0].legend(fontsize=9)
+        if plot.title:
+            figure.suptitle(plot.title) if panels != [None] else axes.flat[0].set_title(plot.title)
+    return figure
+
+
+def _series(plot: Plot) -> list[str]:
+    return [plot.series] if isinstance(plot.series, str) else plot.series
+
+
+def _line(ax: Axes, rows: pd.DataFrame, plot: Plot, key: Sequence[Any], index: int) -> None:
+    if rows.empty:
+        return
+    grouped = rows.groupby(plot.x, sort=not isinstance(rows[plot.x].iloc[0], str))[plot.y]
+    mean, error = grouped.mean(), grouped.apply(half_width_95)
+    look: dict[str, Any] = {
+        "color": COLOURS[index % len(COLOURS)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "linestyle": ("-", "--", ":")[index // len(COLOURS) % 3],
+        "label": ", ".join(map(str, key)) or None,
+    }
+    ax.errorbar(list(mean.index), mean.to_numpy(), yerr=error.to_numpy() if error.any() else None, capsize=3, **look)
+
+
+def _dress(ax: Axes, plot: Plot) -> None:
+    for line in plot.lines:
+        ax.axhline(line.y, color="0.35", linestyle="--", linewidth=1.1, label=line.label or None, zorder=1)
+    ax.set_xscale(plot.xscale)
+    ax.set_yscale(plot.yscale)
+    if plot.xlim:
+        ax.set_xlim(*plot.xlim)
+    if plot.ylim:
+        ax.set_ylim(*plot.ylim)
+    ax.set_xlabel(plot.xlabel or plot.x)

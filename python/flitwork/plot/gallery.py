@@ -1,0 +1,33 @@
+"""All pictures of one simulation."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+from flitwork import _core
+from flitwork.files import writable_folder
+from flitwork.plot.links import link_animation, link_heatmap, link_snapshot
+from flitwork.plot.phases import phases_of
+from flitwork.plot.style import save
+from flitwork.plot.timeline import timeline
+from flitwork.result import run_plan
+from flitwork.spec import Spec, to_json
+
+
+def gallery(spec: Spec, folder: Path, windows: int = 60) -> list[Path]:
+    """Simulates ``spec`` and draws it: phases (of a schedule), channels over time, the time-line of the terminals."""
+    writable_folder(folder)
+    plain = _core.Plan(to_json(spec))
+    cycles = run_plan(plain).completion_cycles
+    recorded = copy.deepcopy(spec)
+    record = recorded.setdefault("run", {}).setdefault("record", {})
+    record.update(packets=True, link_window_cycles=max(1, -(-cycles // windows)))
+    result = run_plan(_core.Plan(to_json(recorded)))
+    paths = save(phases_of(plain), folder, "phases") if result.closed_loop else []
+    paths += save(link_heatmap(result), folder, "links")
+    paths += save(link_snapshot(result), folder, "network")
+    paths.append(link_animation(result, folder / "network.gif"))
+    if result.closed_loop:
+        paths += save(timeline(result), folder, "timeline")
+    return paths

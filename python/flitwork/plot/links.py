@@ -1,0 +1,125 @@
+"""How busy the channels were over time: one still picture of all of them, one animation on the network."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.animation import FuncAnimation, PillowWriter
+from matplotlib.figure import Figure
+
+from flitwork.errors import ConfigError
+from flitwork.plot.layout import colour_channels, draw_channels, layout
+from flitwork.plot.style import LOAD_MAP, style
+from flitwork.result import Result
+from flitwork.schedule import link_class
+
+_LABEL = "utilisation [flits/cycle]"
+
+
+def _utilisation(result: Result) -> np.ndarray[Any, Any]:
+    """``[window, router, port]`` in flits per cycle; the last window may be shorter."""
+    windows = result.link_windows
+    if windows is None or not len(windows):
+        hint = "simulate with link_window_cycles=500, for example"
+        raise ConfigError("run.record.link_window_cycles", 0, "windows to draw", hint)
+    lengths = np.full(len(windows), float(result.link_window_cycles))
+    rest = result.completion_cycles - result.link_window_cycles * (len(windows) - 1)
+    lengths[-1] = min(max(rest, 1), result.link_window_cycles)
+    busy: np.ndarray[Any, Any] = windows / lengths[:, None, None]
+    return busy
+
+
+def link_heatmap(result: Result) -> Figure:
+    """Every channel over time: a row a channel, grouped by link class, coloured by its utilisation."""
+    busy = _utilisation(result)
+    exists = result.channels
+    with style():
+        ports = [p for p in range(busy.shape[2]) if exists[:, p].any()]
+        figure, axes = plt.subplots(
+            len(ports) + 1,
+            1,
+            figsize=(8.5, 1.6 + 1.15 * (len(ports) + 1)),
+            sharex=True,
+            squeeze=False,
+            height_ratios=[1.1, *([1] * len(ports))],
+        )
+        end = result.completion_cycles
+        edges = np.minimum(np.arange(len(busy) + 1) * result.link_window_cycles, end)
+        mean_ax = axes[0, 0]
+        for port in ports:
+            name = link_class(port // 2, 1 if port % 2 == 0 else -1)
+            mean_ax.stairs(busy[:, exists[:, port], port].mean(axis=1), edges, label=name, baseline=None, linewidth=1.4)
+        mean_ax.set_ylabel("mean\n[flits/cycle]")
+        mean_ax.set_ylim(0, 1.05)
+        mean_ax.legend(ncols=len(ports), fontsize=9, loc="lower right", bbox_to_anchor=(1.0, 0.97), borderpad=0)
+        for ax, port in zip(axes[1:, 0], ports, strict=True):
+            rows = busy[:, exists[:, port], port].T
+            image = ax.pcolormesh(edges, np.arange(len(rows) + 1), rows, cmap=LOAD_MAP, vmin=0, vmax=1, rasterized=True)
+            ax.grid(False)
+            ax.set_ylabel(f"{link_class(port // 2, 1 if port % 2 == 0 else -1)}\n[router]")
+        axes[-1, 0].set_xlabel("time [cycles]")
+        axes[-1, 0].set_xlim(0, end)
+        figure.colorbar(image, ax=axes[1:], pad=0.01, shrink=0.9).set_label(_LABEL)
+        figure.suptitle(f"Utilisation of the channels: {_title(result)}")
+    return figure
+
+
+def link_snapshot(result: Result, window: int | None = None) -> Figure:
+    """The network with its channels coloured by utilisation: over the whole run, or in one window."""
+    place = layout(result.spec["network"]["topology"])
+    loads = result.link_flits / max(result.completion_cycles, 1) if window is None else _utilisation(result)[window]
+    with style():
+        figure, ax = plt.subplots(figsize=_page(place.extent))
+        lines = draw_channels(ax, place, loads, 1.0, _width(place.size))
+        figure.colorbar(lines, ax=ax, shrink=0.8, pad=0.02).set_label(_LABEL)
+        when = "whole run" if window is None else f"window {window}"
+        ax.set_title(f"{_title(result)}\n{when}{'; ' + place.undrawn if place.undrawn else ''}", fontsize=10)
+    return figure
+
+
+def link_animation(result: Result, path: str | Path, frames_per_second: int = 8, max_frames: int = 120) -> Path:
+    """The same over time, as an animated GIF; neighbouring windows are joined where there would be too many frames."""
+    busy = _utilisation(result)
+    join = math.ceil(len(busy) / max_frames)
+    frames = [busy[i : i + join].mean(axis=0) for i in range(0, len(busy), join)]
+    place = layout(result.spec["network"]["topology"])
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with style():
+        figure, ax = plt.subplots(figsize=_page(place.extent), dpi=80)
+        lines = draw_channels(ax, place, frames[0], 1.0, _width(place.size))
+        figure.colorbar(lines, ax=ax, shrink=0.8, pad=0.02).set_label(_LABEL)
+        title = ax.set_title("", fontsize=10)
+
+        def draw(i: int) -> tuple[Any, ...]:
+            start = i * join * result.link_window_cycles
+            stop = min(start + join * result.link_window_cycles, result.completion_cycles)
+            colour_channels(lines, place, frames[i])
+            title.set_text(f"{_title(result)}\ncycles {start:,} to {stop:,}")
+            return lines, title
+
+        draw(0)
+        figure.canvas.draw()
+        figure.set_layout_engine("none")
+        FuncAnimation(figure, draw, frames=len(frames)).save(path, writer=PillowWriter(fps=frames_per_second))
+        plt.close(figure)
+    return path
+
+
+def _page(extent: tuple[float, float, float, float]) -> tuple[float, float]:
+    left, right, bottom, top = extent
+    width = 6.4 if right - left <= 1.5 * (top - bottom) else 10.0
+    return width, min(7.5, max(2.2, 0.84 * width * (top - bottom) / (right - left) + 0.9))
+
+
+def _width(size: tuple[int, ...]) -> float:
+    return max(0.8, min(5.0, 50 / max(size)))
+
+
+def _title(result: Result) -> str:
+    row = result.row
+    return f"{row['workload']} on {row['topology']} {row['size']}"

@@ -1,0 +1,325 @@
+"""What a simulation gave: attributes, pandas tables with units in the column names, and one Parquet file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from flitwork import _core
+from flitwork.bound import Bound
+from flitwork.errors import ResultFileError
+from flitwork.files import write_atomically
+
+#: Cycle number of what had not happened when the run ended.
+NEVER = np.uint64(2**64 - 1)
+#: Reasons for a flit to stand still, in the order of the simulator's counters.
+STALL_REASONS = (
+    "pipeline",
+    "no_vc",
+    "lost_vc_allocation",
+    "no_credit",
+    "lost_switch",
+    "input_port_busy",
+    "ejection_port_busy",
+    "source_no_credit",
+    "source_waits_for_sync",
+)
+_FORMAT = "1"
+_LATENCIES = ("packet_latency", "network_latency")
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of one simulation.
+
+    ``plan`` is the resolved specification with what follows from it, ``values`` what the simulator summed up and
+    ``columns`` its long arrays. The tables :attr:`summary`, :attr:`packets`, :attr:`links`, :attr:`stalls` are made
+    from them when they are asked for.
+    """
+
+    plan: Mapping[str, Any]
+    values: Mapping[str, Any]
+    columns: Mapping[str, np.ndarray[Any, Any]]
+    bound: Bound
+    wall_seconds: float
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The resolved specification: every default is filled in."""
+        return dict(self.plan["spec"])
+
+    @property
+    def plan_hash(self) -> str:
+        """Fingerprint of the resolved specification and the version of flitwork."""
+        return str(self.plan["hash"])
+
+    @property
+    def version(self) -> str:
+        """Version of flitwork that ran the simulation."""
+        return str(self.plan["version"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random choices."""
+        return int(self.plan["spec"]["run"]["seed"])
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of every packet's arrival: equal for equal plans on any machine."""
+        return str(self.values["digest"])
+
+    @property
+    def status(self) -> str:
+        """``complete``, or ``saturated`` where the packets measured had not all arrived at the limit of cycles."""
+        return str(self.values["status"])
+
+    @property
+    def closed_loop(self) -> bool:
+        """Whether the workload was a schedule (and not traffic at an offered load)."""
+        return bool(self.plan["spec"]["workload"]["kind"] != "uniform")
+
+    @property
+    def completion_cycles(self) -> int:
+        """Closed loop: cycle in which the last tail arrived. Open loop: cycle in which the run ended."""
+        return int(self.values["completion_cycles"])
+
+    @property
+    def accepted_load(self) -> float:
+        """Flits ejected in the measurement [flits/cycle/terminal]; closed loop: over the whole run."""
+        return float(self.values["accepted_load"])
+
+    @property
+    def mean_packet_latency_cycles(self) -> float:
+        """From creation to arrival of the tail, packets of the measurement."""
+        return float(self.values["packet_latency"]["mean_cycles"])
+
+    @property
+    def distance_from_bound(self) -> float:
+        """How far from what nothing can beat: 1 is on the bound.
+
+        Closed loop: completion time over the tightest lower bound. Open loop: accepted load over the highest that the
+        links and the terminals could carry.
+        """
+        if self.closed_loop:
+            return self.completion_cycles / self.bound.tightest_cycles if self.bound.tightest_cycles else 1.0
+        return self.accepted_load / self.bound.max_load if self.bound.max_load else 1.0
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Routers along each dimension."""
+        return tuple(self.plan["spec"]["network"]["topology"]["size"])
+
+    @property
+    def network_ports(self) -> int:
+        """Network ports of a router: two a dimension, plus before minus."""
+        return 2 * len(self.size)
+
+    @property
+    def link_flits(self) -> np.ndarray[Any, Any]:
+        """Flits over every channel in the whole run, indexed ``[router, network port]``."""
+        return self.columns["link_flits"].reshape(-1, self.network_ports)
+
+    @property
+    def link_windows(self) -> np.ndarray[Any, Any] | None:
+        """Flits over every channel, ``[window, router, network port]``; ``None`` if ``link_window_cycles`` was 0."""
+        if "link_windows" not in self.columns:
+            return None
+        return self.columns["link_windows"].reshape(-1, len(self.link_flits), self.network_ports)
+
+    @property
+    def link_window_cycles(self) -> int:
+        """Length of a window of :attr:`link_windows` [cycles]; 0 without windows."""
+        return int(self.plan["spec"]["run"]["record"]["link_window_cycles"])
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """One row: what was run, how it ended, how far from the bound."""
+        return pd.DataFrame([self.row])
+
+    @cached_property
+    def row(self) -> dict[str, Any]:
+        """The row of :attr:`summary`."""
+        spec, values = self.plan["spec"], self.values
+        topology, workload = spec["network"]["topology"], spec["workload"]
+        busy = self.link_flits[self.link_flits > 0] / max(self.completion_cycles, 1)
+        row: dict[str, Any] = {
+            "topology": topology["kind"],
+            "size": "x".join(str(n) for n in topology["size"]),
+            "terminals": self.plan["derived"]["terminals"],
+            "workload": workload.get("algorithm", workload["kind"]),
+            "status": self.status,
+            "completion_cycles": self.completion_cycles,
+            "bound_cycles": self.bound.tightest_cycles if self.closed_loop else None,
+            "phase_model_cycles": self.bound.phase_model_cycles if self.closed_loop else None,
+            "bound_load_flits_per_cycle": None if self.closed_loop else self.bound.max_load,
+            "distance_from_bound": self.distance_from_bound,
+            "packets": values["packets"],
+            "flit_hops": values["flit_hops"],
+            "offered_load_flits_per_cycle": values["offered_load"],
+            "accepted_load_flits_per_cycle": values["accepted_load"],
+            "mean_hops": values["mean_hops"],
+            "mean_link_flits_per_cycle": float(busy.mean()) if busy.size else 0.0,
+            "max_link_flits_per_cycle": float(busy.max()) if busy.size else 0.0,
+        }
+        for name in _LATENCIES:
+            latency = values[name]
+            row.update({f"{name}_{key}": latency[key] for key in latency if key != "count"})
+        if values.get("stalls"):
+            totals = zip(STALL_REASONS, values["stalls"]["total"], strict=True)
+            row.update({f"stall_{reason}_flit_cycles": count for reason, count in totals})
+        row.update(
+            seed=self.seed,
+            digest=self.digest,
+            plan_hash=self.plan_hash,
+            version=self.version,
+            wall_seconds=self.wall_seconds,
+        )
+        return row
+
+    @cached_property
+    def packets(self) -> pd.DataFrame:
+        """One row a packet; empty unless the run recorded packets. What had not happened by the end is missing."""
+        table = pd.DataFrame({k.split(".", 1)[1]: v for k, v in self.columns.items() if k.startswith("packets.")})
+        for name in table.columns:
+            if name.endswith("_cycle"):
+                happened = table[name] != NEVER
+                table[name] = table[name].where(happened, 0).astype("Int64").where(happened)
+        if len(table):
+            table["packet_latency_cycles"] = table["arrived_cycle"] - table["created_cycle"]
+            table["network_latency_cycles"] = table["arrived_cycle"] - table["injected_cycle"]
+        return table
+
+    @cached_property
+    def links(self) -> pd.DataFrame:
+        """One row a channel that exists: router, dimension, direction, flits, flits per cycle."""
+        flits = self.link_flits
+        routers, ports = np.indices(flits.shape)
+        table = pd.DataFrame(
+            {
+                "router": routers.ravel(),
+                "dimension": ports.ravel() // 2,
+                "direction": np.where(ports.ravel() % 2 == 0, "plus", "minus"),
+                "flits": flits.ravel(),
+                "flits_per_cycle": flits.ravel() / max(self.completion_cycles, 1),
+            }
+        )
+        return table[self.channels.ravel()].reset_index(drop=True)
+
+    @cached_property
+    def channels(self) -> np.ndarray[Any, Any]:
+        """Which ``[router, network port]`` has a channel."""
+        topology = self.plan["spec"]["network"]["topology"]
+        wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(self.size)
+        exists = np.zeros(self.link_flits.shape, dtype=bool)
+        stride = 1
+        for d, size in enumerate(self.size):
+            at = np.arange(len(exists)) // stride % size
+            single = topology.get("ring2") == "single" and size == 2
+            open_end = single or not wrap[d]
+            exists[:, 2 * d] = size > 1 if not open_end else at + 1 < size
+            exists[:, 2 * d + 1] = size > 1 if not open_end else at > 0
+            stride *= size
+        return exists
+
+    @cached_property
+    def stalls(self) -> pd.DataFrame:
+        """Flit-cycles of standing still by reason; empty unless the run recorded stalls."""
+        report = self.values.get("stalls")
+        if not report:
+            return pd.DataFrame(columns=["reason", "flit_cycles", "tail_flit_cycles", "idle_ejection_flit_cycles"])
+        return pd.DataFrame(
+            {
+                "reason": list(STALL_REASONS),
+                "flit_cycles": report["total"],
+                "tail_flit_cycles": report["tails"],
+                "idle_ejection_flit_cycles": report["idle_ejection"],
+            }
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Stores everything in one Parquet file of one row, at once or not at all.
+
+        The plan, its hash, the version and the seed stand in the metadata of the file's schema.
+        """
+        scalars = {k: v for k, v in self.row.items() if v is not None}
+        arrays = {k: pa.array([v], type=pa.list_(pa.from_numpy_dtype(v.dtype))) for k, v in self.columns.items()}
+        table = pa.table({**{k: pa.array([v]) for k, v in scalars.items()}, **{f"[{k}]": v for k, v in arrays.items()}})
+        metadata = {
+            "flitwork.format": _FORMAT,
+            "flitwork.version": self.version,
+            "flitwork.seed": str(self.seed),
+            "flitwork.plan_hash": self.plan_hash,
+            "flitwork.plan": json.dumps(self.plan),
+            "flitwork.values": json.dumps(self.values),
+            "flitwork.bound": json.dumps(self.bound.values),
+        }
+        table = table.replace_schema_metadata(metadata)
+        return write_atomically(Path(path), lambda file: pq.write_table(table, file, compression="zstd"))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Reads what :meth:`save` stored.
+
+        Raises :class:`flitwork.ResultFileError` where the file is damaged, is no result, or is of another format.
+        """
+        path = Path(path)
+        try:
+            table = pq.read_table(path)
+            meta = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+        except FileNotFoundError:
+            raise ResultFileError(f"{path}: there is no such file; run the simulation first") from None
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise ResultFileError(f"{path}: cannot be read as a result ({error}); delete it and run again") from None
+        if meta.get("flitwork.format") != _FORMAT:
+            found = meta.get("flitwork.format", "none")
+            raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")
+        try:
+            result = cls(
+                plan=json.loads(meta["flitwork.plan"]),
+                values=json.loads(meta["flitwork.values"]),
+                columns={
+                    name[1:-1]: table[name].chunk(0).flatten().to_numpy()
+                    for name in table.column_names
+                    if name.startswith("[")
+                },
+                bound=Bound(json.loads(meta["flitwork.bound"])),
+                wall_seconds=float(table["wall_seconds"][0].as_py()),
+            )
+            whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
+        except (KeyError, IndexError, ValueError) as error:
+            raise ResultFileError(f"{path}: is incomplete ({error}); delete it and run again") from None
+        if not whole:
+            raise ResultFileError(f"{path}: its parts do not belong together; delete it and run again")
+        return result
+
+    def __repr__(self) -> str:
+        row = self.row
+        what = f"{row['workload']} on {row['topology']} {row['size']}"
+        near = f"{self.distance_from_bound:.3f} of the bound"
+        if self.closed_loop:
+            return f"<{what}: {self.completion_cycles:,} cycles, {near}>"
+        latency = f"latency {self.mean_packet_latency_cycles:.2f} cycles"
+        return f"<{what}: {self.status}, {latency}, accepted {self.accepted_load:.4f} flits/cycle/terminal>"
+
+
+#: Told about once every 50 ms: cycle, packets done, packets in total (if known). Returning ``False`` stops the run.
+Progress = Callable[[int, int, "int | None"], object]
+
+
+def run_plan(plan: _core.Plan, progress: Progress | None = None) -> Result:
+    """Runs a plan and puts the bound beside what came out."""
+    from time import perf_counter
+
+    started = perf_counter()
+    values, columns = plan.simulate(progress)
+    wall_seconds = perf_counter() - started
+    return Result(json.loads(plan.json), json.loads(values), columns, Bound(json.loads(plan.bound())), wall_seconds)

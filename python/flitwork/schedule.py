@@ -1,0 +1,96 @@
+"""Schedules: are they what they claim to be, and how do they load the channels?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+from typing_extensions import Unpack
+
+from flitwork import _core
+from flitwork.bound import Bound, plan
+from flitwork.spec import NetworkOptions, all_to_all, make_network
+
+
+@dataclass(frozen=True)
+class Check:
+    """A schedule that was checked: every rank sends exactly one message to every other, and every rank can finish."""
+
+    name: str
+    network: str
+    controllers: int
+    bound: Bound
+    exchange: Mapping[str, Any]
+    loads: Mapping[str, Any]
+
+    @property
+    def message_flits(self) -> int:
+        """Length of a message [flits]."""
+        return int(self.exchange["longest_flits"])
+
+    @property
+    def link_classes(self) -> list[str]:
+        """Names of the link classes: ``+x``, ``-x``, ``+y``, ..."""
+        return [link_class(c["dimension"], c["sign"]) for c in self.loads["classes"]]
+
+    @property
+    def phases(self) -> pd.DataFrame:
+        """One row a phase (as many messages as a terminal has controllers): largest load of each link class [flits]."""
+        rows = [[p["group"], *p["class_max_flits"], p["max_flits"]] for p in self.loads["phases"]]
+        return pd.DataFrame(rows, columns=["phase", *(f"{c}_flits" for c in self.link_classes), "max_flits"])
+
+    @property
+    def phase_sum_flits(self) -> float:
+        """Sum over the phases of the most loaded channel [flits], which is also cycles at 1 flit a cycle."""
+        return float(self.loads["phase_sum_flits"])
+
+    @property
+    def phase_sum_over_bound(self) -> float:
+        """That sum over the lower bound of the links: 1 where the schedule is as good as any."""
+        links = max(self.bound.bisection_cycles, self.bound.link_load_cycles)
+        return self.phase_sum_flits / links if links else 1.0
+
+    def __repr__(self) -> str:
+        messages = f"{self.exchange['messages']:,} messages, every pair once"
+        return f"<{self.name} on {self.network}: {messages}, phases {self.phase_sum_over_bound:.3f} of the bound>"
+
+
+def link_class(dimension: int, sign: int) -> str:
+    """``+x``, ``-x``, ``+y``, ...; dimensions from the fourth on are ``d3``, ``d4``, ..."""
+    name = "xyz"[dimension] if dimension < 3 else f"d{dimension}"
+    return ("+" if sign > 0 else "-") + name
+
+
+def check(
+    algorithm: str,
+    *,
+    size: Sequence[int],
+    topology: Literal["torus", "mesh"] = "torus",
+    message_flits: int = 100,
+    **options: Unpack[NetworkOptions],
+) -> Check:
+    """Proves that an all-to-all exchanges every pair exactly once, and adds up the load of every link class by phase.
+
+    >>> fw.check("a2at", size=(9, 9), controllers=4).phase_sum_over_bound
+
+    Raises :class:`flitwork.ScheduleError` that names the fault where the schedule is not what it claims to be.
+    """
+    network = make_network({"kind": topology, "size": list(size)}, options)
+    planned = plan(network, all_to_all(algorithm, message_flits=message_flits))
+    return check_plan(planned, algorithm, f"{topology} {'x'.join(map(str, size))}", options.get("controllers", 1))
+
+
+def check_plan(planned: _core.Plan, name: str, network: str, controllers: int) -> Check:
+    """:func:`check` of a plan that exists; ``name`` and ``network`` are for the reader."""
+    found = json.loads(planned.check())
+    return Check(
+        name=name,
+        network=network,
+        controllers=controllers,
+        bound=Bound(json.loads(planned.bound())),
+        exchange=found["exchange"],
+        loads=found["loads"],
+    )

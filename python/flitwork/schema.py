@@ -1,0 +1,79 @@
+"""The schema of a specification, as the simulator states it, and the flat keywords that follow from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from flitwork import _core
+
+Path = tuple[str, ...]
+
+#: Fields that are never written flat: each constructor of a network states them itself.
+_GIVEN = ("kind", "size", "wrap")
+
+
+@lru_cache(maxsize=1)
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a simulation: network, workload, run."""
+    loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded
+
+
+def _resolve(node: dict[str, Any]) -> dict[str, Any]:
+    """Follows ``$ref``, also where it stands alone in an ``allOf`` or beside a default."""
+    while True:
+        if "$ref" in node:
+            node = schema()["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+        elif len(node.get("allOf", ())) == 1:
+            node = node["allOf"][0]
+        else:
+            return node
+
+
+def fields(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The fields of a table; of a table with a ``kind``, those of every kind together."""
+    node = _resolve(node)
+    found: dict[str, dict[str, Any]] = dict(node.get("properties", {}))
+    for variant in node.get("oneOf", ()):
+        found.update({name: field for name, field in variant.get("properties", {}).items() if name not in found})
+    return found
+
+
+def kinds(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The variants of a table with a ``kind``, by kind."""
+    variants = _resolve(node).get("oneOf", ())
+    return {v["properties"]["kind"]["const"]: v for v in variants if "kind" in v.get("properties", {})}
+
+
+def tables(section: str) -> dict[str, dict[str, Any]]:
+    """The fields of ``network`` or ``run``."""
+    return fields(schema()["properties"][section])
+
+
+def _flat(section: str) -> Iterator[tuple[str, Path]]:
+    for name, field in tables(section).items():
+        inner = fields(field)
+        if not inner:
+            yield name, (name,)
+        elif "kind" in inner and name != "topology":
+            yield name, (name, "kind")
+        for key in inner:
+            if key not in _GIVEN:
+                yield key, (name, key)
+
+
+@lru_cache(maxsize=2)
+def flat_keywords(section: str) -> dict[str, Path]:
+    """Every keyword of ``network`` or ``run`` that may be written flat, with its place in the nested specification.
+
+    ``vcs`` stands for ``router.vcs``, ``controllers`` for ``terminal.controllers``, ``routing`` for ``routing.kind``.
+    """
+    found: dict[str, Path] = {}
+    for name, path in _flat(section):
+        if name in found:
+            raise AssertionError(f"{section}: {name} means {found[name]} and {path}")
+        found[name] = path
+    return found

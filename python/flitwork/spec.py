@@ -1,0 +1,203 @@
+"""What users write in Python: networks and workloads, plain values whose ``spec`` is the nested specification."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+from typing_extensions import Unpack
+
+from flitwork.errors import ConfigError, unknown_key
+from flitwork.schema import fields, flat_keywords, kinds, schema
+
+Spec = dict[str, Any]
+Allocator = str | Mapping[str, object]
+
+
+class NetworkOptions(TypedDict, total=False):
+    """The options of a network, flat; ``flitwork schema`` says what each means, its unit and its default."""
+
+    terminals_per_router: int
+    ring2: Literal["double", "single"]
+    routing: str
+    order: Sequence[int]
+    tie: Literal["plus", "parity", "random", "split"]
+    vcs: int
+    vc_policy: Literal["dateline", "destination"]
+    buffer_flits: int
+    switching: Literal["wormhole", "virtual_cut_through"]
+    vc_allocator: Allocator
+    sw_allocator: Allocator
+    hold_switch_for_packet: bool
+    speculative: bool
+    wait_for_tail_credit: bool
+    vc_busy_when_full: bool
+    input_speedup: int
+    output_speedup: int
+    routing_delay_cycles: int
+    vc_alloc_delay_cycles: int
+    sw_alloc_delay_cycles: int
+    st_delay_cycles: int
+    latency_cycles: int
+    local_latency_cycles: int
+    credit_delay_cycles: int
+    controllers: int
+    injection_vc: Literal["emptiest", "round_robin"]
+    ejection_port: Literal["any", "same_controller", "by_source"]
+
+
+class RunOptions(TypedDict, total=False):
+    """The options of a run, flat, except the seed."""
+
+    warmup_cycles: int
+    measurement_cycles: int
+    max_cycles: int
+    watchdog_cycles: int
+    memory_limit_mb: int
+    packets: bool
+    link_window_cycles: int
+    stalls: bool
+
+
+def nest(section: str, options: Mapping[str, Any]) -> Spec:
+    """Flat keywords as the nested table ``section`` of a specification."""
+    known = flat_keywords(section)
+    nested: Spec = {}
+    for key, value in options.items():
+        if key not in known:
+            raise unknown_key(section, key, known, "options")
+        *tables, name = known[key]
+        place = nested
+        for table in tables:
+            place = place.setdefault(table, {})
+        place[name] = {"kind": value} if key.endswith("_allocator") and isinstance(value, str) else value
+    return nested
+
+
+@dataclass(frozen=True)
+class Network:
+    """What the machine is. Make one with :func:`Torus`, :func:`Mesh` or :func:`Grid`."""
+
+    topology: Mapping[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def spec(self) -> Spec:
+        """The nested table ``network`` of a specification."""
+        nested = nest("network", self.options)
+        nested["topology"] = {**self.topology, **nested.get("topology", {})}
+        if set(nested.get("routing", ())) - {"kind"}:
+            nested["routing"].setdefault("kind", "dimension_order")
+        return nested
+
+    def replace(self, **options: Unpack[NetworkOptions]) -> Network:
+        """The same network with some options changed."""
+        return make_network(self.topology, {**self.options, **options})
+
+    def __repr__(self) -> str:
+        name = str(self.topology["kind"]).capitalize()
+        size = ", ".join(str(n) for n in self.topology["size"])
+        rest = [f"{k}={v!r}" for k, v in {**self.topology, **self.options}.items() if k not in ("kind", "size")]
+        return f"{name}({', '.join([size if name != 'Grid' else f'({size})', *rest])})"
+
+
+def make_network(topology: Mapping[str, Any], options: Mapping[str, Any]) -> Network:
+    """A network from its table ``topology`` and flat options; a misspelt option is an error here."""
+    network = Network(topology, options)
+    _ = network.spec
+    return network
+
+
+def _size(size: tuple[int | Sequence[int], ...]) -> list[int]:
+    if len(size) == 1 and isinstance(size[0], Sequence):
+        return list(size[0])
+    return list(size)  # type: ignore[arg-type]
+
+
+def Torus(*size: int | Sequence[int], **options: Unpack[NetworkOptions]) -> Network:
+    """A torus: ``Torus(9, 9, vcs=2, buffer_flits=20)``. Every dimension wraps; 1 to 6 dimensions of any size."""
+    return make_network({"kind": "torus", "size": _size(size)}, options)
+
+
+def Mesh(*size: int | Sequence[int], **options: Unpack[NetworkOptions]) -> Network:
+    """A mesh: ``Mesh(8, 8, vcs=4)``. No dimension wraps; 1 to 6 dimensions of any size."""
+    return make_network({"kind": "mesh", "size": _size(size)}, options)
+
+
+def Grid(size: Sequence[int], *, wrap: Sequence[bool], **options: Unpack[NetworkOptions]) -> Network:
+    """A grid in which each dimension wraps or not: ``Grid((8, 8, 4), wrap=(True, True, False))``."""
+    return make_network({"kind": "grid", "size": list(size), "wrap": list(wrap)}, options)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is sent. Make one with :func:`all_to_all` or :func:`uniform`."""
+
+    spec: Spec
+
+    def __repr__(self) -> str:
+        rest = ", ".join(f"{k}={v!r}" for k, v in self.spec.items() if k != "kind")
+        return f"{self.spec['kind']}({rest})"
+
+
+def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
+    """A workload of ``kind``; a misspelt field is an error here."""
+    known = fields(kinds(schema()["properties"]["workload"])[kind])
+    for key in given:
+        if key not in known:
+            raise unknown_key("workload", key, set(known) - {"kind"}, "options")
+    return Workload({"kind": kind, **given})
+
+
+def all_to_all(
+    algorithm: str = "a2at",
+    *,
+    message_flits: int = 100,
+    packet_flits: int = 0,
+    sync: Literal["async", "local"] = "async",
+    **more: Any,
+) -> Workload:
+    """Closed loop: every rank sends one message of ``message_flits`` flits to every other.
+
+    ``flitwork list algorithms`` names the algorithms. ``packet_flits`` cuts messages into packets (0: one packet a
+    message). With ``sync="local"`` a message waits for what its rank should have received before.
+    """
+    given = {"algorithm": algorithm, "message_flits": message_flits, "packet_flits": packet_flits, "sync": sync}
+    return make_workload("all_to_all", {**given, **more})
+
+
+def uniform(*, offered_load: float, packet_flits: int = 1, include_self: bool = True, **more: Any) -> Workload:
+    """Open loop: every terminal sends to terminals drawn at random; ``offered_load`` in flits/cycle/terminal."""
+    given = {"packet_flits": packet_flits, "offered_load": offered_load, "include_self": include_self}
+    return make_workload("uniform", {**given, **more})
+
+
+def simulation(network: Network, workload: Workload, run: Spec | None = None) -> Spec:
+    """The complete specification of one simulation."""
+    for name, value, kind in (("network", network, Network), ("workload", workload, Workload)):
+        if not isinstance(value, kind):
+            raise ConfigError(name, repr(value), f"a {kind.__name__}", "for example fw.Torus(5, 5), fw.all_to_all()")
+    return {"network": network.spec, "workload": workload.spec, "run": run or {}}
+
+
+def to_json(spec: Mapping[str, Any]) -> str:
+    """A specification as JSON; a value that no specification can hold is an error with its path."""
+    return json.dumps(_plain(spec, ""))
+
+
+def _plain(value: Any, path: str) -> Any:
+    """``value`` in terms of JSON; NumPy numbers become Python's."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v, f"{path}.{k}" if path else str(k)) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v, f"{path}[{i}]") for i, v in enumerate(value)]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist(), path)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ConfigError(path, value, "a finite number")
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise ConfigError(path, repr(value), "a number, a string, true or false, a list or a table")

@@ -1,0 +1,91 @@
+"""TOML files read strictly: an unknown key, a wrong type or a missing value is an error with its path and a hint."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from flitwork.errors import ConfigError, unknown_key
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+class Table(BaseModel):
+    """A TOML table that knows its keys."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+T = TypeVar("T", bound=Table)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The TOML file ``path``; an error names the file and the line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError("file", path, "a TOML file that exists", "check the name") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError("file", path, f"a TOML file that can be read ({error})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError("file", path, f"TOML ({error})", "strings need quotes, tables [brackets]") from None
+
+
+def validate(model: type[T], data: Any, path: str = "") -> T:
+    """``data`` as ``model``; the first fault as a :class:`ConfigError`."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        faults = error.errors(include_url=False)
+        unknown = [f for f in faults if f["type"] == "extra_forbidden"]
+        raise _explain(model, dict((unknown or faults)[0]), path) from None
+
+
+def _explain(model: type[Table], fault: dict[str, Any], prefix: str) -> ConfigError:
+    where = _dotted(fault["loc"], prefix)
+    if fault["type"] == "extra_forbidden":
+        *table, key = fault["loc"]
+        return unknown_key(_dotted(table, prefix), str(key), _keys_at(model, table))
+    if fault["type"] == "missing":
+        return ConfigError(where, "nothing", "a value", f"add {fault['loc'][-1]}")
+    value = fault["input"]
+    shown = f'"{value}"' if isinstance(value, str) else value
+    text = fault["msg"].removeprefix("Value error, ")
+    return ConfigError(where, shown, text.removeprefix("Input should be ").removeprefix("a valid "))
+
+
+def _dotted(parts: Sequence[int | str], prefix: str) -> str:
+    path = prefix
+    for part in parts:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    return path
+
+
+def _keys_at(model: type[Table], table: Sequence[int | str]) -> list[str]:
+    """The keys that the table at ``table`` inside ``model`` may have."""
+    for part in table:
+        if isinstance(part, int):
+            continue
+        field = next((f for n, f in model.model_fields.items() if part in (n, f.alias)), None)
+        inner = _table_in(field.annotation) if field else None
+        if inner is None:
+            break
+        model = inner
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _table_in(annotation: Any) -> type[Table] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Table):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        found = _table_in(argument)
+        if found:
+            return found
+    return None

@@ -1,0 +1,15 @@
+"""Published studies, each a subpackage that ``flitwork reproduce`` runs and judges.
+
+A subpackage ``author_year_key`` has
+
+* ``study.toml`` - the simulations and plots, as for ``flitwork run``;
+* ``claims.toml`` - what the paper says: one ``[[claims]]`` a statement (:class:`~flitwork.studies.claims.Claim`);
+* ``claims.py`` (optional) - ``claims(results: pandas.DataFrame) -> list[Claim]``, for claims that a mean over a column
+  cannot state: return ``Claim(id=..., ours=..., ci=...)``, the rest is taken from ``claims.toml``;
+* ``figures.py`` (optional) - ``figures(results: pandas.DataFrame, outdir: pathlib.Path) -> list[pathlib.Path]``.
+"""
+
+from flitwork.studies.claims import Claim, judged
+from flitwork.studies.reproduce import Published, Reproduction, published, reproduce
+
+__all__ = ["Claim", "Published", "Reproduction", "judged", "published", "reproduce"]

@@ -1,0 +1,100 @@
+"""Finds the published studies, runs one and judges its claims."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.experiment.execute import Watcher
+from flitwork.experiment.study import StudyRun, run_study
+from flitwork.experiment.study_file import load_study
+from flitwork.studies.claims import Claim, judged, load_claims
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Published:
+    """A study that comes with flitwork."""
+
+    name: str
+    folder: Path
+    package: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return load_study(self.folder / "study.toml").study.title
+
+    def module(self, name: str) -> ModuleType | None:
+        """Its optional module ``claims`` or ``figures``."""
+        path = self.folder / f"{name}.py"
+        if not path.exists():
+            return None
+        if self.package:
+            return importlib.import_module(f"{self.package}.{name}")
+        spec = importlib.util.spec_from_file_location(f"flitwork_study_{name}", path)
+        if spec is None or spec.loader is None:
+            raise ConfigError("study", path, "a Python module")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A study that was run, with the verdict on each claim."""
+
+    run: StudyRun
+    claims: list[Claim]
+    figures: list[Path]
+
+    @property
+    def failed(self) -> list[Claim]:
+        """Claims that should be reproduced and are not."""
+        return [claim for claim in self.claims if claim.fails]
+
+
+def published() -> dict[str, Published]:
+    """All studies by name: those that come with flitwork."""
+    folders = sorted(path.parent for path in _FOLDER.glob("*/study.toml"))
+    return {
+        (name := folder.name.replace("_", "-")): Published(name, folder, f"flitwork.studies.{folder.name}")
+        for folder in folders
+    }
+
+
+def find(name: str) -> Published:
+    """The study called ``name``, or the one in the folder ``name``."""
+    studies = published()
+    if name.replace("_", "-") in studies:
+        return studies[name.replace("_", "-")]
+    if (Path(name) / "study.toml").is_file():
+        return Published(Path(name).resolve().name, Path(name))
+    expected = f"one of {', '.join(studies) or '(none)'}, or a folder with a study.toml"
+    raise ConfigError("study", name, expected, did_you_mean(name, studies))
+
+
+def reproduce(
+    name: str,
+    out: str | Path | None = None,
+    *,
+    quick: bool = False,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Reproduction:
+    """Runs the study and judges its claims. ``out`` is ``results/NAME`` by default (``results/NAME-quick``)."""
+    study = find(name)
+    declared = load_claims(study.folder / "claims.toml")
+    file = load_study(study.folder / "study.toml")
+    folder = Path(out) if out else Path("results") / (f"{study.name}-quick" if quick else study.name)
+    run = run_study(file, folder, quick=quick, jobs=jobs, watcher=watcher)
+    claims_module, figures_module = study.module("claims"), study.module("figures")
+    computed = claims_module.claims(run.table) if claims_module else []
+    claims = judged(declared, computed, run.table, quick)
+    drawn = figures_module.figures(run.table, run.out / "figures") if figures_module else []
+    return Reproduction(run, claims, [*run.figures, *drawn])
