@@ -38,16 +38,41 @@ const ROUTINGS: &[Component] = &[component(
 )];
 
 const ALLOCATORS: &[Component] = &[
-    component("islip", "round robin; pointers move on accepted grants of the first iteration", "iterations", "McKeown, IEEE/ACM Trans. Networking 7(2), 1999"),
-    component("separable_input_first", "requesters pick, then resources pick", "arbiter", "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapter 19"),
-    component("separable_output_first", "resources pick, then requesters pick", "arbiter", "Dally and Towles 2004, chapter 19"),
-    component("wavefront", "grants along diagonals, starting one further each time", "", "Tamir and Chi, IEEE Trans. Parallel and Distributed Systems 4(1), 1993"),
+    component(
+        "islip",
+        "round robin; pointers move on accepted grants of the first iteration",
+        "iterations",
+        "McKeown, IEEE/ACM Trans. Networking 7(2), 1999",
+    ),
+    component(
+        "separable_input_first",
+        "requesters pick, then resources pick",
+        "arbiter",
+        "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapter 19",
+    ),
+    component(
+        "separable_output_first",
+        "resources pick, then requesters pick",
+        "arbiter",
+        "Dally and Towles 2004, chapter 19",
+    ),
+    component(
+        "wavefront",
+        "grants along diagonals, starting one further each time",
+        "",
+        "Tamir and Chi, IEEE Trans. Parallel and Distributed Systems 4(1), 1993",
+    ),
 ];
 
 const ARBITERS: &[Component] = &[
     component("round_robin", "the first at or after a pointer that moves past the winner", "", ""),
     component("matrix", "the least recently served", "", "Dally and Towles 2004, chapter 18"),
-    component("oldest_first", "the packet created first (age-based: globally fair)", "", "Abts and Weisser, SC'07, 2007"),
+    component(
+        "oldest_first",
+        "the packet created first (age-based: globally fair)",
+        "",
+        "Abts and Weisser, SC'07, 2007",
+    ),
     component("fcfs", "the packet whose head came to this router first", "", ""),
 ];
 

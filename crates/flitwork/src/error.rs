@@ -50,11 +50,7 @@ pub enum Error {
 }
 
 fn hint_suffix(hint: &str) -> String {
-    if hint.is_empty() {
-        String::new()
-    } else {
-        format!("; {hint}")
-    }
+    if hint.is_empty() { String::new() } else { format!("; {hint}") }
 }
 
 impl Error {
@@ -65,12 +61,7 @@ impl Error {
         expected: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
-        Error::Config {
-            path: path.into(),
-            value: value.to_string(),
-            expected: expected.into(),
-            hint: hint.into(),
-        }
+        Error::Config { path: path.into(), value: value.to_string(), expected: expected.into(), hint: hint.into() }
     }
 
     /// Whether the fault lies in what the user wrote (as opposed to in the run).

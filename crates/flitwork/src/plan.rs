@@ -2,11 +2,12 @@
 
 use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
+use crate::kernel::flit::Shape;
 use crate::routing::{self, DimensionOrder, Tie};
 use crate::schedule::Schedule;
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, NetworkSpec, Ring2, RoutingSpec, SimulationSpec, Switching, TopologySpec, VcPolicy,
-    WorkloadSpec,
+    AllocatorKind, AllocatorSpec, NetworkSpec, Ring2, RouterSpec, RoutingSpec, SimulationSpec, Switching, TopologySpec,
+    VcPolicy, WorkloadSpec,
 };
 use crate::topology::{Grid, MAX_DIMS};
 use crate::traffic::Uniform;
@@ -99,7 +100,7 @@ impl Plan {
         let routing = resolve_routing(&mut spec.network.routing, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
         check_router(&spec.network, &grid, &params)?;
-        let memory = params_memory(&params);
+        let memory = params_memory(&params, &spec.network.router);
         check_memory(&spec, memory.saturating_add(workload_memory(&spec.workload, &params)))?;
         let classes = if needs_dateline(&grid) { 2 } else { 1 };
         routing::check_deadlock_free(&grid, &routing, classes).map_err(|cycle| {
@@ -193,7 +194,8 @@ fn within(path: &str, value: u32, low: u32, high: u32, unit: &str) -> Result<u32
 fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
     let router = &network.router;
     let channel = &network.channel;
-    let concentration = within("network.topology.terminals_per_router", terminals_per_router(&network.topology), 1, 52, "terminals")?;
+    let concentration =
+        within("network.topology.terminals_per_router", terminals_per_router(&network.topology), 1, 52, "terminals")?;
     let controllers = within("network.terminal.controllers", network.terminal.controllers, 1, 52, "controllers")?;
     let vcs = within("network.router.vcs", router.vcs, 1, MAX_VCS, "VCs")?;
     let buffer_flits = within("network.router.buffer_flits", router.buffer_flits, 1, 65_535, "flits")?;
@@ -213,6 +215,14 @@ fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
             controllers,
             format!("at most {MAX_ROWS} ports a router, times speed-up"),
             format!("this router has {ports} ports; use fewer controllers, terminals a router, or less speed-up"),
+        ));
+    }
+    if router.output_speedup > 1 && vcs * buffer_flits > 1 << 16 {
+        return Err(Error::config(
+            "network.router.output_speedup",
+            router.output_speedup,
+            "1 where a port has more than 65536 flits of buffer",
+            "use smaller buffers or fewer VCs",
         ));
     }
     if !vcs.is_multiple_of(is) {
@@ -284,11 +294,11 @@ fn check_allocator(path: &str, spec: &AllocatorSpec) -> Result<()> {
 }
 
 /// Bytes of the network's state.
-fn params_memory(p: &Params) -> u64 {
+fn params_memory(p: &Params, router: &RouterSpec) -> u64 {
+    let shape = Shape::new(p, router.input_speedup as usize, router.output_speedup as usize);
     let mask = if p.vcs <= 64 { 8 } else { 80 };
-    let per_vc = 24 + 4 + 8 + 24;
-    let per_router = p.ports * p.vcs * per_vc + p.ports * p.ports * mask + p.ports * (2 * mask + 64) + 128;
-    (p.routers as u64).saturating_mul(per_router as u64)
+    let controllers = p.concentration * p.controllers * (2 * p.vcs + 64);
+    (p.routers as u64).saturating_mul((shape.router_bytes(mask) + controllers) as u64)
 }
 
 /// Bytes of the workload's tables.
@@ -331,7 +341,10 @@ fn resolve_workload(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> 
             return Err(Error::config(
                 path,
                 flits,
-                format!("at most the buffer of {} flits: virtual cut-through stores whole packets", router.buffer_flits),
+                format!(
+                    "at most the buffer of {} flits: virtual cut-through stores whole packets",
+                    router.buffer_flits
+                ),
                 format!("set network.router.buffer_flits = {flits}, or shorter packets, or switching = \"wormhole\""),
             ));
         }
@@ -384,10 +397,9 @@ fn resolve_workload(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> 
 
 fn check_run(spec: &mut SimulationSpec, workload: &Workload) -> Result<()> {
     let run = &mut spec.run;
-    for (path, value) in [
-        ("run.measurement_cycles", run.measurement_cycles),
-        ("run.watchdog_cycles", run.watchdog_cycles),
-    ] {
+    for (path, value) in
+        [("run.measurement_cycles", run.measurement_cycles), ("run.watchdog_cycles", run.watchdog_cycles)]
+    {
         if value == 0 {
             return Err(Error::config(path, 0, "at least 1 cycle", ""));
         }

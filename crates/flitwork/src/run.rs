@@ -53,9 +53,9 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
     let controllers = plan.params.controllers as u32;
     let concentration = plan.params.concentration as u32;
     match (&plan.workload, &plan.spec.workload) {
-        (Workload::Closed { schedule, .. }, _) => {
+        (Workload::Closed { schedule, packet_flits }, _) => {
             let placement = Placement::blocks(&plan.grid, concentration);
-            let limits = TerminalLimits::of_controllers(controllers);
+            let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_controllers(controllers) };
             bound::bound(&plan.grid, &plan.routing, schedule, &placement, &limits).map(PlanBound::Completion)
         }
         (Workload::Open(_), WorkloadSpec::Uniform { include_self, .. }) => {

@@ -4,8 +4,8 @@ mod latency;
 mod log;
 mod stalls;
 
-pub(crate) use log::PacketLog;
 pub use latency::{LatencyRecorder, LatencySummary};
+pub(crate) use log::PacketLog;
 pub(crate) use stalls::StallCounter;
 pub use stalls::{STALL_REASONS, StallReason, StallReport};
 

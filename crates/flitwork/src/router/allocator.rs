@@ -77,7 +77,6 @@ impl Allocator {
         }
     }
 
-
     /// Matches the requests of `router`; grants are added to `grants`. At most one request a (row, column).
     pub fn allocate(&mut self, router: usize, requests: &[Request], grants: &mut Vec<(u16, u16)>) {
         if requests.is_empty() {

@@ -48,8 +48,7 @@ impl DimensionOrder {
     pub fn header(&self, grid: &Grid, src: &Coords, dst: &Coords, coin: u8) -> Header {
         let mut h = Header::default();
         for d in 0..grid.dims() {
-            let (plus, minus) =
-                (grid.distance(d, src[d], dst[d], true), grid.distance(d, src[d], dst[d], false));
+            let (plus, minus) = (grid.distance(d, src[d], dst[d], true), grid.distance(d, src[d], dst[d], false));
             let go_minus = match (plus, minus) {
                 (Some(p), Some(m)) if p == m && p > 0 => match self.tie {
                     Tie::Plus => false,
@@ -73,18 +72,15 @@ impl DimensionOrder {
     /// Whether some dimension of the way from `src` to `dst` is a tie.
     pub fn has_tie(&self, grid: &Grid, src: &Coords, dst: &Coords) -> bool {
         (0..grid.dims()).any(|d| {
-            let (plus, minus) =
-                (grid.distance(d, src[d], dst[d], true), grid.distance(d, src[d], dst[d], false));
+            let (plus, minus) = (grid.distance(d, src[d], dst[d], true), grid.distance(d, src[d], dst[d], false));
             plus == minus && src[d] != dst[d]
         })
     }
 
     /// The parity rule: minus iff `src_d + sum of the other relative coordinates` is odd.
     fn parity(&self, grid: &Grid, src: &Coords, dst: &Coords, d: usize) -> bool {
-        let others: u32 = (0..grid.dims())
-            .filter(|&e| e != d)
-            .map(|e| (dst[e] + grid.size(e) - src[e]) % grid.size(e))
-            .sum();
+        let others: u32 =
+            (0..grid.dims()).filter(|&e| e != d).map(|e| (dst[e] + grid.size(e) - src[e]) % grid.size(e)).sum();
         (src[d] + others) % 2 == 1
     }
 

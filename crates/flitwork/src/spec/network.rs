@@ -260,11 +260,7 @@ pub struct TerminalSpec {
 
 impl Default for TerminalSpec {
     fn default() -> Self {
-        TerminalSpec {
-            controllers: 1,
-            injection_vc: InjectionVc::Emptiest,
-            ejection_port: EjectionPort::Any,
-        }
+        TerminalSpec { controllers: 1, injection_vc: InjectionVc::Emptiest, ejection_port: EjectionPort::Any }
     }
 }
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 /// # Errors
 /// [`Error::Config`] with the path of the field for anything that is not a valid specification.
 pub fn from_json(text: &str) -> Result<SimulationSpec> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|e| Error::config("specification", "text", format!("JSON ({e})"), ""))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|e| Error::config("specification", "text", format!("JSON ({e})"), ""))?;
     serde_path_to_error::deserialize(&value).map_err(|e| {
         let path = e.path().to_string();
         explain(&path, &e.into_inner().to_string(), &value)
@@ -119,7 +119,10 @@ mod tests {
     #[test]
     fn an_unknown_kind_is_named() {
         let (path, value, hint) = error("\"torus\"", "\"tours\"");
-        assert_eq!((path.as_str(), value.as_str(), hint.as_str()), ("network.topology.kind", "\"tours\"", "did you mean torus?"));
+        assert_eq!(
+            (path.as_str(), value.as_str(), hint.as_str()),
+            ("network.topology.kind", "\"tours\"", "did you mean torus?")
+        );
     }
 
     #[test]

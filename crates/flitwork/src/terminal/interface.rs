@@ -2,7 +2,7 @@
 
 use super::calendar::Calendar;
 use super::program::Program;
-use crate::kernel::flit::{FlitArrival, NONE, Packet, PacketPool, RouteTable, Wheel};
+use crate::kernel::flit::{FlitArrival, NONE, Packet, PacketPool, RouteTable, Shape, Wheel};
 use crate::measure::{PacketLog, PacketRecord, StallCounter};
 use crate::plan::{Params, splits};
 use crate::routing::DimensionOrder;
@@ -42,7 +42,7 @@ struct Controller {
 #[derive(Debug)]
 enum Load {
     Open { traffic: Uniform, sources: Vec<Source> },
-    Closed { program: Program, packet_flits: u32, coins: Vec<Pcg64Mcg> },
+    Closed { program: Box<Program>, packet_flits: u32, coins: Vec<Pcg64Mcg> },
 }
 
 /// What injection needs of the rest of the network.
@@ -69,6 +69,7 @@ pub(crate) struct Terminals {
     grid: Grid,
     routing: DimensionOrder,
     params: Params,
+    shape: Shape,
     injection_vc: InjectionVc,
     destination_vc: bool,
     cut_through: bool,
@@ -78,14 +79,8 @@ pub(crate) struct Terminals {
 impl Terminals {
     fn new(network: &NetworkSpec, params: &Params, grid: &Grid, routing: &DimensionOrder, load: Load) -> Self {
         let controllers = params.terminals * params.controllers;
-        let idle = Controller {
-            packet: NONE,
-            left: 0,
-            vc: 0,
-            last_vc: params.vcs as u16 - 1,
-            head_sent: false,
-            job: None,
-        };
+        let idle =
+            Controller { packet: NONE, left: 0, vc: 0, last_vc: params.vcs as u16 - 1, head_sent: false, job: None };
         let mut terminals = Terminals {
             controllers: vec![idle; controllers],
             credits: vec![params.buffer_flits as u16; controllers * params.vcs],
@@ -96,6 +91,7 @@ impl Terminals {
             grid: grid.clone(),
             routing: routing.clone(),
             params: params.clone(),
+            shape: Shape::new(params, network.router.input_speedup as usize, network.router.output_speedup as usize),
             injection_vc: network.terminal.injection_vc,
             destination_vc: network.router.vc_policy == VcPolicy::Destination,
             cut_through: network.router.switching == Switching::VirtualCutThrough,
@@ -106,7 +102,14 @@ impl Terminals {
     }
 
     /// Terminals with open-loop traffic.
-    pub fn open(network: &NetworkSpec, params: &Params, grid: &Grid, routing: &DimensionOrder, traffic: &Uniform, seed: u64) -> Self {
+    pub fn open(
+        network: &NetworkSpec,
+        params: &Params,
+        grid: &Grid,
+        routing: &DimensionOrder,
+        traffic: &Uniform,
+        seed: u64,
+    ) -> Self {
         let sources = (0..params.terminals).map(|t| Source::new(traffic, seed, t as u64)).collect();
         Self::new(network, params, grid, routing, Load::Open { traffic: traffic.clone(), sources })
     }
@@ -122,13 +125,13 @@ impl Terminals {
         seed: u64,
     ) -> Self {
         let coins = (0..params.terminals).map(|t| terminal_rng(seed, t as u64)).collect();
-        Self::new(network, params, grid, routing, Load::Closed { program, packet_flits, coins })
+        Self::new(network, params, grid, routing, Load::Closed { program: Box::new(program), packet_flits, coins })
     }
 
     /// The schedule in execution, if the loop is closed.
     pub fn program(&self) -> Option<&Program> {
         match &self.load {
-            Load::Closed { program, .. } => Some(program),
+            Load::Closed { program, .. } => Some(program.as_ref()),
             Load::Open { .. } => None,
         }
     }
@@ -138,10 +141,10 @@ impl Terminals {
         self.active[terminal as usize / 64] |= 1 << (terminal % 64);
     }
 
-    /// A credit arrived at a controller.
+    /// A credit arrived for VC `at`, `controller * vcs + vc`.
     #[inline(always)]
-    pub fn credit(&mut self, controller: u32, vc: u16) {
-        self.credits[controller as usize * self.params.vcs + vc as usize] += 1;
+    pub fn credit(&mut self, at: usize) {
+        self.credits[at] += 1;
     }
 
     /// A tail arrived: its message may be complete, and let its receiver go on.
@@ -176,14 +179,13 @@ impl Terminals {
         if let Load::Closed { program, .. } = &mut self.load {
             program.begin_cycle(now, |rank| woken[rank as usize / 64] |= 1 << (rank % 64));
         }
-        for word in 0..woken.len() {
-            let mut bits = woken[word];
-            while bits != 0 {
-                let terminal = word * 64 + bits.trailing_zeros() as usize;
-                let bit = bits & bits.wrapping_neg();
-                bits ^= bit;
-                if !self.step(terminal, now, net) {
-                    woken[word] ^= bit;
+        for (word, bits) in woken.iter_mut().enumerate() {
+            let mut left = *bits;
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                if !self.step(word * 64 + bit.trailing_zeros() as usize, now, net) {
+                    *bits ^= bit;
                 }
             }
         }
@@ -205,7 +207,8 @@ impl Terminals {
                 continue;
             }
             self.send(terminal, c, now, net);
-            busy |= self.controllers[c].packet != NONE || self.controllers[c].job.is_some() || self.may_take(terminal, now);
+            busy |=
+                self.controllers[c].packet != NONE || self.controllers[c].job.is_some() || self.may_take(terminal, now);
         }
         busy
     }
@@ -374,12 +377,12 @@ impl Terminals {
             packet.injected = now;
             net.log.injected(packet.record, now);
         }
-        let local = c - (terminal / self.params.concentration) * self.params.concentration * self.params.controllers;
+        let router = terminal / self.params.concentration;
+        let local = c - router * self.params.concentration * self.params.controllers;
+        let slot = self.shape.slot(self.params.network_ports + local, vc as usize);
         net.wheel.at(now + u64::from(self.params.inject_cycles)).flits.push(FlitArrival {
-            router: (terminal / self.params.concentration) as u32,
+            vc: self.shape.vc(router, slot) as u32,
             packet: if head { controller.packet } else { NONE },
-            vc,
-            port: (self.params.network_ports + local) as u16,
         });
         controller.left -= 1;
         if controller.left == 0 {
@@ -398,7 +401,8 @@ impl Terminals {
         let Load::Closed { program, .. } = &self.load else { return };
         for terminal in 0..self.params.terminals {
             let first = terminal * self.params.controllers;
-            let idle = self.controllers[first..first + self.params.controllers].iter().filter(|c| c.packet == NONE).count();
+            let idle =
+                self.controllers[first..first + self.params.controllers].iter().filter(|c| c.packet == NONE).count();
             if idle > 0 && program.has_unsent(terminal as u32) {
                 stalls.source_waits_for_sync(idle as u64);
             }
@@ -431,10 +435,10 @@ impl Terminals {
         }
     }
 
-    /// Credits of controller `c` for `vc`.
-    #[cfg(any(test, feature = "audit"))]
-    pub fn credits_of(&self, c: usize, vc: usize) -> u16 {
-        self.credits[c * self.params.vcs + vc]
+    /// Credits for VC `at`, `controller * vcs + vc`.
+    #[cfg(feature = "audit")]
+    pub fn credits_at(&self, at: usize) -> u16 {
+        self.credits[at]
     }
 }
 

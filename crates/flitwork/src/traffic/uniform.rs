@@ -98,7 +98,9 @@ mod tests {
         // Standard error 0.2 * sqrt(0.8 / 100,000) = 0.0006.
         assert!((mean - 0.2).abs() < 0.003, "{mean}");
         let expected = f64::from(packets) / 7.0;
-        assert!(counts.iter().enumerate().all(|(i, &c)| i == 3 || (f64::from(c) - expected).abs() < 5.0 * expected.sqrt()));
+        assert!(
+            counts.iter().enumerate().all(|(i, &c)| i == 3 || (f64::from(c) - expected).abs() < 5.0 * expected.sqrt())
+        );
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl<M: VcMask> Kernel<M> {
     /// Input VCs (global numbers) that each wait for the next, in a ring; empty if there is none.
     fn waiting_cycle(&self) -> Vec<usize> {
         // 0: not seen, 1: on the way, 2: done.
-        let mut state = vec![0u8; self.routers.inputs.len()];
+        let mut state = vec![0u8; self.routers.inputs.as_slice().len()];
         for start in 0..state.len() {
             if state[start] != 0 || self.routers.inputs[start].front == NONE {
                 continue;
@@ -67,40 +67,40 @@ impl<M: VcMask> Kernel<M> {
 
     /// The input VCs that the front packet of an input VC waits for.
     fn waits_for(&self, vc: usize) -> Vec<usize> {
-        let (ports, vcs) = (self.p.ports, self.p.vcs);
-        let inputs = ports * vcs;
-        let (router, input) = (vc / inputs, vc % inputs);
+        let shape = self.shape;
+        let (router, slot) = shape.router_and_slot(vc);
         let state = &self.routers.inputs[vc];
         if state.front == NONE {
             return Vec::new();
         }
         if state.occupied == 0 {
             // The rest of the packet is upstream.
-            let in_port = input / vcs;
-            if in_port >= self.p.network_ports {
+            let (in_port, in_vc) = shape.port_and_vc(slot);
+            let far_end = self.routers.far_end[shape.port(router, in_port)];
+            if far_end == NONE {
                 return Vec::new();
             }
-            let upstream = self.routers.neighbours[router * self.p.network_ports + in_port] as usize;
-            let owner = self.routers.outputs[upstream * inputs + (in_port ^ 1) * vcs + input % vcs].owner;
-            return if owner == FREE { Vec::new() } else { vec![upstream * inputs + owner as usize] };
+            let upstream = far_end as usize + in_vc;
+            let owner = self.routers.outputs[upstream].owner;
+            let (upstream_router, _) = shape.router_and_slot(upstream);
+            return if owner == FREE { Vec::new() } else { vec![shape.vc(upstream_router, owner as usize)] };
         }
         if state.flags & (GRANTED | ACTIVE) == 0 {
-            let port = state.port as usize;
-            let owners = (0..vcs).map(|v| self.routers.outputs[router * inputs + port * vcs + v].owner);
-            return owners.filter(|&o| o != FREE).map(|o| router * inputs + o as usize).collect();
+            let outputs = (0..self.p.vcs).map(|v| shape.vc(router, shape.slot(state.port as usize, v)));
+            let owners = outputs.map(|output| self.routers.outputs[output].owner);
+            return owners.filter(|&o| o != FREE).map(|o| shape.vc(router, o as usize)).collect();
         }
-        let (port, out_vc) = (state.output as usize / vcs, state.output as usize % vcs);
-        if port >= self.p.network_ports || self.routers.outputs[router * inputs + state.output as usize].credits > 0 {
+        let (port, out_vc) = shape.port_and_vc(state.output as usize);
+        let far_end = self.routers.far_end[shape.port(router, port)];
+        if far_end == NONE || self.routers.outputs[shape.vc(router, state.output as usize)].credits > 0 {
             return Vec::new();
         }
-        let downstream = self.routers.neighbours[router * self.p.network_ports + port] as usize;
-        vec![downstream * inputs + (port ^ 1) * vcs + out_vc]
+        vec![far_end as usize + out_vc]
     }
 
     fn name(&self, plan: &Plan, vc: usize) -> String {
-        let inputs = self.p.ports * self.p.vcs;
-        let (router, input) = (vc / inputs, vc % inputs);
-        let (port, vc) = (input / self.p.vcs, input % self.p.vcs);
+        let (router, slot) = self.shape.router_and_slot(vc);
+        let (port, vc) = self.shape.port_and_vc(slot);
         let coords = &plan.grid.coords(router as u32)[..plan.grid.dims()];
         let side = if port >= self.p.network_ports {
             format!("injection port {}", port - self.p.network_ports)

@@ -1,23 +1,26 @@
 //! The start of a cycle: flits, credits and pipeline stages that are due now; and what becomes of a new front packet.
 
+use super::Kernel;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, WAITING};
-use super::wheel::{CreditArrival, FlitArrival, NONE, TO_CONTROLLER, Wake};
-use super::Kernel;
+use super::wheel::{FlitArrival, NONE};
 use crate::spec::EjectionPort;
 
 impl<M: VcMask> Kernel<M> {
     /// Delivers everything that is due now.
     pub(super) fn deliver(&mut self) {
         let slot = self.wheel.take(self.now);
-        for credit in &slot.credits {
-            self.deliver_credit(credit);
+        for &vc in &slot.credits {
+            self.deliver_credit(vc as usize);
+        }
+        for &vc in &slot.controller_credits {
+            self.terminals.credit(vc as usize);
         }
         for flit in &slot.flits {
             self.deliver_flit(flit);
         }
-        for wake in &slot.wakes {
-            self.deliver_wake(wake);
+        for &vc in &slot.wakes {
+            self.deliver_wake(vc as usize);
         }
         for &packet in &slot.tails {
             self.deliver_tail(packet);
@@ -26,36 +29,31 @@ impl<M: VcMask> Kernel<M> {
     }
 
     #[inline(always)]
-    fn deliver_credit(&mut self, credit: &CreditArrival) {
-        if credit.port == TO_CONTROLLER {
-            self.terminals.credit(credit.target, credit.vc);
-            return;
-        }
-        let router = credit.target as usize;
-        let base = router * self.p.ports * self.p.vcs;
-        let output = &mut self.routers.outputs[base + credit.port as usize * self.p.vcs + credit.vc as usize];
+    fn deliver_credit(&mut self, vc: usize) {
+        let output = &mut self.routers.outputs[vc];
         output.credits += 1;
         if output.credits == 1 && output.owner != FREE {
-            let input = output.owner as usize;
-            let vc = &self.routers.inputs[base + input];
-            if vc.flags & ACTIVE != 0 && vc.occupied > 0 {
-                self.set_sendable(router, input, credit.port as usize);
+            let owner = output.owner as usize;
+            let (router, _) = self.shape.router_and_slot(vc);
+            let input = &self.routers.inputs[self.shape.vc(router, owner)];
+            if input.flags & ACTIVE != 0 && input.occupied > 0 {
+                let port = input.port as usize;
+                self.set_sendable(router, owner, port);
             }
         }
     }
 
     #[inline(always)]
     fn deliver_flit(&mut self, flit: &FlitArrival) {
-        let router = flit.router as usize;
-        let input = flit.port as usize * self.p.vcs + flit.vc as usize;
-        let base = router * self.p.ports * self.p.vcs;
-        let vc = &mut self.routers.inputs[base + input];
-        vc.occupied += 1;
+        let at = flit.vc as usize;
+        let input = &mut self.routers.inputs[at];
+        input.occupied += 1;
         if flit.packet == NONE {
-            if vc.occupied == 1 && vc.flags & ACTIVE != 0 {
-                let (output, port) = (vc.output as usize, vc.port as usize);
-                if self.routers.outputs[base + output].credits > 0 {
-                    self.set_sendable(router, input, port);
+            if input.occupied == 1 && input.flags & ACTIVE != 0 {
+                let (output, port) = (input.output as usize, input.port as usize);
+                let (router, slot) = self.shape.router_and_slot(at);
+                if self.routers.outputs[self.shape.vc(router, output)].credits > 0 {
+                    self.set_sendable(router, slot, port);
                 }
             }
             return;
@@ -63,24 +61,27 @@ impl<M: VcMask> Kernel<M> {
         if self.rules.fcfs {
             self.pool[flit.packet].here = self.now;
         }
-        if vc.front == NONE {
-            vc.front = flit.packet;
-            self.new_front(router, input, self.now + u64::from(self.p.routing_delay_cycles));
+        if input.front == NONE {
+            input.front = flit.packet;
+            let (router, slot) = self.shape.router_and_slot(at);
+            self.new_front(router, slot, self.now);
         } else {
             self.pool[flit.packet].next = NONE;
-            if vc.behind_first == NONE {
-                vc.behind_first = flit.packet;
+            if input.behind_first == NONE {
+                input.behind_first = flit.packet;
             } else {
-                self.pool[vc.behind_last].next = flit.packet;
+                self.pool[input.behind_last].next = flit.packet;
             }
-            vc.behind_last = flit.packet;
+            input.behind_last = flit.packet;
         }
     }
 
-    /// Routes the packet that came to the front of an input VC; it waits for an output VC from cycle `from` on.
+    /// Routes the packet that came to the front of an input VC in cycle `since`: now, or the next one if it came to the front
+    /// behind a tail that has just left.
     #[inline(always)]
-    pub(super) fn new_front(&mut self, router: usize, input: usize, from: u64) {
-        let vc = &mut self.routers.inputs[router * self.p.ports * self.p.vcs + input];
+    pub(super) fn new_front(&mut self, router: usize, slot: usize, since: u64) {
+        let at = self.shape.vc(router, slot);
+        let vc = &mut self.routers.inputs[at];
         let packet = &self.pool[vc.front];
         vc.left = packet.flits;
         vc.output = FREE;
@@ -105,68 +106,64 @@ impl<M: VcMask> Kernel<M> {
             }
         }
         if self.rules.fcfs {
-            self.arrivals[router * self.p.ports * self.p.vcs + input] = packet.here;
+            self.arrivals[at] = packet.here;
         }
-        // A packet that comes to the front behind a tail does so after this cycle's requests were made.
-        if from <= self.now || (self.p.routing_delay_cycles == 0 && from == self.now + 1) {
-            self.set_waiting(router, input);
+        // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
+        if self.p.routing_delay_cycles == 0 {
+            self.set_waiting(router, slot);
         } else {
-            self.wheel.at(from).wakes.push(Wake { router: router as u32, input: input as u16 });
+            self.wheel.at(since + u64::from(self.p.routing_delay_cycles)).wakes.push(at as u32);
         }
     }
 
     #[inline(always)]
-    fn set_waiting(&mut self, router: usize, input: usize) {
-        let port = self.port_of[input] as usize;
-        self.routers.inputs[router * self.p.ports * self.p.vcs + input].flags |= WAITING;
-        self.routers.waiting[router * self.p.ports + port].insert(input - port * self.p.vcs);
+    fn set_waiting(&mut self, router: usize, slot: usize) {
+        let (port, vc) = self.shape.port_and_vc(slot);
+        self.routers.inputs[self.shape.vc(router, slot)].flags |= WAITING;
+        self.routers.waiting[self.shape.port(router, port)].insert(vc);
         self.routers.summary[router].waiting_ports |= 1 << port;
         self.active[router / 64] |= 1 << (router % 64);
     }
 
     #[inline(always)]
-    fn deliver_wake(&mut self, wake: &Wake) {
-        let router = wake.router as usize;
-        let input = wake.input as usize;
-        if self.routers.inputs[router * self.p.ports * self.p.vcs + input].flags & GRANTED != 0 {
-            self.activate(router, input);
+    fn deliver_wake(&mut self, vc: usize) {
+        let (router, slot) = self.shape.router_and_slot(vc);
+        if self.routers.inputs[vc].flags & GRANTED != 0 {
+            self.activate(router, slot);
         } else {
-            self.set_waiting(router, input);
+            self.set_waiting(router, slot);
         }
     }
 
     /// The front packet, which owns an output VC, may request the switch.
     #[inline(always)]
-    pub(super) fn activate(&mut self, router: usize, input: usize) {
-        let base = router * self.p.ports * self.p.vcs;
-        let vc = &mut self.routers.inputs[base + input];
+    pub(super) fn activate(&mut self, router: usize, slot: usize) {
+        let vc = &mut self.routers.inputs[self.shape.vc(router, slot)];
         vc.flags |= ACTIVE;
-        let port = vc.port as usize;
-        if vc.occupied > 0 && self.routers.outputs[base + vc.output as usize].credits > 0 {
-            self.set_sendable(router, input, port);
+        let (port, output) = (vc.port as usize, vc.output as usize);
+        if vc.occupied > 0 && self.routers.outputs[self.shape.vc(router, output)].credits > 0 {
+            self.set_sendable(router, slot, port);
         }
     }
 
-    /// Input VC `input` has a flit and a credit for output port `port`.
+    /// Input VC `slot` has a flit and a credit for output port `port`.
     #[inline(always)]
-    pub(super) fn set_sendable(&mut self, router: usize, input: usize, port: usize) {
-        let (row, col) = self.row_and_col(input, port);
-        let in_port = self.port_of[input] as usize;
-        let rows = self.p.ports * self.rules.input_speedup;
-        self.routers.sendable[(router * rows + row) * self.p.ports + port].insert(input - in_port * self.p.vcs);
-        self.routers.requests[router * self.p.ports * self.rules.output_speedup + col] |= 1 << row;
+    pub(super) fn set_sendable(&mut self, router: usize, slot: usize, port: usize) {
+        let (row, col) = self.row_and_col(slot, port);
+        let (_, vc) = self.shape.port_and_vc(slot);
+        self.routers.sendable[self.shape.row_port(router, row, port)].insert(vc);
+        self.routers.requests[self.shape.col(router, col)] |= 1 << row;
         self.routers.summary[router].requested_cols |= 1 << col;
         self.active[router / 64] |= 1 << (router % 64);
     }
 
-    /// Row and column of the switch for a flit of `input` to output port `port`.
+    /// Row and column of the switch for a flit of input VC `slot` to output port `port`.
     #[inline(always)]
-    pub(super) fn row_and_col(&self, input: usize, port: usize) -> (usize, usize) {
-        let in_port = self.port_of[input] as usize;
-        if self.rules.input_speedup == 1 && self.rules.output_speedup == 1 {
+    pub(super) fn row_and_col(&self, slot: usize, port: usize) -> (usize, usize) {
+        let (in_port, vc) = self.shape.port_and_vc(slot);
+        if !self.rules.speedup {
             return (in_port, port);
         }
-        let vc = input - in_port * self.p.vcs;
         let row = in_port * self.rules.input_speedup + vc % self.rules.input_speedup;
         (row, port * self.rules.output_speedup + in_port % self.rules.output_speedup)
     }

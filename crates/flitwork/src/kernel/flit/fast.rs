@@ -4,284 +4,206 @@
 //! one packet alone asks for a port (nearly always), every free VC grants it and it accepts the next one after its pointer: no
 //! loop at all. The switch is matched on masks of rows and columns; which VC of a row sends is looked up only for the winners.
 
+use super::Kernel;
+use super::flat::Flat;
 use super::mask::VcMask;
-use super::state::{EJECTING, FREE, GRANTED, WAITING};
-use super::wheel::Wake;
-use super::{Allocation, Kernel};
+use super::requests::Ask;
+use super::shape::Shape;
 use crate::plan::Params;
-use crate::spec::EjectionPort;
 
-/// A packet that asks for VCs of an output port.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ask<M> {
-    pub input: u16,
-    pub port: u8,
-    pub usable: M,
-}
-
-/// The pointers of all routers' allocators.
+/// The pointers of all routers' allocators. A pointer may be one past the last candidate: the search then starts over.
 #[derive(Debug)]
 pub(super) struct FastAllocators<M> {
-    /// Input VC that an output VC grants first, `[router][port * vcs + vc]`.
-    vc_grant: Vec<u16>,
-    /// Output VC that an input VC accepts first, `[router][port * vcs + vc]`.
-    vc_accept: Vec<u16>,
-    /// Row that a column grants first, `[router][port]`.
-    sw_grant: Vec<u8>,
-    /// Column that a row accepts first, `[router][port]`.
-    sw_accept: Vec<u8>,
-    /// VC that a row sends first, `[router][port]`.
-    sw_vc: Vec<u16>,
+    /// Input VC that an output VC grants first, by output VC, and output VC that an input VC accepts first, by input VC.
+    vc_pointers: Flat<VcPointers>,
+    /// Row that a column grants first, by port.
+    sw_grant: Flat<u8>,
+    /// Column that a row accepts first, by port.
+    sw_accept: Flat<u8>,
+    /// VC that a row sends first, by port.
+    sw_vc: Flat<u16>,
     asks: Vec<Ask<M>>,
     /// VCs granted to each ask of one port.
     granted: Vec<M>,
     /// Columns granted to each row.
-    columns: Vec<u64>,
+    columns: [u64; 64],
+}
+
+/// The two pointers with the number of one VC.
+#[derive(Debug, Clone, Copy)]
+struct VcPointers {
+    grant: u16,
+    accept: u16,
 }
 
 impl<M: VcMask> FastAllocators<M> {
-    pub fn new(p: &Params) -> Self {
-        let vcs_of_router = p.ports * p.vcs;
+    /// Allocators for `routers` routers (0 where the general way is taken).
+    pub fn new(p: &Params, shape: &Shape, routers: usize) -> Self {
         FastAllocators {
-            vc_grant: vec![0; p.routers * vcs_of_router],
-            vc_accept: vec![0; p.routers * vcs_of_router],
-            sw_grant: vec![0; p.routers * p.ports],
-            sw_accept: vec![0; p.routers * p.ports],
-            sw_vc: vec![0; p.routers * p.ports],
-            asks: Vec::with_capacity(vcs_of_router),
-            granted: Vec::with_capacity(vcs_of_router),
-            columns: vec![0; p.ports],
+            vc_pointers: Flat::filled(routers * shape.slots(), VcPointers { grant: 0, accept: 0 }),
+            sw_grant: Flat::filled(routers * shape.ports(), 0),
+            sw_accept: Flat::filled(routers * shape.ports(), 0),
+            sw_vc: Flat::filled(routers * shape.ports(), 0),
+            asks: Vec::with_capacity(p.ports * p.vcs),
+            granted: Vec::with_capacity(p.ports * p.vcs),
+            columns: [0; 64],
         }
     }
 }
 
 impl<M: VcMask> Kernel<M> {
     /// One cycle of one router.
-    #[inline]
+    #[inline(always)]
     pub(super) fn step_fast(&mut self, router: usize) {
-        if self.routers.summary[router].waiting_ports != 0 {
-            self.allocate_vcs_fast(router);
+        let ports = self.routers.summary[router].waiting_ports;
+        if ports != 0 {
+            self.allocate_vcs_fast(router, ports);
         }
-        if self.routers.summary[router].requested_cols != 0 {
-            self.allocate_switch_fast(router);
+        let cols = self.routers.summary[router].requested_cols;
+        if cols != 0 {
+            self.allocate_switch_fast(router, cols);
         }
     }
 
-    /// Collects what the waiting packets ask for; returns the ports that more than one asks for.
     #[inline(always)]
-    pub(super) fn collect_asks(&mut self, router: usize, asks: &mut Vec<Ask<M>>) -> u64 {
-        asks.clear();
+    fn allocate_vcs_fast(&mut self, router: usize, ports: u64) {
+        // Ports that more than one waiting packet wants need a matching; so do ports that are chosen anew each time.
+        let shared = if self.rules.chooses_ejection_port { !0 } else { self.shared_ports(router, ports) };
+        if shared != !0 {
+            let mut left = ports;
+            while left != 0 {
+                let in_port = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let mut waiting = self.routers.waiting[self.shape.port(router, in_port)];
+                while !waiting.is_empty() {
+                    let vc = waiting.first();
+                    waiting.remove(vc);
+                    self.ask_alone(router, self.shape.slot(in_port, vc), shared);
+                }
+            }
+        }
+        if shared != 0 {
+            self.match_shared(router, shared);
+        }
+    }
+
+    /// Output ports that more than one waiting packet wants.
+    #[inline(always)]
+    fn shared_ports(&self, router: usize, mut ports: u64) -> u64 {
         let (mut seen, mut shared) = (0u64, 0u64);
-        let mut ports = self.routers.summary[router].waiting_ports;
         while ports != 0 {
             let in_port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
-            let waiting = self.routers.waiting[router * self.p.ports + in_port];
-            waiting.for_each(|vc| {
-                let input = in_port * self.p.vcs + vc;
-                let (port, usable) = self.usable(router, input);
-                if !usable.is_empty() {
-                    asks.push(Ask { input: input as u16, port: port as u8, usable });
-                    shared |= seen & 1 << port;
-                    seen |= 1 << port;
-                }
-                if self.stalls.is_some() {
-                    self.observer.asked(router * self.p.ports * self.p.vcs + input, !usable.is_empty(), self.now);
-                }
-            });
+            let mut waiting = self.routers.waiting[self.shape.port(router, in_port)];
+            while !waiting.is_empty() {
+                let vc = waiting.first();
+                waiting.remove(vc);
+                let wanted = 1 << self.routers.inputs[self.shape.vc(router, self.shape.slot(in_port, vc))].port;
+                shared |= seen & wanted;
+                seen |= wanted;
+            }
         }
         shared
     }
 
-    /// The output port that a waiting packet asks for now, and the free VCs there that it may use.
+    /// A waiting packet whose port no other wants: all usable VCs grant it, it accepts the first from its pointer on.
     #[inline(always)]
-    fn usable(&self, router: usize, input: usize) -> (usize, M) {
-        let base = router * self.p.ports;
-        let vc = &self.routers.inputs[base * self.p.vcs + input];
-        let mut port = vc.port as usize;
-        if self.p.controllers > 1 && vc.flags & EJECTING != 0 && self.rules.ejection_port == EjectionPort::Any {
-            // The port with the most free VCs, the lowest of equals.
-            let first = (port - self.p.network_ports) / self.p.controllers * self.p.controllers + self.p.network_ports;
-            let free = |q: usize| self.routers.free[base + q].count();
-            port = (first..first + self.p.controllers).fold(first, |best, q| if free(q) > free(best) { q } else { best });
+    fn ask_alone(&mut self, router: usize, slot: usize, shared: u64) {
+        let port = self.routers.inputs[self.shape.vc(router, slot)].port as usize;
+        if shared >> port & 1 == 1 {
+            return;
         }
-        let free = self.routers.free[base + port];
-        let mut usable = if self.rules.destination_vc {
-            let packet = &self.pool[vc.front];
-            let wanted = packet.dst as usize + vc.class as usize * self.p.terminals;
-            let mut one = M::EMPTY;
-            if free.contains(wanted) {
-                one.insert(wanted);
-            }
-            one
-        } else {
-            free.and(&self.routers.allowed[port][vc.class as usize])
-        };
-        if self.rules.credits_matter {
-            self.keep_credited(router, port, self.pool[vc.front].flits, &mut usable);
+        let usable = self.usable(router, slot, port);
+        if self.stalls.is_some() {
+            self.observer.asked(self.shape.vc(router, slot), !usable.is_empty(), self.now);
         }
-        (port, usable)
-    }
-
-    /// Takes out the VCs whose credits do not allow a new packet of `flits` flits.
-    fn keep_credited(&self, router: usize, port: usize, flits: u16, usable: &mut M) {
-        let first = (router * self.p.ports + port) * self.p.vcs;
-        let mut needed = 0;
-        if self.rules.busy_when_full {
-            needed = 1;
+        if !usable.is_empty() {
+            let out_vc = self.accept(router, slot, port, &usable);
+            self.accept_vc(router, slot, port, out_vc);
         }
-        if self.rules.cut_through {
-            needed = needed.max(flits);
-        }
-        if self.rules.wait_for_tail_credit {
-            needed = self.p.buffer_flits as u16;
-        }
-        let candidates = *usable;
-        candidates.for_each(|v| {
-            if self.routers.outputs[first + v].credits < needed {
-                usable.remove(v);
-            }
-        });
-    }
-
-    /// Gives output VC `out_vc` of `port` to the waiting packet of `input`.
-    #[inline(always)]
-    pub(super) fn grant_vc(&mut self, router: usize, input: usize, port: usize, out_vc: usize) {
-        let (vcs, ports) = (self.p.vcs, self.p.ports);
-        let output = port * vcs + out_vc;
-        self.routers.outputs[router * ports * vcs + output].owner = input as u16;
-        self.routers.free[router * ports + port].remove(out_vc);
-        let vc = &mut self.routers.inputs[router * ports * vcs + input];
-        vc.flags = vc.flags & !WAITING | GRANTED;
-        vc.output = output as u16;
-        vc.port = port as u8;
-        debug_assert_ne!(vc.output, FREE);
-        let in_port = self.port_of[input] as usize;
-        let waiting = &mut self.routers.waiting[router * ports + in_port];
-        waiting.remove(input - in_port * vcs);
-        if waiting.is_empty() {
-            self.routers.summary[router].waiting_ports &= !(1 << in_port);
-        }
-    }
-
-    fn allocate_vcs_fast(&mut self, router: usize) {
-        let Allocation::Fast(fast) = &mut self.allocation else { return };
-        let mut asks = std::mem::take(&mut fast.asks);
-        let shared = self.collect_asks(router, &mut asks);
-        for ask in &asks {
-            if shared >> ask.port & 1 == 0 {
-                self.grant_alone(router, ask);
-            }
-        }
-        let mut ports = shared;
-        while ports != 0 {
-            let port = ports.trailing_zeros() as usize;
-            ports &= ports - 1;
-            self.grant_shared(router, port, &asks);
-        }
-        if let Allocation::Fast(fast) = &mut self.allocation {
-            fast.asks = asks;
-        }
-    }
-
-    /// The only packet that asks for a port: all usable VCs grant it, it accepts the first from its pointer on.
-    #[inline(always)]
-    fn grant_alone(&mut self, router: usize, ask: &Ask<M>) {
-        let Allocation::Fast(fast) = &self.allocation else { return };
-        let pointer = fast.vc_accept[router * self.p.ports * self.p.vcs + ask.input as usize] as usize;
-        let out_vc = accept(&ask.usable, pointer, ask.port as usize * self.p.vcs, self.p.vcs);
-        self.accept_vc(router, ask.input as usize, ask.port as usize, out_vc);
     }
 
     /// Several packets ask for a port: each usable VC grants the first of them from its pointer on.
-    fn grant_shared(&mut self, router: usize, port: usize, asks: &[Ask<M>]) {
-        let (vcs, inputs) = (self.p.vcs, self.p.ports * self.p.vcs);
-        let Allocation::Fast(fast) = &mut self.allocation else { return };
-        let mut granted = std::mem::take(&mut fast.granted);
+    #[inline(never)]
+    fn match_shared(&mut self, router: usize, shared: u64) {
+        let mut asks = std::mem::take(&mut self.fast.asks);
+        self.collect_asks(router, shared, &mut asks);
+        let mut ports = asks.iter().fold(0u64, |ports, a| ports | 1 << a.port);
+        while ports != 0 {
+            let port = ports.trailing_zeros() as usize;
+            ports &= ports - 1;
+            self.match_port(router, port, &asks);
+        }
+        self.fast.asks = asks;
+    }
+
+    fn match_port(&mut self, router: usize, port: usize, asks: &[Ask<M>]) {
+        let mut granted = std::mem::take(&mut self.fast.granted);
         granted.clear();
         granted.resize(asks.len(), M::EMPTY);
+        let of_port = |a: &&Ask<M>| a.port as usize == port;
         let mut offered = M::EMPTY;
-        asks.iter().filter(|a| a.port as usize == port).for_each(|a| a.usable.for_each(|v| offered.insert(v)));
+        asks.iter().filter(of_port).for_each(|a| a.usable.for_each(|v| offered.insert(v)));
         offered.for_each(|v| {
-            let pointer = fast.vc_grant[router * inputs + port * vcs + v];
-            let distance = |input: u16| if input >= pointer { input - pointer } else { input + inputs as u16 - pointer };
-            let first = asks
-                .iter()
-                .enumerate()
-                .filter(|(_, a)| a.port as usize == port && a.usable.contains(v))
-                .min_by_key(|(_, a)| distance(a.input));
-            if let Some((i, _)) = first {
+            let pointer = self.fast.vc_pointers[self.shape.vc(router, self.shape.slot(port, v))].grant;
+            let turn = |a: &Ask<M>| (a.slot < pointer, a.slot);
+            let askers = asks.iter().enumerate().filter(|(_, a)| of_port(a) && a.usable.contains(v));
+            if let Some((i, _)) = askers.min_by_key(|(_, a)| turn(a)) {
                 granted[i].insert(v);
             }
         });
         for (ask, grants) in asks.iter().zip(&granted) {
             if !grants.is_empty() {
-                let Allocation::Fast(fast) = &self.allocation else { return };
-                let pointer = fast.vc_accept[router * inputs + ask.input as usize] as usize;
-                let out_vc = accept(grants, pointer, port * vcs, vcs);
-                self.accept_vc(router, ask.input as usize, port, out_vc);
+                let out_vc = self.accept(router, ask.slot as usize, port, grants);
+                self.accept_vc(router, ask.slot as usize, port, out_vc);
             }
         }
-        if let Allocation::Fast(fast) = &mut self.allocation {
-            fast.granted = granted;
-        }
+        self.fast.granted = granted;
+    }
+
+    /// The VC that input VC `slot` accepts: the first of `granted`, VCs of `port`, at or after its pointer in the cyclic
+    /// order of all output VCs.
+    #[inline(always)]
+    fn accept(&self, router: usize, slot: usize, port: usize, granted: &M) -> usize {
+        let pointer = self.fast.vc_pointers[self.shape.vc(router, slot)].accept as usize;
+        let within = pointer.wrapping_sub(self.shape.slot(port, 0));
+        if within < self.p.vcs { granted.first_from(within) } else { granted.first() }
     }
 
     /// A match: moves the pointers and hands the VC over.
     #[inline(always)]
-    fn accept_vc(&mut self, router: usize, input: usize, port: usize, out_vc: usize) {
-        let inputs = self.p.ports * self.p.vcs;
-        let output = port * self.p.vcs + out_vc;
-        let Allocation::Fast(fast) = &mut self.allocation else { return };
-        fast.vc_grant[router * inputs + output] = after(input, inputs) as u16;
-        fast.vc_accept[router * inputs + input] = after(output, inputs) as u16;
-        self.grant_vc(router, input, port, out_vc);
-        if self.p.vc_alloc_delay_cycles == 0 {
-            self.activate(router, input);
-        } else {
-            let at = self.now + u64::from(self.p.vc_alloc_delay_cycles);
-            self.wheel.at(at).wakes.push(Wake { router: router as u32, input: input as u16 });
-        }
+    fn accept_vc(&mut self, router: usize, slot: usize, port: usize, out_vc: usize) {
+        let output = self.shape.slot(port, out_vc);
+        self.fast.vc_pointers[self.shape.vc(router, output)].grant = slot as u16 + 1;
+        self.fast.vc_pointers[self.shape.vc(router, slot)].accept = output as u16 + 1;
+        self.grant_vc(router, slot, port, out_vc);
+        self.activate_after_delay(router, slot);
     }
 
     #[inline(always)]
-    fn allocate_switch_fast(&mut self, router: usize) {
-        let (ports, vcs) = (self.p.ports, self.p.vcs);
-        let base = router * ports;
-        let Allocation::Fast(fast) = &mut self.allocation else { return };
-        let mut cols = self.routers.summary[router].requested_cols;
+    fn allocate_switch_fast(&mut self, router: usize, mut cols: u64) {
+        let shape = self.shape;
         let mut rows = 0u64;
         while cols != 0 {
             let col = cols.trailing_zeros() as usize;
             cols &= cols - 1;
-            let row = self.routers.requests[base + col].first_from(fast.sw_grant[base + col] as usize);
-            fast.columns[row] = if rows >> row & 1 == 1 { fast.columns[row] } else { 0 } | 1 << col;
+            let pointer = self.fast.sw_grant[shape.port(router, col)] as usize;
+            let row = self.routers.requests[shape.col(router, col)].first_from(pointer);
+            let others = if rows >> row & 1 == 1 { self.fast.columns[row & 63] } else { 0 };
+            self.fast.columns[row & 63] = others | 1 << col;
             rows |= 1 << row;
         }
         while rows != 0 {
             let row = rows.trailing_zeros() as usize;
             rows &= rows - 1;
-            let Allocation::Fast(fast) = &mut self.allocation else { return };
-            let col = fast.columns[row].first_from(fast.sw_accept[base + row] as usize);
-            fast.sw_accept[base + row] = after(col, ports) as u8;
-            fast.sw_grant[base + col] = after(row, ports) as u8;
-            let vc = self.routers.sendable[(base + row) * ports + col].first_from(fast.sw_vc[base + row] as usize);
-            fast.sw_vc[base + row] = after(vc, vcs) as u16;
-            self.traverse(router, row * vcs + vc, self.now);
+            let at = shape.port(router, row);
+            let col = self.fast.columns[row & 63].first_from(self.fast.sw_accept[at] as usize);
+            self.fast.sw_accept[at] = (col as u8 + 1) & 63;
+            self.fast.sw_grant[shape.port(router, col)] = (row as u8 + 1) & 63;
+            let sendable = &self.routers.sendable[shape.row_port(router, row, col)];
+            let vc = sendable.first_from(self.fast.sw_vc[at] as usize);
+            self.fast.sw_vc[at] = if vc + 1 == self.p.vcs { 0 } else { vc as u16 + 1 };
+            self.traverse(router, shape.slot(row, vc), self.now);
         }
     }
-}
-
-/// The next of `n` numbers in a ring.
-#[inline(always)]
-fn after(i: usize, n: usize) -> usize {
-    if i + 1 == n { 0 } else { i + 1 }
-}
-
-/// The VC that an input VC accepts: the first of `granted`, VCs of the port that starts at column `first`, at or after the
-/// pointer, in the cyclic order of all columns.
-#[inline(always)]
-fn accept<M: VcMask>(granted: &M, pointer: usize, first: usize, vcs: usize) -> usize {
-    let within = pointer.wrapping_sub(first);
-    if within < vcs { granted.first_from(within) } else { granted.first() }
 }

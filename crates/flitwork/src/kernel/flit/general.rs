@@ -1,10 +1,13 @@
 //! Allocation of every kind, on lists of requests: any allocator and arbiter, speed-ups, held switches, speculation.
+//!
+//! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's slots
+//! leave gaps between ports.
 
-use super::fast::Ask;
+use super::Kernel;
 use super::mask::VcMask;
+use super::requests::Ask;
+use super::shape::Shape;
 use super::state::{ACTIVE, GRANTED};
-use super::wheel::Wake;
-use super::{Allocation, Kernel};
 use crate::plan::Params;
 use crate::router::{Allocator, Request};
 use crate::spec::{ArbiterKind, NetworkSpec};
@@ -16,12 +19,12 @@ pub(super) struct GeneralAllocators<M> {
     sw_allocator: Allocator,
     vc_arbiter: ArbiterKind,
     sw_arbiter: ArbiterKind,
-    /// VC that a row sends first, `[router][row]`.
+    /// VC that a row sends first, by row.
     sw_vc: Vec<u16>,
-    /// Held ways through the switch, `[router]`: the rows, and for each row the input VC.
+    /// Held ways through the switch: the rows of each router, and the input VC (slot) of each row.
     held_rows: Vec<u64>,
-    held_input: Vec<u16>,
-    /// Cycle in which each output port can put the next flit on its channel, `[router][port]`; empty without speed-up.
+    held_slot: Vec<u16>,
+    /// Cycle in which each output port can put the next flit on its channel, by port; empty without speed-up.
     next_turn: Vec<u64>,
     asks: Vec<Ask<M>>,
     requests: Vec<Request>,
@@ -40,7 +43,7 @@ pub(super) struct GeneralAllocators<M> {
 const SPECULATIVE: u128 = 1 << 127;
 
 impl<M> GeneralAllocators<M> {
-    pub fn new(network: &NetworkSpec, p: &Params) -> Self {
+    pub fn new(network: &NetworkSpec, p: &Params, shape: &Shape) -> Self {
         let router = &network.router;
         let vcs_of_router = p.ports * p.vcs;
         let rows = p.ports * router.input_speedup as usize;
@@ -51,10 +54,10 @@ impl<M> GeneralAllocators<M> {
             sw_allocator: Allocator::new(&router.sw_allocator, p.routers, rows, cols),
             vc_arbiter: router.vc_allocator.arbiter,
             sw_arbiter: router.sw_allocator.arbiter,
-            sw_vc: (0..p.routers * rows).map(|row| (row % speedup) as u16).collect(),
+            sw_vc: (0..p.routers * shape.rows()).map(|row| (row % shape.rows() % speedup) as u16).collect(),
             held_rows: vec![0; if router.hold_switch_for_packet { p.routers } else { 0 }],
-            held_input: vec![0; if router.hold_switch_for_packet { p.routers * rows } else { 0 }],
-            next_turn: vec![0; if router.output_speedup > 1 { p.routers * p.ports } else { 0 }],
+            held_slot: vec![0; if router.hold_switch_for_packet { p.routers * shape.rows() } else { 0 }],
+            next_turn: vec![0; if router.output_speedup > 1 { p.routers * shape.ports() } else { 0 }],
             asks: Vec::with_capacity(vcs_of_router),
             requests: Vec::with_capacity(vcs_of_router * p.vcs.min(64)),
             grants: Vec::with_capacity(vcs_of_router),
@@ -70,18 +73,12 @@ impl<M: VcMask> Kernel<M> {
     /// Whether some way through the switch of `router` is held.
     #[inline(always)]
     pub(super) fn has_held(&self, router: usize) -> bool {
-        match &self.allocation {
-            Allocation::Fast(_) => false,
-            Allocation::General(general) => {
-                self.rules.hold && general.as_ref().is_some_and(|g| g.held_rows[router] != 0)
-            }
-        }
+        self.rules.hold && self.general.as_ref().is_some_and(|g| g.held_rows[router] != 0)
     }
 
     /// One cycle of one router.
     pub(super) fn step_general(&mut self, router: usize) {
-        let Allocation::General(slot) = &mut self.allocation else { return };
-        let Some(mut general) = slot.take() else { return };
+        let Some(mut general) = self.general.take() else { return };
         general.fresh.clear();
         general.speculative.clear();
         general.sending.clear();
@@ -92,19 +89,30 @@ impl<M: VcMask> Kernel<M> {
         self.allocate_switch(router, &mut general, rows, cols);
         self.send(router, &mut general);
         // What won its VC but not the switch asks without speculation from the next cycle on.
-        for i in 0..general.fresh.len() {
-            let input = general.fresh[i] as usize;
-            let vc = &self.routers.inputs[router * self.p.ports * self.p.vcs + input];
+        for &slot in &general.fresh {
+            let vc = &self.routers.inputs[self.shape.vc(router, slot as usize)];
             if vc.flags & GRANTED != 0 && vc.flags & ACTIVE == 0 {
-                self.activate(router, input);
+                self.activate(router, slot as usize);
             }
         }
-        self.allocation = Allocation::General(Some(general));
+        self.general = Some(general);
     }
 
-    /// The priority of the front packet of `input` under an arbiter; the smaller, the better.
-    fn priority(&self, arbiter: ArbiterKind, router: usize, input: usize) -> u128 {
-        let at = router * self.p.ports * self.p.vcs + input;
+    /// The number of a slot in the model.
+    fn model_number(&self, slot: usize) -> u16 {
+        let (port, vc) = self.shape.port_and_vc(slot);
+        (port * self.p.vcs + vc) as u16
+    }
+
+    /// The slot of a number in the model.
+    fn slot_of(&self, number: u16) -> usize {
+        let number = number as usize;
+        self.shape.slot(number / self.p.vcs, number % self.p.vcs)
+    }
+
+    /// The priority of the front packet of input VC `slot` under an arbiter; the smaller, the better.
+    fn priority(&self, arbiter: ArbiterKind, router: usize, slot: usize) -> u128 {
+        let at = self.shape.vc(router, slot);
         match arbiter {
             ArbiterKind::RoundRobin | ArbiterKind::Matrix => 0,
             ArbiterKind::OldestFirst => {
@@ -112,40 +120,38 @@ impl<M: VcMask> Kernel<M> {
                 // 63 bits of time leave the highest for speculation.
                 u128::from(packet.created) << 64 | u128::from(packet.src) << 32 | u128::from(packet.sequence)
             }
-            ArbiterKind::Fcfs => u128::from(self.arrivals[at]) << 64 | input as u128,
+            ArbiterKind::Fcfs => u128::from(self.arrivals[at]) << 64 | slot as u128,
         }
     }
 
     fn allocate_vcs(&mut self, router: usize, general: &mut GeneralAllocators<M>) {
         let mut asks = std::mem::take(&mut general.asks);
-        self.collect_asks(router, &mut asks);
+        self.collect_asks(router, !0, &mut asks);
         general.requests.clear();
         for ask in &asks {
-            let priority = self.priority(general.vc_arbiter, router, ask.input as usize);
-            let first = ask.port as usize * self.p.vcs;
+            let priority = self.priority(general.vc_arbiter, router, ask.slot as usize);
+            let row = self.model_number(ask.slot as usize);
             let mut credit = false;
             ask.usable.for_each(|v| {
-                general.requests.push(Request { row: ask.input, col: (first + v) as u16, priority });
-                credit |= self.routers.outputs[router * self.p.ports * self.p.vcs + first + v].credits > 0;
+                let output = self.shape.slot(ask.port as usize, v);
+                general.requests.push(Request { row, col: self.model_number(output), priority });
+                credit |= self.routers.outputs[self.shape.vc(router, output)].credits > 0;
             });
             if self.rules.speculative && credit {
-                general.speculative.push((ask.input, ask.port));
+                general.speculative.push((ask.slot, ask.port));
             }
         }
         general.asks = asks;
         general.grants.clear();
         general.vc_allocator.allocate(router, &general.requests, &mut general.grants);
-        for i in 0..general.grants.len() {
-            let (row, col) = general.grants[i];
-            let (input, port) = (row as usize, self.port_of[col as usize] as usize);
-            self.grant_vc(router, input, port, col as usize - port * self.p.vcs);
+        for &(row, col) in &general.grants {
+            let (port, out_vc) = self.shape.port_and_vc(self.slot_of(col));
+            let slot = self.slot_of(row);
+            self.grant_vc(router, slot, port, out_vc);
             if self.rules.speculative {
-                general.fresh.push(row);
-            } else if self.p.vc_alloc_delay_cycles == 0 {
-                self.activate(router, input);
+                general.fresh.push(slot as u16);
             } else {
-                let at = self.now + u64::from(self.p.vc_alloc_delay_cycles);
-                self.wheel.at(at).wakes.push(Wake { router: router as u32, input: row });
+                self.activate_after_delay(router, slot);
             }
         }
     }
@@ -158,14 +164,12 @@ impl<M: VcMask> Kernel<M> {
         while left != 0 {
             let row = left.trailing_zeros() as usize;
             left &= left - 1;
-            let input = general.held_input[router * self.p.ports * self.rules.input_speedup + row];
-            let base = router * self.p.ports * self.p.vcs;
-            let vc = &self.routers.inputs[base + input as usize];
-            let (_, col) = self.row_and_col(input as usize, vc.port as usize);
-            cols |= 1 << col;
-            let can_send = self.routers.outputs[base + vc.output as usize].credits > 0;
+            let slot = general.held_slot[self.shape.row(router, row)];
+            let vc = &self.routers.inputs[self.shape.vc(router, slot as usize)];
+            cols |= 1 << self.row_and_col(slot as usize, vc.port as usize).1;
+            let can_send = self.routers.outputs[self.shape.vc(router, vc.output as usize)].credits > 0;
             if can_send {
-                general.sending.push((row as u16, input));
+                general.sending.push((row as u16, slot));
             }
             if !can_send || vc.left == 1 || vc.occupied == 1 {
                 general.held_rows[router] &= !(1 << row);
@@ -175,41 +179,38 @@ impl<M: VcMask> Kernel<M> {
     }
 
     /// The VC that a row sends for a column, of those in `candidates`: the best priority, then the first in turn.
-    fn pick_vc(&self, general: &GeneralAllocators<M>, router: usize, row: usize, in_port: usize, candidates: &M) -> usize {
+    fn pick_vc(&self, general: &GeneralAllocators<M>, router: usize, row: usize, candidates: &M) -> usize {
         let vcs = self.p.vcs;
-        let pointer = general.sw_vc[router * self.p.ports * self.rules.input_speedup + row] as usize;
+        let pointer = general.sw_vc[self.shape.row(router, row)] as usize;
         if matches!(general.sw_arbiter, ArbiterKind::RoundRobin | ArbiterKind::Matrix) {
             return candidates.first_from(pointer);
         }
+        let in_port = row / self.rules.input_speedup;
         let mut best = (u128::MAX, vcs, 0);
         candidates.for_each(|v| {
-            let priority = self.priority(general.sw_arbiter, router, in_port * vcs + v);
+            let priority = self.priority(general.sw_arbiter, router, self.shape.slot(in_port, v));
             best = best.min((priority, (v + vcs - pointer) % vcs, v));
         });
         best.2
     }
 
     fn allocate_switch(&mut self, router: usize, general: &mut GeneralAllocators<M>, busy_rows: u64, busy_cols: u64) {
-        let speedup = self.rules.input_speedup;
-        let rows = self.p.ports * speedup;
-        let cols_per_port = self.rules.output_speedup;
+        let (is, os) = (self.rules.input_speedup, self.rules.output_speedup);
         general.requests.clear();
         general.senders.clear();
         let mut cols = self.routers.summary[router].requested_cols & !busy_cols;
         while cols != 0 {
             let col = cols.trailing_zeros() as usize;
             cols &= cols - 1;
-            let mut asking = self.routers.requests[router * self.p.ports * cols_per_port + col] & !busy_rows;
+            let mut asking = self.routers.requests[self.shape.col(router, col)] & !busy_rows;
             while asking != 0 {
                 let row = asking.trailing_zeros() as usize;
                 asking &= asking - 1;
-                let in_port = row / speedup;
-                let sendable = self.routers.sendable[(router * rows + row) * self.p.ports + col / cols_per_port];
-                let vc = self.pick_vc(general, router, row, in_port, &sendable);
-                let input = in_port * self.p.vcs + vc;
-                let priority = self.priority(general.sw_arbiter, router, input);
+                let sendable = self.routers.sendable[self.shape.row_port(router, row, col / os)];
+                let slot = self.shape.slot(row / is, self.pick_vc(general, router, row, &sendable));
+                let priority = self.priority(general.sw_arbiter, router, slot);
                 general.requests.push(Request { row: row as u16, col: col as u16, priority });
-                general.senders.push(input as u16);
+                general.senders.push(slot as u16);
             }
         }
         if self.rules.speculative {
@@ -220,11 +221,12 @@ impl<M: VcMask> Kernel<M> {
         for i in 0..general.grants.len() {
             let (row, col) = general.grants[i];
             let Some(at) = general.requests.iter().position(|r| (r.row, r.col) == (row, col)) else { continue };
-            let input = general.senders[at];
-            let vc = input as usize % self.p.vcs;
-            general.sw_vc[router * rows + row as usize] = ((vc + speedup) % self.p.vcs) as u16;
-            if general.requests[at].priority & SPECULATIVE == 0 || self.speculation_came_true(router, input, col, general) {
-                general.sending.push((row, input));
+            let slot = general.senders[at];
+            let (_, vc) = self.shape.port_and_vc(slot as usize);
+            general.sw_vc[self.shape.row(router, row as usize)] = ((vc + is) % self.p.vcs) as u16;
+            let certain = general.requests[at].priority & SPECULATIVE == 0;
+            if certain || self.speculation_came_true(router, slot, col, general) {
+                general.sending.push((row, slot));
             }
         }
     }
@@ -232,28 +234,26 @@ impl<M: VcMask> Kernel<M> {
     /// Adds the requests of packets that wait for a VC, where no other VC of the row asks for the column.
     fn add_speculative(&mut self, router: usize, general: &mut GeneralAllocators<M>, busy_rows: u64, busy_cols: u64) {
         let certain = general.requests.len();
-        let rows = self.p.ports * self.rules.input_speedup;
-        for i in 0..general.speculative.len() {
-            let (input, port) = general.speculative[i];
-            let (row, col) = self.row_and_col(input as usize, port as usize);
+        for &(slot, port) in &general.speculative {
+            let (row, col) = self.row_and_col(slot as usize, port as usize);
             if busy_rows >> row & 1 == 1 || busy_cols >> col & 1 == 1 {
                 continue;
             }
-            let priority = SPECULATIVE | self.priority(general.sw_arbiter, router, input as usize);
+            let priority = SPECULATIVE | self.priority(general.sw_arbiter, router, slot as usize);
             let request = Request { row: row as u16, col: col as u16, priority };
-            let rival = general.requests.iter().position(|r| (r.row, r.col) == (request.row, request.col));
-            match rival {
+            match general.requests.iter().position(|r| (r.row, r.col) == (request.row, request.col)) {
                 None => {
                     general.requests.push(request);
-                    general.senders.push(input);
+                    general.senders.push(slot);
                 }
                 Some(at) if at >= certain => {
-                    let pointer = general.sw_vc[router * rows + row] as usize;
-                    let turn = |input: u16| (input as usize % self.p.vcs + self.p.vcs - pointer) % self.p.vcs;
-                    let (old, old_input) = (general.requests[at].priority, general.senders[at]);
-                    if (priority, turn(input)) < (old, turn(old_input)) {
+                    let pointer = general.sw_vc[self.shape.row(router, row)] as usize;
+                    let vc = |slot: u16| self.shape.port_and_vc(slot as usize).1;
+                    let turn = |slot: u16| (vc(slot) + self.p.vcs - pointer) % self.p.vcs;
+                    let (old, old_slot) = (general.requests[at].priority, general.senders[at]);
+                    if (priority, turn(slot)) < (old, turn(old_slot)) {
                         general.requests[at] = request;
-                        general.senders[at] = input;
+                        general.senders[at] = slot;
                     }
                 }
                 Some(_) => {}
@@ -262,25 +262,26 @@ impl<M: VcMask> Kernel<M> {
     }
 
     /// Whether a packet that was granted the switch on speculation has won a VC with a credit at that port as well.
-    fn speculation_came_true(&self, router: usize, input: u16, col: u16, general: &GeneralAllocators<M>) -> bool {
-        let base = router * self.p.ports * self.p.vcs;
-        let vc = &self.routers.inputs[base + input as usize];
-        general.fresh.contains(&input)
-            && self.row_and_col(input as usize, vc.port as usize).1 == col as usize
-            && self.routers.outputs[base + vc.output as usize].credits > 0
+    fn speculation_came_true(&self, router: usize, slot: u16, col: u16, general: &GeneralAllocators<M>) -> bool {
+        let vc = &self.routers.inputs[self.shape.vc(router, slot as usize)];
+        general.fresh.contains(&slot)
+            && self.row_and_col(slot as usize, vc.port as usize).1 == col as usize
+            && self.routers.outputs[self.shape.vc(router, vc.output as usize)].credits > 0
     }
 
     /// Moves this cycle's flits, in ascending order of rows, and notes which ways stay held.
     fn send(&mut self, router: usize, general: &mut GeneralAllocators<M>) {
         general.sending.sort_unstable();
-        let base = router * self.p.ports * self.p.vcs;
         for i in 0..general.sending.len() {
-            let (row, input) = general.sending[i];
-            let vc = &mut self.routers.inputs[base + input as usize];
-            vc.flags |= ACTIVE;
+            let (row, slot) = general.sending[i];
+            let vc = &self.routers.inputs[self.shape.vc(router, slot as usize)];
             let port = vc.port as usize;
             let hold = self.rules.hold && vc.left > 1 && vc.occupied > 1;
-            let turn = match general.next_turn.get_mut(router * self.p.ports + port) {
+            if vc.flags & ACTIVE == 0 {
+                // Sent on speculation: the request masks learn of it now.
+                self.activate(router, slot as usize);
+            }
+            let turn = match general.next_turn.get_mut(self.shape.port(router, port)) {
                 Some(next) => {
                     let turn = (*next).max(self.now);
                     *next = turn + 1;
@@ -288,22 +289,11 @@ impl<M: VcMask> Kernel<M> {
                 }
                 None => self.now,
             };
-            if self.rules.speculative && !self.is_listed(router, input as usize, port) {
-                // Sent on speculation: the request masks learn of it now.
-                self.activate(router, input as usize);
-            }
-            self.traverse(router, input as usize, turn);
+            self.traverse(router, slot as usize, turn);
             if hold {
                 general.held_rows[router] |= 1 << row;
-                general.held_input[router * self.p.ports * self.rules.input_speedup + row as usize] = input;
+                general.held_slot[self.shape.row(router, row as usize)] = slot;
             }
         }
-    }
-
-    /// Whether the masks say that `input` has a flit for `port`.
-    fn is_listed(&self, router: usize, input: usize, port: usize) -> bool {
-        let (row, _) = self.row_and_col(input, port);
-        let rows = self.p.ports * self.rules.input_speedup;
-        self.routers.sendable[(router * rows + row) * self.p.ports + port].contains(input % self.p.vcs)
     }
 }

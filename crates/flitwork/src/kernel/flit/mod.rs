@@ -13,17 +13,21 @@ mod audit;
 mod deadlock;
 mod deliver;
 mod fast;
+mod flat;
 mod general;
 mod mask;
 mod observe;
 mod packet;
+mod requests;
 mod route;
+mod shape;
 mod state;
 mod traverse;
 mod wheel;
 
 pub(crate) use packet::{Packet, PacketPool};
 pub(crate) use route::RouteTable;
+pub(crate) use shape::Shape;
 pub(crate) use wheel::{FlitArrival, NONE, Wheel};
 
 use crate::error::{Error, Result};
@@ -42,6 +46,7 @@ use std::ops::Range;
 /// A network in motion.
 pub(crate) struct Kernel<M> {
     p: Params,
+    shape: Shape,
     rules: Rules,
     routers: Routers<M>,
     pool: PacketPool,
@@ -50,8 +55,11 @@ pub(crate) struct Kernel<M> {
     terminals: Terminals,
     /// Routers with something to do, one bit each.
     active: Vec<u64>,
-    allocation: Allocation<M>,
-    /// Cycle in which the head of each front packet arrived, `[router][input]`; empty unless some arbiter is FCFS.
+    fast: FastAllocators<M>,
+    /// Where the fast way does not apply; taken out while a router is being stepped.
+    general: Option<Box<GeneralAllocators<M>>>,
+    plain: bool,
+    /// Cycle in which the head of each front packet arrived, by VC; empty unless some arbiter is FCFS.
     arrivals: Vec<u64>,
     log: PacketLog,
     /// Flits ejected at each terminal in the measurement.
@@ -61,18 +69,9 @@ pub(crate) struct Kernel<M> {
     links: Option<LinkRecorder>,
     stalls: Option<StallCounter>,
     observer: observe::Observer,
-    /// Local numbers of input VCs to ports, to save divisions.
-    port_of: Vec<u8>,
     now: u64,
     /// Visit routers from last to first; the result must not depend on it.
     reverse: bool,
-}
-
-/// How VCs and the switch are allocated.
-enum Allocation<M> {
-    Fast(FastAllocators<M>),
-    /// `None` only while a router is being stepped.
-    General(Option<Box<GeneralAllocators<M>>>),
 }
 
 /// The options of the network that the step function asks for.
@@ -88,6 +87,10 @@ struct Rules {
     speculative: bool,
     hold: bool,
     fcfs: bool,
+    /// Several controllers, and the ejection port is chosen at each request.
+    chooses_ejection_port: bool,
+    /// Either of the two below is more than 1.
+    speedup: bool,
     input_speedup: usize,
     output_speedup: usize,
 }
@@ -106,6 +109,9 @@ impl Rules {
             speculative: router.speculative,
             hold: router.hold_switch_for_packet,
             fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs),
+            chooses_ejection_port: network.terminal.controllers > 1
+                && network.terminal.ejection_port == EjectionPort::Any,
+            speedup: router.input_speedup > 1 || router.output_speedup > 1,
             input_speedup: router.input_speedup as usize,
             output_speedup: router.output_speedup as usize,
         }
@@ -168,23 +174,22 @@ impl<M: VcMask> Kernel<M> {
                 (t, run.warmup_cycles..run.warmup_cycles + run.measurement_cycles)
             }
         };
-        let general = variation.general || !is_plain(network);
+        let plain = !variation.general && is_plain(network);
+        let shape = Shape::new(&p, rules.input_speedup, rules.output_speedup);
         // Reserve for every buffer in use where that is little; larger networks grow while they warm up.
         let events = (p.routers * p.ports).min(1 << 14);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         Ok(Kernel {
-            routers: Routers::new(&p, &plan.grid, rules.input_speedup, rules.output_speedup),
+            routers: Routers::new(&p, &shape, &plan.grid),
             pool: PacketPool::new(packets),
             wheel: Wheel::new(longest_delay(&p, &rules), events),
             routes: RouteTable::new(&plan.grid, &plan.routing),
             terminals,
             active: vec![0; p.routers.div_ceil(64)],
-            allocation: if general {
-                Allocation::General(Some(Box::new(GeneralAllocators::new(network, &p))))
-            } else {
-                Allocation::Fast(FastAllocators::new(&p))
-            },
-            arrivals: vec![0; if rules.fcfs { p.routers * p.ports * p.vcs } else { 0 }],
+            fast: FastAllocators::new(&p, &shape, if plain { p.routers } else { 0 }),
+            general: (!plain).then(|| Box::new(GeneralAllocators::new(network, &p, &shape))),
+            plain,
+            arrivals: vec![0; if rules.fcfs { p.routers * shape.slots() } else { 0 }],
             log: PacketLog::new(measurement.clone(), run.record.packets),
             ejected: vec![0; p.terminals],
             measurement,
@@ -192,10 +197,10 @@ impl<M: VcMask> Kernel<M> {
             links: (run.record.link_window_cycles > 0)
                 .then(|| LinkRecorder::new(run.record.link_window_cycles, p.routers * p.network_ports)),
             stalls: run.record.stalls.then(|| StallCounter::new(run.record.link_window_cycles > 0)),
-            observer: observe::Observer::new(&p, run.record.stalls),
-            port_of: (0..p.ports * p.vcs).map(|i| (i / p.vcs) as u8).collect(),
+            observer: observe::Observer::new(&p, &shape, run.record.stalls),
             now: 0,
             reverse: variation.reverse,
+            shape,
             rules,
             p,
         })
@@ -267,9 +272,10 @@ impl<M: VcMask> Kernel<M> {
             let bit = if self.reverse { 63 - bits.leading_zeros() } else { bits.trailing_zeros() };
             bits &= !(1 << bit);
             let router = word * 64 + bit as usize;
-            match &self.allocation {
-                Allocation::Fast(_) => self.step_fast(router),
-                Allocation::General(_) => self.step_general(router),
+            if self.plain {
+                self.step_fast(router);
+            } else {
+                self.step_general(router);
             }
             let s = &self.routers.summary[router];
             if s.waiting_ports == 0 && s.requested_cols == 0 && !self.has_held(router) {

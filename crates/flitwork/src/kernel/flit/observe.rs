@@ -1,9 +1,10 @@
 //! The end of a cycle: link use per window, why flits stand still, and the result of a run.
 
+use super::Kernel;
 use super::mask::VcMask;
+use super::shape::Shape;
 use super::state::{ACTIVE, EJECTING, GRANTED, WAITING};
 use super::wheel::NONE;
-use super::Kernel;
 use crate::measure::{LinkWindows, SimulationResult, StallReason, Status};
 use crate::plan::{Params, Plan};
 use crate::schedule::OpKind;
@@ -42,23 +43,23 @@ impl LinkRecorder {
 /// When things happened last, to tell why others did not; empty unless stalls are recorded.
 #[derive(Debug)]
 pub(super) struct Observer {
-    /// Cycle + 1 in which an input VC sent a flit, `[router][input]`.
+    /// Cycle + 1 in which an input VC sent a flit, by VC.
     moved: Vec<u64>,
     /// Cycle + 1 in which an input VC asked for a free output VC.
     asked: Vec<u64>,
-    /// Cycle + 1 in which an output port, and an input port, sent a flit, `[router][port]`.
+    /// Cycle + 1 in which an output port, and an input port, sent a flit, by port.
     port_out: Vec<u64>,
     port_in: Vec<u64>,
 }
 
 impl Observer {
-    pub fn new(p: &Params, enabled: bool) -> Self {
+    pub fn new(p: &Params, shape: &Shape, enabled: bool) -> Self {
         let routers = if enabled { p.routers } else { 0 };
         Observer {
-            moved: vec![0; routers * p.ports * p.vcs],
-            asked: vec![0; routers * p.ports * p.vcs],
-            port_out: vec![0; routers * p.ports],
-            port_in: vec![0; routers * p.ports],
+            moved: vec![0; routers * shape.slots()],
+            asked: vec![0; routers * shape.slots()],
+            port_out: vec![0; routers * shape.ports()],
+            port_in: vec![0; routers * shape.ports()],
         }
     }
 
@@ -82,9 +83,10 @@ impl<M: VcMask> Kernel<M> {
         if self.stalls.is_some() {
             self.count_stalls();
         }
-        if let Some(links) = &mut self.links {
-            if links.ends_with(self.now) {
-                links.close(&self.routers.link_flits);
+        if self.links.as_ref().is_some_and(|links| links.ends_with(self.now)) {
+            let totals = self.link_flits();
+            if let Some(links) = &mut self.links {
+                links.close(&totals);
                 if let Some(stalls) = &mut self.stalls {
                     stalls.next_window();
                 }
@@ -93,19 +95,20 @@ impl<M: VcMask> Kernel<M> {
     }
 
     fn count_stalls(&mut self) {
-        let inputs = self.p.ports * self.p.vcs;
         for router in 0..self.p.routers {
-            for input in 0..inputs {
-                let vc = &self.routers.inputs[router * inputs + input];
-                if vc.front == NONE || vc.occupied == 0 || self.observer.moved[router * inputs + input] == self.now + 1 {
+            for slot in 0..self.shape.slots() {
+                let at = self.shape.vc(router, slot);
+                let vc = &self.routers.inputs[at];
+                if vc.front == NONE || vc.occupied == 0 || self.observer.moved[at] == self.now + 1 {
                     continue;
                 }
                 let (tail, flags, port) = (vc.left == 1, vc.flags, vc.port as usize);
-                let reason = self.stall_reason(router, input);
+                let reason = self.stall_reason(router, slot);
                 let idle_ejection = flags & EJECTING != 0 && {
                     let local = (port - self.p.network_ports) / self.p.controllers * self.p.controllers;
-                    let first = router * self.p.ports + self.p.network_ports + local;
-                    (first..first + self.p.controllers).any(|q| self.observer.port_out[q] != self.now + 1)
+                    let first = self.p.network_ports + local;
+                    let idle = |q| self.observer.port_out[self.shape.port(router, q)] != self.now + 1;
+                    (first..first + self.p.controllers).any(idle)
                 };
                 if let Some(stalls) = &mut self.stalls {
                     stalls.count(reason, tail, idle_ejection);
@@ -115,29 +118,37 @@ impl<M: VcMask> Kernel<M> {
     }
 
     /// Why the front flit of an input VC did not move in this cycle.
-    fn stall_reason(&self, router: usize, input: usize) -> StallReason {
-        let base = router * self.p.ports * self.p.vcs;
-        let vc = &self.routers.inputs[base + input];
+    fn stall_reason(&self, router: usize, slot: usize) -> StallReason {
+        let at = self.shape.vc(router, slot);
+        let vc = &self.routers.inputs[at];
         let ejecting = vc.flags & EJECTING != 0;
         let or_ejection = |reason| if ejecting { StallReason::EjectionPortBusy } else { reason };
         if vc.flags & GRANTED == 0 {
             if vc.flags & WAITING == 0 {
                 return StallReason::Pipeline;
             }
-            let asked = self.observer.asked[base + input] == self.now + 1;
+            let asked = self.observer.asked[at] == self.now + 1;
             return or_ejection(if asked { StallReason::LostVcAllocation } else { StallReason::NoVc });
         }
         if vc.flags & ACTIVE == 0 {
             return StallReason::Pipeline;
         }
-        if self.routers.outputs[base + vc.output as usize].credits == 0 {
+        if self.routers.outputs[self.shape.vc(router, vc.output as usize)].credits == 0 {
             return StallReason::NoCredit;
         }
-        let in_port = self.port_of[input] as usize;
-        if self.observer.port_in[router * self.p.ports + in_port] == self.now + 1 && self.rules.input_speedup == 1 {
+        let (in_port, _) = self.shape.port_and_vc(slot);
+        let in_port_sent = self.observer.port_in[self.shape.port(router, in_port)] == self.now + 1;
+        if in_port_sent && self.rules.input_speedup == 1 {
             return StallReason::InputPortBusy;
         }
         or_ejection(StallReason::LostSwitch)
+    }
+
+    /// Flits sent over every network channel so far, `[router][network port]`, flattened.
+    fn link_flits(&self) -> Vec<u64> {
+        let ports = self.p.network_ports;
+        let all = self.routers.link_flits.as_slice().chunks(self.shape.ports());
+        all.flat_map(|router| router[..ports].iter().copied()).collect()
     }
 
     /// The outcome of the run.
@@ -150,9 +161,10 @@ impl<M: VcMask> Kernel<M> {
             crate::plan::Workload::Open(traffic) => created as f64 * f64::from(traffic.packet_flits) / terminal_cycles,
             crate::plan::Workload::Closed { .. } => 0.0,
         };
+        let link_flits = self.link_flits();
         if let Some(links) = &mut self.links {
             if !links.ends_with(self.now) {
-                links.close(&self.routers.link_flits);
+                links.close(&link_flits);
             }
         }
         SimulationResult {
@@ -166,7 +178,7 @@ impl<M: VcMask> Kernel<M> {
             packet_latency: self.log.packet_latency.summary(),
             network_latency: self.log.network_latency.summary(),
             mean_hops: self.log.mean_hops(),
-            link_flits: self.routers.link_flits,
+            link_flits,
             ejected_flits: self.ejected,
             link_windows: self.links.map(|l| LinkWindows { window_cycles: l.window_cycles, flits: l.flits }),
             stalls: self.stalls.map(|s| s.report()),
@@ -183,7 +195,8 @@ fn with_message_numbers(
     if let crate::plan::Workload::Closed { schedule, .. } = &plan.workload {
         let mut number = vec![0; schedule.ops.len()];
         for rank in 0..schedule.ranks() {
-            let sends = schedule.ops_of(rank).filter(|&op| matches!(schedule.ops[op as usize].kind, OpKind::Send { .. }));
+            let sends =
+                schedule.ops_of(rank).filter(|&op| matches!(schedule.ops[op as usize].kind, OpKind::Send { .. }));
             sends.enumerate().for_each(|(i, op)| number[op as usize] = i as u32);
         }
         records.iter_mut().for_each(|r| r.message = number[r.message as usize]);

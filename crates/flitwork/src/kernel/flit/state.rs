@@ -9,7 +9,9 @@
 //! for an output VC, which output VCs are free, which input VCs could send a flit to which output port (`sendable`), and
 //! which rows ask for which column of the switch (`requests`).
 
+use super::flat::Flat;
 use super::mask::VcMask;
+use super::shape::Shape;
 use super::wheel::NONE;
 use crate::plan::Params;
 use crate::topology::Grid;
@@ -38,7 +40,7 @@ pub(crate) struct InputVc {
     pub left: u16,
     /// Flits in the buffer, of all packets.
     pub occupied: u16,
-    /// Output VC that the front packet owns, `port * vcs + vc`.
+    /// Output VC (slot) that the front packet owns.
     pub output: u16,
     /// Output port that the front packet wants or uses.
     pub port: u8,
@@ -50,7 +52,7 @@ pub(crate) struct InputVc {
 /// An output virtual channel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputVc {
-    /// Input VC that owns it, `port * vcs + vc`, or [`FREE`].
+    /// Input VC (slot) that owns it, or [`FREE`].
     pub owner: u16,
     pub credits: u16,
 }
@@ -67,34 +69,35 @@ pub(crate) struct Summary {
     pub requested_cols: u64,
 }
 
-/// All routers.
+/// All routers. Numbers are those of [`Shape`].
 #[derive(Debug)]
 pub(crate) struct Routers<M> {
-    /// Input VCs, `[router][port * vcs + vc]`.
-    pub inputs: Vec<InputVc>,
-    /// Output VCs, `[router][port * vcs + vc]`.
-    pub outputs: Vec<OutputVc>,
-    pub summary: Vec<Summary>,
-    /// Input VCs of a port that wait for an output VC, `[router][port]`.
-    pub waiting: Vec<M>,
-    /// Output VCs of a port without owner, `[router][port]`.
-    pub free: Vec<M>,
-    /// Input VCs of a row that could send a flit to an output port, `[router][row][port]`.
-    pub sendable: Vec<M>,
-    /// Rows that ask for a column, `[router][column]`.
-    pub requests: Vec<u64>,
-    /// Router at the other end of a network port, `[router][port]`, or [`NONE`].
-    pub neighbours: Vec<u32>,
-    /// Flits sent over each network channel, `[router][port]`.
-    pub link_flits: Vec<u64>,
-    /// VCs that a packet of each dateline class may use, by port: `[port][class]`.
-    pub allowed: Vec<[M; 2]>,
+    /// By VC.
+    pub inputs: Flat<InputVc>,
+    /// By VC.
+    pub outputs: Flat<OutputVc>,
+    pub summary: Flat<Summary>,
+    /// Input VCs of a port that wait for an output VC, by port.
+    pub waiting: Flat<M>,
+    /// Output VCs of a port without owner, by port.
+    pub free: Flat<M>,
+    /// Input VCs of a switch row that could send a flit to an output port, by (row, port).
+    pub sendable: Flat<M>,
+    /// Rows that ask for a column, by column.
+    pub requests: Flat<u64>,
+    /// First VC at the other end of the channel of a network port, by port; [`NONE`] where there is no channel. The input
+    /// port that an output port leads to and the output port that feeds an input port have the same number, so one table
+    /// serves both directions.
+    pub far_end: Flat<u32>,
+    /// Flits sent over each network channel, by port.
+    pub link_flits: Flat<u64>,
+    /// VCs that a packet of each dateline class may use, `[port][class]`.
+    pub allowed: Flat<[M; 2]>,
 }
 
 impl<M: VcMask> Routers<M> {
     /// Empty routers.
-    pub fn new(p: &Params, grid: &Grid, input_speedup: usize, output_speedup: usize) -> Self {
-        let vcs_of_router = p.ports * p.vcs;
+    pub fn new(p: &Params, shape: &Shape, grid: &Grid) -> Self {
         let input = InputVc {
             front: NONE,
             behind_first: NONE,
@@ -108,29 +111,29 @@ impl<M: VcMask> Routers<M> {
         };
         let all = M::range(0, p.vcs);
         let half = p.vcs / 2;
-        let allowed = (0..p.ports)
-            .map(|port| {
-                if port < p.network_ports && grid.wraps(port / 2) && grid.size(port / 2) > 1 {
-                    [M::range(0, p.vcs - half), M::range(p.vcs - half, p.vcs)]
-                } else {
-                    [all, all]
-                }
-            })
-            .collect();
-        let neighbours = (0..grid.routers())
-            .flat_map(|r| (0..p.network_ports).map(move |port| grid.neighbour(r, port).unwrap_or(NONE)))
-            .collect();
+        let allowed = (0..shape.ports()).map(|port| {
+            if port < p.network_ports && grid.wraps(port / 2) && grid.size(port / 2) > 1 {
+                [M::range(0, p.vcs - half), M::range(p.vcs - half, p.vcs)]
+            } else {
+                [all, all]
+            }
+        });
+        let far_end = (0..p.routers).flat_map(|r| (0..shape.ports()).map(move |port| (r, port))).map(|(r, port)| {
+            let neighbour = (port < p.network_ports).then(|| grid.neighbour(r as u32, port)).flatten();
+            neighbour.map_or(NONE, |n| shape.vc(n as usize, shape.slot(port ^ 1, 0)) as u32)
+        });
+        let output = OutputVc { owner: FREE, credits: p.buffer_flits as u16 };
         Routers {
-            inputs: vec![input; p.routers * vcs_of_router],
-            outputs: vec![OutputVc { owner: FREE, credits: p.buffer_flits as u16 }; p.routers * vcs_of_router],
-            summary: vec![Summary::default(); p.routers],
-            waiting: vec![M::EMPTY; p.routers * p.ports],
-            free: vec![all; p.routers * p.ports],
-            sendable: vec![M::EMPTY; p.routers * p.ports * input_speedup * p.ports],
-            requests: vec![0; p.routers * p.ports * output_speedup],
-            neighbours,
-            link_flits: vec![0; p.routers * p.network_ports],
-            allowed,
+            inputs: Flat::filled(p.routers * shape.slots(), input),
+            outputs: Flat::filled(p.routers * shape.slots(), output),
+            summary: Flat::filled(p.routers, Summary::default()),
+            waiting: Flat::filled(p.routers * shape.ports(), M::EMPTY),
+            free: Flat::filled(p.routers * shape.ports(), all),
+            sendable: Flat::filled(p.routers * shape.rows() * shape.ports(), M::EMPTY),
+            requests: Flat::filled(p.routers * shape.cols(), 0),
+            far_end: far_end.collect(),
+            link_flits: Flat::filled(p.routers * shape.ports(), 0),
+            allowed: allowed.collect(),
         }
     }
 }

@@ -10,57 +10,39 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// A flit on its way into an input VC.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FlitArrival {
-    /// Receiving router.
-    pub router: u32,
+    /// Receiving input VC (see `Shape::vc`).
+    pub vc: u32,
     /// The packet if this is its head, else [`NONE`].
     pub packet: u32,
-    /// VC of the port.
-    pub vc: u16,
-    /// Input port.
-    pub port: u16,
-}
-
-/// A credit on its way to an output VC of a router, or (with `port` [`TO_CONTROLLER`]) to a controller.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CreditArrival {
-    /// Receiving router or controller.
-    pub target: u32,
-    /// VC of the port.
-    pub vc: u16,
-    /// Output port.
-    pub port: u16,
-}
-
-/// The port number that marks a credit for a controller.
-pub(crate) const TO_CONTROLLER: u16 = u16::MAX;
-
-/// An input VC whose front packet leaves a pipeline stage: it waits for a VC from now on, or may request the switch.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wake {
-    /// The router.
-    pub router: u32,
-    /// Input VC, `port * vcs + vc`.
-    pub input: u16,
 }
 
 /// All that is due in one cycle.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
     pub flits: Vec<FlitArrival>,
-    pub credits: Vec<CreditArrival>,
-    pub wakes: Vec<Wake>,
+    /// Output VCs that get a credit.
+    pub credits: Vec<u32>,
+    /// Controllers' VCs that get a credit, `controller * vcs + vc`.
+    pub controller_credits: Vec<u32>,
+    /// Input VCs whose front packet leaves a pipeline stage: it waits for an output VC, or may request the switch, from now on.
+    pub wakes: Vec<u32>,
     /// Packets whose tail arrives at its terminal.
     pub tails: Vec<u32>,
 }
 
 impl Slot {
     fn is_empty(&self) -> bool {
-        self.flits.is_empty() && self.credits.is_empty() && self.wakes.is_empty() && self.tails.is_empty()
+        self.flits.is_empty()
+            && self.credits.is_empty()
+            && self.controller_credits.is_empty()
+            && self.wakes.is_empty()
+            && self.tails.is_empty()
     }
 
     fn clear(&mut self) {
         self.flits.clear();
         self.credits.clear();
+        self.controller_credits.clear();
         self.wakes.clear();
         self.tails.clear();
     }
@@ -79,7 +61,8 @@ impl Wheel {
         let size = (longest + 2).next_power_of_two();
         let slot = || Slot {
             flits: Vec::with_capacity(events),
-            credits: Vec::with_capacity(2 * events),
+            credits: Vec::with_capacity(events),
+            controller_credits: Vec::with_capacity(events),
             wakes: Vec::with_capacity(events),
             tails: Vec::with_capacity(events),
         };
@@ -109,15 +92,9 @@ impl Wheel {
         self.slots.iter().all(Slot::is_empty)
     }
 
-    /// Flits under way on network and injection channels.
-    #[cfg(any(test, feature = "audit"))]
-    pub fn flits(&self) -> impl Iterator<Item = &FlitArrival> {
-        self.slots.iter().flat_map(|s| &s.flits)
-    }
-
-    /// Credits under way.
-    #[cfg(any(test, feature = "audit"))]
-    pub fn credits(&self) -> impl Iterator<Item = &CreditArrival> {
-        self.slots.iter().flat_map(|s| &s.credits)
+    /// All slots.
+    #[cfg(feature = "audit")]
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
     }
 }
