@@ -1,0 +1,182 @@
+//! The tree keeps to docs/architecture.md: who may use whom, nothing knows Python, files stay readable.
+//!
+//! Paths are read from the text: `use crate::module::...` and `crate::module::...`, without comments and unit tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What the non-test code of each module of the crate may use, from the bottom up: a module names only modules above it in
+/// this table, so there is no cycle among them.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("error", &[]),
+    ("topology", &[]),
+    ("traffic", &[]),
+    ("routing", &["topology"]),
+    ("schedule", &["error"]),
+    ("collective", &["error", "schedule", "topology"]),
+    // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
+    ("spec", &["collective", "error", "routing"]),
+    ("router", &["spec"]),
+    ("bound", &["error", "routing", "schedule", "topology"]),
+    ("plan", &["collective", "error", "routing", "schedule", "spec", "topology", "traffic"]),
+    ("measure", &[]),
+    ("terminal", &["error", "measure", "plan", "routing", "schedule", "spec", "topology", "traffic"]),
+    (
+        "kernel",
+        &["error", "measure", "plan", "router", "routing", "schedule", "spec", "terminal", "topology", "traffic"],
+    ),
+    ("run", &["bound", "error", "kernel", "measure", "plan", "spec"]),
+    ("components", &["collective"]),
+];
+
+/// Uses that should not be there, and what would end them. Only ever take rows away.
+const DEBTS: &[(&str, &str, &str)] = &[
+    ("terminal", "kernel", "the wheel, the pool, the packet and the route table belong below both, or behind a trait"),
+    ("measure", "kernel", "PacketLog::arrived needs five numbers of the packet, not the kernel's type"),
+    ("measure", "traffic", "the hash `mix` belongs in a module of its own"),
+    ("kernel", "run", "Progress is what a kernel reports: it belongs with the kernel"),
+];
+
+/// Most lines of a file.
+const LONGEST_FILE: usize = 600;
+
+fn crate_folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All Rust files below `folder`.
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The code of a file: without comments, and without the unit tests, which stand at its end.
+fn code(text: &str) -> String {
+    let own = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    own.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// The first module of `path` below `src`, and how many modules deep the file is: `src/kernel/flit/mask.rs` is in `kernel`,
+/// three deep.
+fn module_of(path: &Path) -> (String, usize) {
+    let inside = path.strip_prefix(crate_folder().join("src")).unwrap().with_extension("");
+    let mut parts: Vec<String> = inside.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+    if parts.last().is_some_and(|p| p == "mod") {
+        parts.pop();
+    }
+    (parts[0].clone(), parts.len())
+}
+
+/// The modules that follow each `crate::` in `code`; `{a, b}` counts as both.
+fn modules_named(code: &str) -> BTreeSet<String> {
+    let mut named = BTreeSet::new();
+    for (at, _) in code.match_indices("crate::") {
+        // Another crate's name may end in "crate".
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let rest = &code[at + "crate::".len()..];
+        assert!(!rest.starts_with('{'), "write one `use crate::module::...` for each module, not `use crate::{{...}}`");
+        named.insert(rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
+    }
+    named
+}
+
+/// Who uses whom, outside of tests: (user, used) to the files.
+fn uses() -> BTreeMap<(String, String), Vec<String>> {
+    let mut uses: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for path in rust_files(&crate_folder().join("src")) {
+        if path.ends_with("lib.rs") || path.ends_with("tests.rs") {
+            continue;
+        }
+        let (module, depth) = module_of(&path);
+        let text = code(&fs::read_to_string(&path).unwrap());
+        let out = "super::".repeat(depth);
+        assert!(!text.contains(&out), "{}: write crate:: for what is outside of {module}", path.display());
+        for used in modules_named(&text) {
+            if used != module {
+                uses.entry((module.clone(), used)).or_default().push(path.display().to_string());
+            }
+        }
+    }
+    uses
+}
+
+#[test]
+fn modules_use_only_what_is_below_them() {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
+    for ((user, used), files) in uses() {
+        let may =
+            allowed.get(user.as_str()).unwrap_or_else(|| panic!("{user} is missing in MAY_USE: say what it may use"));
+        let debt = DEBTS.iter().any(|d| (d.0, d.1) == (user.as_str(), used.as_str()));
+        assert!(
+            may.contains(&used.as_str()) || debt,
+            "{user} must not use {used} (docs/architecture.md): {}",
+            files.join(", ")
+        );
+    }
+}
+
+#[test]
+fn the_table_has_no_cycle_and_every_module() {
+    for (i, (module, may)) in MAY_USE.iter().enumerate() {
+        for used in *may {
+            assert!(MAY_USE[..i].iter().any(|m| m.0 == *used), "{module} -> {used} does not point up in MAY_USE");
+        }
+    }
+    for path in rust_files(&crate_folder().join("src")) {
+        let (module, _) = module_of(&path);
+        assert!(module == "lib" || MAY_USE.iter().any(|m| m.0 == module), "{module} is missing in MAY_USE");
+    }
+}
+
+/// A debt that is paid is struck off: the list can only become shorter.
+#[test]
+fn every_debt_is_still_there() {
+    let uses = uses();
+    for (user, used, what) in DEBTS {
+        assert!(
+            uses.contains_key(&(user.to_string(), used.to_string())),
+            "{user} does not use {used} any more ({what}): take the row out of DEBTS"
+        );
+    }
+}
+
+#[test]
+fn nothing_here_knows_python() {
+    let manifest = fs::read_to_string(crate_folder().join("Cargo.toml")).unwrap();
+    let sources = rust_files(&crate_folder().join("src"));
+    let texts = sources.iter().map(|p| (p.display().to_string(), code(&fs::read_to_string(p).unwrap())));
+    for (name, text) in texts.chain([("Cargo.toml".to_string(), manifest)]) {
+        for word in ["python", "pyo3", "numpy"] {
+            assert!(!text.to_lowercase().contains(word), "{name} mentions {word}");
+        }
+    }
+}
+
+#[test]
+fn files_stay_readable() {
+    let this = crate_folder();
+    let bindings = this.join("../flitwork-python/src");
+    let folders = [this.join("src"), this.join("tests"), bindings];
+    for path in folders.iter().filter(|f| f.exists()).flat_map(|f| rust_files(f)) {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines <= LONGEST_FILE, "{}: {lines} lines, at most {LONGEST_FILE}", path.display());
+    }
+}
+
+#[test]
+fn paths_are_found_in_code_only() {
+    let text = "use crate::spec::A; // crate::run\nlet x = crate::plan::B; mycrate::y();\n#[cfg(test)]\nmod tests { use crate::z; }";
+    assert_eq!(modules_named(&code(text)), ["plan", "spec"].map(String::from).into());
+}
