@@ -2,12 +2,12 @@
 
 use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
-use crate::kernel::flit::Shape;
+use crate::kernel::flit::Layout;
 use crate::routing::{self, DimensionOrder, Tie};
 use crate::schedule::Schedule;
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, NetworkSpec, Ring2, RouterSpec, RoutingSpec, SimulationSpec, Switching, TopologySpec,
-    VcPolicy, WorkloadSpec,
+    AllocatorKind, AllocatorSpec, NetworkSpec, Ring2, RoutingSpec, SimulationSpec, Switching, TopologySpec, VcPolicy,
+    WorkloadSpec,
 };
 use crate::topology::{Grid, MAX_DIMS};
 use crate::traffic::Uniform;
@@ -100,7 +100,7 @@ impl Plan {
         let routing = resolve_routing(&mut spec.network.routing, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
         check_router(&spec.network, &grid, &params)?;
-        let memory = params_memory(&params, &spec.network.router);
+        let memory = params_memory(&params);
         check_memory(&spec, memory.saturating_add(workload_memory(&spec.workload, &params)))?;
         let classes = if needs_dateline(&grid) { 2 } else { 1 };
         routing::check_deadlock_free(&grid, &routing, classes).map_err(|cycle| {
@@ -294,11 +294,9 @@ fn check_allocator(path: &str, spec: &AllocatorSpec) -> Result<()> {
 }
 
 /// Bytes of the network's state.
-fn params_memory(p: &Params, router: &RouterSpec) -> u64 {
-    let shape = Shape::new(p, router.input_speedup as usize, router.output_speedup as usize);
-    let mask = if p.vcs <= 64 { 8 } else { 80 };
+fn params_memory(p: &Params) -> u64 {
     let controllers = p.concentration * p.controllers * (2 * p.vcs + 64);
-    (p.routers as u64).saturating_mul((shape.router_bytes(mask) + controllers) as u64)
+    (p.routers as u64).saturating_mul((Layout::router_bytes(p) + controllers) as u64)
 }
 
 /// Bytes of the workload's tables.

@@ -2,11 +2,11 @@
 
 use super::calendar::Calendar;
 use super::program::Program;
-use crate::kernel::flit::{FlitArrival, NONE, Packet, PacketPool, RouteTable, Shape, Wheel};
+use crate::kernel::flit::{FlitArrival, Layout, NONE, Packet, PacketPool, RouteTable, Wheel};
 use crate::measure::{PacketLog, PacketRecord, StallCounter};
-use crate::plan::{Params, splits};
+use crate::plan::{Params, Plan, splits};
 use crate::routing::DimensionOrder;
-use crate::spec::{InjectionVc, NetworkSpec, Switching, VcPolicy};
+use crate::spec::{InjectionVc, Switching, VcPolicy};
 use crate::topology::Grid;
 use crate::traffic::{Source, Uniform, terminal_rng};
 use rand_pcg::Pcg64Mcg;
@@ -69,7 +69,7 @@ pub(crate) struct Terminals {
     grid: Grid,
     routing: DimensionOrder,
     params: Params,
-    shape: Shape,
+    layout: Layout,
     injection_vc: InjectionVc,
     destination_vc: bool,
     cut_through: bool,
@@ -77,7 +77,9 @@ pub(crate) struct Terminals {
 }
 
 impl Terminals {
-    fn new(network: &NetworkSpec, params: &Params, grid: &Grid, routing: &DimensionOrder, load: Load) -> Self {
+    fn new(plan: &Plan, layout: Layout, load: Load) -> Self {
+        let Plan { params, grid, routing, .. } = plan;
+        let network = &plan.spec.network;
         let controllers = params.terminals * params.controllers;
         let idle =
             Controller { packet: NONE, left: 0, vc: 0, last_vc: params.vcs as u16 - 1, head_sent: false, job: None };
@@ -91,7 +93,7 @@ impl Terminals {
             grid: grid.clone(),
             routing: routing.clone(),
             params: params.clone(),
-            shape: Shape::new(params, network.router.input_speedup as usize, network.router.output_speedup as usize),
+            layout,
             injection_vc: network.terminal.injection_vc,
             destination_vc: network.router.vc_policy == VcPolicy::Destination,
             cut_through: network.router.switching == Switching::VirtualCutThrough,
@@ -102,30 +104,16 @@ impl Terminals {
     }
 
     /// Terminals with open-loop traffic.
-    pub fn open(
-        network: &NetworkSpec,
-        params: &Params,
-        grid: &Grid,
-        routing: &DimensionOrder,
-        traffic: &Uniform,
-        seed: u64,
-    ) -> Self {
-        let sources = (0..params.terminals).map(|t| Source::new(traffic, seed, t as u64)).collect();
-        Self::new(network, params, grid, routing, Load::Open { traffic: traffic.clone(), sources })
+    pub fn open(plan: &Plan, layout: Layout, traffic: &Uniform) -> Self {
+        let terminals = plan.params.terminals as u64;
+        let sources = (0..terminals).map(|t| Source::new(traffic, plan.spec.run.seed, t)).collect();
+        Self::new(plan, layout, Load::Open { traffic: traffic.clone(), sources })
     }
 
     /// Terminals that execute a schedule, one rank each.
-    pub fn closed(
-        network: &NetworkSpec,
-        params: &Params,
-        grid: &Grid,
-        routing: &DimensionOrder,
-        program: Program,
-        packet_flits: u32,
-        seed: u64,
-    ) -> Self {
-        let coins = (0..params.terminals).map(|t| terminal_rng(seed, t as u64)).collect();
-        Self::new(network, params, grid, routing, Load::Closed { program: Box::new(program), packet_flits, coins })
+    pub fn closed(plan: &Plan, layout: Layout, program: Program, packet_flits: u32) -> Self {
+        let coins = (0..plan.params.terminals as u64).map(|t| terminal_rng(plan.spec.run.seed, t)).collect();
+        Self::new(plan, layout, Load::Closed { program: Box::new(program), packet_flits, coins })
     }
 
     /// The schedule in execution, if the loop is closed.
@@ -379,9 +367,9 @@ impl Terminals {
         }
         let router = terminal / self.params.concentration;
         let local = c - router * self.params.concentration * self.params.controllers;
-        let slot = self.shape.slot(self.params.network_ports + local, vc as usize);
+        let slot = self.layout.slot(self.params.network_ports + local, vc as usize);
         net.wheel.at(now + u64::from(self.params.inject_cycles)).flits.push(FlitArrival {
-            vc: self.shape.vc(router, slot) as u32,
+            vc: self.layout.vc(router, slot) as u32,
             packet: if head { controller.packet } else { NONE },
         });
         controller.left -= 1;

@@ -2,67 +2,66 @@
 
 use super::Kernel;
 use super::mask::VcMask;
-use super::state::{ACTIVE, FREE};
+use super::state::{ACTIVE, FREE, Router};
 use super::wheel::NONE;
 
-impl<M: VcMask> Kernel<M> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> {
     /// Panics if a law of conservation is broken.
     pub(super) fn audit(&self) {
         self.audit_credits();
-        for router in 0..self.p.routers {
-            self.audit_masks(router);
+        for (r, router) in self.routers.iter().enumerate() {
+            router.audit_masks(r, self.env.now);
         }
     }
 
     /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer.
     fn audit_credits(&self) {
-        let shape = self.shape;
-        let mut flits = vec![0u32; self.routers.inputs.as_slice().len()];
+        let p = &self.env.p;
+        let mut flits = vec![0u32; self.routers.len() * SLOTS];
         let mut credits = flits.clone();
-        let mut controller_credits = vec![0u32; self.p.terminals * self.p.controllers * self.p.vcs];
-        for slot in self.wheel.slots() {
+        let mut controller_credits = vec![0u32; p.terminals * p.controllers * p.vcs];
+        for slot in self.env.wheel.slots() {
             slot.flits.iter().for_each(|f| flits[f.vc as usize] += 1);
             slot.credits.iter().for_each(|&c| credits[c as usize] += 1);
             slot.controller_credits.iter().for_each(|&c| controller_credits[c as usize] += 1);
         }
-        for router in 0..self.p.routers {
-            for (port, vc) in (0..self.p.ports).flat_map(|port| (0..self.p.vcs).map(move |vc| (port, vc))) {
-                let here = shape.vc(router, shape.slot(port, vc));
-                let held = u32::from(self.routers.inputs[here].occupied) + flits[here];
-                let free = if port < self.p.network_ports {
-                    let far_end = self.routers.far_end[shape.port(router, port)];
+        for (r, router) in self.routers.iter().enumerate() {
+            for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
+                let slot = Router::<M, PORTS, SLOTS>::slot(port, vc);
+                let held = u32::from(router.inputs[slot].occupied) + flits[r * SLOTS + slot];
+                let free = if port < p.network_ports {
+                    let far_end = router.ports[port].far_end;
                     if far_end == NONE {
                         continue;
                     }
                     let upstream = far_end as usize + vc;
-                    u32::from(self.routers.outputs[upstream].credits) + credits[upstream]
+                    u32::from(self.routers[upstream / SLOTS].outputs[upstream % SLOTS].credits) + credits[upstream]
                 } else {
-                    let local_ports = self.p.concentration * self.p.controllers;
-                    let at = (router * local_ports + port - self.p.network_ports) * self.p.vcs + vc;
+                    let at = (r * p.concentration * p.controllers + port - p.network_ports) * p.vcs + vc;
                     u32::from(self.terminals.credits_at(at)) + controller_credits[at]
                 };
-                assert_eq!(held + free, self.p.buffer_flits, "router {router} port {port} VC {vc} cycle {}", self.now);
+                assert_eq!(held + free, p.buffer_flits, "router {r} port {port} VC {vc} cycle {}", self.env.now);
             }
         }
     }
+}
 
-    fn audit_masks(&self, router: usize) {
-        let shape = self.shape;
-        for slot in (0..self.p.ports).flat_map(|port| (0..self.p.vcs).map(move |vc| shape.slot(port, vc))) {
-            let input = &self.routers.inputs[shape.vc(router, slot)];
-            let can_send = input.flags & ACTIVE != 0
-                && input.occupied > 0
-                && self.routers.outputs[shape.vc(router, input.output as usize)].credits > 0;
-            let (row, col) = self.row_and_col(slot, input.port as usize);
-            let (port, vc) = shape.port_and_vc(slot);
-            let listed = self.routers.sendable[shape.row_port(router, row, input.port as usize)].contains(vc);
-            assert_eq!(can_send, listed, "router {router} slot {slot} cycle {}", self.now);
-            let requested = self.routers.requests[shape.col(router, col)] >> row & 1 == 1;
-            assert!(!listed || requested, "router {router} slot {slot} cycle {}", self.now);
-            let owner = self.routers.outputs[shape.vc(router, slot)].owner;
-            assert_eq!(owner == FREE, self.routers.free[shape.port(router, port)].contains(vc));
-            let owned = |o: u16| self.routers.inputs[shape.vc(router, o as usize)].output as usize == slot;
-            assert!(owner == FREE || owned(owner), "router {router} output {slot} cycle {}", self.now);
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+    fn audit_masks(&self, me: usize, now: u64) {
+        for slot in 0..SLOTS {
+            let input = &self.inputs[slot];
+            let port = input.port as usize;
+            let can_send =
+                input.flags & ACTIVE != 0 && input.occupied > 0 && self.outputs[input.output as usize].credits > 0;
+            let (in_port, vc) = Self::port_and_vc(slot);
+            let listed = self.sendable[in_port][port].contains(vc);
+            assert_eq!(can_send, listed, "router {me} slot {slot} cycle {now}");
+            let requested = self.ports[port].requests >> in_port & 1 == 1 && self.requested_ports >> port & 1 == 1;
+            assert!(!listed || requested, "router {me} slot {slot} cycle {now}");
+            let owner = self.outputs[slot].owner;
+            assert!(owner == FREE || !self.ports[in_port].free.contains(vc), "router {me} output {slot} cycle {now}");
+            let owned = |o: u16| self.inputs[o as usize].output as usize == slot;
+            assert!(owner == FREE || owned(owner), "router {me} output {slot} cycle {now}");
         }
     }
 }

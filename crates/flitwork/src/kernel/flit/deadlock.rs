@@ -2,22 +2,22 @@
 
 use super::Kernel;
 use super::mask::VcMask;
-use super::state::{ACTIVE, FREE, GRANTED};
+use super::state::{ACTIVE, FREE, GRANTED, Router};
 use super::wheel::NONE;
 use crate::error::Error;
 use crate::plan::Plan;
 
-impl<M: VcMask> Kernel<M> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> {
     /// The error for a network in which no flit can move.
     pub(super) fn deadlock(&self, plan: &Plan) -> Error {
         let cycle = self.waiting_cycle();
         let names: Vec<String> = cycle.iter().map(|&vc| self.name(plan, vc)).collect();
         let waiting = if names.is_empty() {
-            format!("{} packets are in the network and none moves", self.pool.live())
+            format!("{} packets are in the network and none moves", self.env.pool.live())
         } else {
             format!("{} -> {}", names.join(" -> "), names[0])
         };
-        Error::Deadlock { cycle: self.now, waiting }
+        Error::Deadlock { cycle: self.env.now, waiting }
     }
 
     /// The error for a schedule that waits for something that never comes.
@@ -36,9 +36,9 @@ impl<M: VcMask> Kernel<M> {
     /// Input VCs (global numbers) that each wait for the next, in a ring; empty if there is none.
     fn waiting_cycle(&self) -> Vec<usize> {
         // 0: not seen, 1: on the way, 2: done.
-        let mut state = vec![0u8; self.routers.inputs.as_slice().len()];
+        let mut state = vec![0u8; self.routers.len() * SLOTS];
         for start in 0..state.len() {
-            if state[start] != 0 || self.routers.inputs[start].front == NONE {
+            if state[start] != 0 || self.routers[start / SLOTS].inputs[start % SLOTS].front == NONE {
                 continue;
             }
             let mut way = vec![(start, self.waits_for(start))];
@@ -67,43 +67,42 @@ impl<M: VcMask> Kernel<M> {
 
     /// The input VCs that the front packet of an input VC waits for.
     fn waits_for(&self, vc: usize) -> Vec<usize> {
-        let shape = self.shape;
-        let (router, slot) = shape.router_and_slot(vc);
-        let state = &self.routers.inputs[vc];
+        let (r, slot) = (vc / SLOTS, vc % SLOTS);
+        let router = &self.routers[r];
+        let state = &router.inputs[slot];
         if state.front == NONE {
             return Vec::new();
         }
         if state.occupied == 0 {
             // The rest of the packet is upstream.
-            let (in_port, in_vc) = shape.port_and_vc(slot);
-            let far_end = self.routers.far_end[shape.port(router, in_port)];
+            let (in_port, in_vc) = Router::<M, PORTS, SLOTS>::port_and_vc(slot);
+            let far_end = router.ports[in_port].far_end;
             if far_end == NONE {
                 return Vec::new();
             }
             let upstream = far_end as usize + in_vc;
-            let owner = self.routers.outputs[upstream].owner;
-            let (upstream_router, _) = shape.router_and_slot(upstream);
-            return if owner == FREE { Vec::new() } else { vec![shape.vc(upstream_router, owner as usize)] };
+            let owner = self.routers[upstream / SLOTS].outputs[upstream % SLOTS].owner;
+            return if owner == FREE { Vec::new() } else { vec![upstream / SLOTS * SLOTS + owner as usize] };
         }
         if state.flags & (GRANTED | ACTIVE) == 0 {
-            let outputs = (0..self.p.vcs).map(|v| shape.vc(router, shape.slot(state.port as usize, v)));
-            let owners = outputs.map(|output| self.routers.outputs[output].owner);
-            return owners.filter(|&o| o != FREE).map(|o| shape.vc(router, o as usize)).collect();
+            let first = Router::<M, PORTS, SLOTS>::slot(state.port as usize, 0);
+            let owners = router.outputs[first..first + self.env.p.vcs].iter().map(|output| output.owner);
+            return owners.filter(|&o| o != FREE).map(|o| r * SLOTS + o as usize).collect();
         }
-        let (port, out_vc) = shape.port_and_vc(state.output as usize);
-        let far_end = self.routers.far_end[shape.port(router, port)];
-        if far_end == NONE || self.routers.outputs[shape.vc(router, state.output as usize)].credits > 0 {
+        let (port, out_vc) = Router::<M, PORTS, SLOTS>::port_and_vc(state.output as usize);
+        let far_end = router.ports[port].far_end;
+        if far_end == NONE || router.outputs[state.output as usize].credits > 0 {
             return Vec::new();
         }
         vec![far_end as usize + out_vc]
     }
 
     fn name(&self, plan: &Plan, vc: usize) -> String {
-        let (router, slot) = self.shape.router_and_slot(vc);
-        let (port, vc) = self.shape.port_and_vc(slot);
+        let router = vc / SLOTS;
+        let (port, vc) = Router::<M, PORTS, SLOTS>::port_and_vc(vc % SLOTS);
         let coords = &plan.grid.coords(router as u32)[..plan.grid.dims()];
-        let side = if port >= self.p.network_ports {
-            format!("injection port {}", port - self.p.network_ports)
+        let side = if port >= self.env.p.network_ports {
+            format!("injection port {}", port - self.env.p.network_ports)
         } else {
             format!("{}{} input", if port % 2 == 0 { '+' } else { '-' }, ["x", "y", "z", "u", "v", "w"][port / 2])
         };

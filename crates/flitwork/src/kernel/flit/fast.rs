@@ -2,103 +2,74 @@
 //!
 //! An input VC asks for VCs of one output port only, so VC allocation falls apart into one small matching a port, and where
 //! one packet alone asks for a port (nearly always), every free VC grants it and it accepts the next one after its pointer: no
-//! loop at all. The switch is matched on masks of rows and columns; which VC of a row sends is looked up only for the winners.
+//! loop at all. The switch is matched on masks of ports; which VC of a port sends is looked up only for the winners.
 
-use super::Kernel;
-use super::flat::Flat;
+use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
-use super::shape::Shape;
-use crate::plan::Params;
+use super::state::Router;
 
-/// The pointers of all routers' allocators. A pointer may be one past the last candidate: the search then starts over.
-#[derive(Debug)]
-pub(super) struct FastAllocators<M> {
-    /// Input VC that an output VC grants first, by output VC, and output VC that an input VC accepts first, by input VC.
-    vc_pointers: Flat<VcPointers>,
-    /// Row that a column grants first, by port.
-    sw_grant: Flat<u8>,
-    /// Column that a row accepts first, by port.
-    sw_accept: Flat<u8>,
-    /// VC that a row sends first, by port.
-    sw_vc: Flat<u16>,
+/// Working memory of one router's step, kept to avoid allocation.
+#[derive(Debug, Default)]
+pub(super) struct Scratch<M> {
     asks: Vec<Ask<M>>,
     /// VCs granted to each ask of one port.
     granted: Vec<M>,
-    /// Columns granted to each row.
-    columns: [u64; 64],
 }
 
-/// The two pointers with the number of one VC.
-#[derive(Debug, Clone, Copy)]
-struct VcPointers {
-    grant: u16,
-    accept: u16,
-}
-
-impl<M: VcMask> FastAllocators<M> {
-    /// Allocators for `routers` routers (0 where the general way is taken).
-    pub fn new(p: &Params, shape: &Shape, routers: usize) -> Self {
-        FastAllocators {
-            vc_pointers: Flat::filled(routers * shape.slots(), VcPointers { grant: 0, accept: 0 }),
-            sw_grant: Flat::filled(routers * shape.ports(), 0),
-            sw_accept: Flat::filled(routers * shape.ports(), 0),
-            sw_vc: Flat::filled(routers * shape.ports(), 0),
-            asks: Vec::with_capacity(p.ports * p.vcs),
-            granted: Vec::with_capacity(p.ports * p.vcs),
-            columns: [0; 64],
-        }
+impl<M: VcMask> Scratch<M> {
+    pub fn new(requests: usize) -> Self {
+        Scratch { asks: Vec::with_capacity(requests), granted: Vec::with_capacity(requests) }
     }
 }
 
-impl<M: VcMask> Kernel<M> {
-    /// One cycle of one router.
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+    /// One cycle.
     #[inline(always)]
-    pub(super) fn step_fast(&mut self, router: usize) {
-        let ports = self.routers.summary[router].waiting_ports;
-        if ports != 0 {
-            self.allocate_vcs_fast(router, ports);
+    pub(super) fn step_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        if self.waiting_ports != 0 {
+            self.allocate_vcs_fast(me, scratch, env);
         }
-        let cols = self.routers.summary[router].requested_cols;
-        if cols != 0 {
-            self.allocate_switch_fast(router, cols);
+        if self.requested_ports != 0 {
+            self.allocate_switch_fast(me, env);
         }
     }
 
     #[inline(always)]
-    fn allocate_vcs_fast(&mut self, router: usize, ports: u64) {
+    fn allocate_vcs_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         // Ports that more than one waiting packet wants need a matching; so do ports that are chosen anew each time.
-        let shared = if self.rules.chooses_ejection_port { !0 } else { self.shared_ports(router, ports) };
+        let shared = if env.rules.chooses_ejection_port { !0 } else { self.shared_ports() };
         if shared != !0 {
-            let mut left = ports;
-            while left != 0 {
-                let in_port = left.trailing_zeros() as usize;
-                left &= left - 1;
-                let mut waiting = self.routers.waiting[self.shape.port(router, in_port)];
+            let mut ports = self.waiting_ports;
+            while ports != 0 {
+                let in_port = ports.trailing_zeros() as usize;
+                ports &= ports - 1;
+                let mut waiting = self.port(in_port).waiting;
                 while !waiting.is_empty() {
                     let vc = waiting.first();
                     waiting.remove(vc);
-                    self.ask_alone(router, self.shape.slot(in_port, vc), shared);
+                    self.ask_alone(me, Self::slot(in_port, vc), shared, env);
                 }
             }
         }
         if shared != 0 {
-            self.match_shared(router, shared);
+            self.match_shared(me, shared, scratch, env);
         }
     }
 
     /// Output ports that more than one waiting packet wants.
     #[inline(always)]
-    fn shared_ports(&self, router: usize, mut ports: u64) -> u64 {
+    fn shared_ports(&mut self) -> u64 {
+        let mut ports = self.waiting_ports;
         let (mut seen, mut shared) = (0u64, 0u64);
         while ports != 0 {
             let in_port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
-            let mut waiting = self.routers.waiting[self.shape.port(router, in_port)];
+            let mut waiting = self.port(in_port).waiting;
             while !waiting.is_empty() {
                 let vc = waiting.first();
                 waiting.remove(vc);
-                let wanted = 1 << self.routers.inputs[self.shape.vc(router, self.shape.slot(in_port, vc))].port;
+                let wanted = 1 << (self.input(Self::slot(in_port, vc)).port & 63);
                 shared |= seen & wanted;
                 seen |= wanted;
             }
@@ -108,102 +79,100 @@ impl<M: VcMask> Kernel<M> {
 
     /// A waiting packet whose port no other wants: all usable VCs grant it, it accepts the first from its pointer on.
     #[inline(always)]
-    fn ask_alone(&mut self, router: usize, slot: usize, shared: u64) {
-        let port = self.routers.inputs[self.shape.vc(router, slot)].port as usize;
+    fn ask_alone(&mut self, me: usize, slot: usize, shared: u64, env: &mut Env) {
+        let port = self.input(slot).port as usize;
         if shared >> port & 1 == 1 {
             return;
         }
-        let usable = self.usable(router, slot, port);
-        if self.stalls.is_some() {
-            self.observer.asked(self.shape.vc(router, slot), !usable.is_empty(), self.now);
+        let usable = self.usable(slot, port, env);
+        if env.stalls.is_some() {
+            env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
         }
         if !usable.is_empty() {
-            let out_vc = self.accept(router, slot, port, &usable);
-            self.accept_vc(router, slot, port, out_vc);
+            let out_vc = self.accept(slot, port, &usable);
+            self.accept_vc(me, slot, port, out_vc, env);
         }
     }
 
     /// Several packets ask for a port: each usable VC grants the first of them from its pointer on.
     #[inline(never)]
-    fn match_shared(&mut self, router: usize, shared: u64) {
-        let mut asks = std::mem::take(&mut self.fast.asks);
-        self.collect_asks(router, shared, &mut asks);
-        let mut ports = asks.iter().fold(0u64, |ports, a| ports | 1 << a.port);
+    fn match_shared(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
+        self.collect_asks(me, shared, &mut scratch.asks, env);
+        let mut ports = scratch.asks.iter().fold(0u64, |ports, a| ports | 1 << a.port);
         while ports != 0 {
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
-            self.match_port(router, port, &asks);
+            self.match_port(me, port, scratch, env);
         }
-        self.fast.asks = asks;
     }
 
-    fn match_port(&mut self, router: usize, port: usize, asks: &[Ask<M>]) {
-        let mut granted = std::mem::take(&mut self.fast.granted);
+    fn match_port(&mut self, me: usize, port: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        let Scratch { asks, granted } = scratch;
         granted.clear();
         granted.resize(asks.len(), M::EMPTY);
         let of_port = |a: &&Ask<M>| a.port as usize == port;
         let mut offered = M::EMPTY;
         asks.iter().filter(of_port).for_each(|a| a.usable.for_each(|v| offered.insert(v)));
         offered.for_each(|v| {
-            let pointer = self.fast.vc_pointers[self.shape.vc(router, self.shape.slot(port, v))].grant;
+            let pointer = self.pointers(Self::slot(port, v)).grant;
             let turn = |a: &Ask<M>| (a.slot < pointer, a.slot);
             let askers = asks.iter().enumerate().filter(|(_, a)| of_port(a) && a.usable.contains(v));
             if let Some((i, _)) = askers.min_by_key(|(_, a)| turn(a)) {
                 granted[i].insert(v);
             }
         });
-        for (ask, grants) in asks.iter().zip(&granted) {
+        for (ask, grants) in asks.iter().zip(granted.iter()) {
             if !grants.is_empty() {
-                let out_vc = self.accept(router, ask.slot as usize, port, grants);
-                self.accept_vc(router, ask.slot as usize, port, out_vc);
+                let out_vc = self.accept(ask.slot as usize, port, grants);
+                self.accept_vc(me, ask.slot as usize, port, out_vc, env);
             }
         }
-        self.fast.granted = granted;
     }
 
     /// The VC that input VC `slot` accepts: the first of `granted`, VCs of `port`, at or after its pointer in the cyclic
     /// order of all output VCs.
     #[inline(always)]
-    fn accept(&self, router: usize, slot: usize, port: usize, granted: &M) -> usize {
-        let pointer = self.fast.vc_pointers[self.shape.vc(router, slot)].accept as usize;
-        let within = pointer.wrapping_sub(self.shape.slot(port, 0));
-        if within < self.p.vcs { granted.first_from(within) } else { granted.first() }
+    fn accept(&mut self, slot: usize, port: usize, granted: &M) -> usize {
+        let pointer = self.pointers(slot).accept as usize;
+        let within = pointer.wrapping_sub(Self::slot(port, 0));
+        if within < Self::VCS { granted.first_from(within) } else { granted.first() }
     }
 
     /// A match: moves the pointers and hands the VC over.
     #[inline(always)]
-    fn accept_vc(&mut self, router: usize, slot: usize, port: usize, out_vc: usize) {
-        let output = self.shape.slot(port, out_vc);
-        self.fast.vc_pointers[self.shape.vc(router, output)].grant = slot as u16 + 1;
-        self.fast.vc_pointers[self.shape.vc(router, slot)].accept = output as u16 + 1;
-        self.grant_vc(router, slot, port, out_vc);
-        self.activate_after_delay(router, slot);
+    fn accept_vc(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
+        let output = Self::slot(port, out_vc);
+        self.pointers(output).grant = slot as u16 + 1;
+        self.pointers(slot).accept = output as u16 + 1;
+        self.grant_vc(slot, port, out_vc);
+        self.activate_after_delay(me, slot, env);
     }
 
     #[inline(always)]
-    fn allocate_switch_fast(&mut self, router: usize, mut cols: u64) {
-        let shape = self.shape;
+    fn allocate_switch_fast(&mut self, me: usize, env: &mut Env) {
+        let mut ports = self.requested_ports;
         let mut rows = 0u64;
-        while cols != 0 {
-            let col = cols.trailing_zeros() as usize;
-            cols &= cols - 1;
-            let pointer = self.fast.sw_grant[shape.port(router, col)] as usize;
-            let row = self.routers.requests[shape.col(router, col)].first_from(pointer);
-            let others = if rows >> row & 1 == 1 { self.fast.columns[row & 63] } else { 0 };
-            self.fast.columns[row & 63] = others | 1 << col;
+        // Output ports granted to each input port.
+        let mut columns = [0u64; PORTS];
+        while ports != 0 {
+            let port = ports.trailing_zeros() as usize;
+            ports &= ports - 1;
+            let out = self.port(port);
+            let row = out.requests.first_from(out.grant_first as usize);
+            columns[row % PORTS] |= 1 << port;
             rows |= 1 << row;
         }
         while rows != 0 {
-            let row = rows.trailing_zeros() as usize;
+            let in_port = rows.trailing_zeros() as usize;
             rows &= rows - 1;
-            let at = shape.port(router, row);
-            let col = self.fast.columns[row & 63].first_from(self.fast.sw_accept[at] as usize);
-            self.fast.sw_accept[at] = (col as u8 + 1) & 63;
-            self.fast.sw_grant[shape.port(router, col)] = (row as u8 + 1) & 63;
-            let sendable = &self.routers.sendable[shape.row_port(router, row, col)];
-            let vc = sendable.first_from(self.fast.sw_vc[at] as usize);
-            self.fast.sw_vc[at] = if vc + 1 == self.p.vcs { 0 } else { vc as u16 + 1 };
-            self.traverse(router, shape.slot(row, vc), self.now);
+            let row = self.port(in_port);
+            let port = columns[in_port % PORTS].first_from(row.accept_first as usize);
+            let send_first = row.send_first as usize;
+            row.accept_first = (port as u8 + 1) & 63;
+            let vc = self.sendable(in_port, port).first_from(send_first);
+            self.port(in_port).send_first = if vc + 1 == Self::VCS { 0 } else { vc as u16 + 1 };
+            self.port(port).grant_first = (in_port as u8 + 1) & 63;
+            self.traverse(me, Self::slot(in_port, vc), env.now, env);
         }
     }
 }

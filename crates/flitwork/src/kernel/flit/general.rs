@@ -3,11 +3,10 @@
 //! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's slots
 //! leave gaps between ports.
 
-use super::Kernel;
+use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
-use super::shape::Shape;
-use super::state::{ACTIVE, GRANTED};
+use super::state::{ACTIVE, GRANTED, Router};
 use crate::plan::Params;
 use crate::router::{Allocator, Request};
 use crate::spec::{ArbiterKind, NetworkSpec};
@@ -19,13 +18,19 @@ pub(super) struct GeneralAllocators<M> {
     sw_allocator: Allocator,
     vc_arbiter: ArbiterKind,
     sw_arbiter: ArbiterKind,
-    /// VC that a row sends first, by row.
+    rows: usize,
+    vcs: usize,
+    /// Flits that an input port may send, and an output port accept, in a cycle.
+    input_speedup: usize,
+    output_speedup: usize,
+    /// VC that a row sends first, `[router][row]`.
     sw_vc: Vec<u16>,
-    /// Held ways through the switch: the rows of each router, and the input VC (slot) of each row.
+    /// Held ways through the switch: the rows of each router, and the input VC (slot) of each row, `[router][row]`.
     held_rows: Vec<u64>,
     held_slot: Vec<u16>,
-    /// Cycle in which each output port can put the next flit on its channel, by port; empty without speed-up.
+    /// Cycle in which each output port can put the next flit on its channel, `[router][port]`; empty without speed-up.
     next_turn: Vec<u64>,
+    ports: usize,
     asks: Vec<Ask<M>>,
     requests: Vec<Request>,
     grants: Vec<(u16, u16)>,
@@ -43,7 +48,7 @@ pub(super) struct GeneralAllocators<M> {
 const SPECULATIVE: u128 = 1 << 127;
 
 impl<M> GeneralAllocators<M> {
-    pub fn new(network: &NetworkSpec, p: &Params, shape: &Shape) -> Self {
+    pub fn new(network: &NetworkSpec, p: &Params) -> Self {
         let router = &network.router;
         let vcs_of_router = p.ports * p.vcs;
         let rows = p.ports * router.input_speedup as usize;
@@ -54,10 +59,15 @@ impl<M> GeneralAllocators<M> {
             sw_allocator: Allocator::new(&router.sw_allocator, p.routers, rows, cols),
             vc_arbiter: router.vc_allocator.arbiter,
             sw_arbiter: router.sw_allocator.arbiter,
-            sw_vc: (0..p.routers * shape.rows()).map(|row| (row % shape.rows() % speedup) as u16).collect(),
+            rows,
+            vcs: p.vcs,
+            input_speedup: speedup,
+            output_speedup: router.output_speedup as usize,
+            sw_vc: (0..p.routers * rows).map(|row| (row % rows % speedup) as u16).collect(),
             held_rows: vec![0; if router.hold_switch_for_packet { p.routers } else { 0 }],
-            held_slot: vec![0; if router.hold_switch_for_packet { p.routers * shape.rows() } else { 0 }],
-            next_turn: vec![0; if router.output_speedup > 1 { p.routers * shape.ports() } else { 0 }],
+            held_slot: vec![0; if router.hold_switch_for_packet { p.routers * rows } else { 0 }],
+            next_turn: vec![0; if router.output_speedup > 1 { p.routers * p.ports } else { 0 }],
+            ports: p.ports,
             asks: Vec::with_capacity(vcs_of_router),
             requests: Vec::with_capacity(vcs_of_router * p.vcs.min(64)),
             grants: Vec::with_capacity(vcs_of_router),
@@ -69,177 +79,232 @@ impl<M> GeneralAllocators<M> {
     }
 }
 
-impl<M: VcMask> Kernel<M> {
+impl<M> GeneralAllocators<M> {
     /// Whether some way through the switch of `router` is held.
-    #[inline(always)]
-    pub(super) fn has_held(&self, router: usize) -> bool {
-        self.rules.hold && self.general.as_ref().is_some_and(|g| g.held_rows[router] != 0)
+    pub fn holds(&self, router: usize) -> bool {
+        self.held_rows.get(router).is_some_and(|&rows| rows != 0)
     }
 
-    /// One cycle of one router.
-    pub(super) fn step_general(&mut self, router: usize) {
-        let Some(mut general) = self.general.take() else { return };
+    /// Row and column of the switch for a flit of `vc` of `in_port` to `port`.
+    fn row_and_col(&self, in_port: usize, vc: usize, port: usize) -> (usize, usize) {
+        let row = in_port * self.input_speedup + vc % self.input_speedup;
+        (row, port * self.output_speedup + in_port % self.output_speedup)
+    }
+}
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+    /// One cycle.
+    pub(super) fn step_general(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
         general.fresh.clear();
         general.speculative.clear();
         general.sending.clear();
-        if self.routers.summary[router].waiting_ports != 0 {
-            self.allocate_vcs(router, &mut general);
+        if self.waiting_ports != 0 {
+            self.allocate_vcs(me, general, env);
         }
-        let (rows, cols) = if self.rules.hold { self.serve_held(router, &mut general) } else { (0, 0) };
-        self.allocate_switch(router, &mut general, rows, cols);
-        self.send(router, &mut general);
+        let (rows, cols) = if env.rules.hold { self.serve_held(me, general) } else { (0, 0) };
+        self.allocate_switch(me, general, rows, cols, env);
+        self.send(me, general, env);
         // What won its VC but not the switch asks without speculation from the next cycle on.
         for &slot in &general.fresh {
-            let vc = &self.routers.inputs[self.shape.vc(router, slot as usize)];
-            if vc.flags & GRANTED != 0 && vc.flags & ACTIVE == 0 {
-                self.activate(router, slot as usize);
+            let flags = self.input(slot as usize).flags;
+            if flags & GRANTED != 0 && flags & ACTIVE == 0 {
+                self.activate(slot as usize);
             }
         }
-        self.general = Some(general);
     }
 
     /// The number of a slot in the model.
-    fn model_number(&self, slot: usize) -> u16 {
-        let (port, vc) = self.shape.port_and_vc(slot);
-        (port * self.p.vcs + vc) as u16
+    fn model_number(slot: usize, vcs: usize) -> u16 {
+        let (port, vc) = Self::port_and_vc(slot);
+        (port * vcs + vc) as u16
     }
 
     /// The slot of a number in the model.
-    fn slot_of(&self, number: u16) -> usize {
-        let number = number as usize;
-        self.shape.slot(number / self.p.vcs, number % self.p.vcs)
+    fn slot_of(number: u16, vcs: usize) -> usize {
+        Self::slot(number as usize / vcs, number as usize % vcs)
+    }
+
+    /// The row and column that an input VC uses to `port`.
+    fn row_and_col(general: &GeneralAllocators<M>, slot: usize, port: usize) -> (usize, usize) {
+        let (in_port, vc) = Self::port_and_vc(slot);
+        general.row_and_col(in_port, vc, port)
     }
 
     /// The priority of the front packet of input VC `slot` under an arbiter; the smaller, the better.
-    fn priority(&self, arbiter: ArbiterKind, router: usize, slot: usize) -> u128 {
-        let at = self.shape.vc(router, slot);
+    fn priority(&self, me: usize, slot: usize, arbiter: ArbiterKind, env: &Env) -> u128 {
         match arbiter {
             ArbiterKind::RoundRobin | ArbiterKind::Matrix => 0,
             ArbiterKind::OldestFirst => {
-                let packet = &self.pool[self.routers.inputs[at].front];
+                let packet = &env.pool[self.inputs[slot].front];
                 // 63 bits of time leave the highest for speculation.
                 u128::from(packet.created) << 64 | u128::from(packet.src) << 32 | u128::from(packet.sequence)
             }
-            ArbiterKind::Fcfs => u128::from(self.arrivals[at]) << 64 | slot as u128,
+            ArbiterKind::Fcfs => u128::from(env.arrivals[me * SLOTS + slot]) << 64 | slot as u128,
         }
     }
 
-    fn allocate_vcs(&mut self, router: usize, general: &mut GeneralAllocators<M>) {
+    fn allocate_vcs(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
         let mut asks = std::mem::take(&mut general.asks);
-        self.collect_asks(router, !0, &mut asks);
+        self.collect_asks(me, !0, &mut asks, env);
         general.requests.clear();
         for ask in &asks {
-            let priority = self.priority(general.vc_arbiter, router, ask.slot as usize);
-            let row = self.model_number(ask.slot as usize);
+            let priority = self.priority(me, ask.slot as usize, general.vc_arbiter, env);
+            let row = Self::model_number(ask.slot as usize, general.vcs);
             let mut credit = false;
             ask.usable.for_each(|v| {
-                let output = self.shape.slot(ask.port as usize, v);
-                general.requests.push(Request { row, col: self.model_number(output), priority });
-                credit |= self.routers.outputs[self.shape.vc(router, output)].credits > 0;
+                let output = Self::slot(ask.port as usize, v);
+                general.requests.push(Request { row, col: Self::model_number(output, general.vcs), priority });
+                credit |= self.output(output).credits > 0;
             });
-            if self.rules.speculative && credit {
+            if env.rules.speculative && credit {
                 general.speculative.push((ask.slot, ask.port));
             }
         }
         general.asks = asks;
         general.grants.clear();
-        general.vc_allocator.allocate(router, &general.requests, &mut general.grants);
+        general.vc_allocator.allocate(me, &general.requests, &mut general.grants);
         for &(row, col) in &general.grants {
-            let (port, out_vc) = self.shape.port_and_vc(self.slot_of(col));
-            let slot = self.slot_of(row);
-            self.grant_vc(router, slot, port, out_vc);
-            if self.rules.speculative {
+            let (port, out_vc) = Self::port_and_vc(Self::slot_of(col, general.vcs));
+            let slot = Self::slot_of(row, general.vcs);
+            self.grant_vc(slot, port, out_vc);
+            if env.rules.speculative {
                 general.fresh.push(slot as u16);
             } else {
-                self.activate_after_delay(router, slot);
+                self.activate_after_delay(me, slot, env);
             }
         }
     }
 
     /// Sends the next flit of each held way, or gives the way up; returns the rows and columns that take no part in switch
     /// allocation in this cycle.
-    fn serve_held(&mut self, router: usize, general: &mut GeneralAllocators<M>) -> (u64, u64) {
-        let held = general.held_rows[router];
+    fn serve_held(&mut self, me: usize, general: &mut GeneralAllocators<M>) -> (u64, u64) {
+        let held = general.held_rows[me];
         let (mut left, mut cols) = (held, 0u64);
         while left != 0 {
             let row = left.trailing_zeros() as usize;
             left &= left - 1;
-            let slot = general.held_slot[self.shape.row(router, row)];
-            let vc = &self.routers.inputs[self.shape.vc(router, slot as usize)];
-            cols |= 1 << self.row_and_col(slot as usize, vc.port as usize).1;
-            let can_send = self.routers.outputs[self.shape.vc(router, vc.output as usize)].credits > 0;
+            let slot = general.held_slot[me * general.rows + row];
+            let vc = *self.input(slot as usize);
+            cols |= 1 << Self::row_and_col(general, slot as usize, vc.port as usize).1;
+            let can_send = self.output(vc.output as usize).credits > 0;
             if can_send {
                 general.sending.push((row as u16, slot));
             }
             if !can_send || vc.left == 1 || vc.occupied == 1 {
-                general.held_rows[router] &= !(1 << row);
+                general.held_rows[me] &= !(1 << row);
             }
         }
         (held, cols)
     }
 
     /// The VC that a row sends for a column, of those in `candidates`: the best priority, then the first in turn.
-    fn pick_vc(&self, general: &GeneralAllocators<M>, router: usize, row: usize, candidates: &M) -> usize {
-        let vcs = self.p.vcs;
-        let pointer = general.sw_vc[self.shape.row(router, row)] as usize;
+    fn pick_vc(&self, me: usize, row: usize, candidates: &M, general: &GeneralAllocators<M>, env: &Env) -> usize {
+        let pointer = general.sw_vc[me * general.rows + row] as usize;
         if matches!(general.sw_arbiter, ArbiterKind::RoundRobin | ArbiterKind::Matrix) {
             return candidates.first_from(pointer);
         }
-        let in_port = row / self.rules.input_speedup;
-        let mut best = (u128::MAX, vcs, 0);
+        let in_port = row / general.input_speedup;
+        let mut best = (u128::MAX, usize::MAX, 0);
         candidates.for_each(|v| {
-            let priority = self.priority(general.sw_arbiter, router, self.shape.slot(in_port, v));
-            best = best.min((priority, (v + vcs - pointer) % vcs, v));
+            let priority = self.priority(me, Self::slot(in_port, v), general.sw_arbiter, env);
+            best = best.min((priority, (v + general.vcs - pointer) % general.vcs, v));
         });
         best.2
     }
 
-    fn allocate_switch(&mut self, router: usize, general: &mut GeneralAllocators<M>, busy_rows: u64, busy_cols: u64) {
-        let (is, os) = (self.rules.input_speedup, self.rules.output_speedup);
+    fn allocate_switch(
+        &mut self,
+        me: usize,
+        general: &mut GeneralAllocators<M>,
+        busy_rows: u64,
+        busy_cols: u64,
+        env: &Env,
+    ) {
         general.requests.clear();
         general.senders.clear();
-        let mut cols = self.routers.summary[router].requested_cols & !busy_cols;
-        while cols != 0 {
-            let col = cols.trailing_zeros() as usize;
-            cols &= cols - 1;
-            let mut asking = self.routers.requests[self.shape.col(router, col)] & !busy_rows;
+        let mut ports = self.requested_ports;
+        while ports != 0 {
+            let port = ports.trailing_zeros() as usize;
+            ports &= ports - 1;
+            let mut asking = self.port(port).requests;
             while asking != 0 {
-                let row = asking.trailing_zeros() as usize;
+                let in_port = asking.trailing_zeros() as usize;
                 asking &= asking - 1;
-                let sendable = self.routers.sendable[self.shape.row_port(router, row, col / os)];
-                let slot = self.shape.slot(row / is, self.pick_vc(general, router, row, &sendable));
-                let priority = self.priority(general.sw_arbiter, router, slot);
-                general.requests.push(Request { row: row as u16, col: col as u16, priority });
-                general.senders.push(slot as u16);
+                for subset in 0..general.input_speedup {
+                    self.request_switch(me, in_port, subset, port, general, busy_rows, busy_cols, env);
+                }
             }
         }
-        if self.rules.speculative {
-            self.add_speculative(router, general, busy_rows, busy_cols);
+        if env.rules.speculative {
+            self.add_speculative(me, general, busy_rows, busy_cols, env);
         }
         general.grants.clear();
-        general.sw_allocator.allocate(router, &general.requests, &mut general.grants);
+        general.sw_allocator.allocate(me, &general.requests, &mut general.grants);
         for i in 0..general.grants.len() {
             let (row, col) = general.grants[i];
             let Some(at) = general.requests.iter().position(|r| (r.row, r.col) == (row, col)) else { continue };
             let slot = general.senders[at];
-            let (_, vc) = self.shape.port_and_vc(slot as usize);
-            general.sw_vc[self.shape.row(router, row as usize)] = ((vc + is) % self.p.vcs) as u16;
+            let (_, vc) = Self::port_and_vc(slot as usize);
+            general.sw_vc[me * general.rows + row as usize] = ((vc + general.input_speedup) % general.vcs) as u16;
             let certain = general.requests[at].priority & SPECULATIVE == 0;
-            if certain || self.speculation_came_true(router, slot, col, general) {
+            if certain || self.speculation_came_true(slot, col, general) {
                 general.sending.push((row, slot));
             }
         }
     }
 
+    /// The request of one row (one subset of the VCs of an input port) for an output port, if it has a flit for it.
+    #[expect(clippy::too_many_arguments)]
+    fn request_switch(
+        &mut self,
+        me: usize,
+        in_port: usize,
+        subset: usize,
+        port: usize,
+        general: &mut GeneralAllocators<M>,
+        busy_rows: u64,
+        busy_cols: u64,
+        env: &Env,
+    ) {
+        let (row, col) = general.row_and_col(in_port, subset, port);
+        if busy_rows >> row & 1 == 1 || busy_cols >> col & 1 == 1 {
+            return;
+        }
+        let mut candidates = *self.sendable(in_port, port);
+        if general.input_speedup > 1 {
+            let all = candidates;
+            all.for_each(|v| {
+                if v % general.input_speedup != subset {
+                    candidates.remove(v);
+                }
+            });
+            if candidates.is_empty() {
+                return;
+            }
+        }
+        let slot = Self::slot(in_port, self.pick_vc(me, row, &candidates, general, env));
+        let priority = self.priority(me, slot, general.sw_arbiter, env);
+        general.requests.push(Request { row: row as u16, col: col as u16, priority });
+        general.senders.push(slot as u16);
+    }
+
     /// Adds the requests of packets that wait for a VC, where no other VC of the row asks for the column.
-    fn add_speculative(&mut self, router: usize, general: &mut GeneralAllocators<M>, busy_rows: u64, busy_cols: u64) {
+    fn add_speculative(
+        &mut self,
+        me: usize,
+        general: &mut GeneralAllocators<M>,
+        busy_rows: u64,
+        busy_cols: u64,
+        env: &Env,
+    ) {
         let certain = general.requests.len();
-        for &(slot, port) in &general.speculative {
-            let (row, col) = self.row_and_col(slot as usize, port as usize);
+        for i in 0..general.speculative.len() {
+            let (slot, port) = general.speculative[i];
+            let (row, col) = Self::row_and_col(general, slot as usize, port as usize);
             if busy_rows >> row & 1 == 1 || busy_cols >> col & 1 == 1 {
                 continue;
             }
-            let priority = SPECULATIVE | self.priority(general.sw_arbiter, router, slot as usize);
+            let priority = SPECULATIVE | self.priority(me, slot as usize, general.sw_arbiter, env);
             let request = Request { row: row as u16, col: col as u16, priority };
             match general.requests.iter().position(|r| (r.row, r.col) == (request.row, request.col)) {
                 None => {
@@ -247,9 +312,9 @@ impl<M: VcMask> Kernel<M> {
                     general.senders.push(slot);
                 }
                 Some(at) if at >= certain => {
-                    let pointer = general.sw_vc[self.shape.row(router, row)] as usize;
-                    let vc = |slot: u16| self.shape.port_and_vc(slot as usize).1;
-                    let turn = |slot: u16| (vc(slot) + self.p.vcs - pointer) % self.p.vcs;
+                    let pointer = general.sw_vc[me * general.rows + row] as usize;
+                    let vc = |slot: u16| Self::port_and_vc(slot as usize).1;
+                    let turn = |slot: u16| (vc(slot) + general.vcs - pointer) % general.vcs;
                     let (old, old_slot) = (general.requests[at].priority, general.senders[at]);
                     if (priority, turn(slot)) < (old, turn(old_slot)) {
                         general.requests[at] = request;
@@ -262,37 +327,36 @@ impl<M: VcMask> Kernel<M> {
     }
 
     /// Whether a packet that was granted the switch on speculation has won a VC with a credit at that port as well.
-    fn speculation_came_true(&self, router: usize, slot: u16, col: u16, general: &GeneralAllocators<M>) -> bool {
-        let vc = &self.routers.inputs[self.shape.vc(router, slot as usize)];
+    fn speculation_came_true(&mut self, slot: u16, col: u16, general: &GeneralAllocators<M>) -> bool {
+        let vc = *self.input(slot as usize);
         general.fresh.contains(&slot)
-            && self.row_and_col(slot as usize, vc.port as usize).1 == col as usize
-            && self.routers.outputs[self.shape.vc(router, vc.output as usize)].credits > 0
+            && Self::row_and_col(general, slot as usize, vc.port as usize).1 == col as usize
+            && self.output(vc.output as usize).credits > 0
     }
 
     /// Moves this cycle's flits, in ascending order of rows, and notes which ways stay held.
-    fn send(&mut self, router: usize, general: &mut GeneralAllocators<M>) {
+    fn send(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
         general.sending.sort_unstable();
         for i in 0..general.sending.len() {
             let (row, slot) = general.sending[i];
-            let vc = &self.routers.inputs[self.shape.vc(router, slot as usize)];
-            let port = vc.port as usize;
-            let hold = self.rules.hold && vc.left > 1 && vc.occupied > 1;
+            let vc = *self.input(slot as usize);
+            let hold = env.rules.hold && vc.left > 1 && vc.occupied > 1;
             if vc.flags & ACTIVE == 0 {
                 // Sent on speculation: the request masks learn of it now.
-                self.activate(router, slot as usize);
+                self.activate(slot as usize);
             }
-            let turn = match general.next_turn.get_mut(self.shape.port(router, port)) {
+            let turn = match general.next_turn.get_mut(me * general.ports + vc.port as usize) {
                 Some(next) => {
-                    let turn = (*next).max(self.now);
+                    let turn = (*next).max(env.now);
                     *next = turn + 1;
                     turn
                 }
-                None => self.now,
+                None => env.now,
             };
-            self.traverse(router, slot as usize, turn);
+            self.traverse(me, slot as usize, turn, env);
             if hold {
-                general.held_rows[router] |= 1 << row;
-                general.held_slot[self.shape.row(router, row as usize)] = slot;
+                general.held_rows[me] |= 1 << row;
+                general.held_slot[me * general.rows + row as usize] = slot;
             }
         }
     }

@@ -14,8 +14,9 @@ pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static {
     fn remove(&mut self, i: usize);
     /// Whether `i` is in it.
     fn contains(&self, i: usize) -> bool;
-    /// What is in both.
-    fn and(&self, other: &Self) -> Self;
+    /// Those below `n`, and those from `n` on.
+    fn below(&self, n: usize) -> Self;
+    fn at_least(&self, n: usize) -> Self;
     /// How many are in it.
     fn count(&self) -> u32;
     /// The smallest. The set must not be empty.
@@ -56,8 +57,12 @@ impl VcMask for u64 {
         *self >> i & 1 == 1
     }
     #[inline(always)]
-    fn and(&self, other: &Self) -> Self {
-        self & other
+    fn below(&self, n: usize) -> Self {
+        if n >= 64 { *self } else { self & !(!0 << n) }
+    }
+    #[inline(always)]
+    fn at_least(&self, n: usize) -> Self {
+        if n >= 64 { 0 } else { self & (!0 << n) }
     }
     #[inline(always)]
     fn count(&self) -> u32 {
@@ -99,8 +104,11 @@ impl VcMask for [u64; WORDS] {
     fn contains(&self, i: usize) -> bool {
         self[i / 64] >> (i % 64) & 1 == 1
     }
-    fn and(&self, other: &Self) -> Self {
-        std::array::from_fn(|w| self[w] & other[w])
+    fn below(&self, n: usize) -> Self {
+        std::array::from_fn(|w| VcMask::below(&self[w], n.saturating_sub(64 * w)))
+    }
+    fn at_least(&self, n: usize) -> Self {
+        std::array::from_fn(|w| VcMask::at_least(&self[w], n.saturating_sub(64 * w)))
     }
     fn count(&self) -> u32 {
         self.iter().map(|w| w.count_ones()).sum()
@@ -150,6 +158,20 @@ mod tests {
         agrees::<u64>(&[7], 64);
         agrees::<[u64; WORDS]>(&[1, 64, 200, 577, 639], 640);
         agrees::<[u64; WORDS]>(&[300], 640);
+    }
+
+    #[test]
+    fn halves_add_up() {
+        for n in [0, 3, 63, 64] {
+            let all = !0u64;
+            assert_eq!(VcMask::below(&all, n) | VcMask::at_least(&all, n), all);
+            assert_eq!(VcMask::below(&all, n).count_ones() as usize, n);
+        }
+        let all = <[u64; WORDS] as VcMask>::range(0, 640);
+        for n in [0, 64, 289, 640] {
+            assert_eq!(VcMask::below(&all, n).count() as usize, n);
+            assert_eq!(VcMask::at_least(&all, n).count() as usize, 640 - n);
+        }
     }
 
     #[test]

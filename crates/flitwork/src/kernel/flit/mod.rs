@@ -12,122 +12,48 @@
 mod audit;
 mod deadlock;
 mod deliver;
+mod env;
 mod fast;
-mod flat;
 mod general;
+mod layout;
 mod mask;
 mod observe;
 mod packet;
 mod requests;
 mod route;
-mod shape;
 mod state;
 mod traverse;
 mod wheel;
 
+pub(crate) use layout::Layout;
 pub(crate) use packet::{Packet, PacketPool};
 pub(crate) use route::RouteTable;
-pub(crate) use shape::Shape;
 pub(crate) use wheel::{FlitArrival, NONE, Wheel};
 
 use crate::error::{Error, Result};
 use crate::measure::{PacketLog, SimulationResult, StallCounter};
-use crate::plan::{Params, Plan, Workload};
+use crate::plan::{Plan, Workload};
 use crate::run::Progress;
-use crate::spec::{AllocatorKind, ArbiterKind, EjectionPort, NetworkSpec, Switching, VcPolicy};
 use crate::terminal::{Injector, Program, Terminals};
-use fast::FastAllocators;
+use env::{Env, Rules};
+use fast::Scratch;
 use general::GeneralAllocators;
 use mask::VcMask;
-use observe::LinkRecorder;
-use state::Routers;
-use std::ops::Range;
+use observe::{LinkRecorder, Observer};
+use state::Router;
 
-/// A network in motion.
-pub(crate) struct Kernel<M> {
-    p: Params,
-    shape: Shape,
-    rules: Rules,
-    routers: Routers<M>,
-    pool: PacketPool,
-    wheel: Wheel,
-    routes: RouteTable,
+/// A network in motion. `PORTS` and `SLOTS` (ports times VCs) are the sizes that it is compiled for.
+pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize> {
+    routers: Vec<Router<M, PORTS, SLOTS>>,
+    env: Env,
     terminals: Terminals,
-    /// Routers with something to do, one bit each.
-    active: Vec<u64>,
-    fast: FastAllocators<M>,
-    /// Where the fast way does not apply; taken out while a router is being stepped.
+    scratch: Scratch<M>,
+    /// Where allocation by bit masks does not apply.
     general: Option<Box<GeneralAllocators<M>>>,
-    plain: bool,
-    /// Cycle in which the head of each front packet arrived, by VC; empty unless some arbiter is FCFS.
-    arrivals: Vec<u64>,
     log: PacketLog,
-    /// Flits ejected at each terminal in the measurement.
-    ejected: Vec<u64>,
-    measurement: Range<u64>,
-    flit_hops: u64,
     links: Option<LinkRecorder>,
-    stalls: Option<StallCounter>,
-    observer: observe::Observer,
-    now: u64,
     /// Visit routers from last to first; the result must not depend on it.
     reverse: bool,
-}
-
-/// The options of the network that the step function asks for.
-#[derive(Debug, Clone, Copy)]
-struct Rules {
-    ejection_port: EjectionPort,
-    destination_vc: bool,
-    cut_through: bool,
-    busy_when_full: bool,
-    wait_for_tail_credit: bool,
-    /// Any of the three above: usable output VCs depend on credits.
-    credits_matter: bool,
-    speculative: bool,
-    hold: bool,
-    fcfs: bool,
-    /// Several controllers, and the ejection port is chosen at each request.
-    chooses_ejection_port: bool,
-    /// Either of the two below is more than 1.
-    speedup: bool,
-    input_speedup: usize,
-    output_speedup: usize,
-}
-
-impl Rules {
-    fn new(network: &NetworkSpec) -> Self {
-        let router = &network.router;
-        let cut_through = router.switching == Switching::VirtualCutThrough;
-        Rules {
-            ejection_port: network.terminal.ejection_port,
-            destination_vc: router.vc_policy == VcPolicy::Destination,
-            cut_through,
-            busy_when_full: router.vc_busy_when_full,
-            wait_for_tail_credit: router.wait_for_tail_credit,
-            credits_matter: cut_through || router.vc_busy_when_full || router.wait_for_tail_credit,
-            speculative: router.speculative,
-            hold: router.hold_switch_for_packet,
-            fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs),
-            chooses_ejection_port: network.terminal.controllers > 1
-                && network.terminal.ejection_port == EjectionPort::Any,
-            speedup: router.input_speedup > 1 || router.output_speedup > 1,
-            input_speedup: router.input_speedup as usize,
-            output_speedup: router.output_speedup as usize,
-        }
-    }
-}
-
-/// Whether the fast way through allocation applies.
-fn is_plain(network: &NetworkSpec) -> bool {
-    let r = &network.router;
-    let islip1 = |a: &crate::spec::AllocatorSpec| a.kind == AllocatorKind::Islip && a.iterations.0 == 1;
-    islip1(&r.vc_allocator)
-        && islip1(&r.sw_allocator)
-        && !r.speculative
-        && !r.hold_switch_for_packet
-        && r.input_speedup == 1
-        && r.output_speedup == 1
 }
 
 /// Choices that must not change a result; tests vary them.
@@ -137,8 +63,8 @@ pub(crate) struct Variation {
     pub reverse: bool,
     /// Take the general way through allocation where the fast one applies.
     pub general: bool,
-    /// Use wide masks where narrow ones suffice.
-    pub wide: bool,
+    /// Use the largest compiled size where a smaller one suffices.
+    pub large: bool,
 }
 
 /// Runs a plan. `progress` is called every few milliseconds; it returns false to stop the run.
@@ -150,59 +76,65 @@ pub(crate) fn simulate(
     variation: Variation,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<SimulationResult> {
-    if plan.params.vcs <= 64 && !variation.wide {
-        Kernel::<u64>::new(plan, variation)?.run(plan, progress)
-    } else {
-        Kernel::<[u64; 10]>::new(plan, variation)?.run(plan, progress)
+    let sizes = if variation.large { (64, 64) } else { layout::sizes(&plan.params) };
+    match sizes {
+        (8, 2) => Kernel::<u64, 8, 16>::new(plan, variation)?.run(plan, progress),
+        (8, 8) => Kernel::<u64, 8, 64>::new(plan, variation)?.run(plan, progress),
+        (16, 8) => Kernel::<u64, 16, 128>::new(plan, variation)?.run(plan, progress),
+        (8, 64) => Kernel::<u64, 8, 512>::new(plan, variation)?.run(plan, progress),
+        (64, 64) => Kernel::<u64, 64, 4096>::new(plan, variation)?.run(plan, progress),
+        (8, _) => Kernel::<[u64; 10], 8, 8192>::new(plan, variation)?.run(plan, progress),
+        _ => Kernel::<[u64; 10], 64, 65_536>::new(plan, variation)?.run(plan, progress),
     }
 }
 
-impl<M: VcMask> Kernel<M> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> {
     fn new(plan: &Plan, variation: Variation) -> Result<Self> {
         let p = plan.params.clone();
         let network = &plan.spec.network;
         let run = &plan.spec.run;
-        let rules = Rules::new(network);
+        let mut rules = Rules::new(network);
+        rules.plain &= !variation.general;
+        let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
         let (terminals, measurement) = match &plan.workload {
             Workload::Closed { schedule, packet_flits } => {
                 let program = Program::new(schedule)?;
-                let t = Terminals::closed(network, &p, &plan.grid, &plan.routing, program, *packet_flits, run.seed);
-                (t, 0..u64::MAX)
+                (Terminals::closed(plan, layout, program, *packet_flits), 0..u64::MAX)
             }
             Workload::Open(traffic) => {
-                let t = Terminals::open(network, &p, &plan.grid, &plan.routing, traffic, run.seed);
-                (t, run.warmup_cycles..run.warmup_cycles + run.measurement_cycles)
+                let window = run.warmup_cycles..run.warmup_cycles + run.measurement_cycles;
+                (Terminals::open(plan, layout, traffic), window)
             }
         };
-        let plain = !variation.general && is_plain(network);
-        let shape = Shape::new(&p, rules.input_speedup, rules.output_speedup);
         // Reserve for every buffer in use where that is little; larger networks grow while they warm up.
         let events = (p.routers * p.ports).min(1 << 14);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
+        let dateline = |port: usize| plan.grid.wraps(port / 2) && plan.grid.size(port / 2) > 1;
         Ok(Kernel {
-            routers: Routers::new(&p, &shape, &plan.grid),
-            pool: PacketPool::new(packets),
-            wheel: Wheel::new(longest_delay(&p, &rules), events),
-            routes: RouteTable::new(&plan.grid, &plan.routing),
+            routers: Router::all(&p, &plan.grid),
             terminals,
-            active: vec![0; p.routers.div_ceil(64)],
-            fast: FastAllocators::new(&p, &shape, if plain { p.routers } else { 0 }),
-            general: (!plain).then(|| Box::new(GeneralAllocators::new(network, &p, &shape))),
-            plain,
-            arrivals: vec![0; if rules.fcfs { p.routers * shape.slots() } else { 0 }],
+            scratch: Scratch::new(p.ports * p.vcs),
+            general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(network, &p))),
             log: PacketLog::new(measurement.clone(), run.record.packets),
-            ejected: vec![0; p.terminals],
-            measurement,
-            flit_hops: 0,
             links: (run.record.link_window_cycles > 0)
                 .then(|| LinkRecorder::new(run.record.link_window_cycles, p.routers * p.network_ports)),
-            stalls: run.record.stalls.then(|| StallCounter::new(run.record.link_window_cycles > 0)),
-            observer: observe::Observer::new(&p, &shape, run.record.stalls),
-            now: 0,
             reverse: variation.reverse,
-            shape,
-            rules,
-            p,
+            env: Env {
+                pool: PacketPool::new(packets),
+                wheel: Wheel::new(longest_delay(plan), events),
+                routes: RouteTable::new(&plan.grid, &plan.routing),
+                active: vec![0; p.routers.div_ceil(64)],
+                dateline_ports: (0..p.network_ports).filter(|&q| dateline(q)).fold(0, |ports, q| ports | 1 << q),
+                arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
+                ejected: vec![0; p.terminals],
+                measurement,
+                flit_hops: 0,
+                stalls: run.record.stalls.then(|| StallCounter::new(run.record.link_window_cycles > 0)),
+                observer: Observer::new(if run.record.stalls { p.routers } else { 0 }, PORTS, SLOTS),
+                now: 0,
+                rules,
+                p,
+            },
         })
     }
 
@@ -216,29 +148,35 @@ impl<M: VcMask> Kernel<M> {
             if self.is_done() {
                 break true;
             }
-            if self.flit_hops != moved.1 {
-                moved = (self.now, self.flit_hops);
-            } else if self.now - moved.0 >= run.watchdog_cycles && self.pool.live() > 0 && self.wheel.is_idle() {
+            if self.env.flit_hops != moved.1 {
+                moved = (self.env.now, self.env.flit_hops);
+            } else if self.env.now - moved.0 >= run.watchdog_cycles
+                && self.env.pool.live() > 0
+                && self.env.wheel.is_idle()
+            {
                 return Err(self.deadlock(plan));
             }
-            if self.flit_hops >= report_at || self.now >= report_cycle {
-                report_at = self.flit_hops + REPORT_FLIT_HOPS;
-                report_cycle = self.now + REPORT_CYCLES;
+            if self.env.flit_hops >= report_at || self.env.now >= report_cycle {
+                report_at = self.env.flit_hops + REPORT_FLIT_HOPS;
+                report_cycle = self.env.now + REPORT_CYCLES;
                 if !progress(self.progress()) {
-                    return Err(Error::Interrupted { cycle: self.now });
+                    return Err(Error::Interrupted { cycle: self.env.now });
                 }
             }
-            if self.now >= run.max_cycles {
+            if self.env.now >= run.max_cycles {
                 break false;
             }
-            self.now = match self.next_cycle() {
+            self.env.now = match self.next_cycle() {
                 Some(next) => next.min(run.max_cycles),
                 None => return Err(self.stuck(plan)),
             };
         };
         if !complete && self.terminals.program().is_some() {
             let left = self.terminals.program().map_or(0, |p| p.messages().1);
-            return Err(Error::CycleLimit { cycles: self.now, detail: format!("{left} messages have not arrived") });
+            return Err(Error::CycleLimit {
+                cycles: self.env.now,
+                detail: format!("{left} messages have not arrived"),
+            });
         }
         Ok(self.into_result(plan, complete))
     }
@@ -246,18 +184,19 @@ impl<M: VcMask> Kernel<M> {
     /// One cycle.
     fn step(&mut self) {
         self.deliver();
+        let env = &mut self.env;
         let mut net = Injector {
-            pool: &mut self.pool,
-            wheel: &mut self.wheel,
-            routes: &self.routes,
+            pool: &mut env.pool,
+            wheel: &mut env.wheel,
+            routes: &env.routes,
             log: &mut self.log,
-            stalls: self.stalls.as_mut(),
+            stalls: env.stalls.as_mut(),
         };
-        self.terminals.inject(self.now, &mut net);
+        self.terminals.inject(env.now, &mut net);
         if self.reverse {
-            (0..self.active.len()).rev().for_each(|word| self.visit(word));
+            (0..self.env.active.len()).rev().for_each(|word| self.visit(word));
         } else {
-            (0..self.active.len()).for_each(|word| self.visit(word));
+            (0..self.env.active.len()).for_each(|word| self.visit(word));
         }
         self.observe();
         #[cfg(feature = "audit")]
@@ -267,19 +206,24 @@ impl<M: VcMask> Kernel<M> {
     /// Visits the active routers of one word of the active set.
     #[inline]
     fn visit(&mut self, word: usize) {
-        let mut bits = self.active[word];
+        let mut bits = self.env.active[word];
         while bits != 0 {
             let bit = if self.reverse { 63 - bits.leading_zeros() } else { bits.trailing_zeros() };
             bits &= !(1 << bit);
-            let router = word * 64 + bit as usize;
-            if self.plain {
-                self.step_fast(router);
-            } else {
-                self.step_general(router);
-            }
-            let s = &self.routers.summary[router];
-            if s.waiting_ports == 0 && s.requested_cols == 0 && !self.has_held(router) {
-                self.active[word] &= !(1 << bit);
+            let me = word * 64 + bit as usize;
+            let router = &mut self.routers[me];
+            let held = match &mut self.general {
+                None => {
+                    router.step_fast(me, &mut self.scratch, &mut self.env);
+                    false
+                }
+                Some(general) => {
+                    router.step_general(me, general, &mut self.env);
+                    general.holds(me)
+                }
+            };
+            if router.is_idle() && !held {
+                self.env.active[word] &= !(1 << bit);
             }
         }
     }
@@ -289,19 +233,19 @@ impl<M: VcMask> Kernel<M> {
         if self.terminals.program().is_some() {
             return self.terminals.is_complete();
         }
-        self.now + 1 >= self.measurement.end
+        self.env.now + 1 >= self.env.measurement.end
             && self.log.measured_under_way() == 0
-            && self.terminals.all_taken_before(self.measurement.end)
+            && self.terminals.all_taken_before(self.env.measurement.end)
     }
 
     /// The next cycle in which anything can happen; `None` if nothing ever will.
     fn next_cycle(&self) -> Option<u64> {
-        if self.pool.live() > 0 || !self.wheel.is_idle() {
-            return Some(self.now + 1);
+        if self.env.pool.live() > 0 || !self.env.wheel.is_idle() {
+            return Some(self.env.now + 1);
         }
-        let mut next = self.terminals.next_turn(self.now)?;
+        let mut next = self.terminals.next_turn(self.env.now)?;
         if let Some(links) = &self.links {
-            next = next.min(links.window_end(self.now));
+            next = next.min(links.window_end(self.env.now));
         }
         Some(next)
     }
@@ -309,7 +253,7 @@ impl<M: VcMask> Kernel<M> {
     fn progress(&self) -> Progress {
         let total = self.terminals.program().map(|p| p.messages());
         Progress {
-            cycle: self.now,
+            cycle: self.env.now,
             packets_done: total.map_or(self.log.arrived, |(all, left)| all - left),
             packets_total: total.map(|(all, _)| all),
         }
@@ -321,8 +265,10 @@ const REPORT_FLIT_HOPS: u64 = 200_000;
 const REPORT_CYCLES: u64 = 1 << 12;
 
 /// The longest delay of any event [cycles].
-fn longest_delay(p: &Params, rules: &Rules) -> u64 {
-    let turns = if rules.output_speedup > 1 { p.vcs as u64 * u64::from(p.buffer_flits) } else { 0 };
+fn longest_delay(plan: &Plan) -> u64 {
+    let p = &plan.params;
+    let queues = plan.spec.network.router.output_speedup > 1;
+    let turns = if queues { p.vcs as u64 * u64::from(p.buffer_flits) } else { 0 };
     let stages = [
         u64::from(p.routing_delay_cycles) + 1,
         u64::from(p.vc_alloc_delay_cycles),

@@ -1,12 +1,12 @@
 //! The end of a cycle: link use per window, why flits stand still, and the result of a run.
 
 use super::Kernel;
+use super::env::Env;
 use super::mask::VcMask;
-use super::shape::Shape;
-use super::state::{ACTIVE, EJECTING, GRANTED, WAITING};
+use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
 use super::wheel::NONE;
 use crate::measure::{LinkWindows, SimulationResult, StallReason, Status};
-use crate::plan::{Params, Plan};
+use crate::plan::Plan;
 use crate::schedule::OpKind;
 
 /// Flits over each channel per window.
@@ -53,13 +53,12 @@ pub(super) struct Observer {
 }
 
 impl Observer {
-    pub fn new(p: &Params, shape: &Shape, enabled: bool) -> Self {
-        let routers = if enabled { p.routers } else { 0 };
+    pub fn new(routers: usize, ports: usize, slots: usize) -> Self {
         Observer {
-            moved: vec![0; routers * shape.slots()],
-            asked: vec![0; routers * shape.slots()],
-            port_out: vec![0; routers * shape.ports()],
-            port_in: vec![0; routers * shape.ports()],
+            moved: vec![0; routers * slots],
+            asked: vec![0; routers * slots],
+            port_out: vec![0; routers * ports],
+            port_in: vec![0; routers * ports],
         }
     }
 
@@ -76,114 +75,108 @@ impl Observer {
     }
 }
 
-impl<M: VcMask> Kernel<M> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> {
     /// Observes the cycle that has just been simulated.
     #[inline]
     pub(super) fn observe(&mut self) {
-        if self.stalls.is_some() {
+        if self.env.stalls.is_some() {
             self.count_stalls();
         }
-        if self.links.as_ref().is_some_and(|links| links.ends_with(self.now)) {
+        if self.links.as_ref().is_some_and(|links| links.ends_with(self.env.now)) {
             let totals = self.link_flits();
             if let Some(links) = &mut self.links {
                 links.close(&totals);
-                if let Some(stalls) = &mut self.stalls {
-                    stalls.next_window();
-                }
+            }
+            if let Some(stalls) = &mut self.env.stalls {
+                stalls.next_window();
             }
         }
     }
 
     fn count_stalls(&mut self) {
-        for router in 0..self.p.routers {
-            for slot in 0..self.shape.slots() {
-                let at = self.shape.vc(router, slot);
-                let vc = &self.routers.inputs[at];
-                if vc.front == NONE || vc.occupied == 0 || self.observer.moved[at] == self.now + 1 {
+        let Env { p, observer, stalls, now, .. } = &mut self.env;
+        let Some(stalls) = stalls else { return };
+        for (r, router) in self.routers.iter().enumerate() {
+            for (slot, vc) in router.inputs.iter().enumerate() {
+                if vc.front == NONE || vc.occupied == 0 || observer.moved[r * SLOTS + slot] == *now + 1 {
                     continue;
                 }
-                let (tail, flags, port) = (vc.left == 1, vc.flags, vc.port as usize);
-                let reason = self.stall_reason(router, slot);
-                let idle_ejection = flags & EJECTING != 0 && {
-                    let local = (port - self.p.network_ports) / self.p.controllers * self.p.controllers;
-                    let first = self.p.network_ports + local;
-                    let idle = |q| self.observer.port_out[self.shape.port(router, q)] != self.now + 1;
-                    (first..first + self.p.controllers).any(idle)
+                let idle_ejection = vc.flags & EJECTING != 0 && {
+                    let local = (vc.port as usize - p.network_ports) / p.controllers * p.controllers;
+                    let first = r * PORTS + p.network_ports + local;
+                    (first..first + p.controllers).any(|q| observer.port_out[q] != *now + 1)
                 };
-                if let Some(stalls) = &mut self.stalls {
-                    stalls.count(reason, tail, idle_ejection);
-                }
+                stalls.count(router.stall_reason(r, slot, observer, *now), vc.left == 1, idle_ejection);
             }
         }
-    }
-
-    /// Why the front flit of an input VC did not move in this cycle.
-    fn stall_reason(&self, router: usize, slot: usize) -> StallReason {
-        let at = self.shape.vc(router, slot);
-        let vc = &self.routers.inputs[at];
-        let ejecting = vc.flags & EJECTING != 0;
-        let or_ejection = |reason| if ejecting { StallReason::EjectionPortBusy } else { reason };
-        if vc.flags & GRANTED == 0 {
-            if vc.flags & WAITING == 0 {
-                return StallReason::Pipeline;
-            }
-            let asked = self.observer.asked[at] == self.now + 1;
-            return or_ejection(if asked { StallReason::LostVcAllocation } else { StallReason::NoVc });
-        }
-        if vc.flags & ACTIVE == 0 {
-            return StallReason::Pipeline;
-        }
-        if self.routers.outputs[self.shape.vc(router, vc.output as usize)].credits == 0 {
-            return StallReason::NoCredit;
-        }
-        let (in_port, _) = self.shape.port_and_vc(slot);
-        let in_port_sent = self.observer.port_in[self.shape.port(router, in_port)] == self.now + 1;
-        if in_port_sent && self.rules.input_speedup == 1 {
-            return StallReason::InputPortBusy;
-        }
-        or_ejection(StallReason::LostSwitch)
     }
 
     /// Flits sent over every network channel so far, `[router][network port]`, flattened.
     fn link_flits(&self) -> Vec<u64> {
-        let ports = self.p.network_ports;
-        let all = self.routers.link_flits.as_slice().chunks(self.shape.ports());
-        all.flat_map(|router| router[..ports].iter().copied()).collect()
+        let ports = self.env.p.network_ports;
+        self.routers.iter().flat_map(|router| router.ports[..ports].iter().map(|port| port.flits)).collect()
     }
 
     /// The outcome of the run.
     pub(super) fn into_result(mut self, plan: &Plan, complete: bool) -> SimulationResult {
         let closed = self.terminals.program().is_some();
-        let cycles = if closed { self.now.max(1) } else { plan.spec.run.measurement_cycles };
-        let terminal_cycles = cycles as f64 * self.p.terminals as f64;
-        let created = self.log.measured_taken + self.terminals.untaken_before(self.measurement.end.min(1 << 50));
+        let cycles = if closed { self.env.now.max(1) } else { plan.spec.run.measurement_cycles };
+        let terminal_cycles = cycles as f64 * self.env.p.terminals as f64;
+        let created = self.log.measured_taken + self.terminals.untaken_before(self.env.measurement.end.min(1 << 50));
         let offered_load = match &plan.workload {
             crate::plan::Workload::Open(traffic) => created as f64 * f64::from(traffic.packet_flits) / terminal_cycles,
             crate::plan::Workload::Closed { .. } => 0.0,
         };
         let link_flits = self.link_flits();
         if let Some(links) = &mut self.links {
-            if !links.ends_with(self.now) {
+            if !links.ends_with(self.env.now) {
                 links.close(&link_flits);
             }
         }
         SimulationResult {
             status: if complete { Status::Complete } else { Status::Saturated },
-            completion_cycles: self.now,
+            completion_cycles: self.env.now,
             digest: self.log.digest(),
             packets: self.log.arrived,
-            flit_hops: self.flit_hops,
+            flit_hops: self.env.flit_hops,
             offered_load,
-            accepted_load: self.ejected.iter().sum::<u64>() as f64 / terminal_cycles,
+            accepted_load: self.env.ejected.iter().sum::<u64>() as f64 / terminal_cycles,
             packet_latency: self.log.packet_latency.summary(),
             network_latency: self.log.network_latency.summary(),
             mean_hops: self.log.mean_hops(),
             link_flits,
-            ejected_flits: self.ejected,
+            ejected_flits: self.env.ejected,
             link_windows: self.links.map(|l| LinkWindows { window_cycles: l.window_cycles, flits: l.flits }),
-            stalls: self.stalls.map(|s| s.report()),
+            stalls: self.env.stalls.map(|s| s.report()),
             packet_records: with_message_numbers(self.log.into_records(), plan),
         }
+    }
+}
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+    /// Why the front flit of an input VC did not move in this cycle.
+    fn stall_reason(&self, me: usize, slot: usize, observer: &Observer, now: u64) -> StallReason {
+        let vc = &self.inputs[slot];
+        let ejecting = vc.flags & EJECTING != 0;
+        let or_ejection = |reason| if ejecting { StallReason::EjectionPortBusy } else { reason };
+        if vc.flags & GRANTED == 0 {
+            if vc.flags & WAITING == 0 {
+                return StallReason::Pipeline;
+            }
+            let asked = observer.asked[me * SLOTS + slot] == now + 1;
+            return or_ejection(if asked { StallReason::LostVcAllocation } else { StallReason::NoVc });
+        }
+        if vc.flags & ACTIVE == 0 {
+            return StallReason::Pipeline;
+        }
+        if self.outputs[vc.output as usize].credits == 0 {
+            return StallReason::NoCredit;
+        }
+        let (in_port, _) = Self::port_and_vc(slot);
+        if observer.port_in[me * PORTS + in_port] == now + 1 {
+            return StallReason::InputPortBusy;
+        }
+        or_ejection(StallReason::LostSwitch)
     }
 }
 

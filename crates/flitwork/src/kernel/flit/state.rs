@@ -1,4 +1,4 @@
-//! The state of all routers, laid out for the step function.
+//! The state of one router, in one aligned block of memory.
 //!
 //! Flits are not objects. A virtual channel's buffer is a count of flits and a list of packets: the packet at the front, with
 //! the number of its flits that have yet to leave, and the packets behind it, linked through the packet pool. That is enough,
@@ -7,11 +7,14 @@
 //!
 //! What the allocators ask each cycle is kept as bit masks that change only when the answer changes: which input VCs wait
 //! for an output VC, which output VCs are free, which input VCs could send a flit to which output port (`sendable`), and
-//! which rows ask for which column of the switch (`requests`).
+//! which input ports ask for which output port of the switch (`requests`).
+//!
+//! A VC has a *slot* within its router, `port * VCS + vc`. `PORTS` and `VCS` are powers of two known at compile time, at least
+//! what the network has: with them an array index needs no bounds check and no multiplication. The order of slots is the
+//! order of the model's numbers, which is all that round robin needs.
 
-use super::flat::Flat;
+use super::layout::Layout;
 use super::mask::VcMask;
-use super::shape::Shape;
 use super::wheel::NONE;
 use crate::plan::Params;
 use crate::topology::Grid;
@@ -49,6 +52,20 @@ pub(crate) struct InputVc {
     pub flags: u8,
 }
 
+impl InputVc {
+    const EMPTY: InputVc = InputVc {
+        front: NONE,
+        behind_first: NONE,
+        behind_last: NONE,
+        left: 0,
+        occupied: 0,
+        output: FREE,
+        port: 0,
+        class: 0,
+        flags: 0,
+    };
+}
+
 /// An output virtual channel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputVc {
@@ -60,80 +77,129 @@ pub(crate) struct OutputVc {
 /// No owner.
 pub(crate) const FREE: u16 = u16::MAX;
 
-/// Words that the step function looks at first.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Summary {
+/// The VC pointers of iSLIP with the number of one VC. A pointer may be one past the last: the search then starts over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VcPointers {
+    /// Input VC that this output VC grants first.
+    pub grant: u16,
+    /// Output VC that this input VC accepts first.
+    pub accept: u16,
+}
+
+/// The state of one port, input and output side.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Port<M> {
+    /// Input VCs that wait for an output VC.
+    pub waiting: M,
+    /// Output VCs without owner.
+    pub free: M,
+    /// Input ports with a flit for this output port.
+    pub requests: u64,
+    /// Flits sent over the channel behind this output port.
+    pub flits: u64,
+    /// First VC at the other end of the channel; [`NONE`] where there is no channel. The input port that an output port leads
+    /// to and the output port that feeds an input port have the same number, so one number serves both directions.
+    pub far_end: u32,
+    /// VC of this input port that the switch sends first.
+    pub send_first: u16,
+    /// Input port that this output port grants first, and output port that this input port accepts first.
+    pub grant_first: u8,
+    pub accept_first: u8,
+}
+
+/// A router.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize> {
     /// Input ports with a packet that waits for an output VC.
     pub waiting_ports: u64,
-    /// Columns of the switch with a request.
-    pub requested_cols: u64,
+    /// Output ports that some input port asks for.
+    pub requested_ports: u64,
+    pub ports: [Port<M>; PORTS],
+    /// Input VCs that could send a flit, `[input port][output port]`.
+    pub sendable: [[M; PORTS]; PORTS],
+    pub outputs: [OutputVc; SLOTS],
+    pub inputs: [InputVc; SLOTS],
+    pub pointers: [VcPointers; SLOTS],
 }
 
-/// All routers. Numbers are those of [`Shape`].
-#[derive(Debug)]
-pub(crate) struct Routers<M> {
-    /// By VC.
-    pub inputs: Flat<InputVc>,
-    /// By VC.
-    pub outputs: Flat<OutputVc>,
-    pub summary: Flat<Summary>,
-    /// Input VCs of a port that wait for an output VC, by port.
-    pub waiting: Flat<M>,
-    /// Output VCs of a port without owner, by port.
-    pub free: Flat<M>,
-    /// Input VCs of a switch row that could send a flit to an output port, by (row, port).
-    pub sendable: Flat<M>,
-    /// Rows that ask for a column, by column.
-    pub requests: Flat<u64>,
-    /// First VC at the other end of the channel of a network port, by port; [`NONE`] where there is no channel. The input
-    /// port that an output port leads to and the output port that feeds an input port have the same number, so one table
-    /// serves both directions.
-    pub far_end: Flat<u32>,
-    /// Flits sent over each network channel, by port.
-    pub link_flits: Flat<u64>,
-    /// VCs that a packet of each dateline class may use, `[port][class]`.
-    pub allowed: Flat<[M; 2]>,
-}
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+    /// VCs a port has room for.
+    pub const VCS: usize = SLOTS / PORTS;
 
-impl<M: VcMask> Routers<M> {
-    /// Empty routers.
-    pub fn new(p: &Params, shape: &Shape, grid: &Grid) -> Self {
-        let input = InputVc {
-            front: NONE,
-            behind_first: NONE,
-            behind_last: NONE,
-            left: 0,
-            occupied: 0,
-            output: FREE,
-            port: 0,
-            class: 0,
-            flags: 0,
+    /// All routers of a network, empty.
+    pub fn all(p: &Params, grid: &Grid) -> Vec<Self> {
+        let port = Port {
+            waiting: M::EMPTY,
+            free: M::range(0, p.vcs),
+            requests: 0,
+            flits: 0,
+            far_end: NONE,
+            send_first: 0,
+            grant_first: 0,
+            accept_first: 0,
         };
-        let all = M::range(0, p.vcs);
-        let half = p.vcs / 2;
-        let allowed = (0..shape.ports()).map(|port| {
-            if port < p.network_ports && grid.wraps(port / 2) && grid.size(port / 2) > 1 {
-                [M::range(0, p.vcs - half), M::range(p.vcs - half, p.vcs)]
-            } else {
-                [all, all]
+        let empty = Router {
+            waiting_ports: 0,
+            requested_ports: 0,
+            ports: [port; PORTS],
+            sendable: [[M::EMPTY; PORTS]; PORTS],
+            outputs: [OutputVc { owner: FREE, credits: p.buffer_flits as u16 }; SLOTS],
+            inputs: [InputVc::EMPTY; SLOTS],
+            pointers: [VcPointers { grant: 0, accept: 0 }; SLOTS],
+        };
+        let mut routers = vec![empty; p.routers];
+        let layout = Layout { slots: SLOTS, vcs: Self::VCS };
+        for (r, router) in routers.iter_mut().enumerate() {
+            for port in 0..p.network_ports {
+                if let Some(n) = grid.neighbour(r as u32, port) {
+                    router.ports[port].far_end = layout.vc(n as usize, layout.slot(port ^ 1, 0)) as u32;
+                }
             }
-        });
-        let far_end = (0..p.routers).flat_map(|r| (0..shape.ports()).map(move |port| (r, port))).map(|(r, port)| {
-            let neighbour = (port < p.network_ports).then(|| grid.neighbour(r as u32, port)).flatten();
-            neighbour.map_or(NONE, |n| shape.vc(n as usize, shape.slot(port ^ 1, 0)) as u32)
-        });
-        let output = OutputVc { owner: FREE, credits: p.buffer_flits as u16 };
-        Routers {
-            inputs: Flat::filled(p.routers * shape.slots(), input),
-            outputs: Flat::filled(p.routers * shape.slots(), output),
-            summary: Flat::filled(p.routers, Summary::default()),
-            waiting: Flat::filled(p.routers * shape.ports(), M::EMPTY),
-            free: Flat::filled(p.routers * shape.ports(), all),
-            sendable: Flat::filled(p.routers * shape.rows() * shape.ports(), M::EMPTY),
-            requests: Flat::filled(p.routers * shape.cols(), 0),
-            far_end: far_end.collect(),
-            link_flits: Flat::filled(p.routers * shape.ports(), 0),
-            allowed: allowed.collect(),
         }
+        routers
+    }
+
+    #[inline(always)]
+    pub fn slot(port: usize, vc: usize) -> usize {
+        port * Self::VCS + vc
+    }
+
+    #[inline(always)]
+    pub fn port_and_vc(slot: usize) -> (usize, usize) {
+        (slot / Self::VCS, slot % Self::VCS)
+    }
+
+    // Indices are taken modulo the (power of two) length: they are in range anyway, and the compiler then knows.
+
+    #[inline(always)]
+    pub fn input(&mut self, slot: usize) -> &mut InputVc {
+        &mut self.inputs[slot % SLOTS]
+    }
+
+    #[inline(always)]
+    pub fn output(&mut self, slot: usize) -> &mut OutputVc {
+        &mut self.outputs[slot % SLOTS]
+    }
+
+    #[inline(always)]
+    pub fn port(&mut self, port: usize) -> &mut Port<M> {
+        &mut self.ports[port % PORTS]
+    }
+
+    #[inline(always)]
+    pub fn pointers(&mut self, slot: usize) -> &mut VcPointers {
+        &mut self.pointers[slot % SLOTS]
+    }
+
+    #[inline(always)]
+    pub fn sendable(&mut self, in_port: usize, port: usize) -> &mut M {
+        &mut self.sendable[in_port % PORTS][port % PORTS]
+    }
+
+    /// Whether there is anything to do for the allocators.
+    #[inline(always)]
+    pub fn is_idle(&self) -> bool {
+        self.waiting_ports == 0 && self.requested_ports == 0
     }
 }

@@ -1,110 +1,100 @@
 //! A flit leaves its buffer: downstream the flit, upstream the credit, and what changes behind a tail.
 
-use super::Kernel;
+use super::env::Env;
 use super::mask::VcMask;
-use super::state::{FREE, HEAD};
+use super::state::{FREE, HEAD, Router};
 use super::wheel::{FlitArrival, NONE};
 
-impl<M: VcMask> Kernel<M> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
     /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
     /// output speed-up makes it queue.
     #[inline(always)]
-    pub(super) fn traverse(&mut self, router: usize, slot: usize, turn: u64) {
-        let shape = self.shape;
-        let vc = &mut self.routers.inputs[shape.vc(router, slot)];
+    pub(super) fn traverse(&mut self, me: usize, slot: usize, turn: u64, env: &mut Env) {
+        let vc = self.input(slot);
         let (port, output, packet) = (vc.port as usize, vc.output as usize, vc.front);
         let head = vc.flags & HEAD != 0;
         vc.flags &= !HEAD;
         vc.occupied -= 1;
         vc.left -= 1;
-        let tail = vc.left == 0;
-        let out = &mut self.routers.outputs[shape.vc(router, output)];
+        let (tail, empty) = (vc.left == 0, vc.occupied == 0);
+        let out = self.output(output);
         out.credits -= 1;
-        let blocked = tail || vc.occupied == 0 || out.credits == 0;
-        self.flit_hops += 1;
+        let blocked = tail || empty || out.credits == 0;
+        env.flit_hops += 1;
 
-        let (_, out_vc) = shape.port_and_vc(output);
-        if port < self.p.network_ports {
-            let channel = shape.port(router, port);
-            self.routers.link_flits[channel] += 1;
-            let flit = FlitArrival {
-                vc: self.routers.far_end[channel] + out_vc as u32,
-                packet: if head { packet } else { NONE },
-            };
-            self.wheel.at(turn + u64::from(self.p.hop_cycles)).flits.push(flit);
+        let out_port = self.port(port);
+        if port < env.p.network_ports {
+            out_port.flits += 1;
+            let vc = out_port.far_end + Self::port_and_vc(output).1 as u32;
+            let flit = FlitArrival { vc, packet: if head { packet } else { NONE } };
+            env.wheel.at(turn + u64::from(env.p.hop_cycles)).flits.push(flit);
         } else {
-            self.eject(router, port, output, tail.then_some(packet), turn);
+            Self::eject(me, port, output, tail.then_some(packet), turn, env);
         }
 
-        let (in_port, in_vc) = shape.port_and_vc(slot);
-        if in_port < self.p.network_ports {
-            let upstream = self.routers.far_end[shape.port(router, in_port)] + in_vc as u32;
-            self.wheel.at(self.now + u64::from(self.p.credit_cycles)).credits.push(upstream);
+        let (in_port, in_vc) = Self::port_and_vc(slot);
+        if in_port < env.p.network_ports {
+            let upstream = self.port(in_port).far_end + in_vc as u32;
+            env.wheel.at(env.now + u64::from(env.p.credit_cycles)).credits.push(upstream);
         } else {
-            let controller = router * self.p.concentration * self.p.controllers + in_port - self.p.network_ports;
-            let credit = (controller * self.p.vcs + in_vc) as u32;
-            self.wheel.at(self.now + u64::from(self.p.inject_credit_cycles)).controller_credits.push(credit);
+            let p = &env.p;
+            let controller = me * p.concentration * p.controllers + in_port - p.network_ports;
+            let credit = (controller * p.vcs + in_vc) as u32;
+            env.wheel.at(env.now + u64::from(p.inject_credit_cycles)).controller_credits.push(credit);
         }
 
         if blocked {
-            self.clear_sendable(router, slot, port);
+            self.clear_sendable(slot, port);
         }
         if tail {
-            self.behind_tail(router, slot, port, output);
+            self.behind_tail(me, slot, port, output, env);
         }
-        if self.stalls.is_some() {
-            self.observer.moved(
-                shape.vc(router, slot),
-                shape.port(router, port),
-                shape.port(router, in_port),
-                self.now,
-            );
+        if env.stalls.is_some() {
+            env.observer.moved(me * SLOTS + slot, me * PORTS + port, me * PORTS + in_port, env.now);
         }
     }
 
     /// A flit goes to the terminal behind `port`; `tail` is its packet if it is the last of it.
     #[inline(always)]
-    fn eject(&mut self, router: usize, port: usize, output: usize, tail: Option<u32>, turn: u64) {
-        let p = &self.p;
+    fn eject(me: usize, port: usize, output: usize, tail: Option<u32>, turn: u64, env: &mut Env) {
+        let p = &env.p;
         let arrival = turn + u64::from(p.eject_cycles);
         if let Some(packet) = tail {
-            self.wheel.at(arrival).tails.push(packet);
+            env.wheel.at(arrival).tails.push(packet);
         }
-        let credit = self.shape.vc(router, output) as u32;
-        self.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push(credit);
-        if self.measurement.contains(&arrival) {
+        env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push((me * SLOTS + output) as u32);
+        if env.measurement.contains(&arrival) {
             let local = if p.concentration == 1 { 0 } else { (port - p.network_ports) / p.controllers };
-            self.ejected[router * p.concentration + local] += 1;
+            env.ejected[me * p.concentration + local] += 1;
         }
     }
 
     #[inline(always)]
-    fn clear_sendable(&mut self, router: usize, slot: usize, port: usize) {
-        let (row, col) = self.row_and_col(slot, port);
-        let (_, vc) = self.shape.port_and_vc(slot);
-        let sendable = &mut self.routers.sendable[self.shape.row_port(router, row, port)];
+    fn clear_sendable(&mut self, slot: usize, port: usize) {
+        let (in_port, vc) = Self::port_and_vc(slot);
+        let sendable = self.sendable(in_port, port);
         sendable.remove(vc);
         if sendable.is_empty() {
-            let requests = &mut self.routers.requests[self.shape.col(router, col)];
-            *requests &= !(1 << row);
+            let requests = &mut self.port(port).requests;
+            *requests &= !(1 << in_port);
             if *requests == 0 {
-                self.routers.summary[router].requested_cols &= !(1 << col);
+                self.requested_ports &= !(1 << port);
             }
         }
     }
 
     /// The output VC is free again, and the next packet of the buffer comes to the front.
     #[inline(always)]
-    fn behind_tail(&mut self, router: usize, slot: usize, port: usize, output: usize) {
-        self.routers.outputs[self.shape.vc(router, output)].owner = FREE;
-        self.routers.free[self.shape.port(router, port)].insert(self.shape.port_and_vc(output).1);
-        let vc = &mut self.routers.inputs[self.shape.vc(router, slot)];
+    fn behind_tail(&mut self, me: usize, slot: usize, port: usize, output: usize, env: &mut Env) {
+        self.output(output).owner = FREE;
+        self.port(port).free.insert(Self::port_and_vc(output).1);
+        let vc = self.input(slot);
         let next = vc.behind_first;
         vc.front = next;
         vc.flags = 0;
         if next != NONE {
-            vc.behind_first = self.pool[next].next;
-            self.new_front(router, slot, self.now + 1);
+            vc.behind_first = env.pool[next].next;
+            self.new_front(me, slot, env.now + 1, env);
         }
     }
 }

@@ -1,0 +1,86 @@
+//! What all routers share: the network's numbers and rules, the packets, and what is under way.
+
+use super::observe::Observer;
+use super::packet::PacketPool;
+use super::route::RouteTable;
+use super::wheel::Wheel;
+use crate::measure::StallCounter;
+use crate::plan::Params;
+use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, EjectionPort, NetworkSpec, Switching, VcPolicy};
+use std::ops::Range;
+
+/// Shared by all routers while they are stepped.
+pub(super) struct Env {
+    pub p: Params,
+    pub rules: Rules,
+    pub pool: PacketPool,
+    pub wheel: Wheel,
+    pub routes: RouteTable,
+    /// Routers with something to do, one bit each.
+    pub active: Vec<u64>,
+    /// Network ports whose dimension has dateline classes, one bit each.
+    pub dateline_ports: u64,
+    /// Cycle in which the head of each front packet arrived, by VC; empty unless some arbiter is FCFS.
+    pub arrivals: Vec<u64>,
+    /// Flits ejected at each terminal in the measurement.
+    pub ejected: Vec<u64>,
+    pub measurement: Range<u64>,
+    pub flit_hops: u64,
+    pub stalls: Option<StallCounter>,
+    pub observer: Observer,
+    pub now: u64,
+}
+
+/// The options of the network that the step function asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    pub ejection_port: EjectionPort,
+    pub destination_vc: bool,
+    pub cut_through: bool,
+    pub busy_when_full: bool,
+    pub wait_for_tail_credit: bool,
+    /// Any of the three above: usable output VCs depend on credits.
+    pub credits_matter: bool,
+    pub speculative: bool,
+    pub hold: bool,
+    pub fcfs: bool,
+    /// Several controllers, and the ejection port is chosen at each request.
+    pub chooses_ejection_port: bool,
+    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding or speculation.
+    pub plain: bool,
+}
+
+impl Rules {
+    pub fn new(network: &NetworkSpec) -> Self {
+        let router = &network.router;
+        let cut_through = router.switching == Switching::VirtualCutThrough;
+        let islip1 = |a: &AllocatorSpec| a.kind == AllocatorKind::Islip && a.iterations.0 == 1;
+        Rules {
+            ejection_port: network.terminal.ejection_port,
+            destination_vc: router.vc_policy == VcPolicy::Destination,
+            cut_through,
+            busy_when_full: router.vc_busy_when_full,
+            wait_for_tail_credit: router.wait_for_tail_credit,
+            credits_matter: cut_through || router.vc_busy_when_full || router.wait_for_tail_credit,
+            speculative: router.speculative,
+            hold: router.hold_switch_for_packet,
+            fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs),
+            chooses_ejection_port: network.terminal.controllers > 1
+                && network.terminal.ejection_port == EjectionPort::Any,
+            plain: islip1(&router.vc_allocator)
+                && islip1(&router.sw_allocator)
+                && !router.speculative
+                && !router.hold_switch_for_packet
+                && router.input_speedup == 1
+                && router.output_speedup == 1,
+        }
+    }
+}
+
+impl Env {
+    /// Marks a router as having something to do.
+    #[inline(always)]
+    pub fn activate(&mut self, router: usize) {
+        self.active[router / 64] |= 1 << (router % 64);
+    }
+}
