@@ -34,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const DEBTS: &[(&str, &str, &str)] = &[
     ("terminal", "kernel", "the wheel, the pool, the packet and the route table belong below both, or behind a trait"),
     ("measure", "kernel", "PacketLog::arrived needs five numbers of the packet, not the kernel's type"),
+    ("plan", "kernel", "how much memory a kernel takes is for the kernel to say, asked by `run` before it starts"),
     ("measure", "traffic", "the hash `mix` belongs in a module of its own"),
     ("kernel", "run", "Progress is what a kernel reports: it belongs with the kernel"),
 ];
