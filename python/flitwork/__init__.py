@@ -9,7 +9,8 @@ A network and a workload are plain values; simulate them, bound them, sweep over
 >>> result.completion_cycles, result.distance_from_bound
 """
 
-from flitwork import plot, studies
+from typing import TYPE_CHECKING, Any
+
 from flitwork._core import __version__
 from flitwork.bound import Bound, bound
 from flitwork.errors import (
@@ -26,7 +27,20 @@ from flitwork.schedule import Check, check
 from flitwork.simulation import simulate
 from flitwork.spec import Grid, Mesh, Network, Torus, Workload, all_to_all, uniform
 
+if TYPE_CHECKING:
+    from flitwork import plot, studies
+
 load = Result.load
+
+
+def __getattr__(name: str) -> Any:
+    """Loads ``fw.plot`` (and with it matplotlib) and ``fw.studies`` when they are first asked for."""
+    if name in ("plot", "studies"):
+        import importlib
+
+        return importlib.import_module(f"flitwork.{name}")
+    raise AttributeError(f"module 'flitwork' has no attribute {name!r}")
+
 
 __all__ = [
     "Bound",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
-__all__: list[str]
+__all__ = ["Plan", "__version__", "components", "schema"]
 
 def schema() -> str:
     """The JSON Schema of a specification."""

@@ -50,7 +50,9 @@ class ResultFileError(FlitworkError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``did you mean `vcs`?``, or an empty string where nothing is near."""
-    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
+    names = list(known)
+    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
+    near = near or [name for name in names if word.lower() in name.split("_")]
     return f"did you mean `{near[0]}`?" if near else ""
 
 

@@ -304,7 +304,7 @@ class Result:
     def __repr__(self) -> str:
         row = self.row
         what = f"{row['workload']} on {row['topology']} {row['size']}"
-        near = f"{self.distance_from_bound:.3f} of the bound"
+        near = f"{self.distance_from_bound:.3f} times the bound"
         if self.closed_loop:
             return f"<{what}: {self.completion_cycles:,} cycles, {near}>"
         latency = f"latency {self.mean_packet_latency_cycles:.2f} cycles"

@@ -55,7 +55,7 @@ class Check:
 
     def __repr__(self) -> str:
         messages = f"{self.exchange['messages']:,} messages, every pair once"
-        return f"<{self.name} on {self.network}: {messages}, phases {self.phase_sum_over_bound:.3f} of the bound>"
+        return f"<{self.name} on {self.network}: {messages}, phases {self.phase_sum_over_bound:.3f} times the bound>"
 
 
 def link_class(dimension: int, sign: int) -> str:

@@ -16,6 +16,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+__all__ = ["Table", "read_toml", "tomllib", "validate"]
+
 
 class Table(BaseModel):
     """A TOML table that knows its keys."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -12,11 +11,7 @@ from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.schema import flat_keywords
 from flitwork.spec import Network, Spec, Workload, make_network, make_workload, nest, simulation
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from flitwork.strict import tomllib
 
 
 def _complete_what(incomplete: str) -> list[str]:

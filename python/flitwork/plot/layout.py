@@ -41,6 +41,16 @@ class Layout:
         return low[0], high[0], low[1], high[1]
 
     @property
+    def middle(self) -> int:
+        """The router in the middle."""
+        return int(sum(n // 2 * int(np.prod(self.size[:d])) for d, n in enumerate(self.size)))
+
+    def line_width(self, inches: float) -> float:
+        """Width of a channel [points] on a panel of that width, so that the two directions of a cable do not touch."""
+        left, right, _, _ = self.extent
+        return min(5.0, 1.5 * _APART * inches * 72 / (right - left))
+
+    @property
     def undrawn(self) -> str:
         """What a reader has to know about the channels that are not on the page."""
         return "" if len(self.size) < 3 else "channels within the planes; planes side by side"

@@ -74,7 +74,7 @@ def link_snapshot(result: Result, window: int | None = None) -> Figure:
     loads = result.link_flits / max(result.completion_cycles, 1) if window is None else _utilisation(result)[window]
     with style():
         figure, ax = plt.subplots(figsize=_page(place.extent))
-        lines = draw_channels(ax, place, loads, 1.0, _width(place.size))
+        lines = draw_channels(ax, place, loads, 1.0, place.line_width(0.8 * figure.get_figwidth()))
         figure.colorbar(lines, ax=ax, shrink=0.8, pad=0.02).set_label(_LABEL)
         when = "whole run" if window is None else f"window {window}"
         ax.set_title(f"{_title(result)}\n{when}{'; ' + place.undrawn if place.undrawn else ''}", fontsize=10)
@@ -91,7 +91,7 @@ def link_animation(result: Result, path: str | Path, frames_per_second: int = 8,
     path.parent.mkdir(parents=True, exist_ok=True)
     with style():
         figure, ax = plt.subplots(figsize=_page(place.extent), dpi=80)
-        lines = draw_channels(ax, place, frames[0], 1.0, _width(place.size))
+        lines = draw_channels(ax, place, frames[0], 1.0, place.line_width(0.8 * figure.get_figwidth()))
         figure.colorbar(lines, ax=ax, shrink=0.8, pad=0.02).set_label(_LABEL)
         title = ax.set_title("", fontsize=10)
 
@@ -105,7 +105,7 @@ def link_animation(result: Result, path: str | Path, frames_per_second: int = 8,
         draw(0)
         figure.canvas.draw()
         figure.set_layout_engine("none")
-        FuncAnimation(figure, draw, frames=len(frames)).save(path, writer=PillowWriter(fps=frames_per_second))
+        FuncAnimation(figure, draw, frames=len(frames)).save(path, writer=PillowWriter(fps=frames_per_second), dpi=80)
         plt.close(figure)
     return path
 
@@ -114,10 +114,6 @@ def _page(extent: tuple[float, float, float, float]) -> tuple[float, float]:
     left, right, bottom, top = extent
     width = 6.4 if right - left <= 1.5 * (top - bottom) else 10.0
     return width, min(7.5, max(2.2, 0.84 * width * (top - bottom) / (right - left) + 0.9))
-
-
-def _width(size: tuple[int, ...]) -> float:
-    return max(0.8, min(5.0, 50 / max(size)))
 
 
 def _title(result: Result) -> str:

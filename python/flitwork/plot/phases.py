@@ -45,7 +45,7 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
             raise ConfigError("phase", phase, f"0 to {count - 1}")
     concentration = spec["network"]["topology"]["terminals_per_router"]
     sources, destinations = messages["from"] // concentration, messages["to"] // concentration
-    middle = len(place.xy) // 2 if rank is None else rank
+    middle = place.middle if rank is None else rank
     loads, ways = [], []
     for phase in chosen:
         rows = np.flatnonzero(number == phase)
@@ -60,7 +60,7 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
         size = (3.0 * across + 1.0, 3.0 * down * max(0.45, (high - bottom) / (right - left)) + 0.9)
         figure, axes = plt.subplots(down, across, figsize=size, squeeze=False, sharex=True, sharey=True)
         for ax, phase, load, way in zip(axes.flat, chosen, loads, ways, strict=False):
-            width = max(0.8, min(4.0, 34 / max(place.size)))
+            width = place.line_width(2.6)
             lines = draw_channels(ax, place, load, top, width)
             _draw_way(ax, place, way, middle, width)
             ax.set_title(f"phase {phase}: max {load.max():g}", fontsize=10)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.study_file import Scalar
-from flitwork.plot.curves import half_width_95
+from flitwork.statistics import half_width_95
 from flitwork.strict import Table, read_toml, validate
 
 Verdict = Literal["reproduced", "not reproduced", "differs", "not measured"]

@@ -1,0 +1,59 @@
+# make run    build, install into .venv, run the quick version of the A2AT study
+# make test   both lanes of the tests (make test-quick, make test-full: one of them)
+# make bench  verified speed measurements
+# make wheel  a wheel for Python 3.10 and later in dist/
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml') Cargo.toml pyproject.toml
+
+.PHONY: run test test-quick test-full lint bench wheel clean
+
+run: $(VENV)/.installed
+	$(BIN)/flitwork reproduce takaue-2010-a2at --quick
+
+test: test-quick test-full
+
+# Formatting, lints, types, and every test that takes seconds.
+test-quick: $(VENV)/.tools lint
+	cargo test --workspace
+	$(BIN)/python -m pytest -m "not slow"
+
+# The long properties: more random cases, larger sizes, killed and continued runs.
+test-full: $(VENV)/.tools
+	FLITWORK_FULL=1 cargo test --workspace -- --include-ignored
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.tools
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check python tests/python
+	$(BIN)/ruff check python tests/python examples
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest flitwork._core
+
+bench: $(VENV)/.installed
+	$(BIN)/python benches/run.py
+
+wheel: $(VENV)/.made
+	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf $(VENV) target dist
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "flitwork needs Python 3.10 or later; name one: make PYTHON=python3.12 ..."; exit 1; }
+	@command -v cargo >/dev/null || { echo "flitwork needs a Rust toolchain: https://rustup.rs"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.made $(SOURCES)
+	$(BIN)/python -m pip install --quiet .
+	touch $@
+
+$(VENV)/.tools: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet "mypy>=1.10" pandas-stubs "pytest>=8" "ruff>=0.6"
+	touch $@

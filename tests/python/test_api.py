@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import _thread
+import json
+import threading
+import time
+from pathlib import Path
+
+import flitwork as fw
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+NET = fw.Torus(5, 5, vcs=2, buffer_flits=20)
+WORK = fw.all_to_all("a2at", message_flits=100, sync="local")
+
+
+def test_the_example_of_the_readme() -> None:
+    result = fw.simulate(NET, WORK)
+    assert result.status == "complete"
+    assert result.completion_cycles >= result.bound.tightest_cycles
+    assert result.distance_from_bound == result.completion_cycles / result.bound.tightest_cycles
+    assert len(result.summary) == 1
+    assert result.summary["completion_cycles"][0] == result.completion_cycles
+
+
+def test_equal_plans_have_equal_digests_and_hashes() -> None:
+    first, second = fw.simulate(NET, WORK), fw.simulate(NET, WORK)
+    assert first.digest == second.digest and first.plan_hash == second.plan_hash
+    other = fw.simulate(NET, WORK, seed=2)
+    assert other.plan_hash != first.plan_hash and other.seed == 2
+
+
+def test_packets_are_a_table_with_units() -> None:
+    packets = fw.simulate(NET, WORK, packets=True).packets
+    assert len(packets) == 25 * 24
+    assert set(packets.groupby("src").size()) == {24}
+    assert (packets["packet_latency_cycles"] >= packets["flits"] + packets["hops"]).all()
+    assert packets["arrived_cycle"].max() == fw.simulate(NET, WORK).completion_cycles
+
+
+@pytest.mark.parametrize(
+    ("network", "channels"),
+    [
+        (fw.Torus(4, 4), 64),
+        (fw.Mesh(4, 3), 2 * (3 * 3 + 4 * 2)),
+        (fw.Grid((4, 3), wrap=(True, False)), 2 * (4 * 3 + 4 * 2)),
+        (fw.Torus(2, 3, ring2="single"), 2 * (3 + 6)),
+        (fw.Torus(2, 3), 2 * (6 + 6)),
+    ],
+)
+def test_links_are_the_channels_that_exist(network: fw.Network, channels: int) -> None:
+    result = fw.simulate(network, fw.all_to_all("a2a", message_flits=2))
+    assert len(result.links) == channels
+    assert result.links["flits"].sum() == result.link_flits.sum()
+    assert result.link_flits[~result.channels].sum() == 0
+
+
+def test_link_windows_add_up_to_the_links() -> None:
+    result = fw.simulate(NET, WORK, link_window_cycles=100)
+    assert result.link_windows is not None
+    assert (result.link_windows.sum(axis=0) == result.link_flits).all()
+    assert result.link_windows.shape[1:] == (25, 4)
+
+
+def test_stalls_are_a_table() -> None:
+    stalls = fw.simulate(NET, WORK, stalls=True).stalls
+    assert list(stalls["reason"])[-1] == "source_waits_for_sync"
+    assert stalls["flit_cycles"].sum() > 0
+    assert fw.simulate(NET, WORK).stalls.empty
+
+
+def test_an_open_loop() -> None:
+    result = fw.simulate(fw.Mesh(4, 4, vcs=4), fw.uniform(offered_load=0.2, packet_flits=2), warmup_cycles=1000)
+    assert result.status == "complete"
+    assert result.accepted_load == pytest.approx(0.2, rel=0.1)
+    assert 0 < result.distance_from_bound < 1
+    assert result.mean_packet_latency_cycles > 2
+
+
+def test_saturation_is_a_status() -> None:
+    result = fw.simulate(fw.Mesh(8, 8), fw.uniform(offered_load=0.9, packet_flits=4), max_cycles=7000)
+    assert result.status == "saturated"
+
+
+def test_bound_names_what_limits() -> None:
+    bound = fw.bound(fw.Torus(9, 9), fw.all_to_all(message_flits=100))
+    assert bound.bisection_cycles == bound.tightest_cycles == 9000
+    assert bound.tightest == "bisection" and bound.phase_model_cycles == 24000
+    assert fw.bound(fw.Torus(8, 8), fw.uniform(offered_load=0.1)).max_load == pytest.approx(1.0, rel=0.05)
+
+
+def test_check_adds_up_the_phases() -> None:
+    found = fw.check("a2at", size=(5, 5), controllers=4)
+    assert found.phase_sum_over_bound == 1
+    assert list(found.phases.columns) == ["phase", "+x_flits", "-x_flits", "+y_flits", "-y_flits", "max_flits"]
+    assert found.phases["max_flits"].sum() == found.phase_sum_flits
+    assert fw.check("a2and", size=(5, 5), topology="mesh").exchange["messages"] == 600
+
+
+def test_a_result_survives_the_disk(tmp_path: Path) -> None:
+    result = fw.simulate(NET, WORK, packets=True, stalls=True, link_window_cycles=500, seed=7)
+    path = result.save(tmp_path / "deep" / "result.parquet")
+    again = fw.load(path)
+    assert again.row == result.row
+    assert again.packets.equals(result.packets)
+    assert again.stalls.equals(result.stalls)
+    assert np.array_equal(again.link_flits, result.link_flits)
+    assert again.bound == result.bound
+    meta = {k.decode(): v.decode() for k, v in pq.read_schema(path).metadata.items()}
+    assert meta["flitwork.seed"] == "7" and meta["flitwork.version"] == fw.__version__
+    assert meta["flitwork.plan_hash"] == result.plan_hash
+    assert json.loads(meta["flitwork.plan"])["spec"]["network"]["router"]["buffer_flits"] == 20
+
+
+def test_a_sweep_is_a_tidy_table(tmp_path: Path) -> None:
+    def point(n: int, algorithm: str) -> tuple[fw.Network, fw.Workload]:
+        return fw.Torus(n, n), fw.all_to_all(algorithm, message_flits=10)
+
+    table = fw.sweep(point, n=[3, 4], algorithm=["a2at", "a2and"], seeds=[1, 2], out=tmp_path)
+    assert len(table) == 8
+    assert list(table.columns[:2]) == ["n", "algorithm"]
+    assert len(list((tmp_path / "points").glob("*.parquet"))) == 8
+    assert fw.sweep(point, n=[3, 4], algorithm=["a2at", "a2and"], seeds=[1, 2], out=tmp_path).equals(table)
+
+
+def test_progress_is_told_and_can_stop() -> None:
+    seen: list[tuple[int, int, int | None]] = []
+
+    def progress(cycle: int, done: int, total: int | None) -> bool:
+        seen.append((cycle, done, total))
+        return len(seen) < 3
+
+    with pytest.raises(KeyboardInterrupt):
+        fw.simulate(fw.Torus(33, 33), fw.all_to_all(), progress=progress)
+    assert len(seen) == 3 and seen[0][2] is not None
+
+
+def test_an_exception_in_progress_stops_the_run() -> None:
+    def progress(*_: object) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fw.simulate(fw.Torus(33, 33), fw.all_to_all(), progress=progress)
+
+
+def test_control_c_stops_within_a_second() -> None:
+    pressed = [0.0]
+
+    def press() -> None:
+        pressed[0] = time.monotonic()
+        _thread.interrupt_main()
+
+    timer = threading.Timer(0.7, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        fw.simulate(fw.Torus(33, 33), fw.all_to_all())
+    assert time.monotonic() - pressed[0] < 1.0
+
+
+def test_other_threads_run_meanwhile() -> None:
+    ticks = 0
+    stop = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not stop.wait(0.001):
+            ticks += 1
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    fw.simulate(fw.Torus(11, 11), fw.all_to_all())
+    stop.set()
+    thread.join()
+    assert ticks > 10
+
+
+def test_a_network_says_what_it_is() -> None:
+    assert repr(fw.Torus(9, 9, vcs=4)) == "Torus(9, 9, vcs=4)"
+    assert fw.Torus([4, 3]) == fw.Torus(4, 3)
+    assert fw.Torus(4, 4).replace(vcs=4) == fw.Torus(4, 4, vcs=4)
+    assert fw.Mesh(3, 3, sw_allocator="wavefront").spec["router"]["sw_allocator"] == {"kind": "wavefront"}

@@ -1,0 +1,140 @@
+"""Every kind of bad input is a ConfigError with the path, the value, what was expected, and a hint where one helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flitwork as fw
+import numpy as np
+import pytest
+
+A2AT = fw.all_to_all("a2at")
+
+
+def net(**options: Any) -> fw.Network:
+    return fw.Torus(4, 4, **options)
+
+
+CASES: list[tuple[str, Callable[[], object], str, str, str]] = [
+    # what is wrong, how it is written, the path, a part of what is expected, a part of the hint
+    ("unknown option", lambda: net(vsc=2), "network.vsc", "vcs", "did you mean `vcs`?"),
+    ("option in another unit", lambda: net(latency_ns=2), "network.latency_ns", "latency_cycles", "latency_cycles"),
+    ("unknown run option", lambda: fw.simulate(net(), A2AT, **{"max_cycle": 5}), "run.max_cycle", "", "`max_cycles`?"),
+    ("unknown workload option", lambda: fw.all_to_all(flits=5), "workload.flits", "message_flits", "message_flits"),
+    ("unknown algorithm", lambda: fw.simulate(net(), fw.all_to_all("a2ta")), "workload.algorithm", "a2at", "a2at"),
+    ("unknown value", lambda: fw.simulate(net(switching="vct"), A2AT), "network.router.switching", "wormhole", ""),
+    ("unknown routing", lambda: fw.simulate(net(routing="xy"), A2AT), "network.routing.kind", "dimension_order", ""),
+    ("a text for a number", lambda: fw.simulate(net(vcs="two"), A2AT), "network.router.vcs", "", ""),
+    ("a unit in a number", lambda: fw.simulate(net(buffer_flits="2 kB"), A2AT), "network.router.buffer_flits", "", ""),
+    ("a fraction", lambda: fw.simulate(net(vcs=2.5), A2AT), "network.router.vcs", "", ""),
+    ("a number for a switch", lambda: fw.simulate(net(speculative=1), A2AT), "network.router.speculative", "bool", ""),
+    ("not a number", lambda: fw.simulate(net(), fw.uniform(offered_load=float("nan"))), "workload.offered_load", "", ""),
+    ("an object", lambda: fw.simulate(net(vcs=object()), A2AT), "network.router.vcs", "a number", ""),
+    ("a zero size", lambda: fw.simulate(fw.Torus(4, 0), A2AT), "network.topology.size[1]", "at least 1", ""),
+    ("a negative size", lambda: fw.simulate(fw.Torus(-4, 4), A2AT), "network.topology", "", ""),
+    ("no size", lambda: fw.simulate(fw.Torus(), A2AT), "network.topology.size", "1 to 6", ""),
+    ("seven dimensions", lambda: fw.simulate(fw.Mesh([2] * 7), A2AT), "network.topology.size", "1 to 6", ""),
+    ("wrap too short", lambda: fw.simulate(fw.Grid((4, 4), wrap=[True]), A2AT), "network.topology.wrap", "2", ""),
+    ("no controller", lambda: fw.simulate(net(controllers=0), A2AT), "network.terminal.controllers", "1 to", ""),
+    ("no buffer", lambda: fw.simulate(net(buffer_flits=0), A2AT), "network.router.buffer_flits", "1 to", ""),
+    ("an empty message", lambda: fw.simulate(net(), fw.all_to_all(message_flits=0)), "workload.message_flits", "1", ""),
+    ("no VC for the dateline", lambda: fw.simulate(net(vcs=1), A2AT), "network.router.vcs", "at least 2", "vcs = 2"),
+    (
+        "VCs for destinations",
+        lambda: fw.simulate(net(vcs=16, vc_policy="destination"), A2AT),
+        "network.router.vcs",
+        "32",
+        "vcs = 32",
+    ),
+    (
+        "a packet that does not fit",
+        lambda: fw.simulate(net(switching="virtual_cut_through", buffer_flits=20), A2AT),
+        "",
+        "",
+        "",
+    ),
+    (
+        "too large for memory",
+        lambda: fw.simulate(fw.Mesh(64, 64, 64), fw.uniform(offered_load=0.1), memory_limit_mb=10),
+        "",
+        "MB",
+        "",
+    ),
+    (
+        "too large for any memory",
+        lambda: fw.simulate(fw.Mesh(1000, 1000, 1000, vcs=64, buffer_flits=4096), fw.uniform(offered_load=0.1)),
+        "",
+        "",
+        "",
+    ),
+    ("an algorithm without peers", lambda: fw.simulate(fw.Mesh(1), A2AT), "network.topology.size", "2 routers", ""),
+    ("several terminals a router", lambda: fw.simulate(net(terminals_per_router=2), A2AT), "", "", ""),
+    ("a load above 1", lambda: fw.simulate(net(), fw.uniform(offered_load=1.5)), "workload.offered_load", "", ""),
+    ("no load", lambda: fw.simulate(net(), fw.uniform(offered_load=0.0)), "workload.offered_load", "", ""),
+    ("no measurement", lambda: fw.simulate(net(), fw.uniform(offered_load=0.1), measurement_cycles=0), "run.measurement_cycles", "1", ""),
+    ("arguments swapped", lambda: fw.simulate(A2AT, net()), "network", "Network", "fw.Torus"),  # type: ignore[arg-type]
+    ("nothing to draw", lambda: fw.plot.timeline(fw.simulate(net(), A2AT)), "run.record.packets", "", "packets=True"),
+    ("a check of nothing", lambda: fw.check("a3a", size=(4, 4)), "workload.algorithm", "a2at", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("write", "path", "expected", "hint"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+def test_bad_input_is_explained(write: Callable[[], object], path: str, expected: str, hint: str) -> None:
+    with pytest.raises(fw.ConfigError) as caught:
+        write()
+    error = caught.value
+    assert error.path.startswith(path)
+    assert error.value and error.expected
+    assert expected in error.expected
+    assert hint in error.hint
+    assert isinstance(error, ValueError) and error.path in str(error)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    result = fw.simulate(net(vcs=np.int64(2)), fw.all_to_all(message_flits=np.int32(3)))  # type: ignore[arg-type]
+    assert result.spec["workload"]["message_flits"] == 3
+
+
+def test_a_limit_of_cycles_is_a_simulation_error() -> None:
+    with pytest.raises(fw.SimulationError, match="max_cycles"):
+        fw.simulate(net(), A2AT, max_cycles=50)
+
+
+@pytest.mark.parametrize("damage", ["cut", "noise", "empty", "text"])
+def test_a_damaged_result_names_the_file_and_the_remedy(tmp_path: Path, damage: str) -> None:
+    path = fw.simulate(net(), A2AT).save(tmp_path / "result.parquet")
+    whole = path.read_bytes()
+    broken = {
+        "cut": whole[: len(whole) // 2],
+        "noise": whole[:40] + bytes(b ^ 0x55 for b in whole[40:-40]) + whole[-40:],
+        "empty": b"",
+        "text": b"nothing like it",
+    }
+    path.write_bytes(broken[damage])
+    with pytest.raises(fw.ResultFileError) as caught:
+        fw.load(path)
+    assert str(path) in str(caught.value) and "run again" in str(caught.value)
+
+
+def test_a_foreign_parquet_file_is_no_result(tmp_path: Path) -> None:
+    fw.simulate(net(), A2AT).summary.to_parquet(tmp_path / "foreign.parquet")
+    with pytest.raises(fw.ResultFileError, match="no result of flitwork"):
+        fw.load(tmp_path / "foreign.parquet")
+    with pytest.raises(fw.ResultFileError, match="no such file"):
+        fw.load(tmp_path / "missing.parquet")
+
+
+def test_a_result_cannot_be_stored_below_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(fw.ConfigError, match="folder that can be written"):
+        fw.run_study(_study(), tmp_path / "file" / "results")
+
+
+def _study() -> Any:
+    from conftest import STUDY
+    from flitwork.experiment import parse_study
+    from flitwork.strict import tomllib
+
+    return parse_study(tomllib.loads(STUDY))

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import flitwork as fw
+import pytest
+from conftest import REPOSITORY, STUDY, Cli
+
+COMMANDS = ("run", "reproduce", "simulate", "plan", "bound", "check", "draw", "list", "schema", "show")
+
+
+def test_help_names_every_command(cli: Cli) -> None:
+    text = cli("--help").stdout
+    assert all(command in text for command in COMMANDS)
+    assert "Exit codes" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches_by_example(cli: Cli, command: str) -> None:
+    done = cli(command, "--help")
+    assert done.returncode == 0 and f"flitwork {command} " in done.stdout
+
+
+def test_the_documentation_has_every_command_and_option(cli: Cli) -> None:
+    page = (REPOSITORY / "docs" / "cli.md").read_text()
+    for command in COMMANDS:
+        assert f"`flitwork {command}" in page, command
+        for option in re.findall(r"--[a-z-]+", cli(command, "--help").stdout):
+            assert option in page, f"{command} {option}"
+
+
+def test_colours_only_on_a_terminal(cli: Cli) -> None:
+    for args in (("list", "algorithms"), ("check", "a2at", "--size", "3x3"), ("simulate", "a2ta"), ("--help",)):
+        done = cli(*args)
+        assert "\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (("simulat",), 2, "Did you mean 'simulate'?"),
+        (("simulate",), 2, "WHAT"),
+        (("simulate", "a2ta"), 2, "did you mean a2at?"),
+        (("simulate", "a2at", "--set", "vsc=2"), 2, "did you mean `vcs`?"),
+        (("simulate", "a2at", "--set", "vcs"), 2, "KEY=VALUE"),
+        (("simulate", "a2at", "--set", "vcs=1"), 2, "at least 2"),
+        (("simulate", "a2at", "--size", "9by9"), 2, "9x9"),
+        (("simulate", "a2at", "--controllers", "0"), 2, "network.terminal.controllers"),
+        (("simulate", "uniform"), 2, "workload.offered_load"),
+        (("simulate", "uniform", "--sync", "local", "--load", "0.1"), 2, "workload.sync"),
+        (("simulate", "a2at", "--set", "max_cycles=10"), 3, "not complete after 10 cycles"),
+        (("run", "missing.toml"), 2, "exists"),
+        (("plan", "missing.toml"), 2, "exists"),
+        (("show", "missing.parquet"), 2, "no such file"),
+        (("reproduce", "takaue-2011"), 2, "error"),
+        (("list", "algorithm"), 2, "algorithms"),
+    ],
+)
+def test_exit_codes(cli: Cli, args: tuple[str, ...], code: int, said: str) -> None:
+    done = cli(*args)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_errors_are_json_for_machines(cli: Cli) -> None:
+    done = cli("simulate", "a2at", "--set", "vcs=1", "--json")
+    error = json.loads(done.stderr)
+    assert error["error"] == "ConfigError" and error["path"] == "network.router.vcs" and error["value"] == "1"
+    assert error["expected"] and error["hint"]
+
+
+def test_simulate_and_show(cli: Cli, tmp_path: Path) -> None:
+    done = cli(
+        "simulate",
+        "a2at",
+        "--size",
+        "5x5",
+        "--sync",
+        "local",
+        "--set",
+        "buffer_flits=20",
+        "--save",
+        "r.parquet",
+        "--json",
+    )
+    row = json.loads(done.stdout)
+    work = fw.all_to_all("a2at", sync="local")
+    assert row["digest"] == fw.simulate(fw.Torus(5, 5, buffer_flits=20), work).digest
+    assert json.loads(cli("show", "r.parquet", "--json").stdout)["summary"]["digest"] == row["digest"]
+    assert "completion_cycles" in cli("show", "r.parquet").stdout
+
+
+def test_check_prints_the_phases(cli: Cli) -> None:
+    done = cli("check", "a2at", "--size", "9x9", "--controllers", "4")
+    assert done.returncode == 0
+    assert "every ordered pair exactly once" in done.stdout and "1.0000 of the lower bound" in done.stdout
+    mesh = json.loads(cli("check", "a2at", "--size", "9x9", "--mesh", "--controllers", "2", "--json").stdout)
+    assert mesh["phase_sum_over_bound"] == 1
+
+
+def test_plan_and_bound_of_a_study(cli: Cli, study: Path) -> None:
+    plans = json.loads(cli("plan", study, "--json").stdout)
+    assert len(plans) == 8 and plans[0]["spec"]["network"]["topology"]["size"] == [3, 3]
+    assert "8 simulations" in cli("plan", study).stdout
+    assert len(json.loads(cli("bound", study, "--json").stdout)) == 8
+    assert "bisection" in cli("bound", "a2at", "--size", "9x9").stdout
+    assert "highest load" in cli("bound", "uniform").stdout
+    assert json.loads(cli("plan", "a2at", "--size", "5x5", "--json").stdout)["derived"]["terminals"] == 25
+
+
+@pytest.mark.parametrize(
+    "table", ["topologies", "routings", "algorithms", "allocators", "arbiters", "patterns", "studies"]
+)
+def test_lists(cli: Cli, table: str) -> None:
+    rows = json.loads(cli("list", table, "--json").stdout)
+    text = cli("list", table).stdout
+    assert all(row["name"] in text for row in rows)
+
+
+def test_the_schema_is_json(cli: Cli) -> None:
+    assert "network" in json.loads(cli("schema").stdout)["properties"]
+
+
+def test_run_prints_where_everything_is(cli: Cli, study: Path, tmp_path: Path) -> None:
+    done = cli("run", study, "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "results/tiny/figures/figure.png" in done.stdout and "2 of 2 points" in done.stderr
+    found = json.loads(cli("run", study, "--quick", "--json").stdout)
+    assert all((tmp_path / path).exists() for path in [*found["files"], *found["figures"]])
+
+
+CLAIMS = """
+[[claims]]
+id = "faster"
+claim = "A2AT takes fewer cycles than A2AND"
+source = "section 1"
+paper = 1.0
+relation = "at_most"
+tolerance = 0.2
+measure = { experiment = "e", column = "completion_cycles", where = { "workload.algorithm" = "a2at" }, per = { "workload.algorithm" = "a2and" } }
+
+[[claims]]
+id = "impossible"
+claim = "It takes no time"
+source = "nowhere"
+paper = 0.0
+expected = "EXPECTED"
+because = "messages have a length"
+measure = { experiment = "e", column = "completion_cycles" }
+
+[[claims]]
+id = "computed"
+claim = "Every run was complete"
+source = "section 2"
+"""
+
+CLAIMS_PY = """
+from flitwork.studies import Claim
+
+
+def claims(results):
+    return [Claim(id="computed", ours=bool((results["status"] == "complete").all()))]
+"""
+
+FIGURES_PY = """
+def figures(results, outdir):
+    path = outdir / "extra.txt"
+    path.write_text(str(len(results)))
+    return [path]
+"""
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    folder = tmp_path / "author-2026-key"
+    folder.mkdir()
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "claims.toml").write_text(CLAIMS.replace("EXPECTED", "differs"))
+    (folder / "claims.py").write_text(CLAIMS_PY)
+    (folder / "figures.py").write_text(FIGURES_PY)
+    return folder
+
+
+def test_reproduce_judges_claims(cli: Cli, published: Path, tmp_path: Path) -> None:
+    done = cli("reproduce", published, "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "2 reproduced" in done.stdout and "1 differs" in done.stdout
+    assert "because messages have a length" in done.stdout and "extra.txt" in done.stdout
+    found = json.loads(cli("reproduce", published, "--quick", "--json").stdout)
+    assert {c["id"]: c["verdict"] for c in found["claims"]} == {
+        "faster": "reproduced",
+        "impossible": "differs",
+        "computed": "reproduced",
+    }
+
+
+def test_a_claim_that_should_hold_and_does_not_is_exit_code_1(cli: Cli, published: Path) -> None:
+    (published / "claims.toml").write_text(CLAIMS.replace("EXPECTED", "reproduced"))
+    done = cli("reproduce", published, "--quick")
+    assert done.returncode == 1 and "failed: impossible" in done.stdout
+
+
+def test_claims_that_are_wrong_themselves(cli: Cli, published: Path) -> None:
+    (published / "claims.toml").write_text(CLAIMS.replace("EXPECTED", "reprodused"))
+    assert cli("reproduce", published, "--quick").returncode == 2
+    (published / "claims.toml").write_text(CLAIMS.replace("EXPECTED", "differs").replace("relation", "relashun"))
+    done = cli("reproduce", published, "--quick")
+    assert done.returncode == 2 and "did you mean `relation`?" in done.stderr
+    (published / "claims.toml").write_text(CLAIMS.replace("EXPECTED", "differs"))
+    (published / "claims.py").write_text(CLAIMS_PY.replace("computed", "computd"))
+    done = cli("reproduce", published, "--quick")
+    assert done.returncode == 2 and "did you mean `computed`?" in done.stderr

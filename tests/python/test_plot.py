@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import flitwork as fw
+import numpy as np
+import pytest
+from flitwork.plot.gallery import gallery
+from flitwork.plot.layout import layout
+from flitwork.spec import simulation
+from PIL import Image
+
+
+@pytest.mark.parametrize(
+    "network",
+    [fw.Torus(5, 4), fw.Mesh(3, 3), fw.Torus(6), fw.Grid((4, 3), wrap=(True, False)), fw.Mesh(3, 3, 2), fw.Torus(2, 2)],
+)
+def test_every_channel_has_its_place(network: fw.Network) -> None:
+    topology = network.spec["topology"]
+    place = layout(topology)
+    assert len(place.xy) == np.prod(topology["size"]) == len(np.unique(place.xy, axis=0))
+    assert len(np.unique(place.segments.round(6), axis=0)) == len(place.segments)
+    drawn = set(zip(place.router.tolist(), place.port.tolist(), strict=True))
+    channels = fw.simulate(network, fw.all_to_all("a2a", message_flits=1)).channels
+    in_plane = {(r, p) for r, p in np.argwhere(channels).tolist() if p < 4}
+    assert drawn == in_plane
+
+
+def test_a_gallery(tmp_path: Path) -> None:
+    paths = gallery(simulation(fw.Torus(4, 3), fw.all_to_all(message_flits=20)), tmp_path, windows=10)
+    names = {path.name for path in paths}
+    assert {"phases.png", "links.png", "network.png", "network.gif", "timeline.png", "timeline.svg"} <= names
+    with Image.open(tmp_path / "network.gif") as animation:
+        assert animation.n_frames >= 9  # type: ignore[attr-defined]
+    for path in paths:
+        if path.suffix == ".png":
+            with Image.open(path) as picture:
+                assert len(picture.convert("RGB").getcolors(1 << 24) or ()) > 10
+
+
+def test_phases_are_chosen_and_bounded() -> None:
+    figure = fw.plot.phases(fw.Torus(5, 5, controllers=4), fw.all_to_all(), which=[0, 5])
+    titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
+    assert titles == ["phase 0: max 1", "phase 5: max 3"]
+    with pytest.raises(fw.ConfigError, match="0 to 5"):
+        fw.plot.phases(fw.Torus(5, 5, controllers=4), fw.all_to_all(), which=[6])
+
+
+def test_axes_carry_units() -> None:
+    result = fw.simulate(fw.Mesh(4, 4), fw.all_to_all(message_flits=10), packets=True, link_window_cycles=50)
+    assert fw.plot.timeline(result).axes[0].get_xlabel() == "time [cycles]"
+    labels = [ax.get_ylabel() for ax in fw.plot.link_heatmap(result).axes]
+    assert "mean\n[flits/cycle]" in labels and "utilisation [flits/cycle]" in labels
+    assert fw.plot.link_snapshot(result).axes[0].get_xlabel() == "x [router]"
+
+
+def test_what_cannot_be_drawn_is_named() -> None:
+    with pytest.raises(fw.ConfigError, match="3 dimensions"):
+        fw.plot.phases(fw.Mesh(2, 2, 2, 2), fw.all_to_all())
+    with pytest.raises(fw.ConfigError, match="link_window_cycles"):
+        fw.plot.link_heatmap(fw.simulate(fw.Mesh(3, 3), fw.all_to_all()))

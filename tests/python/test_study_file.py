@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import flitwork as fw
+import pytest
+from conftest import REPOSITORY, STUDY
+from flitwork.experiment import expand, load_study, parse_study, plan_points
+from flitwork.experiment.expression import evaluate, fill
+from flitwork.strict import tomllib
+
+
+def parsed(change: str = "", to: str = "", extra: str = "") -> Any:
+    assert change in STUDY
+    return parse_study(tomllib.loads(STUDY.replace(change, to, 1) + extra))
+
+
+def test_points_are_all_combinations() -> None:
+    points = expand(parsed())
+    assert len(points) == 8
+    assert points[0].params == {"N": 3, "workload.algorithm": "a2at"}
+    assert points[0].spec["network"]["topology"]["size"] == [3, 3]
+    assert [p.seed for p in points[:2]] == [1, 2]
+    assert points[-1].spec["workload"]["algorithm"] == "a2and"
+    assert points[-1].label == "e(N=4, workload.algorithm=a2and, seed=2)"
+
+
+def test_quick_replaces_axes_and_seeds() -> None:
+    points = expand(parsed(), quick=True)
+    assert [(p.params["N"], p.params["workload.algorithm"]) for p in points] == [(3, "a2at"), (3, "a2and")]
+    assert expand(parsed("quick = {", "quick = { skip = true,"), quick=True) == []
+
+
+def test_zip_goes_together_and_groups_multiply() -> None:
+    study = parsed(
+        ', "workload.algorithm" = ["a2at", "a2and"] }',
+        ' }\nzip = { K = [1, 2], "network.terminal.controllers" = ["${K}", "${2 * K}"] }',
+    )
+    controllers = [p.spec["network"]["terminal"]["controllers"] for p in expand(study)]
+    assert sorted(set(controllers)) == [1, 4] and len(controllers) == 8
+    groups = parsed(
+        'grid = { N = [3, 4], "workload.algorithm" = ["a2at", "a2and"] }',
+        "zip = [{ N = [3, 4], M = [1, 2] }, { K = [1, 2, 3] }]",
+    )
+    assert len(expand(groups)) == 12
+
+
+def test_another_kind_replaces_its_table() -> None:
+    study = parsed("seeds = [1, 2]", 'set = { workload = { kind = "uniform", offered_load = 0.1 } }').experiments[0]
+    assert study.set["workload"]["kind"] == "uniform"
+    text = STUDY.replace('"workload.algorithm" = ["a2at", "a2and"]', '"run.warmup_cycles" = [10]')
+    text = text.replace("seeds = [1, 2]", 'set = { workload = { kind = "uniform", offered_load = 0.1 } }')
+    points = expand(parse_study(tomllib.loads(text)))
+    assert points[0].spec["workload"] == {"kind": "uniform", "offered_load": 0.1}
+    kept = parsed("seeds = [1, 2]", 'set = { "network.topology.kind" = "mesh" }')
+    assert expand(kept)[0].spec["network"]["topology"] == {"kind": "mesh", "size": [3, 3]}
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "path", "hint"),
+    [
+        ("[study]", "[studdy]", "studdy", "did you mean `study`?"),
+        ('name = "tiny"', 'nam = "tiny"', "study.nam", "did you mean `name`?"),
+        ('name = "tiny"', 'name = "../tiny"', "study.name", ""),
+        ('name = "tiny"', "name = 5", "study.name", ""),
+        ("grid = {", "gird = {", "experiments[0].gird", "did you mean `grid`?"),
+        ("N = [3, 4]", "N = 3", "experiments[0].grid.N", "write N = [3]"),
+        ("N = [3, 4]", "N = []", "experiments[0].grid.N", ""),
+        ("N = [3, 4]", "N = [3, 0]", "network.topology.size[0]", ""),
+        ("N = [3, 4]", 'N = [3, "x"]', "network.topology", ""),
+        ('"workload.algorithm" =', '"wrkload.algorithm" =', "experiments[0].grid.wrkload", "did you mean `workload`?"),
+        ('"workload.algorithm" =', '"workload.algoritm" =', "workload.algoritm", "did you mean algorithm?"),
+        ('"workload.algorithm" =', '"run.seed" =', "experiments[0].grid.run.seed", "seeds ="),
+        ("seeds = [1, 2]", "seeds = 2", "experiments[0].seeds", ""),
+        ("seeds = [1, 2]", "seeds = []", "experiments[0].seeds", ""),
+        ("seeds = [1, 2]", 'zip = { A = [1, 2], B = [1] }', "experiments[0].zip", "go together"),
+        ("[base.network.topology]", "[base.netwrk.topology]", "base.netwrk", "did you mean `network`?"),
+        ('"${N}", "${N}"', '"${M}", "${N}"', "network.topology.size[0]", ""),
+        ('"${N}", "${N}"', '"${N +}", "${N}"', "network.topology.size[0]", ""),
+        ('"${N}", "${N}"', '"${__import__}", "${N}"', "network.topology.size[0]", ""),
+        ("quick = { grid", "quick = { girds", "experiments[0].quick.girds", "did you mean `grid`?"),
+        ('experiment = "e"', 'experiment = "f"', "plots[0].experiment", ""),
+        ('x = "N"', 'x = "N"\nxscale = "logarithmic"', "plots[0].xscale", ""),
+        ('x = "N"', 'x = "N"\nylimit = [0, 1]', "plots[0].ylimit", "did you mean `ylim`?"),
+        ('x = "N"', "", "plots[0].x", "add x"),
+    ],
+)  # fmt: skip
+def test_faults_are_named(change: str, to: str, path: str, hint: str) -> None:
+    with pytest.raises(fw.ConfigError) as caught:
+        plan_points(expand(parsed(change, to)))
+    assert path in caught.value.path
+    assert hint in caught.value.hint
+
+
+def test_an_experiment_is_named_once() -> None:
+    with pytest.raises(fw.ConfigError, match="no other has"):
+        parsed(extra='[[experiments]]\nid = "e"\n')
+
+
+def test_a_fault_in_a_point_names_the_point() -> None:
+    with pytest.raises(fw.ConfigError) as caught:
+        plan_points(expand(parsed("N = [3, 4]", "N = [3, 0]")))
+    assert caught.value.path.startswith("experiments[0]: e(N=0, workload.algorithm=a2at, seed=1): ")
+
+
+@pytest.mark.parametrize(("x", "y", "path"), [("M", "cycles_per_N", "plots[0].x"), ("N", "cycles", "plots[0].y")])
+def test_a_plot_names_columns_that_exist(tmp_path: Path, x: str, y: str, path: str) -> None:
+    study = parsed('x = "N"\ny = "cycles_per_N"', f'x = "{x}"\ny = "{y}"')
+    with pytest.raises(fw.ConfigError) as caught:
+        fw.run_study(study, tmp_path, quick=True)
+    assert caught.value.path == path
+
+
+def test_a_derived_column_must_be_arithmetic(tmp_path: Path) -> None:
+    with pytest.raises(fw.ConfigError) as caught:
+        fw.run_study(parsed("completion_cycles / N", "completion_cycle / N"), tmp_path, quick=True)
+    assert caught.value.path == "experiments[0].columns.cycles_per_N"
+    assert "completion_cycles" in caught.value.hint
+
+
+def test_expressions() -> None:
+    names = {"N": 5, "workload.message_flits": 100}
+    assert evaluate("2 * N * N", names, "p") == 50
+    assert evaluate("(N ** 2 - 1) // 3 % 5 - -1", names, "p") == 4
+    assert evaluate("workload.message_flits / 8", names, "p") == 12.5
+    assert evaluate("min(N, 3) + max(N, 7)", names, "p") == 10
+    assert fill({"a": ["${N}", "x${N + 1}y"], "b": 2}, names, "") == {"a": [5, "x6y"], "b": 2}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "N.real",
+        "M",
+        "f(N)",
+        "N if N else 1",
+        "[N]",
+        "'a'",
+        "N and 1",
+        "True",
+        "N / 0",
+        "9 ** 9 ** 9",
+        "lambda: 1",
+        "(" * 300,
+    ],
+)
+def test_nothing_but_arithmetic_is_evaluated(text: str) -> None:
+    with pytest.raises(fw.ConfigError):
+        evaluate(text, {"N": 5}, "p")
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "examples").glob("*.toml")), ids=lambda path: path.name)
+def test_the_examples_can_be_planned(path: Path) -> None:
+    assert plan_points(expand(load_study(path)))
+    assert plan_points(expand(load_study(path), quick=True))
+
+
+def test_toml_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text("[study\n")
+    with pytest.raises(fw.ConfigError, match="TOML"):
+        load_study(path)
+    with pytest.raises(fw.ConfigError, match="exists"):
+        load_study(tmp_path / "missing.toml")
+    with pytest.raises(fw.ConfigError, match="read"):
+        load_study(tmp_path)
