@@ -263,11 +263,11 @@ fn check_router(network: &NetworkSpec, grid: &Grid, params: &Params) -> Result<(
         }
         VcPolicy::Destination => {
             let needed = params.terminals * if wraps { 2 } else { 1 };
-            if params.vcs != needed {
+            if params.vcs < needed {
                 return Err(Error::config(
                     "network.router.vcs",
                     router.vcs,
-                    format!("{needed}: one VC for each destination{}", if wraps { " and dateline class" } else { "" }),
+                    format!("at least {needed}: one VC for each destination{}", if wraps { " and dateline class" } else { "" }),
                     format!("set vcs = {needed} (at most {MAX_VCS}), or vc_policy = \"dateline\""),
                 ));
             }
@@ -384,11 +384,8 @@ fn resolve_workload(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> 
             if !*include_self && params.terminals < 2 {
                 return Err(Error::config("workload.include_self", false, "true where there is one terminal", ""));
             }
-            Ok(Workload::Open(Uniform {
-                packet_flits: *packet_flits,
-                packets_per_cycle: *offered_load / f64::from(*packet_flits),
-                include_self: *include_self,
-            }))
+            let packets_per_cycle = *offered_load / f64::from(*packet_flits);
+            Ok(Workload::Open(Uniform::new(*packet_flits, packets_per_cycle, *include_self)))
         }
     }
 }

@@ -9,6 +9,7 @@
 use crate::topology::{Coords, Grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// Which way a packet takes when the two ways round a ring are equally long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,27 +47,37 @@ impl DimensionOrder {
     /// The header of a packet from router `src` to `dst`. `coin` is asked for bit `d` of a tie in dimension `d`: pass
     /// random bits under [`Tie::Random`], and all zeros, then all ones, for the two packets under [`Tie::Split`].
     pub fn header(&self, grid: &Grid, src: &Coords, dst: &Coords, coin: u8) -> Header {
+        self.header_and_hops(grid, src, dst, coin).0
+    }
+
+    /// The header, and the number of channels on the way.
+    pub fn header_and_hops(&self, grid: &Grid, src: &Coords, dst: &Coords, coin: u8) -> (Header, u32) {
         let mut h = Header::default();
+        let mut hops = 0;
         for d in 0..grid.dims() {
-            let (plus, minus) = (grid.distance(d, src[d], dst[d], true), grid.distance(d, src[d], dst[d], false));
-            let go_minus = match (plus, minus) {
-                (Some(p), Some(m)) if p == m && p > 0 => match self.tie {
-                    Tie::Plus => false,
-                    Tie::Random | Tie::Split => coin >> d & 1 == 1,
-                    Tie::Parity => self.parity(grid, src, dst, d),
-                },
-                (Some(p), Some(m)) => m < p,
-                (None, Some(_)) => true,
-                _ => false,
+            let (s, t) = (src[d], dst[d]);
+            if s == t {
+                continue;
+            }
+            let straight = s.abs_diff(t);
+            let around = if grid.is_ring(d) { grid.size(d) - straight } else { u32::MAX };
+            let wraps = match straight.cmp(&around) {
+                Ordering::Less => false,
+                Ordering::Greater => true,
+                Ordering::Equal => {
+                    let minus = match self.tie {
+                        Tie::Plus => false,
+                        Tie::Random | Tie::Split => coin >> d & 1 == 1,
+                        Tie::Parity => self.parity(grid, src, dst, d),
+                    };
+                    minus == (t > s)
+                }
             };
-            if go_minus {
-                h.minus |= 1 << d;
-            }
-            if if go_minus { dst[d] > src[d] } else { dst[d] < src[d] } {
-                h.wraps |= 1 << d;
-            }
+            hops += straight.min(around);
+            h.minus |= u8::from((t < s) != wraps) << d;
+            h.wraps |= u8::from(wraps) << d;
         }
-        h
+        (h, hops)
     }
 
     /// Whether some dimension of the way from `src` to `dst` is a tie.

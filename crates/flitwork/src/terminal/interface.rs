@@ -241,10 +241,7 @@ impl Terminals {
                 (whole as u16, if splits(&self.routing) { 0 } else { job.coins })
             }
         };
-        let header = self.routing.header(&self.grid, &src, &dst, coins);
-        let hops: u32 = (0..self.grid.dims())
-            .map(|d| self.grid.distance(d, src[d], dst[d], header.minus >> d & 1 == 0).unwrap_or(0))
-            .sum();
+        let (header, hops) = self.routing.header_and_hops(&self.grid, &src, &dst, coins);
         // Under a closed loop the later packets of a message are created when their turn comes.
         let created = if matches!(self.load, Load::Closed { .. }) { now } else { job.created };
         let record = net.log.taken(&PacketRecord {

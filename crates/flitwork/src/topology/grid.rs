@@ -52,6 +52,11 @@ impl Grid {
         self.wrap[d]
     }
 
+    /// Whether dimension `d` can be walked round: it wraps, and not by a single cable.
+    pub fn is_ring(&self, d: usize) -> bool {
+        self.wrap[d] && !(self.sizes[d] == 2 && self.ring2_single)
+    }
+
     /// Whether a wrapped ring of length 2 has one cable instead of two.
     pub fn ring2_single(&self) -> bool {
         self.ring2_single
@@ -124,7 +129,7 @@ impl Grid {
         if from == to {
             return Some(0);
         }
-        if self.wrap[d] && !(a == 2 && self.ring2_single) {
+        if self.is_ring(d) {
             Some(if plus { (to + a - from) % a } else { (from + a - to) % a })
         } else if plus {
             (to > from).then(|| to - from)

@@ -16,6 +16,16 @@ pub struct Uniform {
     pub packets_per_cycle: f64,
     /// Whether a terminal may draw itself.
     pub include_self: bool,
+    /// 1 / ln(1 - packets_per_cycle): turns the logarithm of a uniform number into a geometric gap.
+    gap_scale: f64,
+}
+
+impl Uniform {
+    /// Traffic of `packets_per_cycle` packets (more than 0, at most 1) of `packet_flits` flits a terminal and cycle.
+    pub fn new(packet_flits: u32, packets_per_cycle: f64, include_self: bool) -> Self {
+        let gap_scale = 1.0 / libm::log1p(-packets_per_cycle);
+        Uniform { packet_flits, packets_per_cycle, include_self, gap_scale }
+    }
 }
 
 /// The random stream of one terminal: independent of all others, so that no visiting order can mix them.
@@ -70,13 +80,12 @@ impl Source {
 
     /// Cycles from one packet to the next: geometric, at least 1.
     fn gap(&mut self, traffic: &Uniform) -> u64 {
-        let p = traffic.packets_per_cycle;
-        if p >= 1.0 {
+        if traffic.packets_per_cycle >= 1.0 {
             return 1;
         }
         // Uniform in (0, 1].
         let u = ((self.rng.next_u64() >> 11) + 1) as f64 * (1.0 / (1u64 << 53) as f64);
-        1 + (libm::log(u) / libm::log1p(-p)).min(1e15) as u64
+        1 + (libm::log(u) * traffic.gap_scale).min(1e15) as u64
     }
 }
 
@@ -86,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_mean_rate_is_the_offered_load_and_destinations_are_uniform() {
-        let traffic = Uniform { packet_flits: 1, packets_per_cycle: 0.2, include_self: false };
+        let traffic = Uniform::new(1, 0.2, false);
         let mut source = Source::new(&traffic, 7, 3);
         let mut counts = [0u32; 8];
         let packets = 100_000;
@@ -105,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_load_of_one_packet_a_cycle_never_pauses() {
-        let traffic = Uniform { packet_flits: 1, packets_per_cycle: 1.0, include_self: true };
+        let traffic = Uniform::new(1, 1.0, true);
         let mut source = Source::new(&traffic, 7, 3);
         for cycle in 0..100 {
             assert_eq!(source.next_creation(), cycle);

@@ -3,7 +3,7 @@
 use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
-use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, WAITING};
+use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, WAITING};
 use super::wheel::{FlitArrival, NONE};
 use crate::spec::EjectionPort;
 
@@ -11,6 +11,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
     /// Delivers everything that is due now.
     pub(super) fn deliver(&mut self) {
         let now = self.env.now;
+        self.env.open_next_slots();
         let slot = self.env.wheel.take(now);
         for &vc in &slot.credits {
             let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
@@ -75,13 +76,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
             input.front = flit.packet;
             self.new_front(me, slot, env.now, env);
         } else {
-            env.pool[flit.packet].next = NONE;
-            if input.behind_first == NONE {
-                input.behind_first = flit.packet;
-            } else {
-                env.pool[input.behind_last].next = flit.packet;
-            }
-            input.behind_last = flit.packet;
+            let last = std::mem::replace(&mut input.behind_last, flit.packet);
+            let first =
+                if last == NONE { flit.packet } else { std::mem::replace(&mut env.pool[last].next, flit.packet) };
+            env.pool[flit.packet].next = first;
         }
     }
 
@@ -93,11 +91,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
         let packet = &env.pool[vc.front];
         vc.left = packet.flits;
         vc.output = FREE;
-        vc.flags = HEAD;
         match env.routes.next_dimension(me, packet.key) {
             Some(d) => {
                 vc.port = (2 * d) as u8 + (packet.minus >> d & 1);
-                vc.class = packet.wraps >> d & 1;
+                vc.flags = HEAD | (packet.wraps >> d & 1) << UPPER_CLASS.trailing_zeros();
             }
             None => {
                 let p = &env.p;
@@ -109,8 +106,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
                     EjectionPort::BySource => packet.src as usize % p.controllers,
                 };
                 vc.port = (p.network_ports + terminal * p.controllers + chosen) as u8;
-                vc.class = 0;
-                vc.flags |= EJECTING;
+                vc.flags = HEAD | EJECTING;
             }
         }
         if env.rules.fcfs {

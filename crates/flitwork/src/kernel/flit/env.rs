@@ -3,7 +3,7 @@
 use super::observe::Observer;
 use super::packet::PacketPool;
 use super::route::RouteTable;
-use super::wheel::Wheel;
+use super::wheel::{FlitArrival, Wheel};
 use crate::measure::StallCounter;
 use crate::plan::Params;
 use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, EjectionPort, NetworkSpec, Switching, VcPolicy};
@@ -15,6 +15,9 @@ pub(super) struct Env {
     pub rules: Rules,
     pub pool: PacketPool,
     pub wheel: Wheel,
+    /// The parts of the wheel that flits and credits on network channels go to in this cycle, at hand: most events do.
+    pub next_flits: Vec<FlitArrival>,
+    pub next_credits: Vec<u32>,
     pub routes: RouteTable,
     /// Routers with something to do, one bit each.
     pub active: Vec<u64>,
@@ -78,6 +81,24 @@ impl Rules {
 }
 
 impl Env {
+    /// Takes the parts of the wheel that this cycle's flits and credits on network channels go to.
+    pub fn open_next_slots(&mut self) {
+        let (flits, credits) = (self.now + u64::from(self.p.hop_cycles), self.now + u64::from(self.p.credit_cycles));
+        self.next_flits = std::mem::take(&mut self.wheel.at(flits).flits);
+        self.next_credits = std::mem::take(&mut self.wheel.at(credits).credits);
+    }
+
+    /// Puts them back, with what others (terminals, ejection) have put into the same slots meanwhile.
+    pub fn close_next_slots(&mut self) {
+        let (flits, credits) = (self.now + u64::from(self.p.hop_cycles), self.now + u64::from(self.p.credit_cycles));
+        let slot = &mut self.wheel.at(flits).flits;
+        std::mem::swap(slot, &mut self.next_flits);
+        slot.append(&mut self.next_flits);
+        let slot = &mut self.wheel.at(credits).credits;
+        std::mem::swap(slot, &mut self.next_credits);
+        slot.append(&mut self.next_credits);
+    }
+
     /// Marks a router as having something to do.
     #[inline(always)]
     pub fn activate(&mut self, router: usize) {

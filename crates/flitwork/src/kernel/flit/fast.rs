@@ -13,13 +13,13 @@ use super::state::Router;
 #[derive(Debug, Default)]
 pub(super) struct Scratch<M> {
     asks: Vec<Ask<M>>,
-    /// VCs granted to each ask of one port.
-    granted: Vec<M>,
+    /// Those for one port, with the VCs granted to each.
+    rivals: Vec<(Ask<M>, M)>,
 }
 
 impl<M: VcMask> Scratch<M> {
     pub fn new(requests: usize) -> Self {
-        Scratch { asks: Vec::with_capacity(requests), granted: Vec::with_capacity(requests) }
+        Scratch { asks: Vec::with_capacity(requests), rivals: Vec::with_capacity(requests) }
     }
 }
 
@@ -107,21 +107,27 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
     }
 
     fn match_port(&mut self, me: usize, port: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        let Scratch { asks, granted } = scratch;
-        granted.clear();
-        granted.resize(asks.len(), M::EMPTY);
-        let of_port = |a: &&Ask<M>| a.port as usize == port;
+        let Scratch { asks, rivals } = scratch;
+        rivals.clear();
+        rivals.extend(asks.iter().filter(|a| a.port as usize == port).map(|&ask| (ask, M::EMPTY)));
         let mut offered = M::EMPTY;
-        asks.iter().filter(of_port).for_each(|a| a.usable.for_each(|v| offered.insert(v)));
-        offered.for_each(|v| {
+        rivals.iter().for_each(|(ask, _)| offered = offered.or(&ask.usable));
+        while !offered.is_empty() {
+            let v = offered.first();
+            offered.remove(v);
             let pointer = self.pointers(Self::slot(port, v)).grant;
-            let turn = |a: &Ask<M>| (a.slot < pointer, a.slot);
-            let askers = asks.iter().enumerate().filter(|(_, a)| of_port(a) && a.usable.contains(v));
-            if let Some((i, _)) = askers.min_by_key(|(_, a)| turn(a)) {
-                granted[i].insert(v);
+            // Slots before the pointer come after all others.
+            let turn = |ask: &Ask<M>| ask.slot.wrapping_sub(pointer);
+            let (mut winner, mut best) = (0, u32::MAX);
+            for (i, (ask, _)) in rivals.iter().enumerate() {
+                let turn = u32::from(turn(ask));
+                if ask.usable.contains(v) && turn < best {
+                    (winner, best) = (i, turn);
+                }
             }
-        });
-        for (ask, grants) in asks.iter().zip(granted.iter()) {
+            rivals[winner].1.insert(v);
+        }
+        for (ask, grants) in rivals.iter() {
             if !grants.is_empty() {
                 let out_vc = self.accept(ask.slot as usize, port, grants);
                 self.accept_vc(me, ask.slot as usize, port, out_vc, env);

@@ -14,6 +14,8 @@ pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static {
     fn remove(&mut self, i: usize);
     /// Whether `i` is in it.
     fn contains(&self, i: usize) -> bool;
+    /// What is in either.
+    fn or(&self, other: &Self) -> Self;
     /// Those below `n`, and those from `n` on.
     fn below(&self, n: usize) -> Self;
     fn at_least(&self, n: usize) -> Self;
@@ -55,6 +57,10 @@ impl VcMask for u64 {
     #[inline(always)]
     fn contains(&self, i: usize) -> bool {
         *self >> i & 1 == 1
+    }
+    #[inline(always)]
+    fn or(&self, other: &Self) -> Self {
+        self | other
     }
     #[inline(always)]
     fn below(&self, n: usize) -> Self {
@@ -103,6 +109,9 @@ impl VcMask for [u64; WORDS] {
     #[inline(always)]
     fn contains(&self, i: usize) -> bool {
         self[i / 64] >> (i % 64) & 1 == 1
+    }
+    fn or(&self, other: &Self) -> Self {
+        std::array::from_fn(|w| self[w] | other[w])
     }
     fn below(&self, n: usize) -> Self {
         std::array::from_fn(|w| VcMask::below(&self[w], n.saturating_sub(64 * w)))

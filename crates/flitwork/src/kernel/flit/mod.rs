@@ -122,6 +122,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
             env: Env {
                 pool: PacketPool::new(packets),
                 wheel: Wheel::new(longest_delay(plan), events),
+                next_flits: Vec::new(),
+                next_credits: Vec::new(),
                 routes: RouteTable::new(&plan.grid, &plan.routing),
                 active: vec![0; p.routers.div_ceil(64)],
                 dateline_ports: (0..p.network_ports).filter(|&q| dateline(q)).fold(0, |ports, q| ports | 1 << q),
@@ -198,6 +200,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
         } else {
             (0..self.env.active.len()).for_each(|word| self.visit(word));
         }
+        self.env.close_next_slots();
         self.observe();
         #[cfg(feature = "audit")]
         self.audit();

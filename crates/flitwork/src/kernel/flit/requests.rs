@@ -2,7 +2,7 @@
 
 use super::env::Env;
 use super::mask::VcMask;
-use super::state::{EJECTING, GRANTED, Router, WAITING};
+use super::state::{EJECTING, GRANTED, Router, UPPER_CLASS, WAITING};
 
 /// A packet that asks for VCs of an output port.
 #[derive(Debug, Clone, Copy)]
@@ -59,9 +59,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
     pub(super) fn usable(&mut self, slot: usize, port: usize, env: &Env) -> M {
         let free = self.port(port).free;
         let vc = self.input(slot);
+        let upper = vc.flags & UPPER_CLASS != 0;
         let mut usable = if env.rules.destination_vc {
             let packet = &env.pool[vc.front];
-            let wanted = packet.dst as usize + vc.class as usize * env.p.terminals;
+            let wanted = packet.dst as usize + if upper { env.p.terminals } else { 0 };
             let mut one = M::EMPTY;
             if free.contains(wanted) {
                 one.insert(wanted);
@@ -69,12 +70,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
             one
         } else if env.dateline_ports >> port & 1 == 1 {
             let low = env.p.vcs - env.p.vcs / 2;
-            if vc.class == 0 { free.below(low) } else { free.at_least(low) }
+            if upper { free.at_least(low) } else { free.below(low) }
         } else {
             free
         };
         if env.rules.credits_matter {
-            let flits = env.pool[vc.front].flits;
+            let flits = env.pool[self.input(slot).front].flits;
             self.keep_credited(port, flits, &mut usable, env);
         }
         usable

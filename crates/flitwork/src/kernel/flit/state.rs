@@ -29,15 +29,16 @@ pub(crate) const WAITING: u8 = 4;
 pub(crate) const EJECTING: u8 = 8;
 /// The front packet owns an output VC.
 pub(crate) const GRANTED: u8 = 16;
+/// The front packet needs a VC of dateline class 1.
+pub(crate) const UPPER_CLASS: u8 = 32;
 
-/// An input virtual channel.
+/// An input virtual channel: a quarter of a cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct InputVc {
     /// Packet at the front, or [`NONE`].
     pub front: u32,
-    /// First and last packet behind it, or [`NONE`].
-    pub behind_first: u32,
+    /// Last packet behind it, or [`NONE`]. Its link leads to the first: the list is a ring.
     pub behind_last: u32,
     /// Flits of the front packet that have not left this buffer.
     pub left: u16,
@@ -47,23 +48,12 @@ pub(crate) struct InputVc {
     pub output: u16,
     /// Output port that the front packet wants or uses.
     pub port: u8,
-    /// Dateline class that the front packet needs at `port`.
-    pub class: u8,
     pub flags: u8,
 }
 
 impl InputVc {
-    const EMPTY: InputVc = InputVc {
-        front: NONE,
-        behind_first: NONE,
-        behind_last: NONE,
-        left: 0,
-        occupied: 0,
-        output: FREE,
-        port: 0,
-        class: 0,
-        flags: 0,
-    };
+    const EMPTY: InputVc =
+        InputVc { front: NONE, behind_last: NONE, left: 0, occupied: 0, output: FREE, port: 0, flags: 0 };
 }
 
 /// An output virtual channel.

@@ -13,7 +13,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
         let vc = self.input(slot);
         let (port, output, packet) = (vc.port as usize, vc.output as usize, vc.front);
         let head = vc.flags & HEAD != 0;
-        vc.flags &= !HEAD;
+        if head {
+            vc.flags &= !HEAD;
+        }
         vc.occupied -= 1;
         vc.left -= 1;
         let (tail, empty) = (vc.left == 0, vc.occupied == 0);
@@ -27,7 +29,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
             out_port.flits += 1;
             let vc = out_port.far_end + Self::port_and_vc(output).1 as u32;
             let flit = FlitArrival { vc, packet: if head { packet } else { NONE } };
-            env.wheel.at(turn + u64::from(env.p.hop_cycles)).flits.push(flit);
+            if turn == env.now {
+                env.next_flits.push(flit);
+            } else {
+                env.wheel.at(turn + u64::from(env.p.hop_cycles)).flits.push(flit);
+            }
         } else {
             Self::eject(me, port, output, tail.then_some(packet), turn, env);
         }
@@ -35,7 +41,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
         let (in_port, in_vc) = Self::port_and_vc(slot);
         if in_port < env.p.network_ports {
             let upstream = self.port(in_port).far_end + in_vc as u32;
-            env.wheel.at(env.now + u64::from(env.p.credit_cycles)).credits.push(upstream);
+            env.next_credits.push(upstream);
         } else {
             let p = &env.p;
             let controller = me * p.concentration * p.controllers + in_port - p.network_ports;
@@ -89,11 +95,18 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
         self.output(output).owner = FREE;
         self.port(port).free.insert(Self::port_and_vc(output).1);
         let vc = self.input(slot);
-        let next = vc.behind_first;
-        vc.front = next;
+        let last = vc.behind_last;
         vc.flags = 0;
-        if next != NONE {
-            vc.behind_first = env.pool[next].next;
+        if last == NONE {
+            vc.front = NONE;
+        } else {
+            let next = env.pool[last].next;
+            vc.front = next;
+            if next == last {
+                vc.behind_last = NONE;
+            } else {
+                env.pool[last].next = env.pool[next].next;
+            }
             self.new_front(me, slot, env.now + 1, env);
         }
     }
