@@ -1,0 +1,74 @@
+"""The Python package keeps to docs/architecture.md: who may import whom, files stay readable."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pages import ROOT
+
+PACKAGE = ROOT / "python" / "flitwork"
+FILES = sorted(PACKAGE.rglob("*.py"))
+LONGEST_FILE = 600
+
+#: From the bottom up: a part imports only parts that stand before it.
+LAYERS = (
+    *("_core", "errors", "files", "statistics", "strict", "schema"),
+    *("spec", "bound", "result", "schedule", "simulation"),
+    *("experiment", "plot", "studies", "cli"),
+)
+#: Imports that should not be there. Only ever take rows away.
+DEBTS = {("experiment", "plot")}
+#: Libraries for terminals, and the only part that may import them.
+TERMINAL_LIBRARIES = {"typer", "rich", "click"}
+
+
+def imports(file: Path) -> Iterator[str]:
+    """The names of the modules that a file imports."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: write the whole name of the module"
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def part(module: str) -> str | None:
+    """The part of the package that a module belongs to."""
+    names = module.split(".")
+    return names[1] if names[0] == "flitwork" and len(names) > 1 and names[1] in LAYERS else None
+
+
+def uses() -> set[tuple[str, str]]:
+    """Which part imports which."""
+    found = set()
+    for file in FILES:
+        user = file.relative_to(PACKAGE).with_suffix("").parts[0]
+        if user not in ("__init__", "__main__"):
+            found |= {(user, used) for module in imports(file) if (used := part(module)) and used != user}
+    return found
+
+
+def test_parts_import_only_what_is_below_them() -> None:
+    parts = {file.relative_to(PACKAGE).with_suffix("").parts[0] for file in FILES} - {"__init__", "__main__"}
+    assert parts <= set(LAYERS), f"say where {parts - set(LAYERS)} stands"
+    wrong = {(a, b) for a, b in uses() if LAYERS.index(b) >= LAYERS.index(a)} - DEBTS
+    assert not wrong, f"these imports point up: {wrong}"
+
+
+def test_every_debt_is_still_there() -> None:
+    assert uses() >= DEBTS, f"take {DEBTS - uses()} out of DEBTS"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_only_the_command_line_knows_the_terminal(file: Path) -> None:
+    if file.relative_to(PACKAGE).parts[0] != "cli":
+        assert not TERMINAL_LIBRARIES & {name.split(".")[0] for name in imports(file)}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_files_stay_readable(file: Path) -> None:
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE

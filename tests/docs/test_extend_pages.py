@@ -1,0 +1,77 @@
+"""Follows the pages of docs/extend on a copy of the project: what they tell the reader to do must work."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from pages import ROOT, Block, apply, blocks
+
+PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/extend").glob("*.md"))
+COPIED = ("Cargo.toml", "Cargo.lock", "rustfmt.toml", "crates", "docs")
+
+
+def copy_project(folder: Path) -> None:
+    """The part of the project that the pages change; new files have new times, so that cargo sees the changes."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, copy_function=shutil.copyfile)
+        elif source.exists():
+            shutil.copyfile(source, folder / name)
+
+
+def run(command: str, folder: Path) -> None:
+    # Not the project's own target folder: cargo would take a copy of a package for the package.
+    target = os.environ.get("FLITWORK_EXTEND_TARGET", str(ROOT / "target" / "extend-pages"))
+    # What takes long is to compile, not to run.
+    faster = {"CARGO_PROFILE_TEST_OPT_LEVEL": "1", "CARGO_PROFILE_TEST_DEBUG": "0"}
+    env = {**os.environ, **faster, "CARGO_TARGET_DIR": target, "FLITWORK_FULL": "0"}
+    done = subprocess.run(command.split(), cwd=folder, env=env, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    if "--no-run" not in command:
+        assert re.search(r"^running [1-9]", done.stdout, re.MULTILINE), f"{command}: no test ran\n{done.stdout}"
+
+
+def is_formatted(file: Path) -> bool:
+    command = ["rustfmt", "--check", "--config-path", str(ROOT / "rustfmt.toml"), str(file)]
+    return subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def commands(block: Block) -> list[str]:
+    return [line for line in block.body.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def test_there_are_pages() -> None:
+    assert len(PAGES) >= 3
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_fits_the_tree(page: str, tmp_path: Path) -> None:
+    """Quick: every place that the page names exists, and what it inserts is formatted."""
+    copy_project(tmp_path)
+    files = {apply(block, tmp_path) for block in blocks(page) if "file" in block.words}
+    assert files
+    for file in files:
+        original = ROOT / file.relative_to(tmp_path)
+        if file.suffix == ".rs" and (not original.exists() or is_formatted(original)):
+            assert is_formatted(file), f"{file}: what {page} inserts is not formatted"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_works(page: str, tmp_path: Path) -> None:
+    """Full: what the page builds compiles without warnings and passes the tests that the page names."""
+    copy_project(tmp_path)
+    found = blocks(page)
+    for block in found:
+        if "file" in block.words:
+            apply(block, tmp_path)
+    tests = [command for block in found if "test" in block.words for command in commands(block)]
+    assert tests
+    for command in tests:
+        run(command, tmp_path)
