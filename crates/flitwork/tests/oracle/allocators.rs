@@ -131,10 +131,10 @@ impl Allocator {
             })
             .collect();
         let mut matching = Vec::new();
-        for c in 0..self.columns {
+        for (c, arbiter) in self.column_arbiters.iter().enumerate() {
             let candidates: Vec<_> =
                 (0..self.rows).filter(|&r| picked[r] == Some(c)).map(|r| (r, requests[r][c].unwrap())).collect();
-            if let Some(r) = self.column_arbiters[c].pick(&candidates) {
+            if let Some(r) = arbiter.pick(&candidates) {
                 matching.push((r, c));
             }
         }
@@ -150,10 +150,10 @@ impl Allocator {
             })
             .collect();
         let mut matching = Vec::new();
-        for r in 0..self.rows {
+        for (r, arbiter) in self.row_arbiters.iter().enumerate() {
             let candidates: Vec<_> =
                 (0..self.columns).filter(|&c| picked[c] == Some(r)).map(|c| (c, requests[r][c].unwrap())).collect();
-            if let Some(c) = self.row_arbiters[r].pick(&candidates) {
+            if let Some(c) = arbiter.pick(&candidates) {
                 matching.push((r, c));
             }
         }
