@@ -21,7 +21,7 @@ CASES: list[tuple[str, Callable[[], object], str, str, str]] = [
     # what is wrong, how it is written, the path, a part of what is expected, a part of the hint
     ("unknown option", lambda: net(vsc=2), "network.vsc", "vcs", "did you mean `vcs`?"),
     ("option in another unit", lambda: net(latency_ns=2), "network.latency_ns", "latency_cycles", "latency_cycles"),
-    ("unknown run option", lambda: fw.simulate(net(), A2AT, **{"max_cycle": 5}), "run.max_cycle", "", "`max_cycles`?"),
+    ("unknown run option", lambda: fw.simulate(net(), A2AT, max_cycle=5), "run.max_cycle", "", "`max_cycles`?"),  # type: ignore[call-arg]
     ("unknown workload option", lambda: fw.all_to_all(flits=5), "workload.flits", "message_flits", "message_flits"),
     ("unknown algorithm", lambda: fw.simulate(net(), fw.all_to_all("a2ta")), "workload.algorithm", "a2at", "a2at"),
     ("unknown value", lambda: fw.simulate(net(switching="vct"), A2AT), "network.router.switching", "wormhole", ""),
