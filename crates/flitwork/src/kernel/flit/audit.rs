@@ -2,10 +2,10 @@
 
 use super::Kernel;
 use super::mask::VcMask;
-use super::state::{ACTIVE, FREE, Router};
+use super::state::{ACTIVE, FREE, GRANTED, Router, WAITING};
 use super::wheel::NONE;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// Panics if a law of conservation is broken.
     pub(super) fn audit(&self) {
         self.audit_credits();
@@ -27,7 +27,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
         }
         for (r, router) in self.routers.iter().enumerate() {
             for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
-                let slot = Router::<M, PORTS, SLOTS>::slot(port, vc);
+                let slot = Router::<M, PORTS, SLOTS, WORDS>::slot(port, vc);
                 let held = u32::from(router.inputs[slot].occupied) + flits[r * SLOTS + slot];
                 let free = if port < p.network_ports {
                     let far_end = router.ports[port].far_end;
@@ -46,7 +46,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     fn audit_masks(&self, me: usize, now: u64) {
         for slot in 0..SLOTS {
             let input = &self.inputs[slot];
@@ -54,10 +54,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
             let can_send =
                 input.flags & ACTIVE != 0 && input.occupied > 0 && self.outputs[input.output as usize].credits > 0;
             let (in_port, vc) = Self::port_and_vc(slot);
-            let listed = self.sendable[in_port][port].contains(vc);
-            assert_eq!(can_send, listed, "router {me} slot {slot} cycle {now}");
-            let requested = self.ports[port].requests >> in_port & 1 == 1 && self.requested_ports >> port & 1 == 1;
-            assert!(!listed || requested, "router {me} slot {slot} cycle {now}");
+            assert_eq!(can_send, self.ready.contains(slot), "router {me} slot {slot} cycle {now}");
+            assert_eq!(input.flags & WAITING != 0, self.waiting.contains(slot), "router {me} slot {slot} cycle {now}");
+            for (q, senders) in self.senders.iter().enumerate() {
+                let sends = input.flags & GRANTED != 0 && port == q;
+                assert_eq!(sends, senders.contains(slot), "router {me} slot {slot} port {q} cycle {now}");
+            }
             let owner = self.outputs[slot].owner;
             assert!(owner == FREE || !self.ports[in_port].free.contains(vc), "router {me} output {slot} cycle {now}");
             let owned = |o: u16| self.inputs[o as usize].output as usize == slot;

@@ -7,7 +7,7 @@ use super::wheel::NONE;
 use crate::error::Error;
 use crate::plan::Plan;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// The error for a network in which no flit can move.
     pub(super) fn deadlock(&self, plan: &Plan) -> Error {
         let cycle = self.waiting_cycle();
@@ -75,7 +75,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
         }
         if state.occupied == 0 {
             // The rest of the packet is upstream.
-            let (in_port, in_vc) = Router::<M, PORTS, SLOTS>::port_and_vc(slot);
+            let (in_port, in_vc) = Router::<M, PORTS, SLOTS, WORDS>::port_and_vc(slot);
             let far_end = router.ports[in_port].far_end;
             if far_end == NONE {
                 return Vec::new();
@@ -85,11 +85,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
             return if owner == FREE { Vec::new() } else { vec![upstream / SLOTS * SLOTS + owner as usize] };
         }
         if state.flags & (GRANTED | ACTIVE) == 0 {
-            let first = Router::<M, PORTS, SLOTS>::slot(state.port as usize, 0);
+            let first = Router::<M, PORTS, SLOTS, WORDS>::slot(state.port as usize, 0);
             let owners = router.outputs[first..first + self.env.p.vcs].iter().map(|output| output.owner);
             return owners.filter(|&o| o != FREE).map(|o| r * SLOTS + o as usize).collect();
         }
-        let (port, out_vc) = Router::<M, PORTS, SLOTS>::port_and_vc(state.output as usize);
+        let (port, out_vc) = Router::<M, PORTS, SLOTS, WORDS>::port_and_vc(state.output as usize);
         let far_end = router.ports[port].far_end;
         if far_end == NONE || router.outputs[state.output as usize].credits > 0 {
             return Vec::new();
@@ -99,7 +99,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
 
     fn name(&self, plan: &Plan, vc: usize) -> String {
         let router = vc / SLOTS;
-        let (port, vc) = Router::<M, PORTS, SLOTS>::port_and_vc(vc % SLOTS);
+        let (port, vc) = Router::<M, PORTS, SLOTS, WORDS>::port_and_vc(vc % SLOTS);
         let coords = &plan.grid.coords(router as u32)[..plan.grid.dims()];
         let side = if port >= self.env.p.network_ports {
             format!("injection port {}", port - self.env.p.network_ports)

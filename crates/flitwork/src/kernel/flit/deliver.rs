@@ -7,7 +7,7 @@ use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, W
 use super::wheel::{FlitArrival, NONE};
 use crate::spec::EjectionPort;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// Delivers everything that is due now.
     pub(super) fn deliver(&mut self) {
         let now = self.env.now;
@@ -38,7 +38,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     #[inline(always)]
     fn deliver_credit(&mut self, me: usize, output: usize, env: &mut Env) {
         let out = self.output(output);
@@ -47,8 +47,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
             let slot = out.owner as usize;
             let input = self.input(slot);
             if input.flags & ACTIVE != 0 && input.occupied > 0 {
-                let port = input.port as usize;
-                self.set_sendable(slot, port);
+                self.ready.insert(slot);
                 env.activate(me);
             }
         }
@@ -61,9 +60,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
         input.occupied += 1;
         if flit.packet == NONE {
             if input.occupied == 1 && input.flags & ACTIVE != 0 {
-                let (output, port) = (input.output as usize, input.port as usize);
+                let output = input.output as usize;
                 if self.output(output).credits > 0 {
-                    self.set_sendable(slot, port);
+                    self.ready.insert(slot);
                     env.activate(me);
                 }
             }
@@ -123,10 +122,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
 
     #[inline(always)]
     fn set_waiting(&mut self, me: usize, slot: usize, env: &mut Env) {
-        let (port, vc) = Self::port_and_vc(slot);
-        self.input(slot).flags |= WAITING;
-        self.port(port).waiting.insert(vc);
-        self.waiting_ports |= 1 << port;
+        let vc = self.input(slot);
+        vc.flags |= WAITING;
+        let wanted = 1 << (vc.port & 63);
+        self.waiting.insert(slot);
+        self.shared_ports |= self.wanted_ports & wanted;
+        self.wanted_ports |= wanted;
         env.activate(me);
     }
 
@@ -145,18 +146,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
     pub(super) fn activate(&mut self, slot: usize) {
         let vc = self.input(slot);
         vc.flags |= ACTIVE;
-        let (port, output, occupied) = (vc.port as usize, vc.output as usize, vc.occupied);
+        let (output, occupied) = (vc.output as usize, vc.occupied);
         if occupied > 0 && self.output(output).credits > 0 {
-            self.set_sendable(slot, port);
+            self.ready.insert(slot);
         }
-    }
-
-    /// Input VC `slot` has a flit and a credit for output port `port`.
-    #[inline(always)]
-    pub(super) fn set_sendable(&mut self, slot: usize, port: usize) {
-        let (in_port, vc) = Self::port_and_vc(slot);
-        self.sendable(in_port, port).insert(vc);
-        self.port(port).requests |= 1 << in_port;
-        self.requested_ports |= 1 << port;
     }
 }

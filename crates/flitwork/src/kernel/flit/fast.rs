@@ -23,14 +23,14 @@ impl<M: VcMask> Scratch<M> {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     /// One cycle.
     #[inline(always)]
     pub(super) fn step_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        if self.waiting_ports != 0 {
+        if !self.waiting.is_empty() {
             self.allocate_vcs_fast(me, scratch, env);
         }
-        if self.requested_ports != 0 {
+        if !self.ready.is_empty() {
             self.allocate_switch_fast(me, env);
         }
     }
@@ -38,43 +38,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
     #[inline(always)]
     fn allocate_vcs_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         // Ports that more than one waiting packet wants need a matching; so do ports that are chosen anew each time.
-        let shared = if env.rules.chooses_ejection_port { !0 } else { self.shared_ports() };
-        if shared != !0 {
-            let mut ports = self.waiting_ports;
-            while ports != 0 {
-                let in_port = ports.trailing_zeros() as usize;
-                ports &= ports - 1;
-                let mut waiting = self.port(in_port).waiting;
-                while !waiting.is_empty() {
-                    let vc = waiting.first();
-                    waiting.remove(vc);
-                    self.ask_alone(me, Self::slot(in_port, vc), shared, env);
-                }
-            }
+        let shared = if env.rules.chooses_ejection_port { !0 } else { self.shared_ports };
+        let waiting = self.waiting;
+        if self.wanted_ports & !shared != 0 {
+            waiting.for_each(|slot| self.ask_alone(me, slot, shared, env));
         }
         if shared != 0 {
             self.match_shared(me, shared, scratch, env);
         }
-    }
-
-    /// Output ports that more than one waiting packet wants.
-    #[inline(always)]
-    fn shared_ports(&mut self) -> u64 {
-        let mut ports = self.waiting_ports;
-        let (mut seen, mut shared) = (0u64, 0u64);
-        while ports != 0 {
-            let in_port = ports.trailing_zeros() as usize;
-            ports &= ports - 1;
-            let mut waiting = self.port(in_port).waiting;
-            while !waiting.is_empty() {
-                let vc = waiting.first();
-                waiting.remove(vc);
-                let wanted = 1 << (self.input(Self::slot(in_port, vc)).port & 63);
-                shared |= seen & wanted;
-                seen |= wanted;
-            }
-        }
-        shared
+        self.renew_wanted_ports();
     }
 
     /// A waiting packet whose port no other wants: all usable VCs grant it, it accepts the first from its pointer on.
@@ -156,28 +128,28 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
 
     #[inline(always)]
     fn allocate_switch_fast(&mut self, me: usize, env: &mut Env) {
-        let mut ports = self.requested_ports;
-        let mut rows = 0u64;
         // Output ports granted to each input port.
-        let mut columns = [0u64; PORTS];
-        while ports != 0 {
-            let port = ports.trailing_zeros() as usize;
-            ports &= ports - 1;
-            let out = self.port(port);
-            let row = out.requests.first_from(out.grant_first as usize);
-            columns[row % PORTS] |= 1 << port;
-            rows |= 1 << row;
+        let mut granted = [0u64; PORTS];
+        let mut rows = 0u64;
+        for port in 0..env.p.ports {
+            let first = self.port(port).grant_first as usize * Self::VCS;
+            if let Some(slot) = self.ready.first_common_from(&self.senders[port % PORTS], first) {
+                let (in_port, _) = Self::port_and_vc(slot);
+                granted[in_port % PORTS] |= 1 << port;
+                rows |= 1 << in_port;
+            }
         }
         while rows != 0 {
             let in_port = rows.trailing_zeros() as usize;
             rows &= rows - 1;
             let row = self.port(in_port);
-            let port = columns[in_port % PORTS].first_from(row.accept_first as usize);
+            let port = granted[in_port % PORTS].first_from(row.accept_first as usize);
             let send_first = row.send_first as usize;
             row.accept_first = (port as u8 + 1) & 63;
-            let vc = self.sendable(in_port, port).first_from(send_first);
+            let sendable: M = self.ready.common_of_port(&self.senders[port % PORTS], in_port, Self::VCS);
+            let vc = sendable.first_from(send_first);
             self.port(in_port).send_first = if vc + 1 == Self::VCS { 0 } else { vc as u16 + 1 };
-            self.port(port).grant_first = (in_port as u8 + 1) & 63;
+            self.port(port).grant_first = ((in_port + 1) % PORTS) as u8;
             self.traverse(me, Self::slot(in_port, vc), env.now, env);
         }
     }

@@ -92,14 +92,15 @@ impl<M> GeneralAllocators<M> {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     /// One cycle.
     pub(super) fn step_general(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
         general.fresh.clear();
         general.speculative.clear();
         general.sending.clear();
-        if self.waiting_ports != 0 {
+        if !self.waiting.is_empty() {
             self.allocate_vcs(me, general, env);
+            self.renew_wanted_ports();
         }
         let (rows, cols) = if env.rules.hold { self.serve_held(me, general) } else { (0, 0) };
         self.allocate_switch(me, general, rows, cols, env);
@@ -222,16 +223,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
     ) {
         general.requests.clear();
         general.senders.clear();
-        let mut ports = self.requested_ports;
-        while ports != 0 {
-            let port = ports.trailing_zeros() as usize;
-            ports &= ports - 1;
-            let mut asking = self.port(port).requests;
-            while asking != 0 {
-                let in_port = asking.trailing_zeros() as usize;
-                asking &= asking - 1;
-                for subset in 0..general.input_speedup {
-                    self.request_switch(me, in_port, subset, port, general, busy_rows, busy_cols, env);
+        if !self.ready.is_empty() {
+            let ports = general.ports;
+            for (port, in_port) in (0..ports).flat_map(|q| (0..ports).map(move |in_port| (q, in_port))) {
+                let sendable: M = self.ready.common_of_port(&self.senders[port], in_port, Self::VCS);
+                if !sendable.is_empty() {
+                    self.request_switch(me, in_port, port, sendable, general, (busy_rows, busy_cols), env);
                 }
             }
         }
@@ -253,39 +250,37 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
         }
     }
 
-    /// The request of one row (one subset of the VCs of an input port) for an output port, if it has a flit for it.
+    /// The requests of an input port for an output port: one for each of its rows that has a flit for it. `busy` are the rows and
+    /// columns that take no part.
     #[expect(clippy::too_many_arguments)]
     fn request_switch(
         &mut self,
         me: usize,
         in_port: usize,
-        subset: usize,
         port: usize,
+        sendable: M,
         general: &mut GeneralAllocators<M>,
-        busy_rows: u64,
-        busy_cols: u64,
+        busy: (u64, u64),
         env: &Env,
     ) {
-        let (row, col) = general.row_and_col(in_port, subset, port);
-        if busy_rows >> row & 1 == 1 || busy_cols >> col & 1 == 1 {
-            return;
-        }
-        let mut candidates = *self.sendable(in_port, port);
-        if general.input_speedup > 1 {
-            let all = candidates;
-            all.for_each(|v| {
-                if v % general.input_speedup != subset {
-                    candidates.remove(v);
-                }
-            });
-            if candidates.is_empty() {
-                return;
+        for subset in 0..general.input_speedup {
+            let (row, col) = general.row_and_col(in_port, subset, port);
+            let mut candidates = sendable;
+            if general.input_speedup > 1 {
+                sendable.for_each(|v| {
+                    if v % general.input_speedup != subset {
+                        candidates.remove(v);
+                    }
+                });
             }
+            if candidates.is_empty() || busy.0 >> row & 1 == 1 || busy.1 >> col & 1 == 1 {
+                continue;
+            }
+            let slot = Self::slot(in_port, self.pick_vc(me, row, &candidates, general, env));
+            let priority = self.priority(me, slot, general.sw_arbiter, env);
+            general.requests.push(Request { row: row as u16, col: col as u16, priority });
+            general.senders.push(slot as u16);
         }
-        let slot = Self::slot(in_port, self.pick_vc(me, row, &candidates, general, env));
-        let priority = self.priority(me, slot, general.sw_arbiter, env);
-        general.requests.push(Request { row: row as u16, col: col as u16, priority });
-        general.senders.push(slot as u16);
     }
 
     /// Adds the requests of packets that wait for a VC, where no other VC of the row asks for the column.

@@ -13,7 +13,7 @@ pub(crate) struct Layout {
 }
 
 /// Sizes that kernels are compiled for: (ports, VCs a port). The first that has room is taken.
-pub(super) const SIZES: [(usize, usize); 7] = [(8, 2), (8, 8), (16, 8), (8, 64), (64, 64), (8, 1024), (64, 1024)];
+pub(super) const SIZES: [(usize, usize); 7] = [(8, 2), (8, 8), (8, 16), (16, 8), (64, 64), (8, 1024), (64, 1024)];
 
 impl Layout {
     /// Number of a VC in its router.
@@ -31,13 +31,13 @@ impl Layout {
     /// Bytes of a router's state.
     pub fn router_bytes(p: &Params) -> usize {
         match sizes(p) {
-            (8, 2) => size_of::<Router<u64, 8, 16>>(),
-            (8, 8) => size_of::<Router<u64, 8, 64>>(),
-            (16, 8) => size_of::<Router<u64, 16, 128>>(),
-            (8, 64) => size_of::<Router<u64, 8, 512>>(),
-            (64, 64) => size_of::<Router<u64, 64, 4096>>(),
-            (8, _) => size_of::<Router<[u64; 10], 8, 8192>>(),
-            _ => size_of::<Router<[u64; 10], 64, 65_536>>(),
+            (8, 2) => size_of::<Router<u64, 8, 16, 1>>(),
+            (8, 8) => size_of::<Router<u64, 8, 64, 1>>(),
+            (8, 16) => size_of::<Router<u64, 8, 128, 2>>(),
+            (16, 8) => size_of::<Router<u64, 16, 128, 2>>(),
+            (64, 64) => size_of::<Router<u64, 64, 4096, 64>>(),
+            (8, _) => size_of::<Router<[u64; 10], 8, 8192, 128>>(),
+            _ => size_of::<Router<[u64; 10], 64, 65_536, 1024>>(),
         }
     }
 }

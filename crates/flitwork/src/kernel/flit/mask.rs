@@ -6,6 +6,10 @@ pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static {
     const EMPTY: Self;
     /// `low..high`.
     fn range(low: usize, high: usize) -> Self;
+    /// The set with these bits.
+    fn from_word(word: u64) -> Self;
+    /// The set with these words of bits, as many as there is room for.
+    fn from_words(word: impl Fn(usize) -> u64) -> Self;
     /// Whether nothing is in it.
     fn is_empty(&self) -> bool;
     /// Adds `i`.
@@ -41,6 +45,14 @@ impl VcMask for u64 {
     fn range(low: usize, high: usize) -> Self {
         let below = |n: usize| if n >= 64 { !0 } else { (1u64 << n) - 1 };
         below(high) & !below(low)
+    }
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        word
+    }
+    #[inline(always)]
+    fn from_words(word: impl Fn(usize) -> u64) -> Self {
+        word(0)
     }
     #[inline(always)]
     fn is_empty(&self) -> bool {
@@ -94,6 +106,12 @@ impl VcMask for [u64; WORDS] {
         let mut mask = Self::EMPTY;
         (low..high).for_each(|i| mask.insert(i));
         mask
+    }
+    fn from_word(word: u64) -> Self {
+        Self::from_words(|w| if w == 0 { word } else { 0 })
+    }
+    fn from_words(word: impl Fn(usize) -> u64) -> Self {
+        std::array::from_fn(word)
     }
     fn is_empty(&self) -> bool {
         self.iter().all(|&w| w == 0)

@@ -21,6 +21,7 @@ mod observe;
 mod packet;
 mod requests;
 mod route;
+mod slots;
 mod state;
 mod traverse;
 mod wheel;
@@ -42,9 +43,10 @@ use mask::VcMask;
 use observe::{LinkRecorder, Observer};
 use state::Router;
 
-/// A network in motion. `PORTS` and `SLOTS` (ports times VCs) are the sizes that it is compiled for.
-pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize> {
-    routers: Vec<Router<M, PORTS, SLOTS>>,
+/// A network in motion. `PORTS`, `SLOTS` (ports times VCs) and `WORDS` (of 64 slots) are the sizes that it is
+/// compiled for.
+pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS: usize> {
+    routers: Vec<Router<M, PORTS, SLOTS, WORDS>>,
     env: Env,
     terminals: Terminals,
     scratch: Scratch<M>,
@@ -78,17 +80,17 @@ pub(crate) fn simulate(
 ) -> Result<SimulationResult> {
     let sizes = if variation.large { (64, 64) } else { layout::sizes(&plan.params) };
     match sizes {
-        (8, 2) => Kernel::<u64, 8, 16>::new(plan, variation)?.run(plan, progress),
-        (8, 8) => Kernel::<u64, 8, 64>::new(plan, variation)?.run(plan, progress),
-        (16, 8) => Kernel::<u64, 16, 128>::new(plan, variation)?.run(plan, progress),
-        (8, 64) => Kernel::<u64, 8, 512>::new(plan, variation)?.run(plan, progress),
-        (64, 64) => Kernel::<u64, 64, 4096>::new(plan, variation)?.run(plan, progress),
-        (8, _) => Kernel::<[u64; 10], 8, 8192>::new(plan, variation)?.run(plan, progress),
-        _ => Kernel::<[u64; 10], 64, 65_536>::new(plan, variation)?.run(plan, progress),
+        (8, 2) => Kernel::<u64, 8, 16, 1>::new(plan, variation)?.run(plan, progress),
+        (8, 8) => Kernel::<u64, 8, 64, 1>::new(plan, variation)?.run(plan, progress),
+        (8, 16) => Kernel::<u64, 8, 128, 2>::new(plan, variation)?.run(plan, progress),
+        (16, 8) => Kernel::<u64, 16, 128, 2>::new(plan, variation)?.run(plan, progress),
+        (64, 64) => Kernel::<u64, 64, 4096, 64>::new(plan, variation)?.run(plan, progress),
+        (8, _) => Kernel::<[u64; 10], 8, 8192, 128>::new(plan, variation)?.run(plan, progress),
+        _ => Kernel::<[u64; 10], 64, 65_536, 1024>::new(plan, variation)?.run(plan, progress),
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     fn new(plan: &Plan, variation: Variation) -> Result<Self> {
         let p = plan.params.clone();
         let network = &plan.spec.network;

@@ -75,7 +75,7 @@ impl Observer {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// Observes the cycle that has just been simulated.
     #[inline]
     pub(super) fn observe(&mut self) {
@@ -153,7 +153,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Kernel<M, PORTS, SLOTS> 
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     /// Why the front flit of an input VC did not move in this cycle.
     fn stall_reason(&self, me: usize, slot: usize, observer: &Observer, now: u64) -> StallReason {
         let vc = &self.inputs[slot];

@@ -14,30 +14,37 @@ pub(super) struct Ask<M> {
     pub usable: M,
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     /// Collects what those waiting packets ask for that want one of the output ports `of`.
     pub(super) fn collect_asks(&mut self, me: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         asks.clear();
-        let mut ports = self.waiting_ports;
-        while ports != 0 {
-            let in_port = ports.trailing_zeros() as usize;
-            ports &= ports - 1;
-            let waiting = self.port(in_port).waiting;
-            waiting.for_each(|vc| {
-                let slot = Self::slot(in_port, vc);
-                let port = self.wanted_port(slot, env);
-                if of >> port & 1 == 0 {
-                    return;
-                }
-                let usable = self.usable(slot, port, env);
-                if !usable.is_empty() {
-                    asks.push(Ask { slot: slot as u16, port: port as u8, usable });
-                }
-                if env.stalls.is_some() {
-                    env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
-                }
-            });
-        }
+        let waiting = self.waiting;
+        waiting.for_each(|slot| {
+            let port = self.wanted_port(slot, env);
+            if of >> port & 1 == 0 {
+                return;
+            }
+            let usable = self.usable(slot, port, env);
+            if !usable.is_empty() {
+                asks.push(Ask { slot: slot as u16, port: port as u8, usable });
+            }
+            if env.stalls.is_some() {
+                env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
+            }
+        });
+    }
+
+    /// Brings `wanted_ports` and `shared_ports` up to date when VC allocation is through.
+    #[inline(always)]
+    pub(super) fn renew_wanted_ports(&mut self) {
+        self.wanted_ports = 0;
+        self.shared_ports = 0;
+        let waiting = self.waiting;
+        waiting.for_each(|slot| {
+            let wanted = 1 << (self.input(slot).port & 63);
+            self.shared_ports |= self.wanted_ports & wanted;
+            self.wanted_ports |= wanted;
+        });
     }
 
     /// The output port that a waiting packet asks for now.
@@ -108,12 +115,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
         vc.flags = vc.flags & !WAITING | GRANTED;
         vc.output = output as u16;
         vc.port = port as u8;
-        let (in_port, in_vc) = Self::port_and_vc(slot);
-        let waiting = &mut self.port(in_port).waiting;
-        waiting.remove(in_vc);
-        if waiting.is_empty() {
-            self.waiting_ports &= !(1 << in_port);
-        }
+        self.waiting.remove(slot);
+        self.senders(port).insert(slot);
     }
 
     /// Lets a packet that was granted its output VC request the switch, when allocation is through.

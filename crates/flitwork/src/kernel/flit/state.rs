@@ -5,9 +5,9 @@
 //! because flits of one packet enter and leave a virtual channel in order and without others between them. A packet waits
 //! behind another in at most one buffer (the one its head is in), so one link a packet suffices.
 //!
-//! What the allocators ask each cycle is kept as bit masks that change only when the answer changes: which input VCs wait
-//! for an output VC, which output VCs are free, which input VCs could send a flit to which output port (`sendable`), and
-//! which input ports ask for which output port of the switch (`requests`).
+//! What the allocators ask each cycle is kept as sets of VCs that change only when the answer changes: which input VCs wait
+//! for an output VC, which output VCs are free, which input VCs have a flit and a credit for it (`ready`), and which input VCs
+//! send to which output port (`senders`).
 //!
 //! A VC has a *slot* within its router, `port * VCS + vc`. `PORTS` and `VCS` are powers of two known at compile time, at least
 //! what the network has: with them an array index needs no bounds check and no multiplication. The order of slots is the
@@ -15,6 +15,7 @@
 
 use super::layout::Layout;
 use super::mask::VcMask;
+use super::slots::SlotSet;
 use super::wheel::NONE;
 use crate::plan::Params;
 use crate::topology::Grid;
@@ -79,12 +80,8 @@ pub(crate) struct VcPointers {
 /// The state of one port, input and output side.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Port<M> {
-    /// Input VCs that wait for an output VC.
-    pub waiting: M,
     /// Output VCs without owner.
     pub free: M,
-    /// Input ports with a flit for this output port.
-    pub requests: u64,
     /// Flits sent over the channel behind this output port.
     pub flits: u64,
     /// First VC at the other end of the channel; [`NONE`] where there is no channel. The input port that an output port leads
@@ -100,40 +97,37 @@ pub(crate) struct Port<M> {
 /// A router.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
-pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize> {
-    /// Input ports with a packet that waits for an output VC.
-    pub waiting_ports: u64,
-    /// Output ports that some input port asks for.
-    pub requested_ports: u64,
+pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize, const WORDS: usize> {
+    /// Input VCs that wait for an output VC.
+    pub waiting: SlotSet<WORDS>,
+    /// Input VCs with a flit and a credit for it.
+    pub ready: SlotSet<WORDS>,
+    /// Output ports that packets wait for, and those that more than one waits for.
+    pub wanted_ports: u64,
+    pub shared_ports: u64,
     pub ports: [Port<M>; PORTS],
-    /// Input VCs that could send a flit, `[input port][output port]`.
-    pub sendable: [[M; PORTS]; PORTS],
+    /// Input VCs whose front packet owns a VC of an output port.
+    pub senders: [SlotSet<WORDS>; PORTS],
     pub outputs: [OutputVc; SLOTS],
     pub inputs: [InputVc; SLOTS],
     pub pointers: [VcPointers; SLOTS],
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     /// VCs a port has room for.
     pub const VCS: usize = SLOTS / PORTS;
 
     /// All routers of a network, empty.
     pub fn all(p: &Params, grid: &Grid) -> Vec<Self> {
-        let port = Port {
-            waiting: M::EMPTY,
-            free: M::range(0, p.vcs),
-            requests: 0,
-            flits: 0,
-            far_end: NONE,
-            send_first: 0,
-            grant_first: 0,
-            accept_first: 0,
-        };
+        let port =
+            Port { free: M::range(0, p.vcs), flits: 0, far_end: NONE, send_first: 0, grant_first: 0, accept_first: 0 };
         let empty = Router {
-            waiting_ports: 0,
-            requested_ports: 0,
+            waiting: SlotSet::EMPTY,
+            ready: SlotSet::EMPTY,
+            wanted_ports: 0,
+            shared_ports: 0,
             ports: [port; PORTS],
-            sendable: [[M::EMPTY; PORTS]; PORTS],
+            senders: [SlotSet::EMPTY; PORTS],
             outputs: [OutputVc { owner: FREE, credits: p.buffer_flits as u16 }; SLOTS],
             inputs: [InputVc::EMPTY; SLOTS],
             pointers: [VcPointers { grant: 0, accept: 0 }; SLOTS],
@@ -183,13 +177,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
     }
 
     #[inline(always)]
-    pub fn sendable(&mut self, in_port: usize, port: usize) -> &mut M {
-        &mut self.sendable[in_port % PORTS][port % PORTS]
+    pub fn senders(&mut self, port: usize) -> &mut SlotSet<WORDS> {
+        &mut self.senders[port % PORTS]
     }
 
     /// Whether there is anything to do for the allocators.
     #[inline(always)]
     pub fn is_idle(&self) -> bool {
-        self.waiting_ports == 0 && self.requested_ports == 0
+        self.waiting.is_empty() && self.ready.is_empty()
     }
 }

@@ -5,7 +5,7 @@ use super::mask::VcMask;
 use super::state::{FREE, HEAD, Router};
 use super::wheel::{FlitArrival, NONE};
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
     /// output speed-up makes it queue.
     #[inline(always)]
@@ -50,7 +50,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
         }
 
         if blocked {
-            self.clear_sendable(slot, port);
+            self.ready.remove(slot);
         }
         if tail {
             self.behind_tail(me, slot, port, output, env);
@@ -75,25 +75,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize> Router<M, PORTS, SLOTS> 
         }
     }
 
-    #[inline(always)]
-    fn clear_sendable(&mut self, slot: usize, port: usize) {
-        let (in_port, vc) = Self::port_and_vc(slot);
-        let sendable = self.sendable(in_port, port);
-        sendable.remove(vc);
-        if sendable.is_empty() {
-            let requests = &mut self.port(port).requests;
-            *requests &= !(1 << in_port);
-            if *requests == 0 {
-                self.requested_ports &= !(1 << port);
-            }
-        }
-    }
-
     /// The output VC is free again, and the next packet of the buffer comes to the front.
     #[inline(always)]
     fn behind_tail(&mut self, me: usize, slot: usize, port: usize, output: usize, env: &mut Env) {
         self.output(output).owner = FREE;
         self.port(port).free.insert(Self::port_and_vc(output).1);
+        self.senders(port).remove(slot);
         let vc = self.input(slot);
         let last = vc.behind_last;
         vc.flags = 0;
