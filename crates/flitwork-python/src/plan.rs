@@ -54,10 +54,9 @@ impl Plan {
         let plan = &self.plan;
         let placement = Placement::blocks(&plan.grid, plan.params.concentration as u32);
         let group = Some(plan.params.controllers as u32);
-        let loads = py.detach(|| {
-            link_loads(&plan.grid, &plan.routing, schedule, &placement.router_of, packet_flits, group)
-        });
-    
+        let loads =
+            py.detach(|| link_loads(&plan.grid, &plan.routing, schedule, &placement.router_of, packet_flits, group));
+
         json_text(&json!({ "exchange": report, "loads": loads }))
     }
 

@@ -267,7 +267,10 @@ fn check_router(network: &NetworkSpec, grid: &Grid, params: &Params) -> Result<(
                 return Err(Error::config(
                     "network.router.vcs",
                     router.vcs,
-                    format!("at least {needed}: one VC for each destination{}", if wraps { " and dateline class" } else { "" }),
+                    format!(
+                        "at least {needed}: one VC for each destination{}",
+                        if wraps { " and dateline class" } else { "" }
+                    ),
                     format!("set vcs = {needed} (at most {MAX_VCS}), or vc_policy = \"dateline\""),
                 ));
             }

@@ -88,7 +88,7 @@ def layout(topology: Mapping[str, Any]) -> Layout:
 def colour_channels(lines: LineCollection, place: Layout, loads: np.ndarray[Any, Any]) -> None:
     """Gives every channel the colour of its load; one without load is grey."""
     shown = loads[place.router, place.port]
-    lines.set_array(np.ma.masked_where(shown == 0, shown))
+    lines.set_array(np.where(shown == 0, np.nan, shown))
 
 
 def draw_channels(ax: Axes, place: Layout, loads: np.ndarray[Any, Any], top: float, width: float) -> LineCollection:

@@ -164,8 +164,8 @@ pub enum VcPolicy {
     /// those that do; elsewhere any.
     #[default]
     Dateline,
-    /// One for each destination terminal (and dateline class, where a dimension wraps): `vcs` must be the number of
-    /// terminals, twice that if a dimension wraps.
+    /// One for each destination terminal (and dateline class, where a dimension wraps): `vcs` must be at least the
+    /// number of terminals, twice that if a dimension wraps; any more are never used.
     Destination,
 }
 

@@ -7,7 +7,7 @@ use crate::measure::{PacketLog, PacketRecord, StallCounter};
 use crate::plan::{Params, Plan, splits};
 use crate::routing::DimensionOrder;
 use crate::spec::{InjectionVc, Switching, VcPolicy};
-use crate::topology::Grid;
+use crate::topology::{Coords, Grid};
 use crate::traffic::{Source, Uniform, terminal_rng};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -67,6 +67,8 @@ pub(crate) struct Terminals {
     sequence: Vec<u32>,
     calendar: Calendar,
     grid: Grid,
+    /// Coordinates of each router.
+    coords: Vec<Coords>,
     routing: DimensionOrder,
     params: Params,
     layout: Layout,
@@ -91,6 +93,7 @@ impl Terminals {
             sequence: vec![0; params.terminals],
             calendar: Calendar::new(params.terminals),
             grid: grid.clone(),
+            coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
             routing: routing.clone(),
             params: params.clone(),
             layout,
@@ -222,9 +225,9 @@ impl Terminals {
         let Some(mut job) = self.controllers[c].job.take().or_else(|| self.take_job(terminal, now)) else {
             return false;
         };
-        let src = self.grid.coords((terminal / self.params.concentration) as u32);
+        let src = self.coords[terminal / self.params.concentration];
         let dst_router = job.dst / self.params.concentration as u32;
-        let dst = self.grid.coords(dst_router);
+        let dst = self.coords[dst_router as usize];
         let (flits, coins) = if job.second_half > 0 {
             (std::mem::take(&mut job.second_half), !0)
         } else {
@@ -341,7 +344,13 @@ impl Terminals {
                 let vc = packet.dst as usize + class * self.params.terminals;
                 (credits[vc] >= needed).then_some(vc)
             } else {
-                choose_vc(self.injection_vc, credits, controller.last_vc as usize, needed)
+                choose_vc(
+                    self.injection_vc,
+                    credits,
+                    controller.last_vc as usize,
+                    needed,
+                    self.params.buffer_flits as u16,
+                )
             };
             choice.map(|vc| vc as u16)
         } else {
@@ -427,19 +436,22 @@ impl Terminals {
     }
 }
 
-/// The VC for a new packet among those with at least `needed` credits.
-fn choose_vc(rule: InjectionVc, credits: &[u16], last: usize, needed: u16) -> Option<usize> {
+/// The VC for a new packet among those with at least `needed` credits, of at most `most`.
+fn choose_vc(rule: InjectionVc, credits: &[u16], last: usize, needed: u16, most: u16) -> Option<usize> {
     let vcs = credits.len();
     match rule {
-        InjectionVc::RoundRobin => (1..=vcs).map(|i| (last + i) % vcs).find(|&v| credits[v] >= needed),
+        InjectionVc::RoundRobin => (last + 1..vcs).chain(0..=last).find(|&v| credits[v] >= needed),
         InjectionVc::Emptiest => {
-            let mut best = 0;
-            for v in 1..vcs {
-                if credits[v] > credits[best] {
-                    best = v;
+            let mut best = (0, 0);
+            for (v, &free) in credits.iter().enumerate() {
+                if free > best.1 {
+                    best = (v, free);
+                    if free == most {
+                        break;
+                    }
                 }
             }
-            (credits[best] >= needed).then_some(best)
+            (best.1 >= needed).then_some(best.0)
         }
     }
 }
@@ -450,14 +462,15 @@ mod tests {
 
     #[test]
     fn the_emptiest_vc_is_the_lowest_of_equals() {
-        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 1), Some(1));
-        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 4), None);
+        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 1, 9), Some(1));
+        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 1, 3), Some(1));
+        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 4, 9), None);
     }
 
     #[test]
     fn round_robin_starts_behind_the_last_and_ends_with_it() {
-        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[1, 1, 0], 0, 1), Some(1));
-        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[1, 0, 0], 0, 1), Some(0));
-        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[0, 0, 0], 0, 1), None);
+        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[1, 1, 0], 0, 1, 9), Some(1));
+        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[1, 0, 0], 0, 1, 9), Some(0));
+        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[0, 0, 0], 0, 1, 9), None);
     }
 }

@@ -158,7 +158,7 @@ pub fn open_loop() -> impl Strategy<Value = (NetworkSpec, WorkloadSpec)> {
 /// A network and an all-to-all.
 pub fn closed_loop() -> impl Strategy<Value = (NetworkSpec, WorkloadSpec)> {
     let algorithm = prop_oneof![Just("a2a"), Just("a2and"), Just("a2at")];
-    let sync = prop_oneof![Just(Sync::Async), Just(Sync::Local)];
+    let sync = prop_oneof![Just(Sync::Async), Just(Sync::Local), Just(Sync::LocalSliding)];
     (network(16, 1, false), algorithm, 1..=20u32, 1..=9u32, sync).prop_map(
         |(network, algorithm, message, packet, sync)| {
             let packet_flits = fitting(&network, packet);

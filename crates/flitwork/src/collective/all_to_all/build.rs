@@ -12,6 +12,8 @@ use crate::topology::{Grid, MAX_DIMS};
 /// ones, so the receives that a send has behind it are those of all earlier groups, that is all of index below the first
 /// of its own group, `c * floor(m / c)`. And the sends of a group do not hold each other up, as all are queued at once when
 /// the wait is over. Message `m` of this rank goes by the vector of index `m`, and exactly one message of each index arrives.
+///
+/// Under [`Sync::LocalSliding`] a wait for the receive of index `m - controllers` stands before each send `m` that has one.
 pub fn schedule(name: &str, grid: &Grid, order: &Order, options: &AllToAllOptions) -> Schedule {
     let flits = options.message_flits;
     let mut builder = ScheduleBuilder::new(name);
@@ -24,8 +26,13 @@ pub fn schedule(name: &str, grid: &Grid, order: &Order, options: &AllToAllOption
         }
         let group = options.controllers as usize;
         for (phase, to) in peers(grid, order, rank, Side::Destination).enumerate() {
-            if options.sync == Sync::Local && phase > 0 && phase % group == 0 {
-                builder.op(OpKind::Wait, phase as u32, &receives[phase - group..phase]);
+            let awaited = match options.sync {
+                Sync::Local if phase > 0 && phase % group == 0 => phase - group..phase,
+                Sync::LocalSliding if phase >= group => phase - group..phase - group + 1,
+                _ => 0..0,
+            };
+            if !awaited.is_empty() {
+                builder.op(OpKind::Wait, phase as u32, &receives[awaited]);
             }
             builder.op(OpKind::Send { to, flits, tag: 0 }, phase as u32, &[]);
         }

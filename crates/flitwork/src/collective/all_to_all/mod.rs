@@ -28,6 +28,9 @@ pub enum Sync {
     /// Message `m` of a rank waits until the rank has completely received all messages addressed to it whose index is below
     /// `c * floor(m / c)`, where `c` is the number of controllers.
     Local,
+    /// Message `m` of a rank waits until the rank has completely received all messages addressed to it whose index is at
+    /// most `m - c`. With one controller that is `local`; with more, a rank is never held up by the whole group before.
+    LocalSliding,
 }
 
 /// What an all-to-all needs to know besides its algorithm.
@@ -37,7 +40,7 @@ pub struct AllToAllOptions {
     pub message_flits: u32,
     /// How messages keep in step.
     pub sync: Sync,
-    /// Messages that a terminal can send at the same time, at least 1: the size of the groups of [`Sync::Local`].
+    /// Messages that a terminal can send at the same time, at least 1: `c` of [`Sync::Local`] and [`Sync::LocalSliding`].
     pub controllers: u32,
 }
 

@@ -57,7 +57,9 @@ fn every_pair_once_on_grids_of_one_to_six_dimensions() {
     for sizes in sizes {
         for grid in grids(sizes) {
             for algorithm in ALGORITHMS {
-                for (sync, controllers) in [(Sync::Async, 1), (Sync::Local, 1), (Sync::Local, 4), (Sync::Local, 7)] {
+                for (sync, controllers) in
+                    [(Sync::Async, 1), (Sync::Local, 1), (Sync::Local, 4), (Sync::Local, 7), (Sync::LocalSliding, 4)]
+                {
                     let s = all_to_all(algorithm.name, &grid, &options(sync, controllers)).unwrap();
                     let report = check_exchange(&s).unwrap();
                     let ranks = u64::from(grid.routers());
@@ -103,6 +105,33 @@ fn local_sync_waits_for_the_group_before() {
         }
         assert_eq!(sends, 24);
     }
+}
+
+#[test]
+fn sliding_sync_waits_for_the_message_a_window_before() {
+    let grid = Grid::torus(&[5, 5]);
+    let s = all_to_all("a2at", &grid, &options(Sync::LocalSliding, 4)).unwrap();
+    let (mut sends, mut waits) = (0, 0);
+    for i in s.ops_of(7) {
+        match s.ops[i as usize].kind {
+            OpKind::Send { .. } => sends += 1,
+            OpKind::Wait => {
+                waits += 1;
+                let waited: Vec<u32> = s.deps_of(i).iter().map(|&d| s.ops[d as usize].phase).collect();
+                assert_eq!(waited, [sends - 4]);
+            }
+            _ => assert_eq!(sends, 0, "receives come first"),
+        }
+    }
+    assert_eq!((sends, waits), (24, 20));
+}
+
+#[test]
+fn with_one_controller_sliding_sync_is_local_sync() {
+    let grid = Grid::mesh(&[5, 4]);
+    let [local, sliding] =
+        [Sync::Local, Sync::LocalSliding].map(|sync| all_to_all("a2at", &grid, &options(sync, 1)).unwrap());
+    assert_eq!(local, sliding);
 }
 
 #[test]
