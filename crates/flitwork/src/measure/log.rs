@@ -39,11 +39,12 @@ impl PacketLog {
         }
     }
 
-    /// A controller took a packet. Returns the index of its record.
-    pub fn taken(&mut self, record: &PacketRecord) -> u32 {
-        self.measured_taken += u64::from(self.window.contains(&record.created));
+    /// A controller took a packet that was created in cycle `created`. Returns the index of its record.
+    #[inline]
+    pub fn taken(&mut self, created: u64, record: impl FnOnce() -> PacketRecord) -> u32 {
+        self.measured_taken += u64::from(self.window.contains(&created));
         self.records.as_mut().map_or(0, |records| {
-            records.push(*record);
+            records.push(record());
             records.len() as u32 - 1
         })
     }

@@ -51,6 +51,7 @@ impl DimensionOrder {
     }
 
     /// The header, and the number of channels on the way.
+    #[inline]
     pub fn header_and_hops(&self, grid: &Grid, src: &Coords, dst: &Coords, coin: u8) -> (Header, u32) {
         let mut h = Header::default();
         let mut hops = 0;

@@ -247,7 +247,7 @@ impl Terminals {
         let (header, hops) = self.routing.header_and_hops(&self.grid, &src, &dst, coins);
         // Under a closed loop the later packets of a message are created when their turn comes.
         let created = if matches!(self.load, Load::Closed { .. }) { now } else { job.created };
-        let record = net.log.taken(&PacketRecord {
+        let record = net.log.taken(created, || PacketRecord {
             src: terminal as u32,
             sequence: self.sequence[terminal],
             dst: job.dst,

@@ -3,6 +3,7 @@
 use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
+use super::packet::Packet;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, WAITING};
 use super::wheel::{FlitArrival, NONE};
 use crate::spec::EjectionPort;
@@ -90,41 +91,32 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let packet = &env.pool[vc.front];
         vc.left = packet.flits;
         vc.output = FREE;
-        match env.routes.next_dimension(me, packet.key) {
+        let (port, flags) = match env.routes.next_dimension(me, packet.key) {
             Some(d) => {
-                vc.port = (2 * d) as u8 + (packet.minus >> d & 1);
-                vc.flags = HEAD | (packet.wraps >> d & 1) << UPPER_CLASS.trailing_zeros();
+                let upper = (packet.wraps >> d & 1) << UPPER_CLASS.trailing_zeros();
+                ((2 * d) as u8 + (packet.minus >> d & 1), HEAD | upper)
             }
-            None => {
-                let p = &env.p;
-                let terminal = if p.concentration == 1 { 0 } else { packet.dst as usize % p.concentration };
-                let chosen = match env.rules.ejection_port {
-                    // The port is chosen at each request.
-                    EjectionPort::Any => 0,
-                    EjectionPort::SameController => packet.controller as usize,
-                    EjectionPort::BySource => packet.src as usize % p.controllers,
-                };
-                vc.port = (p.network_ports + terminal * p.controllers + chosen) as u8;
-                vc.flags = HEAD | EJECTING;
-            }
-        }
+            None => (ejection_port(packet, env), HEAD | EJECTING),
+        };
+        vc.port = port;
         if env.rules.fcfs {
             env.arrivals[me * SLOTS + slot] = packet.here;
         }
         // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
         if env.p.routing_delay_cycles == 0 {
-            self.set_waiting(me, slot, env);
+            vc.flags = flags | WAITING;
+            self.want(me, slot, port, env);
         } else {
+            vc.flags = flags;
             let at = since + u64::from(env.p.routing_delay_cycles);
             env.wheel.at(at).wakes.push((me * SLOTS + slot) as u32);
         }
     }
 
+    /// The front packet of an input VC waits for a VC of `port`.
     #[inline(always)]
-    fn set_waiting(&mut self, me: usize, slot: usize, env: &mut Env) {
-        let vc = self.input(slot);
-        vc.flags |= WAITING;
-        let wanted = 1 << (vc.port & 63);
+    fn want(&mut self, me: usize, slot: usize, port: u8, env: &mut Env) {
+        let wanted = 1 << (port & 63);
         self.waiting.insert(slot);
         self.shared_ports |= self.wanted_ports & wanted;
         self.wanted_ports |= wanted;
@@ -137,7 +129,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             self.activate(slot);
             env.activate(me);
         } else {
-            self.set_waiting(me, slot, env);
+            let vc = self.input(slot);
+            vc.flags |= WAITING;
+            let port = vc.port;
+            self.want(me, slot, port, env);
         }
     }
 
@@ -151,4 +146,21 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             self.ready.insert(slot);
         }
     }
+}
+
+/// The ejection port of a packet at its destination; under `any`, the first port of its terminal: the port is chosen at each
+/// request.
+#[inline(always)]
+fn ejection_port(packet: &Packet, env: &Env) -> u8 {
+    let p = &env.p;
+    if p.concentration == 1 && p.controllers == 1 {
+        return p.network_ports as u8;
+    }
+    let terminal = packet.dst as usize % p.concentration;
+    let chosen = match env.rules.ejection_port {
+        EjectionPort::Any => 0,
+        EjectionPort::SameController => packet.controller as usize,
+        EjectionPort::BySource => packet.src as usize % p.controllers,
+    };
+    (p.network_ports + terminal * p.controllers + chosen) as u8
 }

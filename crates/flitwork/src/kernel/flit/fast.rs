@@ -123,7 +123,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         self.pointers(output).grant = slot as u16 + 1;
         self.pointers(slot).accept = output as u16 + 1;
         self.grant_vc(slot, port, out_vc);
-        self.activate_after_delay(me, slot, env);
+        self.activate_after_delay(me, slot, output, env);
     }
 
     #[inline(always)]
@@ -131,9 +131,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         // Output ports granted to each input port.
         let mut granted = [0u64; PORTS];
         let mut rows = 0u64;
-        for port in 0..env.p.ports {
-            let first = self.port(port).grant_first as usize * Self::VCS;
-            if let Some(slot) = self.ready.first_common_from(&self.senders[port % PORTS], first) {
+        let mut left = self.ready;
+        // Each ready VC sends to one port: take the ports of those left one by one.
+        while let Some(slot) = left.first() {
+            let port = self.input(slot).port as usize;
+            let first = self.port(port).grant_first as usize;
+            let senders = &self.senders[port % PORTS];
+            left.remove_all(senders);
+            if let Some(slot) = self.ready.first_common_from(senders, first) {
                 let (in_port, _) = Self::port_and_vc(slot);
                 granted[in_port % PORTS] |= 1 << port;
                 rows |= 1 << in_port;
@@ -149,7 +154,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let sendable: M = self.ready.common_of_port(&self.senders[port % PORTS], in_port, Self::VCS);
             let vc = sendable.first_from(send_first);
             self.port(in_port).send_first = if vc + 1 == Self::VCS { 0 } else { vc as u16 + 1 };
-            self.port(port).grant_first = ((in_port + 1) % PORTS) as u8;
+            self.port(port).grant_first = (Self::slot(in_port + 1, 0) % SLOTS) as u16;
             self.traverse(me, Self::slot(in_port, vc), env.now, env);
         }
     }

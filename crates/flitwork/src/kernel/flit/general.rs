@@ -171,7 +171,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             if env.rules.speculative {
                 general.fresh.push(slot as u16);
             } else {
-                self.activate_after_delay(me, slot, env);
+                self.activate_after_delay(me, slot, Self::slot(port, out_vc), env);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::env::Env;
 use super::mask::VcMask;
-use super::state::{EJECTING, GRANTED, Router, UPPER_CLASS, WAITING};
+use super::state::{ACTIVE, EJECTING, GRANTED, Router, UPPER_CLASS, WAITING};
 
 /// A packet that asks for VCs of an output port.
 #[derive(Debug, Clone, Copy)]
@@ -121,9 +121,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     /// Lets a packet that was granted its output VC request the switch, when allocation is through.
     #[inline(always)]
-    pub(super) fn activate_after_delay(&mut self, me: usize, slot: usize, env: &mut Env) {
+    pub(super) fn activate_after_delay(&mut self, me: usize, slot: usize, output: usize, env: &mut Env) {
         if env.p.vc_alloc_delay_cycles == 0 {
-            self.activate(slot);
+            // Its head is in the buffer: a flit there is.
+            self.input(slot).flags |= ACTIVE;
+            if self.output(output).credits > 0 {
+                self.ready.insert(slot);
+            }
         } else {
             let at = env.now + u64::from(env.p.vc_alloc_delay_cycles);
             env.wheel.at(at).wakes.push((me * SLOTS + slot) as u32);

@@ -27,7 +27,22 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         self.0[word] &= !(1 << bit);
     }
 
+    /// Takes out all that are in `other`.
     #[inline(always)]
+    pub fn remove_all(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word &= !other;
+        }
+    }
+
+    /// The smallest.
+    #[inline(always)]
+    pub fn first(&self) -> Option<usize> {
+        let word = self.0.iter().position(|&w| w != 0)?;
+        Some(word * 64 + self.0[word].trailing_zeros() as usize)
+    }
+
+    #[cfg(any(test, feature = "audit"))]
     pub fn contains(&self, slot: usize) -> bool {
         let (word, bit) = Self::at(slot);
         self.0[word] >> bit & 1 == 1

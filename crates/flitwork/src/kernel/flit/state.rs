@@ -79,6 +79,7 @@ pub(crate) struct VcPointers {
 
 /// The state of one port, input and output side.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
 pub(crate) struct Port<M> {
     /// Output VCs without owner.
     pub free: M,
@@ -89,8 +90,9 @@ pub(crate) struct Port<M> {
     pub far_end: u32,
     /// VC of this input port that the switch sends first.
     pub send_first: u16,
-    /// Input port that this output port grants first, and output port that this input port accepts first.
-    pub grant_first: u8,
+    /// First VC (slot) of the input port that this output port grants first.
+    pub grant_first: u16,
+    /// Output port that this input port accepts first.
     pub accept_first: u8,
 }
 
