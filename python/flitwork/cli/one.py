@@ -121,7 +121,7 @@ def plan(
 
 def _plan_study(path: Path, quick: bool, as_json: bool) -> None:
     jobs = plan_points(expand(load_study(path), quick))
-    plans = [(job, json.loads(job.plan.json)) for job in jobs]
+    plans = [(job, json.loads(job.plan().json)) for job in jobs]
     if as_json:
         print_json([{"points": [p.label for p in job.points], **plan} for job, plan in plans])
         return
@@ -167,7 +167,7 @@ def bound(
     """
     if is_study(what):
         jobs = plan_points(expand(load_study(Path(what)), quick))
-        bounds = [(job.points[0].label, Bound(json.loads(job.plan.bound()))) for job in jobs]
+        bounds = [(job.points[0].label, Bound(json.loads(job.plan().bound()))) for job in jobs]
     else:
         load = 0.1 if what == "uniform" else None
         spec = one_simulation(

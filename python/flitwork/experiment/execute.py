@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flitwork import _core
@@ -24,13 +24,20 @@ _MEMORY_SHARE = 0.75
 
 @dataclass(frozen=True)
 class Job:
-    """One plan and the points that are answered by it."""
+    """One simulation and the points that are answered by it.
 
-    plan: _core.Plan
+    It keeps the specification, not the plan: the schedules of hundreds of plans would fill the memory.
+    """
+
+    spec: str
     hash: str
     work: float
     memory_bytes: int
     points: tuple[Point, ...]
+
+    def plan(self) -> _core.Plan:
+        """Its plan, made anew."""
+        return _core.Plan(self.spec)
 
 
 @dataclass
@@ -72,19 +79,23 @@ class Watcher:
 
 def plan_points(points: Iterable[Point]) -> list[Job]:
     """Plans every point, so that an error comes before anything runs. Equal plans are one job."""
-    plans: dict[str, tuple[_core.Plan, list[Point]]] = {}
+    jobs: dict[str, Job] = {}
     for point in points:
         try:
-            plan = _core.Plan(to_json(point.spec))
+            job = _job(point)
         except ConfigError as error:
             raise error.within(f"{point.path}: {point.label}: ") from None
-        plans.setdefault(plan.hash, (plan, []))[1].append(point)
-    return [_job(plan, key, tuple(of)) for key, (plan, of) in plans.items()]
+        same = jobs.get(job.hash)
+        jobs[job.hash] = replace(same, points=(*same.points, point)) if same else job
+    return list(jobs.values())
 
 
-def _job(plan: _core.Plan, key: str, points: tuple[Point, ...]) -> Job:
+def _job(point: Point) -> Job:
+    spec = to_json(point.spec)
+    plan = _core.Plan(spec)
     description = json.loads(plan.json)
-    return Job(plan, key, estimated_work(description), int(description["estimated_memory_bytes"]), points)
+    memory = int(description["estimated_memory_bytes"])
+    return Job(spec, plan.hash, estimated_work(description), memory, (point,))
 
 
 def estimated_work(plan: Mapping[str, Any]) -> float:
@@ -192,7 +203,7 @@ class _Run:
                 self.progress[job.hash] = job.work * min(done / total, 1.0)
             return not self.stop.is_set()
 
-        result = run_plan(job.plan, progress)
+        result = run_plan(job.plan(), progress)
         if self.store:
             self.store.put(result)
         return result
