@@ -39,7 +39,7 @@ def run(
 
       flitwork run examples/torus_sizes.toml
 
-      flitwork run examples/torus_sizes.toml --quick --out /tmp/quick
+      flitwork run examples/torus_sizes.toml --quick --out results/quick
 
       flitwork run examples/torus_sizes.toml --json | jq .files
     """
