@@ -225,9 +225,9 @@ impl Terminals {
         let Some(mut job) = self.controllers[c].job.take().or_else(|| self.take_job(terminal, now)) else {
             return false;
         };
-        let src = self.coords[terminal / self.params.concentration];
+        let src = &self.coords[terminal / self.params.concentration];
         let dst_router = job.dst / self.params.concentration as u32;
-        let dst = self.coords[dst_router as usize];
+        let dst = &self.coords[dst_router as usize];
         let (flits, coins) = if job.second_half > 0 {
             (std::mem::take(&mut job.second_half), !0)
         } else {
@@ -237,14 +237,14 @@ impl Terminals {
             };
             let whole = job.flits_left.min(limit);
             job.flits_left -= whole;
-            if splits(&self.routing) && whole > 1 && self.routing.has_tie(&self.grid, &src, &dst) {
+            if splits(&self.routing) && whole > 1 && self.routing.has_tie(&self.grid, src, dst) {
                 job.second_half = (whole / 2) as u16;
                 ((whole - whole / 2) as u16, 0)
             } else {
                 (whole as u16, if splits(&self.routing) { 0 } else { job.coins })
             }
         };
-        let (header, hops) = self.routing.header_and_hops(&self.grid, &src, &dst, coins);
+        let (header, hops) = self.routing.header_and_hops(&self.grid, src, dst, coins);
         // Under a closed loop the later packets of a message are created when their turn comes.
         let created = if matches!(self.load, Load::Closed { .. }) { now } else { job.created };
         let record = net.log.taken(created, || PacketRecord {

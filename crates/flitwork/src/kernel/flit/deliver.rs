@@ -5,6 +5,7 @@ use super::env::Env;
 use super::mask::VcMask;
 use super::packet::Packet;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, WAITING};
+use super::unchecked::at_mut;
 use super::wheel::{FlitArrival, NONE};
 use crate::spec::EjectionPort;
 
@@ -16,23 +17,23 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let slot = self.env.wheel.take(now);
         for &vc in &slot.credits {
             let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
-            self.routers[router].deliver_credit(router, output, &mut self.env);
+            at_mut(&mut self.routers, router).deliver_credit(router, output, &mut self.env);
         }
         for &vc in &slot.controller_credits {
             self.terminals.credit(vc as usize);
         }
         for flit in &slot.flits {
             let router = flit.vc as usize / SLOTS;
-            self.routers[router].deliver_flit(router, flit, &mut self.env);
+            at_mut(&mut self.routers, router).deliver_flit(router, flit, &mut self.env);
         }
         for &vc in &slot.wakes {
             let (router, input) = (vc as usize / SLOTS, vc as usize % SLOTS);
-            self.routers[router].deliver_wake(router, input, &mut self.env);
+            at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
         }
         for &packet in &slot.tails {
-            let record = self.env.pool[packet];
-            self.log.arrived(&record, now);
-            self.terminals.arrived(&record);
+            let record = &self.env.pool[packet];
+            self.log.arrived(record, now);
+            self.terminals.arrived(record);
             self.env.pool.remove(packet);
         }
         self.env.wheel.put_back(now, slot);

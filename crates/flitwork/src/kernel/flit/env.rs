@@ -3,6 +3,7 @@
 use super::observe::Observer;
 use super::packet::PacketPool;
 use super::route::RouteTable;
+use super::unchecked::at_mut;
 use super::wheel::{FlitArrival, Wheel};
 use crate::measure::StallCounter;
 use crate::plan::Params;
@@ -102,6 +103,6 @@ impl Env {
     /// Marks a router as having something to do.
     #[inline(always)]
     pub fn activate(&mut self, router: usize) {
-        self.active[router / 64] |= 1 << (router % 64);
+        *at_mut(&mut self.active, router / 64) |= 1 << (router % 64);
     }
 }

@@ -8,6 +8,7 @@ use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
 use super::state::Router;
+use super::unchecked::{at, at_mut};
 
 /// Working memory of one router's step, kept to avoid allocation.
 #[derive(Debug, Default)]
@@ -136,11 +137,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         while let Some(slot) = left.first() {
             let port = self.input(slot).port as usize;
             let first = self.port(port).grant_first as usize;
-            let senders = &self.senders[port % PORTS];
+            let senders = at(&self.senders, port);
             left.remove_all(senders);
             if let Some(slot) = self.ready.first_common_from(senders, first) {
                 let (in_port, _) = Self::port_and_vc(slot);
-                granted[in_port % PORTS] |= 1 << port;
+                *at_mut(&mut granted, in_port) |= 1 << port;
                 rows |= 1 << in_port;
             }
         }
@@ -148,10 +149,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let in_port = rows.trailing_zeros() as usize;
             rows &= rows - 1;
             let row = self.port(in_port);
-            let port = granted[in_port % PORTS].first_from(row.accept_first as usize);
+            let port = at(&granted, in_port).first_from(row.accept_first as usize);
             let send_first = row.send_first as usize;
             row.accept_first = (port as u8 + 1) & 63;
-            let sendable: M = self.ready.common_of_port(&self.senders[port % PORTS], in_port, Self::VCS);
+            let sendable: M = self.ready.common_of_port(at(&self.senders, port), in_port, Self::VCS);
             let vc = sendable.first_from(send_first);
             self.port(in_port).send_first = if vc + 1 == Self::VCS { 0 } else { vc as u16 + 1 };
             self.port(port).grant_first = (Self::slot(in_port + 1, 0) % SLOTS) as u16;

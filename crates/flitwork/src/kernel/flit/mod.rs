@@ -24,6 +24,7 @@ mod route;
 mod slots;
 mod state;
 mod traverse;
+mod unchecked;
 mod wheel;
 
 pub(crate) use layout::Layout;
@@ -42,6 +43,7 @@ use general::GeneralAllocators;
 use mask::VcMask;
 use observe::{LinkRecorder, Observer};
 use state::Router;
+use unchecked::at_mut;
 
 /// A network in motion. `PORTS`, `SLOTS` (ports times VCs) and `WORDS` (of 64 slots) are the sizes that it is
 /// compiled for.
@@ -216,7 +218,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             let bit = if self.reverse { 63 - bits.leading_zeros() } else { bits.trailing_zeros() };
             bits &= !(1 << bit);
             let me = word * 64 + bit as usize;
-            let router = &mut self.routers[me];
+            let router = at_mut(&mut self.routers, me);
             let held = match &mut self.general {
                 None => {
                     router.step_fast(me, &mut self.scratch, &mut self.env);

@@ -1,5 +1,6 @@
 //! The packets in the network: a pool of fixed records, reused.
 
+use super::unchecked::{at, at_mut};
 use super::wheel::NONE;
 
 /// A packet under way; one cache line.
@@ -82,13 +83,13 @@ impl std::ops::Index<u32> for PacketPool {
     type Output = Packet;
     #[inline(always)]
     fn index(&self, id: u32) -> &Packet {
-        &self.packets[id as usize]
+        at(&self.packets, id as usize)
     }
 }
 
 impl std::ops::IndexMut<u32> for PacketPool {
     #[inline(always)]
     fn index_mut(&mut self, id: u32) -> &mut Packet {
-        &mut self.packets[id as usize]
+        at_mut(&mut self.packets, id as usize)
     }
 }

@@ -3,6 +3,7 @@
 //! The coordinates of a router are packed into one word, the dimension walked first in the lowest bits. The lowest bit in
 //! which a router and a destination differ tells the dimension to walk next; the packet's header tells direction and class.
 
+use super::unchecked::at;
 use crate::routing::DimensionOrder;
 use crate::topology::{Coords, Grid};
 
@@ -40,7 +41,7 @@ impl RouteTable {
     /// The dimension to walk next from `router` towards `key`; `None` at the destination.
     #[inline(always)]
     pub fn next_dimension(&self, router: usize, key: u64) -> Option<usize> {
-        let differ = self.keys[router] ^ key;
+        let differ = at(&self.keys, router) ^ key;
         if differ == 0 {
             return None;
         }

@@ -16,6 +16,7 @@
 use super::layout::Layout;
 use super::mask::VcMask;
 use super::slots::SlotSet;
+use super::unchecked::at_mut;
 use super::wheel::NONE;
 use crate::plan::Params;
 use crate::topology::Grid;
@@ -156,31 +157,29 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         (slot / Self::VCS, slot % Self::VCS)
     }
 
-    // Indices are taken modulo the (power of two) length: they are in range anyway, and the compiler then knows.
-
     #[inline(always)]
     pub fn input(&mut self, slot: usize) -> &mut InputVc {
-        &mut self.inputs[slot % SLOTS]
+        at_mut(&mut self.inputs, slot)
     }
 
     #[inline(always)]
     pub fn output(&mut self, slot: usize) -> &mut OutputVc {
-        &mut self.outputs[slot % SLOTS]
+        at_mut(&mut self.outputs, slot)
     }
 
     #[inline(always)]
     pub fn port(&mut self, port: usize) -> &mut Port<M> {
-        &mut self.ports[port % PORTS]
+        at_mut(&mut self.ports, port)
     }
 
     #[inline(always)]
     pub fn pointers(&mut self, slot: usize) -> &mut VcPointers {
-        &mut self.pointers[slot % SLOTS]
+        at_mut(&mut self.pointers, slot)
     }
 
     #[inline(always)]
     pub fn senders(&mut self, port: usize) -> &mut SlotSet<WORDS> {
-        &mut self.senders[port % PORTS]
+        at_mut(&mut self.senders, port)
     }
 
     /// Whether there is anything to do for the allocators.

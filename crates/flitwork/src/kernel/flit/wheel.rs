@@ -4,6 +4,8 @@
 //! commute (each touches its own virtual channel), which is why their order in a slot, and with it the order in which routers
 //! were visited, cannot matter.
 
+use super::unchecked::at_mut;
+
 /// No packet: the flit is not a head.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -73,7 +75,7 @@ impl Wheel {
     #[inline(always)]
     pub fn at(&mut self, cycle: u64) -> &mut Slot {
         // The mask is the number of slots minus one.
-        &mut self.slots[(cycle & self.mask) as usize]
+        at_mut(&mut self.slots, (cycle & self.mask) as usize)
     }
 
     /// Takes the slot of `cycle` out for reading; give it back with [`Wheel::put_back`].
