@@ -1,0 +1,98 @@
+"""Our values for the claims of ``claims.toml``."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from flitwork.studies.claims import Claim
+from flitwork.studies.takaue_2010_a2at.measures import BEST_WAY, by_buffer, crossing, over_n
+
+_NETS = ("mesh", "torus")
+
+
+def claims(results: pd.DataFrame) -> list[Claim]:
+    """Every claim of the paper with our value."""
+    values = {
+        **_figure_3(results),
+        **_figure_4(results),
+        **_figure_5(results),
+        **_figure_6(results),
+        **_figure_7(results),
+        **_four_controllers(results),
+    }
+    return [Claim(id=key, ours=value) for key, value in values.items()]
+
+
+def _figure_3(results: pd.DataFrame) -> dict[str, float | bool]:
+    at = {net: over_n(results, "fig3", net=net, algorithm="a2at") for net in _NETS}
+    nd = {net: over_n(results, "fig3", net=net, algorithm="a2and") for net in _NETS}
+    return {
+        "F3.torus": float(at["torus"].mean()),
+        "F3.mesh": float(at["mesh"].mean()),
+        "F3.order": float(sum((nd[net] / at[net]).mean() for net in _NETS) / 2),
+        "F3.flat": float(max((at[net] / at[net].mean() - 1).abs().max() for net in _NETS)),
+    }
+
+
+def _figure_4(results: pd.DataFrame) -> dict[str, float | bool]:
+    at = {net: over_n(results, "fig4", net=net, algorithm="a2at") for net in _NETS}
+    ideal = {net: over_n(results, "fig3", net=net, algorithm="a2at") for net in _NETS}
+    nd = over_n(results, "fig4", net="mesh", algorithm="a2and")
+    common = {net: at[net].index.intersection(ideal[net].index) for net in _NETS}
+    return {
+        "F4.torus": float(at["torus"].mean()),
+        "F4.slower": all(at[net][common[net]].mean() > ideal[net][common[net]].mean() for net in _NETS),
+        "F4.mesh-order": bool(at["mesh"].iloc[-1] > nd.iloc[-1]),
+    }
+
+
+def _figure_5(results: pd.DataFrame) -> dict[str, float | bool]:
+    at = {net: over_n(results, "fig5", net=net, algorithm="a2at") for net in _NETS}
+    faster = {net: over_n(results, "fig5", net=net, algorithm="a2and") / at[net] for net in _NETS}
+    return {
+        "F5.mean": float(sum(at[net].mean() for net in _NETS) / 2),
+        "F5.mesh": float(faster["mesh"].mean()),
+        "F5.torus": float(faster["torus"].mean()),
+        "F5.low": float(faster["torus"].iloc[0]),
+        "F5.high": float(faster["torus"].iloc[-1]),
+        "F5.grows": bool(faster["torus"].is_monotonic_increasing),
+    }
+
+
+def _figure_6(results: pd.DataFrame) -> dict[str, float | bool]:
+    values: dict[str, float | bool] = {}
+    falls = True
+    for n in (11, 17):
+        free, local = by_buffer(results, n)
+        if free.empty:
+            continue
+        values[f"F6.crossing-{n}"] = crossing(free.index, free, local)
+        values[f"F6.gap-{n}"] = float(((free - local).abs() / local).mean())
+        falls = falls and all(of.iloc[-1] < 1 < of.iloc[0] for of in (free, local))
+    return {**values, "F6.falls": falls}
+
+
+def _figure_7(results: pd.DataFrame) -> dict[str, float | bool]:
+    def by_n(net: str, nct: int, sync: str = "local_sliding", column: str = "time") -> pd.Series[float]:
+        return over_n(results, "fig7", column, net=net, nct=nct, sync=sync)
+
+    two = {net: float(by_n(net, 2, column="time_of_theory").mean()) for net in _NETS}
+    free = {net: float(by_n(net, 2, "async", "time_of_theory").mean()) for net in _NETS}
+    four = [by_n(net, 4) / by_n(net, 2) for net in _NETS]
+    return {
+        "F7.mean": (two["mesh"] + two["torus"]) / 2,
+        "F7.mesh": two["mesh"],
+        "F7.torus": two["torus"],
+        "F7.mesh-async": free["mesh"],
+        "F7.torus-async": free["torus"],
+        "F7.async-worse": float(max((by_n(net, 2, "async") / by_n(net, 1, "async")).max() for net in _NETS)),
+        "F7.mesh-faster": float((by_n("mesh", 1) / by_n("mesh", 2)).mean()),
+        "F7.torus-faster": float((by_n("torus", 1) / by_n("torus", 2)).mean()),
+        "F7.nct4": float(sum(of.mean() for of in four) / 2),
+        "F7.nct4-small": float(sum((1 / of[of.index < 9]).mean() for of in four) / 2),
+    }
+
+
+def _four_controllers(results: pd.DataFrame) -> dict[str, float | bool]:
+    times = over_n(results, "nct4", "time_of_bound", way=BEST_WAY)
+    return {"NCT4.within": float(times[times.index >= 7].max())}

@@ -1,0 +1,103 @@
+"""The numbers that the paper quotes, from the table of the study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+ALGORITHM = "workload.algorithm"
+SYNC = "workload.sync"
+BUFFER = "network.router.buffer_flits"
+BEST_WAY = "the same, packets of 25 flits"
+
+
+def rows(results: pd.DataFrame, experiment: str, **where: Any) -> pd.DataFrame:
+    """The rows of one experiment in which the columns have these values."""
+    part = results[results["experiment"] == experiment]
+    names = {"algorithm": ALGORITHM, "sync": SYNC, "buffer": BUFFER}
+    for name, value in where.items():
+        part = part[part[names.get(name, name)] == value]
+    return part
+
+
+def over_n(results: pd.DataFrame, experiment: str, column: str = "time", **where: Any) -> pd.Series[float]:
+    """A column by N; where a point was repeated, the mean."""
+    return rows(results, experiment, **where).groupby("N")[column].mean()
+
+
+def crossing(buffers: Any, asynchronous: Any, local: Any) -> float:
+    """The smallest buffer at which async is as fast as local synchronisation, between two points by a straight line."""
+    behind = np.asarray(asynchronous) - np.asarray(local)
+    sizes = np.asarray(buffers, dtype=float)
+    ahead = np.nonzero(behind <= 0)[0]
+    if len(ahead) == 0:
+        return float("inf")
+    first = int(ahead[0])
+    if first == 0:
+        return float(sizes[0])
+    step = behind[first - 1] / (behind[first - 1] - behind[first])
+    return float(sizes[first - 1] + step * (sizes[first] - sizes[first - 1]))
+
+
+def by_buffer(results: pd.DataFrame, n: int) -> tuple[pd.Series[float], pd.Series[float]]:
+    """Figure 6 at one N: async and local synchronisation by buffer size."""
+    both = [rows(results, "fig6", N=n, sync=sync).groupby(BUFFER)["time"].mean() for sync in ("async", "local")]
+    return both[0], both[1]
+
+
+#: Column of the sensitivity table: the claim it bears on, what the paper says, the tolerance.
+SENSITIVITY = (
+    ("F3.mesh", 1.25, 0.08),
+    ("F3.torus", 0.97, 0.08),
+    ("F4.torus", 1.19, 0.08),
+    ("F4.mesh A2AND/A2AT", None, 0.0),
+    ("F5.mean", 1.11, 0.08),
+    ("F5.mesh", 1.18, 0.118),
+    ("F5.torus", 1.67, 0.167),
+    ("F6 async/local at 200", 1.00, 0.05),
+    ("F6 async/local at 400", None, 0.0),
+    ("F7.mesh", 1.18, 0.08),
+    ("F7.torus", 1.28, 0.08),
+    ("F7.mesh-faster", 1.13, 0.113),
+    ("F7.torus-faster", 1.35, 0.135),
+    ("F7.nct4", 0.93, 0.08),
+    ("F7 torus, async", None, 0.0),
+)
+
+
+def sensitivity(results: pd.DataFrame) -> pd.DataFrame:
+    """One row a reading of the open choices, one column a claim: means over the sizes of that experiment."""
+    part = results[results["experiment"] == "sensitivity"]
+    readings = list(part["reading"].drop_duplicates())
+    values = {reading: _numbers(part[part["reading"] == reading]) for reading in readings}
+    return pd.DataFrame.from_dict(values, orient="index")
+
+
+def _numbers(part: pd.DataFrame) -> dict[str, float]:
+    time = {str(case): of.set_index("N")["time"] for case, of in part.groupby("case")}
+
+    def mean(case: str) -> float:
+        return float(time[case].mean())
+
+    def ratio(above: str, below: str) -> float:
+        return float((time[above] / time[below]).mean())
+
+    return {
+        "F3.mesh": mean("fig3 mesh"),
+        "F3.torus": mean("fig3 torus"),
+        "F4.torus": mean("fig4 torus"),
+        "F4.mesh A2AND/A2AT": ratio("fig4 mesh a2and", "fig4 mesh"),
+        "F5.mean": (mean("fig5 mesh") + mean("fig5 torus")) / 2,
+        "F5.mesh": ratio("fig5 mesh a2and", "fig5 mesh"),
+        "F5.torus": ratio("fig5 torus a2and", "fig5 torus"),
+        "F6 async/local at 200": ratio("200 async", "nct1 torus"),
+        "F6 async/local at 400": ratio("400 async", "400 local"),
+        "F7.mesh": mean("nct2 mesh") * 4 / 3,
+        "F7.torus": mean("nct2 torus") * 2,
+        "F7.mesh-faster": ratio("nct1 mesh", "nct2 mesh"),
+        "F7.torus-faster": ratio("nct1 torus", "nct2 torus"),
+        "F7.nct4": (ratio("nct4 mesh", "nct2 mesh") + ratio("nct4 torus", "nct2 torus")) / 2,
+        "F7 torus, async": mean("nct2 torus async") * 2,
+    }
