@@ -22,6 +22,7 @@ mod components;
 mod error;
 mod kernel;
 pub mod measure;
+mod mix;
 mod plan;
 mod router;
 pub mod routing;

@@ -2,22 +2,12 @@
 
 use crate::bound::{self, Bound, Placement, TerminalLimits, UniformSaturation};
 use crate::error::Result;
+pub use crate::kernel::Progress;
 use crate::kernel::flit::{self, Variation};
 use crate::measure::SimulationResult;
 use crate::plan::{Plan, Workload};
 use crate::spec::WorkloadSpec;
 use serde::Serialize;
-
-/// How far a simulation has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Current cycle [cycles].
-    pub cycle: u64,
-    /// Messages (closed loop) or packets (open loop) that have arrived.
-    pub packets_done: u64,
-    /// How many there will be, where that is known.
-    pub packets_total: Option<u64>,
-}
 
 /// Simulates a plan. `progress` is called every few milliseconds; it returns false to stop the run.
 ///

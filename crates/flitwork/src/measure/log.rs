@@ -1,9 +1,19 @@
 //! What is noted of each packet: counts and latencies always, whole records where asked for.
 
 use super::{LatencyRecorder, PacketRecord};
-use crate::kernel::flit::Packet;
-use crate::traffic::mix;
+use crate::mix::mix;
 use std::ops::Range;
+
+/// What the log needs to know of a packet that has arrived.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    pub src: u32,
+    pub sequence: u32,
+    pub record: u32,
+    pub hops: u32,
+    pub created: u64,
+    pub injected: u64,
+}
 
 /// Takes note of packets as they are taken, injected and delivered.
 #[derive(Debug)]
@@ -58,7 +68,7 @@ impl PacketLog {
     }
 
     /// Its tail arrived.
-    pub fn arrived(&mut self, packet: &Packet, now: u64) {
+    pub fn arrived(&mut self, packet: &Arrival, now: u64) {
         self.arrived += 1;
         self.last_arrival = now;
         // A sum: the order in which packets of one cycle are handled does not matter.

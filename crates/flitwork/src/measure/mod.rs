@@ -5,7 +5,7 @@ mod log;
 mod stalls;
 
 pub use latency::{LatencyRecorder, LatencySummary};
-pub(crate) use log::PacketLog;
+pub(crate) use log::{Arrival, PacketLog};
 pub(crate) use stalls::StallCounter;
 pub use stalls::{STALL_REASONS, StallReason, StallReport};
 
@@ -32,7 +32,7 @@ pub struct PacketRecord {
     pub dst: u32,
     /// Length [flits].
     pub flits: u32,
-    /// Index of the message in its sender's order (closed loop), or equal to `sequence` (open loop).
+    /// Index of the message in its sender's order (closed loop); open loop: the sequence number of its first packet.
     pub message: u32,
     /// Controller of the source that sent it.
     pub controller: u32,
@@ -64,7 +64,8 @@ pub struct LinkWindows {
 pub struct SimulationResult {
     /// How the run ended.
     pub status: Status,
-    /// Closed loop: cycle in which the last tail arrived. Open loop: cycle in which the run ended.
+    /// Closed loop: cycle in which the last tail arrived, or the last rank's program ended if that is later. Open loop: cycle
+    /// in which the run ended.
     pub completion_cycles: u64,
     /// Fingerprint of every packet's arrival: equal for equal plans and seeds on any machine (16 hex digits).
     pub digest: String,

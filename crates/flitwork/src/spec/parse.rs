@@ -24,25 +24,63 @@ pub fn schema_json() -> String {
 
 /// Turns serde's sentence into path, value, expectation and hint.
 fn explain(path: &str, message: &str, root: &Value) -> Error {
-    let path = if path == "." { String::new() } else { path.to_string() };
+    let path = if path == "." { "" } else { path };
     if let Some(rest) = message.strip_prefix("unknown field ") {
         let (field, expected) = split_quoted(rest);
-        let at = if path.is_empty() || path.ends_with(&field) { join_last(&path, &field) } else { join(&path, &field) };
+        let at = if path.ends_with(&field) { path.to_string() } else { join(path, &field) };
         return Error::config(at.clone(), shown(root, &at), known(&expected, "field"), did_you_mean(&field, &expected));
     }
     if let Some(rest) = message.strip_prefix("unknown variant ") {
         let (variant, expected) = split_quoted(rest);
-        let at = if root.pointer(&pointer(&path)).is_some_and(Value::is_object) { join(&path, "kind") } else { path };
+        let at = leaf(root, path, &Value::String(variant.clone()));
         return Error::config(at, format!("{variant:?}"), known(&expected, "value"), did_you_mean(&variant, &expected));
     }
     if let Some(rest) = message.strip_prefix("missing field ") {
         let (field, _) = split_quoted(rest);
-        return Error::config(join(&path, &field), "nothing", "a value", format!("add {field}"));
+        return Error::config(join(path, &field), "nothing", "a value", format!("add {field}"));
     }
-    let expected = message.rsplit_once("expected ").map_or(message, |(_, e)| e);
-    let hint = if message.starts_with("invalid") { message } else { "" };
-    let at = if path.is_empty() { "specification".to_string() } else { path };
-    Error::config(at.clone(), shown(root, &at), expected, hint)
+    let (found, expected) = message.rsplit_once(", expected ").unwrap_or(("", message));
+    let at = match named_value(found) {
+        Some(value) => leaf(root, path, &value),
+        None if path.is_empty() => "specification".to_string(),
+        None => path.to_string(),
+    };
+    Error::config(at.clone(), shown(root, &at), unit_words(expected), found)
+}
+
+/// The value that serde names: "invalid type: string \"ten\"", "invalid value: integer `-4`".
+fn named_value(found: &str) -> Option<Value> {
+    let (_, named) = found.split_once(": ")?;
+    let (_, value) = named.split_once(' ')?;
+    serde_json::from_str(value.trim_matches('`')).ok()
+}
+
+/// Serde's Rust types in words.
+fn unit_words(expected: &str) -> String {
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, at least 0".to_string(),
+        "f64" => "a number".to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// Serde loses its way inside a table that is told apart by its `kind`: below `path`, finds the one leaf that is `value`.
+fn leaf(root: &Value, path: &str, value: &Value) -> String {
+    fn search(at: &Value, path: &str, value: &Value, found: &mut Vec<String>) {
+        match at {
+            Value::Object(fields) => fields.iter().for_each(|(k, v)| search(v, &join(path, k), value, found)),
+            Value::Array(items) => {
+                items.iter().enumerate().for_each(|(i, v)| search(v, &format!("{path}[{i}]"), value, found));
+            }
+            _ if at == value => found.push(path.to_string()),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    if let Some(at) = root.pointer(&pointer(path)) {
+        search(at, path, value, &mut found);
+    }
+    if found.len() == 1 { found.swap_remove(0) } else { path.to_string() }
 }
 
 /// Splits "`name`, expected one of `a`, `b`" into the name and the candidates.
@@ -59,11 +97,6 @@ fn join(path: &str, field: &str) -> String {
     if path.is_empty() { field.to_string() } else { format!("{path}.{field}") }
 }
 
-/// The path of an unknown field, whether or not serde's path already ends with it.
-fn join_last(path: &str, field: &str) -> String {
-    if path.ends_with(field) { path.to_string() } else { join(path, field) }
-}
-
 fn pointer(path: &str) -> String {
     path.split(['.', '[', ']']).filter(|s| !s.is_empty()).map(|s| format!("/{s}")).collect()
 }
@@ -76,10 +109,16 @@ fn shown(root: &Value, path: &str) -> String {
 pub fn did_you_mean<S: AsRef<str>>(word: &str, candidates: &[S]) -> String {
     candidates
         .iter()
-        .map(|c| (strsim::jaro_winkler(word, c.as_ref()), c.as_ref()))
-        .filter(|(score, _)| *score > 0.75)
+        .map(|c| (likeness(word, c.as_ref()), c.as_ref()))
+        .filter(|(score, _)| *score > 0.6)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map_or_else(String::new, |(_, best)| format!("did you mean {best}?"))
+}
+
+/// How alike two words are, 0 to 1: few typing errors (swapped letters count as one), or a long common beginning.
+fn likeness(a: &str, b: &str) -> f64 {
+    let typing = strsim::normalized_damerau_levenshtein(a, b);
+    if a.len() > 3 && (b.starts_with(a) || a.starts_with(b)) { typing.max(0.8) } else { typing }
 }
 
 #[cfg(test)]
@@ -135,6 +174,17 @@ mod tests {
     fn a_negative_size_is_named() {
         let (path, _, _) = error("\"vcs\":4", "\"vcs\":-4");
         assert_eq!(path, "network.router.vcs");
+    }
+
+    #[test]
+    fn a_wrong_value_inside_a_tagged_table_is_named() {
+        let (path, value, _) = error("[4,4]", "[4,-3]");
+        assert_eq!((path.as_str(), value.as_str()), ("network.topology.size[1]", "-3"));
+        let (path, value, _) = error("0.1", "\"ten percent\"");
+        assert_eq!((path.as_str(), value.as_str()), ("workload.offered_load", "\"ten percent\""));
+        let (path, _, hint) =
+            error("\"router\"", "\"routing\":{\"kind\":\"dimension_order\",\"tie\":\"parrity\"},\"router\"");
+        assert_eq!((path.as_str(), hint.as_str()), ("network.routing.tie", "did you mean parity?"));
     }
 
     #[test]

@@ -3,4 +3,4 @@
 mod uniform;
 
 pub use uniform::Uniform;
-pub(crate) use uniform::{Source, mix, terminal_rng};
+pub(crate) use uniform::{Source, terminal_rng};

@@ -4,6 +4,7 @@
 //! heads are geometric, so they are drawn directly: a terminal costs nothing in the cycles between. The source queue is
 //! virtual: a packet is drawn when a controller is free to take it, with its true creation cycle, which may lie in the past.
 
+use crate::mix::mix;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
@@ -34,14 +35,6 @@ pub(crate) fn terminal_rng(seed: u64, terminal: u64) -> Pcg64Mcg {
     state[..8].copy_from_slice(&mix(seed).to_le_bytes());
     state[8..].copy_from_slice(&mix(mix(seed) ^ terminal).to_le_bytes());
     Pcg64Mcg::from_seed(state)
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): spreads close seeds far apart.
-pub(crate) fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
 }
 
 /// The packets of one terminal, drawn one after the other.

@@ -32,7 +32,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         }
         for &packet in &slot.tails {
             let record = &self.env.pool[packet];
-            self.log.arrived(record, now);
+            self.log.arrived(&record.arrival(), now);
             self.terminals.arrived(record);
             self.env.pool.remove(packet);
         }

@@ -33,9 +33,9 @@ pub(crate) use route::RouteTable;
 pub(crate) use wheel::{FlitArrival, NONE, Wheel};
 
 use crate::error::{Error, Result};
+use crate::kernel::Progress;
 use crate::measure::{PacketLog, SimulationResult, StallCounter};
 use crate::plan::{Plan, Workload};
-use crate::run::Progress;
 use crate::terminal::{Injector, Program, Terminals};
 use env::{Env, Rules};
 use fast::Scratch;
@@ -287,3 +287,6 @@ fn longest_delay(plan: &Plan) -> u64 {
     ];
     stages.into_iter().max().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 use super::unchecked::{at, at_mut};
 use super::wheel::NONE;
+use crate::measure::Arrival;
 
 /// A packet under way; one cache line.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,6 +38,20 @@ pub(crate) struct Packet {
     pub wraps: u8,
     /// Controller that sends it.
     pub controller: u8,
+}
+
+impl Packet {
+    /// What the log wants to know when the tail arrives.
+    pub fn arrival(&self) -> Arrival {
+        Arrival {
+            src: self.src,
+            sequence: self.sequence,
+            record: self.record,
+            hops: u32::from(self.hops),
+            created: self.created,
+            injected: self.injected,
+        }
+    }
 }
 
 /// Records in use and free ones.

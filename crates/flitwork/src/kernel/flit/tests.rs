@@ -1,0 +1,162 @@
+//! What must not change a result, does not; what cannot go on, ends.
+
+use super::{Variation, simulate};
+use crate::error::Error;
+use crate::measure::{SimulationResult, Status};
+use crate::plan::Plan;
+use crate::spec::from_json;
+use serde_json::{Value, json};
+
+fn plan(network: Value, workload: Value, run: Value) -> Plan {
+    let spec = json!({ "network": network, "workload": workload, "run": run }).to_string();
+    Plan::new(&from_json(&spec).unwrap()).unwrap()
+}
+
+fn run(plan: &Plan, variation: Variation) -> SimulationResult {
+    simulate(plan, variation, &mut |_| true).unwrap()
+}
+
+fn uniform(load: f64, flits: u32) -> Value {
+    json!({ "kind": "uniform", "offered_load": load, "packet_flits": flits })
+}
+
+fn short() -> Value {
+    json!({ "warmup_cycles": 200, "measurement_cycles": 400 })
+}
+
+/// Networks that between them use every rule of the router.
+fn networks() -> Vec<Value> {
+    let torus = json!({ "kind": "torus", "size": [4, 3] });
+    let routers = [
+        json!({ "vcs": 2 }),
+        json!({ "vcs": 6, "buffer_flits": 3, "routing_delay_cycles": 1, "vc_alloc_delay_cycles": 1, "st_delay_cycles": 1 }),
+        json!({ "vcs": 4, "switching": "virtual_cut_through" }),
+        json!({ "vcs": 24, "vc_policy": "destination", "buffer_flits": 2 }),
+        json!({ "vcs": 4, "wait_for_tail_credit": true, "vc_busy_when_full": true }),
+        json!({ "vcs": 4, "speculative": true, "hold_switch_for_packet": true, "vc_alloc_delay_cycles": 1 }),
+        json!({ "vcs": 4, "input_speedup": 2, "output_speedup": 2, "sw_allocator": { "kind": "wavefront" } }),
+        json!({ "vcs": 4, "sw_allocator": { "kind": "separable_input_first", "arbiter": "oldest_first" },
+                "vc_allocator": { "kind": "separable_output_first", "arbiter": "fcfs" } }),
+    ];
+    routers.into_iter().map(|router| json!({ "topology": torus, "router": router })).collect()
+}
+
+#[test]
+fn the_visiting_order_of_routers_changes_nothing() {
+    for network in networks() {
+        let plan = plan(network.clone(), uniform(0.4, 5), short());
+        let forward = run(&plan, Variation::default());
+        let backward = run(&plan, Variation { reverse: true, ..Default::default() });
+        assert_eq!(forward, backward, "{network}");
+        assert!(forward.packets > 100);
+    }
+}
+
+#[test]
+fn both_ways_through_allocation_and_all_compiled_sizes_agree() {
+    for network in networks().into_iter().take(5) {
+        let plan = plan(network.clone(), uniform(0.5, 4), short());
+        let fast = run(&plan, Variation::default());
+        for variation in [
+            Variation { general: true, ..Default::default() },
+            Variation { large: true, ..Default::default() },
+            Variation { general: true, large: true, reverse: true },
+        ] {
+            assert_eq!(fast, run(&plan, variation), "{network} {variation:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_repeats_itself_and_another_seed_does_not() {
+    let with_seed = |seed: u64| {
+        let mut run = short();
+        run["seed"] = json!(seed);
+        plan(json!({ "topology": { "kind": "mesh", "size": [3, 3] } }), uniform(0.2, 2), run)
+    };
+    let digest = |seed| run(&with_seed(seed), Variation::default()).digest;
+    assert_eq!(digest(1), digest(1));
+    assert_ne!(digest(1), digest(2));
+}
+
+#[test]
+fn wide_ports_work_with_hundreds_of_vcs() {
+    let network = json!({ "topology": { "kind": "torus", "size": [9, 9] },
+        "router": { "vcs": 162, "vc_policy": "destination", "buffer_flits": 2 } });
+    let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2at", "message_flits": 5 });
+    let result = run(&plan(network, all_to_all, json!({})), Variation::default());
+    assert_eq!((result.status, result.packets), (Status::Complete, 81 * 80));
+}
+
+/// A ring whose buffers are full of packets that all have to go on: without dateline classes it would deadlock at once. A
+/// plan refuses such a network, so the test takes the classes away behind its back.
+#[test]
+fn a_deadlock_ends_the_run_and_names_the_vcs() {
+    let network = json!({ "topology": { "kind": "torus", "size": [6] }, "router": { "vcs": 2, "buffer_flits": 2 } });
+    let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 40 });
+    let plan = plan(network, all_to_all, json!({ "watchdog_cycles": 500 }));
+    let mut kernel = super::Kernel::<u64, 8, 16, 1>::new(&plan, Variation::default()).unwrap();
+    kernel.env.dateline_ports = 0;
+    for router in &mut kernel.routers {
+        router.ports[..2].iter_mut().for_each(|port| port.free = 1);
+    }
+    match kernel.run(&plan, &mut |_| true) {
+        Err(Error::Deadlock { waiting, .. }) => {
+            assert!(waiting.contains("router [0] ") && waiting.contains(" -> "), "{waiting}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_run_stops_when_asked() {
+    let network = json!({ "topology": { "kind": "torus", "size": [8, 8] } });
+    let plan = plan(network, uniform(0.3, 1), json!({ "measurement_cycles": 1_000_000 }));
+    let mut calls = 0;
+    let result = simulate(&plan, Variation::default(), &mut |_| {
+        calls += 1;
+        calls < 3
+    });
+    assert!(matches!(result, Err(Error::Interrupted { .. })));
+    assert_eq!(calls, 3);
+}
+
+#[test]
+fn too_few_cycles_are_an_error_for_a_closed_loop_and_a_status_for_an_open_one() {
+    let network = json!({ "topology": { "kind": "torus", "size": [4, 4] } });
+    let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2at" });
+    let closed = plan(network.clone(), all_to_all, json!({ "max_cycles": 100 }));
+    let result = simulate(&closed, Variation::default(), &mut |_| true);
+    assert!(matches!(result, Err(Error::CycleLimit { cycles: 100, .. })), "{result:?}");
+    let open =
+        plan(network, uniform(1.0, 1), json!({ "warmup_cycles": 100, "measurement_cycles": 100, "max_cycles": 210 }));
+    assert_eq!(run(&open, Variation::default()).status, Status::Saturated);
+}
+
+#[test]
+fn an_idle_network_skips_to_the_next_packet() {
+    let network = json!({ "topology": { "kind": "mesh", "size": [2] } });
+    let plan = plan(network, uniform(1e-7, 1), json!({ "warmup_cycles": 0, "measurement_cycles": 1_000_000_000u64 }));
+    let result = run(&plan, Variation::default());
+    assert!((100..300).contains(&result.packets), "{}", result.packets);
+    assert!(result.packet_latency.max_cycles <= 4);
+}
+
+#[test]
+fn stalls_and_windows_do_not_change_a_run() {
+    let network = json!({ "topology": { "kind": "torus", "size": [5, 5] }, "terminal": { "controllers": 2 } });
+    let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2at", "message_flits": 20, "sync": "local" });
+    let plain = run(&plan(network.clone(), all_to_all.clone(), json!({})), Variation::default());
+    let record = json!({ "record": { "stalls": true, "packets": true, "link_window_cycles": 64 } });
+    let watched = run(&plan(network, all_to_all, record), Variation::default());
+    assert_eq!(plain.digest, watched.digest);
+    let windows = watched.link_windows.unwrap();
+    let total: u64 = windows.flits.iter().map(|&f| u64::from(f)).sum();
+    assert_eq!(total, plain.link_flits.iter().sum::<u64>());
+    let stalls = watched.stalls.unwrap();
+    let reasons = stalls.total.len();
+    let by_window = |reason: usize| stalls.windows.iter().skip(reason).step_by(reasons).sum::<u64>();
+    (0..reasons).for_each(|reason| assert_eq!(by_window(reason), stalls.total[reason]));
+    assert!(stalls.total.iter().sum::<u64>() > 0);
+    assert_eq!(watched.packet_records.len() as u64, watched.packets);
+}
