@@ -85,8 +85,9 @@ impl Env {
     /// Takes the parts of the wheel that this cycle's flits and credits on network channels go to.
     pub fn open_next_slots(&mut self) {
         let (flits, credits) = (self.now + u64::from(self.p.hop_cycles), self.now + u64::from(self.p.credit_cycles));
-        self.next_flits = std::mem::take(&mut self.wheel.at(flits).flits);
-        self.next_credits = std::mem::take(&mut self.wheel.at(credits).credits);
+        // Swapped, not taken: what others push into these slots meanwhile finds memory that is used again and again.
+        std::mem::swap(&mut self.wheel.at(flits).flits, &mut self.next_flits);
+        std::mem::swap(&mut self.wheel.at(credits).credits, &mut self.next_credits);
     }
 
     /// Puts them back, with what others (terminals, ejection) have put into the same slots meanwhile.

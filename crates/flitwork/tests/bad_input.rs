@@ -1,0 +1,185 @@
+//! Everything a careless user can write is answered by an error that names the field, the value and what was expected.
+
+use flitwork::{Error, Plan, spec};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn good() -> Value {
+    json!({
+        "network": { "topology": { "kind": "torus", "size": [4, 4] }, "router": {}, "routing": { "kind": "dimension_order" },
+                     "terminal": {}, "channel": {} },
+        "workload": { "kind": "all_to_all", "algorithm": "a2at", "message_flits": 10 },
+        "run": {},
+    })
+}
+
+/// The error for the good specification with one field changed.
+fn error(path: &str, value: Value) -> (String, String, String, String) {
+    let mut spec = good();
+    let (table, field) = path.rsplit_once('/').unwrap();
+    spec.pointer_mut(table).unwrap()[field] = value;
+    match spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)) {
+        Err(Error::Config { path, value, expected, hint }) => (path, value, expected, hint),
+        other => panic!("{path}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_good_specification_is_good() {
+    Plan::new(&spec::from_json(&good().to_string()).unwrap()).unwrap();
+}
+
+#[test]
+fn every_fault_names_its_field_and_value() {
+    let cases = [
+        ("/network/topology/size", json!([]), "network.topology.size", "[]"),
+        ("/network/topology/size", json!([4, 0]), "network.topology.size[1]", "0"),
+        ("/network/topology/size", json!([4, -1]), "network.topology.size[1]", "-1"),
+        ("/network/topology/size", json!([2, 2, 2, 2, 2, 2, 2]), "network.topology.size", "[2, 2, 2, 2, 2, 2, 2]"),
+        ("/network/topology/size", json!([100_000, 100_000]), "network.topology.size", "[100000, 100000]"),
+        ("/network/topology/size", json!([30_000, 30_000]), "network.topology.size", "[30000, 30000]"),
+        ("/network/topology/terminals_per_router", json!(0), "network.topology.terminals_per_router", "0"),
+        ("/network/topology/terminals_per_router", json!(2), "network.topology.terminals_per_router", "2"),
+        ("/network/routing/order", json!([0, 0]), "network.routing.order", "[0, 0]"),
+        ("/network/router/vcs", json!(0), "network.router.vcs", "0"),
+        ("/network/router/vcs", json!(1), "network.router.vcs", "1"),
+        ("/network/router/vcs", json!(100_000), "network.router.vcs", "100000"),
+        ("/network/router/vcs", json!("two"), "network.router.vcs", "\"two\""),
+        ("/network/router/vc_policy", json!("destination"), "network.router.vcs", "2"),
+        ("/network/router/buffer_flits", json!(0), "network.router.buffer_flits", "0"),
+        ("/network/router/buffer_flits", json!(1.5), "network.router.buffer_flits", "1.5"),
+        ("/network/router/input_speedup", json!(3), "network.router.input_speedup", "3"),
+        ("/network/router/sw_alloc_delay_cycles", json!(0), "network.router.sw_alloc_delay_cycles", "0"),
+        ("/network/router/routing_delay_cycles", json!(1_000_000), "network.router.routing_delay_cycles", "1000000"),
+        ("/network/router/vc_allocator", json!({ "iterations": 0 }), "network.router.vc_allocator.iterations", "0"),
+        (
+            "/network/router/sw_allocator",
+            json!({ "kind": "wavefront", "iterations": 2 }),
+            "network.router.sw_allocator.iterations",
+            "2",
+        ),
+        ("/network/terminal/controllers", json!(0), "network.terminal.controllers", "0"),
+        ("/network/terminal/controllers", json!(1000), "network.terminal.controllers", "1000"),
+        ("/network/channel/latency_cycles", json!(-1), "network.channel.latency_cycles", "-1"),
+        ("/workload/algorithm", json!("a2ta"), "workload.algorithm", "a2ta"),
+        ("/workload/message_flits", json!(0), "workload.message_flits", "0"),
+        ("/workload/message_flits", json!("10 kB"), "workload.message_flits", "\"10 kB\""),
+        ("/workload/packet_flits", json!(100_000), "workload.packet_flits", "100000"),
+        ("/workload/sync", json!("lokal"), "workload.sync", "\"lokal\""),
+        ("/workload", json!({ "kind": "uniform", "offered_load": -0.1 }), "workload.offered_load", "-0.1"),
+        ("/workload", json!({ "kind": "uniform", "offered_load": 1.5 }), "workload.offered_load", "1.5"),
+        ("/workload", json!({ "kind": "uniform" }), "workload.offered_load", "nothing"),
+        ("/run/measurement_cycles", json!(0), "run.measurement_cycles", "0"),
+        ("/run/watchdog_cycles", json!(0), "run.watchdog_cycles", "0"),
+        ("/run/sede", json!(3), "run.sede", "3"),
+    ];
+    for (at, value, path, shown) in cases {
+        let (found_path, found_value, expected, _) = error(at, value);
+        assert_eq!((found_path.as_str(), found_value.trim_matches('"')), (path, shown.trim_matches('"')), "{at}");
+        assert!(!expected.is_empty());
+    }
+}
+
+#[test]
+fn packets_longer_than_the_buffer_are_refused_under_virtual_cut_through() {
+    let mut spec = good();
+    spec["network"]["router"] = json!({ "switching": "virtual_cut_through", "buffer_flits": 9 });
+    let e = spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)).unwrap_err().to_string();
+    assert!(
+        e.contains("workload.message_flits = 10") && e.contains("buffer of 9") && e.contains("buffer_flits = 10"),
+        "{e}"
+    );
+}
+
+#[test]
+fn a_network_too_large_for_memory_is_refused_with_the_numbers() {
+    let mut spec = good();
+    spec["run"]["memory_limit_mb"] = json!(1);
+    spec["network"]["topology"]["size"] = json!([64, 64]);
+    let e = spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)).unwrap_err().to_string();
+    assert!(e.contains("at most 1 MB") && e.contains("needs about"), "{e}");
+}
+
+#[test]
+fn hints_guess_what_was_meant() {
+    assert_eq!(error("/workload/algorithm", json!("a2ta")).3, "did you mean a2at?");
+    assert_eq!(error("/run/sede", json!(3)).3, "did you mean seed?");
+    assert_eq!(error("/network/topology/kind", json!("tours")).3, "did you mean torus?");
+}
+
+/// Any JSON of about the right shape.
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-3i64..70_000).prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(|x| json!(x)),
+        prop::sample::select(vec!["torus", "mesh", "a2at", "local", "uniform", "random", "wavefront", "x", ""])
+            .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 8, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map("[a-z_]{1,6}", inner, 0..3).prop_map(|m| json!(m)),
+        ]
+    })
+}
+
+/// Paths of all fields a specification can have.
+const FIELDS: [&str; 26] = [
+    "/network",
+    "/workload",
+    "/run",
+    "/network/topology",
+    "/network/topology/kind",
+    "/network/topology/size",
+    "/network/topology/wrap",
+    "/network/topology/ring2",
+    "/network/topology/terminals_per_router",
+    "/network/routing",
+    "/network/routing/order",
+    "/network/routing/tie",
+    "/network/router",
+    "/network/router/vcs",
+    "/network/router/vc_policy",
+    "/network/router/buffer_flits",
+    "/network/router/vc_allocator",
+    "/network/router/sw_allocator",
+    "/network/router/input_speedup",
+    "/network/terminal/controllers",
+    "/network/channel/latency_cycles",
+    "/workload/algorithm",
+    "/workload/message_flits",
+    "/workload/offered_load",
+    "/run/memory_limit_mb",
+    "/run/max_cycles",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("FLITWORK_FULL").is_some() { 20_000 } else { 1_000 }))]
+
+    /// Whatever is written into whatever field: a plan or an error, never a panic.
+    #[test]
+    fn no_specification_panics(changes in prop::collection::vec((prop::sample::select(&FIELDS[..]), value()), 1..4)) {
+        let mut spec = good();
+        // Small enough to plan quickly, whatever comes.
+        spec["run"]["memory_limit_mb"] = json!(20);
+        for (path, value) in changes {
+            let (table, field) = path.rsplit_once('/').unwrap();
+            if let Some(Value::Object(table)) = spec.pointer_mut(table) {
+                table.insert(field.to_string(), value);
+            }
+        }
+        if let Ok(s) = spec::from_json(&spec.to_string()) {
+            if let Err(e) = Plan::new(&s) {
+                prop_assert!(e.is_config() || matches!(e, Error::Schedule { .. }), "{e}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_panics(text in ".{0,200}") {
+        prop_assert!(spec::from_json(&text).is_err());
+    }
+}
