@@ -15,9 +15,10 @@ run: $(VENV)/.installed
 
 test: test-quick test-full
 
-# Formatting, lints, types, and every test that takes seconds.
+# Formatting, lints, types, and every test that takes seconds; the random cases once more with every cycle audited.
 test-quick: $(VENV)/.tools lint
 	cargo test --workspace
+	cargo test -p flitwork --features audit --test oracle_equivalence
 	$(BIN)/python -m pytest -m "not slow"
 
 # The long properties: more random cases, larger sizes, killed and continued runs.
@@ -29,8 +30,8 @@ lint: $(VENV)/.tools
 	@if cargo fmt --version >/dev/null 2>&1; then cargo fmt --all --check; else echo "no rustfmt: skipped"; fi
 	@if cargo clippy --version >/dev/null 2>&1; then cargo clippy --workspace --all-targets -- -D warnings; \
 		else echo "no clippy: skipped"; fi
-	$(BIN)/ruff format --check python tests examples
-	$(BIN)/ruff check python tests examples
+	$(BIN)/ruff format --check python tests examples tools
+	$(BIN)/ruff check python tests examples tools
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest flitwork._core
 

@@ -97,7 +97,7 @@ fn tied_to_plus(grid: &Grid, tie: Tie, d: usize, from: u32) -> f64 {
             // (-1)^sum is 0 if one a is even, else the product of all 1 / a.
             let others = (0..grid.dims()).filter(|&e| e != d).map(|e| grid.size(e));
             let mean: f64 = others.map(|a| if a % 2 == 0 { 0.0 } else { 1.0 / f64::from(a) }).product();
-            let sign = if from % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if from.is_multiple_of(2) { 1.0 } else { -1.0 };
             (1.0 + sign * mean) / 2.0
         }
     }

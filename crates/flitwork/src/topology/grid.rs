@@ -98,7 +98,7 @@ impl Grid {
         let d = port / 2;
         let a = self.sizes[d];
         let mut c = self.coords(id);
-        let plus = port % 2 == 0;
+        let plus = port.is_multiple_of(2);
         if a == 1 {
             return None;
         }
