@@ -1,0 +1,131 @@
+"""Our curves beside BookSim's: differences, what they may be, and where each network saturates."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from flitwork.statistics import half_width_95
+
+CURVE = ["topology", "packet_flits"]
+POINT = [*CURVE, "offered_load"]
+#: Largest difference of the mean packet latency and of the accepted load, unless it is within ``STANDARD_ERRORS``.
+LATENCY_PERCENT = 2.0
+ACCEPTED_PERCENT = 1.0
+STANDARD_ERRORS = 3.0
+#: Largest difference of either measure of saturation.
+SATURATION_PERCENT = 3.0
+#: Up to this share of the saturation throughput the agreement is required.
+JUDGED_SHARE = 0.9
+#: A point is saturated where less than this share of the offered load is accepted, or where a run was cut short.
+ACCEPTED_SHARE = 0.97
+#: The second measure of saturation: the load at which the mean latency is this many times the one without traffic.
+KNEE = 3.0
+_OURS = {
+    "workload.packet_flits": "packet_flits",
+    "workload.offered_load": "offered_load",
+    "packet_latency_mean_cycles": "latency",
+    "accepted_load_flits_per_cycle": "accepted",
+    "offered_load_flits_per_cycle": "injected",
+}
+_BOOKSIM = {"packet_latency_cycles": "latency", "accepted_load": "accepted", "injected_load": "injected"}
+
+
+@cache
+def booksim() -> pd.DataFrame:
+    """BookSim's results, one row a run; ``booksim.csv`` says with which settings."""
+    return pd.read_csv(Path(__file__).with_name("booksim.csv"), comment="#")
+
+
+def comparison(results: pd.DataFrame) -> pd.DataFrame:
+    """One row a load of a curve: both means with their errors, the differences in percent, and whether they agree.
+
+    ``waiting`` is the mean latency without what the same packets would have taken alone: what contention added.
+    """
+    theirs = _means(booksim().rename(columns=_BOOKSIM))
+    both = theirs.add_suffix("_booksim").join(ours(results).add_suffix("_ours"), how="inner").reset_index()
+    for name in ("latency", "accepted", "waiting"):
+        both[f"{name}_percent"] = 100 * (both[f"{name}_ours"] / both[f"{name}_booksim"] - 1)
+        error = np.hypot(both[f"{name}_se_booksim"], both[f"{name}_se_ours"])
+        both[f"{name}_z"] = (both[f"{name}_ours"] - both[f"{name}_booksim"]) / error
+    both["stable"] = both["stable_booksim"] & both["stable_ours"]
+    both["share"] = both["offered_load"] / both.groupby(CURVE)["accepted_booksim"].transform("last")
+    both["saturated"] = ~both["stable"] | (both["accepted_booksim"] < ACCEPTED_SHARE * both["offered_load"])
+    both["judged"] = ~both["saturated"] & (both["share"] <= JUDGED_SHARE)
+    for name, percent in (("latency", LATENCY_PERCENT), ("accepted", ACCEPTED_PERCENT)):
+        near = both[f"{name}_percent"].abs() <= percent
+        both[f"{name}_agrees"] = near | (both[f"{name}_z"].abs() <= STANDARD_ERRORS)
+    return both
+
+
+def ours(results: pd.DataFrame) -> pd.DataFrame:
+    """Our means by curve and load, also at loads where BookSim was not run."""
+    runs = results[results["experiment"].isin(["mesh", "torus"])].rename(columns=_OURS)
+    return _means(runs.astype({"packet_flits": int}).assign(stable=runs["status"] == "complete"))
+
+
+def rules(results: pd.DataFrame) -> pd.DataFrame:
+    """One row a changed rule: what it does to the latency at one point of the mesh and the torus [%]."""
+    runs = results[results["experiment"] == "rules"]
+    means = runs.groupby(["topology", "rule"], sort=False)["packet_latency_mean_cycles"].mean().unstack("topology")
+    return 100 * (means / means.loc["none"] - 1).drop("none")
+
+
+def _means(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean, standard error and half width of the 95 % confidence interval over the seeds of each point."""
+    alone = without_contention(runs["mean_hops"], runs["packet_flits"])
+    grouped = runs.assign(waiting=runs["latency"] - alone).groupby(POINT)
+    table = pd.DataFrame({"seeds": grouped.size(), "stable": grouped["stable"].min().astype(bool)})
+    for name in ("latency", "accepted", "injected", "waiting"):
+        table[name] = grouped[name].mean()
+        table[f"{name}_se"] = grouped[name].sem()
+        table[f"{name}_ci"] = grouped[name].apply(half_width_95)
+    return table
+
+
+def without_contention(hops: pd.Series[float], flits: pd.Series[float]) -> pd.Series[float]:
+    """Latency of packets that meet no other, in the router of the curves."""
+    return 2 + 5 * (hops + 1) + flits - 1
+
+
+def saturation(points: pd.DataFrame) -> pd.DataFrame:
+    """One row a curve: the accepted load under overload, and the load at which the latency is ``KNEE`` times its least.
+
+    ``points`` is a :func:`comparison`; the highest load of each curve lies beyond saturation.
+    """
+    rows = []
+    for key, curve in points.groupby(CURVE):
+        last = curve.iloc[-1]
+        row = {"offered_load": last["offered_load"]}
+        for name in ("booksim", "ours"):
+            row[f"throughput_{name}"] = last[f"accepted_{name}"]
+            row[f"throughput_ci_{name}"] = last[f"accepted_ci_{name}"]
+            row[f"knee_{name}"] = _knee(curve["offered_load"], curve[f"latency_{name}"], curve["stable"])
+        for name in ("throughput", "knee"):
+            row[f"{name}_percent"] = 100 * (row[f"{name}_ours"] / row[f"{name}_booksim"] - 1)
+        rows.append({**dict(zip(CURVE, key, strict=True)), **row})
+    return pd.DataFrame(rows)
+
+
+def waiting_at_equal_load(curve: pd.DataFrame) -> pd.Series[float]:
+    """Difference of the waiting [%] at the load that BookSim's seeds really injected, along the slope of our curve.
+
+    ``curve`` is one curve of a :func:`comparison`, without saturated points.
+    """
+    waiting, load = np.log(curve["waiting_ours"].to_numpy()), np.log(curve["injected_ours"].to_numpy())
+    moved = np.exp(np.gradient(waiting, load) * (np.log(curve["injected_booksim"].to_numpy()) - load))
+    percent: pd.Series[float] = 100 * (curve["waiting_ours"] * moved / curve["waiting_booksim"] - 1)
+    return percent
+
+
+def _knee(load: pd.Series[float], latency: pd.Series[float], stable: pd.Series[bool]) -> float:
+    """Load at which the latency is ``KNEE`` times that of the lowest load; 1 / latency is linear between the points.
+
+    Towards a queue without end 1 / latency goes to 0 in proportion to the load that is left; a point that is not
+    stable is such a queue.
+    """
+    rate = np.where(stable, 1 / latency, 0.0)
+    return float(np.interp(-rate[0] / KNEE, -rate, load))

@@ -1,0 +1,101 @@
+"""Packets that have the network for themselves: each takes exactly the sum of its delays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from flitwork.result import Result
+from flitwork.simulation import simulate
+from flitwork.spec import Mesh, Network, NetworkOptions, Torus, uniform
+
+#: The router of the curves.
+ROUTER: NetworkOptions = {
+    "vcs": 8,
+    "buffer_flits": 8,
+    "routing_delay_cycles": 1,
+    "vc_alloc_delay_cycles": 1,
+    "sw_alloc_delay_cycles": 1,
+    "st_delay_cycles": 1,
+    "latency_cycles": 1,
+    "local_latency_cycles": 1,
+    "tie": "random",
+    "injection_vc": "round_robin",
+}
+_LAST_CREDIT_CYCLES = 50
+
+
+class Measured(NamedTuple):
+    """What BookSim measured for packets alone: ``cycles`` over ``hops`` channels, with one setting changed."""
+
+    setting: str
+    topology: str
+    hops: int
+    flits: int
+    options: NetworkOptions
+    cycles: int
+
+
+MEASURED = (
+    Measured("", "torus", 0, 1, {}, 7),
+    Measured("", "torus", 2, 1, {}, 17),
+    Measured("", "torus", 2, 4, {}, 20),
+    Measured("", "torus", 2, 8, {}, 24),
+    Measured("", "torus", 6, 1, {}, 37),
+    Measured("use_noc_latency = 1", "torus", 6, 1, {"latency_cycles": 2}, 43),
+    Measured("routing_delay = 0", "torus", 6, 1, {"routing_delay_cycles": 0}, 30),
+    Measured("speculative = 1", "torus", 6, 1, {"speculative": True}, 30),
+    Measured("routing_delay = 0, speculative = 1", "torus", 6, 1, {"routing_delay_cycles": 0, "speculative": True}, 23),
+    Measured("st_final_delay = 2", "torus", 6, 1, {"st_delay_cycles": 2}, 44),
+    Measured("routing_delay = 3", "torus", 6, 1, {"routing_delay_cycles": 3}, 51),
+    Measured("vc_buf_size = 1", "torus", 6, 8, {"buffer_flits": 1}, 72),
+    Measured("vc_buf_size = 4", "torus", 6, 8, {"buffer_flits": 4}, 45),
+    Measured("vc_buf_size = 5", "torus", 6, 8, {"buffer_flits": 5}, 44),
+    Measured("", "mesh", 2, 1, {}, 17),
+    Measured("", "mesh", 2, 4, {}, 20),
+    Measured("", "mesh", 14, 1, {}, 77),
+    Measured("", "mesh", 14, 4, {}, 80),
+)
+
+
+def network(topology: str, options: NetworkOptions, *size: int) -> Network:
+    """A mesh or torus (8 x 8) of :data:`ROUTER`, changed by ``options``."""
+    make = {"mesh": Mesh, "torus": Torus}[topology]
+    return make(*(size or (8, 8)), **ROUTER).replace(**options)
+
+
+def traffic(net: Network, packet_flits: int, cycles: int = 400_000) -> Result:
+    """Uniform traffic with a packet every 250 cycles, somewhere in the network; every packet is recorded."""
+    load = packet_flits / (250 * int(np.prod(net.topology["size"])))
+    work = uniform(offered_load=load, packet_flits=packet_flits)
+    return simulate(net, work, warmup_cycles=0, measurement_cycles=cycles, packets=True)
+
+
+def alone(packets: pd.DataFrame) -> pd.DataFrame:
+    """Those packets in whose time no other was under way, credits included."""
+    ordered = packets.sort_values("created_cycle", ignore_index=True).astype(
+        {"created_cycle": float, "arrived_cycle": float}
+    )
+    before = ordered["arrived_cycle"].cummax().shift(fill_value=-np.inf) + _LAST_CREDIT_CYCLES
+    after = ordered["created_cycle"].shift(-1, fill_value=np.inf) - _LAST_CREDIT_CYCLES
+    return ordered[(before < ordered["created_cycle"]) & (ordered["arrived_cycle"] < after)]
+
+
+def formula(net: Network, hops: pd.Series[int], packet_flits: int) -> pd.Series[int]:
+    """BookSim's latency of a packet alone, where the buffers cover the credit loop.
+
+    ``(H + 1) t_r + H t_ch + t_inj + t_ej + 1 + (L - 1)`` with ``t_r`` cycles in each of the ``H + 1`` routers.
+    """
+    o: dict[str, Any] = {**ROUTER, **net.options}
+    allocation = 0 if o.get("speculative") else o["vc_alloc_delay_cycles"]
+    t_r = o["routing_delay_cycles"] + allocation + o["sw_alloc_delay_cycles"] + o["st_delay_cycles"]
+    hop, ends = t_r + o["latency_cycles"], t_r + 2 * o["local_latency_cycles"]
+    return hops * int(hop) + int(ends) + packet_flits
+
+
+def ours(case: Measured) -> set[int]:
+    """The latencies of all packets alone that fit the case: one value."""
+    packets = alone(traffic(network(case.topology, case.options), case.flits).packets)
+    return set(packets.loc[packets["hops"] == case.hops, "packet_latency_cycles"].astype(int))
