@@ -1,0 +1,133 @@
+"""BookSim 2 beside flitwork: exact without contention, within the errors under load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest import REPOSITORY
+from flitwork.experiment import StudyFile, load_study, run_study
+from flitwork.spec import NetworkOptions
+from flitwork.studies import Reproduction, published, reproduce
+from flitwork.studies.booksim_2_validation import compare, zero_load
+from flitwork.studies.booksim_2_validation.zero_load import Measured
+
+NAME = "booksim-2-validation"
+
+
+def test_the_reference_is_whole() -> None:
+    runs = compare.booksim()
+    assert set(runs.groupby(compare.CURVE).groups) == {(net, flits) for net in ("mesh", "torus") for flits in (1, 4)}
+    assert (runs.groupby(compare.POINT).size() == 3).all()
+    assert runs.groupby(compare.CURVE)["offered_load"].nunique().eq(8).all()
+
+
+@pytest.mark.parametrize(
+    "case", zero_load.MEASURED, ids=lambda case: f"{case.topology} {case.hops} {case.flits} {case.setting}"
+)
+def test_a_packet_alone_takes_what_booksim_measured(case: Measured) -> None:
+    assert zero_load.ours(case) == {case.cycles}
+
+
+PIPELINES: dict[str, NetworkOptions] = {
+    "default": {},
+    "lookahead": {"routing_delay_cycles": 0},
+    "speculative": {"speculative": True},
+    "both": {"routing_delay_cycles": 0, "speculative": True},
+    "st 2": {"st_delay_cycles": 2},
+    "routing 3": {"routing_delay_cycles": 3},
+    "channels 3": {"latency_cycles": 3},
+    "local channels 2": {"local_latency_cycles": 2},
+    "16 VCs": {"vcs": 16},
+    "wavefront": {"vc_allocator": "wavefront", "sw_allocator": "wavefront"},
+    "input first": {"vc_allocator": "separable_input_first", "sw_allocator": "separable_input_first"},
+    "output first": {"vc_allocator": "separable_output_first", "sw_allocator": "separable_output_first"},
+    "iSLIP 4": {"vc_allocator": {"kind": "islip", "iterations": 4}, "sw_allocator": {"kind": "islip", "iterations": 4}},
+    "matrix": {
+        "vc_allocator": {"kind": "separable_input_first", "arbiter": "matrix"},
+        "sw_allocator": {"kind": "separable_input_first", "arbiter": "matrix"},
+    },
+    "speed-up 2": {"input_speedup": 2, "output_speedup": 2},
+    "held switch": {"hold_switch_for_packet": True},
+    "held, speculative": {"hold_switch_for_packet": True, "speculative": True},
+    "VC after its last credit": {"wait_for_tail_credit": True},
+    "full VCs not requested": {"vc_busy_when_full": True},
+}
+
+
+@pytest.mark.parametrize("options", PIPELINES.values(), ids=PIPELINES)
+@pytest.mark.parametrize(("topology", "size"), [("mesh", (8, 8)), ("torus", (8, 8)), ("torus", (4, 4, 4))])
+def test_every_packet_alone_takes_the_sum_of_its_delays(
+    topology: str, size: tuple[int, ...], options: NetworkOptions
+) -> None:
+    for flits in (1, 5):
+        net = zero_load.network(topology, options, *size)
+        packets = zero_load.alone(zero_load.traffic(net, flits, cycles=100_000).packets)
+        assert len(packets) > 100
+        expected = zero_load.formula(net, packets["hops"].astype(int), flits)
+        pd.testing.assert_series_equal(
+            packets["packet_latency_cycles"].astype(int), expected, check_names=False, check_dtype=False
+        )
+
+
+def test_a_few_loads(tmp_path: Path) -> None:
+    study = load_study(published()[NAME].folder / "study.toml")
+    done = run_study(only(study, mesh=[0.1, 0.35, 0.5], torus=[0.1, 0.5, 0.7]), tmp_path)
+    points = compare.comparison(done.table)
+    judged = points[points["judged"]]
+    assert len(judged) == 8
+    assert judged["latency_agrees"].all() and judged["accepted_agrees"].all(), points.to_string()
+    ends = compare.saturation(points)
+    assert (ends["throughput_percent"].abs() < compare.SATURATION_PERCENT).all(), ends.to_string()
+
+
+def only(study: StudyFile, **loads: list[float]) -> StudyFile:
+    """The curves of the study at a few loads, with four seeds."""
+    curves = [
+        curve.model_copy(
+            update={"grid": {**curve.grid, "workload.offered_load": loads[curve.id]}, "seeds": [1, 2, 3, 4]}
+        )
+        for curve in study.experiments
+        if curve.id in loads
+    ]
+    return study.model_copy(update={"experiments": curves})
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
+    """The whole study: every load of every curve."""
+    return reproduce(NAME, tmp_path_factory.mktemp(NAME))
+
+
+@pytest.mark.slow
+def test_every_load_agrees(reproduced: Reproduction) -> None:
+    assert [claim.verdict for claim in reproduced.claims] == ["reproduced"] * 17, reproduced.claims
+    points = compare.comparison(reproduced.run.table)
+    assert len(points) == 32 and points["judged"].sum() == 22
+    assert (points["seeds_ours"] >= 10).all()
+
+
+@pytest.mark.slow
+def test_what_contention_adds_agrees(reproduced: Reproduction) -> None:
+    """The sharp test: the rules table of docs/validation.md says how little would break it."""
+    points = compare.comparison(reproduced.run.table)
+    for key, curve in points[~points["saturated"]].groupby(compare.CURVE):
+        difference = compare.waiting_at_equal_load(curve)[curve["judged"]]
+        assert abs(difference.mean()) < 2, (key, difference)
+
+
+@pytest.mark.slow
+def test_a_changed_rule_would_be_seen(reproduced: Reproduction) -> None:
+    changed = compare.rules(reproduced.run.table)
+    for rule in ("terminals do not send to themselves", "two iterations of iSLIP", "the switch is held for a packet"):
+        assert (changed.loc[rule].abs() > compare.LATENCY_PERCENT).all(), changed
+
+
+@pytest.mark.slow
+def test_the_page_is_up_to_date(reproduced: Reproduction) -> None:
+    tool = [sys.executable, str(REPOSITORY / "tools" / "validation_page.py"), "--check"]
+    done = subprocess.run([*tool, "--results", str(reproduced.run.out)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
