@@ -76,8 +76,23 @@ const ARBITERS: &[Component] = &[
     component("fcfs", "the packet whose head came to this router first", "", ""),
 ];
 
-const PATTERNS: &[Component] =
-    &[component("uniform", "destinations drawn uniformly", "packet_flits, offered_load, include_self", "")];
+const PATTERNS: &[Component] = &[
+    component("uniform", "a destination drawn uniformly for each packet", "include_self", ""),
+    component("transpose", "(x, y) sends to (y, x)", "", DALLY),
+    component("shuffle", "the address rotated left by one bit", "", DALLY),
+    component("bit_complement", "the address with every bit inverted", "", DALLY),
+    component("bit_reverse", "the address read backwards", "", DALLY),
+    component("bit_rotation", "the address rotated right by one bit", "", DALLY),
+    component("tornado", "almost half-way round in each dimension", "", DALLY),
+    component("neighbour", "one further in each dimension", "", DALLY),
+    component("random_permutation", "a permutation drawn once for the run", "", ""),
+    component("random_pairs", "pairs drawn once for the run", "", "Yokota, Ootsu and Baba"),
+    component("random_selection", "a destination drawn once for each terminal", "", "Yokota, Ootsu and Baba"),
+    component("hotspot", "some terminals receive everything", "terminals, shares", ""),
+    component("permutation", "a permutation given in full", "destinations", ""),
+];
+
+const DALLY: &str = "Dally and Towles 2004, section 3.2";
 
 /// All components by kind, as JSON: `{"topologies": [{"name", "summary", "parameters", "paper"}, ...], ...}`.
 pub fn components_json() -> String {
@@ -97,7 +112,8 @@ pub fn components_json() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{AllocatorSpec, RoutingSpec, TopologySpec, WorkloadSpec};
+    use crate::spec::{AllocatorSpec, RoutingSpec, TopologySpec};
+    use crate::traffic::Pattern;
     use serde::de::DeserializeOwned;
 
     /// Every name in the table is one that a specification accepts: the table cannot run ahead of the code.
@@ -114,6 +130,6 @@ mod tests {
         assert!(ROUTINGS.iter().all(|c| accepts::<RoutingSpec>(kind(c))));
         assert!(ALLOCATORS.iter().all(|c| accepts::<AllocatorSpec>(kind(c))));
         assert!(ARBITERS.iter().all(|c| accepts::<AllocatorSpec>(format!(r#"{{"arbiter": "{}"}}"#, c.name))));
-        assert!(PATTERNS.iter().all(|c| accepts::<WorkloadSpec>(kind(c))));
+        assert!(PATTERNS.iter().all(|c| accepts::<Pattern>(kind(c))));
     }
 }

@@ -31,7 +31,7 @@ pub mod schedule;
 pub mod spec;
 mod terminal;
 pub mod topology;
-mod traffic;
+pub mod traffic;
 
 pub use components::components_json;
 pub use error::{Error, Result};

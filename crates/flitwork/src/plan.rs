@@ -10,7 +10,7 @@ use crate::spec::{
     WorkloadSpec,
 };
 use crate::topology::{Grid, MAX_DIMS};
-use crate::traffic::Uniform;
+use crate::traffic::{OpenLoop, Pattern};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -31,8 +31,8 @@ pub enum Workload {
         /// Longest packet [flits].
         packet_flits: u32,
     },
-    /// Open loop: uniform random traffic.
-    Open(Uniform),
+    /// Open loop: traffic of a pattern.
+    Open(OpenLoop),
 }
 
 /// A validated simulation: nothing in it can fail for want of sense.
@@ -306,7 +306,7 @@ fn params_memory(p: &Params) -> u64 {
 fn workload_memory(workload: &WorkloadSpec, p: &Params) -> u64 {
     match workload {
         WorkloadSpec::AllToAll { .. } => (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(120),
-        WorkloadSpec::Uniform { .. } => p.terminals as u64 * 96,
+        WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. } => p.terminals as u64 * 96,
     }
 }
 
@@ -376,21 +376,37 @@ fn resolve_workload(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> 
         }
         WorkloadSpec::Uniform { packet_flits, offered_load, include_self } => {
             check_packet("workload.packet_flits", *packet_flits)?;
-            if !(*offered_load > 0.0 && *offered_load <= f64::from(*packet_flits)) {
-                return Err(Error::config(
-                    "workload.offered_load",
-                    offered_load,
-                    format!("more than 0 and at most 1 packet a cycle, here {packet_flits} flits/cycle/terminal"),
-                    "",
-                ));
-            }
             if !*include_self && params.terminals < 2 {
                 return Err(Error::config("workload.include_self", false, "true where there is one terminal", ""));
             }
-            let packets_per_cycle = *offered_load / f64::from(*packet_flits);
-            Ok(Workload::Open(Uniform::new(*packet_flits, packets_per_cycle, *include_self)))
+            let pattern = Pattern::Uniform { include_self: *include_self };
+            open_loop(&pattern, *packet_flits, *offered_load, grid, params, spec.run.seed)
+        }
+        WorkloadSpec::Traffic { pattern, packet_flits, offered_load } => {
+            check_packet("workload.packet_flits", *packet_flits)?;
+            open_loop(pattern, *packet_flits, *offered_load, grid, params, spec.run.seed)
         }
     }
+}
+
+fn open_loop(
+    pattern: &Pattern,
+    packet_flits: u32,
+    offered_load: f64,
+    grid: &Grid,
+    params: &Params,
+    seed: u64,
+) -> Result<Workload> {
+    if !(offered_load > 0.0 && offered_load <= f64::from(packet_flits)) {
+        return Err(Error::config(
+            "workload.offered_load",
+            offered_load,
+            format!("more than 0 and at most 1 packet a cycle, here {packet_flits} flits/cycle/terminal"),
+            "",
+        ));
+    }
+    let destinations = pattern.resolve(grid, params.concentration as u32, seed)?;
+    Ok(Workload::Open(OpenLoop::new(packet_flits, offered_load / f64::from(packet_flits), destinations)))
 }
 
 fn check_run(spec: &mut SimulationSpec, workload: &Workload) -> Result<()> {

@@ -1,12 +1,12 @@
 //! From a plan to a result.
 
-use crate::bound::{self, Bound, Placement, TerminalLimits, UniformSaturation};
+use crate::bound::{self, Bound, Placement, Saturation, TerminalLimits};
 use crate::error::Result;
 pub use crate::kernel::Progress;
 use crate::kernel::flit::{self, Variation};
 use crate::measure::SimulationResult;
 use crate::plan::{Plan, Workload};
-use crate::spec::WorkloadSpec;
+use crate::traffic::{Destinations, OpenLoop};
 use serde::Serialize;
 
 /// Simulates a plan. `progress` is called every few milliseconds; it returns false to stop the run.
@@ -27,7 +27,7 @@ pub enum PlanBound {
     /// Open loop: upper bounds of the accepted load.
     Saturation {
         /// What the channels between routers can accept.
-        channels: UniformSaturation,
+        channels: Saturation,
         /// What the controllers can inject and eject [flits/cycle/terminal].
         terminal_load_flits_per_cycle: f64,
         /// The smaller of the two [flits/cycle/terminal].
@@ -42,18 +42,30 @@ pub enum PlanBound {
 pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
     let controllers = plan.params.controllers as u32;
     let concentration = plan.params.concentration as u32;
-    match (&plan.workload, &plan.spec.workload) {
-        (Workload::Closed { schedule, packet_flits }, _) => {
+    match &plan.workload {
+        Workload::Closed { schedule, packet_flits } => {
             let placement = Placement::blocks(&plan.grid, concentration);
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_controllers(controllers) };
             bound::bound(&plan.grid, &plan.routing, schedule, &placement, &limits).map(PlanBound::Completion)
         }
-        (Workload::Open(_), WorkloadSpec::Uniform { include_self, .. }) => {
-            let channels = bound::uniform_saturation(&plan.grid, &plan.routing, concentration, *include_self);
-            let terminal = f64::from(controllers);
-            let load_flits_per_cycle = channels.load_flits_per_cycle.min(terminal);
-            Ok(PlanBound::Saturation { channels, terminal_load_flits_per_cycle: terminal, load_flits_per_cycle })
-        }
-        (Workload::Open(_), WorkloadSpec::AllToAll { .. }) => unreachable!("a plan keeps its kind of workload"),
+        Workload::Open(traffic) => Ok(saturation(plan, traffic)),
     }
+}
+
+/// The load at which a channel, or a terminal, is used up.
+fn saturation(plan: &Plan, traffic: &OpenLoop) -> PlanBound {
+    let concentration = plan.params.concentration as u32;
+    let controllers = plan.params.controllers as f64;
+    let (channels, terminal) = match &traffic.destinations {
+        Destinations::Uniform { include_self } => {
+            (bound::uniform_saturation(&plan.grid, &plan.routing, concentration, *include_self), controllers)
+        }
+        other => {
+            let flows = other.flows(plan.params.terminals as u32).unwrap_or_default();
+            let (channels, busiest) = bound::flow_saturation(&plan.grid, &plan.routing, concentration, &flows);
+            (channels, controllers / busiest.max(1.0))
+        }
+    };
+    let load_flits_per_cycle = channels.load_flits_per_cycle.min(terminal);
+    PlanBound::Saturation { channels, terminal_load_flits_per_cycle: terminal, load_flits_per_cycle }
 }

@@ -12,12 +12,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("topology", &[]),
     ("mix", &[]),
-    ("traffic", &["mix"]),
+    ("traffic", &["error", "mix", "topology"]),
     ("routing", &["topology"]),
     ("schedule", &["error"]),
     ("collective", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
-    ("spec", &["collective", "error", "routing"]),
+    ("spec", &["collective", "error", "routing", "traffic"]),
     ("router", &["spec"]),
     ("bound", &["error", "routing", "schedule", "topology"]),
     ("plan", &["collective", "error", "routing", "schedule", "spec", "topology", "traffic"]),
@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "kernel",
         &["error", "measure", "plan", "router", "routing", "schedule", "spec", "terminal", "topology", "traffic"],
     ),
-    ("run", &["bound", "error", "kernel", "measure", "plan", "spec"]),
+    ("run", &["bound", "error", "kernel", "measure", "plan", "traffic"]),
     ("components", &["collective"]),
 ];
 

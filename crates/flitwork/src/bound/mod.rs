@@ -3,6 +3,7 @@
 //! A channel carries 1 flit a cycle. All bounds leave out latency, so they are lower bounds for every router.
 
 mod bisection;
+mod flows;
 mod link_loads;
 mod terminals;
 mod uniform;
@@ -15,9 +16,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bisection::{Bisection, bisection, bisection_units};
+pub use flows::flow_saturation;
 pub use link_loads::{ClassLoad, LinkLoads, PhaseLoad, link_loads};
 pub use terminals::{TerminalLimits, TerminalTimes, terminal_times};
-pub use uniform::{UniformSaturation, uniform_saturation};
+pub use uniform::{Saturation, uniform_saturation};
 
 /// Where the ranks are.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use super::ClassLoad;
 
 /// Where uniform random traffic saturates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct UniformSaturation {
+pub struct Saturation {
     /// Largest load that the channels between routers can accept [flits/cycle/terminal]; infinite where there are none. The
     /// terminals have limits of their own.
     pub load_flits_per_cycle: f64,
@@ -35,7 +35,7 @@ pub fn uniform_saturation(
     routing: &DimensionOrder,
     terminals_per_router: u32,
     include_self: bool,
-) -> UniformSaturation {
+) -> Saturation {
     let terminals = f64::from(grid.routers()) * f64::from(terminals_per_router);
     // Without the packets to oneself, which use no channel, all others are drawn that much more often.
     let others = if include_self || terminals <= 1.0 { 1.0 } else { terminals / (terminals - 1.0) };
@@ -47,7 +47,7 @@ pub fn uniform_saturation(
         }
     }
     let largest = classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
-    UniformSaturation { load_flits_per_cycle: 1.0 / largest, classes }
+    Saturation { load_flits_per_cycle: 1.0 / largest, classes }
 }
 
 /// Most pairs of coordinates whose way lies on one channel of a ring of dimension `d`, in the plus and minus direction.

@@ -1,6 +1,7 @@
 //! The workload: what is sent.
 
 use crate::collective::Sync;
+use crate::traffic::Pattern;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,16 @@ pub enum WorkloadSpec {
         /// Whether a terminal may draw itself. Default: true.
         #[serde(default = "yes")]
         include_self: bool,
+    },
+    /// Open loop: every terminal sends packets by a pattern, at times drawn by a Bernoulli process.
+    Traffic {
+        /// Where packets go.
+        pattern: Pattern,
+        /// Packet length [flits], at least 1. Default: 1.
+        #[serde(default = "one")]
+        packet_flits: u32,
+        /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle.
+        offered_load: f64,
     },
 }
 

@@ -8,7 +8,7 @@ use crate::plan::{Params, Plan, splits};
 use crate::routing::DimensionOrder;
 use crate::spec::{InjectionVc, Switching, VcPolicy};
 use crate::topology::{Coords, Grid};
-use crate::traffic::{Source, Uniform, terminal_rng};
+use crate::traffic::{OpenLoop, Source, terminal_rng};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -41,7 +41,7 @@ struct Controller {
 /// What is sent.
 #[derive(Debug)]
 enum Load {
-    Open { traffic: Uniform, sources: Vec<Source> },
+    Open { traffic: OpenLoop, sources: Vec<Source> },
     Closed { program: Box<Program>, packet_flits: u32, coins: Vec<Pcg64Mcg> },
 }
 
@@ -107,7 +107,7 @@ impl Terminals {
     }
 
     /// Terminals with open-loop traffic.
-    pub fn open(plan: &Plan, layout: Layout, traffic: &Uniform) -> Self {
+    pub fn open(plan: &Plan, layout: Layout, traffic: &OpenLoop) -> Self {
         let terminals = plan.params.terminals as u64;
         let sources = (0..terminals).map(|t| Source::new(traffic, plan.spec.run.seed, t)).collect();
         Self::new(plan, layout, Load::Open { traffic: traffic.clone(), sources })

@@ -1,6 +1,8 @@
 //! Open-loop traffic: which packets terminals create, regardless of how the network copes.
 
-mod uniform;
+mod bernoulli;
+mod pattern;
 
-pub use uniform::Uniform;
-pub(crate) use uniform::{Source, terminal_rng};
+pub use bernoulli::OpenLoop;
+pub(crate) use bernoulli::{Source, terminal_rng};
+pub use pattern::{Destinations, Pattern};

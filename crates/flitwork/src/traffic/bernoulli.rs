@@ -1,31 +1,32 @@
-//! Uniform random traffic with Bernoulli injection.
+//! Bernoulli injection.
 //!
-//! Each terminal flips a coin each cycle and, on heads, creates one packet for a terminal drawn uniformly. The gaps between
+//! Each terminal flips a coin each cycle and, on heads, creates one packet for a destination of the pattern. The gaps between
 //! heads are geometric, so they are drawn directly: a terminal costs nothing in the cycles between. The source queue is
 //! virtual: a packet is drawn when a controller is free to take it, with its true creation cycle, which may lie in the past.
 
+use super::Destinations;
 use crate::mix::mix;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-/// Uniform random traffic.
+/// Traffic of one pattern, injected by a Bernoulli process.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Uniform {
+pub struct OpenLoop {
     /// Packet length [flits].
     pub packet_flits: u32,
     /// Probability that a terminal creates a packet in a cycle.
     pub packets_per_cycle: f64,
-    /// Whether a terminal may draw itself.
-    pub include_self: bool,
+    /// Where packets go.
+    pub destinations: Destinations,
     /// 1 / ln(1 - packets_per_cycle): turns the logarithm of a uniform number into a geometric gap.
     gap_scale: f64,
 }
 
-impl Uniform {
+impl OpenLoop {
     /// Traffic of `packets_per_cycle` packets (more than 0, at most 1) of `packet_flits` flits a terminal and cycle.
-    pub fn new(packet_flits: u32, packets_per_cycle: f64, include_self: bool) -> Self {
+    pub fn new(packet_flits: u32, packets_per_cycle: f64, destinations: Destinations) -> Self {
         let gap_scale = 1.0 / libm::log1p(-packets_per_cycle);
-        Uniform { packet_flits, packets_per_cycle, include_self, gap_scale }
+        OpenLoop { packet_flits, packets_per_cycle, destinations, gap_scale }
     }
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub fn new(traffic: &Uniform, seed: u64, terminal: u64) -> Self {
+    pub fn new(traffic: &OpenLoop, seed: u64, terminal: u64) -> Self {
         let mut source = Source { rng: terminal_rng(seed, terminal), next: 0 };
         // The first head may fall in cycle 0: a gap counts from the cycle before.
         source.next = source.gap(traffic) - 1;
@@ -59,20 +60,15 @@ impl Source {
     }
 
     /// Draws the next packet's destination and random bits for ties, and moves on to the packet after it.
-    pub fn draw(&mut self, traffic: &Uniform, terminal: u32, terminals: u32) -> (u32, u8) {
+    pub fn draw(&mut self, traffic: &OpenLoop, terminal: u32, terminals: u32) -> (u32, u8) {
         let bits = self.rng.next_u64();
-        let choices = if traffic.include_self { terminals } else { terminals - 1 };
-        // Fixed-point multiplication (Lemire 2019) of 56 random bits: the bias is below 2^-26.
-        let mut dst = ((u128::from(bits >> 8) * u128::from(choices)) >> 56) as u32;
-        if !traffic.include_self && dst >= terminal {
-            dst += 1;
-        }
+        let dst = traffic.destinations.draw(terminal, terminals, bits >> 8);
         self.next += self.gap(traffic);
         (dst, bits as u8)
     }
 
     /// Cycles from one packet to the next: geometric, at least 1.
-    fn gap(&mut self, traffic: &Uniform) -> u64 {
+    fn gap(&mut self, traffic: &OpenLoop) -> u64 {
         if traffic.packets_per_cycle >= 1.0 {
             return 1;
         }
@@ -88,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_mean_rate_is_the_offered_load_and_destinations_are_uniform() {
-        let traffic = Uniform::new(1, 0.2, false);
+        let traffic = OpenLoop::new(1, 0.2, Destinations::Uniform { include_self: false });
         let mut source = Source::new(&traffic, 7, 3);
         let mut counts = [0u32; 8];
         let packets = 100_000;
@@ -107,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_load_of_one_packet_a_cycle_never_pauses() {
-        let traffic = Uniform::new(1, 1.0, true);
+        let traffic = OpenLoop::new(1, 1.0, Destinations::Uniform { include_self: true });
         let mut source = Source::new(&traffic, 7, 3);
         for cycle in 0..100 {
             assert_eq!(source.next_creation(), cycle);

@@ -1,0 +1,67 @@
+//! The load at which traffic of fixed flows saturates a channel: one walk along the way of each flow.
+
+use super::{ClassLoad, Saturation};
+use crate::routing::{DimensionOrder, Tie};
+use crate::topology::Grid;
+
+/// The saturation bound of traffic that consists of flows (source terminal, destination terminal, share of the source's
+/// traffic), and the largest sum of shares that one terminal receives. Where ties go either way, half a flow goes each way.
+pub fn flow_saturation(
+    grid: &Grid,
+    routing: &DimensionOrder,
+    terminals_per_router: u32,
+    flows: &[(u32, u32, f64)],
+) -> (Saturation, f64) {
+    let ports = grid.network_ports();
+    let mut load = vec![0.0; grid.routers() as usize * ports];
+    let mut received = vec![0.0; (grid.routers() * terminals_per_router) as usize];
+    let coins: &[u8] = if matches!(routing.tie, Tie::Random | Tie::Split) { &[0, !0] } else { &[0] };
+    for &(from, to, share) in flows {
+        received[to as usize] += share;
+        let (src, dst) = (grid.coords(from / terminals_per_router), grid.coords(to / terminals_per_router));
+        for &coin in coins {
+            for (router, port, _) in routing.path(grid, &src, &dst, routing.header(grid, &src, &dst, coin)) {
+                load[router as usize * ports + port] += share / coins.len() as f64;
+            }
+        }
+    }
+    let of_port = |port: usize| load.iter().skip(port).step_by(ports).copied().fold(0.0, f64::max);
+    let classes: Vec<ClassLoad> = (0..ports)
+        .map(|port| ClassLoad {
+            dimension: port / 2,
+            sign: if port.is_multiple_of(2) { 1 } else { -1 },
+            max_flits: of_port(port),
+        })
+        .collect();
+    let largest = classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
+    (Saturation { load_flits_per_cycle: 1.0 / largest, classes }, received.into_iter().fold(0.0, f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(grid: &Grid, to: impl Fn(u32) -> u32) -> f64 {
+        let routing = DimensionOrder { order: (0..grid.dims()).collect(), tie: Tie::Parity };
+        let flows: Vec<_> = (0..grid.routers()).map(|from| (from, to(from), 1.0)).collect();
+        flow_saturation(grid, &routing, 1, &flows).0.load_flits_per_cycle
+    }
+
+    /// Dimension order on the 32 x 32 torus: transpose saturates at 1 / 15.5 (0.258 of 8 / N), complement at 1 / 8 (Yokota et
+    /// al.'s figure 9b shows saturation between 0.2 and 0.5 of 8 / N).
+    #[test]
+    fn permutations_saturate_where_the_channel_loads_say() {
+        let grid = Grid::torus(&[32, 32]);
+        assert!((limit(&grid, |i| i % 32 * 32 + i / 32) - 1.0 / 15.5).abs() < 0.003);
+        assert!((limit(&grid, |i| 1023 - i) - 1.0 / 8.0).abs() < 0.003);
+    }
+
+    #[test]
+    fn a_hot_terminal_receives_everything() {
+        let grid = Grid::mesh(&[4]);
+        let routing = DimensionOrder { order: vec![0], tie: Tie::Plus };
+        let flows: Vec<_> = (0..4).map(|from| (from, 0, 1.0)).collect();
+        let (saturation, received) = flow_saturation(&grid, &routing, 1, &flows);
+        assert_eq!((saturation.load_flits_per_cycle, received), (1.0 / 3.0, 4.0));
+    }
+}

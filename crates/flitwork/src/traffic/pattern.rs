@@ -1,0 +1,349 @@
+//! Traffic patterns: where each terminal sends to.
+//!
+//! Bit patterns act on the binary address of a terminal, which in two dimensions is the bits of y followed by those of x; they
+//! are defined for powers of two. Their formulas are those of Dally and Towles 2004, section 3.2; `shuffle` rotates left and
+//! `bit_rotation` right, so the two are each other's inverse.
+
+use super::terminal_rng;
+use crate::error::{Error, Result};
+use crate::topology::Grid;
+use rand_pcg::rand_core::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where each terminal sends to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Pattern {
+    /// A terminal drawn uniformly for each packet.
+    Uniform {
+        /// Whether a terminal may draw itself. Default: true.
+        #[serde(default = "yes")]
+        include_self: bool,
+    },
+    /// (x, y) sends to (y, x) on a square; elsewhere the halves of the address change places (2^even terminals).
+    Transpose,
+    /// The address rotated left by one bit (2^n terminals).
+    Shuffle,
+    /// The address with every bit inverted (2^n terminals).
+    BitComplement,
+    /// The address read backwards (2^n terminals).
+    BitReverse,
+    /// The address rotated right by one bit (2^n terminals).
+    BitRotation,
+    /// In each dimension almost half-way round: x + ceil(size / 2) - 1 (one terminal a router).
+    Tornado,
+    /// In each dimension one further: x + 1 (one terminal a router).
+    Neighbour,
+    /// A permutation drawn once for the run.
+    RandomPermutation,
+    /// Pairs of terminals drawn once for the run send to each other (an even number of terminals).
+    RandomPairs,
+    /// A destination drawn once for each terminal; several may draw the same.
+    RandomSelection,
+    /// Some terminals receive everything.
+    Hotspot {
+        /// Terminals that receive, at least one.
+        terminals: Vec<u32>,
+        /// How much each of them receives, relative to the others, more than 0. Default: all the same.
+        #[serde(default)]
+        shares: Vec<f64>,
+    },
+    /// Terminal `i` sends to `destinations[i]`, a permutation.
+    Permutation {
+        /// One destination for each terminal, each once.
+        destinations: Vec<u32>,
+    },
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A pattern resolved for a network.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Destinations {
+    /// Drawn uniformly for each packet.
+    Uniform {
+        /// Whether a terminal may draw itself.
+        include_self: bool,
+    },
+    /// One for each terminal.
+    Fixed(Vec<u32>),
+    /// Drawn for each packet by weight.
+    Weighted {
+        /// Terminals that receive.
+        terminals: Vec<u32>,
+        /// Sum of the shares up to each of them; the last is 1.
+        cumulative: Vec<f64>,
+    },
+}
+
+impl Pattern {
+    /// The destinations on a network.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where the pattern is not defined for this network.
+    pub fn resolve(&self, grid: &Grid, terminals_per_router: u32, seed: u64) -> Result<Destinations> {
+        let n = grid.routers() * terminals_per_router;
+        let fixed = |f: &dyn Fn(u32) -> u32| Ok(Destinations::Fixed((0..n).map(f).collect()));
+        match self {
+            Pattern::Uniform { include_self } => {
+                if !include_self && n < 2 {
+                    let path = "workload.pattern.include_self";
+                    return Err(Error::config(path, false, "true where there is one terminal", ""));
+                }
+                Ok(Destinations::Uniform { include_self: *include_self })
+            }
+            Pattern::Transpose => transpose(grid, terminals_per_router),
+            Pattern::Shuffle => self.bits(n).and_then(|b| fixed(&|i| (i << 1 | i >> (b - 1)) & (n - 1))),
+            Pattern::BitComplement => self.bits(n).and_then(|_| fixed(&|i| !i & (n - 1))),
+            Pattern::BitReverse => self.bits(n).and_then(|b| fixed(&|i| i.reverse_bits() >> (32 - b))),
+            Pattern::BitRotation => self.bits(n).and_then(|b| fixed(&|i| (i >> 1 | i << (b - 1)) & (n - 1))),
+            Pattern::Tornado => shift(grid, terminals_per_router, "tornado", |size| size.div_ceil(2) - 1),
+            Pattern::Neighbour => shift(grid, terminals_per_router, "neighbour", |_| 1),
+            Pattern::RandomPermutation => Ok(Destinations::Fixed(shuffled(n, seed))),
+            Pattern::RandomPairs => pairs(n, seed),
+            Pattern::RandomSelection => {
+                let mut rng = terminal_rng(seed, PATTERN_STREAM);
+                Ok(Destinations::Fixed((0..n).map(|_| below(rng.next_u64(), n)).collect()))
+            }
+            Pattern::Hotspot { terminals, shares } => hotspot(n, terminals, shares),
+            Pattern::Permutation { destinations } => permutation(n, destinations),
+        }
+    }
+
+    /// Bits of an address.
+    fn bits(&self, terminals: u32) -> Result<u32> {
+        if terminals.is_power_of_two() && terminals > 1 {
+            return Ok(terminals.trailing_zeros());
+        }
+        let name = serde_json::to_value(self).map_or_else(|_| String::new(), |v| v["kind"].to_string());
+        Err(undefined(&name, format!("a power of two of terminals, not {terminals}")))
+    }
+}
+
+/// The random stream that patterns are drawn from, apart from those of terminals.
+const PATTERN_STREAM: u64 = u64::MAX;
+
+fn undefined(kind: &str, needs: String) -> Error {
+    Error::config("workload.pattern.kind", kind, format!("a pattern that is defined here: this one needs {needs}"), "")
+}
+
+/// A number below `n`: fixed-point multiplication (Lemire 2019), biased by less than n / 2^64.
+fn below(bits: u64, n: u32) -> u32 {
+    ((u128::from(bits) * u128::from(n)) >> 64) as u32
+}
+
+fn transpose(grid: &Grid, per_router: u32) -> Result<Destinations> {
+    let n = grid.routers() * per_router;
+    if grid.dims() == 2 && grid.size(0) == grid.size(1) && per_router == 1 {
+        let size = grid.size(0);
+        return Ok(Destinations::Fixed((0..n).map(|i| i % size * size + i / size).collect()));
+    }
+    let bits = n.trailing_zeros();
+    if !n.is_power_of_two() || bits % 2 == 1 {
+        return Err(undefined("transpose", format!("a square or 2^even terminals, not {n}")));
+    }
+    let half = bits / 2;
+    Ok(Destinations::Fixed((0..n).map(|i| (i >> half | i << half) & (n - 1)).collect()))
+}
+
+fn shift(grid: &Grid, per_router: u32, name: &str, by: impl Fn(u32) -> u32) -> Result<Destinations> {
+    if per_router != 1 {
+        return Err(undefined(name, "one terminal a router".to_string()));
+    }
+    let shifted = |i: u32| {
+        let mut c = grid.coords(i);
+        (0..grid.dims()).for_each(|d| c[d] = (c[d] + by(grid.size(d))) % grid.size(d));
+        grid.id(&c)
+    };
+    Ok(Destinations::Fixed((0..grid.routers()).map(shifted).collect()))
+}
+
+/// The numbers below `n` in random order (Fisher and Yates).
+fn shuffled(n: u32, seed: u64) -> Vec<u32> {
+    let mut rng = terminal_rng(seed, PATTERN_STREAM);
+    let mut order: Vec<u32> = (0..n).collect();
+    for i in (1..order.len()).rev() {
+        order.swap(i, below(rng.next_u64(), i as u32 + 1) as usize);
+    }
+    order
+}
+
+fn pairs(n: u32, seed: u64) -> Result<Destinations> {
+    if n % 2 == 1 {
+        return Err(undefined("random_pairs", format!("an even number of terminals, not {n}")));
+    }
+    let mut partner = vec![0; n as usize];
+    for pair in shuffled(n, seed).chunks(2) {
+        partner[pair[0] as usize] = pair[1];
+        partner[pair[1] as usize] = pair[0];
+    }
+    Ok(Destinations::Fixed(partner))
+}
+
+fn hotspot(n: u32, terminals: &[u32], shares: &[f64]) -> Result<Destinations> {
+    let path = |field: &str| format!("workload.pattern.{field}");
+    if terminals.is_empty() {
+        return Err(Error::config(path("terminals"), "[]", "at least one terminal", ""));
+    }
+    if let Some(i) = terminals.iter().position(|&t| t >= n) {
+        let path = format!("{}[{i}]", path("terminals"));
+        return Err(Error::config(path, terminals[i], format!("a terminal, 0 to {}", n - 1), ""));
+    }
+    if !shares.is_empty() && shares.len() != terminals.len() {
+        let expected = format!("{} shares, one for each terminal", terminals.len());
+        return Err(Error::config(path("shares"), format!("{shares:?}"), expected, ""));
+    }
+    if let Some(i) = shares.iter().position(|s| !(s.is_finite() && *s > 0.0)) {
+        return Err(Error::config(format!("{}[{i}]", path("shares")), shares[i], "more than 0", ""));
+    }
+    let weights = if shares.is_empty() { vec![1.0; terminals.len()] } else { shares.to_vec() };
+    let total: f64 = weights.iter().sum();
+    let mut sum = 0.0;
+    let mut cumulative: Vec<f64> = weights
+        .iter()
+        .map(|w| {
+            sum += w / total;
+            sum
+        })
+        .collect();
+    if let Some(last) = cumulative.last_mut() {
+        *last = 1.0;
+    }
+    Ok(Destinations::Weighted { terminals: terminals.to_vec(), cumulative })
+}
+
+fn permutation(n: u32, destinations: &[u32]) -> Result<Destinations> {
+    let path = "workload.pattern.destinations";
+    if destinations.len() != n as usize {
+        let expected = format!("{n} destinations, one for each terminal");
+        return Err(Error::config(path, format!("{} destinations", destinations.len()), expected, ""));
+    }
+    let mut seen = vec![false; n as usize];
+    for (i, &d) in destinations.iter().enumerate() {
+        if d >= n || std::mem::replace(&mut seen[d as usize], true) {
+            let expected = format!("each of 0 to {} once", n - 1);
+            return Err(Error::config(format!("{path}[{i}]"), d, expected, "this is no permutation"));
+        }
+    }
+    Ok(Destinations::Fixed(destinations.to_vec()))
+}
+
+impl Destinations {
+    /// The destination of a packet from `terminal`, given 56 random bits.
+    #[inline]
+    pub(crate) fn draw(&self, terminal: u32, terminals: u32, bits: u64) -> u32 {
+        match self {
+            Destinations::Uniform { include_self } => {
+                let choices = if *include_self { terminals } else { terminals - 1 };
+                // Fixed-point multiplication (Lemire 2019): the bias is below 2^-26.
+                let dst = ((u128::from(bits) * u128::from(choices)) >> 56) as u32;
+                if !include_self && dst >= terminal { dst + 1 } else { dst }
+            }
+            Destinations::Fixed(destinations) => destinations[terminal as usize],
+            Destinations::Weighted { terminals, cumulative } => {
+                let u = bits as f64 * (1.0 / (1u64 << 56) as f64);
+                terminals[cumulative.partition_point(|&c| c <= u).min(terminals.len() - 1)]
+            }
+        }
+    }
+
+    /// Who sends how much of its traffic where: (source, destination, share); `None` for uniform traffic.
+    pub fn flows(&self, terminals: u32) -> Option<Vec<(u32, u32, f64)>> {
+        match self {
+            Destinations::Uniform { .. } => None,
+            Destinations::Fixed(to) => Some(to.iter().enumerate().map(|(from, &to)| (from as u32, to, 1.0)).collect()),
+            Destinations::Weighted { terminals: hot, cumulative } => {
+                let share = |i: usize| cumulative[i] - if i == 0 { 0.0 } else { cumulative[i - 1] };
+                let of = |from| hot.iter().enumerate().map(move |(i, &to)| (from, to, share(i)));
+                Some((0..terminals).flat_map(of).collect())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixed(pattern: &Pattern, sizes: &[u32]) -> Vec<u32> {
+        match pattern.resolve(&Grid::torus(sizes), 1, 3) {
+            Ok(Destinations::Fixed(to)) => to,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn bit_patterns_follow_their_formulas() {
+        let of = |pattern| fixed(&pattern, &[4, 4]);
+        assert_eq!(of(Pattern::Transpose)[0b0110], 0b1001);
+        assert_eq!(of(Pattern::Shuffle)[0b1001], 0b0011);
+        assert_eq!(of(Pattern::BitRotation)[0b0011], 0b1001);
+        assert_eq!(of(Pattern::BitComplement)[0b0110], 0b1001);
+        assert_eq!(of(Pattern::BitReverse)[0b0010], 0b0100);
+    }
+
+    #[test]
+    fn tornado_and_neighbour_shift_every_dimension() {
+        assert_eq!(fixed(&Pattern::Tornado, &[8, 8])[0], 3 + 8 * 3);
+        assert_eq!(fixed(&Pattern::Tornado, &[5])[4], 1);
+        assert_eq!(fixed(&Pattern::Neighbour, &[8, 8])[7], 8);
+        assert_eq!(fixed(&Pattern::Transpose, &[5, 5])[7], 11, "any square");
+    }
+
+    #[test]
+    fn all_but_selection_are_permutations() {
+        let patterns = [
+            Pattern::Transpose,
+            Pattern::Shuffle,
+            Pattern::BitComplement,
+            Pattern::BitReverse,
+            Pattern::BitRotation,
+            Pattern::Tornado,
+            Pattern::Neighbour,
+            Pattern::RandomPermutation,
+            Pattern::RandomPairs,
+        ];
+        for pattern in patterns {
+            let mut to = fixed(&pattern, &[8, 8]);
+            if pattern == Pattern::RandomPairs {
+                assert!(to.iter().enumerate().all(|(i, &t)| to[t as usize] == i as u32 && t != i as u32));
+            }
+            to.sort_unstable();
+            assert_eq!(to, (0..64).collect::<Vec<_>>(), "{pattern:?}");
+        }
+    }
+
+    #[test]
+    fn hotspots_get_their_shares() {
+        let pattern = Pattern::Hotspot { terminals: vec![3, 5], shares: vec![3.0, 1.0] };
+        let to = pattern.resolve(&Grid::mesh(&[4, 4]), 1, 1).unwrap();
+        let n = 1 << 12;
+        let threes = (0..n).filter(|i| to.draw(0, 16, i << 44) == 3).count();
+        assert_eq!(threes, 3 * n as usize / 4);
+        let total: f64 = to.flows(16).unwrap().iter().map(|f| f.2).sum();
+        assert!((total - 16.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn undefined_patterns_are_refused() {
+        let refused = |pattern: Pattern, sizes: &[u32]| match pattern.resolve(&Grid::torus(sizes), 1, 1) {
+            Err(Error::Config { path, .. }) => path,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(Pattern::Shuffle, &[5, 5]), "workload.pattern.kind");
+        assert_eq!(refused(Pattern::Transpose, &[4, 2]), "workload.pattern.kind");
+        assert_eq!(refused(Pattern::RandomPairs, &[3, 3]), "workload.pattern.kind");
+        let hot =
+            |terminals: &[u32], shares: &[f64]| Pattern::Hotspot { terminals: terminals.into(), shares: shares.into() };
+        assert_eq!(refused(hot(&[], &[]), &[4]), "workload.pattern.terminals");
+        assert_eq!(refused(hot(&[4], &[]), &[4]), "workload.pattern.terminals[0]");
+        assert_eq!(refused(hot(&[1], &[-1.0]), &[4]), "workload.pattern.shares[0]");
+        assert_eq!(refused(hot(&[1], &[1.0, 2.0]), &[4]), "workload.pattern.shares");
+        let permutation = Pattern::Permutation { destinations: vec![0, 1, 1, 2] };
+        assert_eq!(refused(permutation, &[4]), "workload.pattern.destinations[2]");
+        assert_eq!(refused(Pattern::Permutation { destinations: vec![0] }, &[4]), "workload.pattern.destinations");
+    }
+}
