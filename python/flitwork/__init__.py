@@ -25,7 +25,7 @@ from flitwork.experiment import load_study, run_study, sweep
 from flitwork.result import Result
 from flitwork.schedule import Check, check
 from flitwork.simulation import simulate
-from flitwork.spec import Grid, Mesh, Network, Torus, Workload, all_to_all, uniform
+from flitwork.spec import Grid, Mesh, Network, Torus, Workload, all_to_all, traffic, uniform
 
 if TYPE_CHECKING:
     from flitwork import plot, studies
@@ -68,5 +68,6 @@ __all__ = [
     "simulate",
     "studies",
     "sweep",
+    "traffic",
     "uniform",
 ]

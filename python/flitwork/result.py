@@ -85,7 +85,7 @@ class Result:
     @property
     def closed_loop(self) -> bool:
         """Whether the workload was a schedule (and not traffic at an offered load)."""
-        return bool(self.plan["spec"]["workload"]["kind"] != "uniform")
+        return bool(self.plan["spec"]["workload"]["kind"] == "all_to_all")
 
     @property
     def completion_cycles(self) -> int:

@@ -134,7 +134,7 @@ def Grid(size: Sequence[int], *, wrap: Sequence[bool], **options: Unpack[Network
 
 @dataclass(frozen=True)
 class Workload:
-    """What is sent. Make one with :func:`all_to_all` or :func:`uniform`."""
+    """What is sent. Make one with :func:`all_to_all`, :func:`uniform` or :func:`traffic`."""
 
     spec: Spec
 
@@ -157,13 +157,14 @@ def all_to_all(
     *,
     message_flits: int = 100,
     packet_flits: int = 0,
-    sync: Literal["async", "local"] = "async",
+    sync: Literal["async", "local", "local_sliding"] = "async",
     **more: Any,
 ) -> Workload:
     """Closed loop: every rank sends one message of ``message_flits`` flits to every other.
 
     ``flitwork list algorithms`` names the algorithms. ``packet_flits`` cuts messages into packets (0: one packet a
-    message). With ``sync="local"`` a message waits for what its rank should have received before.
+    message). With ``sync="local"`` a message waits for what its rank should have received before the controllers' last
+    common start; with ``"local_sliding"`` message ``m`` waits for those of index ``m - controllers`` and below.
     """
     given = {"algorithm": algorithm, "message_flits": message_flits, "packet_flits": packet_flits, "sync": sync}
     return make_workload("all_to_all", {**given, **more})
@@ -173,6 +174,27 @@ def uniform(*, offered_load: float, packet_flits: int = 1, include_self: bool = 
     """Open loop: every terminal sends to terminals drawn at random; ``offered_load`` in flits/cycle/terminal."""
     given = {"packet_flits": packet_flits, "offered_load": offered_load, "include_self": include_self}
     return make_workload("uniform", {**given, **more})
+
+
+def patterns() -> dict[str, Spec]:
+    """The traffic patterns by name, as the schema describes them."""
+    return kinds(fields(kinds(schema()["properties"]["workload"])["traffic"])["pattern"])
+
+
+def traffic(pattern: str, *, offered_load: float, packet_flits: int = 1, **parameters: Any) -> Workload:
+    """Open loop: every terminal sends by ``pattern``; ``offered_load`` in flits/cycle/terminal.
+
+    ``flitwork list patterns`` names the patterns and their parameters: ``fw.traffic("transpose", offered_load=0.1)``,
+    ``fw.traffic("hotspot", offered_load=0.01, terminals=[0, 5], shares=[3, 1])``.
+    """
+    known = patterns()
+    if pattern not in known:
+        raise unknown_key("workload.pattern", pattern, set(known), "patterns")
+    for key in parameters:
+        if key not in fields(known[pattern]):
+            raise unknown_key("workload.pattern", key, set(fields(known[pattern])) - {"kind"}, "parameters")
+    given = {"pattern": {"kind": pattern, **parameters}, "packet_flits": packet_flits, "offered_load": offered_load}
+    return make_workload("traffic", given)
 
 
 def simulation(network: Network, workload: Workload, run: Spec | None = None) -> Spec:

@@ -180,3 +180,18 @@ def test_a_network_says_what_it_is() -> None:
     assert fw.Torus([4, 3]) == fw.Torus(4, 3)
     assert fw.Torus(4, 4).replace(vcs=4) == fw.Torus(4, 4, vcs=4)
     assert fw.Mesh(3, 3, sw_allocator="wavefront").spec["router"]["sw_allocator"] == {"kind": "wavefront"}
+
+
+def test_traffic_patterns() -> None:
+    net = fw.Torus(4, 4, vcs=2)
+    result = fw.simulate(net, fw.traffic("transpose", offered_load=0.1), seed=2, measurement_cycles=500)
+    assert 0.05 < result.accepted_load < 0.15
+    assert fw.bound(net, fw.traffic("transpose", offered_load=0.1)).values["load_flits_per_cycle"] <= 1
+    hot = fw.simulate(
+        net, fw.traffic("hotspot", offered_load=0.02, terminals=[3]), packets=True, measurement_cycles=500
+    )
+    assert set(hot.packets["dst"]) == {3}
+    with pytest.raises(fw.ConfigError, match="did you mean `transpose`"):
+        fw.traffic("transposed", offered_load=0.1)
+    with pytest.raises(fw.ConfigError, match=r"workload\.pattern\.kind"):
+        fw.simulate(fw.Torus(5, 5), fw.traffic("shuffle", offered_load=0.1))

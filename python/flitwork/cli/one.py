@@ -32,7 +32,7 @@ from flitwork.cli.output import guarded, print_json, print_table, say
 from flitwork.experiment import expand, load_study, plan_points
 from flitwork.result import Result, run_plan
 from flitwork.schedule import Check, check_plan
-from flitwork.spec import to_json
+from flitwork.spec import patterns, to_json
 
 Tie = Literal["plus", "parity", "random", "split"]
 _SHOWN_PHASES = 40
@@ -169,7 +169,7 @@ def bound(
         jobs = plan_points(expand(load_study(Path(what)), quick))
         bounds = [(job.points[0].label, Bound(json.loads(job.plan().bound()))) for job in jobs]
     else:
-        load = 0.1 if what == "uniform" else None
+        load = 0.1 if what in patterns() else None
         spec = one_simulation(
             what, size, mesh, settings, controllers,
             message_flits=message_flits, packet_flits=packet_flits, offered_load=load,

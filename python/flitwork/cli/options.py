@@ -10,12 +10,12 @@ import typer
 from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.schema import flat_keywords
-from flitwork.spec import Network, Spec, Workload, make_network, make_workload, nest, simulation
+from flitwork.spec import Network, Spec, Workload, make_network, make_workload, nest, patterns, simulation
 from flitwork.strict import tomllib
 
 
 def _complete_what(incomplete: str) -> list[str]:
-    names = [row["name"] for row in components()["algorithms"]] + ["uniform"]
+    names = [row["name"] for kind in ("algorithms", "patterns") for row in components()[kind]]
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -28,7 +28,7 @@ What = Annotated[
     str,
     typer.Argument(
         metavar="WHAT",
-        help="What is sent: an all-to-all algorithm (see `flitwork list algorithms`) or `uniform`.",
+        help="What is sent: an all-to-all algorithm or a traffic pattern (`flitwork list`).",
         autocompletion=_complete_what,
     ),
 ]
@@ -36,7 +36,7 @@ WhatOrStudy = Annotated[
     str,
     typer.Argument(
         metavar="WHAT",
-        help="A study file (.toml), or what is sent: an all-to-all algorithm or `uniform`.",
+        help="A study file (.toml), or what is sent: an all-to-all algorithm or a traffic pattern.",
         autocompletion=_complete_what,
     ),
 ]
@@ -45,7 +45,7 @@ IsMesh = Annotated[bool, typer.Option("--mesh", help="A mesh. Without this optio
 Sync = Annotated[str | None, typer.Option(help="all-to-all: `async` or `local` synchronisation.")]
 MessageFlits = Annotated[int | None, typer.Option(help="all-to-all: length of each message, in flits [default: 100].")]
 PacketFlits = Annotated[int | None, typer.Option(help="Length of a packet in flits (all-to-all: the longest).")]
-Load = Annotated[float | None, typer.Option(help="uniform: offered load in flits/cycle/terminal.")]
+Load = Annotated[float | None, typer.Option(help="Traffic pattern: offered load in flits/cycle/terminal.")]
 Controllers = Annotated[int | None, typer.Option(help="Messages that a terminal sends, and receives, at once.")]
 Settings = Annotated[
     list[str] | None,
@@ -95,6 +95,8 @@ def one_simulation(
 def _work(what: str, given: dict[str, object]) -> Workload:
     if what == "uniform":
         return make_workload("uniform", given)
+    if what in patterns():
+        return make_workload("traffic", {"pattern": {"kind": what}, **given})
     return make_workload("all_to_all", {"algorithm": what, **given})
 
 
