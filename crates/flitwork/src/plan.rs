@@ -2,12 +2,12 @@
 
 use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
-use crate::kernel::flit::Layout;
+use crate::kernel::flit::{Layout, wheel_memory};
 use crate::routing::{self, DimensionOrder, Tie};
 use crate::schedule::Schedule;
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, NetworkSpec, Ring2, RoutingSpec, SimulationSpec, Switching, TopologySpec, VcPolicy,
-    WorkloadSpec,
+    AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RecordSpec, Ring2, RoutingSpec, SimulationSpec, Switching,
+    TopologySpec, VcPolicy, WorkloadSpec,
 };
 use crate::topology::{Grid, MAX_DIMS};
 use crate::traffic::{OpenLoop, Pattern};
@@ -18,6 +18,13 @@ use sha2::{Digest, Sha256};
 const MAX_VCS: u32 = 640;
 /// Most ports of a router, times input speed-up.
 const MAX_ROWS: usize = 64;
+/// Most routers along a dimension: planning looks at every pair of coordinates of a ring.
+const MAX_SIZE: u32 = 8192;
+/// Most ranks of an all-to-all: its operations are numbered by 32 bits.
+const MAX_RANKS: usize = 30_000;
+/// Part of the plan's hash: raised whenever the same plan gives another result, so that stored results are not mistaken for
+/// those of this version. A test of known digests says when.
+const MODEL_REVISION: u32 = 1;
 /// Longest delay of one stage [cycles].
 const MAX_DELAY: u32 = 10_000;
 
@@ -100,15 +107,15 @@ impl Plan {
         let routing = resolve_routing(&mut spec.network.routing, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
         check_router(&spec.network, &grid, &params)?;
-        let memory = params_memory(&params);
-        check_memory(&spec, memory.saturating_add(workload_memory(&spec.workload, &params)))?;
+        let memory = params_memory(&params, &spec.network, &spec.run.record);
+        check_memory(&spec, memory.saturating_add(workload_memory(&spec.workload, &params, spec.run.record.packets)))?;
         let classes = if needs_dateline(&grid) { 2 } else { 1 };
         routing::check_deadlock_free(&grid, &routing, classes).map_err(|cycle| {
             Error::config("network.routing", "dimension_order", "no cycle of channel dependencies", cycle.join(" -> "))
         })?;
         let workload = resolve_workload(&mut spec, &grid, &params)?;
         check_run(&mut spec, &workload)?;
-        let estimated_memory_bytes = memory + workload_memory(&spec.workload, &params);
+        let estimated_memory_bytes = memory + workload_memory(&spec.workload, &params, spec.run.record.packets);
         Ok(Plan { spec, grid, routing, workload, params, estimated_memory_bytes })
     }
 
@@ -128,6 +135,7 @@ impl Plan {
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         hasher.update(env!("CARGO_PKG_VERSION"));
+        hasher.update(MODEL_REVISION.to_le_bytes());
         hasher.update(serde_json::to_string(&self.spec).unwrap_or_default());
         hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
     }
@@ -151,8 +159,8 @@ fn resolve_grid(topology: &TopologySpec) -> Result<Grid> {
         let expected = format!("{} entries, one for each size", size.len());
         return Err(Error::config("network.topology.wrap", format!("{wrap:?}"), expected, ""));
     }
-    if let Some(d) = size.iter().position(|&a| a == 0) {
-        return Err(Error::config(format!("{path}[{d}]"), 0, "at least 1 router", ""));
+    if let Some(d) = size.iter().position(|&a| !(1..=MAX_SIZE).contains(&a)) {
+        return Err(Error::config(format!("{path}[{d}]"), size[d], format!("1 to {MAX_SIZE} routers"), ""));
     }
     let routers = size.iter().try_fold(1u32, |p, &a| p.checked_mul(a)).filter(|&p| p <= 1 << 30);
     if routers.is_none() {
@@ -284,12 +292,16 @@ fn check_router(network: &NetworkSpec, grid: &Grid, params: &Params) -> Result<(
 fn check_allocator(path: &str, spec: &AllocatorSpec) -> Result<()> {
     let most = if spec.kind == AllocatorKind::Islip { 16 } else { 1 };
     within(&format!("{path}.iterations"), spec.iterations.0, 1, most, "iterations of this kind")?;
-    let separable = matches!(spec.kind, AllocatorKind::SeparableInputFirst | AllocatorKind::SeparableOutputFirst);
-    if !separable && spec.arbiter != Default::default() && spec.kind == AllocatorKind::Islip {
+    let without_arbiters = match spec.kind {
+        AllocatorKind::Islip => spec.arbiter != ArbiterKind::RoundRobin,
+        AllocatorKind::Wavefront => spec.arbiter == ArbiterKind::Matrix,
+        _ => false,
+    };
+    if without_arbiters {
         return Err(Error::config(
             format!("{path}.arbiter"),
             format!("{:?}", spec.arbiter),
-            "round_robin: iSLIP has no other arbiter",
+            "another arbiter: iSLIP is round robin by definition, a wavefront knows only priorities",
             "use kind = \"separable_input_first\"",
         ));
     }
@@ -297,15 +309,35 @@ fn check_allocator(path: &str, spec: &AllocatorSpec) -> Result<()> {
 }
 
 /// Bytes of the network's state.
-fn params_memory(p: &Params) -> u64 {
+fn params_memory(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> u64 {
+    let slots = Layout::slots_of(p);
     let controllers = p.concentration * p.controllers * (2 * p.vcs + 64);
-    (p.routers as u64).saturating_mul((Layout::router_bytes(p) + controllers) as u64)
+    let allocators = |spec: &AllocatorSpec, rows: usize, cols: usize| match (spec.kind, spec.arbiter) {
+        (AllocatorKind::Islip, _) | (AllocatorKind::Wavefront, _) => 2 * (rows + cols),
+        (_, ArbiterKind::Matrix) => 8 * rows * cols,
+        _ => 2 * (rows + cols),
+    };
+    let vcs = p.ports * p.vcs;
+    let rows = p.ports * network.router.input_speedup as usize;
+    let cols = p.ports * network.router.output_speedup as usize;
+    let mut per_router = Layout::router_bytes(p) + controllers;
+    per_router +=
+        allocators(&network.router.vc_allocator, vcs, vcs) + allocators(&network.router.sw_allocator, rows, cols);
+    per_router += if record.stalls { 16 * (slots + p.ports) } else { 0 };
+    let fcfs =
+        [network.router.vc_allocator, network.router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs);
+    per_router += if fcfs { 8 * slots } else { 0 };
+    let under_way = wheel_memory(p, network);
+    (p.routers as u64).saturating_mul(per_router as u64).saturating_add(under_way)
 }
 
 /// Bytes of the workload's tables.
-fn workload_memory(workload: &WorkloadSpec, p: &Params) -> u64 {
+fn workload_memory(workload: &WorkloadSpec, p: &Params, records: bool) -> u64 {
+    let record = if records { 64 } else { 0 };
     match workload {
-        WorkloadSpec::AllToAll { .. } => (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(120),
+        WorkloadSpec::AllToAll { .. } => {
+            (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(120 + record)
+        }
         WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. } => p.terminals as u64 * 96,
     }
 }
@@ -368,6 +400,11 @@ fn resolve_workload(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> 
                     "1: the all-to-all algorithms are defined for one rank a router",
                     "",
                 ));
+            }
+            if params.terminals > MAX_RANKS {
+                let path = "network.topology.size";
+                let expected = format!("at most {MAX_RANKS} ranks in an all-to-all");
+                return Err(Error::config(path, format!("{:?}", grid.sizes()), expected, "use a smaller network"));
             }
             let options =
                 AllToAllOptions { message_flits: *message_flits, sync: *sync, controllers: params.controllers as u32 };

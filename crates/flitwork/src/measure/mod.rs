@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 pub enum Status {
     /// The workload, or the measurement and its drain, is complete.
     Complete,
-    /// Open loop: the packets of the measurement had not all arrived at the limit of cycles; latencies mean nothing.
+    /// Open loop: the source queues grew throughout the measurement, or its packets had not all arrived at the limit of cycles.
+    /// Latencies then say how long the run was, not how fast the network is.
     Saturated,
 }
 

@@ -409,16 +409,19 @@ impl Terminals {
     }
 
     /// Packets that open-loop sources created before `end` but that no controller has taken.
-    pub fn untaken_before(&mut self, end: u64) -> u64 {
-        let Load::Open { traffic, sources } = &mut self.load else { return 0 };
-        let mut untaken = 0;
-        for (t, source) in sources.iter_mut().enumerate() {
+    pub fn untaken_before(&self, end: u64) -> u64 {
+        let Load::Open { traffic, sources } = &self.load else { return 0 };
+        let terminals = self.params.terminals as u32;
+        let count = |(t, source): (usize, &Source)| {
+            let mut source = source.clone();
+            let mut untaken = 0;
             while source.next_creation() < end {
-                source.draw(traffic, t as u32, self.params.terminals as u32);
+                source.draw(traffic, t as u32, terminals);
                 untaken += 1;
             }
-        }
-        untaken
+            untaken
+        };
+        sources.iter().enumerate().map(count).sum()
     }
 
     /// Whether every open-loop source has moved on to packets created at or after `end`.

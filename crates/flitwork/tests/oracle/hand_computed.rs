@@ -78,7 +78,7 @@ fn a_lone_packet_takes_the_time_of_the_formula() {
     }
 }
 
-/// The zero-load latencies of /work/shared/reference/BOOKSIM.md.
+/// Zero-load latencies that BookSim 2 prints for these settings.
 #[test]
 fn a_lone_packet_takes_as_long_as_in_booksim() {
     let grid = Grid::torus(&[8, 8]);

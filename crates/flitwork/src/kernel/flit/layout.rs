@@ -28,6 +28,12 @@ impl Layout {
         router * self.slots + slot
     }
 
+    /// Slots of a router of this network.
+    pub fn slots_of(p: &Params) -> usize {
+        let (ports, vcs) = sizes(p);
+        ports * vcs
+    }
+
     /// Bytes of a router's state.
     pub fn router_bytes(p: &Params) -> usize {
         match sizes(p) {

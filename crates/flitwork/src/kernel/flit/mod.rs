@@ -35,7 +35,8 @@ pub(crate) use wheel::{FlitArrival, NONE, Wheel};
 use crate::error::{Error, Result};
 use crate::kernel::Progress;
 use crate::measure::{PacketLog, SimulationResult, StallCounter};
-use crate::plan::{Plan, Workload};
+use crate::plan::{Params, Plan, Workload};
+use crate::spec::NetworkSpec;
 use crate::terminal::{Injector, Program, Terminals};
 use env::{Env, Rules};
 use fast::Scratch;
@@ -56,15 +57,17 @@ pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS:
     general: Option<Box<GeneralAllocators<M>>>,
     log: PacketLog,
     links: Option<LinkRecorder>,
-    /// Visit routers from last to first; the result must not depend on it.
-    reverse: bool,
+    /// Visit routers in this order instead of ascending; the result must not depend on it.
+    order: Option<Vec<usize>>,
+    /// Packets in the source queues at the beginning and at the end of the measurement.
+    backlog: (Option<u64>, Option<u64>),
 }
 
 /// Choices that must not change a result; tests vary them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Variation {
-    /// Visit routers from last to first.
-    pub reverse: bool,
+    /// Visit routers in an order shuffled with this seed; 0: ascending.
+    pub shuffle: u64,
     /// Take the general way through allocation where the fast one applies.
     pub general: bool,
     /// Use the largest compiled size where a smaller one suffices.
@@ -110,8 +113,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 (Terminals::open(plan, layout, traffic), window)
             }
         };
-        // Reserve for every buffer in use where that is little; larger networks grow while they warm up.
-        let events = (p.routers * p.ports).min(1 << 14);
+        let events = reserved_events(&p, network);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let dateline = |port: usize| plan.grid.wraps(port / 2) && plan.grid.size(port / 2) > 1;
         Ok(Kernel {
@@ -122,10 +124,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             log: PacketLog::new(measurement.clone(), run.record.packets),
             links: (run.record.link_window_cycles > 0)
                 .then(|| LinkRecorder::new(run.record.link_window_cycles, p.routers * p.network_ports)),
-            reverse: variation.reverse,
+            backlog: (None, None),
+            order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
             env: Env {
                 pool: PacketPool::new(packets),
-                wheel: Wheel::new(longest_delay(plan), events),
+                wheel: Wheel::new(longest_delay(&p, network), events),
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
                 routes: RouteTable::new(&plan.grid, &plan.routing),
@@ -151,6 +154,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let mut report_cycle = REPORT_CYCLES;
         let complete = loop {
             self.step();
+            self.note_backlog();
             if self.is_done() {
                 break true;
             }
@@ -199,10 +203,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             stalls: env.stalls.as_mut(),
         };
         self.terminals.inject(env.now, &mut net);
-        if self.reverse {
-            (0..self.env.active.len()).rev().for_each(|word| self.visit(word));
-        } else {
-            (0..self.env.active.len()).for_each(|word| self.visit(word));
+        match self.order.take() {
+            None => (0..self.env.active.len()).for_each(|word| self.visit(word)),
+            Some(order) => {
+                let active = self.env.active.clone();
+                order.iter().filter(|&&r| active[r / 64] >> (r % 64) & 1 == 1).for_each(|&r| self.visit_router(r));
+                self.order = Some(order);
+            }
         }
         self.env.close_next_slots();
         self.observe();
@@ -215,24 +222,48 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
     fn visit(&mut self, word: usize) {
         let mut bits = self.env.active[word];
         while bits != 0 {
-            let bit = if self.reverse { 63 - bits.leading_zeros() } else { bits.trailing_zeros() };
-            bits &= !(1 << bit);
-            let me = word * 64 + bit as usize;
-            let router = at_mut(&mut self.routers, me);
-            let held = match &mut self.general {
-                None => {
-                    router.step_fast(me, &mut self.scratch, &mut self.env);
-                    false
-                }
-                Some(general) => {
-                    router.step_general(me, general, &mut self.env);
-                    general.holds(me)
-                }
-            };
-            if router.is_idle() && !held {
-                self.env.active[word] &= !(1 << bit);
-            }
+            let bit = bits.trailing_zeros();
+            bits &= bits - 1;
+            self.visit_router(word * 64 + bit as usize);
         }
+    }
+
+    /// One cycle of a router; it leaves the active set when it has nothing more to do.
+    #[inline(always)]
+    fn visit_router(&mut self, me: usize) {
+        let router = at_mut(&mut self.routers, me);
+        let held = match &mut self.general {
+            None => {
+                router.step_fast(me, &mut self.scratch, &mut self.env);
+                false
+            }
+            Some(general) => {
+                router.step_general(me, general, &mut self.env);
+                general.holds(me)
+            }
+        };
+        if router.is_idle() && !held {
+            self.env.active[me / 64] &= !(1 << (me % 64));
+        }
+    }
+
+    /// At the beginning and the end of an open-loop measurement: how many packets no controller has taken yet.
+    fn note_backlog(&mut self) {
+        let window = &self.env.measurement;
+        if self.backlog.0.is_none() && self.env.now + 1 >= window.start {
+            self.backlog.0 = Some(self.terminals.untaken_before(window.start));
+        }
+        if self.backlog.1.is_none() && self.env.now + 1 >= window.end {
+            self.backlog.1 = Some(self.terminals.untaken_before(window.end));
+        }
+    }
+
+    /// Whether the source queues grew in the measurement by more than chance: by more than 3 standard deviations of the number of
+    /// packets created, and by more than 5 % of it.
+    fn is_saturated(&self, created: u64) -> bool {
+        let (Some(before), Some(after)) = self.backlog else { return false };
+        let growth = after.saturating_sub(before) as f64;
+        growth > 3.0 * (created as f64).sqrt() && growth > 0.05 * created as f64
     }
 
     /// Whether the run is over.
@@ -267,14 +298,20 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
     }
 }
 
+/// The routers in random order.
+fn shuffled(routers: u32, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..routers as usize).collect();
+    order.sort_by_key(|&r| crate::mix::mix(seed ^ crate::mix::mix(r as u64)));
+    order
+}
+
 /// Work between two calls of the progress callback: a few milliseconds.
 const REPORT_FLIT_HOPS: u64 = 200_000;
 const REPORT_CYCLES: u64 = 1 << 12;
 
 /// The longest delay of any event [cycles].
-fn longest_delay(plan: &Plan) -> u64 {
-    let p = &plan.params;
-    let queues = plan.spec.network.router.output_speedup > 1;
+fn longest_delay(p: &Params, network: &NetworkSpec) -> u64 {
+    let queues = network.router.output_speedup > 1;
     let turns = if queues { p.vcs as u64 * u64::from(p.buffer_flits) } else { 0 };
     let stages = [
         u64::from(p.routing_delay_cycles) + 1,
@@ -286,6 +323,23 @@ fn longest_delay(plan: &Plan) -> u64 {
         u64::from(p.inject_credit_cycles),
     ];
     stages.into_iter().max().unwrap_or(0)
+}
+
+/// Events of a kind that each slot of the wheel has room for from the start: one a port, where that is little in all; larger
+/// networks, and longer wheels, grow while they warm up.
+fn reserved_events(p: &Params, network: &NetworkSpec) -> usize {
+    let slots = longest_delay(p, network).next_power_of_two() as usize;
+    (p.routers * p.ports).min((1 << 18) / slots.min(1 << 18)).max(1)
+}
+
+/// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a buffer.
+pub(crate) fn wheel_memory(p: &Params, network: &NetworkSpec) -> u64 {
+    let slots = longest_delay(p, network).next_power_of_two() * 2;
+    let reserved = slots * (128 + 24 * reserved_events(p, network) as u64);
+    let channels = (p.routers * p.ports) as u64;
+    let places =
+        channels * (p.vcs as u64 * u64::from(p.buffer_flits)).min(2 * u64::from(p.hop_cycles + p.credit_cycles));
+    reserved + 2 * 16 * places
 }
 
 #[cfg(test)]

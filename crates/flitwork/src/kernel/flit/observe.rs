@@ -123,6 +123,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let cycles = if closed { self.env.now.max(1) } else { plan.spec.run.measurement_cycles };
         let terminal_cycles = cycles as f64 * self.env.p.terminals as f64;
         let created = self.log.measured_taken + self.terminals.untaken_before(self.env.measurement.end.min(1 << 50));
+        let saturated = !closed && self.is_saturated(created);
         let offered_load = match &plan.workload {
             crate::plan::Workload::Open(traffic) => created as f64 * f64::from(traffic.packet_flits) / terminal_cycles,
             crate::plan::Workload::Closed { .. } => 0.0,
@@ -134,7 +135,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             }
         }
         SimulationResult {
-            status: if complete { Status::Complete } else { Status::Saturated },
+            status: if complete && !saturated { Status::Complete } else { Status::Saturated },
             completion_cycles: self.env.now,
             digest: self.log.digest(),
             packets: self.log.arrived,

@@ -12,7 +12,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// A flit on its way into an input VC.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FlitArrival {
-    /// Receiving input VC (see `Shape::vc`).
+    /// Receiving input VC (see `Layout::vc`).
     pub vc: u32,
     /// The packet if this is its head, else [`NONE`].
     pub packet: u32,
