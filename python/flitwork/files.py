@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import time
@@ -18,20 +19,31 @@ _ABANDONED_SECONDS = 24 * 3600
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> Path:
     """Lets ``write`` fill a temporary file beside ``path``, flushes it to the disk and renames it.
 
-    A reader sees the old file or the new one, never a part; two writers cannot mix.
+    A reader sees the old file or the new one, never a part; two writers cannot mix. A place that cannot be written to
+    is a :class:`ConfigError`.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{uuid.uuid4().hex}.tmp"
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+    except OSError as error:
+        _forget(temporary)
+        raise ConfigError(
+            "file", path, f"a place that can be written to ({error.strerror})", "choose another"
+        ) from None
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _forget(temporary)
         raise
     return path
+
+
+def _forget(temporary: Path) -> None:
+    with contextlib.suppress(OSError):
+        temporary.unlink(missing_ok=True)
 
 
 def writable_folder(path: Path, option: str = "--out") -> Path:

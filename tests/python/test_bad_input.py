@@ -138,3 +138,12 @@ def _study() -> Any:
     from flitwork.strict import tomllib
 
     return parse_study(tomllib.loads(STUDY))
+
+
+def test_a_result_that_cannot_be_saved_is_a_clear_error(tmp_path: Path) -> None:
+    result = fw.simulate(fw.Torus(3, 3), fw.all_to_all(message_flits=2))
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(fw.ConfigError, match="can be written to"):
+        result.save(tmp_path / "file" / "x.parquet")
+    with pytest.raises(fw.ConfigError, match="can be written to"):
+        result.save(tmp_path)

@@ -177,6 +177,6 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
         file.write(b"half")  # type: ignore[attr-defined]
         raise OSError("disk full")
 
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(fw.ConfigError, match="disk full"):
         write_atomically(path, fail)
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]

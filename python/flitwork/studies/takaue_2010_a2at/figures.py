@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from flitwork.plot.curves import half_width_95
 from flitwork.plot.style import COLOURS, MARKERS, save, style
 from flitwork.result import Result
+from flitwork.statistics import half_width_95
 from flitwork.studies.takaue_2010_a2at.measures import SENSITIVITY, by_buffer, over_n, rows, sensitivity
 
 _NAMES = {"a2at": "A2AT", "a2and": "A2AND", "mesh": "Mesh", "torus": "Torus"}
-_SYNC = {"async": "async", "local": "local sync", "local_sliding": "local sync"}
+_SYNC = {"async": "async", "local": "local sync", "local_sliding": "local sync (sliding)"}
 _THEORY = "time / theory for one controller"
 _REASONS = {
     "no_credit": "no credit: buffer ahead is full",
@@ -26,6 +28,8 @@ _REASONS = {
     "ejection_port_busy": "ejection port or its VCs busy",
     "lost_vc_allocation": "lost the VC",
     "pipeline": "in the pipeline",
+    "source_no_credit": "source: no credit",
+    "source_waits_for_sync": "source: waits for sync",
 }
 
 
@@ -50,7 +54,7 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
 
 
 def _line(ax: Axes, values: pd.Series[float], label: str, colour: int, dashed: bool = False, mark: int = 0) -> None:
-    look = {"color": COLOURS[colour], "marker": MARKERS[mark], "linestyle": "--" if dashed else "-"}
+    look: dict[str, Any] = {"color": COLOURS[colour], "marker": MARKERS[mark], "linestyle": "--" if dashed else "-"}
     ax.plot(
         values.index, values.to_numpy(), label=label, markerfacecolor="white" if dashed else COLOURS[colour], **look
     )
@@ -125,7 +129,7 @@ def _sensitivity(results: pd.DataFrame) -> Figure:
         for y, reading in enumerate(table.index):
             value = float(table.loc[reading, name])
             fits = None if paper is None else bool(abs(value - paper) <= tolerance + 1e-9)
-            ax.add_patch(plt.Rectangle((x, y), 1, 1, facecolor=colours[fits], edgecolor="white", linewidth=2))
+            ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colours[fits], edgecolor="white", linewidth=2))
             ax.text(x + 0.5, y + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=10,
                     fontweight="bold" if fits else "normal")  # fmt: skip
     paper_row = [f"{name.replace(' ', chr(10), 1)}\n{'' if paper is None else f'paper {paper:.2f}'}"
@@ -151,7 +155,7 @@ def _stalls(results: pd.DataFrame, points: Path) -> Figure:
     n = int(part["N"].max())
     part = part[part["N"] == n].sort_values(["workload.sync", "nct"], ascending=[True, True])
     figure, axes = plt.subplots(1, 3, figsize=(13, 4.6), sharey=True)
-    labels = [f"NCT = {row.nct:.0f}, {_SYNC[row.sync]}"
+    labels = [f"NCT = {row.nct:.0f}, {_SYNC[str(row.sync)]}"
               for row in part.rename(columns={"workload.sync": "sync"}).itertuples()]  # fmt: skip
     reports = [Result.load(points / f"{key}.parquet") for key in part["plan_hash"]]
     columns = ("flit_cycles", "tail_flit_cycles", "idle_ejection_flit_cycles")
@@ -160,9 +164,17 @@ def _stalls(results: pd.DataFrame, points: Path) -> Figure:
         start = np.zeros(len(reports))
         for i, (reason, text) in enumerate(_REASONS.items()):
             values = np.array([
-                float(of.stalls.set_index("reason").loc[reason, column]) / of.completion_cycles / n**2 for of in reports
+                of.stalls.set_index("reason")[column].to_dict()[reason] / of.completion_cycles / n**2 for of in reports
             ])  # fmt: skip
-            ax.barh(labels, values, left=start, color=COLOURS[i], label=text, height=0.7, edgecolor="white")
+            ax.barh(
+                labels,
+                values,
+                left=start,
+                color=(*COLOURS, "#999999", "#F0E442")[i],
+                label=text,
+                height=0.7,
+                edgecolor="white",
+            )
             start += values
         ax.set_title(title)
         ax.set_xlabel("standing still a router, mean over the run")
@@ -204,16 +216,17 @@ def _age(results: pd.DataFrame) -> Figure:
 
 
 def _beyond(results: pd.DataFrame) -> Figure:
-    part = rows(results, "beyond")
+    part = results[results["experiment"].isin(["beyond", "largest"])]
     tori = list(part["torus"].drop_duplicates())
     figure, ax = plt.subplots(figsize=(10, 4.4))
     pairs = [(router, name) for router in part["router"].drop_duplicates() for name in ("a2at", "a2and")]
     width = 0.8 / len(pairs)
     for i, (router, algorithm) in enumerate(pairs):
-        shown = rows(part, "beyond", router=router, algorithm=algorithm).set_index("torus")["distance_from_bound"]
+        shown = part[(part["router"] == router) & (part["workload.algorithm"] == algorithm)]
+        distance = shown.set_index("torus")["distance_from_bound"]
         at = np.arange(len(tori)) + (i - (len(pairs) - 1) / 2) * width
         hatch = "//" if algorithm == "a2and" else None
-        bars = ax.bar(at, shown.reindex(tori), width, label=f"{_NAMES[algorithm]}, {router}", color=COLOURS[i // 2],
+        bars = ax.bar(at, distance.reindex(tori), width, label=f"{_NAMES[algorithm]}, {router}", color=COLOURS[i // 2],
                       alpha=0.55 if hatch else 1, hatch=hatch, edgecolor="white")  # fmt: skip
         if algorithm == "a2at":
             ax.bar_label(bars, fmt="%.2f", fontsize=8, rotation=90, padding=2)
