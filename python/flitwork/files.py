@@ -33,7 +33,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> Path:
     except OSError as error:
         _forget(temporary)
         raise ConfigError(
-            "file", path, f"a place that can be written to ({error.strerror})", "choose another"
+            "file", path, f"a place that can be written to ({error.strerror or error})", "choose another"
         ) from None
     except BaseException:
         _forget(temporary)
