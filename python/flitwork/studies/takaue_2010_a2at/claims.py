@@ -95,4 +95,4 @@ def _figure_7(results: pd.DataFrame) -> dict[str, float | bool]:
 
 def _four_controllers(results: pd.DataFrame) -> dict[str, float | bool]:
     times = over_n(results, "nct4", "time_of_bound", way=BEST_WAY)
-    return {"NCT4.within": float(times[times.index >= 7].max())}
+    return {"NCT4.within": float(times.max())}
