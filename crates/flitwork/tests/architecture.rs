@@ -25,7 +25,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("terminal", &["error", "measure", "plan", "routing", "schedule", "spec", "topology", "traffic"]),
     (
         "kernel",
-        &["error", "measure", "mix", "plan", "router", "routing", "schedule", "spec", "terminal", "topology", "traffic"],
+        &[
+            "error", "measure", "mix", "plan", "router", "routing", "schedule", "spec", "terminal", "topology",
+            "traffic",
+        ],
     ),
     ("run", &["bound", "error", "kernel", "measure", "plan", "traffic"]),
     ("components", &["collective"]),
