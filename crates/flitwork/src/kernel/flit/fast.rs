@@ -42,7 +42,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let shared = if env.rules.chooses_ejection_port { !0 } else { self.shared_ports };
         let waiting = self.waiting;
         if self.wanted_ports & !shared != 0 {
-            waiting.for_each(|slot| self.ask_alone(me, slot, shared, env));
+            // A loop, not a closure: the compiler must not put it into a function of its own.
+            for (word, mut bits) in waiting.words() {
+                while bits != 0 {
+                    let slot = word * 64 + bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    self.ask_alone(me, slot, shared, env);
+                }
+            }
         }
         if shared != 0 {
             self.match_shared(me, shared, scratch, env);

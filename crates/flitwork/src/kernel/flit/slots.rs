@@ -53,6 +53,12 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         self.0.iter().all(|&w| w == 0)
     }
 
+    /// The words of the mask, numbered.
+    #[inline(always)]
+    pub fn words(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.0.into_iter().enumerate()
+    }
+
     /// All, ascending.
     #[inline(always)]
     pub fn for_each(&self, mut f: impl FnMut(usize)) {
