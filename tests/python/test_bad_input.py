@@ -32,7 +32,7 @@ CASES: list[tuple[str, Callable[[], object], str, str, str]] = [
     ("a number for a switch", lambda: fw.simulate(net(speculative=1), A2AT), "network.router.speculative", "bool", ""),
     ("not a number", lambda: fw.simulate(net(), fw.uniform(offered_load=float("nan"))), "workload.offered_load", "", ""),
     ("an object", lambda: fw.simulate(net(vcs=object()), A2AT), "network.router.vcs", "a number", ""),
-    ("a zero size", lambda: fw.simulate(fw.Torus(4, 0), A2AT), "network.topology.size[1]", "at least 1", ""),
+    ("a zero size", lambda: fw.simulate(fw.Torus(4, 0), A2AT), "network.topology.size[1]", "1 to 8192", ""),
     ("a negative size", lambda: fw.simulate(fw.Torus(-4, 4), A2AT), "network.topology", "", ""),
     ("no size", lambda: fw.simulate(fw.Torus(), A2AT), "network.topology.size", "1 to 6", ""),
     ("seven dimensions", lambda: fw.simulate(fw.Mesh([2] * 7), A2AT), "network.topology.size", "1 to 6", ""),
