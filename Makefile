@@ -1,6 +1,6 @@
 # make run    build, install into .venv, run the quick version of the A2AT study
 # make test   both lanes of the tests (make test-quick, make test-full: one of them)
-# make bench  verified speed measurements
+# make bench  verified speed measurements (ARGS=--quick: a few of them; ARGS=--help: what else there is)
 # make wheel  a wheel for Python 3.10 and later in dist/
 
 PYTHON ?= python3
@@ -36,7 +36,7 @@ lint: $(VENV)/.tools
 	$(BIN)/python -m mypy.stubtest flitwork._core
 
 bench: $(VENV)/.installed
-	$(BIN)/python benches/run.py
+	$(BIN)/python benches/run.py $(ARGS)
 
 wheel: $(VENV)/.made
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .

@@ -1,0 +1,266 @@
+"""Verified speed measurements: `make bench`, or `python benches/run.py --help`.
+
+Every case of `cases.toml` is run with the release build. A digest or a number of flit-hops that is not the expected
+one is a failure, however fast the run was; a missed target is not, because a busy machine must not break anybody's
+build.
+
+Time is user CPU time of whole processes (set-up included), the median of several. Instructions are counted by
+callgrind, as the difference of two run lengths, so that set-up does not count. Needs only the standard library (and
+tomli on Python 3.10).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import others
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+CASES = HERE / "cases.toml"
+HEADER = ("case", "M flit-hops", "M flit-hops/s", "ns/flit-hop", "instr/flit-hop", "peak MB", "B/router", "targets")
+
+
+def build() -> Path:
+    """Build the program that runs one case, and say where it is."""
+    command = ["cargo", "build", "--release", "-p", "flitwork", "--example", "bench", "--message-format=json"]
+    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if built.returncode != 0:
+        sys.exit("the release build failed")
+    messages = (json.loads(line) for line in built.stdout.splitlines() if line.startswith("{"))
+    return Path(next(m["executable"] for m in messages if m.get("executable")))
+
+
+def run_case(program: Path, spec: dict[str, Any], folder: Path) -> tuple[dict[str, Any], float]:
+    """Run a specification once: its report, and user CPU seconds."""
+    file = folder / "spec.json"
+    file.write_text(json.dumps(spec), encoding="utf-8")
+    text, seconds = others.timed([str(program), str(file)])
+    return json.loads(text), seconds
+
+
+@dataclass
+class Target:
+    """One number to reach, and what was measured."""
+
+    text: str
+    reached: bool
+
+    def __str__(self) -> str:
+        return f"{self.text}: {'reached' if self.reached else 'MISSED'}"
+
+
+def verdicts(case: dict[str, Any], rate: float, instructions: float | None, router: float | None) -> list[Target]:
+    """Which of a case's targets were reached."""
+    target, found = case.get("target", {}), []
+    if "million_flit_hops_per_second" in target:
+        least = target["million_flit_hops_per_second"]
+        found.append(Target(f">= {least} M/s", rate >= least))
+    if "instructions" in target and instructions is not None:
+        found.append(Target(f"<= {target['instructions']} instr", instructions <= target["instructions"]))
+    if "bytes_per_router" in target and router is not None:
+        found.append(Target(f"<= {target['bytes_per_router']} B/router", router <= target["bytes_per_router"]))
+    return found
+
+
+def instructions_per_flit_hop(program: Path, case: dict[str, Any], folder: Path) -> float | None:
+    """Callgrind on two lengths of the case; what the longer one has more, per flit-hop."""
+    if "instructions_at" not in case or shutil.which("valgrind") is None:
+        return None
+    counts = []
+    for length in case["instructions_at"]:
+        spec = json.loads(json.dumps(case["spec"]))
+        if "run" in spec:
+            spec["run"] = {"warmup_cycles": 100, "measurement_cycles": length}
+        else:
+            spec["workload"]["message_flits"] = length
+        file = folder / "short.json"
+        file.write_text(json.dumps(spec), encoding="utf-8")
+        tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.out"]
+        done = subprocess.run([*tool, str(program), str(file)], capture_output=True, text=True)
+        refs = re.search(r"refs:\s+([\d,]+)", done.stderr)
+        if done.returncode != 0 or refs is None:
+            sys.exit(f"{case['name']}: callgrind failed\n{done.stderr[-1000:]}")
+        counts.append((int(refs[1].replace(",", "")), json.loads(done.stdout)["flit_hops"]))
+    (i0, h0), (i1, h1) = counts
+    return (i1 - i0) / (h1 - h0)
+
+
+def bytes_per_router(program: Path, spec: dict[str, Any], report: dict[str, Any], folder: Path) -> float | None:
+    """Memory beyond that of a handful of routers (code, histograms); open loop, 1,000 routers or more."""
+    sizes = spec["network"]["topology"]["size"]
+    if report["network_bytes"] is None or "run" not in spec or math.prod(sizes) < 1000:
+        return None
+    small = json.loads(json.dumps(spec))
+    small["network"]["topology"]["size"] = [2] * len(sizes)
+    small["run"] = {"warmup_cycles": 10, "measurement_cycles": 10}
+    base, _ = run_case(program, small, folder)
+    return (report["network_bytes"] - base["network_bytes"]) / math.prod(sizes)
+
+
+def measure(program: Path, case: dict[str, Any], args: argparse.Namespace, folder: Path) -> tuple[list[str], bool]:
+    """One row of the table, and whether the results were the expected ones."""
+    available = others.available_memory()
+    if available is not None and available < case.get("needs_bytes", 0):
+        free, needed = available / 1e9, case["needs_bytes"] / 1e9
+        return [case["name"], *["-"] * 6, f"skipped: needs {needed:.1f} GB, {free:.1f} GB are free"], True
+    seconds = []
+    report: dict[str, Any] = {}
+    for _ in range(1 if case.get("once") else args.repeat):
+        report, user = run_case(program, case["spec"], folder)
+        seconds.append(user)
+        found = (report["digest"], report["flit_hops"])
+        if found != (case["digest"], case["flit_hops"]):
+            print(f"FAILED {case['name']}: digest and flit_hops are {found}, not {(case['digest'], case['flit_hops'])}")
+            return [case["name"], *["-"] * 6, "WRONG RESULT"], False
+    nanoseconds = statistics.median(seconds) * 1e9 / report["flit_hops"]
+    instructions = None if args.no_instructions else instructions_per_flit_hop(program, case, folder)
+    router = bytes_per_router(program, case["spec"], report, folder)
+    row = [
+        case["name"],
+        f"{report['flit_hops'] / 1e6:.1f}",
+        f"{1e3 / nanoseconds:.1f}",
+        f"{nanoseconds:.1f}",
+        "-" if instructions is None else f"{instructions:.0f}",
+        "-" if report["peak_bytes"] is None else f"{report['peak_bytes'] / 1e6:.0f}",
+        "-" if router is None else f"{router:.0f}",
+        ", ".join(map(str, verdicts(case, 1e3 / nanoseconds, instructions, router))) or "-",
+    ]
+    return row, True
+
+
+def compare(
+    program: Path, other: others.Other, cases: list[dict[str, Any]], args: argparse.Namespace, folder: Path
+) -> list[list[str]]:
+    """Ours and theirs in alternation, on the cases that are marked for it."""
+    rows = []
+    for case in cases:
+        ours, theirs = [], []
+        for _ in range(args.repeat):
+            report, user = run_case(program, case["spec"], folder)
+            if report["digest"] != case["digest"]:
+                sys.exit(f"FAILED {case['name']}: digest is {report['digest']}, not {case['digest']}")
+            ours.append(user * 1e9 / report["flit_hops"])
+            theirs.append(other.nanoseconds(case["spec"], folder))
+        ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
+        ratio, least = statistics.median(ratios), case["target"].get(other.name.lower())
+        a, b = statistics.median(ours), statistics.median(theirs)
+        spread = f"{ratio:.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
+        verdict = "-" if least is None else str(Target(f">= {least}x", ratio >= least))
+        rows.append([case["name"], other.name, f"{a:.1f}", f"{b:.0f}", spread, verdict])
+        print("  ".join(rows[-1]), flush=True)
+    return rows
+
+
+def saturation(program: Path, folder: Path) -> None:
+    """The largest uniform load that is accepted to 97 %, by bisection; `cases.toml` has fractions of it."""
+    for k in (8, 32):
+        for flits in (1, 8, 16):
+            low, high = 0.0, 8 / k
+            while high - low > 0.03 / k:
+                load = (low + high) / 2
+                spec = {
+                    "network": {
+                        "topology": {"kind": "torus", "size": [k, k]},
+                        "router": {"vcs": 8, "buffer_flits": 16},
+                    },
+                    "workload": {"kind": "uniform", "offered_load": load, "packet_flits": flits},
+                    "run": {"warmup_cycles": 3000, "measurement_cycles": 3000, "max_cycles": 12000},
+                }
+                report, _ = run_case(program, spec, folder)
+                fine = report["status"] == "Complete" and report["accepted_load"] >= 0.97 * load
+                low, high = (load, high) if fine else (low, load)
+            print(f"torus {k}x{k}, {flits}-flit packets: {low:.3f} flits/cycle/terminal", flush=True)
+
+
+def machine() -> str:
+    """The machine in a few words."""
+    load = f", load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores{load}"
+
+
+def markdown(header: tuple[str, ...], rows: list[list[str]]) -> str:
+    """A table for a page."""
+    lines = [header, ["---"] + ["---:"] * (len(header) - 2) + ["---"], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def main() -> int:
+    """Run the cases that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="only the cases marked quick, in about a minute")
+    parser.add_argument("--only", metavar="TEXT", default="", help="only cases with TEXT in their name")
+    parser.add_argument(
+        "--repeat", type=int, default=3, metavar="N", help="runs of each case (default 3); medians are printed"
+    )
+    parser.add_argument("--no-instructions", action="store_true", help="leave callgrind out")
+    parser.add_argument("--no-caminos", action="store_true", help="leave CAMINOS out, though it is installed")
+    parser.add_argument("--booksim", metavar="PATH", help="a BookSim 2 binary to compare with")
+    parser.add_argument("--saturation", action="store_true", help="find the saturation loads anew, and nothing else")
+    parser.add_argument("--write", metavar="PAGE", type=Path, help="put the tables into a page, between its markers")
+    args = parser.parse_args()
+
+    cases = tomllib.loads(CASES.read_text(encoding="utf-8"))["case"]
+    cases = [c for c in cases if args.only in c["name"] and (c.get("quick") or not args.quick)]
+    program = build()
+    tables = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if args.saturation:
+            saturation(program, folder)
+            return 0
+        print(machine())
+        print("medians of user CPU time; other work on this machine makes times longer, not the instruction counts")
+        if shutil.which("valgrind") is None:
+            print("valgrind is not installed: no instruction counts")
+        print("  ".join(HEADER), flush=True)
+        right, rows = True, []
+        compared = [c for c in cases if c.get("compare")]
+        for case in [c for c in cases if not c.get("last")]:
+            row, fine = measure(program, case, args, folder)
+            right &= fine
+            rows.append(row)
+            print("  ".join(row), flush=True)
+        against: list[list[str]] = []
+        for other in others.installed(args):
+            against += compare(program, other, compared, args, folder)
+        for case in [c for c in cases if c.get("last")]:
+            row, fine = measure(program, case, args, folder)
+            right &= fine
+            rows.append(row)
+            print("  ".join(row), flush=True)
+        tables.append(markdown(HEADER, rows))
+        if against:
+            head = ("case", "beside", "our ns/flit-hop", "their ns/flit-hop", "ratio", "target")
+            tables.append(markdown(head, against))
+    if args.write:
+        page = args.write.read_text(encoding="utf-8")
+        start, end = "<!-- results -->\n", "<!-- end of results -->"
+        if start not in page or end not in page:
+            sys.exit(f"{args.write} has no lines {start.strip()} and {end}")
+        body = "\n".join([f"{machine()}; medians of {args.repeat}.\n", *tables])
+        args.write.write_text(page.split(start)[0] + start + body + end + page.split(end)[1], encoding="utf-8")
+    print("all results are right" if right else "WRONG RESULTS: see FAILED above")
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
