@@ -32,6 +32,8 @@ pub mod spec;
 mod terminal;
 pub mod topology;
 pub mod traffic;
+mod transit;
+mod unchecked;
 
 pub use components::components_json;
 pub use error::{Error, Result};

@@ -89,6 +89,11 @@ impl DimensionOrder {
         })
     }
 
+    /// The dimension that a packet from `src` to `dst` walks first; `None` if it stays where it is.
+    pub fn first_dimension(&self, src: &Coords, dst: &Coords) -> Option<usize> {
+        self.order.iter().copied().find(|&d| src[d] != dst[d])
+    }
+
     /// The parity rule: minus iff `src_d + sum of the other relative coordinates` is odd.
     fn parity(&self, grid: &Grid, src: &Coords, dst: &Coords, d: usize) -> bool {
         let others: u32 =

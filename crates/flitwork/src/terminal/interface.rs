@@ -2,13 +2,13 @@
 
 use super::calendar::Calendar;
 use super::program::Program;
-use crate::kernel::flit::{FlitArrival, Layout, NONE, Packet, PacketPool, RouteTable, Wheel};
 use crate::measure::{PacketLog, PacketRecord, StallCounter};
 use crate::plan::{Params, Plan, splits};
 use crate::routing::DimensionOrder;
 use crate::spec::{InjectionVc, Switching, VcPolicy};
 use crate::topology::{Coords, Grid};
 use crate::traffic::{OpenLoop, Source, terminal_rng};
+use crate::transit::{FlitArrival, Layout, NONE, Packet, PacketPool, Wheel};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -49,7 +49,8 @@ enum Load {
 pub(crate) struct Injector<'a> {
     pub pool: &'a mut PacketPool,
     pub wheel: &'a mut Wheel,
-    pub routes: &'a RouteTable,
+    /// What routers look up for each destination router.
+    pub route_keys: &'a [u64],
     pub log: &'a mut PacketLog,
     pub stalls: Option<&'a mut StallCounter>,
 }
@@ -262,7 +263,7 @@ impl Terminals {
             arrived: u64::MAX,
         });
         let id = net.pool.insert(Packet {
-            key: net.routes.key(dst_router as usize),
+            key: net.route_keys[dst_router as usize],
             created,
             injected: u64::MAX,
             next: NONE,
@@ -339,7 +340,8 @@ impl Terminals {
                 1
             };
             let choice = if self.destination_vc {
-                let first = net.routes.next_dimension(router, packet.key);
+                let dst = &self.coords[packet.dst as usize / self.params.concentration];
+                let first = self.routing.first_dimension(&self.coords[router], dst);
                 let class = first.map_or(0, |d| (packet.wraps >> d & 1) as usize);
                 let vc = packet.dst as usize + class * self.params.terminals;
                 (credits[vc] >= needed).then_some(vc)

@@ -3,7 +3,7 @@
 use super::Kernel;
 use super::mask::VcMask;
 use super::state::{ACTIVE, FREE, GRANTED, Router, WAITING};
-use super::wheel::NONE;
+use crate::transit::NONE;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// Panics if a law of conservation is broken.

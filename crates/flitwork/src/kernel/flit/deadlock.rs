@@ -3,9 +3,9 @@
 use super::Kernel;
 use super::mask::VcMask;
 use super::state::{ACTIVE, FREE, GRANTED, Router};
-use super::wheel::NONE;
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::transit::NONE;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// The error for a network in which no flit can move.

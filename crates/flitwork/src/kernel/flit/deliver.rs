@@ -3,11 +3,11 @@
 use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
-use super::packet::Packet;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, WAITING};
-use super::unchecked::at_mut;
-use super::wheel::{FlitArrival, NONE};
 use crate::spec::EjectionPort;
+use crate::transit::Packet;
+use crate::transit::{FlitArrival, NONE};
+use crate::unchecked::at_mut;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// Delivers everything that is due now.

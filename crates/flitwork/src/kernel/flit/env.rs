@@ -1,13 +1,13 @@
 //! What all routers share: the network's numbers and rules, the packets, and what is under way.
 
 use super::observe::Observer;
-use super::packet::PacketPool;
 use super::route::RouteTable;
-use super::unchecked::at_mut;
-use super::wheel::{FlitArrival, Wheel};
 use crate::measure::StallCounter;
 use crate::plan::Params;
 use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, EjectionPort, NetworkSpec, Switching, VcPolicy};
+use crate::transit::PacketPool;
+use crate::transit::{FlitArrival, Wheel};
+use crate::unchecked::at_mut;
 use std::ops::Range;
 
 /// Shared by all routers while they are stepped.

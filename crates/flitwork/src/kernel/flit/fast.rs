@@ -8,7 +8,7 @@ use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
 use super::state::Router;
-use super::unchecked::{at, at_mut};
+use crate::unchecked::{at, at_mut};
 
 /// Working memory of one router's step, kept to avoid allocation.
 #[derive(Debug, Default)]

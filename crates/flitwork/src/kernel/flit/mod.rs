@@ -15,36 +15,28 @@ mod deliver;
 mod env;
 mod fast;
 mod general;
-mod layout;
 mod mask;
 mod observe;
-mod packet;
 mod requests;
 mod route;
 mod slots;
 mod state;
 mod traverse;
-mod unchecked;
-mod wheel;
-
-pub(crate) use layout::Layout;
-pub(crate) use packet::{Packet, PacketPool};
-pub(crate) use route::RouteTable;
-pub(crate) use wheel::{FlitArrival, NONE, Wheel};
 
 use crate::error::{Error, Result};
 use crate::kernel::Progress;
 use crate::measure::{PacketLog, SimulationResult, StallCounter};
-use crate::plan::{Params, Plan, Workload};
-use crate::spec::NetworkSpec;
+use crate::plan::{Plan, Workload};
 use crate::terminal::{Injector, Program, Terminals};
+use crate::transit::{CompiledSize, Layout, PacketPool, Wheel};
+use crate::unchecked::at_mut;
 use env::{Env, Rules};
 use fast::Scratch;
 use general::GeneralAllocators;
 use mask::VcMask;
 use observe::{LinkRecorder, Observer};
+use route::RouteTable;
 use state::Router;
-use unchecked::at_mut;
 
 /// A network in motion. `PORTS`, `SLOTS` (ports times VCs) and `WORDS` (of 64 slots) are the sizes that it is
 /// compiled for.
@@ -83,8 +75,9 @@ pub(crate) fn simulate(
     variation: Variation,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<SimulationResult> {
-    let sizes = if variation.large { (64, 64) } else { layout::sizes(&plan.params) };
-    match sizes {
+    let size = if variation.large { (64, 64) } else { (plan.params.ports, plan.params.vcs) };
+    let size = CompiledSize::for_router(size.0, size.1);
+    match (size.ports, size.vcs) {
         (8, 2) => Kernel::<u64, 8, 16, 1>::new(plan, variation)?.run(plan, progress),
         (8, 8) => Kernel::<u64, 8, 64, 1>::new(plan, variation)?.run(plan, progress),
         (8, 16) => Kernel::<u64, 8, 128, 2>::new(plan, variation)?.run(plan, progress),
@@ -113,7 +106,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 (Terminals::open(plan, layout, traffic), window)
             }
         };
-        let events = reserved_events(&p, network);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let dateline = |port: usize| plan.grid.wraps(port / 2) && plan.grid.size(port / 2) > 1;
         Ok(Kernel {
@@ -128,7 +120,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
             env: Env {
                 pool: PacketPool::new(packets),
-                wheel: Wheel::new(longest_delay(&p, network), events),
+                wheel: Wheel::new(p.longest_delay_cycles, p.routers * p.ports),
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
                 routes: RouteTable::new(&plan.grid, &plan.routing),
@@ -198,7 +190,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let mut net = Injector {
             pool: &mut env.pool,
             wheel: &mut env.wheel,
-            routes: &env.routes,
+            route_keys: env.routes.keys(),
             log: &mut self.log,
             stalls: env.stalls.as_mut(),
         };
@@ -314,39 +306,6 @@ fn shuffled(routers: u32, seed: u64) -> Vec<usize> {
 /// Work between two calls of the progress callback: a few milliseconds.
 const REPORT_FLIT_HOPS: u64 = 200_000;
 const REPORT_CYCLES: u64 = 1 << 12;
-
-/// The longest delay of any event [cycles].
-fn longest_delay(p: &Params, network: &NetworkSpec) -> u64 {
-    let queues = network.router.output_speedup > 1;
-    let turns = if queues { p.vcs as u64 * u64::from(p.buffer_flits) } else { 0 };
-    let stages = [
-        u64::from(p.routing_delay_cycles) + 1,
-        u64::from(p.vc_alloc_delay_cycles),
-        u64::from(p.hop_cycles) + turns,
-        u64::from(p.eject_cycles) + u64::from(p.eject_credit_cycles) + turns,
-        u64::from(p.inject_cycles),
-        u64::from(p.credit_cycles),
-        u64::from(p.inject_credit_cycles),
-    ];
-    stages.into_iter().max().unwrap_or(0)
-}
-
-/// Events of a kind that each slot of the wheel has room for from the start: one a port, where that is little in all; larger
-/// networks, and longer wheels, grow while they warm up.
-fn reserved_events(p: &Params, network: &NetworkSpec) -> usize {
-    let slots = longest_delay(p, network).next_power_of_two() as usize;
-    (p.routers * p.ports).min((1 << 18) / slots.min(1 << 18)).max(1)
-}
-
-/// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a buffer.
-pub(crate) fn wheel_memory(p: &Params, network: &NetworkSpec) -> u64 {
-    let slots = longest_delay(p, network).next_power_of_two() * 2;
-    let reserved = slots * (128 + 24 * reserved_events(p, network) as u64);
-    let channels = (p.routers * p.ports) as u64;
-    let places =
-        channels * (p.vcs as u64 * u64::from(p.buffer_flits)).min(2 * u64::from(p.hop_cycles + p.credit_cycles));
-    reserved + 2 * 16 * places
-}
 
 #[cfg(test)]
 mod tests;

@@ -4,10 +4,10 @@ use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
-use super::wheel::NONE;
 use crate::measure::{LinkWindows, SimulationResult, StallReason, Status};
 use crate::plan::Plan;
 use crate::schedule::OpKind;
+use crate::transit::NONE;
 
 /// Flits over each channel per window.
 #[derive(Debug)]

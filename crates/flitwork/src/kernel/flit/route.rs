@@ -3,9 +3,9 @@
 //! The coordinates of a router are packed into one word, the dimension walked first in the lowest bits. The lowest bit in
 //! which a router and a destination differ tells the dimension to walk next; the packet's header tells direction and class.
 
-use super::unchecked::at;
 use crate::routing::DimensionOrder;
 use crate::topology::{Coords, Grid};
+use crate::unchecked::at;
 
 /// Tables for next-hop look-up.
 #[derive(Debug)]
@@ -32,10 +32,9 @@ impl RouteTable {
         RouteTable { keys: (0..grid.routers()).map(|r| pack(&grid.coords(r))).collect(), dimension_of_bit }
     }
 
-    /// Packed coordinates of `router`.
-    #[inline(always)]
-    pub fn key(&self, router: usize) -> u64 {
-        self.keys[router]
+    /// Packed coordinates of each router.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys
     }
 
     /// The dimension to walk next from `router` towards `key`; `None` at the destination.
@@ -66,11 +65,11 @@ mod tests {
                 let mut at = s;
                 for (router, port, _) in routing.path(&grid, &cs, &ct, header) {
                     assert_eq!(router, at);
-                    let d = table.next_dimension(at as usize, table.key(t as usize)).unwrap();
+                    let d = table.next_dimension(at as usize, table.keys()[t as usize]).unwrap();
                     assert_eq!(port, 2 * d + (header.minus >> d & 1) as usize);
                     at = grid.neighbour(at, port).unwrap();
                 }
-                assert_eq!(table.next_dimension(at as usize, table.key(t as usize)), None);
+                assert_eq!(table.next_dimension(at as usize, table.keys()[t as usize]), None);
             }
         }
     }

@@ -13,13 +13,13 @@
 //! what the network has: with them an array index needs no bounds check and no multiplication. The order of slots is the
 //! order of the model's numbers, which is all that round robin needs.
 
-use super::layout::Layout;
 use super::mask::VcMask;
 use super::slots::SlotSet;
-use super::unchecked::at_mut;
-use super::wheel::NONE;
 use crate::plan::Params;
 use crate::topology::Grid;
+use crate::transit::Layout;
+use crate::transit::NONE;
+use crate::unchecked::at_mut;
 
 /// The front packet owns an output VC and may request the switch.
 pub(crate) const ACTIVE: u8 = 1;

@@ -1,10 +1,11 @@
 //! What must not change a result, does not; what cannot go on, ends.
 
-use super::{Variation, simulate};
+use super::{Router, Variation, simulate};
 use crate::error::Error;
 use crate::measure::{SimulationResult, Status};
 use crate::plan::Plan;
 use crate::spec::from_json;
+use crate::transit::CompiledSize;
 use serde_json::{Value, json};
 
 fn plan(network: Value, workload: Value, run: Value) -> Plan {
@@ -174,7 +175,7 @@ fn more_than_the_network_can_carry_is_saturated() {
     assert_eq!((status(0.6, 500), status(0.9, 500)), (Status::Saturated, Status::Saturated));
 }
 
-/// If this fails, the same plan gives another result than before: raise `MODEL_REVISION` in `plan.rs`, say so in the change
+/// If this fails, the same plan gives another result than before: raise `MODEL_REVISION` in `plan/mod.rs`, say so in the change
 /// log, and write the new digests here.
 #[test]
 fn digests_are_those_of_this_model_revision() {
@@ -195,3 +196,19 @@ const GOLDEN: [&str; 8] = [
     "948dd28985d0894b",
     "ce59bb66710ae835",
 ];
+
+/// Plans estimate memory from a table of sizes, because they are made before, and without, a kernel.
+#[test]
+fn routers_are_as_large_as_the_table_of_sizes_says() {
+    let said = |ports, vcs| CompiledSize::for_router(ports, vcs).router_bytes;
+    let real = [
+        ((8, 2), size_of::<Router<u64, 8, 16, 1>>()),
+        ((8, 8), size_of::<Router<u64, 8, 64, 1>>()),
+        ((8, 16), size_of::<Router<u64, 8, 128, 2>>()),
+        ((16, 8), size_of::<Router<u64, 16, 128, 2>>()),
+        ((64, 64), size_of::<Router<u64, 64, 4096, 64>>()),
+        ((8, 1024), size_of::<Router<[u64; 10], 8, 8192, 128>>()),
+        ((64, 1024), size_of::<Router<[u64; 10], 64, 65_536, 1024>>()),
+    ];
+    assert_eq!(real.map(|((ports, vcs), _)| ((ports, vcs), said(ports, vcs))), real);
+}

@@ -3,7 +3,7 @@
 use super::env::Env;
 use super::mask::VcMask;
 use super::state::{FREE, HEAD, Router};
-use super::wheel::{FlitArrival, NONE};
+use crate::transit::{FlitArrival, NONE};
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless

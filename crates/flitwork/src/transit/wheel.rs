@@ -4,7 +4,7 @@
 //! commute (each touches its own virtual channel), which is why their order in a slot, and with it the order in which routers
 //! were visited, cannot matter.
 
-use super::unchecked::at_mut;
+use crate::unchecked::at_mut;
 
 /// No packet: the flit is not a head.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -58,9 +58,10 @@ pub(crate) struct Wheel {
 }
 
 impl Wheel {
-    /// A wheel for delays of at most `longest` cycles, with room for `events` events of a kind in a cycle.
-    pub fn new(longest: u64, events: usize) -> Self {
-        let size = (longest + 2).next_power_of_two();
+    /// A wheel for delays of at most `longest` cycles in a network of `ports` ports in all.
+    pub fn new(longest: u64, ports: usize) -> Self {
+        let size = Self::size(longest);
+        let events = Self::reserved_events(size, ports);
         let slot = || Slot {
             flits: Vec::with_capacity(events),
             credits: Vec::with_capacity(events),
@@ -69,6 +70,23 @@ impl Wheel {
             tails: Vec::with_capacity(events),
         };
         Wheel { slots: (0..size).map(|_| slot()).collect(), mask: size - 1 }
+    }
+
+    fn size(longest: u64) -> u64 {
+        (longest + 2).next_power_of_two()
+    }
+
+    /// Events of a kind that each slot has room for from the start: one a port, where that is little in all; larger networks,
+    /// and longer wheels, grow while they warm up.
+    fn reserved_events(size: u64, ports: usize) -> usize {
+        ports.min((1 << 18) / size.min(1 << 18) as usize).max(1)
+    }
+
+    /// Bytes that [`Wheel::new`] reserves.
+    pub fn reserved_bytes(longest: u64, ports: usize) -> u64 {
+        let size = Self::size(longest);
+        let event = size_of::<FlitArrival>() + 4 * size_of::<u32>();
+        size * (size_of::<Slot>() + event * Self::reserved_events(size, ports)) as u64
     }
 
     /// The slot of `cycle`, which must be less than the wheel's size away.

@@ -6,7 +6,7 @@
 
 /// `items[i]`. The caller knows that `i` is in range.
 #[inline(always)]
-pub(super) fn at<T>(items: &[T], i: usize) -> &T {
+pub(crate) fn at<T>(items: &[T], i: usize) -> &T {
     debug_assert!(i < items.len(), "{i} of {}", items.len());
     // SAFETY: `i` is in range: a number that the kernel made itself, checked by the assertion above in every test build.
     unsafe { items.get_unchecked(i) }
@@ -14,7 +14,7 @@ pub(super) fn at<T>(items: &[T], i: usize) -> &T {
 
 /// `items[i]`, to change it. The caller knows that `i` is in range.
 #[inline(always)]
-pub(super) fn at_mut<T>(items: &mut [T], i: usize) -> &mut T {
+pub(crate) fn at_mut<T>(items: &mut [T], i: usize) -> &mut T {
     debug_assert!(i < items.len(), "{i} of {}", items.len());
     // SAFETY: as above.
     unsafe { items.get_unchecked_mut(i) }

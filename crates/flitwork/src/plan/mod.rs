@@ -2,17 +2,18 @@
 
 use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
-use crate::kernel::flit::{Layout, wheel_memory};
 use crate::routing::{self, DimensionOrder, Tie};
 use crate::schedule::Schedule;
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RecordSpec, Ring2, RoutingSpec, SimulationSpec, Switching,
+    AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, Ring2, RoutingSpec, SimulationSpec, Switching,
     TopologySpec, VcPolicy, WorkloadSpec,
 };
 use crate::topology::{Grid, MAX_DIMS};
 use crate::traffic::{OpenLoop, Pattern};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+
+mod memory;
 
 /// Most virtual channels of a port.
 const MAX_VCS: u32 = 640;
@@ -94,6 +95,8 @@ pub struct Params {
     pub inject_credit_cycles: u32,
     /// Flit arrived at a terminal to credit usable at the router [cycles].
     pub eject_credit_cycles: u32,
+    /// The longest of all delays, with the turns that a flit may wait behind an output speed-up [cycles].
+    pub longest_delay_cycles: u64,
 }
 
 impl Plan {
@@ -107,15 +110,14 @@ impl Plan {
         let routing = resolve_routing(&mut spec.network.routing, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
         check_router(&spec.network, &grid, &params)?;
-        let memory = params_memory(&params, &spec.network, &spec.run.record);
-        check_memory(&spec, memory.saturating_add(workload_memory(&spec.workload, &params, spec.run.record.packets)))?;
+        let estimated_memory_bytes = memory::estimate(&spec, &params);
+        memory::check(&spec, &grid, estimated_memory_bytes)?;
         let classes = if needs_dateline(&grid) { 2 } else { 1 };
         routing::check_deadlock_free(&grid, &routing, classes).map_err(|cycle| {
             Error::config("network.routing", "dimension_order", "no cycle of channel dependencies", cycle.join(" -> "))
         })?;
         let workload = resolve_workload(&mut spec, &grid, &params)?;
         check_run(&mut spec, &workload)?;
-        let estimated_memory_bytes = memory + workload_memory(&spec.workload, &params, spec.run.record.packets);
         Ok(Plan { spec, grid, routing, workload, params, estimated_memory_bytes })
     }
 
@@ -237,7 +239,7 @@ fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
         return Err(Error::config("network.router.input_speedup", is, format!("a divisor of vcs = {vcs}"), ""));
     }
     let routers = grid.routers() as usize;
-    Ok(Params {
+    let mut params = Params {
         routers,
         terminals: routers * concentration as usize,
         concentration: concentration as usize,
@@ -254,7 +256,25 @@ fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
         credit_cycles: wire + 1 + credit,
         inject_credit_cycles: local + 1,
         eject_credit_cycles: local + 1 + credit,
-    })
+        longest_delay_cycles: 0,
+    };
+    params.longest_delay_cycles = longest_delay(&params, router.output_speedup);
+    Ok(params)
+}
+
+/// The longest delay of any event [cycles].
+fn longest_delay(p: &Params, output_speedup: u32) -> u64 {
+    let turns = if output_speedup > 1 { p.vcs as u64 * u64::from(p.buffer_flits) } else { 0 };
+    let stages = [
+        u64::from(p.routing_delay_cycles) + 1,
+        u64::from(p.vc_alloc_delay_cycles),
+        u64::from(p.hop_cycles) + turns,
+        u64::from(p.eject_cycles) + u64::from(p.eject_credit_cycles) + turns,
+        u64::from(p.inject_cycles),
+        u64::from(p.credit_cycles),
+        u64::from(p.inject_credit_cycles),
+    ];
+    stages.into_iter().max().unwrap_or(0)
 }
 
 fn check_router(network: &NetworkSpec, grid: &Grid, params: &Params) -> Result<()> {
@@ -306,64 +326,6 @@ fn check_allocator(path: &str, spec: &AllocatorSpec) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Bytes of the network's state.
-fn params_memory(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> u64 {
-    let slots = Layout::slots_of(p);
-    let controllers = p.concentration * p.controllers * (2 * p.vcs + 64);
-    let allocators = |spec: &AllocatorSpec, rows: usize, cols: usize| match (spec.kind, spec.arbiter) {
-        (AllocatorKind::Islip, _) | (AllocatorKind::Wavefront, _) => 2 * (rows + cols),
-        (_, ArbiterKind::Matrix) => 8 * rows * cols,
-        _ => 2 * (rows + cols),
-    };
-    let vcs = p.ports * p.vcs;
-    let rows = p.ports * network.router.input_speedup as usize;
-    let cols = p.ports * network.router.output_speedup as usize;
-    let mut per_router = Layout::router_bytes(p) + controllers;
-    per_router +=
-        allocators(&network.router.vc_allocator, vcs, vcs) + allocators(&network.router.sw_allocator, rows, cols);
-    per_router += if record.stalls { 16 * (slots + p.ports) } else { 0 };
-    let fcfs =
-        [network.router.vc_allocator, network.router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs);
-    per_router += if fcfs { 8 * slots } else { 0 };
-    let under_way = wheel_memory(p, network);
-    (p.routers as u64).saturating_mul(per_router as u64).saturating_add(under_way)
-}
-
-/// Bytes of the workload's tables.
-fn workload_memory(workload: &WorkloadSpec, p: &Params, records: bool) -> u64 {
-    let record = if records { 64 } else { 0 };
-    match workload {
-        WorkloadSpec::AllToAll { .. } => {
-            (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(120 + record)
-        }
-        WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. } => p.terminals as u64 * 96,
-    }
-}
-
-fn check_memory(spec: &SimulationSpec, estimated: u64) -> Result<()> {
-    let limit = match spec.run.memory_limit_mb {
-        0 => machine_memory() / 4 * 3,
-        mb => mb.saturating_mul(1_000_000),
-    };
-    if estimated <= limit {
-        return Ok(());
-    }
-    Err(Error::config(
-        "network.topology.size",
-        format!("{:?}", resolve_grid(&spec.network.topology)?.sizes()),
-        format!("a simulation of at most {} MB", limit / 1_000_000),
-        format!("this one needs about {} MB; use a smaller network or set run.memory_limit_mb", estimated / 1_000_000),
-    ))
-}
-
-fn machine_memory() -> u64 {
-    // A machine that does not tell is taken to have 8 GB.
-    sysinfo::System::new().map_or(8_000_000_000, |mut system| {
-        system.refresh_memory();
-        system.total_memory()
-    })
 }
 
 fn resolve_workload(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> Result<Workload> {

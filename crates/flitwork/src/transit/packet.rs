@@ -1,8 +1,8 @@
 //! The packets in the network: a pool of fixed records, reused.
 
-use super::unchecked::{at, at_mut};
-use super::wheel::NONE;
+use super::NONE;
 use crate::measure::Arrival;
+use crate::unchecked::{at, at_mut};
 
 /// A packet under way; one cache line.
 #[derive(Debug, Clone, Copy, Default)]

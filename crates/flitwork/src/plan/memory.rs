@@ -1,0 +1,81 @@
+//! How much memory a simulation takes, estimated before any of it is asked for.
+
+use super::Params;
+use crate::error::{Error, Result};
+use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RecordSpec, SimulationSpec, WorkloadSpec};
+use crate::topology::Grid;
+use crate::transit::{CompiledSize, Wheel};
+
+/// What is taken for the memory of a machine that does not tell [bytes].
+const UNKNOWN_MACHINE: u64 = 8_000_000_000;
+
+/// Memory of a simulation [bytes].
+pub(super) fn estimate(spec: &SimulationSpec, p: &Params) -> u64 {
+    let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, &spec.run.record) as u64);
+    routers.saturating_add(under_way(p)).saturating_add(workload(&spec.workload, p, spec.run.record.packets))
+}
+
+/// Refuses what does not fit.
+pub(super) fn check(spec: &SimulationSpec, grid: &Grid, estimated: u64) -> Result<()> {
+    let limit = match spec.run.memory_limit_mb {
+        0 => machine() / 4 * 3,
+        mb => mb.saturating_mul(1_000_000),
+    };
+    if estimated <= limit {
+        return Ok(());
+    }
+    Err(Error::config(
+        "network.topology.size",
+        format!("{:?}", grid.sizes()),
+        format!("a simulation of at most {} MB", limit / 1_000_000),
+        format!("this one needs about {} MB; use a smaller network or set run.memory_limit_mb", estimated / 1_000_000),
+    ))
+}
+
+/// Bytes of a router, its allocators, its terminals' controllers, and what is noted of it.
+fn router(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> usize {
+    let size = CompiledSize::for_router(p.ports, p.vcs);
+    let router = &network.router;
+    let vcs = p.ports * p.vcs;
+    let (rows, cols) = (p.ports * router.input_speedup as usize, p.ports * router.output_speedup as usize);
+    let controllers = p.concentration * p.controllers * (2 * p.vcs + 64);
+    let allocators = allocator(&router.vc_allocator, vcs, vcs) + allocator(&router.sw_allocator, rows, cols);
+    let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
+    let fcfs = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs);
+    size.router_bytes + controllers + allocators + stalls + if fcfs { 8 * size.slots() } else { 0 }
+}
+
+/// Bytes of an allocator.
+fn allocator(spec: &AllocatorSpec, rows: usize, cols: usize) -> usize {
+    match (spec.kind, spec.arbiter) {
+        (AllocatorKind::Islip, _) | (AllocatorKind::Wavefront, _) => 2 * (rows + cols),
+        (_, ArbiterKind::Matrix) => 8 * rows * cols,
+        _ => 2 * (rows + cols),
+    }
+}
+
+/// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a buffer.
+fn under_way(p: &Params) -> u64 {
+    let channels = (p.routers * p.ports) as u64;
+    let places =
+        channels * (p.vcs as u64 * u64::from(p.buffer_flits)).min(2 * u64::from(p.hop_cycles + p.credit_cycles));
+    Wheel::reserved_bytes(p.longest_delay_cycles, p.routers * p.ports) + 2 * 16 * places
+}
+
+/// Bytes of the workload's tables.
+fn workload(workload: &WorkloadSpec, p: &Params, records: bool) -> u64 {
+    let record = if records { 64 } else { 0 };
+    match workload {
+        WorkloadSpec::AllToAll { .. } => {
+            (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(120 + record)
+        }
+        WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. } => p.terminals as u64 * 96,
+    }
+}
+
+fn machine() -> u64 {
+    sysinfo::System::new().map_or(UNKNOWN_MACHINE, |mut system| {
+        system.refresh_memory();
+        system.total_memory()
+    })
+}

@@ -1,0 +1,61 @@
+//! How VCs are numbered across routers, and the sizes of routers that kernels are compiled for.
+
+/// Strides of VC numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Slots of a router.
+    pub slots: usize,
+    /// Slots of a port.
+    pub vcs: usize,
+}
+
+impl Layout {
+    /// Number of a VC in its router.
+    #[inline(always)]
+    pub fn slot(&self, port: usize, vc: usize) -> usize {
+        port * self.vcs + vc
+    }
+
+    /// Number of a VC in the network.
+    #[inline(always)]
+    pub fn vc(&self, router: usize, slot: usize) -> usize {
+        router * self.slots + slot
+    }
+}
+
+/// A size that the flit kernel is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CompiledSize {
+    /// Most ports of a router.
+    pub ports: usize,
+    /// Most VCs of a port.
+    pub vcs: usize,
+    /// State of a router [bytes]. Plans estimate memory with it; a test of the kernel compares it with the real size.
+    pub router_bytes: usize,
+}
+
+/// The first that has room is taken.
+const SIZES: [CompiledSize; 7] = [
+    CompiledSize { ports: 8, vcs: 2, router_bytes: 768 },
+    CompiledSize { ports: 8, vcs: 8, router_bytes: 1920 },
+    CompiledSize { ports: 8, vcs: 16, router_bytes: 3520 },
+    CompiledSize { ports: 16, vcs: 8, router_bytes: 3904 },
+    CompiledSize { ports: 64, vcs: 64, router_bytes: 134_208 },
+    CompiledSize { ports: 8, vcs: 1024, router_bytes: 207_936 },
+    CompiledSize::LARGEST,
+];
+
+impl CompiledSize {
+    /// Has room for every valid network.
+    const LARGEST: CompiledSize = CompiledSize { ports: 64, vcs: 1024, router_bytes: 2_121_792 };
+
+    /// The size for routers of so many ports and VCs a port.
+    pub fn for_router(ports: usize, vcs: usize) -> CompiledSize {
+        SIZES.into_iter().find(|size| ports <= size.ports && vcs <= size.vcs).unwrap_or(CompiledSize::LARGEST)
+    }
+
+    /// Places for VCs in a router.
+    pub fn slots(&self) -> usize {
+        self.ports * self.vcs
+    }
+}
