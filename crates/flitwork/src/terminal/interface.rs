@@ -61,6 +61,7 @@ pub(crate) struct Terminals {
     controllers: Vec<Controller>,
     /// Free places in the injection port's buffers, indexed `[controller][vc]`.
     credits: Vec<u16>,
+    credits_per_terminal: u32,
     /// Terminals that may be able to do something, one bit each.
     active: Vec<u64>,
     load: Load,
@@ -89,6 +90,7 @@ impl Terminals {
         let mut terminals = Terminals {
             controllers: vec![idle; controllers],
             credits: vec![params.buffer_flits as u16; controllers * params.vcs],
+            credits_per_terminal: (params.controllers * params.vcs) as u32,
             active: vec![0; params.terminals.div_ceil(64)],
             load,
             sequence: vec![0; params.terminals],
@@ -137,6 +139,8 @@ impl Terminals {
     #[inline(always)]
     pub fn credit(&mut self, at: usize) {
         self.credits[at] += 1;
+        // The controller may have fallen asleep for want of it.
+        self.wake(at as u32 / self.credits_per_terminal);
     }
 
     /// A tail arrived: its message may be complete, and let its receiver go on.
@@ -198,9 +202,10 @@ impl Terminals {
             if self.controllers[c].packet == NONE && !self.next_packet(terminal, k, now, net) {
                 continue;
             }
-            self.send(terminal, c, now, net);
-            busy |=
-                self.controllers[c].packet != NONE || self.controllers[c].job.is_some() || self.may_take(terminal, now);
+            // A controller without a credit sleeps until one arrives, unless its waiting is counted.
+            let asleep = !self.send(terminal, c, now, net) && net.stalls.is_none();
+            let controller = &self.controllers[c];
+            busy |= !asleep && (controller.packet != NONE || controller.job.is_some() || self.may_take(terminal, now));
         }
         busy
     }
@@ -322,9 +327,9 @@ impl Terminals {
         }
     }
 
-    /// Sends the next flit of a controller's packet, if it may.
+    /// Sends the next flit of a controller's packet; false if there is no credit for it.
     #[inline]
-    fn send(&mut self, terminal: usize, c: usize, now: u64, net: &mut Injector) {
+    fn send(&mut self, terminal: usize, c: usize, now: u64, net: &mut Injector) -> bool {
         let vcs = self.params.vcs;
         let credits = &mut self.credits[c * vcs..(c + 1) * vcs];
         let controller = &mut self.controllers[c];
@@ -362,7 +367,7 @@ impl Terminals {
             if let Some(stalls) = &mut net.stalls {
                 stalls.source_no_credit(controller.left == 1);
             }
-            return;
+            return false;
         };
         credits[vc as usize] -= 1;
         if head {
@@ -390,6 +395,7 @@ impl Terminals {
                 }
             }
         }
+        true
     }
 
     /// Controllers that could send but for a message that their rank should have received before.

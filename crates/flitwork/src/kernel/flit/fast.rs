@@ -136,6 +136,57 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     #[inline(always)]
     fn allocate_switch_fast(&mut self, me: usize, env: &mut Env) {
+        if self.ready_are_apart() {
+            return self.send_all_ready(me, env);
+        }
+        self.match_switch(me, env);
+    }
+
+    /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it asks for.
+    #[inline(always)]
+    fn ready_are_apart(&mut self) -> bool {
+        let (mut rows, mut ports, mut shared) = (0u64, 0u64, 0u64);
+        let ready = self.ready;
+        for (word, mut bits) in ready.words() {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let (row, port) = (1 << Self::port_and_vc(slot).0, 1 << (self.input(slot).port & 63));
+                shared |= rows & row | ports & port;
+                rows |= row;
+                ports |= port;
+            }
+        }
+        shared == 0
+    }
+
+    /// Sends a flit of every ready VC; pointers move as they would in the matching.
+    #[inline(always)]
+    fn send_all_ready(&mut self, me: usize, env: &mut Env) {
+        let ready = self.ready;
+        for (word, mut bits) in ready.words() {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let port = self.input(slot).port as usize;
+                self.move_switch_pointers(slot, port);
+                self.traverse(me, slot, env.now, env);
+            }
+        }
+    }
+
+    /// The switch sends a flit of input VC `slot` to `port`: the next match starts behind each of them.
+    #[inline(always)]
+    fn move_switch_pointers(&mut self, slot: usize, port: usize) {
+        let (in_port, vc) = Self::port_and_vc(slot);
+        let row = self.port(in_port);
+        row.accept_first = (port as u8 + 1) & 63;
+        row.send_first = if vc + 1 == Self::VCS { 0 } else { vc as u16 + 1 };
+        self.port(port).grant_first = (Self::slot(in_port + 1, 0) % SLOTS) as u16;
+    }
+
+    #[inline(always)]
+    fn match_switch(&mut self, me: usize, env: &mut Env) {
         // Output ports granted to each input port.
         let mut granted = [0u64; PORTS];
         let mut rows = 0u64;
@@ -158,11 +209,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let row = self.port(in_port);
             let port = at(&granted, in_port).first_from(row.accept_first as usize);
             let send_first = row.send_first as usize;
-            row.accept_first = (port as u8 + 1) & 63;
             let sendable: M = self.ready.common_of_port(at(&self.senders, port), in_port, Self::VCS);
             let vc = sendable.first_from(send_first);
-            self.port(in_port).send_first = if vc + 1 == Self::VCS { 0 } else { vc as u16 + 1 };
-            self.port(port).grant_first = (Self::slot(in_port + 1, 0) % SLOTS) as u16;
+            self.move_switch_pointers(Self::slot(in_port, vc), port);
             self.traverse(me, Self::slot(in_port, vc), env.now, env);
         }
     }

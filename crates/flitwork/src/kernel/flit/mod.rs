@@ -29,7 +29,7 @@ use crate::measure::{PacketLog, SimulationResult, StallCounter};
 use crate::plan::{Plan, Workload};
 use crate::terminal::{Injector, Program, Terminals};
 use crate::transit::{CompiledSize, Layout, PacketPool, Wheel};
-use crate::unchecked::at_mut;
+use crate::unchecked::{at_mut, prefetch_small};
 use env::{Env, Rules};
 use fast::Scratch;
 use general::GeneralAllocators;
@@ -222,6 +222,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         while bits != 0 {
             let bit = bits.trailing_zeros();
             bits &= bits - 1;
+            // The next one's block is fetched while this one is worked on; with none left, the same one: no branch.
+            let next = if bits == 0 { bit } else { bits.trailing_zeros() };
+            prefetch_small(&self.routers, word * 64 + next as usize);
             self.visit_router(word * 64 + bit as usize);
         }
     }
