@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,8 +100,8 @@ class Result:
 
     @property
     def mean_packet_latency_cycles(self) -> float:
-        """From creation to arrival of the tail, packets of the measurement."""
-        return float(self.values["packet_latency"]["mean_cycles"])
+        """From creation to arrival of the tail, packets of the measurement; NaN where no packet was measured."""
+        return _measured(self.values["packet_latency"])["mean_cycles"]
 
     @property
     def distance_from_bound(self) -> float:
@@ -166,13 +167,12 @@ class Result:
             "flit_hops": values["flit_hops"],
             "offered_load_flits_per_cycle": values["offered_load"],
             "accepted_load_flits_per_cycle": values["accepted_load"],
-            "mean_hops": values["mean_hops"],
+            "mean_hops": values["mean_hops"] if values["packet_latency"]["count"] else math.nan,
             "mean_link_flits_per_cycle": float(busy.mean()) if busy.size else 0.0,
             "max_link_flits_per_cycle": float(busy.max()) if busy.size else 0.0,
         }
         for name in _LATENCIES:
-            latency = values[name]
-            row.update({f"{name}_{key}": latency[key] for key in latency if key != "count"})
+            row.update({f"{name}_{key}": value for key, value in _measured(values[name]).items()})
         if values.get("stalls"):
             totals = zip(STALL_REASONS, values["stalls"]["total"], strict=True)
             row.update({f"stall_{reason}_flit_cycles": count for reason, count in totals})
@@ -307,8 +307,15 @@ class Result:
         near = f"{self.distance_from_bound:.3f} times the bound"
         if self.closed_loop:
             return f"<{what}: {self.completion_cycles:,} cycles, {near}>"
-        latency = f"latency {self.mean_packet_latency_cycles:.2f} cycles"
+        mean = self.mean_packet_latency_cycles
+        latency = "no packet measured" if math.isnan(mean) else f"latency {mean:.2f} cycles"
         return f"<{what}: {self.status}, {latency}, accepted {self.accepted_load:.4f} flits/cycle/terminal>"
+
+
+def _measured(latency: Mapping[str, Any]) -> dict[str, float]:
+    """The statistics of a latency; all NaN where nothing was measured."""
+    found = {key: value for key, value in latency.items() if key != "count"}
+    return found if latency["count"] else dict.fromkeys(found, math.nan)
 
 
 #: Told about once every 50 ms: cycle, packets done, packets in total (if known). Returning ``False`` stops the run.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import _thread
 import json
+import math
 import threading
 import time
 from pathlib import Path
@@ -81,6 +82,14 @@ def test_an_open_loop() -> None:
 def test_saturation_is_a_status() -> None:
     result = fw.simulate(fw.Mesh(8, 8), fw.uniform(offered_load=0.9, packet_flits=4), max_cycles=7000)
     assert result.status == "saturated"
+
+
+def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
+    result = fw.simulate(fw.Mesh(2, 2), fw.uniform(offered_load=1e-9), warmup_cycles=10, measurement_cycles=10)
+    assert result.values["packet_latency"]["count"] == 0 and math.isnan(result.mean_packet_latency_cycles)
+    row = fw.Result.load(result.save(tmp_path / "empty.parquet")).row
+    names = [name for name in row if "latency" in name] + ["mean_hops"]
+    assert len(names) == 13 and all(math.isnan(row[name]) for name in names)
 
 
 def test_bound_names_what_limits() -> None:

@@ -101,6 +101,21 @@ fn a_network_too_large_for_memory_is_refused_with_the_numbers() {
 }
 
 #[test]
+fn an_open_loop_that_ends_before_its_measurement_is_refused() {
+    let plan = |max_cycles: u64| {
+        let mut spec = good();
+        spec["workload"] = json!({ "kind": "uniform", "offered_load": 0.1 });
+        spec["run"] = json!({ "warmup_cycles": 100, "measurement_cycles": 50, "max_cycles": max_cycles });
+        spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s))
+    };
+    for max_cycles in [1, 100, 149] {
+        let e = plan(max_cycles).unwrap_err().to_string();
+        assert!(e.contains(&format!("run.max_cycles = {max_cycles}: expected at least 150")), "{e}");
+    }
+    assert!(plan(150).is_ok());
+}
+
+#[test]
 fn hints_guess_what_was_meant() {
     assert_eq!(error("/workload/algorithm", json!("a2ta")).3, "did you mean a2at?");
     assert_eq!(error("/run/sede", json!(3)).3, "did you mean seed?");

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import typer
@@ -47,16 +47,20 @@ def note(text: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(value, indent=2, default=_jsonable) + "\n")
+    """One JSON document on standard output; what is not a number there (nothing was measured) is ``null``."""
+    sys.stdout.write(json.dumps(_jsonable(value), indent=2, allow_nan=False) + "\n")
 
 
 def _jsonable(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(inner) for inner in value]
     if hasattr(value, "item"):
-        return value.item()
-    return str(value)
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
@@ -82,6 +86,8 @@ def cell(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
+        if not math.isfinite(value):
+            return "-" if math.isnan(value) else str(value)
         return f"{value:,.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:,.4g}"
     return str(value)
 

@@ -3,23 +3,23 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// Statistics of a latency [cycles]. All zero where nothing was measured.
+/// Statistics of a latency [cycles]. Where nothing was measured the count is 0 and there is nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// Number of packets.
     pub count: u64,
     /// Mean [cycles].
-    pub mean_cycles: f64,
+    pub mean_cycles: Option<f64>,
     /// Median [cycles], within 0.1 %.
-    pub p50_cycles: u64,
+    pub p50_cycles: Option<u64>,
     /// 95th percentile [cycles], within 0.1 %.
-    pub p95_cycles: u64,
+    pub p95_cycles: Option<u64>,
     /// 99th percentile [cycles], within 0.1 %.
-    pub p99_cycles: u64,
+    pub p99_cycles: Option<u64>,
     /// Smallest [cycles].
-    pub min_cycles: u64,
+    pub min_cycles: Option<u64>,
     /// Largest [cycles].
-    pub max_cycles: u64,
+    pub max_cycles: Option<u64>,
 }
 
 /// Collects latencies; allocates only when it is made.
@@ -55,15 +55,15 @@ impl LatencyRecorder {
         if count == 0 {
             return LatencySummary::default();
         }
-        let quantile = |q| self.histogram.value_at_quantile(q).clamp(self.min, self.max);
+        let quantile = |q| Some(self.histogram.value_at_quantile(q).clamp(self.min, self.max));
         LatencySummary {
             count,
-            mean_cycles: self.sum as f64 / count as f64,
+            mean_cycles: Some(self.sum as f64 / count as f64),
             p50_cycles: quantile(0.5),
             p95_cycles: quantile(0.95),
             p99_cycles: quantile(0.99),
-            min_cycles: self.min,
-            max_cycles: self.max,
+            min_cycles: Some(self.min),
+            max_cycles: Some(self.max),
         }
     }
 }
@@ -83,12 +83,15 @@ mod tests {
         let mut r = LatencyRecorder::new();
         (1..=1000).for_each(|c| r.record(c));
         let s = r.summary();
-        assert_eq!((s.count, s.min_cycles, s.max_cycles, s.mean_cycles), (1000, 1, 1000, 500.5));
-        assert!(s.p50_cycles.abs_diff(500) <= 1 && s.p99_cycles.abs_diff(990) <= 1);
+        assert_eq!((s.count, s.min_cycles, s.max_cycles, s.mean_cycles), (1000, Some(1), Some(1000), Some(500.5)));
+        assert!(s.p50_cycles.unwrap().abs_diff(500) <= 1 && s.p99_cycles.unwrap().abs_diff(990) <= 1);
     }
 
     #[test]
-    fn nothing_measured_is_zero() {
-        assert_eq!(LatencyRecorder::new().summary(), LatencySummary::default());
+    fn nothing_measured_is_no_number() {
+        let summary = serde_json::to_value(LatencyRecorder::new().summary()).unwrap();
+        assert_eq!(summary["count"], 0);
+        let rest = ["mean_cycles", "p50_cycles", "p95_cycles", "p99_cycles", "min_cycles", "max_cycles"];
+        assert!(rest.iter().all(|&name| summary[name].is_null()), "{summary}");
     }
 }

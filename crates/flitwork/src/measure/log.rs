@@ -90,9 +90,9 @@ impl PacketLog {
         self.measured_taken - self.measured_arrived
     }
 
-    /// Mean channels on the way of a measured packet.
-    pub fn mean_hops(&self) -> f64 {
-        self.measured_hops as f64 / self.measured_arrived.max(1) as f64
+    /// Mean channels on the way of a measured packet, if there was one.
+    pub fn mean_hops(&self) -> Option<f64> {
+        (self.measured_arrived > 0).then(|| self.measured_hops as f64 / self.measured_arrived as f64)
     }
 
     /// Fingerprint of all arrivals.

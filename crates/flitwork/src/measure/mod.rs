@@ -82,8 +82,8 @@ pub struct SimulationResult {
     pub packet_latency: LatencySummary,
     /// From injection of the head to arrival of the tail, packets of the measurement [cycles].
     pub network_latency: LatencySummary,
-    /// Mean number of channels between routers on the way of a packet of the measurement.
-    pub mean_hops: f64,
+    /// Mean number of channels between routers on the way of a packet of the measurement; none if nothing was measured.
+    pub mean_hops: Option<f64>,
     /// Flits over every network channel in the whole run, indexed `[router][network port]`, flattened.
     pub link_flits: Vec<u64>,
     /// Flits ejected at every terminal in the measurement.

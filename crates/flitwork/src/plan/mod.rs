@@ -433,6 +433,15 @@ fn check_run(spec: &mut SimulationSpec, workload: &Workload) -> Result<()> {
             Workload::Open(_) => 100 * (run.warmup_cycles + run.measurement_cycles),
         };
     }
+    let needed = run.warmup_cycles + run.measurement_cycles;
+    if matches!(workload, Workload::Open(_)) && run.max_cycles < needed {
+        return Err(Error::config(
+            "run.max_cycles",
+            run.max_cycles,
+            format!("at least {needed} cycles: warm-up and measurement"),
+            "shorten run.warmup_cycles or run.measurement_cycles, or leave run.max_cycles out",
+        ));
+    }
     Ok(())
 }
 

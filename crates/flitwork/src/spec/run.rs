@@ -13,8 +13,8 @@ pub struct RunSpec {
     pub warmup_cycles: u64,
     /// Open loop: packets created, and flits ejected, in this many cycles count [cycles], at least 1. Default: 3000.
     pub measurement_cycles: u64,
-    /// Cycles after which the run ends in any case [cycles], at least 1. Closed loop: an error; open loop: saturated.
-    /// Default: 10^9 for a closed loop; 100 times warm-up and measurement for an open loop (written as 0).
+    /// Cycles after which the run ends in any case [cycles], at least 1. Closed loop: an error; open loop: saturated, and at
+    /// least warm-up and measurement. Default: 10^9 for a closed loop; 100 times warm-up and measurement for an open loop (written as 0).
     pub max_cycles: u64,
     /// Cycles without any flit moving, with flits in the network, after which a deadlock is looked for [cycles], at least 1.
     /// Default: 10000.
