@@ -21,7 +21,7 @@ from flitwork.errors import (
     ScheduleError,
     SimulationError,
 )
-from flitwork.experiment import load_study, run_study, sweep
+from flitwork.experiment import SweepError, load_study, run_study, sweep
 from flitwork.result import Result
 from flitwork.schedule import Check, check
 from flitwork.simulation import simulate
@@ -55,6 +55,7 @@ __all__ = [
     "ResultFileError",
     "ScheduleError",
     "SimulationError",
+    "SweepError",
     "Torus",
     "Workload",
     "__version__",

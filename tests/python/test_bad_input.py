@@ -17,78 +17,73 @@ def net(**options: Any) -> fw.Network:
     return fw.Torus(4, 4, **options)
 
 
-CASES: list[tuple[str, Callable[[], object], str, str, str]] = [
-    # what is wrong, how it is written, the path, a part of what is expected, a part of the hint
-    ("unknown option", lambda: net(vsc=2), "network.vsc", "vcs", "did you mean `vcs`?"),
-    ("option in another unit", lambda: net(latency_ns=2), "network.latency_ns", "latency_cycles", "latency_cycles"),
-    ("unknown run option", lambda: fw.simulate(net(), A2AT, max_cycle=5), "run.max_cycle", "", "`max_cycles`?"),  # type: ignore[call-arg]
-    ("unknown workload option", lambda: fw.all_to_all(flits=5), "workload.flits", "message_flits", "message_flits"),
-    ("unknown algorithm", lambda: fw.simulate(net(), fw.all_to_all("a2ta")), "workload.algorithm", "a2at", "a2at"),
-    ("unknown value", lambda: fw.simulate(net(switching="vct"), A2AT), "network.router.switching", "wormhole", ""),
-    ("unknown routing", lambda: fw.simulate(net(routing="xy"), A2AT), "network.routing.kind", "dimension_order", ""),
-    ("a text for a number", lambda: fw.simulate(net(vcs="two"), A2AT), "network.router.vcs", "", ""),
-    ("a unit in a number", lambda: fw.simulate(net(buffer_flits="2 kB"), A2AT), "network.router.buffer_flits", "", ""),
-    ("a fraction", lambda: fw.simulate(net(vcs=2.5), A2AT), "network.router.vcs", "", ""),
-    ("a number for a switch", lambda: fw.simulate(net(speculative=1), A2AT), "network.router.speculative", "bool", ""),
-    ("not a number", lambda: fw.simulate(net(), fw.uniform(offered_load=float("nan"))), "workload.offered_load", "", ""),
-    ("an object", lambda: fw.simulate(net(vcs=object()), A2AT), "network.router.vcs", "a number", ""),
-    ("a zero size", lambda: fw.simulate(fw.Torus(4, 0), A2AT), "network.topology.size[1]", "1 to 8192", ""),
-    ("a negative size", lambda: fw.simulate(fw.Torus(-4, 4), A2AT), "network.topology", "", ""),
-    ("no size", lambda: fw.simulate(fw.Torus(), A2AT), "network.topology.size", "1 to 6", ""),
-    ("seven dimensions", lambda: fw.simulate(fw.Mesh([2] * 7), A2AT), "network.topology.size", "1 to 6", ""),
-    ("wrap too short", lambda: fw.simulate(fw.Grid((4, 4), wrap=[True]), A2AT), "network.topology.wrap", "2", ""),
-    ("no controller", lambda: fw.simulate(net(controllers=0), A2AT), "network.terminal.controllers", "1 to", ""),
-    ("no buffer", lambda: fw.simulate(net(buffer_flits=0), A2AT), "network.router.buffer_flits", "1 to", ""),
-    ("an empty message", lambda: fw.simulate(net(), fw.all_to_all(message_flits=0)), "workload.message_flits", "1", ""),
-    ("no VC for the dateline", lambda: fw.simulate(net(vcs=1), A2AT), "network.router.vcs", "at least 2", "vcs = 2"),
-    (
-        "VCs for destinations",
-        lambda: fw.simulate(net(vcs=16, vc_policy="destination"), A2AT),
-        "network.router.vcs",
-        "32",
-        "vcs = 32",
-    ),
-    (
-        "a packet that does not fit",
-        lambda: fw.simulate(net(switching="virtual_cut_through", buffer_flits=20), A2AT),
-        "",
-        "",
-        "",
-    ),
-    (
-        "too large for memory",
-        lambda: fw.simulate(fw.Mesh(64, 64, 64), fw.uniform(offered_load=0.1), memory_limit_mb=10),
-        "",
-        "MB",
-        "",
-    ),
-    (
-        "too large for any memory",
-        lambda: fw.simulate(fw.Mesh(1000, 1000, 1000, vcs=64, buffer_flits=4096), fw.uniform(offered_load=0.1)),
-        "",
-        "",
-        "",
-    ),
-    ("an algorithm without peers", lambda: fw.simulate(fw.Mesh(1), A2AT), "network.topology.size", "2 routers", ""),
-    ("several terminals a router", lambda: fw.simulate(net(terminals_per_router=2), A2AT), "", "", ""),
-    ("a load above 1", lambda: fw.simulate(net(), fw.uniform(offered_load=1.5)), "workload.offered_load", "", ""),
-    ("no load", lambda: fw.simulate(net(), fw.uniform(offered_load=0.0)), "workload.offered_load", "", ""),
-    ("no measurement", lambda: fw.simulate(net(), fw.uniform(offered_load=0.1), measurement_cycles=0), "run.measurement_cycles", "1", ""),
-    ("arguments swapped", lambda: fw.simulate(A2AT, net()), "network", "Network", "fw.Torus"),  # type: ignore[arg-type]
-    ("nothing to draw", lambda: fw.plot.timeline(fw.simulate(net(), A2AT)), "run.record.packets", "", "packets=True"),
-    ("a check of nothing", lambda: fw.check("a3a", size=(4, 4)), "workload.algorithm", "a2at", ""),
+def point(n: int, **_: Any) -> tuple[fw.Network, fw.Workload]:
+    return fw.Torus(n, n), fw.all_to_all(message_flits=2)
+
+
+CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
+    # what is wrong, how it is written, the path, the value (a part of it), a part of what is expected, a part of the hint
+    ("unknown option", lambda: net(vsc=2), "network.vsc", "unknown key", "vcs", "did you mean `vcs`?"),
+    ("option in another unit", lambda: net(latency_ns=2), "network.latency_ns", "unknown key", "latency_cycles", "`latency_cycles`?"),
+    ("unknown run option", lambda: fw.simulate(net(), A2AT, max_cycle=5), "run.max_cycle", "unknown key", "max_cycles", "`max_cycles`?"),  # type: ignore[call-arg]
+    ("unknown workload option", lambda: fw.all_to_all(flits=5), "workload.flits", "unknown key", "message_flits", "`message_flits`?"),
+    ("unknown algorithm", lambda: fw.simulate(net(), fw.all_to_all("a2ta")), "workload.algorithm", "a2ta", "a2at", "did you mean a2at?"),
+    ("unknown value", lambda: fw.simulate(net(switching="vct"), A2AT), "network.router.switching", '"vct"', "wormhole, virtual_cut_through", ""),
+    ("unknown routing", lambda: fw.simulate(net(routing="xy"), A2AT), "network.routing.kind", '"xy"', "dimension_order", ""),
+    ("a text for a number", lambda: fw.simulate(net(vcs="two"), A2AT), "network.router.vcs", '"two"', "a whole number", 'string "two"'),
+    ("a unit in a number", lambda: fw.simulate(net(buffer_flits="2 kB"), A2AT), "network.router.buffer_flits", '"2 kB"', "a whole number", 'string "2 kB"'),
+    ("a fraction", lambda: fw.simulate(net(vcs=2.5), A2AT), "network.router.vcs", "2.5", "a whole number", "floating point"),
+    ("a number for a switch", lambda: fw.simulate(net(speculative=1), A2AT), "network.router.speculative", "1", "a boolean", "integer `1`"),
+    ("not a number", lambda: fw.simulate(net(), fw.uniform(offered_load=float("nan"))), "workload.offered_load", "nan", "a finite number", ""),
+    ("an object", lambda: fw.simulate(net(vcs=object()), A2AT), "network.router.vcs", "<object object", "a number, a string", ""),
+    ("a zero size", lambda: fw.simulate(fw.Torus(4, 0), A2AT), "network.topology.size[1]", "0", "1 to 8192 routers", ""),
+    ("a negative size", lambda: fw.simulate(fw.Torus(-4, 4), A2AT), "network.topology.size[0]", "-4", "a whole number, at least 0", "integer `-4`"),
+    ("no size", lambda: fw.simulate(fw.Torus(), A2AT), "network.topology.size", "[]", "1 to 6", ""),
+    ("seven dimensions", lambda: fw.simulate(fw.Mesh([2] * 7), A2AT), "network.topology.size", "[2, 2, 2, 2, 2, 2, 2]", "1 to 6", ""),
+    ("wrap too short", lambda: fw.simulate(fw.Grid((4, 4), wrap=[True]), A2AT), "network.topology.wrap", "[true]", "2 entries", ""),
+    ("no controller", lambda: fw.simulate(net(controllers=0), A2AT), "network.terminal.controllers", "0", "1 to", ""),
+    ("no buffer", lambda: fw.simulate(net(buffer_flits=0), A2AT), "network.router.buffer_flits", "0", "1 to 65535 flits", ""),
+    ("an empty message", lambda: fw.simulate(net(), fw.all_to_all(message_flits=0)), "workload.message_flits", "0", "at least 1 flit", ""),
+    ("no VC for the dateline", lambda: fw.simulate(net(vcs=1), A2AT), "network.router.vcs", "1", "at least 2", "vcs = 2"),
+    ("VCs for destinations", lambda: fw.simulate(net(vcs=16, vc_policy="destination"), A2AT), "network.router.vcs", "16", "at least 32", "vcs = 32"),
+    ("a packet that does not fit", lambda: fw.simulate(net(switching="virtual_cut_through", buffer_flits=20), A2AT), "workload.message_flits", "100", "at most the buffer of 20 flits", "network.router.buffer_flits = 100"),
+    ("too large for memory", lambda: fw.simulate(fw.Mesh(64, 64, 64), fw.uniform(offered_load=0.1), memory_limit_mb=10), "network.topology.size", "[64, 64, 64]", "at most 10 MB", "run.memory_limit_mb"),
+    ("too large for any memory", lambda: fw.simulate(fw.Mesh(1000, 1000, 1000, vcs=64, buffer_flits=4096), fw.uniform(offered_load=0.1)), "network.topology.size", "[1000, 1000, 1000]", "a simulation of at most", "a smaller network"),
+    ("an algorithm without peers", lambda: fw.simulate(fw.Mesh(1), A2AT), "network.topology.size", "1", "at least 2 routers", ""),
+    ("several terminals a router", lambda: fw.simulate(net(terminals_per_router=2), A2AT), "network.topology.terminals_per_router", "2", "one rank a router", ""),
+    ("a load above 1", lambda: fw.simulate(net(), fw.uniform(offered_load=1.5)), "workload.offered_load", "1.5", "at most 1 packet a cycle", ""),
+    ("no load", lambda: fw.simulate(net(), fw.uniform(offered_load=0.0)), "workload.offered_load", "0", "more than 0", ""),
+    ("no measurement", lambda: fw.simulate(net(), fw.uniform(offered_load=0.1), measurement_cycles=0), "run.measurement_cycles", "0", "at least 1 cycle", ""),
+    ("arguments swapped", lambda: fw.simulate(A2AT, net()), "network", "all_to_all(", "a Network", "fw.Torus"),  # type: ignore[arg-type]
+    ("nothing to draw", lambda: fw.plot.timeline(fw.simulate(net(), A2AT)), "run.record.packets", "false", "packets to draw", "packets=True"),
+    ("a check of nothing", lambda: fw.check("a3a", size=(4, 4)), "workload.algorithm", "a3a", "a2at", "did you mean"),
+    ("no jobs", lambda: fw.sweep(point, n=[3], jobs=0), "jobs", "0", "at least 1", "leave it out to use all cores"),
+    ("negative jobs", lambda: fw.sweep(point, n=[3], jobs=-2), "jobs", "-2", "at least 1", "all cores"),
+    ("half a job", lambda: fw.sweep(point, n=[3], jobs=1.5), "jobs", "1.5", "a whole number", "all cores"),  # type: ignore[arg-type]
+    ("no jobs for a study", lambda: fw.run_study(_study(), "never-made", jobs=0), "jobs", "0", "at least 1", "all cores"),
+    ("a seed twice", lambda: fw.sweep(point, n=[3], seeds=[4, 5, 4]), "sweep.seeds[2]", "4", "each seed once", "the same result"),
+    ("a negative seed", lambda: fw.sweep(point, n=[3], seeds=[-1]), "sweep.seeds[0]", "-1", "from 0 to 2^64 - 1", ""),
+    ("a seed that is no number", lambda: fw.sweep(point, n=[3], seeds=[1, "2"]), "sweep.seeds[1]", "'2'", "a whole number", ""),  # type: ignore[list-item]
+    ("one seed without a list", lambda: fw.sweep(point, n=[3], seeds=3), "sweep.seeds", "3", "a list of whole numbers", "seeds=[3]"),  # type: ignore[arg-type]
+    ("no seeds", lambda: fw.sweep(point, n=[3], seeds=[]), "sweep.seeds", "[]", "at least one seed", "seed 1"),
+    ("an axis without values", lambda: fw.sweep(point, n=[]), "sweep.n", "[]", "at least one value", "remove n"),
+    ("an axis that is no list", lambda: fw.sweep(point, n=3), "sweep.n", "3", "a list of values", "n=[3]"),  # type: ignore[arg-type]
+    ("an axis that is a text", lambda: fw.sweep(point, n="34"), "sweep.n", "'34'", "a list of values", "n=['34']"),
+    ("a value twice", lambda: fw.sweep(point, n=[3, 4, 3]), "sweep.n[2]", "3", "each value once", "remove one"),
+    ("an axis like a column", lambda: fw.sweep(point, n=[3], size=[3]), "sweep.size", '"size"', "no column of the results", "size_"),
+    ("a sweep of nothing", lambda: fw.sweep(lambda n: fw.Torus(n, n), n=[3]), "sweep.simulate(n=3)", "Torus(3, 3)", "a network and a workload", ""),  # type: ignore[arg-type, return-value]
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("write", "path", "expected", "hint"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
-def test_bad_input_is_explained(write: Callable[[], object], path: str, expected: str, hint: str) -> None:
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_bad_input_is_explained(case: tuple[str, Callable[[], object], str, str, str, str]) -> None:
+    _, write, path, value, expected, hint = case
+    assert path and value and expected
     with pytest.raises(fw.ConfigError) as caught:
         write()
     error = caught.value
-    assert error.path.startswith(path)
-    assert error.value and error.expected
-    assert expected in error.expected
-    assert hint in error.hint
+    assert error.path == path
+    assert error.value.startswith(value) and expected in error.expected and hint in error.hint, str(error)
     assert isinstance(error, ValueError) and error.path in str(error)
 
 

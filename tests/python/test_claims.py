@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import flitwork as fw
 import pandas as pd
 import pytest
+from conftest import STUDY, Cli
+from flitwork.studies import reproduce
 from flitwork.studies.claims import Claim, Measure, judged, measured
 
 
@@ -43,9 +48,94 @@ def test_measures() -> None:
     assert measured(Measure(experiment="e", column="cycles", where={"kind": "a"}, per={"kind": "b"}), RESULTS)[0] == 2
     assert measured(Measure(experiment="e", column="cycles", statistic="max"), RESULTS) == (14.0, 0.0)
     assert measured(Measure(experiment="g", column="cycles", where={"kind": "a"}), RESULTS) == (None, 0.0)
+    gaps = RESULTS.assign(cycles=[10.0, *[float("nan")] * 4])
+    assert measured(Measure(experiment="e", column="cycles"), gaps) == (10.0, 0.0)
+    assert measured(Measure(experiment="f", column="cycles"), gaps) == (None, 0.0)
 
 
 def test_a_claim_for_the_full_study_waits() -> None:
     claim = Claim(id="c", paper=12.0, quick=False, measure=Measure(experiment="e", column="cycles"))
     assert judged([claim], [], RESULTS, quick=True)[0].verdict == "not measured"
     assert judged([claim], [], RESULTS, quick=False)[0].ours == 9
+
+
+def test_no_number_is_no_measurement() -> None:
+    claim = Claim(id="c", paper=12.0)
+    (found,) = judged([claim], [Claim(id="c", ours=float("nan"))], RESULTS, quick=False)
+    assert found.ours is None and found.verdict == "not measured"
+
+
+CLAIM = """
+[[claims]]
+id = "c"
+paper = 1.0
+relation = "at_least"
+measure = { experiment = "e", column = "completion_cycles", where = { N = 4 } }
+"""
+
+
+WITHOUT_PLOTS = STUDY[: STUDY.index("[[plots]]")]
+
+
+def folder(tmp_path: Path, claims: str = CLAIM, study: str = WITHOUT_PLOTS, python: str = "") -> Path:
+    at = tmp_path / "author-2026-key"
+    at.mkdir(exist_ok=True)
+    (at / "study.toml").write_text(study)
+    (at / "claims.toml").write_text(claims)
+    if python:
+        (at / "claims.py").write_text(python)
+    return at
+
+
+def test_not_measured_fails_the_full_study_only(tmp_path: Path) -> None:
+    study, out = str(folder(tmp_path)), tmp_path / "out"
+    (claim,) = reproduce(study, out, quick=True).claims
+    assert claim.verdict == "not measured" and claim.note == "needs the full study"
+    assert reproduce(study, out).failed == []
+    for expected in ("reproduced", "differs"):
+        folder(tmp_path, f'[[claims]]\nid = "c"\npaper = 1.0\nexpected = "{expected}"\n')
+        assert reproduce(study, out, quick=True).failed == []
+        assert [claim.id for claim in reproduce(study, out).failed] == ["c"]
+
+
+def test_the_command_fails_for_what_was_not_measured(tmp_path: Path, cli: Cli) -> None:
+    study = folder(tmp_path, '[[claims]]\nid = "c"\npaper = 1.0\n')
+    done = cli("reproduce", study, "--quick")
+    assert done.returncode == 0 and "not measured (needs the full study)" in done.stdout
+    done = cli("reproduce", study)
+    assert done.returncode == 1 and "failed: c was not measured" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "path", "value", "expected", "hint"),
+    [
+        ('"e"', '"f"', "claims[0].measure.experiment", '"f"', "an experiment of the study: e", ""),
+        ("completion_cycles", "completion_cycle", "claims[0].measure.column", "completion_cycle", "completion_cycles", "`completion_cycles`?"),
+        ("completion_cycles", "status", "claims[0].measure.column", '"status"', "with numbers", ""),
+        ("N = 4", "M = 4", "claims[0].measure.where.M", '"M"', "a column of experiment e", ""),
+        ("N = 4", "N = 5", "claims[0].measure.where.N", "5", "a value of N: 3, 4", ""),
+        ("where =", "per =", "", "", "", ""),
+        ("{ N = 4 }", '{ N = 4 }, per = { "workload.algorithm" = "a2a" }', "claims[0].measure.per.workload.algorithm", "'a2a'", "a2at, a2and", "a2at"),
+    ],
+)  # fmt: skip
+def test_measures_name_what_exists(
+    tmp_path: Path, change: str, to: str, path: str, value: str, expected: str, hint: str
+) -> None:
+    study = folder(tmp_path, CLAIM.replace(change, to, 1))
+    if not path:
+        reproduce(str(study), tmp_path / "out", quick=True)
+        return
+    with pytest.raises(fw.ConfigError) as caught:
+        reproduce(str(study), tmp_path / "out", quick=True)
+    error = caught.value
+    assert error.path == path and value in error.value and expected in error.expected and hint in error.hint, str(error)
+    assert not (tmp_path / "out").exists()
+
+
+def test_claims_are_judged_by_the_points_that_are_left(tmp_path: Path, cli: Cli) -> None:
+    failing = STUDY.replace("N = [3, 4],", 'N = [3, 4], "run.max_cycles" = [20, 100000],')
+    python = 'def claims(results):\n    return [{"x": 1}[results["run.max_cycles"].min()]]\n'
+    done = cli("reproduce", folder(tmp_path, study=failing, python=python))
+    assert done.returncode == 3, done.stderr
+    assert "8 of 16 points failed" in done.stderr and "1 reproduced" in done.stdout
+    assert "claims.py cannot use the points that are left (KeyError" in done.stderr and "Traceback" not in done.stderr

@@ -52,6 +52,7 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("simulate", "uniform", "--sync", "local", "--load", "0.1"), 2, "workload.sync"),
         (("simulate", "a2at", "--set", "max_cycles=10"), 3, "not complete after 10 cycles"),
         (("run", "missing.toml"), 2, "exists"),
+        (("run", "missing.toml", "--jobs", "0"), 2, "--jobs"),
         (("plan", "missing.toml"), 2, "exists"),
         (("show", "missing.parquet"), 2, "no such file"),
         (("reproduce", "takaue-2011"), 2, "error"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -13,9 +16,9 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from conftest import COMMAND, STUDY, Cli, environment
-from flitwork.experiment import Watcher, load_study
-from flitwork.experiment.execute import Job, Status
+from flitwork.experiment import Job, Status, Watcher, load_study, parse_study
 from flitwork.result import Result
+from flitwork.strict import tomllib
 
 
 class Recorder(Watcher):
@@ -94,10 +97,20 @@ def test_a_damaged_point_is_computed_again(study: Path, tmp_path: Path) -> None:
     victim = sorted((tmp_path / "points").glob("*.parquet"))[0]
     victim.write_bytes(victim.read_bytes()[:100])
     recorder = Recorder()
-    with pytest.warns(UserWarning, match=victim.name):
+    with pytest.warns(UserWarning, match=victim.name) as warned:
         fw.run_study(load_study(study), tmp_path, watcher=recorder)
+    assert len(warned) == 1
     assert recorder.computed == [victim.stem]
     assert fw.load(victim).plan_hash == victim.stem
+
+
+def test_the_result_of_another_plan_is_not_taken(study: Path, tmp_path: Path) -> None:
+    fw.run_study(load_study(study), tmp_path)
+    one, other = sorted((tmp_path / "points").glob("*.parquet"))[:2]
+    one.write_bytes(other.read_bytes())
+    with pytest.warns(UserWarning, match="another plan"):
+        fw.run_study(load_study(study), tmp_path)
+    assert fw.load(one).plan_hash == one.stem
 
 
 def test_errors_come_before_anything_runs(tmp_path: Path, cli: Cli) -> None:
@@ -108,12 +121,50 @@ def test_errors_come_before_anything_runs(tmp_path: Path, cli: Cli) -> None:
     assert points(tmp_path / "out") == {}
 
 
-def test_a_simulation_that_fails_does_not_stop_the_others(tmp_path: Path, cli: Cli) -> None:
+FAILING = STUDY.replace("N = [3, 4],", 'N = [3, 4], "run.max_cycles" = [20, 100000],')
+
+
+def test_points_that_fail_are_left_out_and_listed(tmp_path: Path, cli: Cli) -> None:
+    study, out = tmp_path / "study.toml", tmp_path / "out"
+    study.write_text(FAILING)
+    done = cli("run", study, "--out", out)
+    assert done.returncode == 3
+    assert "8 of 16 points failed" in done.stderr and "8 of 16 points are stored, 8 failed" in done.stderr
+    assert "e(N=3, run.max_cycles=20, workload.algorithm=a2at, seed=1): not complete after 20 cycles" in done.stderr
+    assert "Traceback" not in done.stderr
+    table = pd.read_csv(out / "results.csv")
+    assert list(table["run.max_cycles"]) == [100000] * 8 and table["cycles_per_N"].notna().all()
+    assert (out / "figures" / "figure.png").exists() and len(points(out)) == 8
+    failures = pd.read_csv(out / "failures.csv")
+    assert list(failures["run.max_cycles"]) == [20] * 8 and list(failures["error"]) == ["SimulationError"] * 8
+    assert failures["message"].str.contains("max_cycles").all()
+    found = json.loads(cli("run", study, "--out", out, "--json").stdout)
+    assert [p["status"] for p in found["points"]].count("failed") == 8
+    study.write_text(STUDY)
+    assert cli("run", study, "--out", out).returncode == 0 and not (out / "failures.csv").exists()
+
+
+def test_all_points_may_fail(tmp_path: Path, cli: Cli) -> None:
     study = tmp_path / "study.toml"
-    study.write_text(STUDY.replace("N = [3, 4],", 'N = [3, 4], "run.max_cycles" = [20, 100000],'))
+    study.write_text(STUDY.replace("[base.workload]", "[base.run]\nmax_cycles = 20\n\n[base.workload]"))
     done = cli("run", study, "--out", tmp_path / "out")
-    assert done.returncode == 3 and "not complete after 20 cycles" in done.stderr and "e(N=" in done.stderr
-    assert len(points(tmp_path / "out")) == 8
+    assert done.returncode == 3 and "8 of 8 points failed" in done.stderr and "Traceback" not in done.stderr
+    assert len(pd.read_csv(tmp_path / "out" / "results.csv")) == 0
+    assert "cycles_per_N" in pd.read_parquet(tmp_path / "out" / "results.parquet").columns
+
+
+def test_failures_in_python(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="8 of 16 points failed"):
+        done = fw.run_study(parse_study(tomllib.loads(FAILING)), tmp_path)
+    assert len(done.failures) == 8 and len(done.table) == 8 and len(done.results) == 8
+    assert done.failures[0].job.points[0].label == "e(N=3, run.max_cycles=20, workload.algorithm=a2at, seed=1)"
+
+    def point(flits: int) -> tuple[fw.Network, fw.Workload]:
+        return fw.Torus(3, 3), fw.all_to_all(message_flits=flits)
+
+    with pytest.raises(fw.SweepError, match=r"1 of 2 points failed.*\n.*flits=100") as caught:
+        fw.sweep(point, flits=[1, 100], run={"max_cycles": 40})
+    assert list(caught.value.table["flits"]) == [1] and len(caught.value.failures) == 1
 
 
 def test_an_unwritable_folder_is_named_before_anything_runs(study: Path, tmp_path: Path, cli: Cli) -> None:
@@ -154,6 +205,67 @@ def test_control_c_keeps_what_is_finished(slow_study: Path, tmp_path: Path) -> N
     assert "the same command continues" in errors and "Traceback" not in errors
     assert 1 <= len(points(out)) < 12
     assert not list((out / "points").glob(".*.tmp"))
+
+
+def test_control_c_twice_leaves_a_clean_terminal(slow_study: Path, tmp_path: Path) -> None:
+    """On a terminal: the bar stops, the cursor is back, no traceback, however impatient the user is."""
+    out = tmp_path / "out"
+    screen, terminal = pty.openpty()
+    command = [*COMMAND, "run", str(slow_study), "--out", str(out), "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=terminal, stderr=terminal, text=True, env=environment())
+    os.close(terminal)
+    shown = Screen(screen)
+    wait_for_points(out, 1, process)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    text = shown.text()
+    assert "simulating" in text and "interrupted" in text and "Traceback" not in text
+    assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
+
+
+class Screen(threading.Thread):
+    """Reads what a terminal shows."""
+
+    def __init__(self, screen: int) -> None:
+        super().__init__(daemon=True)
+        self.screen = screen
+        self.parts: list[bytes] = []
+        self.start()
+
+    def run(self) -> None:
+        with contextlib.suppress(OSError):
+            while part := os.read(self.screen, 4096):
+                self.parts.append(part)
+
+    def text(self) -> str:
+        self.join(timeout=10)
+        return b"".join(self.parts).decode()
+
+
+def test_an_interrupt_anywhere_ends_the_display(study: Path, tmp_path: Path) -> None:
+    class Interrupted(Recorder):
+        def __init__(self, at: str) -> None:
+            super().__init__()
+            self.at = at
+
+        def begin(self, status: Status) -> None:
+            self.press("begin")
+
+        def tick(self, status: Status) -> None:
+            self.press("tick")
+
+        def press(self, where: str) -> None:
+            if where == self.at:
+                raise KeyboardInterrupt
+
+    for at in ("begin", "tick"):
+        watcher = Interrupted(at)
+        with pytest.raises(KeyboardInterrupt):
+            fw.run_study(load_study(study), tmp_path / at, watcher=watcher)
+        assert len(watcher.status) == 1
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("flitwork")]
 
 
 @pytest.mark.slow

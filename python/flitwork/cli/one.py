@@ -29,7 +29,7 @@ from flitwork.cli.options import (
     parse_size,
 )
 from flitwork.cli.output import guarded, print_json, print_table, say
-from flitwork.experiment import expand, load_study, plan_points
+from flitwork.experiment import load_study, plan_study
 from flitwork.result import Result, run_plan
 from flitwork.schedule import Check, check_plan
 from flitwork.spec import patterns, to_json
@@ -120,7 +120,7 @@ def plan(
 
 
 def _plan_study(path: Path, quick: bool, as_json: bool) -> None:
-    jobs = plan_points(expand(load_study(path), quick))
+    jobs = plan_study(load_study(path), quick)
     plans = [(job, json.loads(job.plan().json)) for job in jobs]
     if as_json:
         print_json([{"points": [p.label for p in job.points], **plan} for job, plan in plans])
@@ -166,7 +166,7 @@ def bound(
       flitwork bound examples/torus_sizes.toml --json
     """
     if is_study(what):
-        jobs = plan_points(expand(load_study(Path(what)), quick))
+        jobs = plan_study(load_study(Path(what)), quick)
         bounds = [(job.points[0].label, Bound(json.loads(job.plan().bound()))) for job in jobs]
     else:
         load = 0.1 if what in patterns() else None

@@ -20,10 +20,8 @@ def watcher() -> Watcher:
     return Bar() if sys.stderr.isatty() else Lines()
 
 
-def duration(seconds: float | None) -> str:
+def duration(seconds: float) -> str:
     """``3 min 20 s``."""
-    if seconds is None:
-        return "?"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -40,12 +38,12 @@ class Bar(Watcher):
             TextColumn("simulating"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("points"),
+            TextColumn("points[red]{task.fields[failed]}[/]"),
             TimeElapsedColumn(),
             TextColumn("[cyan]{task.fields[left]}"),
             console=Console(stderr=True),
         )
-        self.task = self.progress.add_task("run", left="")
+        self.task = self.progress.add_task("run", left="", failed="")
 
     def begin(self, status: Status) -> None:
         """Shows the bar."""
@@ -58,11 +56,11 @@ class Bar(Watcher):
         """Moves the bar: by work, so that long points count more; the number beside it counts points."""
         left = status.seconds_left
         shown = "" if left is None else f"about {duration(left)} left"
-        self.progress.update(self.task, completed=status.done, total=status.total, left=shown)
+        self.progress.update(self.task, completed=status.done, total=status.total, left=shown, failed=_failed(status))
 
     def end(self, status: Status) -> None:
         """Leaves the bar as it is."""
-        self.progress.update(self.task, completed=status.done, total=status.total, left="")
+        self.progress.update(self.task, completed=status.done, total=status.total, left="", failed=_failed(status))
         self.progress.stop()
 
 
@@ -82,11 +80,19 @@ class Lines(Watcher):
         """Says how far it is, if it has not done so lately."""
         if time.monotonic() - self.last >= _LINE_SECONDS:
             self.last = time.monotonic()
-            note(f"{status.done} of {status.total} points, about {duration(status.seconds_left)} left")
+            left = status.seconds_left
+            note(
+                f"{status.done} of {status.total} points{_failed(status)}"
+                + ("" if left is None else f", about {duration(left)} left")
+            )
 
     def finished(self, job: Job, result: Result) -> None:
         """Nothing: a line a point would be too much."""
 
     def end(self, status: Status) -> None:
         """Says how far it came."""
-        note(f"{status.done} of {status.total} points are stored")
+        note(f"{status.done} of {status.total} points are stored{_failed(status)}")
+
+
+def _failed(status: Status) -> str:
+    return f", {status.failed} failed" if status.failed else ""

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from flitwork.cli.options import AsJson, Jobs, Quick
-from flitwork.cli.output import CLAIM_FAILED, cell, guarded, note, print_json, print_table, say
+from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, cell, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.experiment import StudyRun, load_study, run_study
 from flitwork.studies import Claim, Reproduction, published
@@ -34,6 +34,7 @@ def run(
     """Run every simulation of a study file, then write its tables and figures.
 
     Each finished point is stored at once. The same command continues what was interrupted, and computes nothing twice.
+    A simulation that fails does not stop the others: it is left out of tables and figures, and the exit code is 3.
 
     Examples:
 
@@ -53,6 +54,8 @@ def run(
         print_json(_summary(done))
     else:
         _show_files(done.files, done.figures)
+    if done.failures:
+        raise typer.Exit(SIMULATION_FAILED)
 
 
 @guarded
@@ -67,7 +70,8 @@ def reproduce(
 ) -> None:
     """Run a published study again and judge each claim of its paper.
 
-    The exit code is 1 if a claim that this version stands for is not reproduced.
+    The exit code is 1 if a claim that this version stands for is not reproduced, or if the full study did not measure
+    one.
 
     Examples:
 
@@ -85,6 +89,8 @@ def reproduce(
     else:
         _show_claims(done)
         _show_files(done.run.files, done.figures)
+    if done.run.failures:
+        raise typer.Exit(SIMULATION_FAILED)
     if done.failed:
         raise typer.Exit(CLAIM_FAILED)
 
@@ -110,6 +116,9 @@ def _summary(done: StudyRun) -> dict[str, Any]:
 
 
 def _outcome(done: StudyRun, key: str) -> dict[str, Any]:
+    if key not in done.results:
+        (error,) = (failure.error for failure in done.failures if failure.job.hash == key)
+        return {"status": "failed", "error": type(error).__name__, "message": str(error)}
     row = done.results[key].row
     return {name: row[name] for name in ("status", "completion_cycles", "distance_from_bound", "digest")}
 
@@ -139,7 +148,8 @@ def _show_claims(done: Reproduction) -> None:
         counts[claim.verdict] = counts.get(claim.verdict, 0) + 1
     say(", ".join(f"[{_COLOUR[verdict]}]{count} {verdict}[/]" for verdict, count in counts.items()))
     for claim in done.failed:
-        say(f"[red]failed[/]: {escape(claim.id)} should be reproduced")
+        fault = "was not measured" if claim.verdict == "not measured" else "should be reproduced"
+        say(f"[red]failed[/]: {escape(claim.id)} {fault}")
 
 
 def _row(claim: Claim) -> tuple[str, ...]:

@@ -1,29 +1,39 @@
 """Studies: many simulations from one file or one function, run on all cores and kept on the disk.
 
-A study file becomes points (``points``), points become plans (``execute``), finished plans are stored one by one
-(``store``) and put into one table (``table``).
+A study file becomes points (``points``, ``axes``), points become plans (``jobs``), an engine runs them (``execute``,
+``engines``), finished plans are stored one by one (``store``) and put into one table (``table``), whose columns are
+known before (``columns``).
 """
 
-from flitwork.experiment.execute import Job, Status, Watcher, execute, plan_points
-from flitwork.experiment.points import Point, expand
+from flitwork.experiment.columns import RESULT_COLUMNS, Columns
+from flitwork.experiment.execute import Execution, Status, Watcher, execute
+from flitwork.experiment.jobs import Failure, Job, plan_points
+from flitwork.experiment.points import Point, expand, known_columns
 from flitwork.experiment.store import Store
-from flitwork.experiment.study import StudyRun, run_study
+from flitwork.experiment.study import StudyRun, plan_study, run_study
 from flitwork.experiment.study_file import StudyFile, load_study, parse_study
-from flitwork.experiment.sweep import sweep
+from flitwork.experiment.sweep import SweepError, sweep
 
 __all__ = [
+    "RESULT_COLUMNS",
+    "Columns",
+    "Execution",
+    "Failure",
     "Job",
     "Point",
     "Status",
     "Store",
     "StudyFile",
     "StudyRun",
+    "SweepError",
     "Watcher",
     "execute",
     "expand",
+    "known_columns",
     "load_study",
     "parse_study",
     "plan_points",
+    "plan_study",
     "run_study",
     "sweep",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,42 +27,85 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {"min": np.minimum, "max": np.maximum}
 _WHAT = "arithmetic of names and numbers: + - * / // % ** ( ) min(a, b) max(a, b)"
 _MAX_EXPONENT = 64
+_NAME = re.compile(r"[^\W\d][\w.]*")
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 
 
 def evaluate(text: str, names: Mapping[str, Any], path: str) -> Any:
     """The value of ``text``; a name may contain dots (``workload.message_flits``). ``path`` says where it stands."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        raise ConfigError(path, f'"{text}"', _WHAT) from None
+    tree = check(text, names, path)
     try:
         return _value(tree, names, path, text)
     except (TypeError, ArithmeticError, RecursionError) as error:
         raise ConfigError(path, f'"{text}"', "an expression that has a value", str(error)) from None
 
 
-def _value(node: ast.expr, names: Mapping[str, Any], path: str, text: str) -> Any:
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
-        return node.value
-    if isinstance(node, (ast.Name, ast.Attribute)):
-        name = ast.unparse(node)
-        if name in names:
-            return names[name]
-        raise ConfigError(path, f'"{text}"', f"names out of {', '.join(names) or '(none)'}", did_you_mean(name, names))
+def check(text: str, names: Iterable[str], path: str) -> ast.expr:
+    """The syntax tree of ``text``, which is arithmetic of ``names`` only; nothing is computed."""
+    known = list(names)
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        nodes = list(_parts(tree))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ConfigError(path, f'"{text}"', _WHAT) from None
+    for node in nodes:
+        if isinstance(node, (ast.Name, ast.Attribute)) and (name := ast.unparse(node)) not in known:
+            expected = f"names out of {', '.join(known) or '(none)'}"
+            raise ConfigError(path, f'"{text}"', expected, did_you_mean(name, known))
+    return tree
+
+
+def _parts(node: ast.expr) -> Iterator[ast.expr]:
+    """``node`` and what it consists of; ``ValueError`` for what is no arithmetic."""
+    yield node
     if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+        yield from _parts(node.left)
+        yield from _parts(node.right)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield from _parts(node.operand)
+    elif isinstance(node, ast.Call) and len(node.args) == 2 and not node.keywords:
+        if not (isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS):
+            raise ValueError
+        for argument in node.args:
+            yield from _parts(argument)
+    elif isinstance(node, ast.Constant):
+        if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
+            raise ValueError
+    elif not isinstance(node, (ast.Name, ast.Attribute)):
+        raise ValueError
+
+
+def _value(node: ast.expr, names: Mapping[str, Any], path: str, text: str) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.BinOp):
         left, right = (_value(side, names, path, text) for side in (node.left, node.right))
         if isinstance(node.op, ast.Pow) and not np.all(np.abs(right) <= _MAX_EXPONENT):
             raise ConfigError(path, f'"{text}"', f"an exponent of at most {_MAX_EXPONENT}")
         return _BINARY[type(node.op)](left, right)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+    if isinstance(node, ast.UnaryOp):
         return -_value(node.operand, names, path, text)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2 and not node.keywords:
-        function = _FUNCTIONS.get(node.func.id)
-        if function is not None:
-            result = function(*(_value(argument, names, path, text) for argument in node.args))
-            return result.item() if isinstance(result, np.generic) else result
-    raise ConfigError(path, f'"{text}"', _WHAT)
+    if isinstance(node, ast.Call):
+        function = _FUNCTIONS[ast.unparse(node.func)]
+        result = function(*(_value(argument, names, path, text) for argument in node.args))
+        return result.item() if isinstance(result, np.generic) else result
+    return names[ast.unparse(node)]
+
+
+def placeholders(value: Any) -> set[str]:
+    """The names that the ``${...}`` inside ``value`` use, as far as they can be read."""
+    if isinstance(value, Mapping):
+        return placeholders(list(value.values()))
+    if isinstance(value, list):
+        return {name for inner in value for name in placeholders(inner)}
+    if not isinstance(value, str):
+        return set()
+    return {name for match in _PLACEHOLDER.finditer(value) for name in names_in(match[1])}
+
+
+def names_in(text: str) -> set[str]:
+    """Every name in ``text``, also where it is no arithmetic."""
+    return set(_NAME.findall(text))
 
 
 def fill(value: Any, names: Mapping[str, Any], path: str) -> Any:

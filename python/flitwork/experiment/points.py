@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork.errors import ConfigError, unknown_key
-from flitwork.experiment.expression import fill
+from flitwork.errors import unknown_key
+from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_seeds, check_used
+from flitwork.experiment.columns import Columns, check_plots, columns_of
+from flitwork.experiment.expression import fill, names_in, placeholders
 from flitwork.experiment.study_file import Experiment, StudyFile
-
-_SECTIONS = ("network", "workload", "run")
 
 
 @dataclass(frozen=True)
@@ -41,29 +41,50 @@ def expand(study: StudyFile, quick: bool = False) -> list[Point]:
     return points
 
 
+def known_columns(study: StudyFile, quick: bool = False) -> dict[str, Columns]:
+    """The columns that the results of each experiment will have."""
+    points = expand(study, quick)
+    found: dict[str, Columns] = {}
+    for i, experiment in enumerate(study.experiments):
+        mine = [point for point in points if point.experiment == experiment.id]
+        if mine:
+            params, specs = [point.params for point in mine], [point.spec for point in mine]
+            found[experiment.id] = columns_of(experiment, f"experiments[{i}]", params, specs)
+    return found
+
+
+def check_names(study: StudyFile) -> None:
+    """Every column that the study names will exist, in the smaller version too."""
+    check_plots(study.plots, known_columns(study))
+    # It may leave out values that a plot selects.
+    check_plots(study.plots, known_columns(study, quick=True), values=False)
+
+
 def _points(study: StudyFile, experiment: Experiment, path: str, quick: bool) -> Iterator[Point]:
-    faster = experiment.quick if quick else None
-    grid = _flatten(experiment.grid, f"{path}.grid")
-    zipped = experiment.zip
-    seeds = experiment.seeds
+    seeds, where = experiment.seeds, f"{path}.seeds"
     changes = [(experiment.set, f"{path}.set")]
-    if faster:
-        grid.update(_flatten(faster.grid, f"{path}.quick.grid"))
-        zipped = zipped if faster.zip is None else faster.zip
-        seeds = faster.seeds or seeds
-        changes.append((faster.set, f"{path}.quick.set"))
+    if quick:
+        changes.append((experiment.quick.set, f"{path}.quick.set"))
+        if experiment.quick.seeds is not None:
+            seeds, where = experiment.quick.seeds, f"{path}.quick.seeds"
+    check_seeds(seeds, where)
     spec = copy.deepcopy(study.base)
     _check_sections(spec, "base")
-    for change, where in changes:
+    for change, place in changes:
         for key, value in change.items():
-            _put(spec, key, value, where)
-    axes = [_columns({key: values}) for key, values in grid.items()]
-    groups = [zipped] if isinstance(zipped, dict) else zipped
-    axes += [_columns(_zip(group, f"{path}.zip")) for group in groups if group]
-    for combination in itertools.product(*axes):
-        params = {key: value for part in combination for key, value in part.items()}
+            _put(spec, key, value, place)
+    axes = axes_of(experiment, path, quick)
+    _check_used(spec, axes, experiment)
+    for combination in itertools.product(*(axis.combinations for axis in axes)):
+        params = {key: value for step in combination for key, value in step.items()}
         for seed in seeds:
             yield Point(experiment.id, path, params, seed, _fill(spec, params, seed, path))
+
+
+def _check_used(spec: Mapping[str, Any], axes: list[Axis], experiment: Experiment) -> None:
+    dotted = [values for axis in axes for name, values in axis.values.items() if "." in name]
+    derived = {name for text in experiment.columns.values() for name in names_in(text)}
+    check_used(axes, placeholders([spec, dotted]), derived)
 
 
 def _fill(spec: Mapping[str, Any], params: Mapping[str, Any], seed: int, path: str) -> dict[str, Any]:
@@ -77,41 +98,10 @@ def _fill(spec: Mapping[str, Any], params: Mapping[str, Any], seed: int, path: s
     return filled
 
 
-def _columns(axis: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
-    """The values of one axis, or of several that go together, one dictionary each."""
-    return [dict(zip(axis, values, strict=True)) for values in zip(*axis.values(), strict=True)]
-
-
-def _zip(group: Mapping[str, Any], path: str) -> dict[str, list[Any]]:
-    axes = _flatten(group, path)
-    lengths = {key: len(values) for key, values in axes.items()}
-    if len(set(lengths.values())) > 1:
-        raise ConfigError(path, lengths, "lists of the same length", "values of a zip go together, one by one")
-    return axes
-
-
-def _flatten(axes: Mapping[str, Any], path: str, prefix: str = "") -> dict[str, list[Any]]:
-    """``{a: {b: [1]}}`` as ``{"a.b": [1]}``; every leaf must be a list that is not empty."""
-    flat: dict[str, list[Any]] = {}
-    for key, value in axes.items():
-        name = f"{prefix}{key}"
-        if isinstance(value, Mapping):
-            flat.update(_flatten(value, path, f"{name}."))
-            continue
-        if not isinstance(value, list) or not value:
-            raise ConfigError(f"{path}.{name}", value, "a list of at least one value", f"write {key} = [{value}]")
-        if "." in name and name.split(".")[0] not in _SECTIONS:
-            raise unknown_key(path, name.split(".")[0], _SECTIONS, "tables")
-        if name == "run.seed":
-            raise ConfigError(f"{path}.run.seed", value, "no seed here", f"write seeds = {value} in the experiment")
-        flat[name] = value
-    return flat
-
-
 def _check_sections(spec: Mapping[str, Any], path: str) -> None:
     for key in spec:
-        if key not in _SECTIONS:
-            raise unknown_key(path, key, _SECTIONS, "tables")
+        if key not in SECTIONS:
+            raise unknown_key(path, key, SECTIONS, "tables")
 
 
 def _put(spec: dict[str, Any], key: str, value: Any, path: str) -> None:

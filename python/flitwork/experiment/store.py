@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 
@@ -16,23 +17,38 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = writable_folder(folder / "points")
         remove_abandoned(self.folder)
+        self._useless: dict[str, tuple[int, int]] = {}
 
     def path(self, plan_hash: str) -> Path:
         """Where the result of that plan is or will be."""
         return self.folder / f"{plan_hash}.parquet"
 
     def get(self, plan_hash: str) -> Result | None:
-        """The stored result; ``None`` if there is none, or none that can be read (then a warning names the file)."""
+        """The stored result; ``None`` if there is none, or none that can be read (then one warning names the file)."""
         path = self.path(plan_hash)
-        if not path.exists():
+        version = _version(path)
+        if version is None or self._useless.get(plan_hash) == version:
             return None
         try:
             result = Result.load(path)
+            fault = "" if result.plan_hash == plan_hash else f"{path}: is the result of another plan"
         except ResultFileError as error:
-            warnings.warn(f"{error} (it is computed again now)", stacklevel=2)
-            return None
-        return result if result.plan_hash == plan_hash else None
+            fault = str(error)
+        if not fault:
+            return result
+        self._useless[plan_hash] = version
+        warnings.warn(f"{fault} (it is computed again now)", stacklevel=2)
+        return None
 
     def put(self, result: Result) -> None:
         """Stores a result."""
         result.save(self.path(result.plan_hash))
+
+
+def _version(path: Path) -> tuple[int, int] | None:
+    """What changes whenever the file is written again; ``None`` without a file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from flitwork.experiment.execute import Job, Watcher, execute, plan_points
-from flitwork.experiment.points import expand
+from flitwork.experiment.engines import LocalEngine
+from flitwork.experiment.execute import Watcher, execute
+from flitwork.experiment.jobs import Failure, Job, plan_points
+from flitwork.experiment.points import check_names, expand, known_columns
 from flitwork.experiment.store import Store
 from flitwork.experiment.study_file import StudyFile
-from flitwork.experiment.table import save_table, tidy
+from flitwork.experiment.table import save_failures, save_table, study_table
 from flitwork.files import writable_folder
 from flitwork.result import Result
+
+_SHOWN_FAILURES = 20
 
 
 @dataclass(frozen=True)
 class StudyRun:
-    """What a run of a study gave and where it lies."""
+    """What a run of a study gave and where it lies.
+
+    A point whose simulation failed is in ``failures`` and not in ``results`` and ``table``.
+    """
 
     study: StudyFile
     out: Path
     jobs: list[Job]
     results: Mapping[str, Result]
+    failures: list[Failure]
     table: pd.DataFrame
     files: list[Path]
     figures: list[Path]
+
+
+def plan_study(study: StudyFile, quick: bool = False) -> list[Job]:
+    """Plans every point of a study and checks every name in its file, so that errors come before anything runs."""
+    jobs = plan_points(expand(study, quick))
+    check_names(study)
+    return jobs
 
 
 def run_study(
@@ -41,13 +57,28 @@ def run_study(
     """Plans every point, runs what is not stored in ``out`` yet, and writes the tables and the declared figures.
 
     ``out`` is ``results/<name of the study>`` by default. The same call continues what was interrupted.
+    Simulations that fail are left out of tables and figures; a warning lists them, and so do ``failures`` and the file
+    ``failures.csv``.
     """
     from flitwork.plot.curves import draw_plots
 
+    engine = LocalEngine(jobs)
+    plans = plan_study(study, quick)
     folder = writable_folder(Path(out) if out else Path("results") / study.study.name)
-    plans = plan_points(expand(study, quick))
-    results = execute(plans, Store(folder), jobs, watcher)
-    table = tidy(plans, results, study)
-    files = save_table(table, folder)
+    done = execute(plans, Store(folder), engine, watcher)
+    table = study_table(plans, done.results, study, known_columns(study, quick))
+    files = save_table(table, folder) + save_failures(done.failures, folder)
+    if done.failures:
+        warnings.warn(explained(done.failures, plans), stacklevel=2)
     figures = draw_plots(study, table, folder / "figures")
-    return StudyRun(study, folder, plans, results, table, files, figures)
+    return StudyRun(study, folder, plans, done.results, done.failures, table, files, figures)
+
+
+def explained(failures: Sequence[Failure], jobs: Sequence[Job]) -> str:
+    """Which points failed and why, for people."""
+    failed = sum(len(failure.job.points) for failure in failures)
+    lines = [f"{failed} of {sum(len(job.points) for job in jobs)} points failed and are not in the tables:"]
+    lines += [f"  {line}" for failure in failures for line in str(failure).splitlines()]
+    if len(failures) > _SHOWN_FAILURES:
+        lines[1 + _SHOWN_FAILURES :] = ["  ... (failures.csv has all of them)"]
+    return "\n".join(lines)

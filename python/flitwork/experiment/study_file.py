@@ -38,7 +38,7 @@ class Quick(Table):
     skip: bool = False
     grid: Axes = {}
     zip: Axes | list[Axes] | None = None
-    seeds: list[int] | None = None
+    seeds: list[int] | None = Field(default=None, min_length=1)
     set: dict[str, Any] = {}
 
 

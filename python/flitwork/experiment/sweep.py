@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from flitwork.experiment.execute import Watcher, execute, plan_points
+from flitwork.errors import ConfigError, SimulationError
+from flitwork.experiment.axes import check_different, check_name, check_seeds
+from flitwork.experiment.engines import LocalEngine
+from flitwork.experiment.execute import Watcher, execute
+from flitwork.experiment.jobs import Failure, plan_points
 from flitwork.experiment.points import Point
 from flitwork.experiment.store import Store
+from flitwork.experiment.study import explained
 from flitwork.experiment.table import tidy
 from flitwork.files import writable_folder
 from flitwork.spec import Network, RunOptions, Workload, nest, simulation
+
+
+class SweepError(SimulationError):
+    """Some points of a sweep failed: ``failures`` has them, ``table`` the others."""
+
+    def __init__(self, message: str, failures: list[Failure], table: pd.DataFrame) -> None:
+        super().__init__(message)
+        self.failures = failures
+        self.table = table
 
 
 def sweep(
@@ -31,16 +46,55 @@ def sweep(
 
     >>> fw.sweep(lambda N, name: (fw.Torus(N, N), fw.all_to_all(name)), N=[5, 7], name=["a2at", "a2and"])
 
-    With ``out`` every finished point is stored there at once, and what is stored is not computed again.
+    With ``out`` every finished point is stored there at once, and what is stored is not computed again. Raises
+    :class:`flitwork.SweepError` after all the others have run where simulations fail; its ``table`` has the others.
     """
+    engine = LocalEngine(jobs)
+    values = {name: _axis(name, axis) for name, axis in axes.items()}
+    seeds = _seeds(seeds)
     points = []
-    values = {name: list(axis) for name, axis in axes.items()}
     for combination in itertools.product(*values.values()):
         params = dict(zip(values, combination, strict=True))
-        network, workload = simulate(**params)
+        network, workload = _pair(simulate(**params), params)
         for seed in seeds:
             spec = simulation(network, workload, {**nest("run", run or {}), "seed": seed})
             points.append(Point("sweep", "sweep", params, seed, spec))
     plans = plan_points(points)
     store = Store(writable_folder(Path(out), "out")) if out else None
-    return tidy(plans, execute(plans, store, jobs, watcher)).drop(columns="experiment", errors="ignore")
+    done = execute(plans, store, engine, watcher)
+    table = tidy(plans, done.results).drop(columns="experiment", errors="ignore")
+    if done.failures:
+        raise SweepError(explained(done.failures, plans), done.failures, table)
+    return table
+
+
+def _axis(name: str, values: Any) -> list[Any]:
+    check_name(name, "sweep")
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ConfigError(f"sweep.{name}", repr(values), "a list of values", f"write {name}=[{values!r}]")
+    found = list(values)
+    if not found:
+        raise ConfigError(f"sweep.{name}", values, "a list of at least one value", f"add values or remove {name}")
+    check_different(found, f"sweep.{name}", "each value once", "remove one of the two")
+    return found
+
+
+def _seeds(seeds: Any) -> list[int]:
+    if isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable):
+        raise ConfigError("sweep.seeds", repr(seeds), "a list of whole numbers", f"write seeds=[{seeds!r}]")
+    found = list(seeds)
+    if not found:
+        raise ConfigError("sweep.seeds", seeds, "a list of at least one seed", "leave it out for seed 1")
+    for i, seed in enumerate(found):
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise ConfigError(f"sweep.seeds[{i}]", repr(seed), "a whole number from 0 to 2^64 - 1")
+    check_seeds(found, "sweep.seeds")
+    return [int(seed) for seed in found]
+
+
+def _pair(returned: Any, params: Mapping[str, Any]) -> tuple[Any, Any]:
+    if isinstance(returned, tuple) and len(returned) == 2:
+        return returned
+    at = ", ".join(f"{name}={value!r}" for name, value in params.items())
+    expected = "a network and a workload, such as (fw.Torus(4, 4), fw.all_to_all())"
+    raise ConfigError(f"sweep.simulate({at})", repr(returned), expected)

@@ -2,55 +2,59 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flitwork.errors import ConfigError
-from flitwork.experiment.execute import Job
+from flitwork.experiment.columns import Columns, cell
 from flitwork.experiment.expression import evaluate
+from flitwork.experiment.jobs import Failure, Job
+from flitwork.experiment.points import Point
 from flitwork.experiment.study_file import StudyFile
 from flitwork.files import write_atomically
 from flitwork.result import Result
 
 
-def tidy(jobs: Sequence[Job], results: Mapping[str, Result], study: StudyFile | None = None) -> pd.DataFrame:
-    """All points that have a result, with the columns that the study derives."""
+def tidy(jobs: Sequence[Job], results: Mapping[str, Result]) -> pd.DataFrame:
+    """All points that have a result."""
     rows = [
-        {"experiment": point.experiment, **_scalars(point.params), **results[job.hash].row, "seed": point.seed}
+        {**_axes(point), **results[job.hash].row, "seed": point.seed}
         for job in jobs
         if job.hash in results
         for point in job.points
     ]
-    table = pd.DataFrame(rows)
-    if study is None or table.empty:
-        return table
-    order = {e.id: i for i, e in enumerate(study.experiments)}
+    return pd.DataFrame(rows)
+
+
+def study_table(
+    jobs: Sequence[Job], results: Mapping[str, Result], study: StudyFile, known: Mapping[str, Columns]
+) -> pd.DataFrame:
+    """The table of a study in the order of its experiments, with the columns that it derives.
+
+    Where no point of an experiment has a result, the columns are there all the same.
+    """
+    table = tidy(jobs, results)
+    # In the order of the rows first: that is how the columns of the table have always stood.
+    missing = dict.fromkeys(name for columns in known.values() for name in columns.names if name not in table.columns)
+    for name in missing:
+        table[name] = pd.Series(dtype="float64")
+    order = {experiment.id: i for i, experiment in enumerate(study.experiments)}
     table = table.sort_values("experiment", key=lambda ids: ids.map(order), kind="stable").reset_index(drop=True)
     for i, experiment in enumerate(study.experiments):
-        for name, text in experiment.columns.items():
-            _derive(table, table["experiment"] == experiment.id, name, text, f"experiments[{i}].columns.{name}")
+        rows = table["experiment"] == experiment.id
+        for name, text in experiment.columns.items() if rows.any() else ():
+            numbers = known[experiment.id].numbers
+            part = {number: pd.to_numeric(table.loc[rows, number]) for number in numbers if number in table.columns}
+            table.loc[rows, name] = evaluate(text, part, f"experiments[{i}].columns.{name}")
     return table
 
 
-def _derive(table: pd.DataFrame, rows: pd.Series[bool], name: str, text: str, path: str) -> None:
-    if not rows.any():
-        return
-    part = table[rows]
-    names = {str(c): part[c] for c in part.columns if pd.api.types.is_numeric_dtype(part[c].infer_objects())}
-    value = evaluate(text, names, path)
-    if name in table.columns and table.loc[rows, name].notna().any():
-        raise ConfigError(path, f'"{name}"', "a name that no other column has")
-    table.loc[rows, name] = value
-
-
-def _scalars(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The axes of a point as cells: a list becomes ``9x9``-like text."""
-    return {k: "x".join(map(str, v)) if isinstance(v, list) else v for k, v in params.items()}
+def _axes(point: Point) -> dict[str, object]:
+    return {"experiment": point.experiment, **{name: cell(value) for name, value in point.params.items()}}
 
 
 def save_table(table: pd.DataFrame, folder: Path) -> list[Path]:
@@ -65,3 +69,25 @@ def save_table(table: pd.DataFrame, folder: Path) -> list[Path]:
         write_atomically(folder / "results.parquet", lambda file: pq.write_table(arrow, file, compression="zstd")),
         write_atomically(folder / "results.csv", lambda file: file.write(mixed.to_csv(index=False).encode())),
     ]
+
+
+def save_failures(failures: Sequence[Failure], folder: Path) -> list[Path]:
+    """``failures.csv``: the points that have no result, and why. Without failures there is no such file."""
+    path = folder / "failures.csv"
+    if not failures:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        return []
+    rows = [
+        {
+            **_axes(point),
+            "seed": point.seed,
+            "error": type(failure.error).__name__,
+            "message": str(failure.error),
+            "plan_hash": failure.job.hash,
+        }
+        for failure in failures
+        for point in failure.job.points
+    ]
+    text = pd.DataFrame(rows).to_csv(index=False)
+    return [write_atomically(path, lambda file: file.write(text.encode()))]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.experiment.columns import Columns, check_where
 from flitwork.experiment.study_file import Scalar
 from flitwork.statistics import half_width_95
 from flitwork.strict import Table, read_toml, validate
 
 Verdict = Literal["reproduced", "not reproduced", "differs", "not measured"]
+
+_NEEDS_FULL = "needs the full study"
 
 
 class Measure(Table):
@@ -95,8 +99,30 @@ def load_claims(path: Path) -> list[Claim]:
     return claims
 
 
+def check_measures(claims: Sequence[Claim], known: Mapping[str, Columns], values: bool = True) -> None:
+    """Every measure names an experiment and columns that the study has (and ``values`` that its axes take).
+
+    ``known`` are the columns of each experiment, of the version of the study that is run.
+    """
+    for i, claim in enumerate(claims):
+        path, measure = f"claims[{i}].measure", claim.measure
+        if measure is None:
+            continue
+        if measure.experiment not in known:
+            expected = f"an experiment of the study: {', '.join(known)}"
+            hint = did_you_mean(measure.experiment, known)
+            raise ConfigError(f"{path}.experiment", f'"{measure.experiment}"', expected, hint)
+        columns = known[measure.experiment]
+        columns.check(measure.column, f"{path}.column", number=True)
+        check_where(measure.where, [columns], f"{path}.where", values)
+        check_where(measure.per, [columns], f"{path}.per", values)
+
+
 def judged(declared: Sequence[Claim], computed: Iterable[Claim], results: pd.DataFrame, quick: bool) -> list[Claim]:
-    """The declared claims with our values: measured as declared, or as the study's ``claims.py`` computed them."""
+    """The declared claims with our values: measured as declared, or as the study's ``claims.py`` computed them.
+
+    A claim that the smaller version of a study cannot judge says so in its note.
+    """
     ours = {claim.id: claim for claim in computed}
     known = [claim.id for claim in declared]
     for extra in ours:
@@ -104,48 +130,50 @@ def judged(declared: Sequence[Claim], computed: Iterable[Claim], results: pd.Dat
             raise ConfigError(
                 "claims", extra, f"a claim of claims.toml: {', '.join(known)}", did_you_mean(extra, known)
             )
-    return [_with_ours(claim, ours.get(claim.id), results, quick) for claim in declared]
+    claims = []
+    for claim in declared:
+        if quick and not claim.quick:
+            claims.append(claim.model_copy(update={"note": _NEEDS_FULL}))
+            continue
+        found = _with_ours(claim, ours.get(claim.id), results)
+        waits = quick and found.verdict == "not measured" and not found.note
+        claims.append(found.model_copy(update={"note": _NEEDS_FULL}) if waits else found)
+    return claims
 
 
-def _with_ours(claim: Claim, computed: Claim | None, results: pd.DataFrame, quick: bool) -> Claim:
-    if quick and not claim.quick:
-        return claim.model_copy(update={"note": "needs the full study"})
+def _with_ours(claim: Claim, computed: Claim | None, results: pd.DataFrame) -> Claim:
     if computed is not None:
-        given = computed.model_fields_set - {"id"}
-        return claim.model_copy(update={key: getattr(computed, key) for key in given})
-    if claim.measure is None:
+        given = {key: getattr(computed, key) for key in computed.model_fields_set - {"id"}}
+    elif claim.measure is not None:
+        given = dict(zip(("ours", "ci"), measured(claim.measure, results), strict=True))
+    else:
         return claim
-    value, ci = measured(claim.measure, results, claim.id)
-    return claim.model_copy(update={"ours": value, "ci": ci})
+    if isinstance(given.get("ours"), float) and math.isnan(given["ours"]):
+        given.update(ours=None, ci=0.0)
+    return claim.model_copy(update=given)
 
 
-def measured(measure: Measure, results: pd.DataFrame, claim: str = "") -> tuple[float | None, float]:
+def measured(measure: Measure, results: pd.DataFrame) -> tuple[float | None, float]:
     """The value of a measure and half the width of its 95 % confidence interval over seeds (0 without repetition)."""
-    value, ci = _statistic(measure, measure.where, results, claim)
+    value, ci = _statistic(measure, measure.where, results)
     if not measure.per or value is None:
         return value, ci
-    base, base_ci = _statistic(measure, {**measure.where, **measure.per}, results, claim)
+    base, base_ci = _statistic(measure, {**measure.where, **measure.per}, results)
     if not base:
         return None, 0.0
     ratio = value / base
     return ratio, abs(ratio) * ((ci / value if value else 0.0) ** 2 + (base_ci / base) ** 2) ** 0.5
 
 
-def _statistic(
-    measure: Measure, where: dict[str, Any], results: pd.DataFrame, claim: str
-) -> tuple[float | None, float]:
-    for name in (measure.column, *where):
-        if name not in results.columns:
-            expected = f"a column of the results: {', '.join(map(str, results.columns))}"
-            raise ConfigError(f"claims.{claim}.measure", f'"{name}"', expected)
+def _statistic(measure: Measure, where: dict[str, Any], results: pd.DataFrame) -> tuple[float | None, float]:
     rows = results[results["experiment"] == measure.experiment]
     for name, wanted in where.items():
         rows = rows[rows[name].isin(wanted if isinstance(wanted, list) else [wanted])]
-    if rows.empty:
+    column = rows[measure.column].astype(float).dropna()
+    if column.empty:
         return None, 0.0
-    column = rows[measure.column].astype(float)
     if measure.statistic in ("first", "last"):
         return float(column.iloc[0 if measure.statistic == "first" else -1]), 0.0
     value = float(getattr(column, measure.statistic)())
-    by_seed = column.groupby(rows["seed"]).mean()
+    by_seed = column.groupby(rows.loc[column.index, "seed"]).mean()
     return value, half_width_95(by_seed) if measure.statistic == "mean" else 0.0

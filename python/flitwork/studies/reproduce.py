@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.execute import Watcher
+from flitwork.experiment.points import known_columns
 from flitwork.experiment.study import StudyRun, run_study
-from flitwork.experiment.study_file import load_study
-from flitwork.studies.claims import Claim, judged, load_claims
+from flitwork.experiment.study_file import StudyFile, load_study
+from flitwork.studies.claims import Claim, check_measures, judged, load_claims
+
+T = TypeVar("T")
 
 _FOLDER = Path(__file__).parent
 
@@ -52,11 +58,12 @@ class Reproduction:
     run: StudyRun
     claims: list[Claim]
     figures: list[Path]
+    quick: bool = False
 
     @property
     def failed(self) -> list[Claim]:
-        """Claims that should be reproduced and are not."""
-        return [claim for claim in self.claims if claim.fails]
+        """Claims that should be reproduced and are not; of the full study also those that were not measured."""
+        return [c for c in self.claims if c.fails or (c.verdict == "not measured" and not self.quick)]
 
 
 def published() -> dict[str, Published]:
@@ -87,14 +94,39 @@ def reproduce(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Reproduction:
-    """Runs the study and judges its claims. ``out`` is ``results/NAME`` by default (``results/NAME-quick``)."""
+    """Runs the study and judges its claims. ``out`` is ``results/NAME`` by default (``results/NAME-quick``).
+
+    Simulations that fail are left out, as :func:`flitwork.run_study` does.
+    """
     study = find(name)
     declared = load_claims(study.folder / "claims.toml")
     file = load_study(study.folder / "study.toml")
+    _check(declared, file, quick)
     folder = Path(out) if out else Path("results") / (f"{study.name}-quick" if quick else study.name)
     run = run_study(file, folder, quick=quick, jobs=jobs, watcher=watcher)
     claims_module, figures_module = study.module("claims"), study.module("figures")
-    computed = claims_module.claims(run.table) if claims_module else []
+    computed = _with_gaps(run, lambda: claims_module.claims(run.table) if claims_module else [], "claims.py") or []
     claims = judged(declared, computed, run.table, quick)
-    drawn = figures_module.figures(run.table, run.out / "figures") if figures_module else []
-    return Reproduction(run, claims, [*run.figures, *drawn])
+    drawn = _with_gaps(
+        run, lambda: figures_module.figures(run.table, run.out / "figures") if figures_module else [], "figures.py"
+    )
+    return Reproduction(run, claims, [*run.figures, *(drawn or [])], quick)
+
+
+def _check(declared: list[Claim], file: StudyFile, quick: bool) -> None:
+    """The measures fit the study; the smaller version may lack experiments and values, but not columns."""
+    known = known_columns(file)
+    check_measures(declared, known)
+    if quick:
+        check_measures(declared, {**known, **known_columns(file, quick=True)}, values=False)
+
+
+def _with_gaps(run: StudyRun, use: Callable[[], T], what: str) -> T | None:
+    """What the code of a study makes of the results. Where points are missing, it may fail: that is only a warning."""
+    try:
+        return use()
+    except Exception as error:
+        if not run.failures:
+            raise
+        warnings.warn(f"{what} cannot use the points that are left ({type(error).__name__}: {error})", stacklevel=3)
+        return None

@@ -1,0 +1,167 @@
+"""The columns that the table of a study will have, known before anything is simulated.
+
+So a column that a plot, a derived column or a claim names and that does not exist is an error at once, not after hours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.experiment.expression import check
+from flitwork.experiment.study_file import Experiment, Plot, Scalar
+
+When = Literal["always", "schedule", "traffic", "stalls"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the results: whether it holds numbers, and which simulations have it."""
+
+    number: bool = True
+    when: When = "always"
+
+
+_TEXT = Column(number=False)
+_SCHEDULE = Column(when="schedule")
+_TRAFFIC = Column(when="traffic")
+_STALLS = Column(when="stalls")
+
+#: Every column that ``Result.row`` can have.
+RESULT_COLUMNS: dict[str, Column] = {
+    "topology": _TEXT,
+    "size": _TEXT,
+    "terminals": Column(),
+    "workload": _TEXT,
+    "status": _TEXT,
+    "completion_cycles": Column(),
+    "bound_cycles": _SCHEDULE,
+    "phase_model_cycles": _SCHEDULE,
+    "bound_load_flits_per_cycle": _TRAFFIC,
+    "distance_from_bound": Column(),
+    "packets": Column(),
+    "flit_hops": Column(),
+    "offered_load_flits_per_cycle": Column(),
+    "accepted_load_flits_per_cycle": Column(),
+    "mean_hops": Column(),
+    "mean_link_flits_per_cycle": Column(),
+    "max_link_flits_per_cycle": Column(),
+    "packet_latency_mean_cycles": Column(),
+    "packet_latency_p50_cycles": Column(),
+    "packet_latency_p95_cycles": Column(),
+    "packet_latency_p99_cycles": Column(),
+    "packet_latency_min_cycles": Column(),
+    "packet_latency_max_cycles": Column(),
+    "network_latency_mean_cycles": Column(),
+    "network_latency_p50_cycles": Column(),
+    "network_latency_p95_cycles": Column(),
+    "network_latency_p99_cycles": Column(),
+    "network_latency_min_cycles": Column(),
+    "network_latency_max_cycles": Column(),
+    "stall_pipeline_flit_cycles": _STALLS,
+    "stall_no_vc_flit_cycles": _STALLS,
+    "stall_lost_vc_allocation_flit_cycles": _STALLS,
+    "stall_no_credit_flit_cycles": _STALLS,
+    "stall_lost_switch_flit_cycles": _STALLS,
+    "stall_input_port_busy_flit_cycles": _STALLS,
+    "stall_ejection_port_busy_flit_cycles": _STALLS,
+    "stall_source_no_credit_flit_cycles": _STALLS,
+    "stall_source_waits_for_sync_flit_cycles": _STALLS,
+    "seed": Column(),
+    "digest": _TEXT,
+    "plan_hash": _TEXT,
+    "version": _TEXT,
+    "wall_seconds": Column(),
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one experiment: all names, those with numbers, and the values of those that are known already."""
+
+    experiment: str
+    names: tuple[str, ...]
+    numbers: tuple[str, ...]
+    values: Mapping[str, Sequence[Any]]
+
+    def check(self, name: str, path: str, number: bool = False) -> None:
+        """There is a column ``name`` (with numbers)."""
+        known = self.numbers if number else self.names
+        if name not in known:
+            what = "with numbers " if number and name in self.names else ""
+            expected = f"a column {what}of experiment {self.experiment}: {', '.join(known)}"
+            raise ConfigError(path, f'"{name}"', expected, did_you_mean(name, known))
+
+
+def columns_of(
+    experiment: Experiment, path: str, params: Sequence[Mapping[str, Any]], specs: Iterable[Mapping[str, Any]]
+) -> Columns:
+    """The columns of an experiment with these points. Derived columns are checked on the way."""
+    values: dict[str, list[Any]] = {"experiment": [experiment.id]}
+    for name in params[0] if params else ():
+        values[name] = [cell(one[name]) for one in params]
+    numbers = [name for name, found in values.items() if all(isinstance(v, (bool, int, float)) for v in found)]
+    had = {when for spec in specs for when in _had(spec)}
+    results = [name for name, column in RESULT_COLUMNS.items() if column.when in had]
+    numbers += [name for name in results if RESULT_COLUMNS[name].number]
+    names = [*values, *results]
+    for name, text in experiment.columns.items():
+        where = f"{path}.columns.{name}"
+        if name in names or name in RESULT_COLUMNS:
+            raise ConfigError(where, f'"{name}"', "a name that no other column has", "rename it")
+        check(text, numbers, where)
+        names.append(name)
+        numbers.append(name)
+    return Columns(experiment.id, tuple(names), tuple(numbers), values)
+
+
+def _had(spec: Mapping[str, Any]) -> set[When]:
+    """Which columns a simulation has; where the specification is wrong, its plan will say so."""
+    had: set[When] = {"always"}
+    workload, run = spec.get("workload"), spec.get("run")
+    kind = workload.get("kind") if isinstance(workload, Mapping) else None
+    had.add("schedule" if kind == "all_to_all" else "traffic")
+    record = run.get("record") if isinstance(run, Mapping) else None
+    if isinstance(record, Mapping) and record.get("stalls"):
+        had.add("stalls")
+    return had
+
+
+def check_plots(plots: Sequence[Plot], known: Mapping[str, Columns], values: bool = True) -> None:
+    """Every column that a plot names exists in each of its experiments; so do the values that it selects."""
+    for i, plot in enumerate(plots):
+        shown = [known[name] for name in plot.experiments if name in known]
+        for columns in shown:
+            columns.check(plot.x, f"plots[{i}].x")
+            columns.check(plot.y, f"plots[{i}].y", number=True)
+            for name in [plot.series] if isinstance(plot.series, str) else plot.series:
+                columns.check(name, f"plots[{i}].series")
+            if plot.panels:
+                columns.check(plot.panels, f"plots[{i}].panels")
+        check_where(plot.where, shown, f"plots[{i}].where", values)
+
+
+def check_where(
+    where: Mapping[str, Scalar | list[Scalar]], shown: Sequence[Columns], path: str, values: bool = True
+) -> None:
+    """Every column that ``where`` names exists in all of ``shown``, and every value of an axis in one of them."""
+    for name, wanted in where.items():
+        for columns in shown:
+            columns.check(name, f"{path}.{name}")
+        for value in wanted if isinstance(wanted, list) else [wanted]:
+            there = [known for columns in shown for known in columns.values.get(name, ())]
+            if values and there and value not in there:
+                different = ", ".join(dict.fromkeys(map(str, there)))
+                expected = f"a value of {name}: {different}"
+                raise ConfigError(f"{path}.{name}", repr(value), expected, did_you_mean(str(value), map(str, there)))
+
+
+def cell(value: Any) -> Any:
+    """The value of an axis as it stands in a table: a list becomes ``9x9``-like text, a table ``kind=...`` text."""
+    if isinstance(value, (list, tuple)):
+        return "x".join(str(cell(one)) for one in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={cell(one)}" for key, one in value.items())
+    return value

@@ -1,0 +1,91 @@
+"""The engine of one machine: a pool of threads, as the simulator works without the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from flitwork.errors import ConfigError, SimulationError
+from flitwork.experiment.engines.engine import TICK_SECONDS, Engine, Outcome, Outcomes
+from flitwork.experiment.jobs import Job
+from flitwork.experiment.store import Store
+from flitwork.result import Result, run_plan
+
+_MEMORY_SHARE = 0.75
+
+
+class LocalEngine(Engine):
+    """Runs on the cores of this machine: ``threads`` simulations at once, as many as there are cores by default."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = check_jobs(threads)
+        self.stop = threading.Event()
+        self.under_way: dict[str, float] = {}
+
+    def run(self, jobs: Sequence[Job], store: Store | None) -> Outcomes:
+        """Runs the jobs; a stop takes a fraction of a second."""
+        self.stop.clear()
+        pool = ThreadPoolExecutor(_fitting(jobs, self.threads), thread_name_prefix="flitwork")
+        try:
+            waiting = {pool.submit(self._one, job, store): job for job in jobs}
+            while waiting:
+                finished, _ = wait(waiting, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    job = waiting.pop(future)
+                    self.under_way.pop(job.hash, None)
+                    yield Outcome(job, _result(future))
+                yield None
+        finally:
+            self.stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def work_under_way(self) -> float:
+        """What the running simulations have reported."""
+        return sum(list(self.under_way.values()))
+
+    def _one(self, job: Job, store: Store | None) -> Result:
+        """In a thread: runs one job, unless another process has stored it in the meantime, and stores it."""
+        found = store.get(job.hash) if store else None
+        if found:
+            return found
+
+        def progress(_cycle: int, done: int, total: int | None) -> bool:
+            if total:
+                self.under_way[job.hash] = job.work * min(done / total, 1.0)
+            return not self.stop.is_set()
+
+        result = run_plan(job.plan(), progress)
+        if store:
+            store.put(result)
+        return result
+
+
+def _result(future: Future[Result]) -> Result | SimulationError:
+    try:
+        return future.result()
+    except SimulationError as error:
+        return error
+
+
+def check_jobs(jobs: int | None) -> int | None:
+    """``jobs`` if it is a number of simulations at once, or ``None``."""
+    if jobs is None or (isinstance(jobs, int) and not isinstance(jobs, bool) and jobs >= 1):
+        return jobs
+    raise ConfigError("jobs", repr(jobs), "a whole number of at least 1", "leave it out to use all cores")
+
+
+def _fitting(jobs: Sequence[Job], wanted: int | None) -> int:
+    """As many threads as there are cores, fewer where so many simulations would not fit into memory together."""
+    threads = max(1, min(wanted or available_cores(), len(jobs)))
+    memory = sorted((job.memory_bytes for job in jobs), reverse=True)
+    limit = _MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    while threads > 1 and sum(memory[:threads]) > limit:
+        threads -= 1
+    return threads
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

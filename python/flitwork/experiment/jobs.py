@@ -1,0 +1,75 @@
+"""From points to jobs: every point is planned before anything runs; points with equal plans share one simulation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flitwork import _core
+from flitwork.errors import ConfigError, SimulationError
+from flitwork.experiment.points import Point
+from flitwork.spec import to_json
+
+
+@dataclass(frozen=True)
+class Job:
+    """One simulation and the points that are answered by it.
+
+    It keeps the specification, not the plan: the schedules of hundreds of plans would fill the memory.
+    """
+
+    spec: str
+    hash: str
+    work: float
+    memory_bytes: int
+    points: tuple[Point, ...]
+
+    def plan(self) -> _core.Plan:
+        """Its plan, made anew."""
+        return _core.Plan(self.spec)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A simulation that could not be finished, and why."""
+
+    job: Job
+    error: SimulationError
+
+    def __str__(self) -> str:
+        return "\n".join(f"{point.label}: {self.error}" for point in self.job.points)
+
+
+def plan_points(points: Iterable[Point]) -> list[Job]:
+    """Plans every point, so that an error comes before anything runs. Equal plans are one job."""
+    jobs: dict[str, Job] = {}
+    for point in points:
+        try:
+            job = _job(point)
+        except ConfigError as error:
+            raise error.within(f"{point.path}: {point.label}: ") from None
+        same = jobs.get(job.hash)
+        jobs[job.hash] = replace(same, points=(*same.points, point)) if same else job
+    return list(jobs.values())
+
+
+def _job(point: Point) -> Job:
+    spec = to_json(point.spec)
+    plan = _core.Plan(spec)
+    description = json.loads(plan.json)
+    memory = int(description["estimated_memory_bytes"])
+    return Job(spec, plan.hash, estimated_work(description), memory, (point,))
+
+
+def estimated_work(plan: Mapping[str, Any]) -> float:
+    """Flit-hops that a plan will take, roughly: good enough to start the longest first and to guess the time left."""
+    network, workload, run = (plan["spec"][key] for key in ("network", "workload", "run"))
+    topology, terminals = network["topology"], plan["derived"]["terminals"]
+    wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(topology["size"])
+    hops = 1 + sum(n / (4 if w else 3) for n, w in zip(topology["size"], wrap, strict=True))
+    if workload["kind"] == "uniform":
+        cycles = run["warmup_cycles"] + run["measurement_cycles"]
+        return float(terminals * cycles * (workload["offered_load"] * hops + 0.1))
+    return float(terminals * terminals * workload.get("message_flits", 1) * hops)
