@@ -22,7 +22,7 @@ use crate::topology::Grid;
 /// Checks that no channels can wait for each other in a circle; the error is such a circle, channel by channel.
 ///
 /// `dateline_classes` is the number of classes of virtual channels [classes]: with 1 every packet uses class 0, with 2 or
-/// more the class is that of [`super::Header::wraps`]. Time grows with the sum of the squares of the sizes.
+/// more the class is that of [`super::Header::wraps`]. Time grows with the sum of the sizes.
 pub fn check_deadlock_free(grid: &Grid, routing: &DimensionOrder, dateline_classes: u32) -> Result<(), Vec<String>> {
     for d in 0..grid.dims() {
         let ring = Ring::new(grid, routing, d);
@@ -57,7 +57,7 @@ impl Ring {
         let none = || vec![0; size as usize];
         let mut longest = [[none(), none()], [none(), none()]];
         for from in 0..size {
-            for to in 0..size {
+            for to in farthest(size, from) {
                 let (src, dst) = (alone.coords(from), alone.coords(to));
                 for coin in [0, 1] {
                     let h = routing.header(&alone, &src, &dst, coin);
@@ -72,21 +72,40 @@ impl Ring {
 
     /// Whether the dependencies of one direction and class go all the way round.
     fn closes(&self, minus: bool, class: u32, classes: u32) -> bool {
-        // depends[i]: some packet goes on from the channel that leaves coordinate i to the next one.
-        let mut depends = vec![false; self.size as usize];
+        // Some packet goes on from the channel that leaves coordinate i to the next one: as many as the changes up to i add up
+        // to, on the ring rolled out twice.
+        let size = self.size as usize;
+        let mut change = vec![0i64; 2 * size + 1];
         for wraps in 0..2 {
             if classes > 1 && wraps != class {
                 continue;
             }
             for from in 0..self.size {
                 let hops = self.longest[minus as usize][wraps as usize][from as usize];
-                for k in 0..hops.saturating_sub(1) {
-                    depends[((from + if minus { self.size - k } else { k }) % self.size) as usize] = true;
-                }
+                let dependencies = hops.saturating_sub(1);
+                let first = if minus { self.size + from + 1 - dependencies } else { from };
+                change[first as usize] += 1;
+                change[(first + dependencies) as usize] -= 1;
             }
+        }
+        let mut here = 0;
+        let mut depends = vec![false; size];
+        for (i, step) in change[..2 * size].iter().enumerate() {
+            here += step;
+            depends[i % size] |= here > 0;
         }
         depends.iter().all(|&d| d)
     }
+}
+
+/// Coordinates among which are those at the ends of the longest ways from `from`, in either direction, with and without the wrap
+/// channel. Ways are shortest: whoever is nearer in the same direction is reached the same way, so a longest way ends at an end
+/// of the row, or half a ring away, or one hop less where half a ring is a tie that goes the other way.
+fn farthest(size: u32, from: u32) -> [u32; 6] {
+    let half_ways = [size / 2, size.saturating_sub(1) / 2];
+    let [plus, plus_less] = half_ways.map(|hops| (from + hops) % size);
+    let [minus, minus_less] = half_ways.map(|hops| (from + size - hops) % size);
+    [0, size - 1, plus, plus_less, minus, minus_less]
 }
 
 /// The channels of the ring of dimension `d` through router 0, in the order in which they wait for each other.
@@ -219,6 +238,29 @@ mod tests {
 
     #[test]
     fn long_rings_are_quick() {
-        assert!(check_deadlock_free(&Grid::torus(&[4096]), &dor(1, Tie::Random), 2).is_ok());
+        for grid in [Grid::torus(&[1 << 20]), Grid::mesh(&[1 << 20])] {
+            assert!(check_deadlock_free(&grid, &dor(1, Tie::Random), 2).is_ok());
+        }
+    }
+
+    #[test]
+    fn no_way_is_longer_than_to_the_farthest() {
+        for (size, tie) in (1..=17).flat_map(|size| TIES.map(|tie| (size, tie))) {
+            for grid in [Grid::torus(&[size]), Grid::mesh(&[size]), Grid::new(&[size], &[true], true)] {
+                for (from, coin) in (0..size).flat_map(|from| [(from, 0), (from, 1)]) {
+                    let longest = |to: &mut dyn Iterator<Item = u32>| {
+                        let mut longest = [[0; 2]; 2];
+                        for to in to {
+                            let (src, dst) = (grid.coords(from), grid.coords(to));
+                            let (h, hops) = dor(1, tie).header_and_hops(&grid, &src, &dst, coin);
+                            let entry = &mut longest[h.minus as usize][h.wraps as usize];
+                            *entry = hops.max(*entry);
+                        }
+                        longest
+                    };
+                    assert_eq!(longest(&mut farthest(size, from).into_iter()), longest(&mut (0..size)), "{grid:?}");
+                }
+            }
+        }
     }
 }
