@@ -156,7 +156,7 @@ class Result:
             "topology": topology["kind"],
             "size": "x".join(str(n) for n in topology["size"]),
             "terminals": self.plan["derived"]["terminals"],
-            "workload": workload.get("algorithm", workload["kind"]),
+            "workload": workload.get("algorithm") or workload.get("pattern", workload)["kind"],
             "status": self.status,
             "completion_cycles": self.completion_cycles,
             "bound_cycles": self.bound.tightest_cycles if self.closed_loop else None,
@@ -272,13 +272,18 @@ class Result:
         Raises :class:`flitwork.ResultFileError` where the file is damaged, is no result, or is of another format.
         """
         path = Path(path)
+        if path.is_dir():
+            raise ResultFileError(f"{path}: is a folder; name one result in it, a .parquet file")
         try:
             table = pq.read_table(path)
             meta = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
         except FileNotFoundError:
             raise ResultFileError(f"{path}: there is no such file; run the simulation first") from None
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise ResultFileError(f"{path}: cannot be read as a result ({error}); delete it and run again") from None
+            because = str(error).split("\n")[0]
+            raise ResultFileError(
+                f"{path}: cannot be read as a result ({because}); if flitwork wrote it, delete it and run again"
+            ) from None
         if meta.get("flitwork.format") != _FORMAT:
             found = meta.get("flitwork.format", "none")
             raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")

@@ -34,8 +34,14 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError("file", path, "a TOML file that exists", "check the name") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError("file", path, f"a TOML file that can be read ({error})") from None
+    except IsADirectoryError:
+        inside = path / "study.toml"
+        hint = f"did you mean {inside}?" if inside.exists() else "name a file in it"
+        raise ConfigError("file", path, "a TOML file, not a folder", hint) from None
+    except UnicodeDecodeError:
+        raise ConfigError("file", path, "a TOML file in UTF-8", "this is no text, or in another encoding") from None
+    except OSError as error:
+        raise ConfigError("file", path, f"a TOML file that can be read ({error.strerror or error})") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError("file", path, f"TOML ({error})", "strings need quotes, tables [brackets]") from None
 

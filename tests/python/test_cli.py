@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+import subprocess
 from pathlib import Path
 
 import flitwork as fw
 import pytest
-from conftest import REPOSITORY, STUDY, Cli
+from conftest import COMMAND, REPOSITORY, STUDY, Cli
 
 COMMANDS = ("run", "reproduce", "simulate", "plan", "bound", "check", "draw", "list", "schema", "show")
 
@@ -42,11 +44,34 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
     [
         (("simulat",), 2, "Did you mean 'simulate'?"),
         (("simulate",), 2, "WHAT"),
-        (("simulate", "a2ta"), 2, "did you mean a2at?"),
+        (("simulate", "a2ta"), 2, "did you mean `a2a`?"),
+        (("simulate", "tiny.toml"), 2, "flitwork run tiny.toml"),
         (("simulate", "a2at", "--set", "vsc=2"), 2, "did you mean `vcs`?"),
         (("simulate", "a2at", "--set", "vcs"), 2, "KEY=VALUE"),
         (("simulate", "a2at", "--set", "vcs=1"), 2, "at least 2"),
         (("simulate", "a2at", "--size", "9by9"), 2, "9x9"),
+        (("simulate", "a2at", "--size", "-3x3"), 2, "at least 1"),
+        (("simulate", "a2at", "--size", "99999999999x3"), 2, "at least 1"),
+        (("simulate", "a2at", "--size", "4x4", "--wrap", "z"), 2, "x, y, 0, 1"),
+        (("simulate", "a2at", "--mesh", "--wrap", "x"), 2, "in a mesh no dimension wraps"),
+        (("simulate", "a2at", "--buffer", "16KB"), 2, "`--set buffer_flits=VALUE`"),
+        (("simulate", "a2at", "--vcs", "4"), 2, "write --set vcs=VALUE"),
+        (("simulate", "a2at", "--set", "buffer_flits=16KB"), 2, "a number of flits"),
+        (("simulate", "a2at", "--set", "vcs="), 2, "KEY=VALUE"),
+        (("simulate", "a2at", "--set", "vcs=4", "--set", "vcs=8"), 2, "each key once"),
+        (("simulate", "a2at", "--set", "controllers=2", "--controllers", "4"), 2, "--controllers already"),
+        (("simulate", "a2at", "--set", "packet_flits=2", "--packet-flits", "4"), 2, "--packet-flits already"),
+        (("simulate", "a2at", "--message-flits", "5000000000"), 2, "0 to 4294967295"),
+        (("simulate", "uniform", "--load", "much"), 2, "a number"),
+        (("simulate", "a2at", "--size", "3x3", "--save", "/proc/x.parquet"), 2, "can be written to"),
+        (("run", "tiny.toml", "--vcs", "4"), 2, "stands in the study file"),
+        (("run", "tiny.toml", "--set", "vcs=4"), 2, "stands in the study file"),
+        (("run", "."), 2, "not a folder"),
+        (("plan", "tiny.toml", "--size", "5x5"), 2, "--size = given beside a study file"),
+        (("bound", "tiny.toml", "--set", "vcs=4"), 2, "--set = given beside a study file"),
+        (("plan", "a2at", "--quick"), 2, "only a study has a smaller version"),
+        (("check", "uniform"), 2, "one of a2a"),
+        (("show", "."), 2, "is a folder"),
         (("simulate", "a2at", "--controllers", "0"), 2, "network.terminal.controllers"),
         (("simulate", "uniform"), 2, "workload.offered_load"),
         (("simulate", "uniform", "--sync", "local", "--load", "0.1"), 2, "workload.sync"),
@@ -70,6 +95,48 @@ def test_errors_are_json_for_machines(cli: Cli) -> None:
     error = json.loads(done.stderr)
     assert error["error"] == "ConfigError" and error["path"] == "network.router.vcs" and error["value"] == "1"
     assert error["expected"] and error["hint"]
+
+
+def test_usage_errors_are_json_for_machines(cli: Cli) -> None:
+    for args in (
+        ("simulate",),
+        ("simulat",),
+        ("simulate", "uniform", "--load", "much"),
+        ("run", "x.toml", "--vcs", "4"),
+    ):
+        done = cli(*args, "--json")
+        error = json.loads(done.stderr)
+        assert done.returncode == 2 and not done.stdout
+        assert error["error"] == "UsageError" and error["message"] and error["hint"]
+
+
+def test_what_was_not_measured_is_no_number(cli: Cli) -> None:
+    args = ("simulate", "uniform", "--load", "0.000001", "--set", "measurement_cycles=10")
+    row = json.loads(cli(*args, "--json").stdout)
+    assert row["packet_latency_mean_cycles"] is None and row["mean_hops"] is None
+    assert re.search(r"packet_latency_mean_cycles\s+-\s", cli(*args).stdout)
+    result = fw.simulate(fw.Torus(8, 8), fw.uniform(offered_load=1e-6), measurement_cycles=10)
+    assert math.isnan(result.mean_packet_latency_cycles) and "no packet measured" in repr(result)
+    assert result.summary["packet_latency_p99_cycles"].isna().all()
+
+
+def test_dimensions_that_wrap(cli: Cli) -> None:
+    for wrap in ("xz", "0,2", "x,2"):
+        plan = json.loads(cli("plan", "uniform", "--load", "0.1", "--size", "4x4x3", "--wrap", wrap, "--json").stdout)
+        topology = plan["spec"]["network"]["topology"]
+        assert topology["kind"] == "grid" and topology["wrap"] == [True, False, True]
+
+
+def test_parameters_of_a_pattern(cli: Cli) -> None:
+    args = ("plan", "hotspot", "--load", "0.1", "--set", "terminals=[0,3]", "--set", "shares=[1,2]", "--json")
+    pattern = json.loads(cli(*args).stdout)["spec"]["workload"]["pattern"]
+    assert pattern == {"kind": "hotspot", "terminals": [0, 3], "shares": [1.0, 2.0]}
+
+
+def test_a_reader_that_leaves_is_no_failure(tmp_path: Path) -> None:
+    for args in ("list patterns", "check a2at --size 9x9 --all"):
+        shell = f"{' '.join(COMMAND)} {args} | head -n 1; exit ${{PIPESTATUS[0]}}"
+        assert subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, check=False).returncode == 0
 
 
 def test_simulate_and_show(cli: Cli, tmp_path: Path) -> None:
@@ -105,7 +172,10 @@ def test_plan_and_bound_of_a_study(cli: Cli, study: Path) -> None:
     plans = json.loads(cli("plan", study, "--json").stdout)
     assert len(plans) == 8 and plans[0]["spec"]["network"]["topology"]["size"] == [3, 3]
     assert "8 simulations" in cli("plan", study).stdout
-    assert len(json.loads(cli("bound", study, "--json").stdout)) == 8
+    bounds = json.loads(cli("bound", study, "--json").stdout)
+    assert [b["point"] for b in bounds] == [
+        f"e(N={n}, workload.algorithm={a})" for n in (3, 4) for a in ("a2at", "a2and")
+    ]
     assert "bisection" in cli("bound", "a2at", "--size", "9x9").stdout
     assert "highest load" in cli("bound", "uniform").stdout
     assert json.loads(cli("plan", "a2at", "--size", "5x5", "--json").stdout)["derived"]["terminals"] == 25

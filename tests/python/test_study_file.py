@@ -149,5 +149,5 @@ def test_toml_that_is_none(tmp_path: Path) -> None:
         load_study(path)
     with pytest.raises(fw.ConfigError, match="exists"):
         load_study(tmp_path / "missing.toml")
-    with pytest.raises(fw.ConfigError, match="read"):
+    with pytest.raises(fw.ConfigError, match="a TOML file, not a folder"):
         load_study(tmp_path)

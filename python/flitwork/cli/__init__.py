@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from flitwork import __version__
-from flitwork.cli import inspect, one, studies
+from flitwork.cli import inspect, one, studies, usage
+from flitwork.cli.output import INTERRUPTED, OK
 
 app = typer.Typer(
     name="flitwork",
@@ -46,4 +48,10 @@ app.command("show")(inspect.show)
 
 def main() -> None:
     """The entry point of the console script."""
-    app()
+    try:
+        code = app(standalone_mode=False)
+    except usage.UsageFault as fault:
+        code = usage.explain(fault, sys.argv[1:])
+    except typer.Abort:
+        code = INTERRUPTED
+    sys.exit(code or OK)

@@ -24,12 +24,15 @@ from flitwork.cli.options import (
     Sync,
     What,
     WhatOrStudy,
+    Wrap,
+    check_beside,
+    components,
     is_study,
-    one_simulation,
-    parse_size,
 )
 from flitwork.cli.output import guarded, print_json, print_table, say
-from flitwork.experiment import load_study, plan_study
+from flitwork.cli.simulation import one_simulation, topology, topology_name
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.experiment import Job, load_study, plan_study
 from flitwork.result import Result, run_plan
 from flitwork.schedule import Check, check_plan
 from flitwork.spec import patterns, to_json
@@ -43,6 +46,7 @@ def simulate(
     what: What,
     size: Size = "8x8",
     mesh: IsMesh = False,
+    wrap: Wrap = None,
     sync: Sync = None,
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
@@ -63,7 +67,7 @@ def simulate(
       flitwork simulate a2at --size 5x5 --set packets=true --save a2at.parquet
     """
     spec = one_simulation(
-        what, size, mesh, settings, controllers,
+        what, topology(size, mesh, wrap), settings, controllers,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     result = run_plan(_core.Plan(to_json(spec)))
@@ -85,9 +89,11 @@ def _show_result(result: Result) -> None:
 
 @guarded
 def plan(
+    context: typer.Context,
     what: WhatOrStudy,
     size: Size = "8x8",
     mesh: IsMesh = False,
+    wrap: Wrap = None,
     sync: Sync = None,
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
@@ -105,11 +111,12 @@ def plan(
 
       flitwork plan a2at --size 9x9 --json
     """
+    check_beside(context, is_study(what))
     if is_study(what):
         _plan_study(Path(what), quick, as_json)
         return
     spec = one_simulation(
-        what, size, mesh, settings, controllers,
+        what, topology(size, mesh, wrap), settings, controllers,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     text = _core.Plan(to_json(spec)).json
@@ -145,9 +152,11 @@ def _leaves(table: dict[str, Any], prefix: str = "") -> list[tuple[str, object]]
 
 @guarded
 def bound(
+    context: typer.Context,
     what: WhatOrStudy,
     size: Size = "8x8",
     mesh: IsMesh = False,
+    wrap: Wrap = None,
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
     controllers: Controllers = None,
@@ -165,21 +174,22 @@ def bound(
 
       flitwork bound examples/torus_sizes.toml --json
     """
+    check_beside(context, is_study(what))
     if is_study(what):
-        jobs = plan_study(load_study(Path(what)), quick)
-        bounds = [(job.points[0].label, Bound(json.loads(job.plan().bound()))) for job in jobs]
+        bounds = _study_bounds(plan_study(load_study(Path(what)), quick))
     else:
         load = 0.1 if what in patterns() else None
+        table = topology(size, mesh, wrap)
         spec = one_simulation(
-            what, size, mesh, settings, controllers,
+            what, table, settings, controllers,
             message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
         )  # fmt: skip
-        bounds = [(f"{what} {size}", Bound(json.loads(_core.Plan(to_json(spec)).bound())))]
+        bounds = {f"{what} on {topology_name(table)}": Bound(json.loads(_core.Plan(to_json(spec)).bound()))}
     if as_json:
-        print_json([{"point": name, **found.values} for name, found in bounds])
+        print_json([{"point": name, **found.values} for name, found in bounds.items()])
         return
     for closed in (True, False):
-        chosen = [(name, found) for name, found in bounds if found.closed_loop is closed]
+        chosen = [(name, found) for name, found in bounds.items() if found.closed_loop is closed]
         if chosen and closed:
             headers = ("bisection", "link load", "injection", "ejection", "tightest", "which", "phase model")
             print_table(("point", *headers), [_closed_row(*one) for one in chosen], "lower bounds [cycles]")
@@ -187,6 +197,21 @@ def bound(
         elif chosen:
             rows = [(name, found.max_load, found.tightest) for name, found in chosen]
             print_table(("point", "highest load", "which"), rows, "upper bound [flits/cycle/terminal]")
+
+
+def _study_bounds(jobs: list[Job]) -> dict[str, Bound]:
+    """The bounds by label. Seeds whose bounds are the same share one row, without a seed in its label."""
+    seeds: dict[str, dict[str, Bound]] = {}
+    for job in jobs:
+        found = Bound(json.loads(job.plan().bound()))
+        for point in job.points:
+            seeds.setdefault(point.without_seed, {})[point.label] = found
+    bounds: dict[str, Bound] = {}
+    for name, found_by_seed in seeds.items():
+        first, *others = found_by_seed.values()
+        alike = all(other.values == first.values for other in others)
+        bounds.update({name: first} if alike else found_by_seed)
+    return bounds
 
 
 def _closed_row(name: str, found: Bound) -> tuple[object, ...]:
@@ -199,6 +224,7 @@ def check(
     algorithm: Annotated[str, typer.Argument(help="An all-to-all algorithm; see `flitwork list algorithms`.")],
     size: Size = "8x8",
     mesh: IsMesh = False,
+    wrap: Wrap = None,
     controllers: Controllers = None,
     tie: Annotated[Tie | None, typer.Option(help="What to do at half a ring of even length.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Print every phase, however many.")] = False,
@@ -217,10 +243,13 @@ def check(
 
       flitwork check a2at --size 8x8x4 --controllers 6 --json
     """
-    options = [f'tie="{tie}"'] if tie else []
-    spec = one_simulation(algorithm, size, mesh, options, controllers)
-    name = f"{'mesh' if mesh else 'torus'} {'x'.join(map(str, parse_size(size)))}"
-    found = check_plan(_core.Plan(to_json(spec)), algorithm, name, controllers or 1)
+    algorithms = [row["name"] for row in components()["algorithms"]]
+    if algorithm not in algorithms:
+        expected = f"one of {', '.join(algorithms)}"
+        raise ConfigError("ALGORITHM", algorithm, expected, did_you_mean(algorithm, algorithms))
+    table = topology(size, mesh, wrap)
+    spec = one_simulation(algorithm, table, [f'tie="{tie}"'] if tie else [], controllers)
+    found = check_plan(_core.Plan(to_json(spec)), algorithm, topology_name(table), controllers or 1)
     if as_json:
         values = {"exchange": found.exchange, "loads": found.loads, "bound": found.bound.values}
         print_json({**values, "phase_sum_over_bound": found.phase_sum_over_bound})
@@ -230,7 +259,8 @@ def check(
 
 def _show_check(found: Check, every: bool) -> None:
     exchange, unit = found.exchange, found.message_flits
-    say(f"[bold]{found.name}[/] on [bold]{found.network}[/], {found.controllers} controllers")
+    plural = "s" if found.controllers > 1 else ""
+    say(f"[bold]{found.name}[/] on [bold]{found.network}[/], {found.controllers} controller{plural}")
     say(
         f"[green]complete[/]: {exchange['ranks']:,} ranks, {exchange['messages']:,} messages, "
         f"every ordered pair exactly once, every rank can finish"
@@ -253,6 +283,7 @@ def draw(
     what: What,
     size: Size = "8x8",
     mesh: IsMesh = False,
+    wrap: Wrap = None,
     sync: Sync = None,
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
@@ -273,7 +304,7 @@ def draw(
     from flitwork.plot.gallery import gallery
 
     spec = one_simulation(
-        what, size, mesh, settings, controllers,
+        what, topology(size, mesh, wrap), settings, controllers,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     for path in gallery(spec, out, windows):

@@ -1,8 +1,10 @@
-"""Options that several commands share, and how a network and a workload are read from them."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,13 +12,10 @@ import typer
 from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.schema import flat_keywords
-from flitwork.spec import Network, Spec, Workload, make_network, make_workload, nest, patterns, simulation
-from flitwork.strict import tomllib
 
 
 def _complete_what(incomplete: str) -> list[str]:
-    names = [row["name"] for kind in ("algorithms", "patterns") for row in components()[kind]]
-    return [name for name in names if name.startswith(incomplete)]
+    return [name for name in workload_names() if name.startswith(incomplete)]
 
 
 def _complete_set(incomplete: str) -> list[str]:
@@ -42,7 +41,17 @@ WhatOrStudy = Annotated[
 ]
 Size = Annotated[str, typer.Option("--size", "-s", help="Routers along each dimension, for example 9x9 or 8x8x4.")]
 IsMesh = Annotated[bool, typer.Option("--mesh", help="A mesh. Without this option: a torus.")]
-Sync = Annotated[str | None, typer.Option(help="all-to-all: `async` or `local` synchronisation.")]
+Wrap = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIMENSIONS",
+        help="Dimensions that wrap, the others do not: x, xz or 0,2. Without this option: all (--mesh: none).",
+    ),
+]
+Sync = Annotated[
+    str | None,
+    typer.Option(help="all-to-all: what a message waits for: `async` (default), `local` or `local_sliding`."),
+]
 MessageFlits = Annotated[int | None, typer.Option(help="all-to-all: length of each message, in flits [default: 100].")]
 PacketFlits = Annotated[int | None, typer.Option(help="Length of a packet in flits (all-to-all: the longest).")]
 Load = Annotated[float | None, typer.Option(help="Traffic pattern: offered load in flits/cycle/terminal.")]
@@ -67,49 +76,31 @@ def components() -> dict[str, list[dict[str, Any]]]:
     return tables
 
 
-def parse_size(text: str) -> list[int]:
-    """``9x9`` as ``[9, 9]``."""
-    try:
-        return [int(part) for part in text.lower().replace("×", "x").replace(",", "x").split("x")]
-    except ValueError:
-        raise ConfigError("--size", f'"{text}"', "whole numbers joined by x", "for example 9x9 or 8x8x4") from None
-
-
-def one_simulation(
-    what: str,
-    size: str,
-    mesh: bool,
-    settings: list[str] | None = None,
-    controllers: int | None = None,
-    **workload: object,
-) -> Spec:
-    """The specification that the options of a command describe."""
-    given: dict[str, Any] = dict(_setting(text) for text in settings or [])
-    run = {key: given.pop(key) for key in list(given) if key in flat_keywords("run")}
-    if controllers is not None:
-        given["controllers"] = controllers
-    network: Network = make_network({"kind": "mesh" if mesh else "torus", "size": parse_size(size)}, given)
-    return simulation(network, _work(what, {k: v for k, v in workload.items() if v is not None}), nest("run", run))
-
-
-def _work(what: str, given: dict[str, object]) -> Workload:
-    if what == "uniform":
-        return make_workload("uniform", given)
-    if what in patterns():
-        return make_workload("traffic", {"pattern": {"kind": what}, **given})
-    return make_workload("all_to_all", {"algorithm": what, **given})
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise ConfigError("--set", f'"{text}"', "KEY=VALUE", "for example --set vcs=4")
-    try:
-        return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key.strip(), value
+def workload_names() -> list[str]:
+    """What can be sent: the algorithms, then the patterns."""
+    return [row["name"] for kind in ("algorithms", "patterns") for row in components()[kind]]
 
 
 def is_study(what: str) -> bool:
-    """Whether an argument names a study file."""
-    return what.endswith(".toml")
+    """Whether an argument names a study file and not what is sent."""
+    return what.endswith(".toml") or os.sep in what or (what not in workload_names() and Path(what).exists())
+
+
+def given_options(context: typer.Context) -> dict[str, str]:
+    """The options that stand on the command line, by parameter, as they are written."""
+    found = {}
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name) if parameter.name else None
+        if parameter.name and source is not None and source.name == "COMMANDLINE":
+            found[parameter.name] = parameter.opts[0]
+    return found
+
+
+def check_beside(context: typer.Context, study: bool) -> None:
+    """Refuses options that would be ignored: those of one simulation beside a study, ``--quick`` without one."""
+    for name, option in given_options(context).items():
+        if study and name not in ("what", "quick", "as_json"):
+            hint = "a study says itself what is simulated: change the file"
+            raise ConfigError(option, "given beside a study file", "only --quick and --json there", hint)
+        if name == "quick" and not study:
+            raise ConfigError(option, "given", "a study file to go with it", "only a study has a smaller version")

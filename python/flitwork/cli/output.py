@@ -30,10 +30,16 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to :func:`guarded`: whoever reads has seen enough, which is no failure."""
+        raise
+
+
 def _console(stderr: bool) -> Console:
     """Colours and the terminal's width on a terminal; elsewhere plain text that is not cut at 80 columns."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, width=None if stream.isatty() else _PLAIN_WIDTH, highlight=False)
+    return _Console(stderr=stderr, width=None if stream.isatty() else _PLAIN_WIDTH, highlight=False)
 
 
 def say(text: str = "") -> None:

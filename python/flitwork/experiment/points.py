@@ -28,8 +28,16 @@ class Point:
     @property
     def label(self) -> str:
         """``experiment(N=5, seed=1)``, for messages."""
+        return self._label(f"seed={self.seed}")
+
+    @property
+    def without_seed(self) -> str:
+        """``experiment(N=5)``: the label that all seeds share."""
+        return self._label()
+
+    def _label(self, *more: str) -> str:
         shown = [f"{key}={value}" for key, value in self.params.items()]
-        return f"{self.experiment}({', '.join([*shown, f'seed={self.seed}'])})"
+        return f"{self.experiment}({', '.join([*shown, *more])})"
 
 
 def expand(study: StudyFile, quick: bool = False) -> list[Point]:

@@ -45,22 +45,46 @@ fn explain(path: &str, message: &str, root: &Value) -> Error {
         None if path.is_empty() => "specification".to_string(),
         None => path.to_string(),
     };
-    Error::config(at.clone(), shown(root, &at), unit_words(expected), found)
+    Error::config(at.clone(), shown(root, &at), in_words(expected), type_hint(found, expected))
 }
 
 /// The value that serde names: "invalid type: string \"ten\"", "invalid value: integer `-4`".
 fn named_value(found: &str) -> Option<Value> {
     let (_, named) = found.split_once(": ")?;
-    let (_, value) = named.split_once(' ')?;
+    let (_, value) = named.trim_start_matches("floating ").split_once(' ')?;
     serde_json::from_str(value.trim_matches('`')).ok()
 }
 
 /// Serde's Rust types in words.
-fn unit_words(expected: &str) -> String {
-    match expected {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, at least 0".to_string(),
-        "f64" => "a number".to_string(),
-        other => other.to_string(),
+fn in_words(expected: &str) -> String {
+    let word = match expected {
+        "u8" => "a whole number, 0 to 255",
+        "u16" => "a whole number, 0 to 65535",
+        "u32" => "a whole number, 0 to 4294967295",
+        "u64" | "usize" => "a whole number, at least 0",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a map" => "a table",
+        "a string" => "text",
+        other => other,
+    };
+    word.to_string()
+}
+
+/// What to do about a value of the wrong type, given serde's "invalid type: string \"16 KB\"".
+fn type_hint(found: &str, expected: &str) -> String {
+    let number = expected.starts_with(['u', 'f']);
+    match named_value(found) {
+        Some(Value::String(text)) if number => {
+            let digits = text.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-');
+            let unit = digits && text.contains(|c: char| c.is_alphabetic());
+            if unit { "the number alone: the unit is part of the field's name" } else { "a number without quotes" }
+                .to_string()
+        }
+        Some(Value::Number(n)) if number && n.is_f64() => "without a fraction, and not too large".to_string(),
+        Some(Value::Number(_)) if expected == "a boolean" => "not 0 or 1".to_string(),
+        _ => String::new(),
     }
 }
 
@@ -168,6 +192,21 @@ mod tests {
     fn a_wrong_type_is_named() {
         let (path, value, _) = error("4}", "\"four\"}");
         assert_eq!((path.as_str(), value.as_str()), ("network.router.vcs", "\"four\""));
+    }
+
+    #[test]
+    fn types_are_explained_in_words() {
+        let explained = |to: &str| match from_json(&GOOD.replace("\"vcs\":4", to)) {
+            Err(Error::Config { expected, hint, .. }) => (expected, hint),
+            other => panic!("{other:?}"),
+        };
+        let whole = "a whole number, 0 to 4294967295".to_string();
+        let unit = "the number alone: the unit is part of the field's name".to_string();
+        assert_eq!(explained("\"buffer_flits\":\"16 KB\""), (whole.clone(), unit));
+        assert_eq!(explained("\"vcs\":\"two\""), (whole.clone(), "a number without quotes".to_string()));
+        assert_eq!(explained("\"vcs\":2.5"), (whole.clone(), "without a fraction, and not too large".to_string()));
+        assert_eq!(explained("\"vcs\":5000000000"), (whole, String::new()));
+        assert_eq!(explained("\"speculative\":1"), ("true or false".to_string(), "not 0 or 1".to_string()));
     }
 
     #[test]

@@ -1,0 +1,130 @@
+"""How the network and the workload of one simulation are read from the options of a command."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from flitwork.cli.options import components, is_study, workload_names
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.schema import fields, flat_keywords, kinds, schema
+from flitwork.spec import Network, Spec, Workload, make_network, make_workload, nest, patterns, simulation
+from flitwork.strict import tomllib
+
+_DIMENSIONS = "xyz"
+_UNITS = {"flits": "flits", "cycles": "cycles", "mb": "MB"}
+_WITH_UNIT = re.compile(r"[-+]?[\d._]+\s*[a-zA-Zµ]+")
+_LARGEST = 2**32 - 1
+
+
+def parse_size(text: str) -> list[int]:
+    """``9x9`` as ``[9, 9]``."""
+    parts = text.lower().replace("×", "x").replace(",", "x").split("x")
+    if all(part.strip().isdecimal() and 1 <= int(part) <= _LARGEST for part in parts):
+        return [int(part) for part in parts]
+    expected = "whole numbers of at least 1, joined by x"
+    raise ConfigError("--size", f'"{text}"', expected, "for example 9x9 or 8x8x4")
+
+
+def topology(size: str, mesh: bool, wrap: str | None) -> dict[str, Any]:
+    """The table ``network.topology`` that the options say."""
+    routers = parse_size(size)
+    if wrap is None:
+        return {"kind": "mesh" if mesh else "torus", "size": routers}
+    if mesh:
+        raise ConfigError("--wrap", wrap, "no --mesh beside it", "in a mesh no dimension wraps")
+    return {"kind": "grid", "size": routers, "wrap": _wrapped(wrap, len(routers))}
+
+
+def _wrapped(text: str, dimensions: int) -> list[bool]:
+    names = [*_DIMENSIONS[:dimensions], *map(str, range(dimensions))]
+    chosen = {name.strip() for name in (text.split(",") if "," in text else text.strip())}
+    if not chosen or not chosen <= set(names):
+        expected = f"some of the dimensions {', '.join(names)}"
+        raise ConfigError("--wrap", f'"{text}"', expected, "for example --size 8x8x4 --wrap xy, or --wrap 0,1")
+    return [_DIMENSIONS[d : d + 1] in chosen or str(d) in chosen for d in range(dimensions)]
+
+
+def topology_name(table: dict[str, Any]) -> str:
+    """``torus 8x8``, or ``grid 8x8 that wraps in x``."""
+    name = f"{table['kind']} {'x'.join(map(str, table['size']))}"
+    wraps = [_DIMENSIONS[d] if d < len(_DIMENSIONS) else str(d) for d, w in enumerate(table.get("wrap", ())) if w]
+    return f"{name} that wraps in {', '.join(wraps)}" if wraps else name
+
+
+def one_simulation(
+    what: str,
+    table: dict[str, Any],
+    settings: list[str] | None = None,
+    controllers: int | None = None,
+    **workload: object,
+) -> Spec:
+    """The specification that the options of a command describe; ``table`` is that of the topology."""
+    _check_what(what)
+    given = _settings(settings or [])
+    sent = {key: value for key, value in workload.items() if value is not None}
+    for key in [key for key in given if key in _workload_fields(what) and key not in _network_or_run()]:
+        if key in sent:
+            raise ConfigError(f"--set {key}", given[key], f"it once: there is --{key.replace('_', '-')} already")
+        sent[key] = given.pop(key)
+    run = {key: given.pop(key) for key in list(given) if key in flat_keywords("run")}
+    if controllers is not None:
+        if "controllers" in given:
+            raise ConfigError("--set controllers", given["controllers"], "it once: there is --controllers already")
+        given["controllers"] = controllers
+    network: Network = make_network(table, given)
+    return simulation(network, _work(what, sent), nest("run", run))
+
+
+def _network_or_run() -> set[str]:
+    return {*flat_keywords("network"), *flat_keywords("run")}
+
+
+def _check_what(what: str) -> None:
+    names = workload_names()
+    if what in names:
+        return
+    algorithms, traffic = ([row["name"] for row in components()[kind]] for kind in ("algorithms", "patterns"))
+    expected = f"an all-to-all algorithm ({', '.join(algorithms)}) or a traffic pattern ({', '.join(traffic)})"
+    hint = f"for a study file: flitwork run {what}" if is_study(what) else did_you_mean(what, names)
+    raise ConfigError("WHAT", what, expected, hint)
+
+
+def _workload_fields(what: str) -> set[str]:
+    """What may be set of the workload: its own fields, and the parameters of its pattern."""
+    workloads = kinds(schema()["properties"]["workload"])
+    if what in patterns() and what != "uniform":
+        return ({*fields(workloads["traffic"])} | {*fields(patterns()[what])}) - {"kind", "pattern"}
+    return {*fields(workloads["uniform" if what == "uniform" else "all_to_all"])} - {"kind", "algorithm"}
+
+
+def _work(what: str, given: dict[str, Any]) -> Workload:
+    if what == "uniform":
+        return make_workload("uniform", given)
+    if what in patterns():
+        parameters = {key: given.pop(key) for key in list(given) if key in fields(patterns()[what])}
+        return make_workload("traffic", {"pattern": {"kind": what, **parameters}, **given})
+    return make_workload("all_to_all", {"algorithm": what, **given})
+
+
+def _settings(texts: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, value = _setting(text)
+        if key in found:
+            raise ConfigError(f"--set {key}", value, "each key once", f"it is {found[key]} already")
+        found[key] = value
+    return found
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not key or not value:
+        raise ConfigError("--set", f'"{text}"', "KEY=VALUE", "for example --set vcs=4")
+    unit = _UNITS.get(key.rsplit("_", 1)[-1])
+    if unit and _WITH_UNIT.fullmatch(value):
+        raise ConfigError(f"--set {key}", value, f"a number of {unit}", "write the number alone, without a unit")
+    try:
+        return key, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key, value

@@ -1,0 +1,53 @@
+"""Usage errors: what is wrong with a command line as it is written, in the words and the form of all other errors."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from rich.markup import escape
+
+from flitwork.cli.output import USAGE, note
+from flitwork.errors import did_you_mean
+from flitwork.schema import flat_keywords
+
+#: What the library behind the command line raises where a command cannot be understood.
+UsageFault: type[Exception] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+_STUDY_COMMANDS = ("run", "reproduce")
+
+
+def explain(fault: Any, arguments: Sequence[str]) -> int:
+    """Says what is wrong with the command line ``arguments``, as JSON where they ask for it; the exit code."""
+    context = getattr(fault, "ctx", None)
+    message = str(fault.format_message()).replace("Value error, ", "").replace("Input should be a valid", "expected a")
+    if type(fault).__name__ == "NoArgsIsHelpError":
+        typer.echo(message, err=True)
+        return USAGE
+    command = context.command_path if context else "flitwork"
+    hint = _hint(fault, command) or f"{command} --help says what there is"
+    if "--json" in arguments:
+        sys.stderr.write(
+            json.dumps({"error": "UsageError", "command": command, "message": message, "hint": hint}) + "\n"
+        )
+    else:
+        note(f"[bold red]error[/]: [bold]{escape(command)}[/]: {escape(message)}")
+        note(f"  [cyan]hint[/]: {escape(hint)}")
+    return USAGE
+
+
+def _hint(fault: Any, command: str) -> str:
+    """Where an unknown option means an option of the network or the run: how it is written."""
+    option = getattr(fault, "option_name", None)
+    if type(fault).__name__ != "NoSuchOption" or not option:
+        return ""
+    key = str(option).lstrip("-").replace("-", "_")
+    known = {**flat_keywords("network"), **flat_keywords("run")}
+    if command.split()[-1] in _STUDY_COMMANDS:
+        return "what is simulated stands in the study file: change it there" if key in {*known, "set", "size"} else ""
+    if key in known:
+        return f"write --set {key}=VALUE"
+    near = did_you_mean(key, known)
+    return near and near.replace("`", "`--set ", 1).replace("`?", "=VALUE`?")
