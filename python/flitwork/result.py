@@ -19,6 +19,7 @@ from flitwork import _core
 from flitwork.bound import Bound
 from flitwork.errors import ResultFileError
 from flitwork.files import write_atomically
+from flitwork.histogram import Histogram
 
 #: Cycle number of what had not happened when the run ended.
 NEVER = np.uint64(2**64 - 1)
@@ -34,7 +35,7 @@ STALL_REASONS = (
     "source_no_credit",
     "source_waits_for_sync",
 )
-_FORMAT = "1"
+_FORMAT = "2"
 _LATENCIES = ("packet_latency", "network_latency")
 
 
@@ -43,8 +44,8 @@ class Result:
     """The outcome of one simulation.
 
     ``plan`` is the resolved specification with what follows from it, ``values`` what the simulator summed up and
-    ``columns`` its long arrays. The tables :attr:`summary`, :attr:`packets`, :attr:`links`, :attr:`stalls` are made
-    from them when they are asked for.
+    ``columns`` its long arrays. The tables :attr:`summary`, :attr:`packets`, :attr:`links`, :attr:`terminals`,
+    :attr:`stalls` are made from them when they are asked for.
     """
 
     plan: Mapping[str, Any]
@@ -80,7 +81,11 @@ class Result:
 
     @property
     def status(self) -> str:
-        """``complete``, or ``saturated`` where the packets measured had not all arrived at the limit of cycles."""
+        """How the run ended.
+
+        ``complete``; ``saturated`` where the source queues grew or the packets measured had not all arrived at the
+        limit of cycles; ``not_converged`` where a steady run reached its limit before the mean latency was known.
+        """
         return str(self.values["status"])
 
     @property
@@ -102,6 +107,26 @@ class Result:
     def mean_packet_latency_cycles(self) -> float:
         """From creation to arrival of the tail, packets of the measurement; NaN where no packet was measured."""
         return _measured(self.values["packet_latency"])["mean_cycles"]
+
+    @property
+    def warmup_cycles(self) -> int:
+        """Open loop: cycles before the measurement; closed loop: 0."""
+        return int(self.values["warmup_cycles"])
+
+    @property
+    def measurement_cycles(self) -> int:
+        """Open loop: cycles of the measurement; closed loop: of the whole run."""
+        return int(self.values["measurement_cycles"])
+
+    @property
+    def packet_latency_histogram(self) -> Histogram:
+        """How often each packet latency occurred; :func:`flitwork.histogram.merge` adds up several runs."""
+        return Histogram(self.columns["packet_latency.value_cycles"], self.columns["packet_latency.packets"])
+
+    @property
+    def network_latency_histogram(self) -> Histogram:
+        """How often each network latency occurred."""
+        return Histogram(self.columns["network_latency.value_cycles"], self.columns["network_latency.packets"])
 
     @property
     def distance_from_bound(self) -> float:
@@ -130,6 +155,13 @@ class Result:
         return self.columns["link_flits"].reshape(-1, self.network_ports)
 
     @property
+    def link_utilisation(self) -> np.ndarray[Any, Any]:
+        """Flits per cycle over every channel in the measurement, indexed ``[router, network port]``."""
+        measured = self.columns["measured_link_flits"].reshape(-1, self.network_ports)
+        utilisation: np.ndarray[Any, Any] = measured / max(self.measurement_cycles, 1)
+        return utilisation
+
+    @property
     def link_windows(self) -> np.ndarray[Any, Any] | None:
         """Flits over every channel, ``[window, router, network port]``; ``None`` if ``link_window_cycles`` was 0."""
         if "link_windows" not in self.columns:
@@ -151,7 +183,8 @@ class Result:
         """The row of :attr:`summary`."""
         spec, values = self.plan["spec"], self.values
         topology, workload = spec["network"]["topology"], spec["workload"]
-        busy = self.link_flits[self.link_flits > 0] / max(self.completion_cycles, 1)
+        utilisation = self.link_utilisation
+        busy = utilisation[utilisation > 0]
         row: dict[str, Any] = {
             "topology": topology["kind"],
             "size": "x".join(str(n) for n in topology["size"]),
@@ -165,14 +198,21 @@ class Result:
             "distance_from_bound": self.distance_from_bound,
             "packets": values["packets"],
             "flit_hops": values["flit_hops"],
+            "warmup_cycles": self.warmup_cycles,
+            "measurement_cycles": self.measurement_cycles,
             "offered_load_flits_per_cycle": values["offered_load"],
             "accepted_load_flits_per_cycle": values["accepted_load"],
+            "accepted_load_ci_half_width_flits_per_cycle": self._precision("accepted_load_half_width"),
             "mean_hops": values["mean_hops"] if values["packet_latency"]["count"] else math.nan,
             "mean_link_flits_per_cycle": float(busy.mean()) if busy.size else 0.0,
             "max_link_flits_per_cycle": float(busy.max()) if busy.size else 0.0,
+            "jain_index": values["fairness"]["jain_index"],
+            "slowest_over_mean": values["fairness"]["slowest_over_mean"],
+            "ci_confidence": self._precision("confidence"),
         }
         for name in _LATENCIES:
             row.update({f"{name}_{key}": value for key, value in _measured(values[name]).items()})
+            row[f"{name}_ci_half_width_cycles"] = self._precision(f"{name}_half_width_cycles")
         if values.get("stalls"):
             totals = zip(STALL_REASONS, values["stalls"]["total"], strict=True)
             row.update({f"stall_{reason}_flit_cycles": count for reason, count in totals})
@@ -184,6 +224,11 @@ class Result:
             wall_seconds=self.wall_seconds,
         )
         return row
+
+    def _precision(self, name: str) -> float | None:
+        """A number of ``precision``: NaN where there is none, nothing for a closed loop."""
+        found = (self.values["precision"] or {}).get(name)
+        return math.nan if found is None and not self.closed_loop else found
 
     @cached_property
     def packets(self) -> pd.DataFrame:
@@ -200,7 +245,7 @@ class Result:
 
     @cached_property
     def links(self) -> pd.DataFrame:
-        """One row a channel that exists: router, dimension, direction, flits, flits per cycle."""
+        """One row a channel that exists: router, dimension, direction, flits in all, flits per cycle when measured."""
         flits = self.link_flits
         routers, ports = np.indices(flits.shape)
         table = pd.DataFrame(
@@ -209,10 +254,25 @@ class Result:
                 "dimension": ports.ravel() // 2,
                 "direction": np.where(ports.ravel() % 2 == 0, "plus", "minus"),
                 "flits": flits.ravel(),
-                "flits_per_cycle": flits.ravel() / max(self.completion_cycles, 1),
+                "flits_per_cycle": self.link_utilisation.ravel(),
             }
         )
         return table[self.channels.ravel()].reset_index(drop=True)
+
+    @cached_property
+    def terminals(self) -> pd.DataFrame:
+        """One row a terminal: flits of its packets that arrived, and flits that it received, in the measurement."""
+        sent, received = self.columns["delivered_flits"], self.columns["ejected_flits"]
+        cycles = max(self.measurement_cycles, 1)
+        return pd.DataFrame(
+            {
+                "terminal": np.arange(len(sent)),
+                "delivered_flits": sent,
+                "delivered_flits_per_cycle": sent / cycles,
+                "received_flits": received,
+                "received_flits_per_cycle": received / cycles,
+            }
+        )
 
     @cached_property
     def channels(self) -> np.ndarray[Any, Any]:

@@ -54,11 +54,14 @@ def tables(section: str) -> dict[str, dict[str, Any]]:
 
 
 def _flat(section: str) -> Iterator[tuple[str, Path]]:
+    required = _resolve(schema()["properties"][section]).get("required", ())
     for name, field in tables(section).items():
         inner = fields(field)
-        if not inner:
+        # A table that may be missing is written whole: its presence means something.
+        if not inner or ("default" not in field and name not in required):
             yield name, (name,)
-        elif "kind" in inner and name != "topology":
+            continue
+        if "kind" in inner and name != "topology":
             yield name, (name, "kind")
         for key in inner:
             if key not in _GIVEN:

@@ -50,13 +50,14 @@ class NetworkOptions(TypedDict, total=False):
 
 
 class RunOptions(TypedDict, total=False):
-    """The options of a run, flat, except the seed."""
+    """The options of a run, flat, except the seed; ``steady`` is a table of its own (``{}``: all defaults)."""
 
     warmup_cycles: int
     measurement_cycles: int
     max_cycles: int
     watchdog_cycles: int
     memory_limit_mb: int
+    steady: Mapping[str, Any]
     packets: bool
     link_window_cycles: int
     stalls: bool

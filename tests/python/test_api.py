@@ -89,7 +89,7 @@ def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
     assert result.values["packet_latency"]["count"] == 0 and math.isnan(result.mean_packet_latency_cycles)
     row = fw.Result.load(result.save(tmp_path / "empty.parquet")).row
     names = [name for name in row if "latency" in name] + ["mean_hops"]
-    assert len(names) == 13 and all(math.isnan(row[name]) for name in names)
+    assert len(names) == 15 and all(math.isnan(row[name]) for name in names)
 
 
 def test_bound_names_what_limits() -> None:

@@ -9,8 +9,18 @@ use std::mem::take;
 /// Moves the long columns out of `result` into a dictionary of arrays.
 pub fn take_columns<'py>(py: Python<'py>, result: &mut SimulationResult) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
-    columns.set_item("link_flits", take(&mut result.link_flits).into_pyarray(py))?;
-    columns.set_item("ejected_flits", take(&mut result.ejected_flits).into_pyarray(py))?;
+    for (name, column) in [
+        ("link_flits", &mut result.link_flits),
+        ("measured_link_flits", &mut result.measured_link_flits),
+        ("ejected_flits", &mut result.ejected_flits),
+        ("delivered_flits", &mut result.delivered_flits),
+        ("packet_latency.value_cycles", &mut result.packet_latency_histogram.value_cycles),
+        ("packet_latency.packets", &mut result.packet_latency_histogram.packets),
+        ("network_latency.value_cycles", &mut result.network_latency_histogram.value_cycles),
+        ("network_latency.packets", &mut result.network_latency_histogram.packets),
+    ] {
+        columns.set_item(name, take(column).into_pyarray(py))?;
+    }
     if let Some(windows) = &mut result.link_windows {
         columns.set_item("link_windows", take(&mut windows.flits).into_pyarray(py))?;
     }

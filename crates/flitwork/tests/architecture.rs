@@ -18,12 +18,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schedule", &["error"]),
     ("collective", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
-    ("spec", &["collective", "error", "routing", "traffic"]),
+    ("measure", &["mix"]),
+    ("spec", &["collective", "error", "measure", "routing", "traffic"]),
     ("router", &["spec"]),
     ("bound", &["error", "routing", "schedule", "topology"]),
-    ("measure", &["mix"]),
     ("transit", &["measure", "unchecked"]),
-    ("plan", &["collective", "error", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
+    ("plan", &["collective", "error", "measure", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
     ("terminal", &["error", "measure", "plan", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
     (
         "kernel",

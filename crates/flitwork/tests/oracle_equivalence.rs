@@ -67,8 +67,8 @@ fn simulated(plan: &Plan) -> Result<SimulationResult, TestCaseError> {
 fn recording(seed: u64, warmup_cycles: u64, measurement_cycles: u64, max_cycles: u64) -> RunSpec {
     RunSpec {
         seed,
-        warmup_cycles,
-        measurement_cycles,
+        warmup_cycles: Some(warmup_cycles),
+        measurement_cycles: Some(measurement_cycles),
         max_cycles,
         watchdog_cycles: WATCHDOG,
         record: RecordSpec { packets: true, ..RecordSpec::default() },

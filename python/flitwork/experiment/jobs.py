@@ -69,7 +69,9 @@ def estimated_work(plan: Mapping[str, Any]) -> float:
     topology, terminals = network["topology"], plan["derived"]["terminals"]
     wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(topology["size"])
     hops = 1 + sum(n / (4 if w else 3) for n, w in zip(topology["size"], wrap, strict=True))
-    if workload["kind"] == "uniform":
-        cycles = run["warmup_cycles"] + run["measurement_cycles"]
+    if "offered_load" in workload:
+        # A steady run takes at least this long.
+        prefix, phases = ("min_", run["steady"]) if "steady" in run else ("", run)
+        cycles = phases[f"{prefix}warmup_cycles"] + phases[f"{prefix}measurement_cycles"]
         return float(terminals * cycles * (workload["offered_load"] * hops + 0.1))
     return float(terminals * terminals * workload.get("message_flits", 1) * hops)

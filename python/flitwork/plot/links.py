@@ -69,14 +69,15 @@ def link_heatmap(result: Result) -> Figure:
 
 
 def link_snapshot(result: Result, window: int | None = None) -> Figure:
-    """The network with its channels coloured by utilisation: over the whole run, or in one window."""
+    """The network with its channels coloured by utilisation: over the measurement, or in one window."""
     place = layout(result.spec["network"]["topology"])
-    loads = result.link_flits / max(result.completion_cycles, 1) if window is None else _utilisation(result)[window]
+    loads = result.link_utilisation if window is None else _utilisation(result)[window]
     with style():
         figure, ax = plt.subplots(figsize=_page(place.extent))
         lines = draw_channels(ax, place, loads, 1.0, place.line_width(0.8 * figure.get_figwidth()))
         figure.colorbar(lines, ax=ax, shrink=0.8, pad=0.02).set_label(_LABEL)
-        when = "whole run" if window is None else f"window {window}"
+        whole = "whole run" if result.closed_loop else "measurement"
+        when = whole if window is None else f"window {window}"
         ax.set_title(f"{_title(result)}\n{when}{'; ' + place.undrawn if place.undrawn else ''}", fontsize=10)
     return figure
 

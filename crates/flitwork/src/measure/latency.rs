@@ -22,6 +22,15 @@ pub struct LatencySummary {
     pub max_cycles: Option<u64>,
 }
 
+/// How often each latency occurred. Histograms of several runs are merged by adding up the counts of equal values.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LatencyHistogram {
+    /// Latencies that occurred, ascending: exact up to 2047 cycles, above that the largest of a range narrower than 0.1 % [cycles].
+    pub value_cycles: Vec<u64>,
+    /// How many packets had each of them.
+    pub packets: Vec<u64>,
+}
+
 /// Collects latencies; allocates only when it is made.
 #[derive(Debug, Clone)]
 pub struct LatencyRecorder {
@@ -47,6 +56,13 @@ impl LatencyRecorder {
         self.sum += u128::from(cycles);
         self.min = self.min.min(cycles);
         self.max = self.max.max(cycles);
+    }
+
+    /// How often each latency occurred so far.
+    pub fn histogram(&self) -> LatencyHistogram {
+        let recorded = self.histogram.iter_recorded();
+        let (value_cycles, packets) = recorded.map(|v| (v.value_iterated_to(), v.count_at_value())).unzip();
+        LatencyHistogram { value_cycles, packets }
     }
 
     /// The statistics so far.
@@ -85,6 +101,18 @@ mod tests {
         let s = r.summary();
         assert_eq!((s.count, s.min_cycles, s.max_cycles, s.mean_cycles), (1000, Some(1), Some(1000), Some(500.5)));
         assert!(s.p50_cycles.unwrap().abs_diff(500) <= 1 && s.p99_cycles.unwrap().abs_diff(990) <= 1);
+    }
+
+    #[test]
+    fn the_histogram_is_exact_for_small_values_and_within_a_thousandth_for_large_ones() {
+        let mut r = LatencyRecorder::new();
+        [3, 2047, 3, 1_000_000, 7].into_iter().for_each(|c| r.record(c));
+        let h = r.histogram();
+        assert_eq!((&h.value_cycles[..3], &h.packets[..]), (&[3, 7, 2047][..], &[2, 1, 1, 1][..]));
+        assert!((1_000_000..=1_001_000).contains(&h.value_cycles[3]));
+        let mut again = LatencyRecorder::new();
+        h.value_cycles.iter().for_each(|&v| again.record(v));
+        assert_eq!(again.histogram().value_cycles, h.value_cycles);
     }
 
     #[test]

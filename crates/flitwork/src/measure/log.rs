@@ -1,5 +1,6 @@
 //! What is noted of each packet: counts and latencies always, whole records where asked for.
 
+use super::batches::Totals;
 use super::{LatencyRecorder, PacketRecord};
 use crate::mix::mix;
 use std::ops::Range;
@@ -11,6 +12,7 @@ pub(crate) struct Arrival {
     pub sequence: u32,
     pub record: u32,
     pub hops: u32,
+    pub flits: u32,
     pub created: u64,
     pub injected: u64,
 }
@@ -23,36 +25,51 @@ pub(crate) struct PacketLog {
     /// Measured packets that controllers took, and those that arrived.
     pub measured_taken: u64,
     pub measured_arrived: u64,
-    pub arrived: u64,
+    /// Flits of measured packets that controllers took.
+    pub measured_taken_flits: u64,
+    /// Everything that has arrived, measured or not.
+    pub totals: Totals,
     pub last_arrival: u64,
     pub packet_latency: LatencyRecorder,
     pub network_latency: LatencyRecorder,
+    /// Flits that arrived in the measurement, whenever they were created, by source.
+    pub delivered_flits: Vec<u64>,
     measured_hops: u64,
     digest: u64,
     records: Option<Vec<PacketRecord>>,
 }
 
 impl PacketLog {
-    /// A log that measures packets created in `window`, and keeps whole records if `keep`.
-    pub fn new(window: Range<u64>, keep: bool) -> Self {
+    /// A log of a network of so many terminals that measures packets created in `window`, and keeps whole records if `keep`.
+    pub fn new(window: Range<u64>, terminals: usize, keep: bool) -> Self {
         PacketLog {
             window,
             measured_taken: 0,
             measured_arrived: 0,
-            arrived: 0,
+            measured_taken_flits: 0,
+            totals: Totals::default(),
             last_arrival: 0,
             packet_latency: LatencyRecorder::new(),
             network_latency: LatencyRecorder::new(),
+            delivered_flits: vec![0; terminals],
             measured_hops: 0,
             digest: 0,
             records: keep.then(Vec::new),
         }
     }
 
-    /// A controller took a packet that was created in cycle `created`. Returns the index of its record.
+    /// Measures the packets created in `window` from now on; no cycle up to now is in it.
+    pub fn measure(&mut self, window: Range<u64>) {
+        self.window = window;
+    }
+
+    /// A controller took a packet of `flits` that was created in cycle `created`. Returns the index of its record.
     #[inline]
-    pub fn taken(&mut self, created: u64, record: impl FnOnce() -> PacketRecord) -> u32 {
-        self.measured_taken += u64::from(self.window.contains(&created));
+    pub fn taken(&mut self, created: u64, flits: u16, record: impl FnOnce() -> PacketRecord) -> u32 {
+        if self.window.contains(&created) {
+            self.measured_taken += 1;
+            self.measured_taken_flits += u64::from(flits);
+        }
         self.records.as_mut().map_or(0, |records| {
             records.push(record());
             records.len() as u32 - 1
@@ -69,7 +86,10 @@ impl PacketLog {
 
     /// Its tail arrived.
     pub fn arrived(&mut self, packet: &Arrival, now: u64) {
-        self.arrived += 1;
+        self.totals.packets += 1;
+        self.totals.flits += u64::from(packet.flits);
+        self.totals.packet_latency = self.totals.packet_latency.wrapping_add(now - packet.created);
+        self.totals.network_latency = self.totals.network_latency.wrapping_add(now - packet.injected);
         self.last_arrival = now;
         // A sum: the order in which packets of one cycle are handled does not matter.
         let who = u64::from(packet.src) << 32 | u64::from(packet.sequence);
@@ -79,6 +99,9 @@ impl PacketLog {
             self.measured_hops += u64::from(packet.hops);
             self.packet_latency.record(now - packet.created);
             self.network_latency.record(now - packet.injected);
+        }
+        if self.window.contains(&now) {
+            self.delivered_flits[packet.src as usize] += u64::from(packet.flits);
         }
         if let Some(records) = &mut self.records {
             records[packet.record as usize].arrived = now;
@@ -97,7 +120,7 @@ impl PacketLog {
 
     /// Fingerprint of all arrivals.
     pub fn digest(&self) -> String {
-        format!("{:016x}", mix(self.digest ^ self.arrived))
+        format!("{:016x}", mix(self.digest ^ self.totals.packets))
     }
 
     /// The records, in order of (source, sequence).

@@ -1,13 +1,22 @@
 //! What a simulation reports. Probes observe; they never change a run.
 
+mod batches;
+mod fairness;
+mod interval;
 mod latency;
 mod log;
+mod phases;
 mod stalls;
+mod steady;
+mod warm_up;
 
-pub use latency::{LatencyRecorder, LatencySummary};
+pub use fairness::Fairness;
+pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
 pub(crate) use log::{Arrival, PacketLog};
+pub(crate) use phases::{Phases, View};
 pub(crate) use stalls::StallCounter;
 pub use stalls::{STALL_REASONS, StallReason, StallReport};
+pub use steady::{SteadySpec, WarmUpTest};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +29,25 @@ pub enum Status {
     /// Open loop: the source queues grew throughout the measurement, or its packets had not all arrived at the limit of cycles.
     /// Latencies then say how long the run was, not how fast the network is.
     Saturated,
+    /// Steady run: the limit of cycles came before the warm-up was over, or before the mean latency was known well enough.
+    NotConverged,
+}
+
+/// How well the means of an open loop are known: half widths of confidence intervals, from batch means.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Precision {
+    /// Confidence of the intervals.
+    pub confidence: f64,
+    /// Of the mean packet latency [cycles]; none where the network is saturated, or where too few packets arrived.
+    pub packet_latency_half_width_cycles: Option<f64>,
+    /// Of the mean network latency [cycles].
+    pub network_latency_half_width_cycles: Option<f64>,
+    /// Of the accepted load [flits/cycle/terminal].
+    pub accepted_load_half_width: f64,
+    /// Length of a batch [cycles].
+    pub batch_cycles: u64,
+    /// Lag-1 correlation of the packet latency of neighbouring batches, which the half widths make up for.
+    pub batch_correlation: Option<f64>,
 }
 
 /// One packet's life. Cycles are absolute; `u64::MAX` means that it had not happened when the run ended.
@@ -74,6 +102,10 @@ pub struct SimulationResult {
     pub packets: u64,
     /// Switch traversals, ejection included.
     pub flit_hops: u64,
+    /// Open loop: cycles before the measurement [cycles]. Closed loop: 0.
+    pub warmup_cycles: u64,
+    /// Open loop: cycles of the measurement [cycles]. Closed loop: the whole run.
+    pub measurement_cycles: u64,
     /// Open loop: flits of packets created in the measurement [flits/cycle/terminal]. Closed loop: 0.
     pub offered_load: f64,
     /// Open loop: flits ejected in the measurement [flits/cycle/terminal]. Closed loop: over the whole run.
@@ -82,12 +114,24 @@ pub struct SimulationResult {
     pub packet_latency: LatencySummary,
     /// From injection of the head to arrival of the tail, packets of the measurement [cycles].
     pub network_latency: LatencySummary,
+    /// How often each packet latency occurred.
+    pub packet_latency_histogram: LatencyHistogram,
+    /// How often each network latency occurred.
+    pub network_latency_histogram: LatencyHistogram,
+    /// Open loop: how well the means are known, where the measurement was long enough to tell.
+    pub precision: Option<Precision>,
     /// Mean number of channels between routers on the way of a packet of the measurement; none if nothing was measured.
     pub mean_hops: Option<f64>,
     /// Flits over every network channel in the whole run, indexed `[router][network port]`, flattened.
     pub link_flits: Vec<u64>,
+    /// Flits over every network channel in the measurement, indexed like `link_flits`.
+    pub measured_link_flits: Vec<u64>,
     /// Flits ejected at every terminal in the measurement.
     pub ejected_flits: Vec<u64>,
+    /// Flits of the packets of every source that arrived in the measurement.
+    pub delivered_flits: Vec<u64>,
+    /// How evenly the network served the sources.
+    pub fairness: Fairness,
     /// Per window, where asked for.
     pub link_windows: Option<LinkWindows>,
     /// Why flits stood still, where asked for.

@@ -14,6 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 mod memory;
+mod run;
 
 /// Most virtual channels of a port.
 const MAX_VCS: u32 = 640;
@@ -117,7 +118,7 @@ impl Plan {
             Error::config("network.routing", "dimension_order", "no cycle of channel dependencies", cycle.join(" -> "))
         })?;
         let workload = resolve_workload(&mut spec, &grid, &params)?;
-        check_run(&mut spec, &workload)?;
+        run::check(&mut spec.run, &workload)?;
         Ok(Plan { spec, grid, routing, workload, params, estimated_memory_bytes })
     }
 
@@ -406,43 +407,6 @@ fn open_loop(
     }
     let destinations = pattern.resolve(grid, params.concentration as u32, seed)?;
     Ok(Workload::Open(OpenLoop::new(packet_flits, offered_load / f64::from(packet_flits), destinations)))
-}
-
-fn check_run(spec: &mut SimulationSpec, workload: &Workload) -> Result<()> {
-    let run = &mut spec.run;
-    for (path, value) in
-        [("run.measurement_cycles", run.measurement_cycles), ("run.watchdog_cycles", run.watchdog_cycles)]
-    {
-        if value == 0 {
-            return Err(Error::config(path, 0, "at least 1 cycle", ""));
-        }
-    }
-    for (path, value) in [
-        ("run.warmup_cycles", run.warmup_cycles),
-        ("run.measurement_cycles", run.measurement_cycles),
-        ("run.max_cycles", run.max_cycles),
-        ("run.watchdog_cycles", run.watchdog_cycles),
-    ] {
-        if value > 1 << 40 {
-            return Err(Error::config(path, value, "at most 2^40 cycles", ""));
-        }
-    }
-    if run.max_cycles == 0 {
-        run.max_cycles = match workload {
-            Workload::Closed { .. } => 1_000_000_000,
-            Workload::Open(_) => 100 * (run.warmup_cycles + run.measurement_cycles),
-        };
-    }
-    let needed = run.warmup_cycles + run.measurement_cycles;
-    if matches!(workload, Workload::Open(_)) && run.max_cycles < needed {
-        return Err(Error::config(
-            "run.max_cycles",
-            run.max_cycles,
-            format!("at least {needed} cycles: warm-up and measurement"),
-            "shorten run.warmup_cycles or run.measurement_cycles, or leave run.max_cycles out",
-        ));
-    }
-    Ok(())
 }
 
 /// Whether the tie rule cuts packets in two.

@@ -1,7 +1,9 @@
 //! How to run: seed, phases, limits, what to record.
 
+use crate::measure::SteadySpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Seed, phases, limits and what to record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -9,31 +11,54 @@ use serde::{Deserialize, Serialize};
 pub struct RunSpec {
     /// Seed of all random choices. Default: 1.
     pub seed: u64,
-    /// Open loop: cycles before measurement starts [cycles]. Default: 3000.
-    pub warmup_cycles: u64,
-    /// Open loop: packets created, and flits ejected, in this many cycles count [cycles], at least 1. Default: 3000.
-    pub measurement_cycles: u64,
+    /// Open loop: cycles before measurement starts [cycles]; not together with `steady`. Default: 3000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64", extend("default" = FIXED_CYCLES))]
+    pub warmup_cycles: Option<u64>,
+    /// Open loop: packets created, and flits ejected, in this many cycles count [cycles], at least 1; not together with
+    /// `steady`. Default: 3000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64", extend("default" = FIXED_CYCLES))]
+    pub measurement_cycles: Option<u64>,
     /// Cycles after which the run ends in any case [cycles], at least 1. Closed loop: an error; open loop: saturated, and at
-    /// least warm-up and measurement. Default: 10^9 for a closed loop; 100 times warm-up and measurement for an open loop (written as 0).
+    /// least warm-up and measurement. Default: 10^9 for a closed loop; 100 times warm-up and measurement for an open loop; twice
+    /// the limit of `steady` (written as 0).
     pub max_cycles: u64,
     /// Cycles without any flit moving, with flits in the network, after which a deadlock is looked for [cycles], at least 1.
     /// Default: 10000.
     pub watchdog_cycles: u64,
     /// Memory that the simulation may take [MB]. Default (0): three quarters of what the machine has.
     pub memory_limit_mb: u64,
+    /// Open loop: detect the warm-up and measure until the mean latency is known well enough. Without this table: fixed
+    /// warm-up and measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "SteadySpec")]
+    pub steady: Option<SteadySpec>,
     /// What to record besides the summary.
     pub record: RecordSpec,
+}
+
+/// Default of warm-up and measurement [cycles].
+const FIXED_CYCLES: u64 = 3000;
+
+impl RunSpec {
+    /// The cycles that are measured where that is fixed.
+    pub fn fixed_window(&self) -> Range<u64> {
+        let warmup = self.warmup_cycles.unwrap_or(FIXED_CYCLES);
+        warmup..warmup + self.measurement_cycles.unwrap_or(FIXED_CYCLES)
+    }
 }
 
 impl Default for RunSpec {
     fn default() -> Self {
         RunSpec {
             seed: 1,
-            warmup_cycles: 3000,
-            measurement_cycles: 3000,
+            warmup_cycles: None,
+            measurement_cycles: None,
             max_cycles: 0,
             watchdog_cycles: 10_000,
             memory_limit_mb: 0,
+            steady: None,
             record: RecordSpec::default(),
         }
     }

@@ -253,7 +253,7 @@ impl Terminals {
         let (header, hops) = self.routing.header_and_hops(&self.grid, src, dst, coins);
         // Under a closed loop the later packets of a message are created when their turn comes.
         let created = if matches!(self.load, Load::Closed { .. }) { now } else { job.created };
-        let record = net.log.taken(created, || PacketRecord {
+        let record = net.log.taken(created, flits, || PacketRecord {
             src: terminal as u32,
             sequence: self.sequence[terminal],
             dst: job.dst,
@@ -414,6 +414,11 @@ impl Terminals {
     /// Whether every controller is idle and, for a closed loop, the schedule is complete.
     pub fn is_complete(&self) -> bool {
         self.program().is_some_and(Program::is_complete)
+    }
+
+    /// Whether a terminal has sent anything.
+    pub fn has_sent(&self, terminal: usize) -> bool {
+        self.sequence[terminal] > 0
     }
 
     /// Packets that open-loop sources created before `end` but that no controller has taken.

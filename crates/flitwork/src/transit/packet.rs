@@ -48,6 +48,7 @@ impl Packet {
             sequence: self.sequence,
             record: self.record,
             hops: u32::from(self.hops),
+            flits: u32::from(self.flits),
             created: self.created,
             injected: self.injected,
         }

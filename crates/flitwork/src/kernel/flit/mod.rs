@@ -25,7 +25,7 @@ mod traverse;
 
 use crate::error::{Error, Result};
 use crate::kernel::Progress;
-use crate::measure::{PacketLog, SimulationResult, StallCounter};
+use crate::measure::{PacketLog, Phases, SimulationResult, StallCounter, View};
 use crate::plan::{Plan, Workload};
 use crate::terminal::{Injector, Program, Terminals};
 use crate::transit::{CompiledSize, Layout, PacketPool, Wheel};
@@ -51,8 +51,7 @@ pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS:
     links: Option<LinkRecorder>,
     /// Visit routers in this order instead of ascending; the result must not depend on it.
     order: Option<Vec<usize>>,
-    /// Packets in the source queues at the beginning and at the end of the measurement.
-    backlog: (Option<u64>, Option<u64>),
+    phases: Phases,
 }
 
 /// Choices that must not change a result; tests vary them.
@@ -96,16 +95,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let mut rules = Rules::new(network);
         rules.plain &= !variation.general;
         let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
-        let (terminals, measurement) = match &plan.workload {
+        let terminals = match &plan.workload {
             Workload::Closed { schedule, packet_flits } => {
-                let program = Program::new(schedule)?;
-                (Terminals::closed(plan, layout, program, *packet_flits), 0..u64::MAX)
+                Terminals::closed(plan, layout, Program::new(schedule)?, *packet_flits)
             }
-            Workload::Open(traffic) => {
-                let window = run.warmup_cycles..run.warmup_cycles + run.measurement_cycles;
-                (Terminals::open(plan, layout, traffic), window)
-            }
+            Workload::Open(traffic) => Terminals::open(plan, layout, traffic),
         };
+        let phases = phases(plan);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let dateline = |port: usize| plan.grid.wraps(port / 2) && plan.grid.size(port / 2) > 1;
         Ok(Kernel {
@@ -113,10 +109,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             terminals,
             scratch: Scratch::new(p.ports * p.vcs),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(network, &p))),
-            log: PacketLog::new(measurement.clone(), run.record.packets),
+            log: PacketLog::new(phases.window(), p.terminals, run.record.packets),
             links: (run.record.link_window_cycles > 0)
                 .then(|| LinkRecorder::new(run.record.link_window_cycles, p.routers * p.network_ports)),
-            backlog: (None, None),
             order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
             env: Env {
                 pool: PacketPool::new(packets),
@@ -128,7 +123,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 dateline_ports: (0..p.network_ports).filter(|&q| dateline(q)).fold(0, |ports, q| ports | 1 << q),
                 arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
                 ejected: vec![0; p.terminals],
-                measurement,
+                measurement: phases.window(),
                 flit_hops: 0,
                 stalls: run.record.stalls.then(|| StallCounter::new(run.record.link_window_cycles > 0)),
                 observer: Observer::new(if run.record.stalls { p.routers } else { 0 }, PORTS, SLOTS),
@@ -136,6 +131,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 rules,
                 p,
             },
+            phases,
         })
     }
 
@@ -145,8 +141,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let mut report_at = REPORT_FLIT_HOPS;
         let mut report_cycle = REPORT_CYCLES;
         let complete = loop {
+            if self.env.now >= self.phases.next() {
+                self.look(self.env.now);
+            }
             self.step();
-            self.note_backlog();
             if self.is_done() {
                 break true;
             }
@@ -248,23 +246,20 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         }
     }
 
-    /// At the beginning and the end of an open-loop measurement: how many packets no controller has taken yet.
-    fn note_backlog(&mut self) {
-        let window = &self.env.measurement;
-        if self.backlog.0.is_none() && self.env.now + 1 >= window.start {
-            self.backlog.0 = Some(self.terminals.untaken_before(window.start));
+    /// Lets the phases of the run see its state at the beginning of cycle `now`; they may decide what is measured.
+    #[inline(never)]
+    fn look(&mut self, now: u64) {
+        let Kernel { phases, terminals, routers, log, env, .. } = self;
+        let ports = env.p.network_ports;
+        let view = View {
+            totals: log.totals,
+            untaken_before: &|cycle| terminals.untaken_before(cycle),
+            link_flits: &|flits| flits.extend(routers.iter().flat_map(|r| &r.ports[..ports]).map(|port| port.flits)),
+        };
+        if phases.look(now, &view) {
+            env.measurement = phases.window();
+            log.measure(phases.window());
         }
-        if self.backlog.1.is_none() && self.env.now + 1 >= window.end {
-            self.backlog.1 = Some(self.terminals.untaken_before(window.end));
-        }
-    }
-
-    /// Whether the source queues grew in the measurement by more than chance: by more than 3 standard deviations of the number of
-    /// packets created, and by more than 5 % of it.
-    fn is_saturated(&self, created: u64) -> bool {
-        let (Some(before), Some(after)) = self.backlog else { return false };
-        let growth = after.saturating_sub(before) as f64;
-        growth > 3.0 * (created as f64).sqrt() && growth > 0.05 * created as f64
     }
 
     /// Whether the run is over.
@@ -272,9 +267,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         if self.terminals.program().is_some() {
             return self.terminals.is_complete();
         }
-        self.env.now + 1 >= self.env.measurement.end
-            && self.log.measured_under_way() == 0
-            && self.terminals.all_taken_before(self.env.measurement.end)
+        let end = self.env.measurement.end;
+        self.env.now + 1 >= end
+            && (!self.phases.drains() || self.log.measured_under_way() == 0 && self.terminals.all_taken_before(end))
     }
 
     /// The next cycle in which anything can happen; `None` if nothing ever will.
@@ -282,7 +277,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         if self.env.pool.live() > 0 || !self.env.wheel.is_idle() {
             return Some(self.env.now + 1);
         }
-        let mut next = self.terminals.next_turn(self.env.now)?;
+        let mut next = self.terminals.next_turn(self.env.now)?.min(self.phases.next_check());
         if let Some(links) = &self.links {
             next = next.min(links.window_end(self.env.now));
         }
@@ -293,9 +288,20 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let total = self.terminals.program().map(|p| p.messages());
         Progress {
             cycle: self.env.now,
-            packets_done: total.map_or(self.log.arrived, |(all, left)| all - left),
+            packets_done: total.map_or(self.log.totals.packets, |(all, left)| all - left),
             packets_total: total.map(|(all, _)| all),
         }
+    }
+}
+
+/// What is measured of a run.
+fn phases(plan: &Plan) -> Phases {
+    let (p, run) = (&plan.params, &plan.spec.run);
+    let links = p.routers * p.network_ports;
+    match (&plan.workload, &run.steady) {
+        (Workload::Closed { .. }, _) => Phases::whole_run(),
+        (Workload::Open(_), Some(steady)) => Phases::steady(steady, p.longest_delay_cycles, links),
+        (Workload::Open(_), None) => Phases::fixed(run.fixed_window(), links),
     }
 }
 

@@ -4,7 +4,7 @@ use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
-use crate::measure::{LinkWindows, SimulationResult, StallReason, Status};
+use crate::measure::{Fairness, LinkWindows, SimulationResult, StallReason};
 use crate::plan::Plan;
 use crate::schedule::OpKind;
 use crate::transit::NONE;
@@ -119,15 +119,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
 
     /// The outcome of the run.
     pub(super) fn into_result(mut self, plan: &Plan, complete: bool) -> SimulationResult {
+        let end = self.env.now + 1;
+        self.look(end);
+        let window = self.env.measurement.clone();
         let closed = self.terminals.program().is_some();
-        let cycles = if closed { self.env.now.max(1) } else { plan.spec.run.measurement_cycles };
+        let cycles = if closed { self.env.now.max(1) } else { window.end - window.start };
         let terminal_cycles = cycles as f64 * self.env.p.terminals as f64;
-        let created = self.log.measured_taken + self.terminals.untaken_before(self.env.measurement.end.min(1 << 50));
-        let saturated = !closed && self.is_saturated(created);
-        let offered_load = match &plan.workload {
-            crate::plan::Workload::Open(traffic) => created as f64 * f64::from(traffic.packet_flits) / terminal_cycles,
-            crate::plan::Workload::Closed { .. } => 0.0,
-        };
+        let (untaken, offered_load) = self.offered(plan, terminal_cycles);
+        let status = self.phases.status(complete, self.log.measured_taken + untaken);
         let link_flits = self.link_flits();
         if let Some(links) = &mut self.links {
             if !links.ends_with(self.env.now) {
@@ -135,22 +134,40 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             }
         }
         SimulationResult {
-            status: if complete && !saturated { Status::Complete } else { Status::Saturated },
+            status,
             completion_cycles: self.env.now,
             digest: self.log.digest(),
-            packets: self.log.arrived,
+            packets: self.log.totals.packets,
             flit_hops: self.env.flit_hops,
+            warmup_cycles: window.start,
+            measurement_cycles: cycles,
             offered_load,
             accepted_load: self.env.ejected.iter().sum::<u64>() as f64 / terminal_cycles,
             packet_latency: self.log.packet_latency.summary(),
             network_latency: self.log.network_latency.summary(),
+            packet_latency_histogram: self.log.packet_latency.histogram(),
+            network_latency_histogram: self.log.network_latency.histogram(),
+            precision: self.phases.precision(self.env.p.terminals, status),
             mean_hops: self.log.mean_hops(),
+            measured_link_flits: self.phases.measured_link_flits(&link_flits),
             link_flits,
             ejected_flits: self.env.ejected,
+            fairness: Fairness::of(&self.log.delivered_flits, |terminal| self.terminals.has_sent(terminal)),
+            delivered_flits: std::mem::take(&mut self.log.delivered_flits),
             link_windows: self.links.map(|l| LinkWindows { window_cycles: l.window_cycles, flits: l.flits }),
             stalls: self.env.stalls.map(|s| s.report()),
             packet_records: with_message_numbers(self.log.into_records(), plan),
         }
+    }
+
+    /// Of an open loop: packets created in the measurement that no controller has taken, and the flits of all packets created
+    /// in it [flits/cycle/terminal].
+    fn offered(&self, plan: &Plan, terminal_cycles: f64) -> (u64, f64) {
+        let crate::plan::Workload::Open(traffic) = &plan.workload else { return (0, 0.0) };
+        let window = &self.env.measurement;
+        let untaken = self.terminals.untaken_before(window.end) - self.terminals.untaken_before(window.start);
+        let flits = self.log.measured_taken_flits + untaken * u64::from(traffic.packet_flits);
+        (untaken, flits as f64 / terminal_cycles)
     }
 }
 

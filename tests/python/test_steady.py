@@ -1,0 +1,123 @@
+"""Steady runs and what they report: intervals, histograms, utilisation, fairness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import flitwork as fw
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import Cli
+from flitwork.histogram import Histogram, merge
+
+NET = fw.Torus(4, 4, vcs=4)
+WORK = fw.uniform(offered_load=0.3, packet_flits=4)
+
+
+@pytest.fixture(scope="module")
+def result() -> fw.Result:
+    return fw.simulate(NET, WORK, steady={"relative_ci": 0.02})
+
+
+def test_the_interval_is_as_narrow_as_was_asked(result: fw.Result) -> None:
+    row = result.row
+    assert row["status"] == "complete" and row["ci_confidence"] == 0.95
+    assert 0 < row["packet_latency_ci_half_width_cycles"] <= 0.02 * row["packet_latency_mean_cycles"]
+    assert 0 < row["network_latency_ci_half_width_cycles"] < row["packet_latency_ci_half_width_cycles"] * 2
+    assert row["accepted_load_ci_half_width_flits_per_cycle"] < 0.02
+    assert row["warmup_cycles"] >= 5000 and row["measurement_cycles"] >= 10_000
+
+
+def test_a_fixed_run_has_an_interval_too_and_a_schedule_has_none() -> None:
+    fixed = fw.simulate(NET, WORK, warmup_cycles=2000, measurement_cycles=5000)
+    assert fixed.row["packet_latency_ci_half_width_cycles"] > 0
+    assert (fixed.warmup_cycles, fixed.measurement_cycles) == (2000, 5000)
+    closed = fw.simulate(fw.Torus(3, 3), fw.all_to_all(message_flits=5))
+    assert closed.row["packet_latency_ci_half_width_cycles"] is None
+    assert (closed.warmup_cycles, closed.measurement_cycles) == (0, closed.completion_cycles)
+
+
+def test_channels_and_terminals_are_measured_in_the_measurement(result: fw.Result) -> None:
+    flits = result.values["accepted_load"] * result.measurement_cycles * 16
+    hops = result.link_utilisation.sum() * result.measurement_cycles
+    assert hops == pytest.approx(flits * result.row["mean_hops"], rel=0.01)
+    assert result.links["flits_per_cycle"].max() == result.row["max_link_flits_per_cycle"]
+    terminals = result.terminals
+    assert terminals["received_flits"].sum() == pytest.approx(flits)
+    assert terminals["delivered_flits_per_cycle"].mean() == pytest.approx(0.3, rel=0.02)
+    x = terminals["delivered_flits"]
+    assert result.row["jain_index"] == pytest.approx(x.sum() ** 2 / (16 * (x**2).sum()))
+    assert result.row["slowest_over_mean"] == pytest.approx(x.min() / x.mean())
+
+
+def test_the_histogram_says_what_the_summary_says(result: fw.Result) -> None:
+    histogram = result.packet_latency_histogram
+    latency = result.values["packet_latency"]
+    assert histogram.count == latency["count"]
+    assert list(histogram.quantile([0.5, 0.95, 0.99])) == [latency[f"p{q}_cycles"] for q in (50, 95, 99)]
+    assert histogram.quantile(0) == latency["min_cycles"] and histogram.quantile(1) == latency["max_cycles"]
+    assert np.average(histogram.value_cycles, weights=histogram.packets) == pytest.approx(latency["mean_cycles"])
+    assert result.network_latency_histogram.count == histogram.count
+
+
+def test_histograms_of_several_runs_are_merged() -> None:
+    runs = [fw.simulate(NET, WORK, seed=seed, packets=True, measurement_cycles=1000) for seed in (1, 2)]
+    both = merge(run.packet_latency_histogram for run in runs)
+    parts = []
+    for run in runs:
+        created = run.packets["created_cycle"]
+        parts.append(run.packets[(created >= 3000) & (created < 4000)]["packet_latency_cycles"])
+    latencies = pd.concat(parts).astype(int)
+    assert both.table.set_index("latency_cycles")["packets"].to_dict() == latencies.value_counts().to_dict()
+    assert both.quantile(0.9) == np.sort(latencies)[int(np.ceil(0.9 * len(latencies))) - 1]
+    assert merge([]).count == 0 and np.isnan(merge([]).quantile(0.5))
+
+
+def test_a_share_beyond_one_is_refused() -> None:
+    with pytest.raises(fw.ConfigError, match="from 0 to 1"):
+        Histogram(np.array([1]), np.array([1])).quantile(99)
+
+
+def test_a_steady_result_survives_the_disk(result: fw.Result, tmp_path: Path) -> None:
+    again = fw.load(result.save(tmp_path / "steady.parquet"))
+    assert again.row == result.row
+    assert again.packet_latency_histogram.table.equals(result.packet_latency_histogram.table)
+    assert again.terminals.equals(result.terminals)
+
+
+def test_saturation_and_a_low_limit_are_statuses() -> None:
+    heavy = fw.simulate(NET, fw.uniform(offered_load=1.0, packet_flits=4), steady={})
+    assert heavy.status == "saturated" and np.isnan(heavy.row["packet_latency_ci_half_width_cycles"])
+    short = fw.simulate(NET, WORK, steady={"relative_ci": 1e-4, "max_cycles": 25_000})
+    assert short.status == "not_converged"
+
+
+def test_a_fixed_window_beside_steady_is_refused() -> None:
+    with pytest.raises(fw.ConfigError, match=r"run\.warmup_cycles.*run\.steady"):
+        fw.simulate(NET, WORK, steady={}, warmup_cycles=100)
+
+
+def test_a_study_file_takes_steady_and_gets_the_columns(cli: Cli, tmp_path: Path) -> None:
+    text = """
+    [study]
+    name = "steady"
+    [base]
+    network.topology = { kind = "torus", size = [3, 3] }
+    workload = { kind = "uniform", packet_flits = 2, offered_load = 0.1 }
+    run.steady = { relative_ci = 0.05 }
+    [[experiments]]
+    id = "e"
+    grid = { "workload.offered_load" = [0.1, 1.0] }
+    """
+    (tmp_path / "steady.toml").write_text(text)
+    done = cli("run", "steady.toml")
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(tmp_path / "results" / "steady" / "results.csv")
+    assert list(table["status"]) == ["complete", "saturated"]
+    assert {"packet_latency_ci_half_width_cycles", "jain_index", "measurement_cycles"} <= set(table.columns)
+
+
+def test_the_command_line_takes_steady(cli: Cli) -> None:
+    done = cli("simulate", "uniform", "--size", "3x3", "--load", "0.1", "--set", "steady={relative_ci=0.05}", "--json")
+    assert done.returncode == 0 and '"packet_latency_ci_half_width_cycles"' in done.stdout, done.stderr
