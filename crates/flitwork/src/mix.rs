@@ -7,3 +7,8 @@ pub(crate) fn mix(x: u64) -> u64 {
     let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ x >> 31
 }
+
+/// A number below `n` from 64 random bits; biased by at most `n / 2^64`.
+pub(crate) fn draw_below(bits: u64, n: u64) -> u64 {
+    ((u128::from(bits) * u128::from(n)) >> 64) as u64
+}

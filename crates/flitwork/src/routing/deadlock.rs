@@ -122,7 +122,7 @@ fn circle(grid: &Grid, d: usize, minus: bool, class: u32) -> Vec<String> {
 }
 
 /// What the dimensions are called.
-const DIMENSION_NAMES: [char; crate::topology::MAX_DIMS] = ['x', 'y', 'z', 'u', 'v', 'w'];
+pub(super) const DIMENSION_NAMES: [char; crate::topology::MAX_DIMS] = ['x', 'y', 'z', 'u', 'v', 'w'];
 
 #[cfg(test)]
 mod tests {

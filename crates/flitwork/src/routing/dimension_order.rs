@@ -26,7 +26,7 @@ pub enum Tie {
 }
 
 /// What a packet carries: one bit a dimension in each field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Header {
     /// Bit `d` is set where the packet walks dimension `d` in the minus direction.
     pub minus: u8,

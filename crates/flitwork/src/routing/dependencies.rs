@@ -1,0 +1,191 @@
+//! Is a routing free of deadlock? The channel dependency graph of Dally and Seitz, and Duato's extension of it, walked through.
+//!
+//! Nodes are the sets of virtual channels of each channel. Every way that any packet may take is followed, choice by choice:
+//! * Without an escape network (Dally and Seitz 1987): an edge from each channel to whatever the packet may ask for behind it.
+//!   No cycle, no deadlock.
+//! * With one (J. Duato 1993): only escape channels are nodes. A packet must be able to ask for one wherever it is. Under
+//!   wormhole switching a packet may hold an escape channel while it goes on through adaptive ones, so an edge also leads from an
+//!   escape channel to the next one that it may ask for after any number of adaptive hops (the extended dependencies). Under
+//!   virtual cut-through a packet that moves on leaves nothing behind, and only direct dependencies count.
+//!
+//! That takes time with the cube of the number of routers, so a large network is represented by a small one: each dimension
+//! is cut down to 4 or 5 routers (3 or 4 in more than two dimensions), odd stays odd and even stays even. A ring of four already has
+//! all that a longer one can depend on: packets that turn into it, pass through, tie, and cross its dateline. The tests look at
+//! longer ones.
+
+use super::scheme::{Place, Scheme, Start};
+use crate::topology::{Coords, Grid};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// A set of VCs of a channel: (router, output port, set).
+type Node = (u32, u8, u8);
+
+/// A packet somewhere on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Walk {
+    at: Coords,
+    dst: Coords,
+    to: Coords,
+    trip: super::Trip,
+    /// Input port and set that it came by.
+    came: Option<(u8, u8)>,
+    /// The last node that it may still hold.
+    held: Option<Node>,
+}
+
+/// A cycle of channels that can wait for each other under `scheme`, or a packet that can get nowhere; `None` if there is neither.
+///
+/// `cut_through`: whether a packet waits in one buffer only.
+pub fn find_cycle(
+    grid: &Grid,
+    make: impl Fn(&Grid) -> std::sync::Arc<dyn Scheme>,
+    cut_through: bool,
+) -> Option<Vec<String>> {
+    let small = smaller(grid);
+    let scheme = make(&small);
+    let edges = match Explorer::new(&small, scheme.as_ref(), cut_through).explore() {
+        Ok(edges) => edges,
+        Err(stuck) => return Some(vec![stuck]),
+    };
+    cycle(&edges).map(|nodes| nodes.into_iter().map(|node| name(&small, node)).collect())
+}
+
+/// A network of the same shape with short dimensions.
+fn smaller(grid: &Grid) -> Grid {
+    let least = if grid.dims() > 2 { 3 } else { 4 };
+    let size = |&a: &u32| a.min(least + (a + least) % 2);
+    let sizes: Vec<u32> = grid.sizes().iter().map(size).collect();
+    let wraps: Vec<bool> = (0..grid.dims()).map(|d| grid.wraps(d)).collect();
+    Grid::new(&sizes, &wraps, grid.ring2_single())
+}
+
+/// Whether the graph of a network, not cut down, has a cycle.
+#[cfg(test)]
+pub(super) fn whole_graph_has_cycle(grid: &Grid, scheme: &dyn Scheme, cut_through: bool) -> bool {
+    Explorer::new(grid, scheme, cut_through).explore().map_or(true, |edges| cycle(&edges).is_some())
+}
+
+/// Follows every way.
+struct Explorer<'a> {
+    grid: &'a Grid,
+    scheme: &'a dyn Scheme,
+    cut_through: bool,
+    seen: HashSet<Walk>,
+    open: Vec<Walk>,
+    edges: BTreeMap<Node, BTreeSet<Node>>,
+}
+
+impl<'a> Explorer<'a> {
+    fn new(grid: &'a Grid, scheme: &'a dyn Scheme, cut_through: bool) -> Self {
+        Explorer { grid, scheme, cut_through, seen: HashSet::new(), open: Vec::new(), edges: BTreeMap::new() }
+    }
+
+    fn explore(mut self) -> Result<BTreeMap<Node, BTreeSet<Node>>, String> {
+        for (s, t) in (0..self.grid.routers()).flat_map(|s| (0..self.grid.routers()).map(move |t| (s, t))) {
+            let (at, dst) = (self.grid.coords(s), self.grid.coords(t));
+            for start in self.scheme.starts(self.grid, &at, &dst) {
+                self.visit(Walk { at, dst, to: start.to, trip: start.trip, came: None, held: None });
+            }
+        }
+        while let Some(walk) = self.open.pop() {
+            self.go_on(walk)?;
+        }
+        Ok(self.edges)
+    }
+
+    fn visit(&mut self, walk: Walk) {
+        if self.seen.insert(walk) {
+            self.open.push(walk);
+        }
+    }
+
+    /// Everything that a packet may do next.
+    fn go_on(&mut self, walk: Walk) -> Result<(), String> {
+        let mut entered: Vec<Start> = Vec::new();
+        // Whatever the coins say: those of the start and those of a second walk.
+        for coins in 0..1u64 << self.grid.dims() {
+            let mut start = Start { to: walk.to, trip: walk.trip };
+            self.scheme.enter(self.grid, &walk.at, &walk.dst, &mut start, coins | coins << 8);
+            if walk.at != start.to && !entered.contains(&start) {
+                entered.push(start);
+            }
+        }
+        entered.into_iter().try_for_each(|start| self.go_on_from(&walk, start))
+    }
+
+    fn go_on_from(&mut self, walk: &Walk, start: Start) -> Result<(), String> {
+        let place = Place { at: walk.at, port: walk.came.map(|c| c.0), set: walk.came.map(|c| c.1) };
+        let choice = self.scheme.choice(self.grid, &place, &start);
+        if choice.ports == 0 && choice.escape.is_none() {
+            let dims = self.grid.dims();
+            return Err(format!(
+                "a packet at router {:?} for {:?} can go nowhere",
+                &walk.at[..dims],
+                &walk.dst[..dims]
+            ));
+        }
+        let has_escape = choice.escape.is_some();
+        let walk = Walk { to: start.to, trip: start.trip, ..*walk };
+        for port in (0..self.grid.network_ports()).filter(|&q| (choice.ports | choice.sideways) >> q & 1 == 1) {
+            let mut trip = walk.trip;
+            trip.crossed += (choice.crossing >> port & 1) as u8;
+            if choice.ports >> port & 1 == 0 {
+                trip.misroutes -= 1;
+            }
+            self.hop(&walk, port as u8, choice.set_of(port), trip, !has_escape, !has_escape);
+        }
+        if let Some((port, set)) = choice.escape {
+            self.hop(&walk, port, set, walk.trip, true, true);
+        }
+        Ok(())
+    }
+
+    /// A packet takes a channel. `node`: whether the channel is one of the graph's; `holds`: whether it may be held on.
+    fn hop(&mut self, walk: &Walk, port: u8, set: u8, trip: super::Trip, node: bool, holds: bool) {
+        let router = self.grid.id(&walk.at);
+        let Some(next) = self.grid.neighbour(router, port as usize) else { return };
+        let channel = (router, port, set);
+        if let (true, Some(held)) = (node, walk.held) {
+            self.edges.entry(held).or_default().insert(channel);
+        }
+        let held = if holds {
+            Some(channel)
+        } else if self.cut_through {
+            None
+        } else {
+            walk.held
+        };
+        self.visit(Walk { at: self.grid.coords(next), trip, came: Some((port ^ 1, set)), held, ..*walk });
+    }
+}
+
+/// Some cycle of a graph.
+fn cycle(edges: &BTreeMap<Node, BTreeSet<Node>>) -> Option<Vec<Node>> {
+    let mut done = HashSet::new();
+    let none = BTreeSet::new();
+    for &start in edges.keys() {
+        let mut way = vec![(start, edges.get(&start).unwrap_or(&none).iter())];
+        while let Some((at, next)) = way.last_mut() {
+            match next.next() {
+                None => {
+                    done.insert(*at);
+                    way.pop();
+                }
+                Some(n) if done.contains(n) => {}
+                Some(n) => {
+                    if let Some(from) = way.iter().position(|(node, _)| node == n) {
+                        return Some(way[from..].iter().map(|(node, _)| *node).collect());
+                    }
+                    way.push((*n, edges.get(n).unwrap_or(&none).iter()));
+                }
+            }
+        }
+    }
+    None
+}
+
+fn name(grid: &Grid, (router, port, set): Node) -> String {
+    let sign = if port % 2 == 0 { '+' } else { '-' };
+    let dimension = super::deadlock::DIMENSION_NAMES[port as usize / 2];
+    format!("router {:?} {sign}{dimension} set {set}", &grid.coords(router)[..grid.dims()])
+}

@@ -1,0 +1,95 @@
+//! Duato's protocol: fully adaptive, with an escape network of dimension order; minimal, or with a budget of detours.
+//!
+//! J. Duato, "A new theory of deadlock-free adaptive routing in wormhole networks", IEEE Trans. Parallel and Distributed Systems
+//! 4(12), 1993. A packet asks for an adaptive virtual channel in any minimal direction; if none can be had, for the escape
+//! channel of its dimension-order way. From an escape channel it may return to adaptive ones.
+//!
+//! The class of an escape channel on a torus of `n` wrapped dimensions is memoryless: `n` minus the datelines that the rest of
+//! the dimension-order way still crosses behind this channel. That equals counting crossings, anchored at the end of the way, so it
+//! is valid for a packet that enters the escape network anywhere.
+//!
+//! With `misroutes` the adaptive channels of non-minimal directions may be taken too, never straight back, and only when neither a
+//! minimal nor the escape channel can be had. The budget makes livelock impossible; the escape channel can always be asked for.
+
+use super::scheme::{
+    Choice, Division, Place, Scheme, Start, Trip, crosses, datelines, port_of, productive, still_crosses,
+};
+use super::{DimensionOrder, Selection, tie_starts};
+use crate::topology::{Coords, Grid};
+
+/// Duato's protocol.
+#[derive(Debug, Clone)]
+pub struct Duato {
+    /// The way of the escape network.
+    pub order: DimensionOrder,
+    /// Which adaptive port is asked for.
+    pub selection: Selection,
+    /// Hops away from the destination that a packet may make.
+    pub misroutes: u8,
+    /// Cycles that it waits for a minimal or an escape channel before it makes one.
+    pub patience_cycles: u32,
+    escapes: u8,
+}
+
+impl Duato {
+    /// For a network.
+    pub fn new(grid: &Grid, order: DimensionOrder, selection: Selection, misroutes: u8, patience_cycles: u32) -> Self {
+        Duato { order, selection, misroutes, patience_cycles, escapes: datelines(grid) + 1 }
+    }
+
+    /// Escape port and class at `at`.
+    fn escape(&self, grid: &Grid, at: &Coords, start: &Start) -> Option<(u8, u8)> {
+        let header = start.trip.header;
+        let port = port_of(header, self.order.first_dimension(at, &start.to)?);
+        let wrapped = |d: &usize| grid.wraps(*d) && still_crosses(header, at, &start.to, *d);
+        let left = (0..grid.dims()).filter(wrapped).count() as u8 - u8::from(crosses(grid, at, port));
+        Some((port as u8, self.escapes - 1 - left))
+    }
+
+    /// Ports that lead away from the destination, but not back to where the packet came from.
+    fn sideways(&self, grid: &Grid, place: &Place, minimal: u16) -> u16 {
+        let router = grid.id(&place.at);
+        (0..grid.network_ports())
+            .filter(|&q| place.port != Some(q as u8) && minimal >> q & 1 == 0 && grid.neighbour(router, q).is_some())
+            .fold(0, |ports, q| ports | 1 << q)
+    }
+}
+
+impl Scheme for Duato {
+    fn division(&self) -> Division {
+        Division::Escape(self.escapes)
+    }
+
+    fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start {
+        let header = self.order.header(grid, src, dst, bits as u8);
+        Start { to: *dst, trip: Trip { header, misroutes: self.misroutes, ..Trip::default() } }
+    }
+
+    fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
+        tie_starts(self, &self.order, grid, src, dst)
+    }
+
+    fn enter(&self, grid: &Grid, at: &Coords, _dst: &Coords, start: &mut Start, bits: u64) {
+        // Behind a detour, and only there, the shortest way may be another one. `mode` counts the detours seen. A tie decided
+        // anew on every hop would change the number of datelines to cross, and with it the class of the escape channel.
+        let detours = self.misroutes - start.trip.misroutes;
+        if start.trip.mode != detours {
+            start.trip.mode = detours;
+            start.trip.header = self.order.header(grid, at, &start.to, bits as u8);
+        }
+    }
+
+    fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {
+        let ports = productive(grid, start.trip.header, &place.at, &start.to);
+        let sideways = if start.trip.misroutes > 0 { self.sideways(grid, place, ports) } else { 0 };
+        Choice { ports, set: self.escapes, crossing: 0, escape: self.escape(grid, &place.at, start), sideways }
+    }
+
+    fn selection(&self) -> Selection {
+        self.selection
+    }
+
+    fn patience_cycles(&self) -> u32 {
+        self.patience_cycles
+    }
+}

@@ -1,0 +1,202 @@
+//! What a routing answers for each head: which output ports, and which sets of virtual channels, a packet may ask for.
+//!
+//! Plain dimension order is decided once, at the source ([`super::DimensionOrder`]). Every other routing is a [`Scheme`]: asked
+//! when a packet starts, when it comes to the front of a buffer, and told nothing else. A scheme never looks at the state of
+//! the network; what is free, and which of several ports is taken, is the router's business ([`super::Selection`]).
+//!
+//! The virtual channels of every network port are divided into *sets* ([`Division`]), numbered from 0; a scheme names sets, not
+//! channels.
+
+use super::{Header, Information, Selection};
+use crate::topology::{Coords, Grid};
+use std::ops::Range;
+
+/// What a packet carries along besides its destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Trip {
+    /// Directions and dateline classes towards the router that it walks to now.
+    pub header: Header,
+    /// Datelines crossed so far; counted by the router.
+    pub crossed: u8,
+    /// What the scheme makes of it: a phase, an order of dimensions, a virtual network.
+    pub mode: u8,
+    /// Hops away from the destination that it may still make; counted down by the router.
+    pub misroutes: u8,
+}
+
+/// A packet about to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// Where it walks to first: its destination, or an intermediate router.
+    pub to: Coords,
+    /// What it carries.
+    pub trip: Trip,
+}
+
+/// What a packet may ask for at a router. Output ports are bits, `2 * dimension + (1 if minus)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Choice {
+    /// Ports that lead towards the destination.
+    pub ports: u16,
+    /// The set of VCs for them.
+    pub set: u8,
+    /// Those of `ports` that use the next set instead, because their channel crosses a dateline; the router counts the crossing.
+    pub crossing: u16,
+    /// Port and set to ask for when none of `ports` has a VC to give: the escape channel.
+    pub escape: Option<(u8, u8)>,
+    /// Ports that lead away from the destination, with `set`: only if nothing else has a VC to give.
+    pub sideways: u16,
+}
+
+impl Choice {
+    /// One port and one set.
+    pub fn one(port: usize, set: u8, crosses: bool) -> Self {
+        let ports = 1 << port;
+        Choice { ports, set, crossing: if crosses { ports } else { 0 }, ..Choice::default() }
+    }
+
+    /// The set of VCs behind one of `ports`.
+    #[inline]
+    pub fn set_of(&self, port: usize) -> u8 {
+        self.set + (self.crossing >> port & 1) as u8
+    }
+}
+
+/// Where a packet is when it is asked for its choice.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// The router.
+    pub at: Coords,
+    /// The input port that it came by; `None` from a terminal.
+    pub port: Option<u8>,
+    /// The set of its input VC; `None` from a terminal.
+    pub set: Option<u8>,
+}
+
+/// How the VCs of a port are divided into sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Division {
+    /// So many sets of equal size; where the number of VCs is no multiple, later sets are larger by one.
+    Equal(u8),
+    /// So many sets of one VC each for escape, and one set of all the others.
+    Escape(u8),
+}
+
+impl Division {
+    /// Least number of VCs a port.
+    pub fn least_vcs(self) -> u32 {
+        match self {
+            Division::Equal(sets) => u32::from(sets),
+            Division::Escape(sets) => u32::from(sets) + 1,
+        }
+    }
+
+    /// The VCs of each set, of `vcs` (at least [`Division::least_vcs`]).
+    pub fn sets(self, vcs: u32) -> Vec<Range<u32>> {
+        match self {
+            Division::Equal(n) => {
+                let n = u32::from(n);
+                (0..n).map(|i| i * vcs / n..(i + 1) * vcs / n).collect()
+            }
+            Division::Escape(n) => {
+                let n = u32::from(n);
+                (0..n).map(|i| i..i + 1).chain([n..vcs]).collect()
+            }
+        }
+    }
+}
+
+/// A routing other than plain dimension order.
+pub trait Scheme: std::fmt::Debug + Send + Sync {
+    /// How the VCs are divided.
+    fn division(&self) -> Division;
+
+    /// How a packet from `src` to `dst` starts; `bits` are random.
+    fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start;
+
+    /// Every way in which a packet from `src` to `dst` may start.
+    fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start>;
+
+    /// A packet comes to the front of a buffer at `at`: brings `to` and `trip` up to date. `bits` are those of its start.
+    fn enter(&self, _grid: &Grid, _at: &Coords, _dst: &Coords, _start: &mut Start, _bits: u64) {}
+
+    /// What a packet at a router other than its destination may ask for.
+    fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice;
+
+    /// Which of several ports with a VC to give a packet asks for.
+    fn selection(&self) -> Selection {
+        Selection::MostCredits
+    }
+
+    /// What it knows of the network beyond its own output ports.
+    fn information(&self) -> Option<Information> {
+        None
+    }
+
+    /// Cycles that a packet waits before it asks for a port that leads away.
+    fn patience_cycles(&self) -> u32 {
+        0
+    }
+}
+
+/// Whether the channel of output `port` of the router at `at` is a wrap channel: whether it crosses a dateline.
+#[inline]
+pub fn crosses(grid: &Grid, at: &Coords, port: usize) -> bool {
+    let d = port / 2;
+    grid.wraps(d) && at[d] == if port.is_multiple_of(2) { grid.size(d) - 1 } else { 0 }
+}
+
+/// Number of wrapped dimensions: the most datelines that a shortest way crosses.
+pub fn datelines(grid: &Grid) -> u8 {
+    (0..grid.dims()).filter(|&d| grid.wraps(d) && grid.size(d) > 1).count() as u8
+}
+
+/// Whether the rest of a way in dimension `d`, in the direction of `header`, still crosses its dateline.
+#[inline]
+pub fn still_crosses(header: Header, at: &Coords, to: &Coords, d: usize) -> bool {
+    if header.minus >> d & 1 == 1 { at[d] < to[d] } else { at[d] > to[d] }
+}
+
+/// The port by which `header` walks dimension `d`.
+#[inline]
+pub fn port_of(header: Header, d: usize) -> usize {
+    2 * d + (header.minus >> d & 1) as usize
+}
+
+/// The ports of all dimensions in which `at` and `to` differ, as bits.
+#[inline]
+pub fn productive(grid: &Grid, header: Header, at: &Coords, to: &Coords) -> u16 {
+    (0..grid.dims()).filter(|&d| at[d] != to[d]).fold(0, |ports, d| ports | 1 << port_of(header, d))
+}
+
+/// Those of `ports` whose channel crosses a dateline.
+#[inline]
+pub fn crossing(grid: &Grid, at: &Coords, ports: u16) -> u16 {
+    (0..2 * grid.dims()).filter(|&q| ports >> q & 1 == 1 && crosses(grid, at, q)).fold(0, |c, q| c | 1 << q)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_cover_all_vcs_once() {
+        for vcs in 6..20 {
+            for division in [Division::Equal(4), Division::Equal(6), Division::Escape(3)] {
+                let sets = division.sets(vcs);
+                assert!(sets.iter().all(|s| !s.is_empty()));
+                assert_eq!(sets.concat_vcs(), (0..vcs).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    trait Concat {
+        fn concat_vcs(&self) -> Vec<u32>;
+    }
+
+    impl Concat for Vec<Range<u32>> {
+        fn concat_vcs(&self) -> Vec<u32> {
+            self.iter().flat_map(Clone::clone).collect()
+        }
+    }
+}

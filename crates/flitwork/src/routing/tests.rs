@@ -1,0 +1,153 @@
+//! What every routing must pass: it arrives, it is free of deadlock, and its ways have the length that they should.
+
+use super::*;
+
+fn order(grid: &Grid, tie: Tie) -> DimensionOrder {
+    DimensionOrder { order: (0..grid.dims()).collect(), tie }
+}
+
+/// Every scheme of a network, by name, and the most hops that it may add to a shortest way.
+fn schemes(grid: &Grid, tie: Tie) -> Vec<(&'static str, Arc<dyn Scheme>)> {
+    let order = || order(grid, tie);
+    vec![
+        ("crossings", Arc::new(Crossings::new(grid, order()))),
+        ("duato", Arc::new(Duato::new(grid, order(), Selection::MostCredits, 0, 0))),
+        ("duato_misrouting", Arc::new(Duato::new(grid, order(), Selection::MostCredits, 2, 0))),
+        ("cross_line", Arc::new(CrossLine::new(grid, order(), Information::Cross))),
+        ("valiant", Arc::new(TwoPhase::new(grid, order(), Intermediate::Anywhere))),
+        ("romm", Arc::new(TwoPhase::new(grid, order(), Intermediate::OnTheWay))),
+        ("min_adapt", Arc::new(MinAdapt::new(grid, order(), Selection::All))),
+        ("o1turn", Arc::new(O1Turn::new(grid, order()))),
+    ]
+}
+
+fn grids() -> Vec<Grid> {
+    vec![
+        Grid::torus(&[4, 4]),
+        Grid::torus(&[5, 4]),
+        Grid::torus(&[6]),
+        Grid::torus(&[2, 3]),
+        Grid::mesh(&[4, 3]),
+        Grid::new(&[4, 3], &[true, false], false),
+        Grid::torus(&[3, 3, 3]),
+        Grid::mesh(&[3, 2, 2]),
+    ]
+}
+
+/// Walks a packet, always by the lowest or the highest port that it may take; the number of hops.
+fn walk(grid: &Grid, scheme: &dyn Scheme, src: u32, dst: u32, bits: u64, highest: bool) -> u32 {
+    let (mut at, to) = (grid.coords(src), grid.coords(dst));
+    let mut start = scheme.start(grid, &at, &to, bits);
+    let (mut came, mut hops) = (None::<(u8, u8)>, 0);
+    loop {
+        scheme.enter(grid, &at, &to, &mut start, bits);
+        if at == start.to {
+            assert_eq!(at, to);
+            return hops;
+        }
+        let place = Place { at, port: came.map(|c| c.0), set: came.map(|c| c.1) };
+        let choice = scheme.choice(grid, &place, &start);
+        let ports = choice.ports | if highest { choice.sideways } else { 0 };
+        let (port, set) = if ports == 0 {
+            choice.escape.unwrap()
+        } else {
+            let port = if highest { 15 - ports.leading_zeros() } else { ports.trailing_zeros() } as usize;
+            start.trip.crossed += (choice.crossing >> port & 1) as u8;
+            start.trip.misroutes -= u8::from(choice.ports >> port & 1 == 0);
+            (port as u8, choice.set_of(port))
+        };
+        at = grid.coords(grid.neighbour(grid.id(&at), port as usize).unwrap());
+        came = Some((port ^ 1, set));
+        hops += 1;
+        assert!(hops < 100, "{scheme:?} does not arrive");
+    }
+}
+
+#[test]
+fn every_packet_arrives_by_a_way_of_the_right_length() {
+    for grid in grids() {
+        for tie in [Tie::Plus, Tie::Parity, Tie::Random] {
+            let shortest = order(&grid, tie);
+            for (name, scheme) in schemes(&grid, tie) {
+                for (s, t) in (0..grid.routers()).flat_map(|s| (0..grid.routers()).map(move |t| (s, t))) {
+                    let (_, least) = shortest.header_and_hops(&grid, &grid.coords(s), &grid.coords(t), 0);
+                    for (bits, highest) in [(0, false), (0xabc_0193, true), (!0, true)] {
+                        let hops = walk(&grid, scheme.as_ref(), s, t, bits, highest);
+                        let most = match name {
+                            "valiant" => 2 * grid.sizes().iter().sum::<u32>(),
+                            // A detour costs itself and the way back.
+                            "duato_misrouting" if highest => least + 2 * 2,
+                            _ => least,
+                        };
+                        assert!((least..=most).contains(&hops), "{name} {grid:?} {s} -> {t}: {hops} of {least}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cycle_of(grid: &Grid, name: &'static str, tie: Tie, cut_through: bool) -> Option<Vec<String>> {
+    let make = |g: &Grid| schemes(g, tie).into_iter().find(|(n, _)| *n == name).unwrap().1;
+    find_cycle(grid, make, cut_through)
+}
+
+#[test]
+fn every_scheme_is_free_of_deadlock_under_cut_through() {
+    for grid in grids().into_iter().chain([Grid::torus(&[6, 6]), Grid::torus(&[6, 4])]) {
+        for tie in [Tie::Plus, Tie::Parity, Tie::Random] {
+            for (name, _) in schemes(&grid, tie) {
+                assert_eq!(cycle_of(&grid, name, tie, true), None, "{name} {grid:?} {tie:?}");
+            }
+        }
+    }
+}
+
+/// The verdict on a network cut down is the one on the whole.
+#[test]
+fn longer_rings_have_the_same_verdict() {
+    for grid in [Grid::torus(&[6, 6]), Grid::torus(&[7, 5]), Grid::mesh(&[6, 5])] {
+        for (name, scheme) in schemes(&grid, Tie::Random) {
+            if name != "valiant" && name != "romm" {
+                let whole = dependencies::whole_graph_has_cycle(&grid, scheme.as_ref(), true);
+                assert_eq!(whole, cycle_of(&grid, name, Tie::Random, true).is_some(), "{name} {grid:?}");
+            }
+        }
+    }
+}
+
+/// A scheme with all its sets made one.
+#[derive(Debug)]
+struct OneSet(Arc<dyn Scheme>);
+
+impl Scheme for OneSet {
+    fn division(&self) -> Division {
+        Division::Equal(1)
+    }
+    fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start {
+        self.0.start(grid, src, dst, bits)
+    }
+    fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
+        self.0.starts(grid, src, dst)
+    }
+    fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: u64) {
+        self.0.enter(grid, at, dst, start, bits);
+    }
+    fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {
+        let choice = self.0.choice(grid, place, start);
+        Choice { set: 0, crossing: 0, escape: choice.escape.map(|(port, _)| (port, 0)), ..choice }
+    }
+}
+
+/// The check can fail: without its sets of virtual channels every scheme can deadlock, and the cycle is shown.
+#[test]
+fn without_sets_there_is_a_cycle() {
+    let grid = Grid::torus(&[4, 4]);
+    for (name, _) in schemes(&grid, Tie::Parity) {
+        let make = |g: &Grid| -> Arc<dyn Scheme> {
+            Arc::new(OneSet(schemes(g, Tie::Parity).into_iter().find(|(n, _)| *n == name).unwrap().1))
+        };
+        let cycle = find_cycle(&grid, make, true).unwrap_or_default();
+        assert!(cycle.len() >= 2 && cycle[0].starts_with("router"), "{name}: {cycle:?}");
+    }
+}

@@ -1,0 +1,146 @@
+//! Two walks in dimension order, by way of a random intermediate router: Valiant's routing and ROMM.
+//!
+//! * L. G. Valiant, "A scheme for fast parallel communication", SIAM J. Computing 11(2), 1982: the intermediate router is any
+//!   router, source and destination included. Every pattern loads the channels like two times uniform traffic.
+//! * T. Nesson and S. L. Johnsson, "ROMM routing on mesh and torus networks", SPAA 1995: it lies on a shortest way, in the box that
+//!   source and destination span; in each dimension every position between the two is equally likely.
+//!
+//! The two walks use different sets of virtual channels, each divided into two dateline classes where a dimension wraps.
+
+use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of};
+use super::{DimensionOrder, Header, class_of, classes};
+use crate::mix::{draw_below, mix};
+use crate::topology::{Coords, Grid, MAX_DIMS};
+
+/// Where the intermediate router lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intermediate {
+    /// Anywhere (Valiant).
+    Anywhere,
+    /// On a shortest way (ROMM).
+    OnTheWay,
+}
+
+/// Routing by way of an intermediate router.
+#[derive(Debug, Clone)]
+pub struct TwoPhase {
+    /// The way of each walk.
+    pub order: DimensionOrder,
+    /// Where the first walk ends.
+    pub intermediate: Intermediate,
+    classes: u8,
+}
+
+impl TwoPhase {
+    /// For a network.
+    pub fn new(grid: &Grid, order: DimensionOrder, intermediate: Intermediate) -> Self {
+        TwoPhase { order, intermediate, classes: classes(grid) }
+    }
+
+    /// The start of a packet that goes by way of `via`.
+    fn start_by(&self, grid: &Grid, src: &Coords, dst: &Coords, via: Coords, bits: u64) -> Start {
+        let mut start = Start { to: via, trip: Trip::default() };
+        start.trip.header = match self.intermediate {
+            Intermediate::Anywhere => self.order.header(grid, src, &via, bits as u8),
+            // The direction is that of the whole way, also where the first walk alone would be a tie.
+            Intermediate::OnTheWay => along(grid, self.order.header(grid, src, dst, bits as u8).minus, src, &via),
+        };
+        self.enter(grid, src, dst, &mut start, bits);
+        start
+    }
+
+    /// The router `steps[d]` hops along each dimension of the way of `header`.
+    fn between(&self, grid: &Grid, src: &Coords, header: Header, steps: &Coords) -> Coords {
+        let mut via = *src;
+        for d in 0..grid.dims() {
+            let a = grid.size(d);
+            let step = steps[d] % a;
+            via[d] = if header.minus >> d & 1 == 1 { (src[d] + a - step) % a } else { (src[d] + step) % a };
+        }
+        via
+    }
+
+    /// Hops in each dimension of the way of `header` from `src` to `dst`.
+    fn hops(&self, grid: &Grid, src: &Coords, dst: &Coords, header: Header) -> Coords {
+        let mut hops = [0; MAX_DIMS];
+        for (d, h) in hops.iter_mut().enumerate().take(grid.dims()) {
+            *h = grid.distance(d, src[d], dst[d], header.minus >> d & 1 == 0).unwrap_or(0);
+        }
+        hops
+    }
+}
+
+/// The header of a way from `from` to `to` whose directions are given.
+fn along(grid: &Grid, minus: u8, from: &Coords, to: &Coords) -> Header {
+    let wraps = (0..grid.dims()).fold(0, |wraps, d| {
+        let crosses = if minus >> d & 1 == 1 { from[d] < to[d] } else { from[d] > to[d] };
+        wraps | u8::from(crosses) << d
+    });
+    Header { minus, wraps }
+}
+
+impl Scheme for TwoPhase {
+    fn division(&self) -> Division {
+        Division::Equal(2 * self.classes)
+    }
+
+    fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start {
+        let via = match self.intermediate {
+            Intermediate::Anywhere => grid.coords(draw_below(mix(bits), u64::from(grid.routers())) as u32),
+            Intermediate::OnTheWay => {
+                let header = self.order.header(grid, src, dst, bits as u8);
+                let mut steps = self.hops(grid, src, dst, header);
+                for (d, step) in steps.iter_mut().enumerate() {
+                    *step = draw_below(mix(bits ^ (d as u64 + 1)), u64::from(*step) + 1) as u32;
+                }
+                self.between(grid, src, header, &steps)
+            }
+        };
+        self.start_by(grid, src, dst, via, bits)
+    }
+
+    fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
+        let mut starts = Vec::new();
+        for coins in 0..1 << grid.dims() {
+            let coins = coins | coins << 8;
+            let header = self.order.header(grid, src, dst, coins as u8);
+            let most = self.hops(grid, src, dst, header);
+            for router in 0..grid.routers() {
+                let via = grid.coords(router);
+                let on_the_way = self.hops(grid, src, &via, header).iter().zip(&most).all(|(a, b)| a <= b)
+                    && (0..grid.dims()).all(|d| {
+                        via[d] == src[d] || grid.distance(d, src[d], via[d], header.minus >> d & 1 == 0).is_some()
+                    });
+                if self.intermediate == Intermediate::Anywhere || on_the_way {
+                    let start = self.start_by(grid, src, dst, via, coins);
+                    if !starts.contains(&start) {
+                        starts.push(start);
+                    }
+                }
+            }
+        }
+        starts
+    }
+
+    fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: u64) {
+        if start.trip.mode == 0 && *at == start.to {
+            start.to = *dst;
+            start.trip.mode = 1;
+            start.trip.header = match self.intermediate {
+                Intermediate::Anywhere => self.order.header(grid, at, dst, (bits >> 8) as u8),
+                Intermediate::OnTheWay => along(grid, start.trip.header.minus, at, dst),
+            };
+        }
+    }
+
+    fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {
+        let trip = &start.trip;
+        match self.order.first_dimension(&place.at, &start.to) {
+            Some(d) => {
+                let set = trip.mode * self.classes + class_of(grid, trip.header, d);
+                Choice::one(port_of(trip.header, d), set, false)
+            }
+            None => Choice::default(),
+        }
+    }
+}
