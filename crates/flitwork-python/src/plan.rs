@@ -1,7 +1,7 @@
 //! A plan, and what can be done with it.
 
 use crate::{arrays, errors, tables::json_text};
-use flitwork::bound::{Placement, link_loads};
+use flitwork::bound::{Placement, routed_link_loads};
 use flitwork::measure::SimulationResult;
 use flitwork::schedule::{Schedule, check_exchange};
 use flitwork::{Error, Progress, Workload};
@@ -54,8 +54,9 @@ impl Plan {
         let plan = &self.plan;
         let placement = Placement::blocks(&plan.grid, plan.params.concentration as u32);
         let group = Some(plan.params.controllers as u32);
-        let loads =
-            py.detach(|| link_loads(&plan.grid, &plan.routing, schedule, &placement.router_of, packet_flits, group));
+        let loads = py.detach(|| {
+            routed_link_loads(&plan.grid, &plan.routing, schedule, &placement.router_of, packet_flits, group)
+        });
 
         json_text(&json!({ "exchange": report, "loads": loads }))
     }
@@ -73,24 +74,24 @@ impl Plan {
         Ok(table)
     }
 
-    /// The way of a packet between two routers: the routers and output ports it takes, in order. Where two ways are
-    /// equally long and chance decides, or the message is split, it is the one in plus direction.
+    /// The way of a packet between two routers: the routers, the output ports and the sets of virtual channels that it
+    /// takes, in order. Where chance decides it is the way of all coins 0 (the plus direction of a tie); where the routing is
+    /// adaptive, the lowest of the minimal ports is taken each time.
     #[allow(clippy::type_complexity)]
     fn path<'py>(
         &self,
         py: Python<'py>,
         source: u32,
         destination: u32,
-    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>)> {
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>)> {
         let (grid, routing) = (&self.plan.grid, &self.plan.routing);
         if let Some(bad) = [source, destination].into_iter().find(|&r| r >= grid.routers()) {
             let error = Error::config("router", bad, format!("0 to {}", grid.routers() - 1), "");
             return Err(errors::to_python(py, &error));
         }
-        let (src, dst) = (grid.coords(source), grid.coords(destination));
-        let way = routing.path(grid, &src, &dst, routing.header(grid, &src, &dst, 0));
-        let (routers, ports): (Vec<u32>, Vec<u32>) = way.iter().map(|&(r, p, _)| (r, p as u32)).unzip();
-        Ok((routers.into_pyarray(py), ports.into_pyarray(py)))
+        let way = routing.path(grid, source, destination);
+        let column = |of: fn(&(u32, usize, u8)) -> u32| way.iter().map(of).collect::<Vec<u32>>().into_pyarray(py);
+        Ok((column(|hop| hop.0), column(|hop| hop.1 as u32), column(|hop| u32::from(hop.2))))
     }
 
     /// Runs the plan without the GIL. `progress(cycle, done, total)` is called about 20 times a second; where it returns

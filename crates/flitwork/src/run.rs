@@ -56,13 +56,21 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
 fn saturation(plan: &Plan, traffic: &OpenLoop) -> PlanBound {
     let concentration = plan.params.concentration as u32;
     let controllers = plan.params.controllers as f64;
+    let (grid, order) = (&plan.grid, plan.routing.dimension_order());
     let (channels, terminal) = match &traffic.destinations {
         Destinations::Uniform { include_self } => {
-            (bound::uniform_saturation(&plan.grid, &plan.routing, concentration, *include_self), controllers)
+            let channels = match order {
+                Some(order) => bound::uniform_saturation(grid, order, concentration, *include_self),
+                None => bound::even_uniform_saturation(grid, concentration, *include_self),
+            };
+            (channels, controllers)
         }
         other => {
             let flows = other.flows(plan.params.terminals as u32).unwrap_or_default();
-            let (channels, busiest) = bound::flow_saturation(&plan.grid, &plan.routing, concentration, &flows);
+            let (channels, busiest) = match order {
+                Some(order) => bound::flow_saturation(grid, order, concentration, &flows),
+                None => bound::even_flow_saturation(grid, concentration, &flows),
+            };
             (channels, controllers / busiest.max(1.0))
         }
     };

@@ -84,7 +84,7 @@ def _loads(
     load = np.zeros((len(place.xy), 2 * len(place.size)))
     way: list[tuple[int, int]] = []
     for source, destination in zip(sources.tolist(), destinations.tolist(), strict=True):
-        routers, ports = planned.path(source, destination)
+        routers, ports, _ = planned.path(source, destination)
         np.add.at(load, (routers, ports), 1)
         if source == rank:
             way += zip(routers.tolist(), ports.tolist(), strict=True)

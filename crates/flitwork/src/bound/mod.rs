@@ -2,6 +2,7 @@
 //!
 //! A channel carries 1 flit a cycle. All bounds leave out latency, so they are lower bounds for every router.
 
+mod any_routing;
 mod bisection;
 mod flows;
 mod link_loads;
@@ -9,12 +10,13 @@ mod terminals;
 mod uniform;
 
 use crate::error::Error;
-use crate::routing::DimensionOrder;
+use crate::routing::Routing;
 use crate::schedule::Schedule;
 use crate::topology::Grid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use any_routing::{even_flow_saturation, even_link_loads, even_uniform_saturation};
 pub use bisection::{Bisection, bisection, bisection_units};
 pub use flows::flow_saturation;
 pub use link_loads::{ClassLoad, LinkLoads, PhaseLoad, link_loads};
@@ -79,7 +81,7 @@ pub struct Bound {
     /// every other.
     pub bisection_cycles: Option<f64>,
     /// Load of the most loaded channel under the routing at hand [cycles]. With random ties it is the expectation, which
-    /// bounds the mean over seeds.
+    /// bounds the mean over seeds. Under any routing but plain dimension order, what any routing needs.
     pub link_load_cycles: f64,
     /// What the terminals need to send [cycles].
     pub injection_cycles: f64,
@@ -99,14 +101,14 @@ pub struct Bound {
 /// A phase of the phase model is a group of `limits.controllers` consecutive message indices.
 pub fn bound(
     grid: &Grid,
-    routing: &DimensionOrder,
+    routing: &Routing,
     schedule: &Schedule,
     placement: &Placement,
     limits: &TerminalLimits,
 ) -> Result<Bound, Error> {
     placement.check(grid, schedule)?;
-    let loads =
-        link_loads(grid, routing, schedule, &placement.router_of, limits.packet_flits, Some(limits.controllers));
+    let (router_of, group) = (&placement.router_of, Some(limits.controllers));
+    let loads = routed_link_loads(grid, routing, schedule, router_of, limits.packet_flits, group);
     let terminals = terminal_times(schedule, &placement.terminal_of, limits);
     let bisection_cycles = shortest_of_all_to_all(schedule).map(|flits| {
         let mut ranks_at = vec![0; grid.routers() as usize];
@@ -131,6 +133,22 @@ pub fn bound(
         tightest,
         phase_model_cycles: loads.phase_sum_flits,
     })
+}
+
+/// The loads of all messages of a schedule: exact under plain dimension order, spread evenly over the channels of each
+/// dimension under any other routing. Arguments as for [`link_loads`].
+pub fn routed_link_loads(
+    grid: &Grid,
+    routing: &Routing,
+    schedule: &Schedule,
+    router_of: &[u32],
+    packet_flits: u32,
+    group: Option<u32>,
+) -> LinkLoads {
+    match routing.dimension_order() {
+        Some(order) => link_loads(grid, order, schedule, router_of, packet_flits, group),
+        None => even_link_loads(grid, schedule, router_of, group),
+    }
 }
 
 /// The shortest message [flits] if every rank sends to every other.

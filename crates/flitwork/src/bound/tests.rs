@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::collective::{AllToAllOptions, Sync, all_to_all};
-use crate::routing::Tie;
+use crate::routing::{DimensionOrder, Routing, Tie};
 use proptest::prelude::*;
 
 /// One message of 1 flit a pair.
@@ -143,7 +143,14 @@ fn the_tightest_bound_is_named() {
     let bound_of = |grid: &Grid, controllers| {
         let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
         let limits = TerminalLimits::of_controllers(controllers);
-        bound(grid, &routing, &schedule("a2at", grid), &Placement::one_per_router(grid), &limits).unwrap()
+        bound(
+            grid,
+            &Routing::DimensionOrder(routing.clone()),
+            &schedule("a2at", grid),
+            &Placement::one_per_router(grid),
+            &limits,
+        )
+        .unwrap()
     };
     let b = bound_of(&Grid::torus(&[5, 5]), 1);
     assert_eq!((b.tightest, b.tightest_cycles, b.bisection_cycles), (Limit::Injection, 24.0, Some(15.0)));
@@ -163,10 +170,13 @@ fn several_ranks_may_share_a_router() {
     let eighteen = schedule("a2a", &Grid::torus(&[18]));
     let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
     let limits = TerminalLimits::of_controllers(1);
-    let b = bound(&grid, &routing, &eighteen, &Placement::blocks(&grid, 2), &limits).unwrap();
+    let b = bound(&grid, &Routing::DimensionOrder(routing.clone()), &eighteen, &Placement::blocks(&grid, 2), &limits)
+        .unwrap();
     assert_eq!(b.bisection_cycles, Some(4.0 * 3.0));
     assert_eq!((b.link_load_cycles, b.injection_cycles), (12.0, 17.0));
-    let fault = bound(&grid, &routing, &eighteen, &Placement::one_per_router(&grid), &limits).unwrap_err();
+    let fault =
+        bound(&grid, &Routing::DimensionOrder(routing.clone()), &eighteen, &Placement::one_per_router(&grid), &limits)
+            .unwrap_err();
     assert!(fault.to_string().contains("has 18 ranks, but 9 are placed"));
 }
 
@@ -178,7 +188,8 @@ fn a_partial_exchange_has_no_bisection_bound() {
     s.ops[last].kind = crate::schedule::OpKind::Wait;
     let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
     let limits = TerminalLimits::of_controllers(1);
-    let b = bound(&grid, &routing, &s, &Placement::one_per_router(&grid), &limits).unwrap();
+    let b = bound(&grid, &Routing::DimensionOrder(routing.clone()), &s, &Placement::one_per_router(&grid), &limits)
+        .unwrap();
     assert_eq!(b.bisection_cycles, None);
 }
 

@@ -104,7 +104,9 @@ impl PacketLog {
             self.delivered_flits[packet.src as usize] += u64::from(packet.flits);
         }
         if let Some(records) = &mut self.records {
-            records[packet.record as usize].arrived = now;
+            let record = &mut records[packet.record as usize];
+            record.arrived = now;
+            record.hops = packet.hops;
         }
     }
 

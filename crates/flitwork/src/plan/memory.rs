@@ -42,7 +42,9 @@ fn router(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> usize {
     let allocators = allocator(&router.vc_allocator, vcs, vcs) + allocator(&router.sw_allocator, rows, cols);
     let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
     let fcfs = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs);
-    size.router_bytes + controllers + allocators + stalls + if fcfs { 8 * size.slots() } else { 0 }
+    // What is kept for each VC, and the notes of the queues, where the way is decided hop by hop.
+    let choices = if super::routing::is_plain(&network.routing) { 0 } else { 24 * size.slots() };
+    size.router_bytes + choices + controllers + allocators + stalls + if fcfs { 8 * size.slots() } else { 0 }
 }
 
 /// Bytes of an allocator.

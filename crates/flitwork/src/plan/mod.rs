@@ -2,11 +2,11 @@
 
 use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
-use crate::routing::{self, DimensionOrder, Tie};
+use crate::routing::Routing;
 use crate::schedule::Schedule;
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, Ring2, RoutingSpec, SimulationSpec, Switching,
-    TopologySpec, VcPolicy, WorkloadSpec,
+    AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, Ring2, SimulationSpec, Switching, TopologySpec, VcPolicy,
+    WorkloadSpec,
 };
 use crate::topology::{Grid, MAX_DIMS};
 use crate::traffic::{OpenLoop, Pattern};
@@ -14,6 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 mod memory;
+mod routing;
 mod run;
 
 /// Most virtual channels of a port.
@@ -52,7 +53,7 @@ pub struct Plan {
     /// The routers and channels.
     pub grid: Grid,
     /// The routing.
-    pub routing: DimensionOrder,
+    pub routing: Routing,
     /// The workload.
     pub workload: Workload,
     /// The numbers that the kernel runs on.
@@ -108,15 +109,12 @@ impl Plan {
     pub fn new(spec: &SimulationSpec) -> Result<Plan> {
         let mut spec = spec.clone();
         let grid = resolve_grid(&spec.network.topology)?;
-        let routing = resolve_routing(&mut spec.network.routing, &grid)?;
+        let routing = routing::resolve(&mut spec.network.routing, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
         check_router(&spec.network, &grid, &params)?;
         let estimated_memory_bytes = memory::estimate(&spec, &params);
         memory::check(&spec, &grid, estimated_memory_bytes)?;
-        let classes = if needs_dateline(&grid) { 2 } else { 1 };
-        routing::check_deadlock_free(&grid, &routing, classes).map_err(|cycle| {
-            Error::config("network.routing", "dimension_order", "no cycle of channel dependencies", cycle.join(" -> "))
-        })?;
+        routing::check(&spec.network, &grid, &routing)?;
         let workload = resolve_workload(&mut spec, &grid, &params)?;
         run::check(&mut spec.run, &workload)?;
         Ok(Plan { spec, grid, routing, workload, params, estimated_memory_bytes })
@@ -170,20 +168,6 @@ fn resolve_grid(topology: &TopologySpec) -> Result<Grid> {
         return Err(Error::config(path, format!("{size:?}"), "at most 2^30 routers", "use a smaller network"));
     }
     Ok(Grid::new(size, &wrap, ring2 == Ring2::Single))
-}
-
-fn resolve_routing(routing: &mut RoutingSpec, grid: &Grid) -> Result<DimensionOrder> {
-    let RoutingSpec::DimensionOrder { order, tie } = routing;
-    if order.is_empty() {
-        *order = (0..grid.dims()).collect();
-    }
-    let mut sorted = order.clone();
-    sorted.sort_unstable();
-    if sorted != (0..grid.dims()).collect::<Vec<_>>() {
-        let expected = format!("each of 0 to {} once", grid.dims() - 1);
-        return Err(Error::config("network.routing.order", format!("{order:?}"), expected, ""));
-    }
-    Ok(DimensionOrder { order: order.clone(), tie: *tie })
 }
 
 fn terminals_per_router(topology: &TopologySpec) -> u32 {
@@ -282,7 +266,7 @@ fn check_router(network: &NetworkSpec, grid: &Grid, params: &Params) -> Result<(
     let router = &network.router;
     let wraps = needs_dateline(grid);
     match router.vc_policy {
-        VcPolicy::Dateline if wraps && router.vcs < 2 => {
+        VcPolicy::Dateline if wraps && router.vcs < 2 && routing::is_plain(&network.routing) => {
             return Err(Error::config(
                 "network.router.vcs",
                 router.vcs,
@@ -407,9 +391,4 @@ fn open_loop(
     }
     let destinations = pattern.resolve(grid, params.concentration as u32, seed)?;
     Ok(Workload::Open(OpenLoop::new(packet_flits, offered_load / f64::from(packet_flits), destinations)))
-}
-
-/// Whether the tie rule cuts packets in two.
-pub(crate) fn splits(routing: &DimensionOrder) -> bool {
-    routing.tie == Tie::Split
 }

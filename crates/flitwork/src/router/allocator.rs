@@ -8,12 +8,15 @@
 use super::arbiter::ArbiterBank;
 use crate::spec::{AllocatorKind, AllocatorSpec};
 
-/// One request. The smaller `priority`, the better.
+/// One request. The smaller `priority` and `preference`, the better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request {
     pub row: u16,
     pub col: u16,
+    /// Compared with those of other rows for the column.
     pub priority: u128,
+    /// Compared with those of the same row for other columns.
+    pub preference: u8,
 }
 
 /// The allocators of all routers of a network.
@@ -139,7 +142,8 @@ impl Allocator {
                 Side::Row => self.row_arbiters.rank(router * self.rows + r.row as usize, r.col),
                 Side::Col => self.col_arbiters.rank(router * self.cols + r.col as usize, r.row),
             };
-            (if priorities { r.priority } else { 0 }, rank)
+            let preference = if side == Side::Row { r.preference } else { 0 };
+            if priorities { (preference, r.priority, rank) } else { (0, 0, rank) }
         };
         for r in requests {
             let g = group(r);
@@ -166,7 +170,7 @@ impl Allocator {
         open.extend_from_slice(requests);
         open.sort_unstable_by_key(|r| {
             let distance = ((r.row + r.col) as usize % size + size - start) % size;
-            (r.priority, distance, r.row)
+            (r.priority, r.preference, distance, r.row)
         });
         let first_grant = grants.len();
         for r in open.iter() {
@@ -196,7 +200,10 @@ mod tests {
 
     fn dense(rows: u16, cols: u16, wanted: impl Fn(u16, u16) -> bool) -> Vec<Request> {
         let cells = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
-        cells.filter(|&(r, c)| wanted(r, c)).map(|(row, col)| Request { row, col, priority: 0 }).collect()
+        cells
+            .filter(|&(r, c)| wanted(r, c))
+            .map(|(row, col)| Request { row, col, priority: 0, preference: 0 })
+            .collect()
     }
 
     /// Every allocator, every size up to 9 × 9: grants are requests, and a matching; some request is granted.
@@ -262,7 +269,10 @@ mod tests {
     fn the_better_priority_wins_except_under_islip() {
         for kind in KINDS {
             let mut allocator = Allocator::new(&spec(kind, 1, ArbiterKind::RoundRobin), 1, 2, 1);
-            let requests = [Request { row: 0, col: 0, priority: 9 }, Request { row: 1, col: 0, priority: 3 }];
+            let requests = [
+                Request { row: 0, col: 0, priority: 9, preference: 0 },
+                Request { row: 1, col: 0, priority: 3, preference: 0 },
+            ];
             let mut grants = Vec::new();
             allocator.allocate(0, &requests, &mut grants);
             assert_eq!(grants, [(if kind == AllocatorKind::Islip { 0 } else { 1 }, 0)]);

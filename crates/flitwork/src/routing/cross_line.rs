@@ -14,7 +14,7 @@
 //!   ties to the larger remaining distance, then to the lower dimension. It takes another one if the preferred one has no
 //!   virtual channel to give.
 
-use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, crossing, datelines, productive};
+use super::scheme::{Choice, Division, News, Place, Scheme, Start, Trip, crossing, datelines, productive};
 use super::{DimensionOrder, Information, Selection, tie_starts};
 use crate::topology::{Coords, Grid};
 
@@ -25,14 +25,22 @@ pub struct CrossLine {
     pub order: DimensionOrder,
     /// What a router knows.
     pub information: Information,
+    /// Time that the news takes for each hop [cycles].
+    pub news_delay_cycles: u32,
     levels: u8,
     networks: u8,
 }
 
 impl CrossLine {
     /// For a network.
-    pub fn new(grid: &Grid, order: DimensionOrder, information: Information) -> Self {
-        CrossLine { order, information, levels: datelines(grid) + 1, networks: 1 << (grid.dims() - 1) }
+    pub fn new(grid: &Grid, order: DimensionOrder, information: Information, news_delay_cycles: u32) -> Self {
+        CrossLine {
+            order,
+            information,
+            news_delay_cycles,
+            levels: datelines(grid) + 1,
+            networks: 1 << (grid.dims() - 1),
+        }
     }
 
     /// The virtual network of a packet: one bit for each dimension but the first.
@@ -75,7 +83,8 @@ impl Scheme for CrossLine {
         if self.information == Information::None { Selection::Random } else { Selection::MostCredits }
     }
 
-    fn information(&self) -> Option<Information> {
-        (self.information != Information::None).then_some(self.information)
+    fn news(&self) -> Option<News> {
+        (self.information != Information::None)
+            .then_some(News { information: self.information, delay_cycles: self.news_delay_cycles })
     }
 }

@@ -20,7 +20,7 @@ pub use dimension_order::{DimensionOrder, Header, Tie};
 pub use duato::Duato;
 pub use min_adapt::MinAdapt;
 pub use o1turn::O1Turn;
-pub use scheme::{Choice, Division, Place, Scheme, Start, Trip, datelines};
+pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
 pub use selection::{Information, Selection};
 pub use two_phase::{Intermediate, TwoPhase};
 
@@ -42,6 +42,61 @@ impl Routing {
         match self {
             Routing::DimensionOrder(order) => Some(order),
             Routing::Scheme(_) => None,
+        }
+    }
+
+    /// Whether packets are cut in two at a tie.
+    pub fn splits(&self) -> bool {
+        self.dimension_order().is_some_and(|order| order.tie == Tie::Split)
+    }
+
+    /// How a packet starts from router `src` to `dst`, and the number of hops that are known then: all of them under plain
+    /// dimension order, none otherwise. `coins` decide ties under plain dimension order, `bits` all else.
+    #[inline]
+    pub fn start(
+        &self,
+        grid: &Grid,
+        src: &Coords,
+        dst: &Coords,
+        coins: u8,
+        bits: impl FnOnce() -> u64,
+    ) -> (Start, u32) {
+        match self {
+            Routing::DimensionOrder(order) => {
+                let (header, hops) = order.header_and_hops(grid, src, dst, coins);
+                (Start { to: *dst, trip: Trip { header, ..Trip::default() } }, hops)
+            }
+            Routing::Scheme(scheme) => (scheme.start(grid, src, dst, bits()), 0),
+        }
+    }
+
+    /// The way of a packet between two routers: (router, output port, set or class of VCs) of each hop. All coins are 0, and of
+    /// several minimal ports the lowest is taken.
+    pub fn path(&self, grid: &Grid, src: u32, dst: u32) -> Vec<(u32, usize, u8)> {
+        let (from, to) = (grid.coords(src), grid.coords(dst));
+        let scheme = match self {
+            Routing::DimensionOrder(order) => return order.path(grid, &from, &to, order.header(grid, &from, &to, 0)),
+            Routing::Scheme(scheme) => scheme,
+        };
+        let mut start = scheme.start(grid, &from, &to, 0);
+        let (mut at, mut came, mut way) = (src, None::<(u8, u8)>, Vec::new());
+        loop {
+            let here = grid.coords(at);
+            scheme.enter(grid, &here, &to, &mut start, 0);
+            let place = Place { at: here, port: came.map(|c| c.0), set: came.map(|c| c.1) };
+            let choice = scheme.choice(grid, &place, &start);
+            let (port, set) = match (choice.ports, choice.escape) {
+                (0, None) => return way,
+                (0, Some((port, set))) => (port as usize, set),
+                (ports, _) => {
+                    let port = ports.trailing_zeros() as usize;
+                    (port, choice.set_of(port))
+                }
+            };
+            start.trip.crossed += (choice.crossing >> port & 1) as u8;
+            way.push((at, port, set));
+            let Some(next) = grid.neighbour(at, port) else { return way };
+            (at, came) = (next, Some((port as u8 ^ 1, set)));
         }
     }
 

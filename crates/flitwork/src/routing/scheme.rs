@@ -106,6 +106,15 @@ impl Division {
     }
 }
 
+/// What routers tell each other about their queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct News {
+    /// How far a router sees.
+    pub information: Information,
+    /// Time that the news takes for each hop [cycles].
+    pub delay_cycles: u32,
+}
+
 /// A routing other than plain dimension order.
 pub trait Scheme: std::fmt::Debug + Send + Sync {
     /// How the VCs are divided.
@@ -129,7 +138,7 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     }
 
     /// What it knows of the network beyond its own output ports.
-    fn information(&self) -> Option<Information> {
+    fn news(&self) -> Option<News> {
         None
     }
 

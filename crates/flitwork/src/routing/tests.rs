@@ -13,7 +13,7 @@ fn schemes(grid: &Grid, tie: Tie) -> Vec<(&'static str, Arc<dyn Scheme>)> {
         ("crossings", Arc::new(Crossings::new(grid, order()))),
         ("duato", Arc::new(Duato::new(grid, order(), Selection::MostCredits, 0, 0))),
         ("duato_misrouting", Arc::new(Duato::new(grid, order(), Selection::MostCredits, 2, 0))),
-        ("cross_line", Arc::new(CrossLine::new(grid, order(), Information::Cross))),
+        ("cross_line", Arc::new(CrossLine::new(grid, order(), Information::Cross, 1))),
         ("valiant", Arc::new(TwoPhase::new(grid, order(), Intermediate::Anywhere))),
         ("romm", Arc::new(TwoPhase::new(grid, order(), Intermediate::OnTheWay))),
         ("min_adapt", Arc::new(MinAdapt::new(grid, order(), Selection::All))),

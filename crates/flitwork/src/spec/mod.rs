@@ -9,8 +9,8 @@ mod run;
 mod workload;
 
 pub use network::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, EjectionPort, InjectionVc, IterationCount, NetworkSpec,
-    Ring2, RouterSpec, RoutingSpec, Switching, TerminalSpec, TopologySpec, VcPolicy,
+    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, IterationCount,
+    NetworkSpec, Ring2, RouterSpec, RoutingSpec, Switching, TerminalSpec, TopologySpec, VcPolicy,
 };
 pub use parse::{from_json, schema_json};
 pub use run::{RecordSpec, RunSpec};

@@ -1,6 +1,6 @@
 //! The network: topology, routing, router, channels, terminals.
 
-use crate::routing::Tie;
+use crate::routing::{Information, Selection, Tie};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,12 +85,108 @@ pub enum RoutingSpec {
         /// What to do at half a ring of even length. Default: parity.
         #[serde(default = "parity")]
         tie: Tie,
+        /// How virtual channels are divided where a dimension wraps. Default: entered.
+        #[serde(default)]
+        classes: DatelineClasses,
     },
+    /// Duato's protocol, minimal: adaptive virtual channels, and an escape network of dimension order.
+    Duato {
+        /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
+        #[serde(default)]
+        order: Vec<usize>,
+        /// What to do at half a ring of even length; not split. Default: parity.
+        #[serde(default = "parity")]
+        tie: Tie,
+        /// Which of several ports a packet asks for. Default: most_credits.
+        #[serde(default)]
+        selection: Selection,
+    },
+    /// Duato's protocol with detours: if no minimal and no escape channel can be had, an adaptive one away from the destination.
+    DuatoMisrouting {
+        /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
+        #[serde(default)]
+        order: Vec<usize>,
+        /// What to do at half a ring of even length; not split. Default: parity.
+        #[serde(default = "parity")]
+        tie: Tie,
+        /// Which of several ports a packet asks for; not all. Default: most_credits.
+        #[serde(default)]
+        selection: Selection,
+        /// Hops away from its destination that a packet may make, 1 to 255. Default: 4.
+        #[serde(default = "four")]
+        misroutes: u32,
+        /// Cycles that a packet waits before it makes one [cycles]. Default: 1.
+        #[serde(default = "one")]
+        patience_cycles: u32,
+    },
+    /// Cross-Line: minimal adaptive, by the queues along the row and the column.
+    CrossLine {
+        /// What to do at half a ring of even length; not split. Default: parity.
+        #[serde(default = "parity")]
+        tie: Tie,
+        /// What a router knows: cross, local, none. Default: cross.
+        #[serde(default)]
+        information: Information,
+        /// Time that the news takes for each hop [cycles], 0 to 16. Default: 1.
+        #[serde(default = "one")]
+        news_delay_cycles: u32,
+    },
+    /// Valiant's routing: dimension order to a random router, and on from there.
+    Valiant {
+        /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+        #[serde(default)]
+        order: Vec<usize>,
+        /// What to do at half a ring of even length; not split. Default: parity.
+        #[serde(default = "parity")]
+        tie: Tie,
+    },
+    /// ROMM: dimension order to a random router on a shortest way, and on from there.
+    Romm {
+        /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+        #[serde(default)]
+        order: Vec<usize>,
+        /// What to do at half a ring of even length; not split. Default: parity.
+        #[serde(default = "parity")]
+        tie: Tie,
+    },
+    /// Minimal adaptive, with an escape network of dimension order that is not left again.
+    MinAdapt {
+        /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
+        #[serde(default)]
+        order: Vec<usize>,
+        /// What to do at half a ring of even length; not split. Default: parity.
+        #[serde(default = "parity")]
+        tie: Tie,
+        /// Which of several ports a packet asks for. Default: all.
+        #[serde(default = "all")]
+        selection: Selection,
+    },
+    /// O1TURN: dimension order, forwards or backwards, by a coin for each packet.
+    #[serde(rename = "o1turn")]
+    O1Turn {
+        /// Dimensions in the order of the forward half. Default (empty): 0, 1, 2, ...
+        #[serde(default)]
+        order: Vec<usize>,
+        /// What to do at half a ring of even length; not split. Default: parity.
+        #[serde(default = "parity")]
+        tie: Tie,
+    },
+}
+
+/// How dimension order divides the virtual channels where a dimension wraps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DatelineClasses {
+    /// Two classes, fixed on entering a ring: whether the way along it crosses the dateline.
+    #[default]
+    Entered,
+    /// One more set than wrapped dimensions: by the number of datelines crossed so far.
+    Crossed,
 }
 
 impl Default for RoutingSpec {
     fn default() -> Self {
-        RoutingSpec::DimensionOrder { order: Vec::new(), tie: Tie::Parity }
+        RoutingSpec::DimensionOrder { order: Vec::new(), tie: Tie::Parity, classes: DatelineClasses::Entered }
     }
 }
 
@@ -294,4 +390,12 @@ fn one() -> u32 {
 
 fn parity() -> Tie {
     Tie::Parity
+}
+
+fn four() -> u32 {
+    4
+}
+
+fn all() -> Selection {
+    Selection::All
 }

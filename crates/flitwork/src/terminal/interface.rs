@@ -3,8 +3,9 @@
 use super::calendar::Calendar;
 use super::program::Program;
 use crate::measure::{PacketLog, PacketRecord, StallCounter};
-use crate::plan::{Params, Plan, splits};
-use crate::routing::DimensionOrder;
+use crate::mix::packet_bits;
+use crate::plan::{Params, Plan};
+use crate::routing::Routing;
 use crate::spec::{InjectionVc, Switching, VcPolicy};
 use crate::topology::{Coords, Grid};
 use crate::traffic::{OpenLoop, Source, terminal_rng};
@@ -71,7 +72,8 @@ pub(crate) struct Terminals {
     grid: Grid,
     /// Coordinates of each router.
     coords: Vec<Coords>,
-    routing: DimensionOrder,
+    routing: Routing,
+    seed: u64,
     params: Params,
     layout: Layout,
     injection_vc: InjectionVc,
@@ -98,6 +100,7 @@ impl Terminals {
             grid: grid.clone(),
             coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
             routing: routing.clone(),
+            seed: plan.spec.run.seed,
             params: params.clone(),
             layout,
             injection_vc: network.terminal.injection_vc,
@@ -243,14 +246,16 @@ impl Terminals {
             };
             let whole = job.flits_left.min(limit);
             job.flits_left -= whole;
-            if splits(&self.routing) && whole > 1 && self.routing.has_tie(&self.grid, src, dst) {
+            if self.routing.splits() && whole > 1 && self.has_tie(src, dst) {
                 job.second_half = (whole / 2) as u16;
                 ((whole - whole / 2) as u16, 0)
             } else {
-                (whole as u16, if splits(&self.routing) { 0 } else { job.coins })
+                (whole as u16, if self.routing.splits() { 0 } else { job.coins })
             }
         };
-        let (header, hops) = self.routing.header_and_hops(&self.grid, src, dst, coins);
+        let bits = || packet_bits(self.seed, terminal as u32, self.sequence[terminal]);
+        let (start, hops) = self.routing.start(&self.grid, src, dst, coins, bits);
+        let header = start.trip.header;
         // Under a closed loop the later packets of a message are created when their turn comes.
         let created = if matches!(self.load, Load::Closed { .. }) { now } else { job.created };
         let record = net.log.taken(created, flits, || PacketRecord {
@@ -268,7 +273,7 @@ impl Terminals {
             arrived: u64::MAX,
         });
         let id = net.pool.insert(Packet {
-            key: net.route_keys[dst_router as usize],
+            key: net.route_keys[self.grid.id(&start.to) as usize],
             created,
             injected: u64::MAX,
             next: NONE,
@@ -283,6 +288,9 @@ impl Terminals {
             minus: header.minus,
             wraps: header.wraps,
             controller: k as u8,
+            crossed: start.trip.crossed,
+            mode: start.trip.mode,
+            misroutes: start.trip.misroutes,
         });
         self.sequence[terminal] += 1;
         let controller = &mut self.controllers[c];
@@ -291,6 +299,11 @@ impl Terminals {
         controller.left = flits;
         controller.head_sent = false;
         true
+    }
+
+    /// Whether some dimension of the way between two routers is a tie.
+    fn has_tie(&self, src: &Coords, dst: &Coords) -> bool {
+        self.routing.dimension_order().is_some_and(|order| order.has_tie(&self.grid, src, dst))
     }
 
     /// The next message of a terminal's queue, if it may start now.
@@ -346,7 +359,8 @@ impl Terminals {
             };
             let choice = if self.destination_vc {
                 let dst = &self.coords[packet.dst as usize / self.params.concentration];
-                let first = self.routing.first_dimension(&self.coords[router], dst);
+                let order = self.routing.dimension_order();
+                let first = order.and_then(|order| order.first_dimension(&self.coords[router], dst));
                 let class = first.map_or(0, |d| (packet.wraps >> d & 1) as usize);
                 let vc = packet.dst as usize + class * self.params.terminals;
                 (credits[vc] >= needed).then_some(vc)

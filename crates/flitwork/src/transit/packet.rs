@@ -2,20 +2,20 @@
 
 use super::NONE;
 use crate::measure::Arrival;
+use crate::routing::{Header, Trip};
 use crate::unchecked::{at, at_mut};
 
 /// A packet under way; one cache line.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub(crate) struct Packet {
-    /// Coordinates of the destination router, packed in routing order (see `RouteTable`).
+    /// The router that it walks to: its coordinates, packed in routing order (see `RouteTable`); where the way is decided hop by
+    /// hop, its number.
     pub key: u64,
     /// Cycle of creation.
     pub created: u64,
     /// Cycle in which the head left the terminal.
     pub injected: u64,
-    /// Cycle in which its head arrived at the router where it is now.
-    pub here: u64,
     /// The packet behind it in the buffer in which its head waits.
     pub next: u32,
     /// Source terminal.
@@ -28,9 +28,11 @@ pub(crate) struct Packet {
     pub message: u32,
     /// Its entry in the packet records, where those are kept.
     pub record: u32,
+    /// Cycle in which its head arrived at the router where it is now, lowest 32 bits; kept where an arbiter asks for it.
+    pub here: u32,
     /// Length [flits].
     pub flits: u16,
-    /// Channels between routers on its way.
+    /// Channels between routers on its way; where the way is decided hop by hop, those that it has taken.
     pub hops: u16,
     /// Directions, one bit a dimension.
     pub minus: u8,
@@ -38,9 +40,25 @@ pub(crate) struct Packet {
     pub wraps: u8,
     /// Controller that sends it.
     pub controller: u8,
+    /// Datelines crossed, mode and detours left: see `Trip`.
+    pub crossed: u8,
+    pub mode: u8,
+    pub misroutes: u8,
 }
 
 impl Packet {
+    /// What the routing has it carry.
+    pub fn trip(&self) -> Trip {
+        let header = Header { minus: self.minus, wraps: self.wraps };
+        Trip { header, crossed: self.crossed, mode: self.mode, misroutes: self.misroutes }
+    }
+
+    /// Makes it carry `trip`.
+    pub fn set_trip(&mut self, trip: Trip) {
+        (self.minus, self.wraps) = (trip.header.minus, trip.header.wraps);
+        (self.crossed, self.mode, self.misroutes) = (trip.crossed, trip.mode, trip.misroutes);
+    }
+
     /// What the log wants to know when the tail arrives.
     pub fn arrival(&self) -> Arrival {
         Arrival {

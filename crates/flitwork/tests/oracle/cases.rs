@@ -4,8 +4,8 @@ use flitwork::collective::Sync;
 use flitwork::routing::Tie;
 use flitwork::schedule::{OpKind, Schedule, ScheduleBuilder};
 use flitwork::spec::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, EjectionPort, InjectionVc, IterationCount, NetworkSpec,
-    Ring2, RouterSpec, RoutingSpec, Switching, TerminalSpec, TopologySpec, VcPolicy, WorkloadSpec,
+    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, IterationCount,
+    NetworkSpec, Ring2, RouterSpec, RoutingSpec, Switching, TerminalSpec, TopologySpec, VcPolicy, WorkloadSpec,
 };
 use proptest::prelude::*;
 
@@ -134,7 +134,13 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
             while router.vcs % router.input_speedup != 0 {
                 router.input_speedup -= 1;
             }
-            NetworkSpec { topology, routing: RoutingSpec::DimensionOrder { order, tie }, router, channel, terminal }
+            NetworkSpec {
+                topology,
+                routing: RoutingSpec::DimensionOrder { order, tie, classes: DatelineClasses::Entered },
+                router,
+                channel,
+                terminal,
+            }
         },
     )
 }

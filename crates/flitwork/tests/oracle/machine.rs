@@ -46,7 +46,7 @@ impl Machine {
                 (size, wrap.clone(), *ring2 == Ring2::Single, *terminals_per_router)
             }
         };
-        let RoutingSpec::DimensionOrder { order, tie } = &spec.routing;
+        let RoutingSpec::DimensionOrder { order, tie, .. } = &spec.routing else { panic!("plain dimension order") };
         let order = if order.is_empty() { (0..size.len()).collect() } else { order.clone() };
         let (wire, local) = (u64::from(spec.channel.latency_cycles), u64::from(spec.channel.local_latency_cycles));
         let credit = u64::from(spec.channel.credit_delay_cycles);

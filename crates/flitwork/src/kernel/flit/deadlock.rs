@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use super::mask::VcMask;
-use super::state::{ACTIVE, FREE, GRANTED, Router};
+use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router};
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::transit::NONE;
@@ -83,6 +83,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             let upstream = far_end as usize + in_vc;
             let owner = self.routers[upstream / SLOTS].outputs[upstream % SLOTS].owner;
             return if owner == FREE { Vec::new() } else { vec![upstream / SLOTS * SLOTS + owner as usize] };
+        }
+        if state.flags & (GRANTED | ACTIVE | EJECTING) == 0 {
+            if let Some(choices) = &self.env.choices {
+                let slots = choices
+                    .candidates(vc)
+                    .flat_map(|(port, vcs)| vcs.map(move |v| Router::<M, PORTS, SLOTS, WORDS>::slot(port, v)));
+                let owners = slots.map(|slot| router.outputs[slot].owner);
+                return owners.filter(|&o| o != FREE).map(|o| r * SLOTS + o as usize).collect();
+            }
         }
         if state.flags & (GRANTED | ACTIVE) == 0 {
             let first = Router::<M, PORTS, SLOTS, WORDS>::slot(state.port as usize, 0);

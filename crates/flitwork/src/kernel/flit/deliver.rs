@@ -71,7 +71,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             return;
         }
         if env.rules.fcfs {
-            env.pool[flit.packet].here = env.now;
+            env.pool[flit.packet].here = env.now as u32;
         }
         if input.front == NONE {
             input.front = flit.packet;
@@ -88,20 +88,28 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     /// behind a tail that has just left.
     #[inline(always)]
     pub(super) fn new_front(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+        let chosen = if env.rules.by_choice {
+            self.route_by_choice(me, slot, since + u64::from(env.p.routing_delay_cycles), env)
+        } else {
+            None
+        };
         let vc = self.input(slot);
         let packet = &env.pool[vc.front];
         vc.left = packet.flits;
         vc.output = FREE;
-        let (port, flags) = match env.routes.next_dimension(me, packet.key) {
-            Some(d) => {
+        let plain = if env.rules.by_choice { None } else { env.routes.next_dimension(me, packet.key) };
+        let (port, flags) = match (chosen, plain) {
+            (Some(chosen), _) => chosen,
+            (None, Some(d)) => {
                 let upper = (packet.wraps >> d & 1) << UPPER_CLASS.trailing_zeros();
                 ((2 * d) as u8 + (packet.minus >> d & 1), HEAD | upper)
             }
-            None => (ejection_port(packet, env), HEAD | EJECTING),
+            (None, None) => (ejection_port(packet, env), HEAD | EJECTING),
         };
         vc.port = port;
         if env.rules.fcfs {
-            env.arrivals[me * SLOTS + slot] = packet.here;
+            // The cycle of the lowest 32 bits that is not later than now.
+            env.arrivals[me * SLOTS + slot] = env.now - u64::from((env.now as u32).wrapping_sub(packet.here));
         }
         // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
         if env.p.routing_delay_cycles == 0 {

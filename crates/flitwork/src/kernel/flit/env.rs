@@ -1,5 +1,6 @@
 //! What all routers share: the network's numbers and rules, the packets, and what is under way.
 
+use super::choices::Choices;
 use super::observe::Observer;
 use super::route::RouteTable;
 use crate::measure::StallCounter;
@@ -20,6 +21,8 @@ pub(super) struct Env {
     pub next_flits: Vec<FlitArrival>,
     pub next_credits: Vec<u32>,
     pub routes: RouteTable,
+    /// Where the way is decided hop by hop.
+    pub choices: Option<Box<Choices>>,
     /// Routers with something to do, one bit each.
     pub active: Vec<u64>,
     /// Network ports whose dimension has dateline classes, one bit each.
@@ -50,12 +53,15 @@ pub(super) struct Rules {
     pub fcfs: bool,
     /// Several controllers, and the ejection port is chosen at each request.
     pub chooses_ejection_port: bool,
-    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding or speculation.
+    /// The way is decided hop by hop.
+    pub by_choice: bool,
+    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, or packets that ask
+    /// for several ports at once.
     pub plain: bool,
 }
 
 impl Rules {
-    pub fn new(network: &NetworkSpec) -> Self {
+    pub fn new(network: &NetworkSpec, choices: Option<&Choices>) -> Self {
         let router = &network.router;
         let cut_through = router.switching == Switching::VirtualCutThrough;
         let islip1 = |a: &AllocatorSpec| a.kind == AllocatorKind::Islip && a.iterations.0 == 1;
@@ -71,7 +77,9 @@ impl Rules {
             fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs),
             chooses_ejection_port: network.terminal.controllers > 1
                 && network.terminal.ejection_port == EjectionPort::Any,
-            plain: islip1(&router.vc_allocator)
+            by_choice: choices.is_some(),
+            plain: !choices.is_some_and(Choices::asks_for_all)
+                && islip1(&router.vc_allocator)
                 && islip1(&router.sw_allocator)
                 && !router.speculative
                 && !router.hold_switch_for_packet

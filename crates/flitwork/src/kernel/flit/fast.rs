@@ -38,6 +38,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     #[inline(always)]
     fn allocate_vcs_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        if env.rules.by_choice {
+            return self.allocate_chosen(me, scratch, env);
+        }
         // Ports that more than one waiting packet wants need a matching; so do ports that are chosen anew each time.
         let shared = if env.rules.chooses_ejection_port { !0 } else { self.shared_ports };
         let waiting = self.waiting;
@@ -71,6 +74,29 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         if !usable.is_empty() {
             let out_vc = self.accept(slot, port, &usable);
             self.accept_vc(me, slot, port, out_vc, env);
+        }
+    }
+
+    /// The same where each packet picks its port anew in each cycle.
+    #[inline(never)]
+    fn allocate_chosen(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        self.collect_asks(me, !0, &mut scratch.asks, env);
+        let (mut asked, mut shared) = (0u64, 0u64);
+        for ask in &scratch.asks {
+            shared |= asked & 1 << ask.port;
+            asked |= 1 << ask.port;
+        }
+        for i in 0..scratch.asks.len() {
+            let Ask { slot, port, usable, .. } = scratch.asks[i];
+            if shared >> port & 1 == 0 {
+                let out_vc = self.accept(slot as usize, port as usize, &usable);
+                self.accept_vc(me, slot as usize, port as usize, out_vc, env);
+            }
+        }
+        while shared != 0 {
+            let port = shared.trailing_zeros() as usize;
+            shared &= shared - 1;
+            self.match_port(me, port, scratch, env);
         }
     }
 
@@ -131,6 +157,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         self.pointers(output).grant = slot as u16 + 1;
         self.pointers(slot).accept = output as u16 + 1;
         self.grant_vc(slot, port, out_vc);
+        if env.rules.by_choice {
+            self.leave_by(me, slot, port, env);
+        }
         self.activate_after_delay(me, slot, output, env);
     }
 

@@ -154,7 +154,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let mut credit = false;
             ask.usable.for_each(|v| {
                 let output = Self::slot(ask.port as usize, v);
-                general.requests.push(Request { row, col: Self::model_number(output, general.vcs), priority });
+                let col = Self::model_number(output, general.vcs);
+                general.requests.push(Request { row, col, priority, preference: ask.preference });
                 credit |= self.output(output).credits > 0;
             });
             if env.rules.speculative && credit {
@@ -168,6 +169,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let (port, out_vc) = Self::port_and_vc(Self::slot_of(col, general.vcs));
             let slot = Self::slot_of(row, general.vcs);
             self.grant_vc(slot, port, out_vc);
+            if env.rules.by_choice {
+                self.leave_by(me, slot, port, env);
+            }
             if env.rules.speculative {
                 general.fresh.push(slot as u16);
             } else {
@@ -278,7 +282,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             }
             let slot = Self::slot(in_port, self.pick_vc(me, row, &candidates, general, env));
             let priority = self.priority(me, slot, general.sw_arbiter, env);
-            general.requests.push(Request { row: row as u16, col: col as u16, priority });
+            general.requests.push(Request { row: row as u16, col: col as u16, priority, preference: 0 });
             general.senders.push(slot as u16);
         }
     }
@@ -300,7 +304,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 continue;
             }
             let priority = SPECULATIVE | self.priority(me, slot as usize, general.sw_arbiter, env);
-            let request = Request { row: row as u16, col: col as u16, priority };
+            let request = Request { row: row as u16, col: col as u16, priority, preference: 0 };
             match general.requests.iter().position(|r| (r.row, r.col) == (request.row, request.col)) {
                 None => {
                     general.requests.push(request);

@@ -10,12 +10,14 @@
 
 #[cfg(feature = "audit")]
 mod audit;
+mod choices;
 mod deadlock;
 mod deliver;
 mod env;
 mod fast;
 mod general;
 mod mask;
+mod news;
 mod observe;
 mod requests;
 mod route;
@@ -30,6 +32,7 @@ use crate::plan::{Plan, Workload};
 use crate::terminal::{Injector, Program, Terminals};
 use crate::transit::{CompiledSize, Layout, PacketPool, Wheel};
 use crate::unchecked::{at_mut, prefetch_small};
+use choices::Choices;
 use env::{Env, Rules};
 use fast::Scratch;
 use general::GeneralAllocators;
@@ -92,7 +95,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let p = plan.params.clone();
         let network = &plan.spec.network;
         let run = &plan.spec.run;
-        let mut rules = Rules::new(network);
+        let choices = Choices::new(plan, SLOTS);
+        let mut rules = Rules::new(network, choices.as_deref());
         rules.plain &= !variation.general;
         let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
         let terminals = match &plan.workload {
@@ -118,7 +122,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 wheel: Wheel::new(p.longest_delay_cycles, p.routers * p.ports),
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
-                routes: RouteTable::new(&plan.grid, &plan.routing),
+                routes: RouteTable::of(&plan.grid, &plan.routing),
+                choices,
                 active: vec![0; p.routers.div_ceil(64)],
                 dateline_ports: (0..p.network_ports).filter(|&q| dateline(q)).fold(0, |ports, q| ports | 1 << q),
                 arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
@@ -199,6 +204,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             (0..self.env.active.len()).for_each(|word| self.visit(word));
         }
         self.env.close_next_slots();
+        if let Some(choices) = &mut self.env.choices {
+            choices.post_news(&self.routers, self.env.now);
+        }
         self.observe();
         #[cfg(feature = "audit")]
         self.audit();
@@ -316,5 +324,7 @@ fn shuffled(routers: u32, seed: u64) -> Vec<usize> {
 const REPORT_FLIT_HOPS: u64 = 200_000;
 const REPORT_CYCLES: u64 = 1 << 12;
 
+#[cfg(test)]
+mod scheme_tests;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,8 @@ pub(super) struct Ask<M> {
     /// Input VC.
     pub slot: u16,
     pub port: u8,
+    /// Of its own asks, the packet prefers those with a smaller number.
+    pub preference: u8,
     /// Free VCs that it may use; not empty.
     pub usable: M,
 }
@@ -20,16 +22,21 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         asks.clear();
         let waiting = self.waiting;
         waiting.for_each(|slot| {
-            let port = self.wanted_port(slot, env);
-            if of >> port & 1 == 0 {
-                return;
-            }
-            let usable = self.usable(slot, port, env);
-            if !usable.is_empty() {
-                asks.push(Ask { slot: slot as u16, port: port as u8, usable });
-            }
+            let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
+                self.ask_by_choice(me, slot, asks, env)
+            } else {
+                let port = self.wanted_port(slot, env);
+                if of >> port & 1 == 0 {
+                    return;
+                }
+                let usable = self.usable(slot, port, env);
+                if !usable.is_empty() {
+                    asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
+                }
+                !usable.is_empty()
+            };
             if env.stalls.is_some() {
-                env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
+                env.observer.asked(me * SLOTS + slot, found, env.now);
             }
         });
     }
@@ -89,7 +96,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     }
 
     /// Takes out the VCs whose credits do not allow a new packet of `flits` flits.
-    fn keep_credited(&self, port: usize, flits: u16, usable: &mut M, env: &Env) {
+    pub(super) fn keep_credited(&self, port: usize, flits: u16, usable: &mut M, env: &Env) {
         let mut needed = u16::from(env.rules.busy_when_full);
         if env.rules.cut_through {
             needed = needed.max(flits);

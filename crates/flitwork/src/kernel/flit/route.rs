@@ -3,7 +3,7 @@
 //! The coordinates of a router are packed into one word, the dimension walked first in the lowest bits. The lowest bit in
 //! which a router and a destination differ tells the dimension to walk next; the packet's header tells direction and class.
 
-use crate::routing::DimensionOrder;
+use crate::routing::{DimensionOrder, Routing};
 use crate::topology::{Coords, Grid};
 use crate::unchecked::at;
 
@@ -17,7 +17,17 @@ pub(crate) struct RouteTable {
 }
 
 impl RouteTable {
-    pub fn new(grid: &Grid, routing: &DimensionOrder) -> Self {
+    /// The table of a routing; where the way is decided hop by hop, a router's key is its number.
+    pub fn of(grid: &Grid, routing: &Routing) -> Self {
+        match routing {
+            Routing::DimensionOrder(order) => RouteTable::new(grid, order),
+            Routing::Scheme(_) => {
+                RouteTable { keys: (0..u64::from(grid.routers())).collect(), dimension_of_bit: [0; 64] }
+            }
+        }
+    }
+
+    fn new(grid: &Grid, routing: &DimensionOrder) -> Self {
         let mut dimension_of_bit = [0; 64];
         let mut shift = [0u32; crate::topology::MAX_DIMS];
         let mut bit = 0;

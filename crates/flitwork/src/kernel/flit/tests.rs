@@ -8,20 +8,20 @@ use crate::spec::from_json;
 use crate::transit::CompiledSize;
 use serde_json::{Value, json};
 
-fn plan(network: Value, workload: Value, run: Value) -> Plan {
+pub(super) fn plan(network: Value, workload: Value, run: Value) -> Plan {
     let spec = json!({ "network": network, "workload": workload, "run": run }).to_string();
     Plan::new(&from_json(&spec).unwrap()).unwrap()
 }
 
-fn run(plan: &Plan, variation: Variation) -> SimulationResult {
+pub(super) fn run(plan: &Plan, variation: Variation) -> SimulationResult {
     simulate(plan, variation, &mut |_| true).unwrap()
 }
 
-fn uniform(load: f64, flits: u32) -> Value {
+pub(super) fn uniform(load: f64, flits: u32) -> Value {
     json!({ "kind": "uniform", "offered_load": load, "packet_flits": flits })
 }
 
-fn short() -> Value {
+pub(super) fn short() -> Value {
     json!({ "warmup_cycles": 200, "measurement_cycles": 400 })
 }
 

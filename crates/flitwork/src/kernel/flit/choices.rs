@@ -1,0 +1,283 @@
+//! Routing hop by hop: what the packet at the front of each buffer may ask for, and what it asks for now.
+//!
+//! The scheme answers once, when a packet comes to the front; the answer is kept here, beside the routers, because plain
+//! dimension order has no use for it. In each cycle in which the packet waits, the ports it may take are looked at for free virtual
+//! channels, and one is picked.
+
+use super::env::Env;
+use super::mask::VcMask;
+use super::news::NewsBoard;
+use super::requests::Ask;
+use super::state::{EJECTING, HEAD, Router};
+use crate::mix::{draw_below, mix, packet_bits};
+use crate::plan::{Params, Plan};
+use crate::routing::{Choice, Place, Scheme, Selection, Start};
+use crate::topology::{Coords, Grid};
+use crate::transit::Packet;
+use std::sync::Arc;
+
+/// What is kept for the front packet of an input VC.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kept {
+    choice: Choice,
+    /// The port that it prefers, by the news; [`UNDECIDED`] before it asks for the first time.
+    preferred: u8,
+    /// First cycle in which it may ask, lowest 32 bits.
+    since: u32,
+}
+
+const UNDECIDED: u8 = u8::MAX;
+
+/// A port of a choice, and which level of it.
+#[derive(Debug, Clone, Copy)]
+struct Offer<M> {
+    port: usize,
+    usable: M,
+    credits: u16,
+}
+
+/// The scheme at work.
+#[derive(Debug)]
+pub(super) struct Choices {
+    scheme: Arc<dyn Scheme>,
+    selection: Selection,
+    patience_cycles: u32,
+    grid: Grid,
+    coords: Vec<Coords>,
+    /// First VC of each set, and the one behind its last.
+    sets: Vec<(usize, usize)>,
+    set_of_vc: Vec<u8>,
+    /// By VC.
+    kept: Vec<Kept>,
+    /// Port that each router looks at first, under round robin.
+    turns: Vec<u8>,
+    news: Option<NewsBoard>,
+    seed: u64,
+}
+
+impl Choices {
+    /// For a plan whose routing is a scheme.
+    pub fn new(plan: &Plan, slots: usize) -> Option<Box<Self>> {
+        let (scheme, p) = (plan.routing.scheme()?, &plan.params);
+        let sets = scheme.division().sets(p.vcs as u32);
+        let set_of = |v: u32| sets.iter().position(|s| s.contains(&v)).unwrap_or(0) as u8;
+        Some(Box::new(Choices {
+            selection: scheme.selection(),
+            patience_cycles: scheme.patience_cycles(),
+            grid: plan.grid.clone(),
+            coords: (0..plan.grid.routers()).map(|r| plan.grid.coords(r)).collect(),
+            set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
+            sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
+            kept: vec![Kept::default(); p.routers * slots],
+            turns: vec![0; p.routers],
+            news: scheme.news().map(|news| NewsBoard::new(&plan.grid, p, news)),
+            seed: plan.spec.run.seed,
+            scheme: Arc::clone(scheme),
+        }))
+    }
+
+    /// Whether a packet asks for several ports at once.
+    pub fn asks_for_all(&self) -> bool {
+        self.selection == Selection::All
+    }
+
+    /// The next step of a packet at the front of a buffer of router `me`; `None` at its destination.
+    fn route(&mut self, me: usize, came: Option<(u8, usize)>, packet: &mut Packet, p: &Params) -> Option<Choice> {
+        let dst = packet.dst as usize / p.concentration;
+        let mut start = Start { to: self.coords[packet.key as usize], trip: packet.trip() };
+        let at = &self.coords[me];
+        let bits = packet_bits(self.seed, packet.src, packet.sequence);
+        self.scheme.enter(&self.grid, at, &self.coords[dst], &mut start, bits);
+        packet.key = u64::from(self.grid.id(&start.to));
+        packet.set_trip(start.trip);
+        if packet.key as usize == me {
+            return None;
+        }
+        let place = Place { at: *at, port: came.map(|(port, _)| port), set: came.map(|(_, vc)| self.set_of_vc[vc]) };
+        Some(self.scheme.choice(&self.grid, &place, &start))
+    }
+
+    /// The ports and sets that the front packet of a VC may ask for.
+    pub fn candidates(&self, vc: usize) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
+        let choice = self.kept[vc].choice;
+        let sets = move |port: usize, set: u8| (port, self.sets[set as usize].0..self.sets[set as usize].1);
+        bits(choice.ports | choice.sideways)
+            .map(move |port| sets(port, choice.set_of(port)))
+            .chain(choice.escape.map(|(port, set)| sets(port as usize, set)))
+    }
+
+    /// The end of a cycle: routers note their queues for the others.
+    pub fn post_news<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize>(
+        &mut self,
+        routers: &[Router<M, PORTS, SLOTS, WORDS>],
+        now: u64,
+    ) {
+        let Some(news) = &mut self.news else { return };
+        let (ports, vcs) = (news.ports(), news.vcs());
+        news.post(now, |router, port| {
+            debug_assert!(port < ports);
+            let first = Router::<M, PORTS, SLOTS, WORDS>::slot(port, 0);
+            routers[router].outputs[first..first + vcs].iter().map(|o| u32::from(o.credits)).sum()
+        });
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut word: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(bit)
+    })
+}
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+    /// Routes the packet that came to the front of an input VC: the first port that it may ask for, and its flags. It may ask
+    /// from cycle `since` on.
+    #[inline(never)]
+    pub(super) fn route_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<(u8, u8)> {
+        let Env { choices, pool, p, .. } = env;
+        let choices = choices.as_mut()?;
+        let (in_port, vc) = Self::port_and_vc(slot);
+        let came = (in_port < p.network_ports).then_some((in_port as u8, vc));
+        let choice = choices.route(me, came, &mut pool[self.input(slot).front], p)?;
+        choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, since: since as u32 };
+        let first = choice.escape.map_or(0, |(port, _)| port);
+        Some((if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 }, HEAD))
+    }
+
+    /// What a waiting packet asks for now, added to `asks`; whether there is anything.
+    pub(super) fn ask_by_choice(&mut self, me: usize, slot: usize, asks: &mut Vec<Ask<M>>, env: &mut Env) -> bool {
+        let Some(mut choices) = env.choices.take() else { return false };
+        let before = asks.len();
+        if choices.asks_for_all() {
+            self.ask_for_all(me, slot, &choices, asks, env);
+        } else if let Some(offer) = self.best_offer(me, slot, &mut choices, env) {
+            self.input(slot).port = offer.port as u8;
+            asks.push(Ask { slot: slot as u16, port: offer.port as u8, preference: 0, usable: offer.usable });
+        }
+        env.choices = Some(choices);
+        asks.len() > before
+    }
+
+    fn ask_for_all(&mut self, me: usize, slot: usize, choices: &Choices, asks: &mut Vec<Ask<M>>, env: &Env) {
+        let choice = choices.kept[me * SLOTS + slot].choice;
+        let adaptive = bits(choice.ports).map(|port| (port, choice.set_of(port), 0));
+        for (port, set, preference) in adaptive.chain(choice.escape.map(|(port, set)| (port as usize, set, 1))) {
+            let usable = self.usable_of_set(slot, port, choices.sets[set as usize], env);
+            if !usable.is_empty() {
+                asks.push(Ask { slot: slot as u16, port: port as u8, preference, usable });
+            }
+        }
+    }
+
+    /// The one port that a packet asks for: a minimal one, else the escape channel, else a detour.
+    fn best_offer(&mut self, me: usize, slot: usize, choices: &mut Choices, env: &Env) -> Option<Offer<M>> {
+        let kept = choices.kept[me * SLOTS + slot];
+        let choice = kept.choice;
+        if let Some(offer) = self.select(me, slot, choice.ports, choices, env) {
+            return Some(offer);
+        }
+        if let Some((port, set)) = choice.escape {
+            let usable = self.usable_of_set(slot, port as usize, choices.sets[set as usize], env);
+            if !usable.is_empty() {
+                return Some(Offer { port: port as usize, usable, credits: 0 });
+            }
+        }
+        let waited = (env.now as u32).wrapping_sub(kept.since);
+        if choice.sideways == 0 || waited < choices.patience_cycles {
+            return None;
+        }
+        self.select(me, slot, choice.sideways, choices, env)
+    }
+
+    /// One of `ports` with a VC to give.
+    fn select(&mut self, me: usize, slot: usize, ports: u16, choices: &mut Choices, env: &Env) -> Option<Offer<M>> {
+        let choice = choices.kept[me * SLOTS + slot].choice;
+        let mut offers = [Offer { port: 0, usable: M::EMPTY, credits: 0 }; 12];
+        let mut found = 0;
+        for port in bits(ports) {
+            let usable = self.usable_of_set(slot, port, choices.sets[choice.set_of(port) as usize], env);
+            if !usable.is_empty() {
+                offers[found] = Offer { port, usable, credits: 0 };
+                found += 1;
+            }
+        }
+        let offers = &mut offers[..found];
+        if choices.news.is_some() && ports.count_ones() > 1 {
+            let preferred = self.preferred_port(me, slot, choices, env);
+            if let Some(offer) = offers.iter().find(|o| o.port == preferred) {
+                return Some(*offer);
+            }
+        }
+        if found < 2 {
+            return offers.first().copied();
+        }
+        match choices.selection {
+            Selection::Random => {
+                // By the model's number of the VC, which does not depend on the compiled size.
+                let (in_port, vc) = Self::port_and_vc(slot);
+                let number = (me * env.p.ports + in_port) * env.p.vcs + vc;
+                let random = mix(mix(choices.seed ^ env.now) ^ number as u64);
+                Some(offers[draw_below(random, found as u64) as usize])
+            }
+            Selection::RoundRobin => {
+                let turn = &mut choices.turns[me];
+                let next = offers.iter().find(|o| o.port >= *turn as usize).or(offers.first()).copied();
+                *turn = next.map_or(0, |o| o.port as u8 + 1);
+                next
+            }
+            Selection::MostCredits | Selection::All => {
+                for offer in offers.iter_mut() {
+                    let outputs = &self.outputs;
+                    offer.usable.for_each(|v| {
+                        offer.credits = offer.credits.max(outputs[Self::slot(offer.port, v)].credits);
+                    });
+                }
+                offers.iter().copied().reduce(|best, o| if o.credits > best.credits { o } else { best })
+            }
+        }
+    }
+
+    /// The port that a packet prefers by what its router knew when it asked for the first time.
+    fn preferred_port(&mut self, me: usize, slot: usize, choices: &mut Choices, env: &Env) -> usize {
+        let Choices { kept, news, coords, .. } = choices;
+        let kept = &mut kept[me * SLOTS + slot];
+        if kept.preferred == UNDECIDED {
+            let to = &coords[env.pool[self.input(slot).front].key as usize];
+            if let Some(news) = news {
+                kept.preferred = news.best_port(me, &coords[me], to, kept.choice.ports, env.now) as u8;
+            }
+        }
+        kept.preferred as usize
+    }
+
+    /// The free VCs of a set of `port` that a packet may use now.
+    #[inline]
+    fn usable_of_set(&mut self, slot: usize, port: usize, set: (usize, usize), env: &Env) -> M {
+        let mut usable = self.port(port).free.at_least(set.0).below(set.1);
+        if env.rules.credits_matter && !usable.is_empty() {
+            let flits = env.pool[self.input(slot).front].flits;
+            self.keep_credited(port, flits, &mut usable, env);
+        }
+        usable
+    }
+
+    /// A packet was given a VC of `port`: what that does to what it carries.
+    #[inline(never)]
+    pub(super) fn leave_by(&mut self, me: usize, slot: usize, port: usize, env: &mut Env) {
+        let Env { choices: Some(choices), pool, p, .. } = env else { return };
+        let vc = self.input(slot);
+        if port >= p.network_ports || vc.flags & EJECTING != 0 {
+            return;
+        }
+        let choice = choices.kept[me * SLOTS + slot].choice;
+        let packet = &mut pool[vc.front];
+        packet.hops += 1;
+        if choice.ports >> port & 1 == 1 {
+            packet.crossed += (choice.crossing >> port & 1) as u8;
+        } else if choice.sideways >> port & 1 == 1 {
+            packet.misroutes -= 1;
+        }
+    }
+}

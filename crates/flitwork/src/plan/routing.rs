@@ -1,0 +1,166 @@
+//! The routing of a plan: resolved, and free of deadlock.
+
+use super::needs_dateline;
+use crate::error::{Error, Result};
+use crate::routing::{
+    self, CrossLine, Crossings, DimensionOrder, Duato, Intermediate, MinAdapt, O1Turn, Routing, Scheme, Selection, Tie,
+    TwoPhase,
+};
+use crate::spec::{DatelineClasses, NetworkSpec, RoutingSpec, Switching, VcPolicy};
+use crate::topology::Grid;
+use std::sync::Arc;
+
+/// Most cycles that news may take for a hop.
+const MAX_NEWS_DELAY: u32 = 16;
+
+/// Whether a routing is plain dimension order, with classes fixed on entering a ring.
+pub(super) fn is_plain(spec: &RoutingSpec) -> bool {
+    matches!(spec, RoutingSpec::DimensionOrder { classes: DatelineClasses::Entered, .. })
+}
+
+/// Fills in the order of dimensions and checks every field.
+pub(super) fn resolve(spec: &mut RoutingSpec, grid: &Grid) -> Result<Routing> {
+    let plain = is_plain(spec);
+    let (order, tie) = order_and_tie(spec);
+    let tie = *tie;
+    if let Some(order) = order {
+        resolve_order(order, grid)?;
+    }
+    if tie == Tie::Split && !plain {
+        return Err(Error::config(
+            "network.routing.tie",
+            "split",
+            "plus, parity or random",
+            "only plain dimension order cuts packets in two",
+        ));
+    }
+    check_numbers(spec)?;
+    if plain {
+        return Ok(Routing::DimensionOrder(dimension_order(spec, grid)));
+    }
+    Ok(Routing::Scheme(scheme(spec, grid)))
+}
+
+/// The order of dimensions, where the routing has one, and the rule for ties.
+fn order_and_tie(spec: &mut RoutingSpec) -> (Option<&mut Vec<usize>>, &mut Tie) {
+    match spec {
+        RoutingSpec::DimensionOrder { order, tie, .. }
+        | RoutingSpec::Duato { order, tie, .. }
+        | RoutingSpec::DuatoMisrouting { order, tie, .. }
+        | RoutingSpec::Valiant { order, tie }
+        | RoutingSpec::Romm { order, tie }
+        | RoutingSpec::MinAdapt { order, tie, .. }
+        | RoutingSpec::O1Turn { order, tie } => (Some(order), tie),
+        RoutingSpec::CrossLine { tie, .. } => (None, tie),
+    }
+}
+
+fn resolve_order(order: &mut Vec<usize>, grid: &Grid) -> Result<()> {
+    if order.is_empty() {
+        *order = (0..grid.dims()).collect();
+    }
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    if sorted != (0..grid.dims()).collect::<Vec<_>>() {
+        let expected = format!("each of 0 to {} once", grid.dims() - 1);
+        return Err(Error::config("network.routing.order", format!("{order:?}"), expected, ""));
+    }
+    Ok(())
+}
+
+fn check_numbers(spec: &RoutingSpec) -> Result<()> {
+    match spec {
+        RoutingSpec::DuatoMisrouting { misroutes, selection, .. } => {
+            if !(1..=255).contains(misroutes) {
+                let hint = "use kind = \"duato\" for minimal routing";
+                return Err(Error::config("network.routing.misroutes", misroutes, "1 to 255 hops", hint));
+            }
+            if *selection == Selection::All {
+                let expected = "most_credits, random or round_robin";
+                return Err(Error::config("network.routing.selection", "all", expected, "a detour is a last resort"));
+            }
+            Ok(())
+        }
+        RoutingSpec::CrossLine { news_delay_cycles, .. } if *news_delay_cycles > MAX_NEWS_DELAY => {
+            let expected = format!("0 to {MAX_NEWS_DELAY} cycles");
+            Err(Error::config("network.routing.news_delay_cycles", news_delay_cycles, expected, ""))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn dimension_order(spec: &RoutingSpec, grid: &Grid) -> DimensionOrder {
+    let mut spec = spec.clone();
+    let (order, tie) = order_and_tie(&mut spec);
+    let tie = *tie;
+    let order = order.filter(|o| !o.is_empty()).map_or_else(|| (0..grid.dims()).collect(), |o| o.clone());
+    DimensionOrder { order, tie }
+}
+
+/// The scheme of a resolved specification for a grid.
+fn scheme(spec: &RoutingSpec, grid: &Grid) -> Arc<dyn Scheme> {
+    let order = dimension_order(spec, grid);
+    match spec {
+        RoutingSpec::DimensionOrder { .. } => Arc::new(Crossings::new(grid, order)),
+        RoutingSpec::Duato { selection, .. } => Arc::new(Duato::new(grid, order, *selection, 0, 0)),
+        RoutingSpec::DuatoMisrouting { selection, misroutes, patience_cycles, .. } => {
+            Arc::new(Duato::new(grid, order, *selection, *misroutes as u8, *patience_cycles))
+        }
+        RoutingSpec::CrossLine { information, news_delay_cycles, .. } => {
+            Arc::new(CrossLine::new(grid, order, *information, *news_delay_cycles))
+        }
+        RoutingSpec::Valiant { .. } => Arc::new(TwoPhase::new(grid, order, Intermediate::Anywhere)),
+        RoutingSpec::Romm { .. } => Arc::new(TwoPhase::new(grid, order, Intermediate::OnTheWay)),
+        RoutingSpec::MinAdapt { selection, .. } => Arc::new(MinAdapt::new(grid, order, *selection)),
+        RoutingSpec::O1Turn { .. } => Arc::new(O1Turn::new(grid, order)),
+    }
+}
+
+/// Refuses a routing without the virtual channels that it needs, and one that can deadlock.
+pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing) -> Result<()> {
+    let cycle = match routing {
+        Routing::DimensionOrder(order) => {
+            routing::check_deadlock_free(grid, order, if needs_dateline(grid) { 2 } else { 1 }).err()
+        }
+        Routing::Scheme(scheme) => {
+            check_vcs(network, scheme.as_ref())?;
+            let cut_through = network.router.switching == Switching::VirtualCutThrough;
+            routing::find_cycle(grid, |small| self::scheme(&network.routing, small), cut_through)
+        }
+    };
+    let kind = serde_json::to_value(&network.routing).map(|v| v["kind"].to_string()).unwrap_or_default();
+    match cycle {
+        None => Ok(()),
+        Some(cycle) => Err(Error::config(
+            "network.routing.kind",
+            kind.trim_matches('"'),
+            "no cycle of channel dependencies",
+            format!(
+                "these can wait for each other: {}; under wormhole switching try virtual_cut_through",
+                cycle.join(" -> ")
+            ),
+        )),
+    }
+}
+
+fn check_vcs(network: &NetworkSpec, scheme: &dyn Scheme) -> Result<()> {
+    let router = &network.router;
+    if router.vc_policy != VcPolicy::Dateline {
+        return Err(Error::config(
+            "network.router.vc_policy",
+            "destination",
+            "dateline: this routing divides the virtual channels itself",
+            "use plain dimension order",
+        ));
+    }
+    let least = scheme.division().least_vcs();
+    if router.vcs < least {
+        return Err(Error::config(
+            "network.router.vcs",
+            router.vcs,
+            format!("at least {least}: the sets of virtual channels of this routing on this network"),
+            format!("set vcs = {least}"),
+        ));
+    }
+    Ok(())
+}
