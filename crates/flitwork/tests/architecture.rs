@@ -14,7 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mix", &[]),
     ("unchecked", &[]),
     ("traffic", &["error", "mix", "topology"]),
-    ("routing", &["topology"]),
+    ("routing", &["mix", "topology"]),
     ("schedule", &["error"]),
     ("collective", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
@@ -22,9 +22,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("spec", &["collective", "error", "measure", "routing", "traffic"]),
     ("router", &["spec"]),
     ("bound", &["error", "routing", "schedule", "topology"]),
-    ("transit", &["measure", "unchecked"]),
+    ("transit", &["measure", "routing", "unchecked"]),
     ("plan", &["collective", "error", "measure", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
-    ("terminal", &["error", "measure", "plan", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
+    ("terminal", &["error", "measure", "mix", "plan", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
     (
         "kernel",
         &[

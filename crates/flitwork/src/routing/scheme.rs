@@ -100,7 +100,7 @@ impl Division {
             }
             Division::Escape(n) => {
                 let n = u32::from(n);
-                (0..n).map(|i| i..i + 1).chain([n..vcs]).collect()
+                (0..n).map(|i| i..i + 1).chain(std::iter::once(n..vcs)).collect()
             }
         }
     }
