@@ -57,5 +57,5 @@ $(VENV)/.installed: $(VENV)/.made $(SOURCES)
 	touch $@
 
 $(VENV)/.tools: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet "mypy>=1.10" pandas-stubs "pytest>=8" "ruff>=0.6"
+	$(BIN)/python -m pip install --quiet "flitwork[dask]" "mypy>=1.10" pandas-stubs "pytest>=8" "ruff>=0.6"
 	touch $@

@@ -71,6 +71,11 @@ CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     ("an axis that is a text", lambda: fw.sweep(point, n="34"), "sweep.n", "'34'", "a list of values", "n=['34']"),
     ("a value twice", lambda: fw.sweep(point, n=[3, 4, 3]), "sweep.n[2]", "3", "each value once", "remove one"),
     ("an axis like a column", lambda: fw.sweep(point, n=[3], size=[3]), "sweep.size", '"size"', "no column of the results", "size_"),
+    ("an unknown engine", lambda: fw.sweep(point, n=[3], engine="dsak"), "engine", '"dsak"', "one of local, dask", "`dask`?"),
+    ("a cluster without address", lambda: fw.sweep(point, n=[3], engine="dask"), "scheduler", "None", "the address of a Dask scheduler", "dask scheduler"),
+    ("an address that is no text", lambda: fw.sweep(point, n=[3], engine="dask", scheduler=8786), "scheduler", "8786", "the address of a Dask scheduler", "tcp://host:8786"),  # type: ignore[arg-type]
+    ("an address for this machine", lambda: fw.sweep(point, n=[3], scheduler="tcp://host:8786"), "scheduler", "tcp://host:8786", "no scheduler for the local engine", '"dask"'),
+    ("jobs for a cluster", lambda: fw.sweep(point, n=[3], engine="dask", scheduler="tcp://host:8786", jobs=4), "jobs", "4", "the workers decide", "leave it out"),
     ("a sweep of nothing", lambda: fw.sweep(lambda n: fw.Torus(n, n), n=[3]), "sweep.simulate(n=3)", "Torus(3, 3)", "a network and a workload", ""),  # type: ignore[arg-type, return-value]
 ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -68,6 +68,14 @@ Settings = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quick = Annotated[bool, typer.Option("--quick", help="The smaller version of the study.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at once [default: all cores].")]
+Engine = Annotated[
+    Literal["local", "dask"],
+    typer.Option(help="Where simulations run: this machine, or the workers of a Dask scheduler."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Dask scheduler (with --engine dask), such as tcp://host:8786."),
+]
 
 
 def components() -> dict[str, list[dict[str, Any]]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from flitwork.cli.options import AsJson, Jobs, Quick
+from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, cell, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.experiment import StudyRun, load_study, run_study
@@ -28,6 +28,8 @@ def run(
     study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)],
     out: Out = None,
     jobs: Jobs = None,
+    engine: Engine = "local",
+    scheduler: Scheduler = None,
     quick: Quick = False,
     as_json: AsJson = False,
 ) -> None:
@@ -43,10 +45,12 @@ def run(
       flitwork run examples/torus_sizes.toml --quick --out results/quick
 
       flitwork run examples/torus_sizes.toml --json | jq .files
+
+      flitwork run examples/torus_sizes.toml --engine dask --scheduler tcp://host:8786
     """
     file = load_study(study)
     try:
-        done = run_study(file, out, quick=quick, jobs=jobs, watcher=watcher())
+        done = run_study(file, out, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher())
     except KeyboardInterrupt:
         _interrupted(out or Path("results") / file.study.name)
         raise
@@ -65,6 +69,8 @@ def reproduce(
     ],
     out: Out = None,
     jobs: Jobs = None,
+    engine: Engine = "local",
+    scheduler: Scheduler = None,
     quick: Quick = False,
     as_json: AsJson = False,
 ) -> None:
@@ -80,7 +86,7 @@ def reproduce(
       flitwork reproduce takaue-2010-a2at --out results/full --jobs 8
     """
     try:
-        done = reproduce_study(name, out, quick=quick, jobs=jobs, watcher=watcher())
+        done = reproduce_study(name, out, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher())
     except KeyboardInterrupt:
         _interrupted(out or Path("results"))
         raise

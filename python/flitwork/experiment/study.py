@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from flitwork.experiment.engines import LocalEngine
+from flitwork.experiment.engines import make_engine
 from flitwork.experiment.execute import Watcher, execute
 from flitwork.experiment.jobs import Failure, Job, plan_points
 from flitwork.experiment.points import check_names, expand, known_columns
@@ -52,6 +52,8 @@ def run_study(
     *,
     quick: bool = False,
     jobs: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
     watcher: Watcher | None = None,
 ) -> StudyRun:
     """Plans every point, runs what is not stored in ``out`` yet, and writes the tables and the declared figures.
@@ -59,13 +61,16 @@ def run_study(
     ``out`` is ``results/<name of the study>`` by default. The same call continues what was interrupted.
     Simulations that fail are left out of tables and figures; a warning lists them, and so do ``failures`` and the file
     ``failures.csv``.
+
+    ``engine`` is ``local`` (``jobs`` simulations at once, all cores by default) or ``dask``: then the workers of the
+    Dask scheduler at the address ``scheduler`` simulate, and everything else stays as it is.
     """
     from flitwork.plot.curves import draw_plots
 
-    engine = LocalEngine(jobs)
+    runs_on = make_engine(engine, scheduler, jobs)
     plans = plan_study(study, quick)
     folder = writable_folder(Path(out) if out else Path("results") / study.study.name)
-    done = execute(plans, Store(folder), engine, watcher)
+    done = execute(plans, Store(folder), runs_on, watcher)
     table = study_table(plans, done.results, study, known_columns(study, quick))
     files = save_table(table, folder) + save_failures(done.failures, folder)
     if done.failures:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from flitwork.errors import ConfigError, SimulationError
 from flitwork.experiment.axes import check_different, check_name, check_seeds
-from flitwork.experiment.engines import LocalEngine
+from flitwork.experiment.engines import make_engine
 from flitwork.experiment.execute import Watcher, execute
 from flitwork.experiment.jobs import Failure, plan_points
 from flitwork.experiment.points import Point
@@ -38,6 +38,8 @@ def sweep(
     seeds: Sequence[int] = (1,),
     out: str | Path | None = None,
     jobs: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
     run: RunOptions | None = None,
     watcher: Watcher | None = None,
     **axes: Iterable[Any],
@@ -48,8 +50,9 @@ def sweep(
 
     With ``out`` every finished point is stored there at once, and what is stored is not computed again. Raises
     :class:`flitwork.SweepError` after all the others have run where simulations fail; its ``table`` has the others.
+    ``engine="dask"`` with the address of a ``scheduler`` runs it on a cluster.
     """
-    engine = LocalEngine(jobs)
+    runs_on = make_engine(engine, scheduler, jobs)
     values = {name: _axis(name, axis) for name, axis in axes.items()}
     seeds = _seeds(seeds)
     points = []
@@ -61,7 +64,7 @@ def sweep(
             points.append(Point("sweep", "sweep", params, seed, spec))
     plans = plan_points(points)
     store = Store(writable_folder(Path(out), "out")) if out else None
-    done = execute(plans, store, engine, watcher)
+    done = execute(plans, store, runs_on, watcher)
     table = tidy(plans, done.results).drop(columns="experiment", errors="ignore")
     if done.failures:
         raise SweepError(explained(done.failures, plans), done.failures, table)

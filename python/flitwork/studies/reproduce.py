@@ -92,18 +92,21 @@ def reproduce(
     *,
     quick: bool = False,
     jobs: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
     watcher: Watcher | None = None,
 ) -> Reproduction:
     """Runs the study and judges its claims. ``out`` is ``results/NAME`` by default (``results/NAME-quick``).
 
-    Simulations that fail are left out, as :func:`flitwork.run_study` does.
+    Simulations that fail are left out, and ``engine`` and ``scheduler`` say where they run, as in
+    :func:`flitwork.run_study`.
     """
     study = find(name)
     declared = load_claims(study.folder / "claims.toml")
     file = load_study(study.folder / "study.toml")
     _check(declared, file, quick)
     folder = Path(out) if out else Path("results") / (f"{study.name}-quick" if quick else study.name)
-    run = run_study(file, folder, quick=quick, jobs=jobs, watcher=watcher)
+    run = run_study(file, folder, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher)
     claims_module, figures_module = study.module("claims"), study.module("figures")
     computed = _with_gaps(run, lambda: claims_module.claims(run.table) if claims_module else [], "claims.py") or []
     claims = judged(declared, computed, run.table, quick)

@@ -13,6 +13,8 @@ from flitwork.result import Result
 
 #: How often an engine gives a sign of life while it waits for an outcome.
 TICK_SECONDS = 0.1
+#: The hint where there is no scheduler.
+HOW_TO_START = "start one with `dask scheduler` and give the address that it prints, such as tcp://host:8786"
 
 Outcomes = Generator["Outcome | None", None, None]
 
