@@ -39,9 +39,7 @@ class Plan:
     def messages(self) -> dict[str, NDArray[np.uint32]]:
         """The messages in order of (sender, send order): columns ``from``, ``to``, ``flits``, ``phase``."""
 
-    def path(
-        self, source: int, destination: int
-    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+    def path(self, source: int, destination: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         """The routers, output ports and sets of virtual channels on the way of a packet between two routers."""
 
     def simulate(

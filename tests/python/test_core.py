@@ -76,7 +76,7 @@ def test_a_plan_is_hashed_and_printable() -> None:
 
 def test_a_path_leads_to_its_destination() -> None:
     plan = _core.Plan(json.dumps({"network": TORUS, "workload": {"kind": "all_to_all", "algorithm": "a2at"}}))
-    routers, ports, sets = plan.path(0, 24)
+    routers, ports, _ = plan.path(0, 24)
     assert routers.tolist() == [0, 4] and ports.tolist() == [1, 3]
     assert len(plan.messages()["from"]) == 600
     with pytest.raises(ValueError, match="router"):
