@@ -115,6 +115,17 @@ def test_the_cluster_gives_what_this_machine_gives(address: str, tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_a_published_study_and_the_command(address: str, tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "author-2026-key"
+    folder.mkdir()
+    (folder / "study.toml").write_text(STUDY[: STUDY.index("[[plots]]")])
+    measure = 'measure = { experiment = "e", column = "completion_cycles" }'
+    (folder / "claims.toml").write_text(f'[[claims]]\nid = "c"\npaper = 1\nrelation = "at_least"\n{measure}\n')
+    done = cli("reproduce", folder, "--engine", "dask", "--scheduler", address)
+    assert done.returncode == 0 and "1 reproduced" in done.stdout and "8 of 8 points are stored" in done.stderr
+
+
+@pytest.mark.slow
 def test_a_killed_worker_loses_nothing_and_repeats_nothing(address: str, tmp_path: Path) -> None:
     study, recorder = parsed(LONGER), Recorder(killing(address))
     there = fw.run_study(study, tmp_path / "there", engine="dask", scheduler=address, watcher=recorder)
