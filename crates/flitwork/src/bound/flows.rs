@@ -1,5 +1,6 @@
-//! The load at which traffic of fixed flows saturates a channel: one walk along the way of each flow.
+//! The load at which traffic of fixed flows saturates a channel.
 
+use super::stretches::Stretches;
 use super::{ClassLoad, Saturation};
 use crate::routing::{DimensionOrder, Tie};
 use crate::topology::Grid;
@@ -14,17 +15,22 @@ pub fn flow_saturation(
 ) -> (Saturation, f64) {
     let ports = grid.network_ports();
     let mut load = vec![0.0; grid.routers() as usize * ports];
+    let stretches = Stretches::new(grid);
     let mut received = vec![0.0; (grid.routers() * terminals_per_router) as usize];
     let coins: &[u8] = if matches!(routing.tie, Tie::Random | Tie::Split) { &[0, !0] } else { &[0] };
     for &(from, to, share) in flows {
         received[to as usize] += share;
         let (src, dst) = (grid.coords(from / terminals_per_router), grid.coords(to / terminals_per_router));
         for &coin in coins {
-            for (router, port, _) in routing.path(grid, &src, &dst, routing.header(grid, &src, &dst, coin)) {
-                load[router as usize * ports + port] += share / coins.len() as f64;
+            let header = routing.header(grid, &src, &dst, coin);
+            let mut at = from / terminals_per_router;
+            for &d in &routing.order {
+                let way = (d, header.minus >> d & 1 == 1);
+                at = stretches.add(&mut load, at, way, (src[d], dst[d]), share / coins.len() as f64);
             }
         }
     }
+    stretches.add_up(&mut load);
     let of_port = |port: usize| load.iter().skip(port).step_by(ports).copied().fold(0.0, f64::max);
     let classes: Vec<ClassLoad> = (0..ports)
         .map(|port| ClassLoad {
@@ -54,6 +60,35 @@ mod tests {
         let grid = Grid::torus(&[32, 32]);
         assert!((limit(&grid, |i| i % 32 * 32 + i / 32) - 1.0 / 15.5).abs() < 0.003);
         assert!((limit(&grid, |i| 1023 - i) - 1.0 / 8.0).abs() < 0.003);
+    }
+
+    /// Loads are added up along rows; here each way is walked channel by channel instead.
+    #[test]
+    fn stretches_tell_the_same_as_whole_ways() {
+        let sizes = [&[7][..], &[2, 3], &[4, 5], &[3, 1, 4], &[2, 2, 3]];
+        let ties = [Tie::Plus, Tie::Parity, Tie::Random];
+        for (grid, tie) in
+            sizes.iter().flat_map(|s| [Grid::mesh(s), Grid::torus(s)]).flat_map(|g| ties.map(|t| (g.clone(), t)))
+        {
+            let routing = DimensionOrder { order: (0..grid.dims()).rev().collect(), tie };
+            let terminals = 2 * grid.routers();
+            let flows: Vec<_> =
+                (0..terminals).flat_map(|s| [(s, (3 * s + 1) % terminals, 0.7), (s, s / 3, 0.3)]).collect();
+            let mut loads = vec![0.0; grid.routers() as usize * grid.network_ports()];
+            for &(from, to, share) in &flows {
+                let (src, dst) = (grid.coords(from / 2), grid.coords(to / 2));
+                for coin in [0, !0] {
+                    for (router, port, _) in routing.path(&grid, &src, &dst, routing.header(&grid, &src, &dst, coin)) {
+                        loads[router as usize * grid.network_ports() + port] += share / 2.0;
+                    }
+                }
+            }
+            for class in flow_saturation(&grid, &routing, 2, &flows).0.classes {
+                let port = 2 * class.dimension + usize::from(class.sign < 0);
+                let want = loads.iter().skip(port).step_by(grid.network_ports()).copied().fold(0.0, f64::max);
+                assert!((class.max_flits - want).abs() < 1e-12, "{grid:?} {tie:?} {class:?}: {want}");
+            }
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The load of every channel under dimension-order routing, in total and phase by phase.
 //!
-//! Every message is walked along its way: exact on any grid, wrap and placement. At a tie that is drawn by a coin, half of the
+//! Every message is followed along its way: exact on any grid, wrap and placement. At a tie that is drawn by a coin, half of the
 //! message is counted each way, which is the expectation. Under the split rule each packet sends its odd flit to plus, as the
 //! terminals do.
 
+use super::stretches::Stretches;
 use crate::routing::{DimensionOrder, Tie};
 use crate::schedule::Schedule;
 use crate::topology::{Coords, Grid};
@@ -61,7 +62,7 @@ pub fn link_loads(
 ) -> LinkLoads {
     let ports = grid.network_ports();
     let mut walker = Walker::new(grid, routing, packet_flits);
-    let mut total = vec![0u64; walker.loads.len()];
+    let mut total = vec![0; walker.changes.len()];
     let mut phases = Vec::new();
     let mut messages: Vec<(u32, u32, u32, u32)> = schedule
         .messages()
@@ -72,16 +73,17 @@ pub fn link_loads(
     }
     let same_phase = |a: &(u32, u32, u32, u32), b: &(u32, u32, u32, u32)| group.is_none() || a.0 == b.0;
     for chunk in messages.chunk_by(same_phase) {
-        walker.loads.fill(0);
         for &(_, from, to, flits) in chunk {
             walker.walk(router_of[from as usize], router_of[to as usize], flits);
         }
-        total.iter_mut().zip(&walker.loads).for_each(|(t, l)| *t += l);
+        walker.stretches.add_up(&mut walker.changes);
+        total.iter_mut().zip(&walker.changes).for_each(|(t, l)| *t += l);
         if group.is_some() {
-            let class_max_flits = class_maxima(&walker.loads, ports);
+            let class_max_flits = class_maxima(&walker.changes, ports);
             let max_flits = class_max_flits.iter().copied().fold(0.0, f64::max);
             phases.push(PhaseLoad { group: chunk[0].0, max_flits, class_max_flits });
         }
+        walker.changes.fill(0);
     }
     let classes: Vec<ClassLoad> = class_maxima(&total, ports)
         .into_iter()
@@ -98,12 +100,12 @@ pub fn link_loads(
 }
 
 /// Flits of a number of half flits.
-fn flits(halves: u64) -> f64 {
+fn flits(halves: i64) -> f64 {
     halves as f64 / 2.0
 }
 
 /// Largest load of each output port over all routers [flits].
-fn class_maxima(loads: &[u64], ports: usize) -> Vec<f64> {
+fn class_maxima(loads: &[i64], ports: usize) -> Vec<f64> {
     let mut maxima = vec![0; ports];
     for router in loads.chunks(ports) {
         maxima.iter_mut().zip(router).for_each(|(m, l)| *m = (*l).max(*m));
@@ -118,10 +120,9 @@ struct Walker<'a> {
     /// Longest packet, 0 for the whole message [flits].
     packet_flits: u32,
     coords: Vec<Coords>,
-    /// Difference of the router numbers of neighbours in each dimension.
-    stride: Vec<u32>,
-    /// Load of each channel [half flits].
-    loads: Vec<u64>,
+    stretches: Stretches,
+    /// Changes of the loads of channels [half flits].
+    changes: Vec<i64>,
 }
 
 impl<'a> Walker<'a> {
@@ -131,8 +132,8 @@ impl<'a> Walker<'a> {
             routing,
             packet_flits,
             coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
-            stride: (0..grid.dims()).map(|d| grid.sizes()[..d].iter().product()).collect(),
-            loads: vec![0; grid.routers() as usize * grid.network_ports()],
+            stretches: Stretches::new(grid),
+            changes: vec![0; grid.routers() as usize * grid.network_ports()],
         }
     }
 
@@ -147,36 +148,22 @@ impl<'a> Walker<'a> {
             let d = self.routing.order[i];
             let mut end = at;
             for (header, halves) in [heads, tails].into_iter().zip(shares) {
-                end = self.walk_dimension(at, d, from[d], to[d], header >> d & 1 == 1, halves);
+                let way = (d, header >> d & 1 == 1);
+                end = self.stretches.add(&mut self.changes, at, way, (from[d], to[d]), halves);
             }
             at = end;
         }
     }
 
     /// What goes with all coins 0 and all coins 1 [half flits].
-    fn shares(&self, flits: u32) -> [u64; 2] {
-        let flits = u64::from(flits);
+    fn shares(&self, flits: u32) -> [i64; 2] {
+        let flits = i64::from(flits);
         if self.routing.tie != Tie::Split {
             return [flits; 2];
         }
-        let packet = if self.packet_flits == 0 { flits.max(1) } else { u64::from(self.packet_flits) };
+        let packet = if self.packet_flits == 0 { flits.max(1) } else { i64::from(self.packet_flits) };
         // The larger half of each packet goes with coins 0.
-        let heads = flits / packet * packet.div_ceil(2) + (flits % packet).div_ceil(2);
+        let heads = flits / packet * ((packet + 1) / 2) + (flits % packet + 1) / 2;
         [2 * heads, 2 * (flits - heads)]
-    }
-
-    /// Adds to the channels from coordinate `c` to `to` of dimension `d`; the router at the end.
-    fn walk_dimension(&mut self, mut at: u32, d: usize, mut c: u32, to: u32, minus: bool, halves: u64) -> u32 {
-        let (stride, last, ports) = (self.stride[d], self.grid.size(d) - 1, self.grid.network_ports());
-        while c != to {
-            self.loads[at as usize * ports + 2 * d + usize::from(minus)] += halves;
-            (at, c) = match minus {
-                false if c == last => (at - last * stride, 0),
-                false => (at + stride, c + 1),
-                true if c == 0 => (at + last * stride, last),
-                true => (at - stride, c - 1),
-            };
-        }
-        at
     }
 }

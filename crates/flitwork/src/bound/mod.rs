@@ -6,6 +6,7 @@ mod any_routing;
 mod bisection;
 mod flows;
 mod link_loads;
+mod stretches;
 mod terminals;
 mod uniform;
 
