@@ -11,6 +11,7 @@ import flitwork as fw
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from flitwork import _core
 
 NET = fw.Torus(5, 5, vcs=2, buffer_flits=20)
 WORK = fw.all_to_all("a2at", message_flits=100, sync="local")
@@ -169,6 +170,22 @@ def test_control_c_stops_within_a_second() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         fw.simulate(fw.Torus(33, 33), fw.all_to_all(), progress=progress)
+    assert time.monotonic() - pressed[0] < 1.0
+
+
+@pytest.mark.parametrize("what", ["plan", "bound", "check"])
+def test_ctrl_c_stops_what_comes_before_a_simulation(what: str) -> None:
+    large = json.dumps(fw.spec.simulation(fw.Torus(64, 64), fw.all_to_all()))
+    plan = None if what == "plan" else _core.Plan(large)
+    pressed = [0.0]
+
+    def press() -> None:
+        pressed[0] = time.monotonic()
+        _thread.interrupt_main()
+
+    threading.Timer(0.1, press).start()
+    with pytest.raises(KeyboardInterrupt):
+        _core.Plan(large) if plan is None else getattr(plan, what)()
     assert time.monotonic() - pressed[0] < 1.0
 
 

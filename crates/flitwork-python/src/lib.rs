@@ -3,6 +3,7 @@
 
 mod arrays;
 mod errors;
+mod patience;
 mod plan;
 mod tables;
 

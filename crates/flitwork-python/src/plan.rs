@@ -1,23 +1,22 @@
 //! A plan, and what can be done with it.
 
+use crate::patience::{beside, patiently};
 use crate::{arrays, errors, tables::json_text};
-use flitwork::bound::{Placement, routed_link_loads};
+use flitwork::bound::{LinkLoads, Placement, routed_link_loads};
 use flitwork::measure::SimulationResult;
-use flitwork::schedule::{Schedule, check_exchange};
+use flitwork::schedule::{ExchangeReport, Schedule, check_exchange};
 use flitwork::{Error, Progress, Workload};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
-use std::time::{Duration, Instant};
-
-/// Time between two looks at Python's signals and the caller's progress function.
-const LOOK: Duration = Duration::from_millis(50);
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A validated simulation.
 #[pyclass(frozen, module = "flitwork._core")]
 pub struct Plan {
-    plan: flitwork::Plan,
+    plan: Arc<flitwork::Plan>,
 }
 
 #[pymethods]
@@ -25,8 +24,9 @@ impl Plan {
     /// Resolves and validates a specification (JSON).
     #[new]
     fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
-        let plan = py.detach(|| flitwork::spec::from_json(spec).and_then(|spec| flitwork::Plan::new(&spec)));
-        Ok(Plan { plan: plan.map_err(|e| errors::to_python(py, &e))? })
+        let spec = spec.to_string();
+        let plan = patiently(py, move || flitwork::Plan::new(&flitwork::spec::from_json(&spec)?))?;
+        Ok(Plan { plan: Arc::new(plan.map_err(|e| errors::to_python(py, &e))?) })
     }
 
     /// The resolved specification and what follows from it, as JSON.
@@ -43,28 +43,24 @@ impl Plan {
 
     /// What no run of this plan can beat, as JSON: of a schedule its completion time, of traffic the load.
     fn bound(&self, py: Python<'_>) -> PyResult<String> {
-        let bound = py.detach(|| flitwork::plan_bound(&self.plan)).map_err(|e| errors::to_python(py, &e))?;
-        json_text(&bound)
+        let plan = Arc::clone(&self.plan);
+        let bound = patiently(py, move || flitwork::plan_bound(&plan))?;
+        json_text(&bound.map_err(|e| errors::to_python(py, &e))?)
     }
 
     /// Checks that the schedule exchanges every pair exactly once, and adds up the loads of its channels by phase; JSON.
     fn check(&self, py: Python<'_>) -> PyResult<String> {
-        let (schedule, packet_flits) = self.schedule()?;
-        let report = py.detach(|| check_exchange(schedule)).map_err(|e| errors::to_python(py, &e))?;
-        let plan = &self.plan;
-        let placement = Placement::blocks(&plan.grid, plan.params.concentration as u32);
-        let group = Some(plan.params.controllers as u32);
-        let loads = py.detach(|| {
-            routed_link_loads(&plan.grid, &plan.routing, schedule, &placement.router_of, packet_flits, group)
-        });
-
+        let plan = Arc::clone(&self.plan);
+        let checked = patiently(py, move || check(&plan))?;
+        let (report, loads) = checked.map_err(|e| errors::to_python(py, &e))?;
         json_text(&json!({ "exchange": report, "loads": loads }))
     }
 
     /// The messages of the schedule in order of (sender, send order): columns `from`, `to`, `flits`, `phase`.
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut columns: [Vec<u32>; 4] = Default::default();
-        for (from, to, flits, phase) in self.schedule()?.0.messages() {
+        let (schedule, _) = schedule_of(&self.plan).map_err(|e| errors::to_python(py, &e))?;
+        for (from, to, flits, phase) in schedule.messages() {
             columns.iter_mut().zip([from, to, flits, phase]).for_each(|(column, value)| column.push(value));
         }
         let table = PyDict::new(py);
@@ -100,7 +96,7 @@ impl Plan {
     /// Returns the summary as JSON and the long columns as arrays.
     #[pyo3(signature = (progress=None))]
     fn simulate<'py>(&self, py: Python<'py>, progress: Option<Py<PyAny>>) -> PyResult<(String, Bound<'py, PyDict>)> {
-        let mut result = self.run(py, progress.as_ref())?;
+        let mut result = self.run(py, progress)?;
         let columns = arrays::take_columns(py, &mut result)?;
         Ok((json_text(&result)?, columns))
     }
@@ -111,45 +107,62 @@ impl Plan {
 }
 
 impl Plan {
-    /// The schedule and its longest packet [flits].
-    fn schedule(&self) -> PyResult<(&Schedule, u32)> {
-        match &self.plan.workload {
-            Workload::Closed { schedule, packet_flits } => Ok((schedule, *packet_flits)),
-            Workload::Open(_) => Err(Python::attach(|py| {
-                let expected = "a workload that is a schedule, such as all_to_all";
-                errors::to_python(py, &Error::config("workload.kind", "uniform", expected, ""))
-            })),
-        }
+    fn run(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<SimulationResult> {
+        let (plan, watch) = (Arc::clone(&self.plan), Arc::new(Watch::default()));
+        let watched = Arc::clone(&watch);
+        let work = move || flitwork::simulate(&plan, &mut |now| watched.note(now));
+        let result = beside(py, work, |py| watch.tell(py, progress.as_ref()), || watch.stop())?;
+        result.map_err(|e| errors::to_python(py, &e))
     }
+}
 
-    fn run(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<SimulationResult> {
-        let mut raised: Option<PyErr> = None;
-        let mut last = Instant::now();
-        let result = py.detach(|| {
-            flitwork::simulate(&self.plan, &mut |now| {
-                if last.elapsed() < LOOK {
-                    return true;
-                }
-                last = Instant::now();
-                look(progress, &now).unwrap_or_else(|error| {
-                    raised = Some(error);
-                    false
-                })
-            })
-        });
-        match (result, raised) {
-            (Err(Error::Interrupted { .. }), Some(error)) => Err(error),
-            (result, _) => result.map_err(|e| errors::to_python(py, &e)),
+/// The schedule of a plan and its longest packet [flits].
+fn schedule_of(plan: &flitwork::Plan) -> flitwork::Result<(&Schedule, u32)> {
+    match &plan.workload {
+        Workload::Closed { schedule, packet_flits } => Ok((schedule, *packet_flits)),
+        Workload::Open(_) => {
+            Err(Error::config("workload.kind", "open loop", "a workload that is a schedule, such as all_to_all", ""))
         }
     }
 }
 
-/// Lets Python see its signals and the caller its progress; false where the caller wants to stop.
-fn look(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<bool> {
-    Python::attach(|py| {
-        py.check_signals()?;
-        let Some(progress) = progress else { return Ok(true) };
-        let answer = progress.call1(py, (now.cycle, now.packets_done, now.packets_total))?;
-        Ok(answer.is_none(py) || answer.is_truthy(py)?)
-    })
+/// What the schedule of a plan exchanges, and the loads of its channels.
+fn check(plan: &flitwork::Plan) -> flitwork::Result<(ExchangeReport, LinkLoads)> {
+    let (schedule, packet_flits) = schedule_of(plan)?;
+    let report = check_exchange(schedule)?;
+    let placement = Placement::blocks(&plan.grid, plan.params.concentration as u32);
+    let group = Some(plan.params.controllers as u32);
+    let loads = routed_link_loads(&plan.grid, &plan.routing, schedule, &placement.router_of, packet_flits, group);
+    Ok((report, loads))
+}
+
+/// How far a simulation has come, and whether it shall go on.
+#[derive(Default)]
+struct Watch {
+    now: Mutex<Option<Progress>>,
+    stopped: AtomicBool,
+}
+
+impl Watch {
+    /// Takes note of how far it has come; false where it shall stop.
+    fn note(&self, now: Progress) -> bool {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        !self.stopped.load(Ordering::Relaxed)
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells the caller, if there is anything new; stops the simulation where the caller says `False`.
+    fn tell(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+        let news = self.now.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Some(now), Some(progress)) = (news, progress) {
+            let answer = progress.call1(py, (now.cycle, now.packets_done, now.packets_total))?;
+            if !answer.is_none(py) && !answer.is_truthy(py)? {
+                self.stop();
+            }
+        }
+        Ok(())
+    }
 }
