@@ -15,7 +15,7 @@ LONGEST_FILE = 600
 
 #: From the bottom up: a part imports only parts that stand before it.
 LAYERS = (
-    *("_core", "errors", "files", "statistics", "strict", "schema"),
+    *("_core", "errors", "files", "statistics", "strict", "schema", "indices"),
     *("histogram", "spec", "bound", "result", "schedule", "simulation"),
     *("experiment", "plot", "studies", "cli"),
 )
