@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flitwork._core import __version__
 from flitwork.bound import Bound, bound
+from flitwork.curve import Curve, curve
 from flitwork.errors import (
     ConfigError,
     DeadlockError,
@@ -26,6 +27,7 @@ from flitwork.result import Result
 from flitwork.schedule import Check, check
 from flitwork.simulation import simulate
 from flitwork.spec import Grid, Mesh, Network, Torus, Workload, all_to_all, traffic, uniform
+from flitwork.steady import steady
 
 if TYPE_CHECKING:
     from flitwork import plot, studies
@@ -46,6 +48,7 @@ __all__ = [
     "Bound",
     "Check",
     "ConfigError",
+    "Curve",
     "DeadlockError",
     "FlitworkError",
     "Grid",
@@ -62,11 +65,13 @@ __all__ = [
     "all_to_all",
     "bound",
     "check",
+    "curve",
     "load",
     "load_study",
     "plot",
     "run_study",
     "simulate",
+    "steady",
     "studies",
     "sweep",
     "traffic",

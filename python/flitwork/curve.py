@@ -1,0 +1,278 @@
+"""``fw.curve``: accepted load and latency over offered load, finer where the network saturates."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from typing_extensions import Unpack
+
+from flitwork import indices
+from flitwork.bound import Bound, plan
+from flitwork.errors import ConfigError
+from flitwork.experiment import Watcher, sweep
+from flitwork.files import write_atomically
+from flitwork.indices import Estimate
+from flitwork.schema import fields, kinds, schema
+from flitwork.spec import Network, RunOptions, Workload
+from flitwork.statistics import half_width_95
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: The axis of a curve: the load that was asked for.
+LOAD = "load_flits_per_cycle"
+_ACCEPTED = "accepted_load_flits_per_cycle"
+_LATENCY = "packet_latency_mean_cycles"
+#: Columns of which the mean over seeds stands in ``Curve.points``, and those whose half width stands beside it.
+_MEANS = ("offered_load_flits_per_cycle", "packet_latency_p99_cycles", "mean_hops", "jain_index", "slowest_over_mean")
+_WITH_INTERVAL = {
+    _ACCEPTED: "accepted_load_ci_half_width_flits_per_cycle",
+    _LATENCY: "packet_latency_ci_half_width_cycles",
+    "network_latency_mean_cycles": "network_latency_ci_half_width_cycles",
+}
+_STEPS = 20
+_ROUNDS = 6
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve: ``table`` has one row for each load and seed, :attr:`points` one for each load.
+
+    ``capacity`` is the load at which uniform traffic uses up the middle of the network, ``grid`` the loads of the first
+    sweep; the others were added around saturation.
+    """
+
+    table: pd.DataFrame
+    grid: tuple[float, ...]
+    capacity: float
+    name: str = ""
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        """One row a load: status, means over the seeds, half widths of 95 % confidence intervals.
+
+        The half width is that over the seeds; with one seed, that of the run. A load is saturated if one of its seeds
+        is; its latency then has no mean.
+        """
+        return pd.DataFrame([self._point(float(rows[LOAD].iloc[0]), rows) for _, rows in self.table.groupby(LOAD)])
+
+    def _point(self, load: float, rows: pd.DataFrame) -> dict[str, Any]:
+        found = set(rows["status"])
+        status = next((s for s in ("saturated", "not_converged") if s in found), "complete")
+        point: dict[str, Any] = {LOAD: load, "status": status, "seeds": len(rows), "refined": load not in self.grid}
+        point.update({name: rows[name].mean() for name in _MEANS})
+        for name, half_width in _WITH_INTERVAL.items():
+            latency = name != _ACCEPTED
+            one = float(rows[half_width].iloc[0]) if len(rows) == 1 else half_width_95(rows[name])
+            nothing = latency and status == "saturated"
+            point[name] = math.nan if nothing else rows[name].mean()
+            point[half_width] = math.nan if nothing else one
+        if status == "saturated":
+            point["packet_latency_p99_cycles"] = math.nan
+        return point
+
+    @property
+    def saturation(self) -> tuple[float, float]:
+        """Between these loads the network saturates: the highest below the first that is saturated, and that one.
+
+        The first is 0 where the lowest load is saturated already, the second infinite where none is.
+        """
+        return _bracket(self.table)
+
+    @property
+    def critical_load(self) -> Estimate:
+        """``rc`` of every seed, on the loads of the first sweep, with its interval over the seeds.
+
+        Where the slope never fell to half it is the last load: see :attr:`critical_load_reached`.
+        """
+        return indices.over_seeds(found.load for found in self._critical)
+
+    @property
+    def critical_load_reached(self) -> bool:
+        """Whether the slope fell to half for every seed."""
+        return all(found.reached for found in self._critical)
+
+    @cached_property
+    def _critical(self) -> list[indices.Critical]:
+        step = float(np.max(np.diff([0.0, *self.grid])))
+        if step > indices.COARSEST_STEP * self.capacity * (1 + 1e-9):
+            expected = f"steps of at most 0.05 of the capacity {self.capacity:g}"
+            raise ConfigError("loads", f"steps of {step:g}", expected, "the critical load needs a finer curve")
+        seeds = (_arrays(one) for one in self._seeds(refined=False))
+        return [indices.critical_load(load, accepted, self.capacity) for load, accepted, _ in seeds]
+
+    @cached_property
+    def npm(self) -> Estimate:
+        """The network performance measure of every seed up to the capacity, with its interval over the seeds.
+
+        The latency of a saturated network counts as infinite: in the steady state it is.
+        """
+        seeds = (_arrays(one) for one in self._seeds(refined=False))
+        return indices.over_seeds(indices.npm(*one, self.capacity) for one in seeds)
+
+    @cached_property
+    def saturation_throughput(self) -> Estimate:
+        """The highest accepted load of every seed, with its interval over the seeds."""
+        return indices.over_seeds(indices.saturation_throughput(_arrays(one)[1]) for one in self._seeds(refined=True))
+
+    def _seeds(self, refined: bool) -> Iterable[pd.DataFrame]:
+        table = self.table if refined else self.table[self.table[LOAD].isin(self.grid)]
+        return [one.sort_values(LOAD) for _, one in table.groupby("seed")]
+
+    @property
+    def indices(self) -> pd.DataFrame:
+        """One row an index: value, half width of its 95 % interval over the seeds, unit, and what limits it."""
+        rows = [_index_row(*row) for row in self._named()]
+        low, high = self.saturation
+        note = "no load is saturated" if math.isinf(high) else f"between {low:g} and {high:g}"
+        rows.append(("saturation_load", (low + high) / 2, (high - low) / 2, "flits/cycle/terminal", note))
+        return pd.DataFrame(rows, columns=["index", "value", "ci_half_width", "unit", "note"])
+
+    def _named(self) -> list[tuple[str, str, Any]]:
+        return [
+            ("critical_load", "flits/cycle/terminal", lambda: (self.critical_load, self._reached_note())),
+            ("npm", "(flits/cycle/terminal)^2/cycle", lambda: (self.npm, "")),
+            ("saturation_throughput", "flits/cycle/terminal", lambda: (self.saturation_throughput, "")),
+        ]
+
+    def _reached_note(self) -> str:
+        return "" if self.critical_load_reached else "a lower limit: the slope did not fall to half"
+
+    def plot(self, **compared: Curve) -> Figure:
+        """Latency and accepted load over offered load; other curves by name beside this one."""
+        from flitwork.plot.load_curves import load_curves
+
+        curves = {self.name or "curve": self, **compared}
+        return load_curves({name: (one.points, one.saturation) for name, one in curves.items()}, self.capacity)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """``runs.csv``, ``points.csv``, ``indices.csv`` and the figure as PNG and SVG in ``folder``."""
+        from flitwork.plot.style import save
+
+        folder = Path(folder)
+        tables = {"runs": self.table, "points": self.points, "indices": self.indices}
+        written = [_write(table, folder / f"{name}.csv") for name, table in tables.items()]
+        return [*written, *save(self.plot(), folder, "curve")]
+
+
+def curve(
+    network: Network,
+    workload: Workload,
+    loads: Sequence[float] | None = None,
+    *,
+    seeds: Sequence[int] = (1, 2, 3),
+    resolution: float = 0.01,
+    capacity: float | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+    **run: Unpack[RunOptions],
+) -> Curve:
+    """Sweeps the offered load of a workload on all cores, then adds loads around saturation.
+
+    >>> curve = fw.curve(fw.Torus(8, 8, vcs=4), fw.uniform(offered_load=0.1, packet_flits=4), seeds=[1, 2, 3])
+    >>> curve.points, curve.critical_load, curve.plot()
+
+    The load that ``workload`` states is replaced by each of ``loads`` [flits/cycle/terminal], by default 20 equal steps
+    up to ``capacity`` (by default that of the network, ``8 / N`` for an N x N torus). Between the highest load
+    below saturation and the lowest above it three more are run, until the two are less than ``resolution`` times
+    the capacity apart; 0 adds none. Each run is measured as ``steady`` says (``steady={"relative_ci": 0.01}``), or in a
+    fixed window where ``warmup_cycles`` or ``measurement_cycles`` is given. With ``out`` every finished run is stored
+    there at once, and the same call continues after an interruption.
+    """
+    capacity, top = _limits(network, workload, capacity)
+    grid = _loads(loads, top)
+    if not (math.isfinite(resolution) and 0 <= resolution < 1):
+        raise ConfigError(
+            "resolution", resolution, "at least 0 and less than 1, a share of the capacity", "such as 0.01"
+        )
+    if "steady" not in run and not {"warmup_cycles", "measurement_cycles"} & set(run):
+        run["steady"] = {}
+
+    def sweep_loads(values: Sequence[float]) -> pd.DataFrame:
+        def at(**axis: float) -> tuple[Network, Workload]:
+            return network, Workload({**workload.spec, "offered_load": axis[LOAD]})
+
+        axes: dict[str, Any] = {LOAD: values}
+        return sweep(at, seeds=seeds, out=out, jobs=jobs, run=run, watcher=watcher, **axes)
+
+    table = sweep_loads(grid)
+    for _ in range(_ROUNDS if resolution else 0):
+        low, high = _bracket(table)
+        if math.isinf(high) or high - low <= resolution * capacity:
+            break
+        between = [round(low + (high - low) * quarter / 4, 9) for quarter in (1, 2, 3)]
+        table = pd.concat([table, sweep_loads(between)], ignore_index=True)
+    table = table.sort_values([LOAD, "seed"], kind="stable").reset_index(drop=True)
+    return Curve(table, tuple(grid), capacity, str(table["workload"].iloc[0]))
+
+
+def _bracket(table: pd.DataFrame) -> tuple[float, float]:
+    saturated = table.loc[table["status"] == "saturated", LOAD]
+    high = float(saturated.min()) if len(saturated) else math.inf
+    below = table.loc[table[LOAD] < high, LOAD]
+    return (float(below.max()) if len(below) else 0.0), high
+
+
+def _arrays(one: pd.DataFrame) -> tuple[indices.Array, indices.Array, indices.Array]:
+    """Loads, accepted loads and mean latencies of one seed; the latency of a saturated network is infinite."""
+    latency = one[_LATENCY].where(one["status"] != "saturated", math.inf)
+    return one[LOAD].to_numpy(float), one[_ACCEPTED].to_numpy(float), latency.to_numpy(float)
+
+
+def _limits(network: Network, workload: Workload, capacity: float | None) -> tuple[float, float]:
+    """The capacity, and the highest load that is worth asking for [flits/cycle/terminal]."""
+    kind = workload.spec["kind"]
+    known = fields(kinds(schema()["properties"]["workload"])[kind])
+    if "offered_load" not in known:
+        expected = "traffic at an offered load"
+        raise ConfigError("workload", kind, expected, "for example fw.uniform(offered_load=0.1)")
+    planned = plan(network, Workload({**workload.spec, "offered_load": workload.spec.get("offered_load", 0.1)}))
+    bound = Bound(json.loads(planned.bound()))
+    topology = json.loads(planned.json)["spec"]["network"]["topology"]
+    if capacity is None:
+        capacity = _capacity(topology, bound)
+    if not (math.isfinite(capacity) and capacity > 0):
+        raise ConfigError("capacity", capacity, "a load above 0 [flits/cycle/terminal]", "for an N x N torus 8 / N")
+    return capacity, min(capacity, float(bound.values["terminal_load_flits_per_cycle"]))
+
+
+def _capacity(topology: Mapping[str, Any], bound: Bound) -> float:
+    if topology["kind"] not in ("torus", "mesh", "grid"):
+        return bound.max_load
+    size = topology["size"]
+    wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(size)
+    found = indices.uniform_capacity(size, wrap, topology["terminals_per_router"])
+    return found if math.isfinite(found) else bound.max_load
+
+
+def _loads(loads: Sequence[float] | None, top: float) -> list[float]:
+    if loads is None:
+        return [round(top * step / _STEPS, 9) for step in range(1, _STEPS + 1)]
+    found = [float(load) for load in loads]
+    for i, load in enumerate(found):
+        if not (math.isfinite(load) and load > 0):
+            raise ConfigError(f"loads[{i}]", load, "a load above 0 [flits/cycle/terminal]")
+    if not found:
+        raise ConfigError("loads", loads, "at least one load", "leave it out for 20 steps up to the capacity")
+    return sorted(found)
+
+
+def _index_row(name: str, unit: str, find: Any) -> tuple[str, float, float, str, str]:
+    try:
+        estimate, note = find()
+    except ConfigError as error:
+        return name, math.nan, math.nan, unit, f"not known: {error.path} = {error.value}, expected {error.expected}"
+    return name, estimate.mean, estimate.half_width, unit, note
+
+
+def _write(table: pd.DataFrame, path: Path) -> Path:
+    return write_atomically(path, lambda file: file.write(table.to_csv(index=False).encode()))

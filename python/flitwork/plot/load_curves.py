@@ -1,0 +1,81 @@
+"""Latency and accepted load over offered load."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from flitwork.plot.style import COLOURS, MARKERS, style
+
+_LOAD = "load_flits_per_cycle"
+_ACCEPTED = "accepted_load_flits_per_cycle"
+_UNIT = "[flits/cycle/terminal]"
+#: The axis of latencies ends at this many times the lowest: beyond it every curve goes up.
+_HIGHEST = 6.0
+
+
+def load_curves(curves: Mapping[str, tuple[pd.DataFrame, tuple[float, float]]], capacity: float) -> Figure:
+    """Both panels; a curve is its points, one row a load, and the loads between which the network saturates.
+
+    Filled marks are steady, hollow ones saturated (accepted load only: their latency has no steady value). A shaded
+    band is where a network saturates; error bars are 95 % confidence intervals.
+    """
+    with style():
+        figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.2))
+        top = _highest(points for points, _ in curves.values())
+        left.set_ylim(0, top)
+        for i, (name, (points, (low, high))) in enumerate(curves.items()):
+            look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+            _latency(left, points, top, look, name)
+            _accepted(right, points, look, name)
+            if not math.isinf(high):
+                for ax in (left, right):
+                    ax.axvspan(low, high, color=look["color"], alpha=0.15, linewidth=0)
+        _dress(left, right, curves, capacity)
+    return figure
+
+
+def _highest(curves: Iterable[pd.DataFrame]) -> float:
+    """The upper end of the axis of latencies."""
+    latencies = pd.concat([points["packet_latency_mean_cycles"] for points in curves]).to_numpy(float)
+    if not np.isfinite(latencies).any():
+        return 1.0
+    return float(min(1.1 * np.nanmax(latencies), _HIGHEST * np.nanmin(latencies)))
+
+
+def _latency(ax: Axes, points: pd.DataFrame, top: float, look: dict[str, Any], name: str) -> None:
+    steady = points[points["status"] != "saturated"]
+    latency = steady["packet_latency_mean_cycles"]
+    # Bars of points above the axis would fill the picture.
+    bars = steady["packet_latency_ci_half_width_cycles"].where(latency <= top).fillna(0)
+    ax.errorbar(steady[_LOAD], latency, yerr=bars, capsize=2, label=name, **look)
+
+
+def _accepted(ax: Axes, points: pd.DataFrame, look: dict[str, Any], name: str) -> None:
+    bars = points["accepted_load_ci_half_width_flits_per_cycle"].fillna(0)
+    ax.errorbar(points[_LOAD], points[_ACCEPTED], yerr=bars, capsize=2, label=name, **look)
+    saturated = points[points["status"] == "saturated"]
+    ax.plot(saturated[_LOAD], saturated[_ACCEPTED], linestyle="", markerfacecolor="white", zorder=3, **look)
+
+
+def _dress(
+    left: Axes, right: Axes, curves: Mapping[str, tuple[pd.DataFrame, tuple[float, float]]], capacity: float
+) -> None:
+    end = max(float(points[_LOAD].max()) for points, _ in curves.values())
+    right.plot([0, end], [0, end], color="0.35", linestyle="--", linewidth=1.1, label="accepted = offered", zorder=1)
+    if capacity <= 1.05 * end:
+        right.axvline(capacity, color="0.35", linestyle=":", linewidth=1.1, label="capacity")
+    for ax in (left, right):
+        ax.set_xlabel(f"offered load {_UNIT}")
+        ax.set_xlim(0, 1.02 * end)
+    left.set_ylabel("mean packet latency [cycles]")
+    right.set_ylabel(f"accepted load {_UNIT}")
+    right.set_ylim(0)
+    right.legend(fontsize=9)

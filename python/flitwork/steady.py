@@ -1,0 +1,45 @@
+"""``fw.steady``: one network, one traffic, measured until the mean latency is known; one row a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypedDict
+
+import pandas as pd
+from typing_extensions import Unpack
+
+from flitwork.experiment import Watcher, sweep
+from flitwork.spec import Network, RunOptions, Workload
+
+
+class SteadyOptions(TypedDict, total=False):
+    """The fields of ``run.steady``; the page *Configuration* says what each means."""
+
+    relative_ci: float
+    confidence: float
+    warmup: Literal["mser", "stable"]
+    min_warmup_cycles: int
+    min_measurement_cycles: int
+    max_cycles: int
+
+
+def steady(
+    network: Network,
+    workload: Workload,
+    *,
+    seeds: Sequence[int] = (1,),
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+    **options: Unpack[SteadyOptions],
+) -> pd.DataFrame:
+    """The steady state of traffic on a network: one row a seed, with all columns of a result; runs on all cores.
+
+    >>> fw.steady(fw.Torus(8, 8), fw.uniform(offered_load=0.2), relative_ci=0.01, seeds=range(1, 6))
+
+    ``status`` says how it ended: ``complete``, ``saturated`` or ``not_converged``. With ``out`` finished runs are kept
+    there and not computed again.
+    """
+    run: RunOptions = {"steady": dict(options)}
+    return sweep(lambda: (network, workload), seeds=seeds, out=out, jobs=jobs, watcher=watcher, run=run)
