@@ -46,8 +46,8 @@ _ROUNDS = 6
 class Curve:
     """A curve: ``table`` has one row for each load and seed, :attr:`points` one for each load.
 
-    ``capacity`` is the load at which uniform traffic uses up the middle of the network, ``grid`` the loads of the first
-    sweep; the others were added around saturation.
+    ``capacity`` is the load at which uniform traffic uses up the middle of the network or its terminals, ``grid`` the
+    loads of the first sweep; the others were added around saturation.
     """
 
     table: pd.DataFrame
@@ -237,21 +237,21 @@ def _limits(network: Network, workload: Workload, capacity: float | None) -> tup
         raise ConfigError("workload", kind, expected, "for example fw.uniform(offered_load=0.1)")
     planned = plan(network, Workload({**workload.spec, "offered_load": workload.spec.get("offered_load", 0.1)}))
     bound = Bound(json.loads(planned.bound()))
-    topology = json.loads(planned.json)["spec"]["network"]["topology"]
     if capacity is None:
-        capacity = _capacity(topology, bound)
+        capacity = _capacity(json.loads(planned.json)["spec"]["network"], bound)
     if not (math.isfinite(capacity) and capacity > 0):
         raise ConfigError("capacity", capacity, "a load above 0 [flits/cycle/terminal]", "for an N x N torus 8 / N")
     return capacity, min(capacity, float(bound.values["terminal_load_flits_per_cycle"]))
 
 
-def _capacity(topology: Mapping[str, Any], bound: Bound) -> float:
+def _capacity(network: Mapping[str, Any], bound: Bound) -> float:
+    topology = network["topology"]
     if topology["kind"] not in ("torus", "mesh", "grid"):
         return bound.max_load
     size = topology["size"]
     wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(size)
     found = indices.uniform_capacity(size, wrap, topology["terminals_per_router"])
-    return found if math.isfinite(found) else bound.max_load
+    return min(found, float(network["terminal"]["controllers"]))
 
 
 def _loads(loads: Sequence[float] | None, top: float) -> list[float]:

@@ -12,9 +12,11 @@ import pytest
 from pages import ROOT, blocks
 
 PAGES = ["README.md", "docs/getting-started.md"]
+#: Pages with Python that runs and no study files.
+PYTHON_PAGES = [*PAGES, "docs/steady.md"]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PYTHON_PAGES)
 def test_the_python_runs(page: str, tmp_path: Path) -> None:
     """All Python of a page is one session, in a folder that holds the study files of the page."""
     found = blocks(page)

@@ -121,3 +121,12 @@ def test_a_study_file_takes_steady_and_gets_the_columns(cli: Cli, tmp_path: Path
 def test_the_command_line_takes_steady(cli: Cli) -> None:
     done = cli("simulate", "uniform", "--size", "3x3", "--load", "0.1", "--set", "steady={relative_ci=0.05}", "--json")
     assert done.returncode == 0 and '"packet_latency_ci_half_width_cycles"' in done.stdout, done.stderr
+
+
+def test_steady_is_a_table_of_seeds(tmp_path: Path) -> None:
+    table = fw.steady(NET, WORK, seeds=[1, 2], relative_ci=0.05, out=tmp_path)
+    assert list(table["seed"]) == [1, 2] and set(table["status"]) == {"complete"}
+    assert (table["packet_latency_ci_half_width_cycles"] <= 0.05 * table["packet_latency_mean_cycles"]).all()
+    assert fw.steady(NET, WORK, seeds=[1, 2], relative_ci=0.05, out=tmp_path).equals(table)
+    with pytest.raises(fw.ConfigError, match=r"run\.steady\.relative_ci"):
+        fw.steady(NET, WORK, relative_ci=2.0)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flitwork import __version__
-from flitwork.cli import inspect, one, studies, usage
+from flitwork.cli import curve, inspect, one, studies, usage
 from flitwork.cli.output import INTERRUPTED, OK
 
 app = typer.Typer(
@@ -39,7 +39,7 @@ def _flitwork(
     """
 
 
-for _command in (studies.run, studies.reproduce, one.simulate, one.plan, one.bound, one.check, one.draw):
+for _command in (studies.run, studies.reproduce, one.simulate, one.plan, one.bound, one.check, one.draw, curve.curve):
     app.command()(_command)
 app.command("list")(inspect.list_table)
 app.command("schema")(inspect.schema)

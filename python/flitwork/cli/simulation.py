@@ -60,6 +60,18 @@ def one_simulation(
     **workload: object,
 ) -> Spec:
     """The specification that the options of a command describe; ``table`` is that of the topology."""
+    network, work, run = parts(what, table, settings, controllers, **workload)
+    return simulation(network, work, nest("run", run))
+
+
+def parts(
+    what: str,
+    table: dict[str, Any],
+    settings: list[str] | None = None,
+    controllers: int | None = None,
+    **workload: object,
+) -> tuple[Network, Workload, dict[str, Any]]:
+    """Network, workload and the options of the run, flat."""
     _check_what(what)
     given = _settings(settings or [])
     sent = {key: value for key, value in workload.items() if value is not None}
@@ -73,7 +85,7 @@ def one_simulation(
             raise ConfigError("--set controllers", given["controllers"], "it once: there is --controllers already")
         given["controllers"] = controllers
     network: Network = make_network(table, given)
-    return simulation(network, _work(what, sent), nest("run", run))
+    return network, _work(what, sent), run
 
 
 def _network_or_run() -> set[str]:

@@ -1,0 +1,115 @@
+"""``curve``: accepted load and latency over offered load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from flitwork.cli.options import AsJson, Controllers, IsMesh, Jobs, PacketFlits, Settings, Size, What, Wrap, components
+from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.progress import watcher
+from flitwork.cli.simulation import parts, topology, topology_name
+from flitwork.curve import LOAD, Curve
+from flitwork.curve import curve as find_curve
+from flitwork.errors import ConfigError
+from flitwork.files import writable_folder
+
+_SHOWN = {
+    LOAD: "offered",
+    "accepted_load_flits_per_cycle": "accepted",
+    "accepted_load_ci_half_width_flits_per_cycle": "±",
+    "packet_latency_mean_cycles": "latency [cycles]",
+    "packet_latency_ci_half_width_cycles": "± [cycles]",
+    "packet_latency_p99_cycles": "p99 [cycles]",
+    "slowest_over_mean": "slowest / mean",
+    "status": "status",
+}
+
+
+@guarded
+def curve(
+    what: What,
+    size: Size = "8x8",
+    mesh: IsMesh = False,
+    wrap: Wrap = None,
+    packet_flits: PacketFlits = None,
+    loads: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOADS",
+            help="Offered loads in flits/cycle/terminal: 0.1,0.2,0.3 [default: 20 steps up to the capacity].",
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds of each load, from 1 on.")] = 3,
+    resolution: Annotated[
+        float, typer.Option(help="How closely saturation is bracketed, as a share of the capacity; 0: not at all.")
+    ] = 0.01,
+    controllers: Controllers = None,
+    settings: Settings = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of tables, figure and finished runs.")] = None,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Sweep the offered load of a traffic pattern: latency and accepted load with confidence intervals, and a figure.
+
+    Every run finds out itself how long to warm up and to measure; more loads are added around saturation. Each finished
+    run is stored at once: the same command continues what was interrupted.
+
+    Examples:
+
+      flitwork curve uniform --size 8x8 --packet-flits 8 --set vcs=8 --set buffer_flits=16
+
+      flitwork curve transpose --size 8x8 --mesh --loads 0.05,0.1,0.15,0.2 --seeds 5 --resolution 0
+
+      flitwork curve uniform --set "steady={relative_ci=0.01, max_cycles=1000000}" --json
+    """
+    table = topology(size, mesh, wrap)
+    _check(what, settings or [])
+    # The load is a placeholder: the curve puts its own in its place.
+    network, workload, run = parts(what, table, settings, controllers, packet_flits=packet_flits, offered_load=0.1)
+    folder = out or Path("results") / "-".join(["curve", what, *topology_name(table).replace(",", "").split()])
+    writable_folder(folder)
+    asked = _loads(loads)
+    try:
+        found = find_curve(
+            network, workload, asked, seeds=range(1, seeds + 1), resolution=resolution,
+            out=folder, jobs=jobs, watcher=watcher(), **run,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        note(f"what is finished is stored in {escape(str(folder))}; the same command continues there")
+        raise
+    files = found.save(folder)
+    if as_json:
+        rows = {name: rows.to_dict("records") for name, rows in (("points", found.points), ("indices", found.indices))}
+        print_json({**rows, "files": files})
+    else:
+        _show(found, f"{what} on {topology_name(table)}", files)
+
+
+def _check(what: str, settings: list[str]) -> None:
+    if what in (row["name"] for row in components()["algorithms"]):
+        raise ConfigError("WHAT", what, "a traffic pattern, which has a load", "flitwork list patterns names them")
+    if any(text.partition("=")[0].strip() == "offered_load" for text in settings):
+        raise ConfigError("--set offered_load", "given", "--loads instead: a curve has many loads")
+
+
+def _loads(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ConfigError("--loads", f'"{text}"', "numbers with commas between them", "for example 0.1,0.2") from None
+
+
+def _show(found: Curve, title: str, files: list[Path]) -> None:
+    points = found.points[list(_SHOWN)]
+    rows = [[*row] for row in points.itertuples(index=False, name=None)]
+    print_table(tuple(_SHOWN.values()), rows, f"{title}; loads in flits/cycle/terminal")
+    named: Any = found.indices.itertuples(index=False, name=None)
+    print_table(("index", "value", "±", "unit", ""), [[*row] for row in named])
+    for path in files:
+        say(escape(str(path)))

@@ -1,0 +1,146 @@
+"""Curves over offered load: refinement around saturation, indices, continuing, the figure, the command."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import flitwork as fw
+import pandas as pd
+import pytest
+from conftest import Cli
+from flitwork.curve import LOAD
+
+NET = fw.Torus(4, 4, vcs=2)
+WORK = fw.uniform(offered_load=0.1, packet_flits=4)
+QUICK = {"relative_ci": 0.1, "min_warmup_cycles": 500, "min_measurement_cycles": 1000, "max_cycles": 20_000}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("curve")
+
+
+@pytest.fixture(scope="module")
+def curve(folder: Path) -> fw.Curve:
+    return fw.curve(NET, WORK, seeds=[1, 2, 3], resolution=0.02, out=folder, steady=QUICK)
+
+
+def test_loads_are_added_where_the_network_saturates(curve: fw.Curve) -> None:
+    low, high = curve.saturation
+    assert 0 < high - low <= 0.02 and curve.points["refined"].sum() >= 3
+    assert curve.points["refined"].sum() + 20 == len(curve.points) == len(curve.table) / 3
+    points = curve.points.set_index(LOAD)["status"]
+    assert points[high] == "saturated" and points[low] != "saturated"
+    assert (points[: low - 0.05] != "saturated").all() and (points[high + 0.05 :] == "saturated").all()
+
+
+def test_points_are_means_over_seeds_with_intervals(curve: fw.Curve) -> None:
+    first = curve.points.iloc[0]
+    runs = curve.table[curve.table[LOAD] == first[LOAD]]
+    latency = runs["packet_latency_mean_cycles"]
+    assert first["packet_latency_mean_cycles"] == pytest.approx(latency.mean())
+    assert first["packet_latency_ci_half_width_cycles"] == pytest.approx(4.30 * latency.std() / math.sqrt(3))
+    saturated = curve.points[curve.points["status"] == "saturated"]
+    assert saturated["packet_latency_mean_cycles"].isna().all()
+    assert (saturated["accepted_load_flits_per_cycle"] < saturated[LOAD]).all()
+
+
+def test_the_indices_agree_with_the_curve(curve: fw.Curve) -> None:
+    low, high = curve.saturation
+    assert curve.capacity == 1.0 and curve.critical_load_reached
+    # The slope falls at the latest between the loads that enclose saturation.
+    assert low - 0.1 < curve.critical_load.mean < high + 0.05
+    throughput = curve.saturation_throughput
+    # The highest of several short measurements is a little too high.
+    assert low - 0.03 < throughput.mean < high + 0.03
+    assert len(throughput.values) == 3 and throughput.half_width < 0.05
+    # Not above the integral of an ideal curve: accepted = offered at the latency of an empty network.
+    assert 0 < curve.npm.mean < 0.5 / curve.points["packet_latency_mean_cycles"].min()
+    table = curve.indices.set_index("index")
+    assert table.loc["critical_load", "value"] == curve.critical_load.mean
+    assert set(table["unit"]) == {"flits/cycle/terminal", "(flits/cycle/terminal)^2/cycle"}
+
+
+def test_a_curve_continues_where_it_was(curve: fw.Curve, folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (folder / "points").iterdir()}
+    again = fw.curve(NET, WORK, seeds=[1, 2, 3], resolution=0.02, out=folder, steady=QUICK)
+    assert again.table.equals(curve.table)
+    assert {path: path.stat().st_mtime_ns for path in (folder / "points").iterdir()} == before
+
+
+def test_a_curve_is_saved_with_its_figure(curve: fw.Curve, tmp_path: Path) -> None:
+    written = curve.save(tmp_path)
+    assert [path.name for path in written] == ["runs.csv", "points.csv", "indices.csv", "curve.png", "curve.svg"]
+    assert len(pd.read_csv(tmp_path / "points.csv")) == len(curve.points)
+    left, right = curve.plot(other=curve).axes
+    assert "cycles" in left.get_ylabel() and "flits/cycle/terminal" in right.get_ylabel()
+    assert left.get_ylim()[1] <= 6.0 * curve.points["packet_latency_mean_cycles"].min() + 1e-9
+
+
+def test_own_loads_and_a_fixed_window() -> None:
+    found = fw.curve(NET, WORK, [0.3, 0.1], seeds=[7], warmup_cycles=200, measurement_cycles=400)
+    assert list(found.points[LOAD]) == [0.1, 0.3] and set(found.table["measurement_cycles"]) == {400}
+    assert found.saturation == (0.3, math.inf)
+    note = found.indices.set_index("index")["note"]
+    assert "steps of at most 0.05" in note["critical_load"] and note["saturation_load"] == "no load is saturated"
+    # One seed: the interval is that of the run.
+    run = found.table.iloc[0]["packet_latency_ci_half_width_cycles"]
+    assert found.points.iloc[0]["packet_latency_ci_half_width_cycles"] == run
+
+
+def test_a_curve_that_is_saturated_from_the_start_looks_below() -> None:
+    found = fw.curve(NET, WORK, [0.9, 1.0], seeds=[1], resolution=0.1, steady=QUICK)
+    low, high = found.saturation
+    assert 0 < low < high < 0.9 and found.points[LOAD].min() < 0.9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"loads": [0.1, -0.1]}, r"loads\[1\]"),
+        ({"loads": []}, "loads"),
+        ({"loads": [0.1, 0.1]}, LOAD),
+        ({"resolution": 1.5}, "resolution"),
+        ({"capacity": 0.0}, "capacity"),
+        ({"loads": [5.0]}, "offered_load"),
+        ({"steady": {"relative_ci": 0}}, r"run\.steady\.relative_ci"),
+        ({"steady": {}, "warmup_cycles": 5}, r"run\.warmup_cycles"),
+    ],
+)
+def test_bad_values_are_refused_by_name(arguments: dict[str, object], field: str) -> None:
+    with pytest.raises(fw.ConfigError, match=field):
+        fw.curve(NET, WORK, **arguments)  # type: ignore[arg-type]
+
+
+def test_a_schedule_has_no_load() -> None:
+    with pytest.raises(fw.ConfigError, match="traffic at an offered load"):
+        fw.curve(NET, fw.all_to_all())
+
+
+def test_the_command_draws_a_curve(cli: Cli, tmp_path: Path) -> None:
+    quick = "steady={relative_ci=0.1, min_warmup_cycles=500, min_measurement_cycles=1000, max_cycles=20000}"
+    options = ["--size", "3x3", "--loads", "0.1,0.9", "--resolution", "0.2", "--seeds", "2", "--set", quick]
+    done = cli("curve", "uniform", *options, "--packet-flits", "2", "--out", "here")
+    assert done.returncode == 0, done.stderr
+    assert "saturation_throughput" in done.stdout and "complete" in done.stdout
+    assert (tmp_path / "here" / "curve.png").stat().st_size > 10_000
+    again = cli("curve", "uniform", *options, "--packet-flits", "2", "--out", "here", "--json")
+    assert again.returncode == 0 and "stored already" in again.stderr, again.stderr
+    assert {row["status"] for row in json.loads(again.stdout)["points"]} <= {"complete", "saturated", "not_converged"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a2at"], "traffic pattern"),
+        (["uniform", "--loads", "0.1,many"], "--loads"),
+        (["uniform", "--set", "offered_load=0.1"], "--loads"),
+        (["uniform", "--resolution", "2"], "resolution"),
+        (["uniform", "--seeds", "0"], "--seeds"),
+    ],
+)
+def test_the_command_explains_what_is_wrong(cli: Cli, arguments: list[str], message: str) -> None:
+    done = cli("curve", *arguments)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
