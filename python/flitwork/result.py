@@ -32,10 +32,11 @@ STALL_REASONS = (
     "lost_switch",
     "input_port_busy",
     "ejection_port_busy",
+    "no_ejection_vc",
     "source_no_credit",
     "source_waits_for_sync",
 )
-_FORMAT = "2"
+_FORMAT = "3"
 _LATENCIES = ("packet_latency", "network_latency")
 
 

@@ -75,6 +75,7 @@ RESULT_COLUMNS: dict[str, Column] = {
     "stall_lost_switch_flit_cycles": _STALLS,
     "stall_input_port_busy_flit_cycles": _STALLS,
     "stall_ejection_port_busy_flit_cycles": _STALLS,
+    "stall_no_ejection_vc_flit_cycles": _STALLS,
     "stall_source_no_credit_flit_cycles": _STALLS,
     "stall_source_waits_for_sync_flit_cycles": _STALLS,
     "seed": Column(),

@@ -15,20 +15,24 @@ pub enum StallReason {
     LostVcAllocation,
     /// Its output VC has no credit.
     NoCredit,
-    /// It asked for the switch; another input port got its output port.
+    /// It asked for the switch and did not get its output port.
     LostSwitch,
     /// It asked for the switch; its own input port sent another flit.
     InputPortBusy,
-    /// It is at its destination, but the ejection port was used by another flit, or the ejection VCs are taken.
+    /// At its destination: it asked for the switch, and another flit used its ejection port.
     EjectionPortBusy,
+    /// At its destination: a head without an ejection VC, because all that it may use are taken, or another head got the free one.
+    NoEjectionVc,
     /// At a controller: no credit for the injection port.
     SourceNoCredit,
     /// At a controller: the next message waits for a message that its rank should have received before.
     SourceWaitsForSync,
 }
 
+const REASONS: usize = 10;
+
 /// All reasons, in the order of the counters.
-pub const STALL_REASONS: [StallReason; 9] = [
+pub const STALL_REASONS: [StallReason; REASONS] = [
     StallReason::Pipeline,
     StallReason::NoVc,
     StallReason::LostVcAllocation,
@@ -36,6 +40,7 @@ pub const STALL_REASONS: [StallReason; 9] = [
     StallReason::LostSwitch,
     StallReason::InputPortBusy,
     StallReason::EjectionPortBusy,
+    StallReason::NoEjectionVc,
     StallReason::SourceNoCredit,
     StallReason::SourceWaitsForSync,
 ];
@@ -44,12 +49,12 @@ pub const STALL_REASONS: [StallReason; 9] = [
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StallReport {
     /// Flit-cycles of standing still in the whole run, in the order of [`STALL_REASONS`].
-    pub total: [u64; 9],
+    pub total: [u64; REASONS],
     /// The part of it in which the flit was a tail.
-    pub tails: [u64; 9],
+    pub tails: [u64; REASONS],
     /// Flit-cycles in which a flit at its destination router stood still although some ejection port of its terminal
     /// was idle in that cycle, in the order of [`STALL_REASONS`].
-    pub idle_ejection: [u64; 9],
+    pub idle_ejection: [u64; REASONS],
     /// Flit-cycles per time window (see `record.link_window_cycles`), flattened `[window][reason]`; empty without windows.
     pub windows: Vec<u64>,
 }
@@ -65,7 +70,8 @@ pub(crate) struct StallCounter {
 impl StallCounter {
     /// Nothing counted yet. `windowed` says whether [`StallCounter::next_window`] will be called.
     pub fn new(windowed: bool) -> Self {
-        let report = StallReport { total: [0; 9], tails: [0; 9], idle_ejection: [0; 9], windows: Vec::new() };
+        let report =
+            StallReport { total: [0; REASONS], tails: [0; REASONS], idle_ejection: [0; REASONS], windows: Vec::new() };
         StallCounter { report, window: 0, windowed }
     }
 

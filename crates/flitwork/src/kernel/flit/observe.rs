@@ -176,13 +176,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     fn stall_reason(&self, me: usize, slot: usize, observer: &Observer, now: u64) -> StallReason {
         let vc = &self.inputs[slot];
         let ejecting = vc.flags & EJECTING != 0;
-        let or_ejection = |reason| if ejecting { StallReason::EjectionPortBusy } else { reason };
         if vc.flags & GRANTED == 0 {
             if vc.flags & WAITING == 0 {
                 return StallReason::Pipeline;
             }
             let asked = observer.asked[me * SLOTS + slot] == now + 1;
-            return or_ejection(if asked { StallReason::LostVcAllocation } else { StallReason::NoVc });
+            return match (ejecting, asked) {
+                (true, _) => StallReason::NoEjectionVc,
+                (false, true) => StallReason::LostVcAllocation,
+                (false, false) => StallReason::NoVc,
+            };
         }
         if vc.flags & ACTIVE == 0 {
             return StallReason::Pipeline;
@@ -194,7 +197,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         if observer.port_in[me * PORTS + in_port] == now + 1 {
             return StallReason::InputPortBusy;
         }
-        or_ejection(StallReason::LostSwitch)
+        let port_used = observer.port_out[me * PORTS + vc.port as usize] == now + 1;
+        if ejecting && port_used { StallReason::EjectionPortBusy } else { StallReason::LostSwitch }
     }
 }
 

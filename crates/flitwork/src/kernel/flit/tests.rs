@@ -2,7 +2,7 @@
 
 use super::{Router, Variation, simulate};
 use crate::error::Error;
-use crate::measure::{SimulationResult, Status};
+use crate::measure::{SimulationResult, StallReason, Status};
 use crate::plan::Plan;
 use crate::spec::from_json;
 use crate::transit::CompiledSize;
@@ -173,6 +173,23 @@ fn more_than_the_network_can_carry_is_saturated() {
     };
     assert_eq!((status(0.1, 0), status(0.3, 500)), (Status::Complete, Status::Complete));
     assert_eq!((status(0.6, 500), status(0.9, 500)), (Status::Saturated, Status::Saturated));
+}
+
+/// Everybody sends to the middle. With one VC a port only one packet at a time has an ejection VC, so that nobody competes with it
+/// for the ejection port; with several VCs their owners do.
+#[test]
+fn at_the_destination_the_port_and_its_vcs_are_told_apart() {
+    let waits = |vcs: u32| {
+        let network = json!({ "topology": { "kind": "mesh", "size": [3] }, "router": { "vcs": vcs } });
+        let pattern = json!({ "kind": "hotspot", "terminals": [1] });
+        let traffic = json!({ "kind": "traffic", "pattern": pattern, "offered_load": 0.6, "packet_flits": 4 });
+        let record = json!({ "warmup_cycles": 200, "measurement_cycles": 400, "record": { "stalls": true } });
+        let total = run(&plan(network, traffic, record), Variation::default()).stalls.unwrap().total;
+        [StallReason::EjectionPortBusy, StallReason::NoEjectionVc].map(|reason| total[reason as usize])
+    };
+    let ([port_alone, vc_alone], [port, vc]) = (waits(1), waits(2));
+    assert!(port_alone == 0 && vc_alone > 500, "{port_alone} {vc_alone}");
+    assert!(port > 500 && vc > 500, "{port} {vc}");
 }
 
 /// If this fails, the same plan gives another result than before: raise `MODEL_REVISION` in `plan/mod.rs`, say so in the change
