@@ -9,6 +9,7 @@ import typer
 
 from flitwork import __version__
 from flitwork.cli import curve, inspect, one, studies, usage
+from flitwork.cli.booksim import booksim
 from flitwork.cli.output import INTERRUPTED, OK
 
 app = typer.Typer(
@@ -41,6 +42,7 @@ def _flitwork(
 
 for _command in (studies.run, studies.reproduce, one.simulate, one.plan, one.bound, one.check, one.draw, curve.curve):
     app.command()(_command)
+app.command()(booksim)
 app.command("list")(inspect.list_table)
 app.command("schema")(inspect.schema)
 app.command("show")(inspect.show)

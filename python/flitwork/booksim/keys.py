@@ -1,0 +1,233 @@
+"""Every key of BookSim 2 (commit 28f43299) with its type and default, and what becomes of it here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Type(Enum):
+    """What a value must be. The plural ones may be a list, one entry a class of traffic."""
+
+    INT = "a whole number"
+    FLOAT = "a number"
+    TEXT = "a word"
+    INTS = "a whole number, or a list of one"
+    FLOATS = "a number, or a list of one"
+
+
+class Fate(Enum):
+    """What becomes of a key."""
+
+    MAPPED = "used"
+    ONLY = "only its default"
+    NO_EFFECT = "no effect"
+    NOTED = "no effect, and a note if it is set"
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key; ``field`` is the field of the specification that it sets, ``note`` a remark for the reader."""
+
+    name: str
+    type: Type
+    default: int | float | str
+    fate: Fate
+    field: str = ""
+    note: str = ""
+
+
+INT, FLOAT, TEXT, INTS, FLOATS = Type.INT, Type.FLOAT, Type.TEXT, Type.INTS, Type.FLOATS
+MAPPED, ONLY, NO_EFFECT, NOTED = Fate.MAPPED, Fate.ONLY, Fate.NO_EFFECT, Fate.NOTED
+
+_TABLE = (
+    Key("channel_file", TEXT, "", ONLY, note="latencies from a file are not read"),
+    Key("subnets", INT, 1, ONLY, note="one network"),
+    Key("topology", TEXT, "torus", MAPPED, "network.topology.kind", "mesh, torus"),
+    Key("k", INT, 8, MAPPED, "network.topology.size", "routers along each dimension"),
+    Key("n", INT, 2, MAPPED, "network.topology.size", "dimensions"),
+    Key("c", INT, 1, ONLY, note="one node a router on a mesh or torus"),
+    Key("routing_function", TEXT, "none", MAPPED, "network.routing.kind", "see *Routing*; there is no default"),
+    Key(
+        "use_noc_latency",
+        INT,
+        1,
+        MAPPED,
+        "network.channel.latency_cycles",
+        "torus: channels of 2 cycles instead of 1; mesh: no difference",
+    ),
+    Key("x", INT, 8, NO_EFFECT, note="of cmesh and flatfly"),
+    Key("y", INT, 8, NO_EFFECT, note="of cmesh and flatfly"),
+    Key("xr", INT, 1, ONLY, note="one node a router on a mesh or torus"),
+    Key("yr", INT, 1, ONLY, note="one node a router on a mesh or torus"),
+    Key("link_failures", INT, 0, ONLY, note="all links work"),
+    Key("fail_seed", INTS, 0, NO_EFFECT, note="while link_failures = 0"),
+    Key("in_ports", INT, 5, NO_EFFECT, note="of a router alone; networks set it"),
+    Key("out_ports", INT, 5, NO_EFFECT, note="of a router alone; networks set it"),
+    Key("router", TEXT, "iq", ONLY, note="BookSim's other routers do not work"),
+    Key("output_delay", INT, 0, NOTED, note="BookSim's router iq does not use it"),
+    Key("credit_delay", INT, 0, MAPPED, "network.channel.credit_delay_cycles"),
+    Key("internal_speedup", FLOAT, 1.0, ONLY, note="the switch runs at the speed of the channels"),
+    Key("output_buffer_size", INT, -1, ONLY, note="output buffers have no limit"),
+    Key("noq", INT, 0, ONLY, note="no queues by next output"),
+    Key("speculative", INT, 0, MAPPED, "network.router.speculative"),
+    Key("spec_check_elig", INT, 1, ONLY, note="only its default where speculative = 1"),
+    Key("spec_check_cred", INT, 1, ONLY, note="only its default where speculative = 1"),
+    Key("spec_mask_by_reqs", INT, 0, ONLY, note="only its default where speculative = 1"),
+    Key("spec_sw_allocator", TEXT, "prio", ONLY, note="only its default where speculative = 1"),
+    Key("num_vcs", INT, 16, MAPPED, "network.router.vcs"),
+    Key("vc_buf_size", INT, 8, MAPPED, "network.router.buffer_flits"),
+    Key("buf_size", INT, -1, ONLY, note="set vc_buf_size"),
+    Key("buffer_policy", TEXT, "private", ONLY, note="each virtual channel has a buffer of its own"),
+    Key("private_bufs", INT, -1, NO_EFFECT, note="of the other buffer policies"),
+    Key("private_buf_size", INTS, 1, NO_EFFECT, note="of the other buffer policies"),
+    Key("private_buf_start_vc", INTS, -1, NO_EFFECT, note="of the other buffer policies"),
+    Key("private_buf_end_vc", INTS, -1, NO_EFFECT, note="of the other buffer policies"),
+    Key("max_held_slots", INT, -1, NO_EFFECT, note="of the other buffer policies"),
+    Key("feedback_aging_scale", INT, 1, NO_EFFECT, note="of the other buffer policies"),
+    Key("feedback_offset", INT, 0, NO_EFFECT, note="of the other buffer policies"),
+    Key("wait_for_tail_credit", INT, 0, MAPPED, "network.router.wait_for_tail_credit"),
+    Key("vc_busy_when_full", INT, 0, MAPPED, "network.router.vc_busy_when_full"),
+    Key("vc_prioritize_empty", INT, 0, ONLY, note="no such order of requests"),
+    Key("vc_priority_donation", INT, 0, ONLY, note="no such order of requests"),
+    Key("vc_shuffle_requests", INT, 0, ONLY, note="no such order of requests"),
+    Key("hold_switch_for_packet", INT, 0, MAPPED, "network.router.hold_switch_for_packet"),
+    Key("input_speedup", INT, 1, MAPPED, "network.router.input_speedup"),
+    Key("output_speedup", INT, 1, MAPPED, "network.router.output_speedup"),
+    Key("routing_delay", INT, 1, MAPPED, "network.router.routing_delay_cycles", "0 is lookahead routing"),
+    Key(
+        "vc_alloc_delay",
+        INT,
+        1,
+        MAPPED,
+        "network.router.vc_alloc_delay_cycles",
+        "at least 1; with speculative at most sw_alloc_delay",
+    ),
+    Key("sw_alloc_delay", INT, 1, MAPPED, "network.router.sw_alloc_delay_cycles", "at least 1"),
+    Key("st_prepare_delay", INT, 0, MAPPED, "network.router.st_delay_cycles", "added to st_final_delay"),
+    Key("st_final_delay", INT, 1, MAPPED, "network.router.st_delay_cycles", "added to st_prepare_delay"),
+    Key("vct", INT, 0, ONLY, note="wormhole"),
+    Key("vc_allocator", TEXT, "islip", MAPPED, "network.router.vc_allocator", "see *Allocators*"),
+    Key("sw_allocator", TEXT, "islip", MAPPED, "network.router.sw_allocator", "see *Allocators*"),
+    Key(
+        "arb_type",
+        TEXT,
+        "round_robin",
+        NOTED,
+        note="BookSim's router iq does not use it: write separable_input_first(matrix)",
+    ),
+    Key("alloc_iters", INT, 1, NOTED, note="BookSim's router iq does not use it: write islip(2)"),
+    Key("classes", INT, 1, ONLY, note="one class of traffic"),
+    Key("traffic", TEXT, "uniform", MAPPED, "workload.pattern", "see *Traffic*"),
+    Key("class_priority", INTS, 0, NO_EFFECT, note="with priority = none"),
+    Key("perm_seed", INTS, 0, MAPPED, "workload.pattern", "draws the permutation of randperm"),
+    Key(
+        "injection_rate",
+        FLOATS,
+        0.1,
+        MAPPED,
+        "workload.offered_load",
+        "packets/cycle/node; times the mean packet_size it is the offered load",
+    ),
+    Key(
+        "injection_rate_uses_flits", INT, 0, MAPPED, "workload.offered_load", "1: injection_rate is in flits/cycle/node"
+    ),
+    Key("packet_size", INTS, 1, MAPPED, "workload.packet_flits", "flits; {{1,5}} is a mixture"),
+    Key("packet_size_rate", INTS, 1, MAPPED, "workload.packet_flits", "weights of the mixture: {{3,1}}"),
+    Key("injection_process", TEXT, "bernoulli", MAPPED, "workload.process", "bernoulli, on_off"),
+    Key("burst_alpha", FLOAT, 0.5, MAPPED, "workload.process.mean_idle_cycles", "on_off: its inverse"),
+    Key("burst_beta", FLOAT, 0.5, MAPPED, "workload.process.mean_burst_cycles", "on_off: its inverse"),
+    Key(
+        "burst_r1", FLOAT, -1.0, MAPPED, "workload.process", "on_off: -1.0, the rate in bursts follows from the others"
+    ),
+    Key("priority", TEXT, "none", ONLY, note="packets have no priorities (class: the same, with one class)"),
+    Key("batch_size", INT, 1000, NO_EFFECT, note="of sim_type = batch"),
+    Key("batch_count", INT, 1, NO_EFFECT, note="of sim_type = batch"),
+    Key("max_outstanding_requests", INT, 0, NO_EFFECT, note="of sim_type = batch"),
+    Key("use_read_write", INTS, 0, ONLY, note="no requests and replies"),
+    Key("write_fraction", FLOATS, 0.5, NO_EFFECT, note="while use_read_write = 0"),
+    Key("read_request_begin_vc", INT, 0, NO_EFFECT, note="while use_read_write = 0"),
+    Key("read_request_end_vc", INT, 5, NO_EFFECT, note="while use_read_write = 0"),
+    Key("write_request_begin_vc", INT, 2, NO_EFFECT, note="while use_read_write = 0"),
+    Key("write_request_end_vc", INT, 7, NO_EFFECT, note="while use_read_write = 0"),
+    Key("read_reply_begin_vc", INT, 8, NO_EFFECT, note="while use_read_write = 0"),
+    Key("read_reply_end_vc", INT, 13, NO_EFFECT, note="while use_read_write = 0"),
+    Key("write_reply_begin_vc", INT, 10, NO_EFFECT, note="while use_read_write = 0"),
+    Key("write_reply_end_vc", INT, 15, NO_EFFECT, note="while use_read_write = 0"),
+    Key("read_request_subnet", INT, 0, NO_EFFECT, note="while use_read_write = 0"),
+    Key("read_reply_subnet", INT, 0, NO_EFFECT, note="while use_read_write = 0"),
+    Key("write_request_subnet", INT, 0, NO_EFFECT, note="while use_read_write = 0"),
+    Key("write_reply_subnet", INT, 0, NO_EFFECT, note="while use_read_write = 0"),
+    Key("read_request_size", INTS, 1, NO_EFFECT, note="while use_read_write = 0"),
+    Key("write_request_size", INTS, 1, NO_EFFECT, note="while use_read_write = 0"),
+    Key("read_reply_size", INTS, 1, NO_EFFECT, note="while use_read_write = 0"),
+    Key("write_reply_size", INTS, 1, NO_EFFECT, note="while use_read_write = 0"),
+    Key("sim_type", TEXT, "latency", MAPPED, "run.max_cycles", "latency; throughput: nothing is drained"),
+    Key("warmup_periods", INT, 3, MAPPED, "run.warmup_cycles", "at least 1; times sample_period"),
+    Key("sample_period", INT, 1000, MAPPED, "run.measurement_cycles", "cycles of a period"),
+    Key("max_samples", INT, 10, MAPPED, "run.measurement_cycles", "most periods in all, warm-up included"),
+    Key("measure_stats", INTS, 1, ONLY, note="the one class is measured"),
+    Key("pair_stats", INT, 0, NOTED, note="not printed; --json has what flitwork measures"),
+    Key("latency_thres", FLOATS, 500.0, MAPPED, note="latency: beyond this mean the run is unstable; below 0: never"),
+    Key("warmup_thres", FLOATS, 0.05, NO_EFFECT, note="the warm-up has a fixed length: warmup_periods"),
+    Key("acc_warmup_thres", FLOATS, 0.05, NO_EFFECT, note="the warm-up has a fixed length: warmup_periods"),
+    Key("stopping_thres", FLOATS, 0.05, MAPPED, "run.measurement_cycles", "see *Phases*; below 0: off"),
+    Key("acc_stopping_thres", FLOATS, 0.05, MAPPED, "run.measurement_cycles", "see *Phases*; below 0: off"),
+    Key("sim_count", INT, 1, MAPPED, note="so many runs, with seeds that follow each other"),
+    Key("include_queuing", INT, 1, ONLY, note="latency counts from creation"),
+    Key("seed", INTS, 0, MAPPED, "run.seed", "a number"),
+    Key("print_activity", INT, 0, NOTED, note="not printed; --json has what flitwork measures"),
+    Key("print_csv_results", INT, 0, NOTED, note="not printed; --json has what flitwork measures"),
+    Key("deadlock_warn_timeout", INT, 256, NO_EFFECT, note="a warning only; a deadlock is an error here"),
+    Key("viewer_trace", INT, 0, NOTED, note="not written"),
+    Key("watch_file", TEXT, "", NOTED, note="not written"),
+    Key("watch_flits", TEXT, "", NOTED, note="not written"),
+    Key("watch_packets", TEXT, "", NOTED, note="not written"),
+    Key("watch_transactions", TEXT, "", NOTED, note="not written"),
+    Key("watch_out", TEXT, "", NOTED, note="not written"),
+    Key("stats_out", TEXT, "", NOTED, note="not written"),
+    Key("injected_flits_out", TEXT, "", NOTED, note="not written"),
+    Key("received_flits_out", TEXT, "", NOTED, note="not written"),
+    Key("stored_flits_out", TEXT, "", NOTED, note="not written"),
+    Key("sent_flits_out", TEXT, "", NOTED, note="not written"),
+    Key("outstanding_credits_out", TEXT, "", NOTED, note="not written"),
+    Key("ejected_flits_out", TEXT, "", NOTED, note="not written"),
+    Key("active_packets_out", TEXT, "", NOTED, note="not written"),
+    Key("used_credits_out", TEXT, "", NOTED, note="not written"),
+    Key("free_credits_out", TEXT, "", NOTED, note="not written"),
+    Key("max_credits_out", TEXT, "", NOTED, note="not written"),
+    Key("sent_packets_out", TEXT, "", NOTED, note="not written"),
+    Key("sim_power", INT, 0, ONLY, note="no model of power or area"),
+    Key("power_output_file", TEXT, "pwr_tmp", NO_EFFECT, note="while sim_power = 0"),
+    Key("tech_file", TEXT, "", NO_EFFECT, note="while sim_power = 0"),
+    Key("channel_width", INT, 128, NO_EFFECT, note="while sim_power = 0"),
+    Key("channel_sweep", INT, 0, NO_EFFECT, note="while sim_power = 0"),
+    Key("network_file", TEXT, "", NO_EFFECT, note="of anynet"),
+    Key("H_INVD2", INT, 0, NO_EFFECT, note="while sim_power = 0"),
+    Key("W_INVD2", INT, 0, NO_EFFECT, note="while sim_power = 0"),
+    Key("H_DFQD1", INT, 0, NO_EFFECT, note="while sim_power = 0"),
+    Key("W_DFQD1", INT, 0, NO_EFFECT, note="while sim_power = 0"),
+    Key("H_ND2D1", INT, 0, NO_EFFECT, note="while sim_power = 0"),
+    Key("W_ND2D1", INT, 0, NO_EFFECT, note="while sim_power = 0"),
+    Key("H_SRAM", INT, 0, NO_EFFECT, note="while sim_power = 0"),
+    Key("W_SRAM", INT, 0, NO_EFFECT, note="while sim_power = 0"),
+    Key("Vdd", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("R", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("IoffSRAM", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("IoffP", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("IoffN", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("Cg_pwr", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("Cd_pwr", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("Cgdl", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("Cg", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("Cd", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("LAMBDA", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("MetalPitch", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("Rw", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("Cw_gnd", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("Cw_cpl", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+    Key("wire_length", FLOAT, 0.0, NO_EFFECT, note="while sim_power = 0"),
+)
+
+#: The keys by name, in BookSim's order.
+KEYS = {key.name: key for key in _TABLE}

@@ -1,0 +1,129 @@
+"""From BookSim's settings to a specification: the one place that says which field stands for which key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flitwork.booksim.keys import KEYS
+from flitwork.booksim.phases import Phases
+from flitwork.booksim.settings import Settings
+from flitwork.booksim.traffic import workload
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.spec import Spec
+
+_TOPOLOGIES = ("mesh", "torus")
+_OTHER_TOPOLOGIES = ("cmesh", "fattree", "qtree", "tree4", "fly", "flatfly", "dragonflynew", "anynet")
+#: The routing of BookSim's functions, by topology, and what BookSim has besides.
+_ROUTINGS = {
+    "mesh": {"dor": "dimension_order", "dim_order": "dimension_order"},
+    "torus": {"dim_order": "dimension_order"},
+}
+_OTHER_ROUTINGS = {
+    "mesh": (
+        *("dim_order_ni", "dim_order_pni", "xy_yx", "adaptive_xy_yx", "romm", "romm_ni", "min_adapt", "planar_adapt"),
+        *("valiant", "chaos"),
+    ),
+    "torus": ("dim_order_ni", "dim_order_bal", "min_adapt", "valiant", "valiant_ni", "chaos"),
+}
+_SEPARABLE = ("separable_input_first", "separable_output_first")
+_ALLOCATORS = "islip, islip(n), wavefront, " + ", ".join(
+    f"{name}, {name}(round_robin), {name}(matrix)" for name in _SEPARABLE
+)
+_OTHER_ALLOCATORS = ("pim", "loa", "rr_wavefront", "select", "max_size", "piggyback")
+_SWITCHES = ("hold_switch_for_packet", "speculative", "wait_for_tail_credit", "vc_busy_when_full")
+
+
+def specification(settings: Settings, phases: Phases | None = None, seed: int | None = None) -> Spec:
+    """The specification of one simulation; ``phases`` and ``seed`` replace those of the settings."""
+    phases = phases or Phases.of(settings)
+    routers = settings["k"] ** settings["n"] if settings["k"] > 0 and 0 < settings["n"] <= 6 else 0
+    return {
+        "network": network(settings),
+        "workload": workload(settings, routers),
+        "run": {**phases.run, "seed": settings["seed"] if seed is None else seed},
+    }
+
+
+def network(settings: Settings) -> Spec:
+    """The table ``network``."""
+    kind = _known(settings, "topology", _TOPOLOGIES, _OTHER_TOPOLOGIES)
+    return {
+        "topology": {"kind": kind, "size": [settings["k"]] * settings["n"]},
+        "routing": _routing(settings, kind),
+        "router": _router(settings),
+        "channel": {
+            # A torus laid out with equal wires has channels of twice the length.
+            "latency_cycles": 2 if kind == "torus" and settings["use_noc_latency"] else 1,
+            "local_latency_cycles": 1,
+            "credit_delay_cycles": settings["credit_delay"],
+        },
+        "terminal": {"injection_vc": "round_robin"},
+    }
+
+
+def explained(settings: Settings, error: ConfigError) -> ConfigError:
+    """An error of the specification in terms of the keys that set the field."""
+    names = [key.name for key in KEYS.values() if key.field and error.path.startswith(key.field)]
+    if not names:
+        return error
+    given = [name for name in names if name in settings.given] or names[:1]
+    return ConfigError(", ".join(map(settings.place, given)), error.value, error.expected, error.hint)
+
+
+def _routing(settings: Settings, topology: str) -> Spec:
+    if settings["routing_function"] == "none":
+        known = ", ".join(_ROUTINGS[topology])
+        raise settings.error("routing_function", f"for a {topology} one of {known}", "BookSim has no default either")
+    name = _known(settings, "routing_function", tuple(_ROUTINGS[topology]), _OTHER_ROUTINGS[topology])
+    # BookSim draws the direction where both ways round a ring are equally long.
+    return {"kind": _ROUTINGS[topology][name], "tie": "random"}
+
+
+def _router(settings: Settings) -> Spec:
+    for name in ("vc_alloc_delay", "sw_alloc_delay"):
+        if settings[name] < 1:
+            raise settings.error(name, "at least 1, as in BookSim")
+    if settings["speculative"] and settings["vc_alloc_delay"] > settings["sw_alloc_delay"]:
+        raise settings.error("vc_alloc_delay", "at most sw_alloc_delay where speculative = 1")
+    for name in ("st_prepare_delay", "st_final_delay"):
+        if settings[name] < 0:
+            raise settings.error(name, "at least 0")
+    return {
+        "vcs": settings["num_vcs"],
+        "buffer_flits": settings["vc_buf_size"],
+        "vc_allocator": _allocator(settings, "vc_allocator"),
+        "sw_allocator": _allocator(settings, "sw_allocator"),
+        **{name: bool(settings[name]) for name in _SWITCHES},
+        "input_speedup": settings["input_speedup"],
+        "output_speedup": settings["output_speedup"],
+        "routing_delay_cycles": settings["routing_delay"],
+        "vc_alloc_delay_cycles": settings["vc_alloc_delay"],
+        "sw_alloc_delay_cycles": settings["sw_alloc_delay"],
+        "st_delay_cycles": settings["st_prepare_delay"] + settings["st_final_delay"],
+    }
+
+
+def _allocator(settings: Settings, key: str) -> Spec:
+    """``islip(2)`` as ``{kind = "islip", iterations = 2}``, ``separable_input_first(matrix)`` with its arbiter."""
+    value = settings[key]
+    name, arguments = (value, ()) if isinstance(value, str) else (value.name, value.arguments)
+    if name in _OTHER_ALLOCATORS:
+        raise settings.error(key, f"one of {_ALLOCATORS}", f"flitwork does not have BookSim's {name}")
+    spec: dict[str, Any] = {"kind": name}
+    if name == "islip" and (not arguments or (len(arguments) == 1 and isinstance(arguments[0], int))):
+        return {**spec, "iterations": arguments[0] if arguments else 1}
+    if name in _SEPARABLE and (not arguments or arguments in (("round_robin",), ("matrix",))):
+        return {**spec, "arbiter": arguments[0] if arguments else "round_robin"}
+    if name == "wavefront" and not arguments:
+        return spec
+    names = ("islip", "wavefront", *_SEPARABLE)
+    raise settings.error(key, f"one of {_ALLOCATORS}", "" if name in names else did_you_mean(name, names))
+
+
+def _known(settings: Settings, key: str, known: tuple[str, ...], others: tuple[str, ...]) -> str:
+    """The value of ``key`` if flitwork has it; otherwise an error that tells what BookSim has from what nobody has."""
+    value = str(settings[key])
+    if value in known:
+        return value
+    theirs = f"flitwork does not have BookSim's {value} yet" if value in others else did_you_mean(value, known)
+    raise settings.error(key, f"one of {', '.join(known)}", theirs)

@@ -1,0 +1,100 @@
+"""BookSim's traffic: where packets go, how long they are, how many there are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flitwork.booksim.config_file import Call, Value, written
+from flitwork.booksim.settings import Settings, numbers
+from flitwork.errors import did_you_mean
+from flitwork.spec import Spec
+
+#: Patterns without parameters.
+_PLAIN = {
+    "uniform": "uniform",
+    "bitcomp": "bit_complement",
+    "bitrev": "bit_reverse",
+    "shuffle": "shuffle",
+    "transpose": "transpose",
+    "tornado": "tornado",
+    "neighbor": "neighbour",
+}
+_KNOWN = (
+    *_PLAIN,
+    "randperm",
+    "randperm(seed)",
+    "hotspot({nodes})",
+    "hotspot({nodes},{rates})",
+    "background({excluded})",
+)
+_OTHER = ("diagonal", "asymmetric", "taper64", "badperm_yarc", "bad_dragon")
+
+
+def workload(settings: Settings, nodes: int) -> Spec:
+    """The table ``workload`` for so many nodes."""
+    flits = _packet_flits(settings)
+    rate = settings["injection_rate"]
+    process = settings["injection_process"]
+    if process != "bernoulli":
+        raise settings.error("injection_process", "bernoulli", "flitwork has no bursts yet")
+    common = {"packet_flits": flits, "offered_load": rate if settings["injection_rate_uses_flits"] else rate * flits}
+    pattern = _pattern(settings, nodes)
+    if pattern["kind"] == "uniform":
+        return {"kind": "uniform", "include_self": True, **common}
+    return {"kind": "traffic", "pattern": pattern, **common}
+
+
+def _packet_flits(settings: Settings) -> int:
+    size = numbers(settings["packet_size"], int)
+    if size is None or len(size) != 1:
+        raise settings.error("packet_size", "one whole number", "flitwork has no mixtures of lengths yet")
+    if settings["packet_size_rate"] != 1 and numbers(settings["packet_size_rate"], int) is None:
+        raise settings.error("packet_size_rate", "one whole number")
+    return int(size[0])
+
+
+def _pattern(settings: Settings, nodes: int) -> Spec:
+    value = settings["traffic"]
+    name, arguments = (value.name, value.arguments) if isinstance(value, Call) else (str(value), ())
+    if name in _PLAIN and not arguments:
+        return {"kind": _PLAIN[name]}
+    if name == "randperm" and len(arguments) <= 1:
+        return _permutation(settings, arguments, nodes)
+    if name == "hotspot":
+        return _hotspot(settings, arguments, nodes)
+    if name == "background" and len(arguments) == 1:
+        excluded = set(_nodes(settings, arguments[0], nodes))
+        others = [node for node in range(nodes) if node not in excluded]
+        if not others:
+            raise settings.error("traffic", "at least one node that is not excluded")
+        return {"kind": "hotspot", "terminals": others}
+    theirs = f"flitwork does not have BookSim's {name} yet" if name in _OTHER else did_you_mean(name, _PLAIN)
+    raise settings.error("traffic", f"one of {', '.join(_KNOWN)}", theirs)
+
+
+def _permutation(settings: Settings, arguments: tuple[Value, ...], nodes: int) -> Spec:
+    """A permutation that follows from the seed alone: NumPy keeps the numbers of this generator for ever."""
+    seed = arguments[0] if arguments else settings["perm_seed"]
+    if not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise settings.error("traffic" if arguments else "perm_seed", "a seed from 0 to 4294967295")
+    drawn = np.random.RandomState(seed).permutation(nodes)
+    return {"kind": "permutation", "destinations": [int(node) for node in drawn]}
+
+
+def _hotspot(settings: Settings, arguments: tuple[Value, ...], nodes: int) -> Spec:
+    if not 1 <= len(arguments) <= 2:
+        raise settings.error("traffic", "hotspot({nodes}) or hotspot({nodes},{rates})", "name the nodes")
+    terminals = _nodes(settings, arguments[0], nodes)
+    rates = numbers(arguments[1], int) if len(arguments) == 2 else [1] * len(terminals)
+    if rates is None or len(rates) != len(terminals) or min(rates) < 0 or not any(rates):
+        shown = written(arguments[-1])
+        raise settings.error("traffic", f"a rate of at least 0 for each of {len(terminals)} nodes, not {shown}")
+    chosen = [(node, rate) for node, rate in zip(terminals, rates, strict=True) if rate]
+    return {"kind": "hotspot", "terminals": [n for n, _ in chosen], "shares": [float(r) for _, r in chosen]}
+
+
+def _nodes(settings: Settings, value: Value, nodes: int) -> list[int]:
+    found = numbers(value, int)
+    if found is None or not all(0 <= node < nodes for node in found):
+        raise settings.error("traffic", f"nodes from 0 to {nodes - 1}")
+    return found
