@@ -10,7 +10,7 @@ import flitwork as fw
 import pytest
 from conftest import COMMAND, REPOSITORY, STUDY, Cli
 
-COMMANDS = ("run", "reproduce", "simulate", "plan", "bound", "check", "draw", "list", "schema", "show")
+COMMANDS = ("run", "reproduce", "simulate", "plan", "bound", "check", "draw", "booksim", "list", "schema", "show")
 
 
 def test_help_names_every_command(cli: Cli) -> None:

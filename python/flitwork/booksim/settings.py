@@ -17,6 +17,8 @@ _NUMBERS: dict[Type, tuple[type, ...]] = {
     Type.FLOATS: (int, float),
 }
 _LISTS = (Type.INTS, Type.FLOATS)
+#: Keys whose one entry may be a list itself.
+_MIXTURES = ("packet_size", "packet_size_rate")
 #: Keys that matter only beside another one.
 _UNLESS = {name: ("speculative", 0) for name in KEYS if name.startswith("spec_")}
 #: Values besides the default that mean the same.
@@ -60,15 +62,16 @@ class Settings:
         return [f"{self.place(k.name)}: no effect: {k.note}" for k in noted if self[k.name] != k.default]
 
     def _check_type(self, key: Key) -> None:
-        if key.name in ("packet_size", "packet_size_rate"):
-            return
         value = self.given[key.name].value
         if isinstance(value, list):
-            if len(value) != 1 and (key.type in _LISTS or key.type is Type.TEXT):
-                raise self.error(key.name, "one entry: there is one class of traffic")
             if key.type not in _LISTS and key.type is not Type.TEXT:
                 raise self.error(key.name, f"{key.type.value}, not a list")
+            if len(value) != 1:
+                hint = "a mixture is a list in a list: {{1,5}}" if key.name in _MIXTURES else ""
+                raise self.error(key.name, "one entry: there is one class of traffic", hint)
         one = self[key.name]
+        if key.name in _MIXTURES and isinstance(one, list):
+            return
         if key.type is Type.TEXT:
             if isinstance(one, (int, float, list)):
                 raise self.error(key.name, key.type.value)

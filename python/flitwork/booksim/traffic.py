@@ -45,12 +45,15 @@ def workload(settings: Settings, nodes: int) -> Spec:
 
 
 def _packet_flits(settings: Settings) -> int:
-    size = numbers(settings["packet_size"], int)
-    if size is None or len(size) != 1:
-        raise settings.error("packet_size", "one whole number", "flitwork has no mixtures of lengths yet")
-    if settings["packet_size_rate"] != 1 and numbers(settings["packet_size_rate"], int) is None:
-        raise settings.error("packet_size_rate", "one whole number")
-    return int(size[0])
+    sizes = numbers(settings["packet_size"], int)
+    if sizes is None:
+        raise settings.error("packet_size", "a whole number of flits, or {{sizes}}")
+    weights = numbers(settings["packet_size_rate"], int)
+    if weights is None or len(weights) not in (1, len(sizes)) or min(weights) < 1:
+        raise settings.error("packet_size_rate", f"a weight of at least 1 for each of {len(sizes)} packet sizes")
+    if len(sizes) > 1:
+        raise settings.error("packet_size", "one size", "flitwork has no mixtures of lengths yet")
+    return int(sizes[0])
 
 
 def _pattern(settings: Settings, nodes: int) -> Spec:
