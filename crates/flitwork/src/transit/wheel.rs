@@ -107,7 +107,7 @@ impl Wheel {
         *self.at(cycle) = slot;
     }
 
-    /// Whether nothing is under way.
+    /// Whether nothing is under way. Looks at every slot: not for every cycle.
     pub fn is_idle(&self) -> bool {
         self.slots.iter().all(Slot::is_empty)
     }

@@ -171,7 +171,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             if self.env.now >= run.max_cycles {
                 break false;
             }
-            self.env.now = match self.next_cycle() {
+            self.env.now = match self.next_cycle(moved.0) {
                 Some(next) => next.min(run.max_cycles),
                 None => return Err(self.stuck(plan)),
             };
@@ -280,11 +280,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             && (!self.phases.drains() || self.log.measured_under_way() == 0 && self.terminals.all_taken_before(end))
     }
 
-    /// The next cycle in which anything can happen; `None` if nothing ever will.
-    fn next_cycle(&self) -> Option<u64> {
-        if self.env.pool.live() > 0 || !self.env.wheel.is_idle() {
+    /// The next cycle in which anything can happen; `None` if nothing ever will. A flit left a buffer last in cycle `moved`.
+    fn next_cycle(&self, moved: u64) -> Option<u64> {
+        // Credits are all that outlives the packets, and the last of them are back after the longest delay.
+        if self.env.pool.live() > 0 || self.env.now - moved <= self.env.p.longest_delay_cycles {
             return Some(self.env.now + 1);
         }
+        debug_assert!(self.env.wheel.is_idle());
         let mut next = self.terminals.next_turn(self.env.now)?.min(self.phases.next_check());
         if let Some(links) = &self.links {
             next = next.min(links.window_end(self.env.now));
