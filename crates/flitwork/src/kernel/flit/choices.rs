@@ -8,12 +8,12 @@ use super::env::Env;
 use super::mask::VcMask;
 use super::news::NewsBoard;
 use super::requests::Ask;
-use super::state::{EJECTING, HEAD, Router};
+use super::state::{EJECTING, Router};
 use crate::mix::{draw_below, mix, packet_bits};
 use crate::plan::{Params, Plan};
 use crate::routing::{Choice, Place, Scheme, Selection, Start};
 use crate::topology::{Coords, Grid};
-use crate::transit::Packet;
+use crate::transit::{Layout, Packet};
 use std::sync::Arc;
 
 /// What is kept for the front packet of an input VC.
@@ -57,7 +57,7 @@ pub(super) struct Choices {
 
 impl Choices {
     /// For a plan whose routing is a scheme.
-    pub fn new(plan: &Plan, slots: usize) -> Option<Box<Self>> {
+    pub fn new(plan: &Plan, layout: Layout) -> Option<Box<Self>> {
         let (scheme, p) = (plan.routing.scheme()?, &plan.params);
         let sets = scheme.division().sets(p.vcs as u32);
         let set_of = |v: u32| sets.iter().position(|s| s.contains(&v)).unwrap_or(0) as u8;
@@ -68,9 +68,9 @@ impl Choices {
             coords: (0..plan.grid.routers()).map(|r| plan.grid.coords(r)).collect(),
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
-            kept: vec![Kept::default(); p.routers * slots],
+            kept: vec![Kept::default(); p.routers * layout.slots],
             turns: vec![0; p.routers],
-            news: scheme.news().map(|news| NewsBoard::new(&plan.grid, p, news)),
+            news: scheme.news().map(|news| NewsBoard::new(&plan.grid, p, news, layout.vcs as u32 * p.buffer_flits)),
             seed: plan.spec.run.seed,
             scheme: Arc::clone(scheme),
         }))
@@ -113,12 +113,12 @@ impl Choices {
         now: u64,
     ) {
         let Some(news) = &mut self.news else { return };
-        let (ports, vcs) = (news.ports(), news.vcs());
-        news.post(now, |router, port| {
-            debug_assert!(port < ports);
-            let first = Router::<M, PORTS, SLOTS, WORDS>::slot(port, 0);
-            routers[router].outputs[first..first + vcs].iter().map(|o| u32::from(o.credits)).sum()
-        });
+        let notes = news.open(now).chunks_exact_mut(self.grid.network_ports());
+        for (notes, router) in notes.zip(routers) {
+            for (port, note) in notes.iter_mut().enumerate() {
+                *note = router.credits_of(port);
+            }
+        }
     }
 }
 
@@ -132,10 +132,9 @@ fn bits(mut word: u16) -> impl Iterator<Item = usize> {
 }
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
-    /// Routes the packet that came to the front of an input VC: the first port that it may ask for, and its flags. It may ask
-    /// from cycle `since` on.
-    #[inline(never)]
-    pub(super) fn route_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<(u8, u8)> {
+    /// Routes the packet that came to the front of an input VC: the first port that it may ask for, from cycle `since` on; `None`
+    /// at its destination.
+    pub(super) fn route_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<u8> {
         let Env { choices, pool, p, .. } = env;
         let choices = choices.as_mut()?;
         let (in_port, vc) = Self::port_and_vc(slot);
@@ -143,7 +142,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let choice = choices.route(me, came, &mut pool[self.input(slot).front], p)?;
         choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
-        Some((if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 }, HEAD))
+        Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
     }
 
     /// What a waiting packet asks for now, added to `asks`; whether there is anything.
@@ -264,7 +263,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     }
 
     /// A packet was given a VC of `port`: what that does to what it carries.
-    #[inline(never)]
     pub(super) fn leave_by(&mut self, me: usize, slot: usize, port: usize, env: &mut Env) {
         let Env { choices: Some(choices), pool, p, .. } = env else { return };
         let vc = self.input(slot);

@@ -88,24 +88,38 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     /// behind a tail that has just left.
     #[inline(always)]
     pub(super) fn new_front(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
-        let chosen = if env.rules.by_choice {
-            self.route_by_choice(me, slot, since + u64::from(env.p.routing_delay_cycles), env)
-        } else {
-            None
+        if env.rules.by_choice {
+            return self.new_front_by_choice(me, slot, since, env);
+        }
+        let packet = &env.pool[self.input(slot).front];
+        let (port, flags) = match env.routes.next_dimension(me, packet.key) {
+            Some(d) => {
+                let upper = (packet.wraps >> d & 1) << UPPER_CLASS.trailing_zeros();
+                ((2 * d) as u8 + (packet.minus >> d & 1), HEAD | upper)
+            }
+            None => (ejection_port(packet, env), HEAD | EJECTING),
         };
+        self.settle(me, slot, port, flags, since, env);
+    }
+
+    /// The same where the way is decided hop by hop.
+    #[inline(never)]
+    fn new_front_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+        let asks_from = since + u64::from(env.p.routing_delay_cycles);
+        let (port, flags) = match self.route_by_choice(me, slot, asks_from, env) {
+            Some(port) => (port, HEAD),
+            None => (ejection_port(&env.pool[self.input(slot).front], env), HEAD | EJECTING),
+        };
+        self.settle(me, slot, port, flags, since, env);
+    }
+
+    /// The front packet wants `port`.
+    #[inline(always)]
+    fn settle(&mut self, me: usize, slot: usize, port: u8, flags: u8, since: u64, env: &mut Env) {
         let vc = self.input(slot);
         let packet = &env.pool[vc.front];
         vc.left = packet.flits;
         vc.output = FREE;
-        let plain = if env.rules.by_choice { None } else { env.routes.next_dimension(me, packet.key) };
-        let (port, flags) = match (chosen, plain) {
-            (Some(chosen), _) => chosen,
-            (None, Some(d)) => {
-                let upper = (packet.wraps >> d & 1) << UPPER_CLASS.trailing_zeros();
-                ((2 * d) as u8 + (packet.minus >> d & 1), HEAD | upper)
-            }
-            (None, None) => (ejection_port(packet, env), HEAD | EJECTING),
-        };
         vc.port = port;
         if env.rules.fcfs {
             // The cycle of the lowest 32 bits that is not later than now.

@@ -1,6 +1,7 @@
 //! What all routers share: the network's numbers and rules, the packets, and what is under way.
 
 use super::choices::Choices;
+use super::mask::ClassMasks;
 use super::observe::Observer;
 use super::route::RouteTable;
 use crate::measure::StallCounter;
@@ -25,8 +26,8 @@ pub(super) struct Env {
     pub choices: Option<Box<Choices>>,
     /// Routers with something to do, one bit each.
     pub active: Vec<u64>,
-    /// Network ports whose dimension has dateline classes, one bit each.
-    pub dateline_ports: u64,
+    /// The VCs of each dateline class.
+    pub classes: ClassMasks,
     /// Cycle in which the head of each front packet arrived, by VC; empty unless some arbiter is FCFS.
     pub arrivals: Vec<u64>,
     /// Flits ejected at each terminal in the measurement.
@@ -48,6 +49,8 @@ pub(super) struct Rules {
     pub wait_for_tail_credit: bool,
     /// Any of the three above: usable output VCs depend on credits.
     pub credits_matter: bool,
+    /// Not every free VC of its class is usable: `destination_vc` or `credits_matter`.
+    pub picky: bool,
     pub speculative: bool,
     pub hold: bool,
     pub fcfs: bool,
@@ -55,8 +58,9 @@ pub(super) struct Rules {
     pub chooses_ejection_port: bool,
     /// The way is decided hop by hop.
     pub by_choice: bool,
-    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, or packets that ask
-    /// for several ports at once.
+    /// Either: packets pick their port anew in each cycle.
+    pub chooses_port: bool,
+    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding or speculation.
     pub plain: bool,
 }
 
@@ -64,22 +68,26 @@ impl Rules {
     pub fn new(network: &NetworkSpec, choices: Option<&Choices>) -> Self {
         let router = &network.router;
         let cut_through = router.switching == Switching::VirtualCutThrough;
+        let credits_matter = cut_through || router.vc_busy_when_full || router.wait_for_tail_credit;
+        let destination_vc = router.vc_policy == VcPolicy::Destination;
+        let several_ejection_ports =
+            network.terminal.controllers > 1 && network.terminal.ejection_port == EjectionPort::Any;
         let islip1 = |a: &AllocatorSpec| a.kind == AllocatorKind::Islip && a.iterations.0 == 1;
         Rules {
             ejection_port: network.terminal.ejection_port,
-            destination_vc: router.vc_policy == VcPolicy::Destination,
+            destination_vc,
             cut_through,
             busy_when_full: router.vc_busy_when_full,
             wait_for_tail_credit: router.wait_for_tail_credit,
-            credits_matter: cut_through || router.vc_busy_when_full || router.wait_for_tail_credit,
+            credits_matter,
+            picky: credits_matter || destination_vc,
             speculative: router.speculative,
             hold: router.hold_switch_for_packet,
             fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs),
-            chooses_ejection_port: network.terminal.controllers > 1
-                && network.terminal.ejection_port == EjectionPort::Any,
+            chooses_ejection_port: several_ejection_ports,
             by_choice: choices.is_some(),
-            plain: !choices.is_some_and(Choices::asks_for_all)
-                && islip1(&router.vc_allocator)
+            chooses_port: choices.is_some() || several_ejection_ports,
+            plain: islip1(&router.vc_allocator)
                 && islip1(&router.sw_allocator)
                 && !router.speculative
                 && !router.hold_switch_for_packet

@@ -38,11 +38,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     #[inline(always)]
     fn allocate_vcs_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        if env.rules.by_choice {
+        if env.rules.chooses_port {
             return self.allocate_chosen(me, scratch, env);
         }
-        // Ports that more than one waiting packet wants need a matching; so do ports that are chosen anew each time.
-        let shared = if env.rules.chooses_ejection_port { !0 } else { self.shared_ports };
+        // Ports that more than one waiting packet wants need a matching.
+        let shared = self.shared_ports;
         let waiting = self.waiting;
         if self.wanted_ports & !shared != 0 {
             // A loop, not a closure: the compiler must not put it into a function of its own.
@@ -81,6 +81,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     #[inline(never)]
     fn allocate_chosen(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         self.collect_asks(me, !0, &mut scratch.asks, env);
+        if env.choices.as_ref().is_some_and(|choices| choices.asks_for_all()) {
+            return self.match_all(me, scratch, env);
+        }
         let (mut asked, mut shared) = (0u64, 0u64);
         for ask in &scratch.asks {
             shared |= asked & 1 << ask.port;
@@ -90,6 +93,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let Ask { slot, port, usable, .. } = scratch.asks[i];
             if shared >> port & 1 == 0 {
                 let out_vc = self.accept(slot as usize, port as usize, &usable);
+                self.leave_by(me, slot as usize, port as usize, env);
                 self.accept_vc(me, slot as usize, port as usize, out_vc, env);
             }
         }
@@ -97,6 +101,34 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let port = shared.trailing_zeros() as usize;
             shared &= shared - 1;
             self.match_port(me, port, scratch, env);
+        }
+    }
+
+    /// Packets ask for several ports at once: every usable VC grants one of them, every packet accepts one.
+    fn match_all(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        let Scratch { asks, rivals } = scratch;
+        rivals.clear();
+        rivals.extend(asks.iter().map(|&ask| (ask, M::EMPTY)));
+        let mut ports = asks.iter().fold(0u64, |ports, ask| ports | 1 << ask.port);
+        while ports != 0 {
+            let port = ports.trailing_zeros() as usize;
+            ports &= ports - 1;
+            self.grant_port(port, rivals);
+        }
+        // The asks of one packet lie side by side.
+        for own in rivals.chunk_by(|a, b| a.0.slot == b.0.slot) {
+            let slot = own[0].0.slot as usize;
+            let pointer = self.pointers(slot).accept;
+            // Slots before the pointer come after all others.
+            let offers = own.iter().filter(|(_, grants)| !grants.is_empty()).map(|(ask, grants)| {
+                let port = ask.port as usize;
+                let out_vc = self.accept(slot, port, grants);
+                ((Self::slot(port, out_vc) as u16).wrapping_sub(pointer), port, out_vc)
+            });
+            if let Some((_, port, out_vc)) = offers.min() {
+                self.leave_by(me, slot, port, env);
+                self.accept_vc(me, slot, port, out_vc, env);
+            }
         }
     }
 
@@ -116,8 +148,22 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let Scratch { asks, rivals } = scratch;
         rivals.clear();
         rivals.extend(asks.iter().filter(|a| a.port as usize == port).map(|&ask| (ask, M::EMPTY)));
+        self.grant_port(port, rivals);
+        for (ask, grants) in rivals.iter() {
+            if !grants.is_empty() {
+                let out_vc = self.accept(ask.slot as usize, port, grants);
+                self.leave_by(me, ask.slot as usize, port, env);
+                self.accept_vc(me, ask.slot as usize, port, out_vc, env);
+            }
+        }
+    }
+
+    /// Each VC of `port` that is asked for grants the first of those who ask from its pointer on.
+    #[inline(always)]
+    fn grant_port(&mut self, port: usize, rivals: &mut [(Ask<M>, M)]) {
+        let of_port = |ask: &Ask<M>| ask.port as usize == port;
         let mut offered = M::EMPTY;
-        rivals.iter().for_each(|(ask, _)| offered = offered.or(&ask.usable));
+        rivals.iter().filter(|(ask, _)| of_port(ask)).for_each(|(ask, _)| offered = offered.or(&ask.usable));
         while !offered.is_empty() {
             let v = offered.first();
             offered.remove(v);
@@ -127,17 +173,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let (mut winner, mut best) = (0, u32::MAX);
             for (i, (ask, _)) in rivals.iter().enumerate() {
                 let turn = u32::from(turn(ask));
-                if ask.usable.contains(v) && turn < best {
+                if of_port(ask) && ask.usable.contains(v) && turn < best {
                     (winner, best) = (i, turn);
                 }
             }
             rivals[winner].1.insert(v);
-        }
-        for (ask, grants) in rivals.iter() {
-            if !grants.is_empty() {
-                let out_vc = self.accept(ask.slot as usize, port, grants);
-                self.accept_vc(me, ask.slot as usize, port, out_vc, env);
-            }
         }
     }
 
@@ -157,9 +197,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         self.pointers(output).grant = slot as u16 + 1;
         self.pointers(slot).accept = output as u16 + 1;
         self.grant_vc(slot, port, out_vc);
-        if env.rules.by_choice {
-            self.leave_by(me, slot, port, env);
-        }
         self.activate_after_delay(me, slot, output, env);
     }
 
@@ -174,19 +211,21 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it asks for.
     #[inline(always)]
     fn ready_are_apart(&mut self) -> bool {
-        let (mut rows, mut ports, mut shared) = (0u64, 0u64, 0u64);
+        let (mut rows, mut ports) = (0u64, 0u64);
         let ready = self.ready;
         for (word, mut bits) in ready.words() {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let (row, port) = (1 << Self::port_and_vc(slot).0, 1 << (self.input(slot).port & 63));
-                shared |= rows & row | ports & port;
+                if (rows & row | ports & port) != 0 {
+                    return false;
+                }
                 rows |= row;
                 ports |= port;
             }
         }
-        shared == 0
+        true
     }
 
     /// Sends a flit of every ready VC; pointers move as they would in the matching.

@@ -169,9 +169,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let (port, out_vc) = Self::port_and_vc(Self::slot_of(col, general.vcs));
             let slot = Self::slot_of(row, general.vcs);
             self.grant_vc(slot, port, out_vc);
-            if env.rules.by_choice {
-                self.leave_by(me, slot, port, env);
-            }
+            self.leave_by(me, slot, port, env);
             if env.rules.speculative {
                 general.fresh.push(slot as u16);
             } else {

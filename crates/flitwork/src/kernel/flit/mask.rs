@@ -23,6 +23,8 @@ pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static {
     /// Those below `n`, and those from `n` on.
     fn below(&self, n: usize) -> Self;
     fn at_least(&self, n: usize) -> Self;
+    /// Those of dateline class `class` (0 or 1) of a port.
+    fn of_class(&self, classes: &ClassMasks, port: usize, class: usize) -> Self;
     /// How many are in it.
     fn count(&self) -> u32;
     /// The smallest. The set must not be empty.
@@ -37,6 +39,27 @@ pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static {
             left.remove(i);
             f(i);
         }
+    }
+}
+
+/// Which VCs belong to which dateline class, by port: a look-up for ports of up to 64 VCs, which nearly all networks have.
+#[derive(Debug, Clone)]
+pub(crate) struct ClassMasks {
+    narrow: [[u64; 2]; 64],
+    /// Ports with two classes, one bit each.
+    ports: u64,
+    /// First VC of class 1.
+    low: usize,
+}
+
+impl ClassMasks {
+    /// Two classes on `ports` (one bit each): the lower half of `vcs`, a middle one included, and the rest.
+    pub fn new(ports: u64, vcs: usize) -> Self {
+        let low = vcs - vcs / 2;
+        let narrow = std::array::from_fn(|port| {
+            if ports >> port & 1 == 0 { [!0; 2] } else { [VcMask::below(&!0u64, low), VcMask::at_least(&!0u64, low)] }
+        });
+        ClassMasks { narrow, ports, low }
     }
 }
 
@@ -81,6 +104,10 @@ impl VcMask for u64 {
     #[inline(always)]
     fn at_least(&self, n: usize) -> Self {
         if n >= 64 { 0 } else { self & (!0 << n) }
+    }
+    #[inline(always)]
+    fn of_class(&self, classes: &ClassMasks, port: usize, class: usize) -> Self {
+        self & classes.narrow[port & 63][class & 1]
     }
     #[inline(always)]
     fn count(&self) -> u32 {
@@ -136,6 +163,13 @@ impl VcMask for [u64; WORDS] {
     }
     fn at_least(&self, n: usize) -> Self {
         std::array::from_fn(|w| VcMask::at_least(&self[w], n.saturating_sub(64 * w)))
+    }
+    fn of_class(&self, classes: &ClassMasks, port: usize, class: usize) -> Self {
+        match (classes.ports >> port & 1, class) {
+            (0, _) => *self,
+            (_, 0) => self.below(classes.low),
+            _ => self.at_least(classes.low),
+        }
     }
     fn count(&self) -> u32 {
         self.iter().map(|w| w.count_ones()).sum()

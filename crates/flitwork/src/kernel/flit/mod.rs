@@ -36,7 +36,7 @@ use choices::Choices;
 use env::{Env, Rules};
 use fast::Scratch;
 use general::GeneralAllocators;
-use mask::VcMask;
+use mask::{ClassMasks, VcMask};
 use observe::{LinkRecorder, Observer};
 use route::RouteTable;
 use state::Router;
@@ -95,10 +95,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let p = plan.params.clone();
         let network = &plan.spec.network;
         let run = &plan.spec.run;
-        let choices = Choices::new(plan, SLOTS);
+        let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
+        let choices = Choices::new(plan, layout);
         let mut rules = Rules::new(network, choices.as_deref());
         rules.plain &= !variation.general;
-        let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
         let terminals = match &plan.workload {
             Workload::Closed { schedule, packet_flits } => {
                 Terminals::closed(plan, layout, Program::new(schedule)?, *packet_flits)
@@ -111,7 +111,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         Ok(Kernel {
             routers: Router::all(&p, &plan.grid),
             terminals,
-            scratch: Scratch::new(p.ports * p.vcs),
+            // A packet may ask for a port of each dimension and an escape channel.
+            scratch: Scratch::new(p.ports * p.vcs * if rules.by_choice { plan.grid.dims() + 1 } else { 1 }),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(network, &p))),
             log: PacketLog::new(phases.window(), p.terminals, run.record.packets),
             links: (run.record.link_window_cycles > 0)
@@ -125,7 +126,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 routes: RouteTable::of(&plan.grid, &plan.routing),
                 choices,
                 active: vec![0; p.routers.div_ceil(64)],
-                dateline_ports: (0..p.network_ports).filter(|&q| dateline(q)).fold(0, |ports, q| ports | 1 << q),
+                classes: ClassMasks::new(
+                    (0..p.network_ports).filter(|&q| dateline(q)).fold(0, |ports, q| ports | 1 << q),
+                    p.vcs,
+                ),
                 arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
                 ejected: vec![0; p.terminals],
                 measurement: phases.window(),

@@ -1,7 +1,8 @@
 //! What routers tell each other about their queues, hop by hop along rows and columns.
 //!
-//! At the end of each cycle every router notes, for each output port, the places taken in the buffers at the other end, as its
-//! credits say, over their capacity, in steps of 1/15. The board keeps these notes for as many cycles as news may be on its way.
+//! At the end of each cycle every router notes its credits for each output port: the places taken in the buffers at the other
+//! end, over their capacity, are read from them in steps of 1/15. The board keeps the notes for as many cycles as news may be on its
+//! way.
 
 use crate::plan::Params;
 use crate::routing::{Information, News};
@@ -15,12 +16,13 @@ const FULL: u32 = 15;
 pub(super) struct NewsBoard {
     news: News,
     ports: usize,
-    vcs: usize,
     routers: usize,
     /// Steps by places taken.
     steps: Vec<u8>,
-    /// `[cycle % depth][router][port]`.
-    notes: Vec<u8>,
+    /// Credits of each output port at the end of the last cycles, `[cycle % depth][router][port]`.
+    credits: Vec<u32>,
+    /// Those of an empty queue.
+    most_credits: u32,
     depth: u64,
     /// The last cycle noted, plus 1.
     noted: u64,
@@ -29,17 +31,18 @@ pub(super) struct NewsBoard {
 }
 
 impl NewsBoard {
-    pub fn new(grid: &Grid, p: &Params, news: News) -> Self {
+    /// `places`: of the buffers behind an output port, as the state counts them; it may count VCs that the network does not have.
+    pub fn new(grid: &Grid, p: &Params, news: News, places: u32) -> Self {
         let capacity = p.vcs as u32 * p.buffer_flits;
         let farthest = grid.sizes().iter().copied().max().unwrap_or(1);
         let depth = u64::from(farthest * news.delay_cycles) + 1;
         NewsBoard {
             news,
             ports: p.network_ports,
-            vcs: p.vcs,
             routers: p.routers,
             steps: (0..=capacity).map(|taken| ((taken * FULL + capacity / 2) / capacity) as u8).collect(),
-            notes: vec![0; depth as usize * p.routers * p.network_ports],
+            credits: vec![places; depth as usize * p.routers * p.network_ports],
+            most_credits: places,
             depth,
             noted: 0,
             sizes: grid.sizes().to_vec(),
@@ -47,28 +50,17 @@ impl NewsBoard {
         }
     }
 
-    pub fn ports(&self) -> usize {
-        self.ports
-    }
-
-    pub fn vcs(&self) -> usize {
-        self.vcs
-    }
-
-    /// The end of cycle `now`; `credits` tells how many all VCs of an output port have.
-    pub fn post(&mut self, now: u64, credits: impl Fn(usize, usize) -> u32) {
+    /// The end of cycle `now`: the place for the credits of every network output port, `[router][port]`.
+    pub fn open(&mut self, now: u64) -> &mut [u32] {
         let row = self.routers * self.ports;
         // Cycles that were skipped: the network was empty.
         for cycle in self.noted.max(now.saturating_sub(self.depth))..now {
             let first = (cycle % self.depth) as usize * row;
-            self.notes[first..first + row].fill(0);
-        }
-        let first = (now % self.depth) as usize * row;
-        let capacity = self.steps.len() as u32 - 1;
-        for (i, note) in self.notes[first..first + row].iter_mut().enumerate() {
-            *note = self.steps[(capacity - credits(i / self.ports, i % self.ports)) as usize];
+            self.credits[first..first + row].fill(self.most_credits);
         }
         self.noted = now + 1;
+        let first = (now % self.depth) as usize * row;
+        &mut self.credits[first..first + row]
     }
 
     /// What is known in cycle `now` of an output port that is `hops` away.
@@ -78,7 +70,8 @@ impl NewsBoard {
             return 0;
         }
         let row = ((now - age) % self.depth) as usize * self.routers;
-        u32::from(self.notes[(row + router as usize) * self.ports + port])
+        let credits = self.credits[(row + router as usize) * self.ports + port];
+        u32::from(self.steps[(self.most_credits - credits) as usize])
     }
 
     /// Of `ports`, the one with the smallest mean queue over the routers that a packet from `at` to `to` would pass in its
@@ -136,18 +129,17 @@ mod tests {
             "routing": {"kind": "cross_line"}, "router": {"vcs": 6, "buffer_flits": 10}},
             "workload": {"kind": "uniform", "offered_load": 0.1}}"#;
         let plan = crate::Plan::new(&crate::spec::from_json(spec).unwrap()).unwrap();
-        NewsBoard::new(&grid, &plan.params, News { information, delay_cycles })
+        NewsBoard::new(&grid, &plan.params, News { information, delay_cycles }, 60)
     }
 
     /// Router 3 of the first row has a full queue towards plus x; router 0 hears of it three hops later.
     #[test]
     fn news_travels_a_hop_a_cycle() {
         let mut board = board(Information::Cross, 1);
-        let full_at_3 = |router: usize, port: usize| if router == 3 && port == 0 { 0 } else { 60 };
-        board.post(0, full_at_3);
+        board.open(0)[3 * 4] = 0;
         let (at, to) = ([0; 6], [4, 4, 0, 0, 0, 0]);
         for now in 1..8 {
-            board.post(now, |_, _| 60);
+            board.open(now).fill(60);
             let known = board.sum(0, &at, 0, 4, now) > 0;
             assert_eq!(known, now == 4, "cycle {now}");
             // Plus y is preferred exactly then.
@@ -158,7 +150,7 @@ mod tests {
     #[test]
     fn local_information_ends_at_the_own_port() {
         let mut board = board(Information::Local, 0);
-        board.post(0, |router, port| if router == 3 && port == 0 { 0 } else { 60 });
+        board.open(0)[3 * 4] = 0;
         let at = [0; 6];
         assert_eq!(board.best_port(0, &at, &[4, 4, 0, 0, 0, 0], 0b101, 1), 0);
         assert_eq!(board.best_port(3, &[3, 0, 0, 0, 0, 0], &[7, 4, 0, 0, 0, 0], 0b101, 1), 2);

@@ -72,22 +72,24 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     #[inline(always)]
     pub(super) fn usable(&mut self, slot: usize, port: usize, env: &Env) -> M {
         let free = self.port(port).free;
+        let upper = self.input(slot).flags >> UPPER_CLASS.trailing_zeros() & 1;
+        let usable = free.of_class(&env.classes, port, upper as usize);
+        if env.rules.picky { self.usable_of(slot, port, usable, env) } else { usable }
+    }
+
+    /// Of the free VCs of its class, those that a packet may use by the destination policy and by their credits.
+    #[inline(never)]
+    fn usable_of(&mut self, slot: usize, port: usize, of_class: M, env: &Env) -> M {
+        let mut usable = of_class;
         let vc = self.input(slot);
-        let upper = vc.flags & UPPER_CLASS != 0;
-        let mut usable = if env.rules.destination_vc {
-            let packet = &env.pool[vc.front];
-            let wanted = packet.dst as usize + if upper { env.p.terminals } else { 0 };
-            let mut one = M::EMPTY;
-            if free.contains(wanted) {
-                one.insert(wanted);
+        if env.rules.destination_vc {
+            let upper = vc.flags & UPPER_CLASS != 0;
+            let wanted = env.pool[vc.front].dst as usize + if upper { env.p.terminals } else { 0 };
+            usable = M::EMPTY;
+            if self.port(port).free.contains(wanted) {
+                usable.insert(wanted);
             }
-            one
-        } else if env.dateline_ports >> port & 1 == 1 {
-            let low = env.p.vcs - env.p.vcs / 2;
-            if upper { free.at_least(low) } else { free.below(low) }
-        } else {
-            free
-        };
+        }
         if env.rules.credits_matter {
             let flits = env.pool[self.input(slot).front].flits;
             self.keep_credited(port, flits, &mut usable, env);
