@@ -181,7 +181,13 @@ pub fn productive(grid: &Grid, header: Header, at: &Coords, to: &Coords) -> u16 
 /// Those of `ports` whose channel crosses a dateline.
 #[inline]
 pub fn crossing(grid: &Grid, at: &Coords, ports: u16) -> u16 {
-    (0..2 * grid.dims()).filter(|&q| ports >> q & 1 == 1 && crosses(grid, at, q)).fold(0, |c, q| c | 1 << q)
+    let (mut left, mut found) = (ports, 0);
+    while left != 0 {
+        let port = left.trailing_zeros();
+        left &= left - 1;
+        found |= u16::from(crosses(grid, at, port as usize)) << port;
+    }
+    found
 }
 
 #[cfg(test)]

@@ -84,11 +84,14 @@ impl Choices {
     /// The next step of a packet at the front of a buffer of router `me`; `None` at its destination.
     fn route(&mut self, me: usize, came: Option<(u8, usize)>, packet: &mut Packet, p: &Params) -> Option<Choice> {
         let dst = packet.dst as usize / p.concentration;
-        let mut start = Start { to: self.coords[packet.key as usize], trip: packet.trip() };
+        let to = self.coords[packet.key as usize];
+        let mut start = Start { to, trip: packet.trip() };
         let at = &self.coords[me];
         let bits = packet_bits(self.seed, packet.src, packet.sequence);
         self.scheme.enter(&self.grid, at, &self.coords[dst], &mut start, bits);
-        packet.key = u64::from(self.grid.id(&start.to));
+        if start.to != to {
+            packet.key = u64::from(self.grid.id(&start.to));
+        }
         packet.set_trip(start.trip);
         if packet.key as usize == me {
             return None;

@@ -23,7 +23,8 @@ pub(super) struct NewsBoard {
     credits: Vec<u32>,
     /// Those of an empty queue.
     most_credits: u32,
-    depth: u64,
+    /// Cycles kept, minus 1.
+    mask: u64,
     /// The last cycle noted, plus 1.
     noted: u64,
     sizes: Vec<u32>,
@@ -35,7 +36,8 @@ impl NewsBoard {
     pub fn new(grid: &Grid, p: &Params, news: News, places: u32) -> Self {
         let capacity = p.vcs as u32 * p.buffer_flits;
         let farthest = grid.sizes().iter().copied().max().unwrap_or(1);
-        let depth = u64::from(farthest * news.delay_cycles) + 1;
+        // A power of two, so that a remainder is a mask.
+        let depth = (u64::from(farthest * news.delay_cycles) + 1).next_power_of_two();
         NewsBoard {
             news,
             ports: p.network_ports,
@@ -43,7 +45,7 @@ impl NewsBoard {
             steps: (0..=capacity).map(|taken| ((taken * FULL + capacity / 2) / capacity) as u8).collect(),
             credits: vec![places; depth as usize * p.routers * p.network_ports],
             most_credits: places,
-            depth,
+            mask: depth - 1,
             noted: 0,
             sizes: grid.sizes().to_vec(),
             strides: (0..grid.dims()).map(|d| grid.sizes()[..d].iter().product()).collect(),
@@ -54,12 +56,12 @@ impl NewsBoard {
     pub fn open(&mut self, now: u64) -> &mut [u32] {
         let row = self.routers * self.ports;
         // Cycles that were skipped: the network was empty.
-        for cycle in self.noted.max(now.saturating_sub(self.depth))..now {
-            let first = (cycle % self.depth) as usize * row;
+        for cycle in self.noted.max(now.saturating_sub(self.mask + 1))..now {
+            let first = (cycle & self.mask) as usize * row;
             self.credits[first..first + row].fill(self.most_credits);
         }
         self.noted = now + 1;
-        let first = (now % self.depth) as usize * row;
+        let first = (now & self.mask) as usize * row;
         &mut self.credits[first..first + row]
     }
 
@@ -69,7 +71,7 @@ impl NewsBoard {
         if age > now {
             return 0;
         }
-        let row = ((now - age) % self.depth) as usize * self.routers;
+        let row = ((now - age) & self.mask) as usize * self.routers;
         let credits = self.credits[(row + router as usize) * self.ports + port];
         u32::from(self.steps[(self.most_credits - credits) as usize])
     }
