@@ -25,6 +25,12 @@ class NetworkOptions(TypedDict, total=False):
     routing: str
     order: Sequence[int]
     tie: Literal["plus", "parity", "random", "split"]
+    classes: Literal["entered", "crossed"]
+    selection: Literal["most_credits", "random", "round_robin", "all"]
+    misroutes: int
+    patience_cycles: int
+    information: Literal["cross", "local", "none"]
+    news_delay_cycles: int
     vcs: int
     vc_policy: Literal["dateline", "destination"]
     buffer_flits: int
