@@ -80,6 +80,65 @@ fn every_fault_names_its_field_and_value() {
     }
 }
 
+/// The error for the good specification with another routing, VCs and switching.
+fn routing_error(routing: &Value, vcs: u32, switching: &str) -> Option<(String, String, String, String)> {
+    let mut spec = good();
+    spec["network"]["routing"] = routing.clone();
+    spec["network"]["router"] = json!({ "vcs": vcs, "switching": switching });
+    match spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)) {
+        Err(Error::Config { path, value, expected, hint }) => Some((path, value, expected, hint)),
+        other => other.map(|_| None).unwrap(),
+    }
+}
+
+#[test]
+fn fewer_vcs_than_a_routing_needs_are_refused_with_the_number() {
+    for (kind, least) in [
+        (json!({ "kind": "dimension_order", "classes": "crossed" }), 3),
+        (json!({ "kind": "duato" }), 4),
+        (json!({ "kind": "duato_misrouting" }), 4),
+        (json!({ "kind": "cross_line" }), 6),
+        (json!({ "kind": "valiant" }), 4),
+        (json!({ "kind": "romm" }), 4),
+        (json!({ "kind": "min_adapt" }), 3),
+        (json!({ "kind": "o1turn" }), 4),
+    ] {
+        let (path, value, expected, hint) = routing_error(&kind, least - 1, "virtual_cut_through").unwrap();
+        assert_eq!((path.as_str(), value), ("network.router.vcs", (least - 1).to_string()), "{kind}");
+        assert!(expected.starts_with(&format!("at least {least}")) && hint == format!("set vcs = {least}"), "{kind}");
+        assert_eq!(routing_error(&kind, least, "virtual_cut_through"), None, "{kind}");
+    }
+}
+
+#[test]
+fn a_routing_with_nonsense_is_refused() {
+    for (routing, path, value) in [
+        (json!({ "kind": "duato", "tie": "split" }), "network.routing.tie", "split"),
+        (json!({ "kind": "duato", "order": [1] }), "network.routing.order", "[1]"),
+        (json!({ "kind": "duato_misrouting", "misroutes": 0 }), "network.routing.misroutes", "0"),
+        (json!({ "kind": "duato_misrouting", "selection": "all" }), "network.routing.selection", "all"),
+        (json!({ "kind": "cross_line", "news_delay_cycles": 17 }), "network.routing.news_delay_cycles", "17"),
+        (json!({ "kind": "cross_line", "order": [0, 1] }), "network.routing.order", "[0,1]"),
+        (json!({ "kind": "duatto" }), "network.routing.kind", "\"duatto\""),
+    ] {
+        let found = routing_error(&routing, 6, "virtual_cut_through").unwrap_or_else(|| panic!("{routing}"));
+        assert_eq!((found.0.as_str(), found.1.as_str()), (path, value), "{routing}");
+        assert!(!found.2.is_empty(), "{routing}");
+    }
+}
+
+/// With detours and wormhole switching a packet can come back to an escape channel that it still holds.
+#[test]
+fn an_unsafe_combination_is_refused_and_its_cycle_shown() {
+    let detours = json!({ "kind": "duato_misrouting" });
+    let (path, value, _, hint) = routing_error(&detours, 6, "wormhole").unwrap();
+    assert_eq!((path.as_str(), value.as_str()), ("network.routing.kind", "duato_misrouting"));
+    assert!(hint.contains("router [") && hint.contains(" -> "), "{hint}");
+    assert_eq!(routing_error(&detours, 6, "virtual_cut_through"), None);
+    // Minimal ways are safe either way: the class of the escape channel grows along every one of them.
+    assert_eq!(routing_error(&json!({ "kind": "duato" }), 6, "wormhole"), None);
+}
+
 #[test]
 fn packets_longer_than_the_buffer_are_refused_under_virtual_cut_through() {
     let mut spec = good();
