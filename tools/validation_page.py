@@ -40,36 +40,36 @@ def percent(value: float) -> str:
     return f"{round(value, 2) + 0.0:+.2f} %"
 
 
-def curve_name(row: Row) -> str:
-    """``mesh, 4 flits``."""
-    flits = row["packet_flits"]
-    return f"{row['topology']}, {flits} flit{'s' if flits != 1 else ''}"
-
-
 def summary(results: pd.DataFrame) -> str:
     """One row a curve."""
     points = compare.comparison(results)
     rows = []
     for row in compare.saturation(points).to_dict("records"):
-        same = (points["topology"] == row["topology"]) & (points["packet_flits"] == row["packet_flits"])
+        same = (points[compare.CURVE] == [row[column] for column in compare.CURVE]).all(axis=1)
         judged = points[same & points["judged"]]
         equal = compare.waiting_at_equal_load(points[same & ~points["saturated"]])[judged.index]
         worst = judged.loc[judged["latency_percent"].abs().idxmax(), "latency_percent"]
         rows.append(
             [
-                curve_name(row),
+                compare.name(row),
                 percent(worst),
                 percent(judged["latency_percent"].mean()),
                 percent(judged["waiting_percent"].mean()),
                 percent(equal.mean()),
                 *(f"{row[f'throughput_{name}']:.4f}" for name in ("booksim", "ours")),
-                percent(row["throughput_percent"]),
+                percent(row["beyond_percent"]),
                 *(f"{row[f'knee_{name}']:.4f}" for name in ("booksim", "ours")),
                 percent(row["knee_percent"]),
             ]
         )
     head = ["curve", "latency: largest difference", "mean", "waiting: mean", "at equal load"]
-    head += ["saturation throughput: BookSim", "ours", "difference", "latency tripled at load: BookSim", "ours"]
+    head += [
+        "throughput at the highest load: BookSim",
+        "ours",
+        "difference beyond saturation",
+        "latency tripled at load: BookSim",
+        "ours",
+    ]
     return table([*head, "difference"], rows)
 
 
@@ -83,7 +83,7 @@ def points(results: pd.DataFrame) -> str:
         accepted += [f"{row['accepted_ours']:.4f} ± {row['accepted_ci_ours']:.4f}", percent(row["accepted_percent"])]
         if row["saturated"]:
             latency = ["saturated", "saturated", ""]
-        rows.append([curve_name(row), f"{row['offered_load']:g}", *latency, *accepted, verdict(row)])
+        rows.append([compare.name(row), f"{row['offered_load']:g}", *latency, *accepted, verdict(row)])
     head = ["curve", "offered load", "BookSim [cycles]", "ours [cycles]", "difference"]
     head += ["accepted: BookSim", "ours", "difference", "verdict"]
     return table(head, rows)

@@ -20,7 +20,10 @@ NAME = "booksim-2-validation"
 
 def test_the_reference_is_whole() -> None:
     runs = compare.booksim()
-    assert set(runs.groupby(compare.CURVE).groups) == {(net, flits) for net in ("mesh", "torus") for flits in (1, 4)}
+    plain = {(net, "dimension_order", "uniform", flits) for net in ("mesh", "torus") for flits in (1, 4)}
+    patterns = {("torus", "dimension_order", traffic, 1) for traffic in ("bit_complement", "transpose")}
+    routings = {("mesh", routing, "uniform", 1) for routing in ("valiant", "min_adapt")}
+    assert set(runs.groupby(compare.CURVE).groups) == plain | patterns | routings
     assert (runs.groupby(compare.POINT).size() == 3).all()
     assert runs.groupby(compare.CURVE)["offered_load"].nunique().eq(8).all()
 
@@ -104,9 +107,9 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
 
 @pytest.mark.slow
 def test_every_load_agrees(reproduced: Reproduction) -> None:
-    assert [claim.verdict for claim in reproduced.claims] == ["reproduced"] * 17, reproduced.claims
+    assert [claim.verdict for claim in reproduced.claims] == ["reproduced"] * 25, reproduced.claims
     points = compare.comparison(reproduced.run.table)
-    assert len(points) == 32 and points["judged"].sum() == 22
+    assert len(points) == 48 and points["judged"].sum() == 32
     assert (points["seeds_ours"] >= 10).all()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from flitwork.studies.booksim_2_validation.compare import CURVE, comparison, saturation
+from flitwork.studies.booksim_2_validation.compare import CURVE, comparison, key, saturation
 from flitwork.studies.claims import Claim
 
 
@@ -13,18 +13,14 @@ def claims(results: pd.DataFrame) -> list[Claim]:
     points = comparison(results)
     alone = results[results["experiment"] == "zero_load"]
     found = [Claim(id="zero-load", ours=float(alone["excess_cycles"].abs().max().round(9)))]
-    for (topology, flits), curve in points[points["judged"]].groupby(CURVE):
-        name = f"{topology}-{flits}"
-        found.append(
-            Claim(id=f"{name}.latency", ours=bool(curve["latency_agrees"].all()), note=_worst(curve, "latency"))
-        )
-        found.append(
-            Claim(id=f"{name}.accepted", ours=bool(curve["accepted_agrees"].all()), note=_worst(curve, "accepted"))
-        )
+    for values, curve in points[points["judged"]].groupby(CURVE, sort=False):
+        name = key(dict(zip(CURVE, values, strict=True)))
+        for what in ("latency", "accepted"):
+            agrees = bool(curve[f"{what}_agrees"].all())
+            found.append(Claim(id=f"{name}.{what}", ours=agrees, note=_worst(curve, what)))
     for row in saturation(points).to_dict("records"):
-        name = f"{row['topology']}-{row['packet_flits']}"
-        found.append(Claim(id=f"{name}.throughput", ours=abs(row["throughput_percent"])))
-        found.append(Claim(id=f"{name}.knee", ours=abs(row["knee_percent"])))
+        found.append(Claim(id=f"{key(row)}.throughput", ours=abs(row["beyond_percent"])))
+        found.append(Claim(id=f"{key(row)}.knee", ours=abs(row["knee_percent"])))
     return found
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from flitwork.statistics import half_width_95
 
-CURVE = ["topology", "packet_flits"]
+CURVE = ["topology", "routing", "traffic", "packet_flits"]
 POINT = [*CURVE, "offered_load"]
 #: Largest difference of the mean packet latency and of the accepted load, unless it is within ``STANDARD_ERRORS``.
 LATENCY_PERCENT = 2.0
@@ -24,7 +27,10 @@ JUDGED_SHARE = 0.9
 ACCEPTED_SHARE = 0.97
 #: The second measure of saturation: the load at which the mean latency is this many times the one without traffic.
 KNEE = 3.0
+#: Experiments that measure curves.
+_CURVES = ("mesh", "torus", "patterns")
 _OURS = {
+    "workload": "traffic",
     "workload.packet_flits": "packet_flits",
     "workload.offered_load": "offered_load",
     "packet_latency_mean_cycles": "latency",
@@ -47,24 +53,39 @@ def comparison(results: pd.DataFrame) -> pd.DataFrame:
     """
     theirs = _means(booksim().rename(columns=_BOOKSIM))
     both = theirs.add_suffix("_booksim").join(ours(results).add_suffix("_ours"), how="inner").reset_index()
-    for name in ("latency", "accepted", "waiting"):
-        both[f"{name}_percent"] = 100 * (both[f"{name}_ours"] / both[f"{name}_booksim"] - 1)
-        error = np.hypot(both[f"{name}_se_booksim"], both[f"{name}_se_ours"])
-        both[f"{name}_z"] = (both[f"{name}_ours"] - both[f"{name}_booksim"]) / error
+    for what in ("latency", "accepted", "waiting"):
+        both[f"{what}_percent"] = 100 * (both[f"{what}_ours"] / both[f"{what}_booksim"] - 1)
+        error = np.hypot(both[f"{what}_se_booksim"], both[f"{what}_se_ours"])
+        both[f"{what}_z"] = (both[f"{what}_ours"] - both[f"{what}_booksim"]) / error
     both["stable"] = both["stable_booksim"] & both["stable_ours"]
-    both["share"] = both["offered_load"] / both.groupby(CURVE)["accepted_booksim"].transform("last")
+    both["share"] = both["offered_load"] / both.groupby(CURVE)["accepted_booksim"].transform("max")
     both["saturated"] = ~both["stable"] | (both["accepted_booksim"] < ACCEPTED_SHARE * both["offered_load"])
     both["judged"] = ~both["saturated"] & (both["share"] <= JUDGED_SHARE)
-    for name, percent in (("latency", LATENCY_PERCENT), ("accepted", ACCEPTED_PERCENT)):
-        near = both[f"{name}_percent"].abs() <= percent
-        both[f"{name}_agrees"] = near | (both[f"{name}_z"].abs() <= STANDARD_ERRORS)
+    for what, percent in (("latency", LATENCY_PERCENT), ("accepted", ACCEPTED_PERCENT)):
+        near = both[f"{what}_percent"].abs() <= percent
+        both[f"{what}_agrees"] = near | (both[f"{what}_z"].abs() <= STANDARD_ERRORS)
     return both
 
 
 def ours(results: pd.DataFrame) -> pd.DataFrame:
     """Our means by curve and load, also at loads where BookSim was not run."""
-    runs = results[results["experiment"].isin(["mesh", "torus"])].rename(columns=_OURS)
-    return _means(runs.astype({"packet_flits": int}).assign(stable=runs["status"] == "complete"))
+    runs = results[results["experiment"].isin(_CURVES)].rename(columns=_OURS)
+    routing = runs.get("network.routing.kind", pd.Series(index=runs.index, dtype=str)).fillna("dimension_order")
+    return _means(runs.astype({"packet_flits": int}).assign(routing=routing, stable=runs["status"] == "complete"))
+
+
+def name(curve: Mapping[Any, Any]) -> str:
+    """A curve in words: ``mesh, 4 flits``, ``torus, transpose``, ``mesh, valiant``."""
+    if curve["traffic"] != "uniform":
+        return f"{curve['topology']}, {curve['traffic'].replace('_', ' ')}"
+    if curve["routing"] != "dimension_order":
+        return f"{curve['topology']}, {curve['routing']}"
+    return f"{curve['topology']}, {curve['packet_flits']} flit{'s' if curve['packet_flits'] != 1 else ''}"
+
+
+def key(curve: Mapping[Any, Any]) -> str:
+    """A curve in the names of claims: ``mesh-4``, ``torus-transpose``, ``mesh-valiant``."""
+    return re.sub(r" flits?$", "", name(curve)).replace(", ", "-").replace(" ", "_")
 
 
 def rules(results: pd.DataFrame) -> pd.DataFrame:
@@ -77,12 +98,12 @@ def rules(results: pd.DataFrame) -> pd.DataFrame:
 def _means(runs: pd.DataFrame) -> pd.DataFrame:
     """Mean, standard error and half width of the 95 % confidence interval over the seeds of each point."""
     alone = without_contention(runs["mean_hops"], runs["packet_flits"])
-    grouped = runs.assign(waiting=runs["latency"] - alone).groupby(POINT)
+    grouped = runs.assign(waiting=runs["latency"] - alone).groupby(POINT, sort=False)
     table = pd.DataFrame({"seeds": grouped.size(), "stable": grouped["stable"].min().astype(bool)})
-    for name in ("latency", "accepted", "injected", "waiting"):
-        table[name] = grouped[name].mean()
-        table[f"{name}_se"] = grouped[name].sem()
-        table[f"{name}_ci"] = grouped[name].apply(half_width_95)
+    for what in ("latency", "accepted", "injected", "waiting"):
+        table[what] = grouped[what].mean()
+        table[f"{what}_se"] = grouped[what].sem()
+        table[f"{what}_ci"] = grouped[what].apply(half_width_95)
     return table
 
 
@@ -94,19 +115,22 @@ def without_contention(hops: pd.Series[float], flits: pd.Series[float]) -> pd.Se
 def saturation(points: pd.DataFrame) -> pd.DataFrame:
     """One row a curve: the accepted load under overload, and the load at which the latency is ``KNEE`` times its least.
 
-    ``points`` is a :func:`comparison`; the highest load of each curve lies beyond saturation.
+    ``points`` is a :func:`comparison`; the highest load of each curve lies beyond saturation. ``beyond_percent`` is the
+    largest difference of the accepted load over all loads beyond saturation.
     """
     rows = []
-    for key, curve in points.groupby(CURVE):
+    for values, curve in points.groupby(CURVE, sort=False):
         last = curve.iloc[-1]
         row = {"offered_load": last["offered_load"]}
-        for name in ("booksim", "ours"):
-            row[f"throughput_{name}"] = last[f"accepted_{name}"]
-            row[f"throughput_ci_{name}"] = last[f"accepted_ci_{name}"]
-            row[f"knee_{name}"] = _knee(curve["offered_load"], curve[f"latency_{name}"], curve["stable"])
-        for name in ("throughput", "knee"):
-            row[f"{name}_percent"] = 100 * (row[f"{name}_ours"] / row[f"{name}_booksim"] - 1)
-        rows.append({**dict(zip(CURVE, key, strict=True)), **row})
+        for whose in ("booksim", "ours"):
+            row[f"throughput_{whose}"] = last[f"accepted_{whose}"]
+            row[f"throughput_ci_{whose}"] = last[f"accepted_ci_{whose}"]
+            row[f"knee_{whose}"] = _knee(curve["offered_load"], curve[f"latency_{whose}"], curve["stable"])
+        for what in ("throughput", "knee"):
+            row[f"{what}_percent"] = 100 * (row[f"{what}_ours"] / row[f"{what}_booksim"] - 1)
+        beyond = curve.loc[curve["saturated"], "accepted_percent"]
+        row["beyond_percent"] = beyond.loc[beyond.abs().idxmax()]
+        rows.append({**dict(zip(CURVE, values, strict=True)), **row})
     return pd.DataFrame(rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,14 +17,20 @@ from flitwork.studies.booksim_2_validation.compare import (
     JUDGED_SHARE,
     LATENCY_PERCENT,
     comparison,
+    name,
     ours,
-    saturation,
 )
 
 NAME = "validation-booksim"
 _TOP_CYCLES = 130
 _WIDEST_PERCENT = 10
 _LOAD = "offered load [flits/cycle/terminal]"
+#: The title of each column and which curves it shows, two at most.
+_COLUMNS: dict[str, dict[str, str | list[str]]] = {
+    "8 × 8 mesh": {"topology": "mesh", "routing": ["dimension_order"], "traffic": ["uniform"]},
+    "8 × 8 torus": {"topology": "torus", "routing": ["dimension_order"], "traffic": ["uniform"]},
+    "8 × 8 torus, permutations": {"topology": "torus", "traffic": ["bit_complement", "transpose"]},
+}
 
 
 def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
@@ -33,23 +40,29 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
 
 
 def _figure(points: pd.DataFrame, lines: pd.DataFrame) -> Figure:
+    width = 1.0 + 4.2 * len(_COLUMNS)
     figure, axes = plt.subplots(
-        3, 2, figsize=(9.2, 8.6), sharex="col", sharey="row", height_ratios=[2.2, 1.2, 1.5], squeeze=False
+        3, len(_COLUMNS), figsize=(width, 8.6), sharex="col", sharey="row", height_ratios=[2.2, 1.2, 1.5], squeeze=False
     )
-    for column, topology in enumerate(("mesh", "torus")):
-        curves = points[points["topology"] == topology]
-        latency, difference, accepted = axes[:, column]
-        for i, (flits, curve) in enumerate(curves.groupby("packet_flits")):
-            name = f"{flits} flit{'s' if flits != 1 else ''} a packet"
-            line = lines[(lines["topology"] == topology) & (lines["packet_flits"] == flits)]
-            _line(latency, line, "latency", i, f"flitwork, {name}")
-            _marks(latency, curve[curve["stable_booksim"]], "latency", i, f"BookSim 2, {name}")
+    for column, (title, chosen) in zip(axes.T, _COLUMNS.items(), strict=True):
+        latency, difference, accepted = column
+        shown, theirs = _of(points, chosen), _of(lines, chosen)
+        for i, (values, curve) in enumerate(shown.groupby(CURVE, sort=False)):
+            label = name(curve.iloc[0].to_dict()).split(", ")[1]
+            same = (theirs[CURVE] == list(values)).all(axis=1)
+            line = theirs[same].sort_values("offered_load")
+            _line(latency, line, "latency", i, f"flitwork, {label}")
+            _marks(latency, curve[curve["stable_booksim"]], "latency", i, f"BookSim 2, {label}")
             _difference(difference, curve, i)
             _line(accepted, line, "accepted", i)
             _marks(accepted, curve, "accepted", i)
-        _judged(latency, difference, accepted, saturation(points), topology)
-        latency.set_title(f"8 × 8 {topology}")
+            _judged(column, curve, i)
+        difference.axhspan(-LATENCY_PERCENT, LATENCY_PERCENT, color="0.88", zorder=0, label=f"± {LATENCY_PERCENT:g} %")
+        difference.axhline(0, color="0.35", linewidth=1)
+        latency.set_title(title)
+        latency.legend(loc="upper left", fontsize=8)
         accepted.set_xlabel(_LOAD)
+        accepted.set_xlim(left=0)
     first, second, third = axes[:, 0]
     first.set_ylabel("mean packet latency [cycles]")
     first.set_ylim(0, _TOP_CYCLES)
@@ -57,11 +70,14 @@ def _figure(points: pd.DataFrame, lines: pd.DataFrame) -> Figure:
     second.set_ylim(-_WIDEST_PERCENT, _WIDEST_PERCENT)
     third.set_ylabel("accepted load\n[flits/cycle/terminal]")
     third.set_ylim(bottom=0)
-    third.set_xlim(left=0)
-    axes[2, 1].set_xlim(left=0)
-    first.legend(loc="upper left", fontsize=9)
-    second.legend(loc="lower left", fontsize=9)
+    second.legend(loc="lower left", fontsize=8)
     return figure
+
+
+def _of(table: pd.DataFrame, chosen: dict[str, str | list[str]]) -> pd.DataFrame:
+    for column, values in chosen.items():
+        table = table[table[column].isin([values] if isinstance(values, str) else values)]
+    return table
 
 
 def _line(ax: Axes, line: pd.DataFrame, what: str, i: int, name: str | None = None) -> None:
@@ -97,13 +113,9 @@ def _difference(ax: Axes, curve: pd.DataFrame, i: int) -> None:
     )
 
 
-def _judged(latency: Axes, difference: Axes, accepted: Axes, ends: pd.DataFrame, topology: str) -> None:
-    """The band of what is allowed, and for each curve where the requirement ends."""
-    difference.axhspan(-LATENCY_PERCENT, LATENCY_PERCENT, color="0.88", zorder=0, label=f"± {LATENCY_PERCENT:g} %")
-    difference.axhline(0, color="0.35", linewidth=1)
-    rows = ends[ends["topology"] == topology].set_index(CURVE)["throughput_booksim"]
-    for i, throughput in enumerate(rows):
-        for ax in (latency, difference, accepted):
-            label = f"{100 * JUDGED_SHARE:g} % of saturation" if i == 0 and ax is difference else None
-            end = JUDGED_SHARE * throughput
-            ax.axvline(end, color=COLOURS[i], linestyle=":", linewidth=1.2, zorder=1, label=label)
+def _judged(axes: np.ndarray[Any, Any], curve: pd.DataFrame, i: int) -> None:
+    """Where the requirement ends for a curve."""
+    end = JUDGED_SHARE * curve["accepted_booksim"].max()
+    for row, ax in enumerate(axes):
+        label = f"{100 * JUDGED_SHARE:g} % of saturation" if i == 0 and row == 1 else None
+        ax.axvline(end, color=COLOURS[i], linestyle=":", linewidth=1.2, zorder=1, label=label)

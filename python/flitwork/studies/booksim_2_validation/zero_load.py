@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from flitwork.booksim.config_file import parse, read_config
+from flitwork.booksim.mapping import network as booksim_spec
+from flitwork.booksim.settings import Settings
 from flitwork.result import Result
 from flitwork.simulation import simulate
-from flitwork.spec import Mesh, Network, NetworkOptions, Torus, uniform
+from flitwork.spec import Mesh, Network, NetworkOptions, Spec, Torus, uniform
+
+
+def booksim_network(topology: str, setting: str = "") -> Spec:
+    """The table ``network`` of the curves, with one of BookSim's settings changed: ``vc_buf_size = 4``."""
+    routing = {"mesh": "dor", "torus": "dim_order"}[topology]
+    curve = parse(f"topology = {topology}; routing_function = {routing};", "the curve")
+    changed = parse(setting and f"{setting};", "the setting")
+    return booksim_spec(Settings([*read_config(Path(__file__).with_name("booksim.cfg")), *curve, *changed]))
+
+
+def _options(spec: Spec) -> dict[str, Any]:
+    """The flat options of a table ``network``."""
+    tables = ("routing", "router", "channel", "terminal")
+    return {key: value for table in tables for key, value in spec[table].items() if key != "kind"}
+
 
 #: The router of the curves.
-ROUTER: NetworkOptions = {
-    "vcs": 8,
-    "buffer_flits": 8,
-    "routing_delay_cycles": 1,
-    "vc_alloc_delay_cycles": 1,
-    "sw_alloc_delay_cycles": 1,
-    "st_delay_cycles": 1,
-    "latency_cycles": 1,
-    "local_latency_cycles": 1,
-    "tie": "random",
-    "injection_vc": "round_robin",
-}
+ROUTER: NetworkOptions = _options(booksim_network("mesh"))  # type: ignore[assignment]
 _LAST_CREDIT_CYCLES = 50
 
 
@@ -34,29 +42,33 @@ class Measured(NamedTuple):
     topology: str
     hops: int
     flits: int
-    options: NetworkOptions
     cycles: int
+
+    @property
+    def network(self) -> Network:
+        """The network of the setting."""
+        return network(self.topology, _options(booksim_network(self.topology, self.setting)))  # type: ignore[arg-type]
 
 
 MEASURED = (
-    Measured("", "torus", 0, 1, {}, 7),
-    Measured("", "torus", 2, 1, {}, 17),
-    Measured("", "torus", 2, 4, {}, 20),
-    Measured("", "torus", 2, 8, {}, 24),
-    Measured("", "torus", 6, 1, {}, 37),
-    Measured("use_noc_latency = 1", "torus", 6, 1, {"latency_cycles": 2}, 43),
-    Measured("routing_delay = 0", "torus", 6, 1, {"routing_delay_cycles": 0}, 30),
-    Measured("speculative = 1", "torus", 6, 1, {"speculative": True}, 30),
-    Measured("routing_delay = 0, speculative = 1", "torus", 6, 1, {"routing_delay_cycles": 0, "speculative": True}, 23),
-    Measured("st_final_delay = 2", "torus", 6, 1, {"st_delay_cycles": 2}, 44),
-    Measured("routing_delay = 3", "torus", 6, 1, {"routing_delay_cycles": 3}, 51),
-    Measured("vc_buf_size = 1", "torus", 6, 8, {"buffer_flits": 1}, 72),
-    Measured("vc_buf_size = 4", "torus", 6, 8, {"buffer_flits": 4}, 45),
-    Measured("vc_buf_size = 5", "torus", 6, 8, {"buffer_flits": 5}, 44),
-    Measured("", "mesh", 2, 1, {}, 17),
-    Measured("", "mesh", 2, 4, {}, 20),
-    Measured("", "mesh", 14, 1, {}, 77),
-    Measured("", "mesh", 14, 4, {}, 80),
+    Measured("", "torus", 0, 1, 7),
+    Measured("", "torus", 2, 1, 17),
+    Measured("", "torus", 2, 4, 20),
+    Measured("", "torus", 2, 8, 24),
+    Measured("", "torus", 6, 1, 37),
+    Measured("use_noc_latency = 1", "torus", 6, 1, 43),
+    Measured("routing_delay = 0", "torus", 6, 1, 30),
+    Measured("speculative = 1", "torus", 6, 1, 30),
+    Measured("routing_delay = 0; speculative = 1", "torus", 6, 1, 23),
+    Measured("st_final_delay = 2", "torus", 6, 1, 44),
+    Measured("routing_delay = 3", "torus", 6, 1, 51),
+    Measured("vc_buf_size = 1", "torus", 6, 8, 72),
+    Measured("vc_buf_size = 4", "torus", 6, 8, 45),
+    Measured("vc_buf_size = 5", "torus", 6, 8, 44),
+    Measured("", "mesh", 2, 1, 17),
+    Measured("", "mesh", 2, 4, 20),
+    Measured("", "mesh", 14, 1, 77),
+    Measured("", "mesh", 14, 4, 80),
 )
 
 
@@ -97,5 +109,5 @@ def formula(net: Network, hops: pd.Series[int], packet_flits: int) -> pd.Series[
 
 def ours(case: Measured) -> set[int]:
     """The latencies of all packets alone that fit the case: one value."""
-    packets = alone(traffic(network(case.topology, case.options), case.flits).packets)
+    packets = alone(traffic(case.network, case.flits).packets)
     return set(packets.loc[packets["hops"] == case.hops, "packet_latency_cycles"].astype(int))
