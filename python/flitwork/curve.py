@@ -173,6 +173,8 @@ def curve(
     capacity: float | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
     watcher: Watcher | None = None,
     **run: Unpack[RunOptions],
 ) -> Curve:
@@ -186,7 +188,8 @@ def curve(
     below saturation and the lowest above it three more are run, until the two are less than ``resolution`` times
     the capacity apart; 0 adds none. Each run is measured as ``steady`` says (``steady={"relative_ci": 0.01}``), or in a
     fixed window where ``warmup_cycles`` or ``measurement_cycles`` is given. With ``out`` every finished run is stored
-    there at once, and the same call continues after an interruption.
+    there at once, and the same call continues after an interruption. ``engine`` and ``scheduler`` are those of
+    :func:`flitwork.sweep`.
     """
     capacity, top = _limits(network, workload, capacity)
     grid = _loads(loads, top)
@@ -201,8 +204,9 @@ def curve(
         def at(**axis: float) -> tuple[Network, Workload]:
             return network, Workload({**workload.spec, "offered_load": axis[LOAD]})
 
-        axes: dict[str, Any] = {LOAD: values}
-        return sweep(at, seeds=seeds, out=out, jobs=jobs, run=run, watcher=watcher, **axes)
+        where: dict[str, Any] = {"out": out, "jobs": jobs, "engine": engine, "scheduler": scheduler, "watcher": watcher}
+        where[LOAD] = values
+        return sweep(at, seeds=seeds, run=run, **where)
 
     table = sweep_loads(grid)
     for _ in range(_ROUNDS if resolution else 0):

@@ -31,6 +31,8 @@ def steady(
     seeds: Sequence[int] = (1,),
     out: str | Path | None = None,
     jobs: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
     watcher: Watcher | None = None,
     **options: Unpack[SteadyOptions],
 ) -> pd.DataFrame:
@@ -39,7 +41,16 @@ def steady(
     >>> fw.steady(fw.Torus(8, 8), fw.uniform(offered_load=0.2), relative_ci=0.01, seeds=range(1, 6))
 
     ``status`` says how it ended: ``complete``, ``saturated`` or ``not_converged``. With ``out`` finished runs are kept
-    there and not computed again.
+    there and not computed again. ``engine`` and ``scheduler`` are those of :func:`flitwork.sweep`.
     """
     run: RunOptions = {"steady": dict(options)}
-    return sweep(lambda: (network, workload), seeds=seeds, out=out, jobs=jobs, watcher=watcher, run=run)
+    return sweep(
+        lambda: (network, workload),
+        seeds=seeds,
+        out=out,
+        jobs=jobs,
+        engine=engine,
+        scheduler=scheduler,
+        run=run,
+        watcher=watcher,
+    )

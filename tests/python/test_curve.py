@@ -106,6 +106,7 @@ def test_a_curve_that_is_saturated_from_the_start_looks_below() -> None:
         ({"capacity": 0.0}, "capacity"),
         ({"loads": [5.0]}, "offered_load"),
         ({"steady": {"relative_ci": 0}}, r"run\.steady\.relative_ci"),
+        ({"engine": "cloud"}, "engine"),
         ({"steady": {}, "warmup_cycles": 5}, r"run\.warmup_cycles"),
     ],
 )

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from conftest import Cli
 from flitwork.histogram import Histogram, merge
+from flitwork.spec import RunOptions
 
 NET = fw.Torus(4, 4, vcs=4)
 WORK = fw.uniform(offered_load=0.3, packet_flits=4)
@@ -130,3 +131,38 @@ def test_steady_is_a_table_of_seeds(tmp_path: Path) -> None:
     assert fw.steady(NET, WORK, seeds=[1, 2], relative_ci=0.05, out=tmp_path).equals(table)
     with pytest.raises(fw.ConfigError, match=r"run\.steady\.relative_ci"):
         fw.steady(NET, WORK, relative_ci=2.0)
+
+
+@pytest.mark.slow
+def test_steady_runs_agree_with_long_fixed_ones(tmp_path: Path) -> None:
+    """At 31, 62 and 85 % of saturation: no bias, and the stated share of intervals contains the mean."""
+    net = fw.Torus(8, 8, vcs=8, buffer_flits=16)
+    hits = []
+    for load in (0.2, 0.4, 0.55):
+        work = fw.uniform(offered_load=load, packet_flits=8)
+        table = fw.steady(net, work, seeds=range(1, 41))
+        window: RunOptions = {"warmup_cycles": 20_000, "measurement_cycles": 300_000}
+        long = fw.sweep(lambda work=work: (net, work), seeds=range(1001, 1005), run=window)
+        truth = long["packet_latency_mean_cycles"].mean()
+        assert set(table["status"]) == {"complete"}
+        assert table["packet_latency_mean_cycles"].mean() == pytest.approx(truth, rel=0.005)
+        assert table["accepted_load_flits_per_cycle"].mean() == pytest.approx(load, rel=0.005)
+        error = (table["packet_latency_mean_cycles"] - truth).abs()
+        hits += list(error <= table["packet_latency_ci_half_width_cycles"])
+    # 120 intervals of 95 %: fewer than 0.89 or all of them would be 3 standard deviations off.
+    assert 0.89 <= np.mean(hits) <= 1.0
+
+
+@pytest.mark.slow
+def test_intervals_of_a_queue_contain_the_mean_of_theory() -> None:
+    """One terminal that sends to itself is a Geo/D/1 queue: the mean wait is load / 2 * (L - 1) / (1 - load)."""
+    net, flits, alone = fw.Mesh(1, vcs=8, buffer_flits=64), 8, 9
+    for load, relative_ci in ((0.5, 0.02), (0.8, 0.05)):
+        work = fw.uniform(offered_load=load, packet_flits=flits)
+        table = fw.steady(net, work, seeds=range(1, 201), relative_ci=relative_ci, max_cycles=4_000_000)
+        assert table["packet_latency_min_cycles"].min() == alone
+        truth = alone + load / 2 * (flits - 1) / (1 - load)
+        error = table["packet_latency_mean_cycles"] - truth
+        assert abs(error.mean()) < 0.01 * truth
+        # A run that ends when its interval is narrow is more often than not one whose interval is too narrow.
+        assert 0.88 <= (error.abs() <= table["packet_latency_ci_half_width_cycles"]).mean() <= 0.99

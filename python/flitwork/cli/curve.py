@@ -8,7 +8,20 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from flitwork.cli.options import AsJson, Controllers, IsMesh, Jobs, PacketFlits, Settings, Size, What, Wrap, components
+from flitwork.cli.options import (
+    AsJson,
+    Controllers,
+    Engine,
+    IsMesh,
+    Jobs,
+    PacketFlits,
+    Scheduler,
+    Settings,
+    Size,
+    What,
+    Wrap,
+    components,
+)
 from flitwork.cli.output import guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.simulation import parts, topology, topology_name
@@ -51,6 +64,8 @@ def curve(
     settings: Settings = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of tables, figure and finished runs.")] = None,
     jobs: Jobs = None,
+    engine: Engine = "local",
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Sweep the offered load of a traffic pattern: latency and accepted load with confidence intervals, and a figure.
@@ -76,7 +91,7 @@ def curve(
     try:
         found = find_curve(
             network, workload, asked, seeds=range(1, seeds + 1), resolution=resolution,
-            out=folder, jobs=jobs, watcher=watcher(), **run,
+            out=folder, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher(), **run,
         )  # fmt: skip
     except KeyboardInterrupt:
         note(f"what is finished is stored in {escape(str(folder))}; the same command continues there")
