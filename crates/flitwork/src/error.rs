@@ -64,6 +64,17 @@ impl Error {
         Error::Config { path: path.into(), value: value.to_string(), expected: expected.into(), hint: hint.into() }
     }
 
+    /// The same fault of a configuration, found in table `to` instead of `from`.
+    pub(crate) fn moved(self, from: &str, to: &str) -> Self {
+        match self {
+            Error::Config { path, value, expected, hint } => {
+                let path = path.strip_prefix(from).map_or(path.clone(), |rest| format!("{to}{rest}"));
+                Error::Config { path, value, expected, hint }
+            }
+            other => other,
+        }
+    }
+
     /// Whether the fault lies in what the user wrote (as opposed to in the run).
     pub fn is_config(&self) -> bool {
         matches!(self, Error::Config { .. })

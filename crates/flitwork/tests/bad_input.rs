@@ -69,6 +69,29 @@ fn every_fault_names_its_field_and_value() {
         ("/workload", json!({ "kind": "uniform", "offered_load": -0.1 }), "workload.offered_load", "-0.1"),
         ("/workload", json!({ "kind": "uniform", "offered_load": 1.5 }), "workload.offered_load", "1.5"),
         ("/workload", json!({ "kind": "uniform" }), "workload.offered_load", "nothing"),
+        ("/workload", traffic("packet_flits", json!("long")), "workload.packet_flits", "long"),
+        ("/workload", traffic("packet_flits", json!(-4)), "workload.packet_flits", "-4"),
+        ("/workload", traffic("packet_flits", json!([])), "workload.packet_flits", "[]"),
+        ("/workload", traffic("packet_flits", shares(0, 1.0)), "workload.packet_flits[1].flits", "0"),
+        ("/workload", traffic("packet_flits", shares(4, -1.0)), "workload.packet_flits[1].share", "-1"),
+        ("/workload", traffic("process", json!({ "kind": "of_off" })), "workload.process.kind", "of_off"),
+        ("/workload", traffic("process", on_off(0.5, 10.0)), "workload.process.mean_burst_cycles", "0.5"),
+        ("/workload", traffic("process", on_off(10.0, 1e12)), "workload.process.mean_idle_cycles", "1000000000000"),
+        ("/workload", traffic("process", on_off(10.0, 500.0)), "workload.process.mean_idle_cycles", "500"),
+        ("/workload", burst(0, 0.0), "workload.packets", "0"),
+        ("/workload", burst(3, -0.1), "workload.rate", "-0.1"),
+        ("/workload", burst(3, 1.5), "workload.rate", "1.5"),
+        ("/background", json!({ "kind": "uniform", "offered_load": 0 }), "background.offered_load", "0"),
+        ("/background", json!({ "kind": "all_to_all", "algorithm": "a2a" }), "background.kind", "all_to_all"),
+        ("/background", burst(3, 0.0), "background.kind", "burst"),
+        (
+            "/background",
+            json!({ "kind": "traffic", "offered_load": 0.1, "pattern": { "kind": "hotspot", "terminals": [99] } }),
+            "background.pattern.terminals[0]",
+            "99",
+        ),
+        ("/network/terminal/source_queue", json!("fair"), "network.terminal.source_queue", "fair"),
+        ("/run/record", json!({ "delivery_window_cycles": -5 }), "run.record.delivery_window_cycles", "-5"),
         ("/run/measurement_cycles", json!(0), "run.measurement_cycles", "0"),
         ("/run/watchdog_cycles", json!(0), "run.watchdog_cycles", "0"),
         ("/run/sede", json!(3), "run.sede", "3"),
@@ -78,6 +101,24 @@ fn every_fault_names_its_field_and_value() {
         assert_eq!((found_path.as_str(), found_value.trim_matches('"')), (path, shown.trim_matches('"')), "{at}");
         assert!(!expected.is_empty());
     }
+}
+
+fn traffic(field: &str, value: Value) -> Value {
+    let mut workload = json!({ "kind": "uniform", "offered_load": 0.1 });
+    workload[field] = value;
+    workload
+}
+
+fn shares(flits: u32, share: f64) -> Value {
+    json!([{ "flits": 1, "share": 1.0 }, { "flits": flits, "share": share }])
+}
+
+fn on_off(burst: f64, idle: f64) -> Value {
+    json!({ "kind": "on_off", "mean_burst_cycles": burst, "mean_idle_cycles": idle })
+}
+
+fn burst(packets: u32, rate: f64) -> Value {
+    json!({ "kind": "burst", "pattern": { "kind": "transpose" }, "packets": packets, "rate": rate })
 }
 
 /// The error for the good specification with another routing, VCs and switching.
@@ -172,6 +213,11 @@ fn an_open_loop_that_ends_before_its_measurement_is_refused() {
         assert!(e.contains(&format!("run.max_cycles = {max_cycles}: expected at least 150")), "{e}");
     }
     assert!(plan(150).is_ok());
+    let mut beside = good();
+    beside["background"] = json!({ "kind": "uniform", "offered_load": 0.1 });
+    beside["run"] = json!({ "warmup_cycles": 100, "max_cycles": 100 });
+    let e = spec::from_json(&beside.to_string()).and_then(|s| Plan::new(&s)).unwrap_err().to_string();
+    assert!(e.contains("run.max_cycles = 100: expected at least 101 cycles"), "{e}");
 }
 
 #[test]
@@ -201,7 +247,7 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 /// Paths of all fields a specification can have.
-const FIELDS: [&str; 26] = [
+const FIELDS: [&str; 32] = [
     "/network",
     "/workload",
     "/run",
@@ -226,6 +272,12 @@ const FIELDS: [&str; 26] = [
     "/workload/algorithm",
     "/workload/message_flits",
     "/workload/offered_load",
+    "/workload/kind",
+    "/workload/packet_flits",
+    "/workload/process",
+    "/workload/packets",
+    "/background",
+    "/network/terminal/source_queue",
     "/run/memory_limit_mb",
     "/run/max_cycles",
 ];

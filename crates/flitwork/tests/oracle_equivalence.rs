@@ -7,10 +7,11 @@ mod oracle;
 
 use flitwork::measure::{PacketRecord, SimulationResult};
 use flitwork::routing::{Header, Tie};
-use flitwork::schedule::Schedule;
-use flitwork::spec::{NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
+use flitwork::spec::{NetworkSpec, RecordSpec, RunSpec, SimulationSpec};
+use flitwork::traffic::{Created, Traffic};
 use flitwork::{Plan, Workload, simulate};
-use oracle::{Load, Outcome, TracePacket, cases, run};
+use oracle::cases::{self, Case};
+use oracle::{Beside, Load, Outcome, TracePacket, run_beside};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::cell::Cell;
@@ -51,8 +52,9 @@ where
 }
 
 /// The plan of a valid specification, `None` of an invalid one.
-fn plan(network: &NetworkSpec, workload: &WorkloadSpec, run: RunSpec) -> Result<Option<Plan>, TestCaseError> {
-    let spec = SimulationSpec { network: network.clone(), workload: workload.clone(), run };
+fn plan(case: &Case, run: RunSpec) -> Result<Option<Plan>, TestCaseError> {
+    let Case { network, workload, background } = case.clone();
+    let spec = SimulationSpec { network, workload, background, run };
     match Plan::new(&spec) {
         Ok(plan) => Ok(Some(plan)),
         Err(error) if error.is_config() => Ok(None),
@@ -71,7 +73,7 @@ fn recording(seed: u64, warmup_cycles: u64, measurement_cycles: u64, max_cycles:
         measurement_cycles: Some(measurement_cycles),
         max_cycles,
         watchdog_cycles: WATCHDOG,
-        record: RecordSpec { packets: true, ..RecordSpec::default() },
+        record: RecordSpec { packets: true, delivery_window_cycles: 1 + seed % 50, ..RecordSpec::default() },
         ..RunSpec::default()
     }
 }
@@ -104,85 +106,132 @@ fn compare(kernel: &[PacketRecord], oracle: &Outcome, end: u64) -> Result<(), Te
     }
 }
 
-/// The packets that the kernel drew, for the oracle.
-fn trace(plan: &Plan, records: &[PacketRecord]) -> Result<Vec<TracePacket>, TestCaseError> {
-    // Several controllers mix the packets of their messages; the queue has one message after the other.
-    let mut records = records.to_vec();
-    records.sort_by_key(|r| (r.src, r.message, r.sequence));
-    for message in records.chunk_by(|a, b| (a.src, a.message) == (b.src, b.message)) {
-        check_cut(plan, message)?;
+/// The packets that terminals create up to cycle `end`, for the oracle: whole or, where the tie rule splits them, in two.
+fn trace(plan: &Plan, traffic: &Traffic, end: u64) -> Vec<TracePacket> {
+    let terminals = plan.params.terminals as u32;
+    let mut trace = Vec::new();
+    for src in 0..terminals {
+        let created = traffic.packets(src, terminals).take_while(|packet| packet.cycle <= end);
+        for (message, packet) in created.enumerate() {
+            trace.extend(
+                cut(plan, src, &packet).into_iter().map(|part| TracePacket { message: message as u32, ..part }),
+            );
+        }
     }
-    let packet = |r: &PacketRecord| TracePacket {
-        src: r.src,
-        dst: r.dst,
-        flits: r.flits,
-        created: r.created,
-        minus: r.minus,
-        wraps: r.wraps,
-        message: r.message,
-    };
-    Ok(records.iter().map(packet).collect())
+    trace
 }
 
-/// One packet as drawn: whole or, where the tie rule splits it, in two; the second half may not have been taken yet.
-fn check_cut(plan: &Plan, packets: &[PacketRecord]) -> Result<(), TestCaseError> {
-    let Workload::Open(traffic) = &plan.workload else { panic!("an open loop") };
-    let flits = traffic.packet_flits;
+/// One packet as it is sent.
+fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
     let coords = |terminal: u32| plan.grid.coords(terminal / plan.params.concentration as u32);
-    let (src, dst) = (coords(packets[0].src), coords(packets[0].dst));
+    let (from, to) = (coords(src), coords(packet.dst));
+    let flits = packet.flits;
     let routing = plan.routing.dimension_order().expect("plain dimension order");
-    let tie = routing.has_tie(&plan.grid, &src, &dst);
-    // Coins that favour the way it took must lead to the header it has.
-    let expected = if routing.tie == Tie::Split && tie && flits > 1 {
-        vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)]
-    } else if routing.tie == Tie::Split {
-        vec![(flits, 0)]
-    } else {
-        vec![(flits, packets[0].minus)]
+    let parts = match routing.tie {
+        Tie::Split if flits > 1 && routing.has_tie(&plan.grid, &from, &to) => {
+            vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)]
+        }
+        Tie::Split => vec![(flits, 0)],
+        _ => vec![(flits, packet.coins)],
     };
-    prop_assert!(packets.len() <= expected.len());
-    for (packet, (flits, coins)) in packets.iter().zip(expected) {
-        let header = routing.header(&plan.grid, &src, &dst, coins);
-        prop_assert_eq!(header, Header { minus: packet.minus, wraps: packet.wraps });
-        prop_assert_eq!((packet.dst, packet.flits, packet.created), (packets[0].dst, flits, packets[0].created));
+    let part = |(flits, coins)| {
+        let Header { minus, wraps } = routing.header(&plan.grid, &from, &to, coins);
+        TracePacket { src, dst: packet.dst, flits, created: packet.cycle, minus, wraps, message: 0 }
+    };
+    parts.into_iter().map(part).collect()
+}
+
+fn beside(plan: &Plan, end: u64) -> Beside {
+    let background = plan.background.as_ref().map_or(Vec::new(), |traffic| trace(plan, traffic, end));
+    Beside { background, start: plan.start_cycle }
+}
+
+/// What the result says of how much was created and arrived, and when, follows from the records of the packets.
+fn check_sums(plan: &Plan, result: &SimulationResult, delivery_window_cycles: u64) -> Result<(), TestCaseError> {
+    let end = plan.start_cycle + result.completion_cycles;
+    let measured = if plan.workload.completes() { plan.start_cycle..end + 1 } else { plan.spec.run.fixed_window() };
+    let cycles = result.measurement_cycles;
+    for background in [false, true] {
+        let arrived: Vec<&PacketRecord> =
+            result.packet_records.iter().filter(|r| r.background == background && r.arrived <= end).collect();
+        let beside = result.background.as_ref();
+        let (packets, latency, deliveries) = match beside {
+            Some(beside) if background => (beside.packets, beside.packet_latency, beside.deliveries.as_ref()),
+            None if background => continue,
+            _ => (result.packets, result.packet_latency, result.deliveries.as_ref()),
+        };
+        prop_assert_eq!(packets, arrived.len() as u64);
+        let latencies: Vec<u64> =
+            arrived.iter().filter(|r| measured.contains(&r.created)).map(|r| r.arrived - r.created).collect();
+        prop_assert_eq!(latency.count, latencies.len() as u64);
+        prop_assert_eq!(latency.max_cycles, latencies.iter().copied().max());
+        let mut windows = vec![(0, 0); (result.completion_cycles / delivery_window_cycles) as usize + 1];
+        for record in arrived.iter().filter(|r| r.arrived >= plan.start_cycle) {
+            let window = &mut windows[((record.arrived - plan.start_cycle) / delivery_window_cycles) as usize];
+            *window = (window.0 + 1, window.1 + u64::from(record.flits));
+        }
+        let deliveries = deliveries.expect("they were asked for");
+        let found: Vec<(u64, u64)> = deliveries.packets.iter().copied().zip(deliveries.flits.iter().copied()).collect();
+        prop_assert_eq!(found, windows);
+        if let (true, Some(beside), Some(traffic)) = (background, beside, &plan.background) {
+            let all = trace(plan, traffic, end);
+            let flits: u64 = all.iter().filter(|p| measured.contains(&p.created)).map(|p| u64::from(p.flits)).sum();
+            let offered = flits as f64 / (cycles * plan.params.terminals as u64) as f64;
+            prop_assert!((beside.offered_load - offered).abs() < 1e-9, "{} {offered}", beside.offered_load);
+        }
     }
     Ok(())
 }
 
-fn check_open((network, workload): &(NetworkSpec, WorkloadSpec), run_spec: RunSpec) -> Result<bool, TestCaseError> {
-    let Some(plan) = plan(network, workload, run_spec)? else { return Ok(false) };
-    let result = simulated(&plan)?;
-    let end = result.completion_cycles;
-    let outcome = run(network, Load::Trace(trace(&plan, &result.packet_records)?), end + 1, WATCHDOG);
-    compare(&result.packet_records, &outcome, end)?;
-    Ok(true)
-}
-
-fn check_closed(network: &NetworkSpec, plan: &Plan) -> Result<(), TestCaseError> {
-    let Workload::Closed { schedule, packet_flits } = &plan.workload else { panic!("a closed loop") };
+fn check(network: &NetworkSpec, plan: &Plan) -> Result<(), TestCaseError> {
     let result = simulated(plan)?;
-    let end = result.completion_cycles;
-    // A hundred cycles more, should the oracle be later.
-    let outcome = run(network, Load::Schedule { schedule, packet_flits: *packet_flits }, end + 100, WATCHDOG);
-    compare(&result.packet_records, &outcome, u64::MAX)?;
-    // A program may go on computing after the last arrival.
-    prop_assert!(outcome.packets.iter().all(|p| p.arrived <= end));
-    Ok(())
+    let end = plan.start_cycle + result.completion_cycles;
+    let (load, more) = match &plan.workload {
+        // Some cycles more, should the oracle be later.
+        Workload::Closed { schedule, packet_flits } => (Load::Schedule { schedule, packet_flits: *packet_flits }, 100),
+        Workload::Finite(traffic) => (Load::Trace(trace(plan, traffic, u64::MAX - 1)), 100),
+        Workload::Open(traffic) => (Load::Trace(trace(plan, traffic, end)), 1),
+    };
+    let outcome = run_beside(network, load, &beside(plan, end + more), end + more, WATCHDOG);
+    // Beside a background, what the oracle does after the end has no counterpart.
+    let compared = if plan.workload.completes() && plan.background.is_none() { u64::MAX } else { end };
+    compare(&result.packet_records, &outcome, compared)?;
+    if plan.workload.completes() {
+        let of_workload = |r: &&PacketRecord| !r.background;
+        // A program may go on computing after the last arrival.
+        prop_assert!(outcome.packets.iter().filter(of_workload).all(|p| p.arrived <= end));
+        let last = result.packet_records.iter().filter(of_workload).map(|r| r.arrived).max();
+        let ends_with_an_arrival = matches!(plan.workload, Workload::Finite(_));
+        prop_assert!(!ends_with_an_arrival || last.is_none_or(|last| last == end));
+    }
+    check_sums(plan, &result, plan.spec.run.record.delivery_window_cycles)
 }
 
 #[test]
 fn open_loop_packets_arrive_as_in_the_oracle() {
     let strategy = (cases::open_loop(), any::<u64>(), 0..60u64, 1..120u64);
     for_all("open loop", 220, 11_000, strategy, |(case, seed, warmup, measurement)| {
-        check_open(&case, recording(seed, warmup, measurement, 600))
+        let Some(plan) = plan(&case, recording(seed, warmup, measurement, 600))? else { return Ok(false) };
+        check(&case.network, &plan)?;
+        Ok(true)
+    });
+}
+
+#[test]
+fn bursts_arrive_as_in_the_oracle() {
+    let strategy = (cases::burst(), any::<u64>(), 0..60u64);
+    for_all("bursts", 120, 6_000, strategy, |(case, seed, warmup)| {
+        let Some(plan) = plan(&case, recording(seed, warmup, 1, 1_000_000))? else { return Ok(false) };
+        check(&case.network, &plan)?;
+        Ok(true)
     });
 }
 
 #[test]
 fn all_to_all_packets_arrive_as_in_the_oracle() {
-    for_all("all-to-all", 120, 6_000, cases::closed_loop(), |(network, workload)| {
-        let Some(plan) = plan(&network, &workload, recording(1, 0, 1, 1_000_000))? else { return Ok(false) };
-        check_closed(&network, &plan)?;
+    for_all("all-to-all", 120, 6_000, (cases::closed_loop(), 0..60u64), |(case, warmup)| {
+        let Some(plan) = plan(&case, recording(1, warmup, 1, 1_000_000))? else { return Ok(false) };
+        check(&case.network, &plan)?;
         Ok(true)
     });
 }
@@ -190,16 +239,11 @@ fn all_to_all_packets_arrive_as_in_the_oracle() {
 /// Sends, receives, computing and waits in any order: the schedule replaces an all-to-all in its plan.
 #[test]
 fn packets_of_random_programs_arrive_as_in_the_oracle() {
-    for_all("programs", 100, 4_000, cases::program(), |(network, schedule, packet_flits): (_, Schedule, u32)| {
-        let workload = WorkloadSpec::AllToAll {
-            algorithm: "a2a".into(),
-            message_flits: packet_flits,
-            packet_flits,
-            sync: Default::default(),
-        };
-        let Some(mut plan) = plan(&network, &workload, recording(1, 0, 1, 1_000_000))? else { return Ok(false) };
+    for_all("programs", 100, 4_000, (cases::program(), 0..60u64), |((case, schedule), warmup)| {
+        let Some(mut plan) = plan(&case, recording(1, warmup, 1, 1_000_000))? else { return Ok(false) };
+        let Workload::Closed { packet_flits, .. } = plan.workload else { panic!("an all-to-all") };
         plan.workload = Workload::Closed { schedule, packet_flits };
-        check_closed(&network, &plan)?;
+        check(&case.network, &plan)?;
         Ok(true)
     });
 }

@@ -1,7 +1,7 @@
-//! The load at which traffic of fixed flows saturates a channel.
+//! The load at which traffic of fixed flows saturates a channel. And how long a burst of traffic takes at least.
 
 use super::stretches::Stretches;
-use super::{ClassLoad, Saturation};
+use super::{Bound, ClassLoad, Limits, Saturation};
 use crate::routing::{DimensionOrder, Tie};
 use crate::topology::Grid;
 
@@ -43,8 +43,33 @@ pub fn flow_saturation(
     (Saturation { load_flits_per_cycle: 1.0 / largest, classes }, received.into_iter().fold(0.0, f64::max))
 }
 
+/// What every terminal sends in a burst.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrafficNeeds {
+    /// Flits of a terminal that sends.
+    pub flits: f64,
+    /// Largest sum of shares of the terminals' flits that one terminal receives.
+    pub largest_received_share: f64,
+    /// Cycle in which the last packet of a terminal is created [cycles].
+    pub last_creation_cycles: f64,
+}
+
+/// Lower bounds on the time of a burst, given the loads of the channels at 1 flit/cycle/terminal. A burst is one phase.
+pub fn traffic_bound(channels: &Saturation, needs: &TrafficNeeds, controllers: u32) -> Bound {
+    let width = f64::from(controllers);
+    let link_load_cycles = needs.flits * channels.classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
+    let limits = Limits {
+        ejection_cycles: needs.flits * needs.largest_received_share / width,
+        injection_cycles: (needs.flits / width).max(needs.last_creation_cycles),
+        link_load_cycles,
+        bisection_cycles: None,
+    };
+    limits.bound(link_load_cycles)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::Limit;
     use super::*;
 
     fn limit(grid: &Grid, to: impl Fn(u32) -> u32) -> f64 {
@@ -89,6 +114,24 @@ mod tests {
                 assert!((class.max_flits - want).abs() < 1e-12, "{grid:?} {tie:?} {class:?}: {want}");
             }
         }
+    }
+
+    /// Yokota et al.'s bursts of 10 packets of 8 flits on the 32 x 32 torus: transpose needs 80 * 15.5 cycles for its links,
+    /// complement 80 * 8, and both 80 to inject.
+    #[test]
+    fn a_burst_needs_what_its_busiest_channel_carries() {
+        let grid = Grid::torus(&[32, 32]);
+        let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Random };
+        let bound = |to: &dyn Fn(u32) -> u32, last_creation_cycles: f64| {
+            let flows: Vec<_> = (0..1024).map(|from| (from, to(from), 1.0)).filter(|f| f.0 != f.1).collect();
+            let (channels, largest_received_share) = flow_saturation(&grid, &routing, 1, &flows);
+            traffic_bound(&channels, &TrafficNeeds { flits: 80.0, largest_received_share, last_creation_cycles }, 1)
+        };
+        let transpose = bound(&|i| i % 32 * 32 + i / 32, 0.0);
+        assert_eq!((transpose.link_load_cycles, transpose.injection_cycles), (80.0 * 15.5, 80.0));
+        assert_eq!((transpose.tightest, transpose.tightest_cycles), (Limit::LinkLoad, 80.0 * 15.5));
+        assert_eq!(bound(&|i| 1023 - i, 0.0).tightest_cycles, 640.0);
+        assert_eq!(bound(&|i| 1023 - i, 5000.0).tightest, Limit::Injection);
     }
 
     #[test]

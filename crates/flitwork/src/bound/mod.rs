@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use any_routing::{even_flow_saturation, even_link_loads, even_uniform_saturation};
 pub use bisection::{Bisection, bisection, bisection_units};
-pub use flows::flow_saturation;
+pub use flows::{TrafficNeeds, flow_saturation, traffic_bound};
 pub use link_loads::{ClassLoad, LinkLoads, PhaseLoad, link_loads};
 pub use terminals::{TerminalLimits, TerminalTimes, terminal_times};
 pub use uniform::{Saturation, uniform_saturation};
@@ -116,24 +116,44 @@ pub fn bound(
         placement.router_of.iter().for_each(|&r| ranks_at[r as usize] += 1);
         bisection(grid, &ranks_at).messages * f64::from(flits)
     });
-    // From the most to the least specific: of equal bounds the last is named.
-    let candidates = [
-        (terminals.ejection_cycles, Limit::Ejection),
-        (terminals.injection_cycles, Limit::Injection),
-        (loads.max_flits, Limit::LinkLoad),
-        (bisection_cycles.unwrap_or(0.0), Limit::Bisection),
-    ];
-    let (tightest_cycles, tightest) =
-        candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, Limit::LinkLoad));
-    Ok(Bound {
-        bisection_cycles,
-        link_load_cycles: loads.max_flits,
-        injection_cycles: terminals.injection_cycles,
+    let limits = Limits {
         ejection_cycles: terminals.ejection_cycles,
-        tightest_cycles,
-        tightest,
-        phase_model_cycles: loads.phase_sum_flits,
-    })
+        injection_cycles: terminals.injection_cycles,
+        link_load_cycles: loads.max_flits,
+        bisection_cycles,
+    };
+    Ok(limits.bound(loads.phase_sum_flits))
+}
+
+/// Lower bounds of one thing each [cycles].
+struct Limits {
+    ejection_cycles: f64,
+    injection_cycles: f64,
+    link_load_cycles: f64,
+    bisection_cycles: Option<f64>,
+}
+
+impl Limits {
+    /// All of them, and which is the tightest: of equal bounds the more general one is named.
+    fn bound(self, phase_model_cycles: f64) -> Bound {
+        let candidates = [
+            (self.ejection_cycles, Limit::Ejection),
+            (self.injection_cycles, Limit::Injection),
+            (self.link_load_cycles, Limit::LinkLoad),
+            (self.bisection_cycles.unwrap_or(0.0), Limit::Bisection),
+        ];
+        let (tightest_cycles, tightest) =
+            candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, Limit::LinkLoad));
+        Bound {
+            bisection_cycles: self.bisection_cycles,
+            link_load_cycles: self.link_load_cycles,
+            injection_cycles: self.injection_cycles,
+            ejection_cycles: self.ejection_cycles,
+            tightest_cycles,
+            tightest,
+            phase_model_cycles,
+        }
+    }
 }
 
 /// The loads of all messages of a schedule: exact under plain dimension order, spread evenly over the channels of each

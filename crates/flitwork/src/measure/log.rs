@@ -1,7 +1,8 @@
 //! What is noted of each packet: counts and latencies always, whole records where asked for.
 
 use super::batches::Totals;
-use super::{LatencyRecorder, PacketRecord};
+use super::deliveries::DeliveryRecorder;
+use super::{DeliveryWindows, LatencyRecorder, PacketRecord};
 use crate::mix::mix;
 use std::ops::Range;
 
@@ -15,61 +16,138 @@ pub(crate) struct Arrival {
     pub flits: u32,
     pub created: u64,
     pub injected: u64,
+    pub background: bool,
+}
+
+/// What is noted of the packets of the workload, or of those of the background.
+#[derive(Debug)]
+pub(crate) struct ClassLog {
+    /// Creation cycles of the packets that are measured.
+    window: Range<u64>,
+    /// Packets that controllers took.
+    pub taken: u64,
+    /// Measured packets that controllers took, and those that arrived.
+    pub measured_taken: u64,
+    measured_arrived: u64,
+    /// Flits of measured packets that controllers took.
+    pub measured_taken_flits: u64,
+    /// Everything that has arrived, measured or not.
+    pub totals: Totals,
+    pub packet_latency: LatencyRecorder,
+    pub network_latency: LatencyRecorder,
+    /// Flits that arrived in the measurement, whenever they were created, by source.
+    pub delivered_flits: Vec<u64>,
+    /// Which terminals have sent anything.
+    pub has_sent: Vec<bool>,
+    measured_hops: u64,
+    deliveries: Option<DeliveryRecorder>,
+}
+
+impl ClassLog {
+    /// A log for a network of so many terminals that measures packets created in `window`.
+    pub fn new(window: Range<u64>, terminals: usize, deliveries: Option<DeliveryRecorder>) -> Self {
+        ClassLog {
+            window,
+            taken: 0,
+            measured_taken: 0,
+            measured_arrived: 0,
+            measured_taken_flits: 0,
+            totals: Totals::default(),
+            packet_latency: LatencyRecorder::new(),
+            network_latency: LatencyRecorder::new(),
+            delivered_flits: vec![0; terminals],
+            has_sent: vec![false; terminals],
+            measured_hops: 0,
+            deliveries,
+        }
+    }
+
+    #[inline]
+    fn taken(&mut self, terminal: usize, created: u64, flits: u16) {
+        self.taken += 1;
+        self.has_sent[terminal] = true;
+        if self.window.contains(&created) {
+            self.measured_taken += 1;
+            self.measured_taken_flits += u64::from(flits);
+        }
+    }
+
+    fn arrived(&mut self, packet: &Arrival, now: u64) {
+        self.totals.packets += 1;
+        self.totals.flits += u64::from(packet.flits);
+        self.totals.packet_latency = self.totals.packet_latency.wrapping_add(now - packet.created);
+        self.totals.network_latency = self.totals.network_latency.wrapping_add(now - packet.injected);
+        if self.window.contains(&packet.created) {
+            self.measured_arrived += 1;
+            self.measured_hops += u64::from(packet.hops);
+            self.packet_latency.record(now - packet.created);
+            self.network_latency.record(now - packet.injected);
+        }
+        if self.window.contains(&now) {
+            self.delivered_flits[packet.src as usize] += u64::from(packet.flits);
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.arrived(packet.flits, now);
+        }
+    }
+
+    fn measured_under_way(&self) -> u64 {
+        self.measured_taken - self.measured_arrived
+    }
+
+    /// Mean channels on the way of a measured packet, if there was one.
+    pub fn mean_hops(&self) -> Option<f64> {
+        (self.measured_arrived > 0).then(|| self.measured_hops as f64 / self.measured_arrived as f64)
+    }
+
+    /// What arrived by window, up to cycle `end`, where that was asked for.
+    pub fn deliveries(&mut self, end: u64) -> Option<DeliveryWindows> {
+        self.deliveries.take().map(|deliveries| deliveries.finish(end))
+    }
 }
 
 /// Takes note of packets as they are taken, injected and delivered.
 #[derive(Debug)]
 pub(crate) struct PacketLog {
-    /// Creation cycles of the packets that are measured.
-    window: Range<u64>,
-    /// Measured packets that controllers took, and those that arrived.
-    pub measured_taken: u64,
-    pub measured_arrived: u64,
-    /// Flits of measured packets that controllers took.
-    pub measured_taken_flits: u64,
-    /// Everything that has arrived, measured or not.
-    pub totals: Totals,
-    pub last_arrival: u64,
-    pub packet_latency: LatencyRecorder,
-    pub network_latency: LatencyRecorder,
-    /// Flits that arrived in the measurement, whenever they were created, by source.
-    pub delivered_flits: Vec<u64>,
-    measured_hops: u64,
+    pub workload: ClassLog,
+    pub background: Option<ClassLog>,
     digest: u64,
     records: Option<Vec<PacketRecord>>,
 }
 
 impl PacketLog {
-    /// A log of a network of so many terminals that measures packets created in `window`, and keeps whole records if `keep`.
-    pub fn new(window: Range<u64>, terminals: usize, keep: bool) -> Self {
-        PacketLog {
-            window,
-            measured_taken: 0,
-            measured_arrived: 0,
-            measured_taken_flits: 0,
-            totals: Totals::default(),
-            last_arrival: 0,
-            packet_latency: LatencyRecorder::new(),
-            network_latency: LatencyRecorder::new(),
-            delivered_flits: vec![0; terminals],
-            measured_hops: 0,
-            digest: 0,
-            records: keep.then(Vec::new),
+    /// A log that keeps whole records if `keep`.
+    pub fn new(workload: ClassLog, background: Option<ClassLog>, keep: bool) -> Self {
+        PacketLog { workload, background, digest: 0, records: keep.then(Vec::new) }
+    }
+
+    #[inline]
+    fn class(&mut self, background: bool) -> &mut ClassLog {
+        match &mut self.background {
+            Some(log) if background => log,
+            _ => &mut self.workload,
         }
     }
 
     /// Measures the packets created in `window` from now on; no cycle up to now is in it.
-    pub fn measure(&mut self, window: Range<u64>) {
-        self.window = window;
+    pub fn measure(&mut self, window: &Range<u64>) {
+        self.workload.window = window.clone();
+        if let Some(log) = &mut self.background {
+            log.window = window.clone();
+        }
     }
 
-    /// A controller took a packet of `flits` that was created in cycle `created`. Returns the index of its record.
+    /// A controller of `terminal` took a packet of `flits` that was created in cycle `created`. Returns the index of its record.
     #[inline]
-    pub fn taken(&mut self, created: u64, flits: u16, record: impl FnOnce() -> PacketRecord) -> u32 {
-        if self.window.contains(&created) {
-            self.measured_taken += 1;
-            self.measured_taken_flits += u64::from(flits);
-        }
+    pub fn taken(
+        &mut self,
+        background: bool,
+        terminal: usize,
+        created: u64,
+        flits: u16,
+        record: impl FnOnce() -> PacketRecord,
+    ) -> u32 {
+        self.class(background).taken(terminal, created, flits);
         self.records.as_mut().map_or(0, |records| {
             records.push(record());
             records.len() as u32 - 1
@@ -86,23 +164,10 @@ impl PacketLog {
 
     /// Its tail arrived.
     pub fn arrived(&mut self, packet: &Arrival, now: u64) {
-        self.totals.packets += 1;
-        self.totals.flits += u64::from(packet.flits);
-        self.totals.packet_latency = self.totals.packet_latency.wrapping_add(now - packet.created);
-        self.totals.network_latency = self.totals.network_latency.wrapping_add(now - packet.injected);
-        self.last_arrival = now;
         // A sum: the order in which packets of one cycle are handled does not matter.
         let who = u64::from(packet.src) << 32 | u64::from(packet.sequence);
         self.digest = self.digest.wrapping_add(mix(mix(who) ^ now));
-        if self.window.contains(&packet.created) {
-            self.measured_arrived += 1;
-            self.measured_hops += u64::from(packet.hops);
-            self.packet_latency.record(now - packet.created);
-            self.network_latency.record(now - packet.injected);
-        }
-        if self.window.contains(&now) {
-            self.delivered_flits[packet.src as usize] += u64::from(packet.flits);
-        }
+        self.class(packet.background).arrived(packet, now);
         if let Some(records) = &mut self.records {
             let record = &mut records[packet.record as usize];
             record.arrived = now;
@@ -110,19 +175,15 @@ impl PacketLog {
         }
     }
 
-    /// Measured packets under way.
+    /// Measured packets under way, of both.
     pub fn measured_under_way(&self) -> u64 {
-        self.measured_taken - self.measured_arrived
+        self.workload.measured_under_way() + self.background.as_ref().map_or(0, ClassLog::measured_under_way)
     }
 
-    /// Mean channels on the way of a measured packet, if there was one.
-    pub fn mean_hops(&self) -> Option<f64> {
-        (self.measured_arrived > 0).then(|| self.measured_hops as f64 / self.measured_arrived as f64)
-    }
-
-    /// Fingerprint of all arrivals.
+    /// Fingerprint of all arrivals, of both.
     pub fn digest(&self) -> String {
-        format!("{:016x}", mix(self.digest ^ self.totals.packets))
+        let packets = self.workload.totals.packets + self.background.as_ref().map_or(0, |log| log.totals.packets);
+        format!("{:016x}", mix(self.digest ^ packets))
     }
 
     /// The records, in order of (source, sequence).

@@ -1,6 +1,7 @@
 //! What a simulation reports. Probes observe; they never change a run.
 
 mod batches;
+mod deliveries;
 mod fairness;
 mod interval;
 mod latency;
@@ -10,9 +11,11 @@ mod stalls;
 mod steady;
 mod warm_up;
 
+pub(crate) use deliveries::DeliveryRecorder;
+pub use deliveries::DeliveryWindows;
 pub use fairness::Fairness;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
-pub(crate) use log::{Arrival, PacketLog};
+pub(crate) use log::{Arrival, ClassLog, PacketLog};
 pub(crate) use phases::{Phases, View};
 pub(crate) use stalls::StallCounter;
 pub use stalls::{STALL_REASONS, StallReason, StallReport};
@@ -77,6 +80,8 @@ pub struct PacketRecord {
     pub injected: u64,
     /// Cycle in which its tail arrived.
     pub arrived: u64,
+    /// Whether it belongs to the background.
+    pub background: bool,
 }
 
 /// Flits over each channel in each window of time.
@@ -88,13 +93,34 @@ pub struct LinkWindows {
     pub flits: Vec<u32>,
 }
 
-/// The outcome of one simulation.
+/// What became of the background, measured on its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BackgroundResult {
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Flits of packets created in the measurement [flits/cycle/terminal]. Beside a workload that completes, the measurement is
+    /// the time from t = 0 to completion.
+    pub offered_load: f64,
+    /// Flits of packets that arrived in the measurement [flits/cycle/terminal].
+    pub accepted_load: f64,
+    /// From creation to arrival of the tail, packets of the measurement that arrived [cycles].
+    pub packet_latency: LatencySummary,
+    /// From injection of the head to arrival of the tail, packets of the measurement that arrived [cycles].
+    pub network_latency: LatencySummary,
+    /// Mean number of channels between routers on the way of a packet of the measurement; none if nothing was measured.
+    pub mean_hops: Option<f64>,
+    /// What arrived by window, where asked for.
+    pub deliveries: Option<DeliveryWindows>,
+}
+
+/// The outcome of one simulation. All but the digest, the flit-hops and the flits over channels is of the workload alone; what
+/// became of a background stands in a section of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimulationResult {
     /// How the run ended.
     pub status: Status,
-    /// Closed loop: cycle in which the last tail arrived, or the last rank's program ended if that is later. Open loop: cycle
-    /// in which the run ended.
+    /// Workload that completes: cycles from t = 0 until the last tail arrived, or the last rank's program ended if that is later.
+    /// Open loop: cycle in which the run ended.
     pub completion_cycles: u64,
     /// Fingerprint of every packet's arrival: equal for equal plans and seeds on any machine (16 hex digits).
     pub digest: String,
@@ -102,13 +128,15 @@ pub struct SimulationResult {
     pub packets: u64,
     /// Switch traversals, ejection included.
     pub flit_hops: u64,
-    /// Open loop: cycles before the measurement [cycles]. Closed loop: 0.
+    /// Open loop: cycles before the measurement [cycles]. Workload that completes: cycles of background alone, before t = 0; 0
+    /// without a background.
     pub warmup_cycles: u64,
-    /// Open loop: cycles of the measurement [cycles]. Closed loop: the whole run.
+    /// Open loop: cycles of the measurement [cycles]. Workload that completes: from t = 0 to completion.
     pub measurement_cycles: u64,
-    /// Open loop: flits of packets created in the measurement [flits/cycle/terminal]. Closed loop: 0.
+    /// Open loop: flits of packets created in the measurement [flits/cycle/terminal]. Workload that completes: 0.
     pub offered_load: f64,
-    /// Open loop: flits ejected in the measurement [flits/cycle/terminal]. Closed loop: over the whole run.
+    /// Open loop: flits ejected in the measurement [flits/cycle/terminal]. Workload that completes: from t = 0 on. Beside a
+    /// background: flits of the workload's packets that arrived in that time.
     pub accepted_load: f64,
     /// From creation to arrival of the tail, packets of the measurement [cycles].
     pub packet_latency: LatencySummary,
@@ -126,12 +154,16 @@ pub struct SimulationResult {
     pub link_flits: Vec<u64>,
     /// Flits over every network channel in the measurement, indexed like `link_flits`.
     pub measured_link_flits: Vec<u64>,
-    /// Flits ejected at every terminal in the measurement.
+    /// Flits ejected at every terminal in the measurement, the background's included.
     pub ejected_flits: Vec<u64>,
     /// Flits of the packets of every source that arrived in the measurement.
     pub delivered_flits: Vec<u64>,
     /// How evenly the network served the sources.
     pub fairness: Fairness,
+    /// What arrived by window, where asked for.
+    pub deliveries: Option<DeliveryWindows>,
+    /// What became of the background, if there was one.
+    pub background: Option<BackgroundResult>,
     /// Per window, where asked for.
     pub link_windows: Option<LinkWindows>,
     /// Why flits stood still, where asked for.

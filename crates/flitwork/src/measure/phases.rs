@@ -48,9 +48,17 @@ pub(crate) struct Phases {
 }
 
 impl Phases {
-    /// A closed loop: everything is measured, and nothing is to be decided.
-    pub fn whole_run() -> Self {
-        Phases { next: u64::MAX, ..Self::new(0..u64::MAX, 0, None, 0) }
+    /// A workload that completes: everything from cycle `start` on is measured, and nothing is to be decided.
+    pub fn whole_run(start: u64, links: usize) -> Self {
+        if start == 0 {
+            return Phases { next: u64::MAX, ..Self::new(0..u64::MAX, 0, None, 0) };
+        }
+        Self::new(start..u64::MAX, links, None, 0)
+    }
+
+    /// Whether it was known from the start that the measurement lasts until the run is over.
+    fn is_whole_run(&self) -> bool {
+        self.steady.is_none() && self.window.end == u64::MAX
     }
 
     /// An open loop on a network of `links` channels whose measurement is known from the start.
@@ -136,10 +144,10 @@ impl Phases {
     }
 
     fn next_look(&self) -> u64 {
-        if self.end.state.is_some() {
+        let begun = self.begin.state.is_some();
+        if self.end.state.is_some() || begun && self.is_whole_run() {
             return u64::MAX;
         }
-        let begun = self.begin.state.is_some();
         let mark = if begun { self.window.end } else { self.window.start };
         let check = self.steady.as_ref().map_or(u64::MAX, Steady::next);
         let batch = if begun || self.steady.is_some() { self.batches.end() } else { u64::MAX };
@@ -172,10 +180,10 @@ impl Phases {
         end.iter().zip(&self.begin.link_flits).map(|(end, begin)| end - begin).collect()
     }
 
-    /// How well the means are known; `None` for a closed loop, or where the measurement was too short to tell. The latency of
+    /// How well the means are known; `None` for a workload that completes, or where the measurement was too short to tell. The latency of
     /// a saturated network has no mean.
     pub fn precision(&self, terminals: usize, status: Status) -> Option<Precision> {
-        self.begin.state?;
+        self.begin.state.filter(|_| !self.is_whole_run())?;
         let confidence = self.steady.as_ref().map_or(CONFIDENCE, Steady::confidence);
         let find = |part: &dyn Fn(&Totals) -> (f64, f64)| interval(&self.batches, confidence, part);
         let load = find(&|t| (t.flits as f64, terminals as f64))?;

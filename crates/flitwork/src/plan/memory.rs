@@ -12,7 +12,9 @@ const UNKNOWN_MACHINE: u64 = 8_000_000_000;
 /// Memory of a simulation [bytes].
 pub(super) fn estimate(spec: &SimulationSpec, p: &Params) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, &spec.run.record) as u64);
-    routers.saturating_add(under_way(p)).saturating_add(workload(&spec.workload, p, spec.run.record.packets))
+    let sent = [Some(&spec.workload), spec.background.as_ref()].into_iter().flatten();
+    let sent = sent.map(|w| workload(w, p, spec.run.record.packets)).fold(0, u64::saturating_add);
+    routers.saturating_add(under_way(p)).saturating_add(sent)
 }
 
 /// Refuses what does not fit.
@@ -72,6 +74,9 @@ fn workload(workload: &WorkloadSpec, p: &Params, records: bool) -> u64 {
             (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(120 + record)
         }
         WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. } => p.terminals as u64 * 96,
+        WorkloadSpec::Burst { packets, .. } => {
+            (p.terminals as u64).saturating_mul(u64::from(*packets).saturating_mul(record) + 96)
+        }
     }
 }
 

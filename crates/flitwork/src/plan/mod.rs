@@ -1,21 +1,22 @@
 //! From a specification to a plan: resolved, validated, printable, hashed. A plan is stored with every result.
 
-use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
 use crate::routing::Routing;
-use crate::schedule::Schedule;
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, Ring2, SimulationSpec, Switching, TopologySpec, VcPolicy,
-    WorkloadSpec,
+    AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, Ring2, SimulationSpec, TopologySpec, VcPolicy,
 };
 use crate::topology::{Grid, MAX_DIMS};
-use crate::traffic::{OpenLoop, Pattern};
+use crate::traffic::Traffic;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 mod memory;
 mod routing;
 mod run;
+mod workload;
+
+use workload::Sent;
+pub use workload::Workload;
 
 /// Most virtual channels of a port.
 const MAX_VCS: u32 = 640;
@@ -23,27 +24,11 @@ const MAX_VCS: u32 = 640;
 const MAX_ROWS: usize = 64;
 /// Most routers along a dimension: planning looks at every pair of coordinates of a ring.
 const MAX_SIZE: u32 = 8192;
-/// Most ranks of an all-to-all: its operations are numbered by 32 bits.
-const MAX_RANKS: usize = 30_000;
 /// Part of the plan's hash: raised whenever the same plan gives another result, so that stored results are not mistaken for
 /// those of this version. A test of known digests says when.
 const MODEL_REVISION: u32 = 2;
 /// Longest delay of one stage [cycles].
 const MAX_DELAY: u32 = 10_000;
-
-/// What is sent, resolved.
-#[derive(Debug, Clone)]
-pub enum Workload {
-    /// Closed loop: a schedule, in packets of at most so many flits.
-    Closed {
-        /// What each rank does.
-        schedule: Schedule,
-        /// Longest packet [flits].
-        packet_flits: u32,
-    },
-    /// Open loop: traffic of a pattern.
-    Open(OpenLoop),
-}
 
 /// A validated simulation: nothing in it can fail for want of sense.
 #[derive(Debug, Clone)]
@@ -56,6 +41,10 @@ pub struct Plan {
     pub routing: Routing,
     /// The workload.
     pub workload: Workload,
+    /// The traffic that runs beside it.
+    pub background: Option<Traffic>,
+    /// Cycle of t = 0, in which the workload starts: before it, a background runs alone [cycles].
+    pub start_cycle: u64,
     /// The numbers that the kernel runs on.
     pub params: Params,
     /// Memory that the simulation will take, estimated [bytes].
@@ -115,9 +104,9 @@ impl Plan {
         let estimated_memory_bytes = memory::estimate(&spec, &params);
         memory::check(&spec, &grid, estimated_memory_bytes)?;
         routing::check(&spec.network, &grid, &routing)?;
-        let workload = resolve_workload(&mut spec, &grid, &params)?;
-        run::check(&mut spec.run, &workload)?;
-        Ok(Plan { spec, grid, routing, workload, params, estimated_memory_bytes })
+        let Sent { workload, background, start_cycle } = workload::resolve(&mut spec, &grid, &params)?;
+        run::check(&mut spec.run, &workload, start_cycle)?;
+        Ok(Plan { spec, grid, routing, workload, background, start_cycle, params, estimated_memory_bytes })
     }
 
     /// The plan as JSON: the resolved specification and what follows from it.
@@ -311,84 +300,4 @@ fn check_allocator(path: &str, spec: &AllocatorSpec) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-fn resolve_workload(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> Result<Workload> {
-    let router = &spec.network.router;
-    let check_packet = |path: &str, flits: u32| {
-        within(path, flits, 1, 65_535, "flits")?;
-        if router.switching == Switching::VirtualCutThrough && flits > router.buffer_flits {
-            return Err(Error::config(
-                path,
-                flits,
-                format!(
-                    "at most the buffer of {} flits: virtual cut-through stores whole packets",
-                    router.buffer_flits
-                ),
-                format!("set network.router.buffer_flits = {flits}, or shorter packets, or switching = \"wormhole\""),
-            ));
-        }
-        Ok(())
-    };
-    match &mut spec.workload {
-        WorkloadSpec::AllToAll { algorithm, message_flits, packet_flits, sync } => {
-            if *packet_flits == 0 {
-                *packet_flits = *message_flits;
-                if *message_flits > 0 {
-                    check_packet("workload.message_flits", *message_flits)?;
-                }
-            } else {
-                check_packet("workload.packet_flits", *packet_flits)?;
-            }
-            if params.concentration > 1 {
-                return Err(Error::config(
-                    "network.topology.terminals_per_router",
-                    params.concentration,
-                    "1: the all-to-all algorithms are defined for one rank a router",
-                    "",
-                ));
-            }
-            if params.terminals > MAX_RANKS {
-                let path = "network.topology.size";
-                let expected = format!("at most {MAX_RANKS} ranks in an all-to-all");
-                return Err(Error::config(path, format!("{:?}", grid.sizes()), expected, "use a smaller network"));
-            }
-            let options =
-                AllToAllOptions { message_flits: *message_flits, sync: *sync, controllers: params.controllers as u32 };
-            let schedule = collective::all_to_all(algorithm, grid, &options)?;
-            Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
-        }
-        WorkloadSpec::Uniform { packet_flits, offered_load, include_self } => {
-            check_packet("workload.packet_flits", *packet_flits)?;
-            if !*include_self && params.terminals < 2 {
-                return Err(Error::config("workload.include_self", false, "true where there is one terminal", ""));
-            }
-            let pattern = Pattern::Uniform { include_self: *include_self };
-            open_loop(&pattern, *packet_flits, *offered_load, grid, params, spec.run.seed)
-        }
-        WorkloadSpec::Traffic { pattern, packet_flits, offered_load } => {
-            check_packet("workload.packet_flits", *packet_flits)?;
-            open_loop(pattern, *packet_flits, *offered_load, grid, params, spec.run.seed)
-        }
-    }
-}
-
-fn open_loop(
-    pattern: &Pattern,
-    packet_flits: u32,
-    offered_load: f64,
-    grid: &Grid,
-    params: &Params,
-    seed: u64,
-) -> Result<Workload> {
-    if !(offered_load > 0.0 && offered_load <= f64::from(packet_flits)) {
-        return Err(Error::config(
-            "workload.offered_load",
-            offered_load,
-            format!("more than 0 and at most 1 packet a cycle, here {packet_flits} flits/cycle/terminal"),
-            "",
-        ));
-    }
-    let destinations = pattern.resolve(grid, params.concentration as u32, seed)?;
-    Ok(Workload::Open(OpenLoop::new(packet_flits, offered_load / f64::from(packet_flits), destinations)))
 }

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::measure::SteadySpec;
 use crate::spec::RunSpec;
 
-/// Fills in the defaults of `run` and refuses what has no sense.
-pub(super) fn check(run: &mut RunSpec, workload: &Workload) -> Result<()> {
+/// Fills in the defaults of `run` and refuses what has no sense. The workload starts in cycle `start_cycle`.
+pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64) -> Result<()> {
     let cycles = |path: &str, value: u64, least: u64| match value {
         _ if value < least => Err(Error::config(path, value, "at least 1 cycle", "")),
         _ if value > 1 << 40 => Err(Error::config(path, value, "at most 2^40 cycles", "")),
@@ -31,25 +31,28 @@ pub(super) fn check(run: &mut RunSpec, workload: &Workload) -> Result<()> {
     }
     if run.max_cycles == 0 {
         run.max_cycles = match (workload, &run.steady) {
-            (Workload::Closed { .. }, _) => 1_000_000_000,
+            (Workload::Closed { .. } | Workload::Finite(_), _) => 1_000_000_000,
             (Workload::Open(_), Some(steady)) => 2 * steady.max_cycles,
             (Workload::Open(_), None) => 100 * run.fixed_window().end,
         };
     }
-    let needed = run.fixed_window().end;
-    if matches!(workload, Workload::Open(_)) && run.steady.is_none() && run.max_cycles < needed {
-        return Err(Error::config(
-            "run.max_cycles",
-            run.max_cycles,
-            format!("at least {needed} cycles: warm-up and measurement"),
-            "shorten run.warmup_cycles or run.measurement_cycles, or leave run.max_cycles out",
-        ));
+    let (needed, what, hint) = match (workload.completes(), &run.steady) {
+        (true, _) => (start_cycle + 1, "more than the background alone", "shorten run.warmup_cycles"),
+        (false, None) => {
+            let hint = "shorten run.warmup_cycles or run.measurement_cycles";
+            (run.fixed_window().end, "warm-up and measurement", hint)
+        }
+        (false, Some(_)) => return Ok(()),
+    };
+    if run.max_cycles < needed {
+        let hint = format!("{hint}, or leave run.max_cycles out");
+        return Err(Error::config("run.max_cycles", run.max_cycles, format!("at least {needed} cycles: {what}"), hint));
     }
     Ok(())
 }
 
 fn check_steady(steady: &SteadySpec, workload: &Workload, max_cycles: u64) -> Result<()> {
-    if matches!(workload, Workload::Closed { .. }) {
+    if workload.completes() {
         let expected = "no run.steady for a workload that ends by itself";
         return Err(Error::config("run.steady", "a table", expected, "use a traffic pattern at an offered load"));
     }

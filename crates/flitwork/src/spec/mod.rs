@@ -10,11 +10,11 @@ mod workload;
 
 pub use network::{
     AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, IterationCount,
-    NetworkSpec, Ring2, RouterSpec, RoutingSpec, Switching, TerminalSpec, TopologySpec, VcPolicy,
+    NetworkSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TerminalSpec, TopologySpec, VcPolicy,
 };
 pub use parse::{from_json, schema_json};
 pub use run::{RecordSpec, RunSpec};
-pub use workload::WorkloadSpec;
+pub use workload::{ProcessSpec, WorkloadSpec};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,10 @@ pub struct SimulationSpec {
     pub network: NetworkSpec,
     /// What is sent.
     pub workload: WorkloadSpec,
+    /// Open-loop traffic (uniform or traffic) beside the workload, measured on its own. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "WorkloadSpec")]
+    pub background: Option<WorkloadSpec>,
     /// Seed, limits and what to record.
     #[serde(default)]
     pub run: RunSpec,

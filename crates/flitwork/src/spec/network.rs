@@ -352,11 +352,18 @@ pub struct TerminalSpec {
     pub injection_vc: InjectionVc,
     /// Which of the terminal's ejection ports a packet takes. Default: any.
     pub ejection_port: EjectionPort,
+    /// Whose turn it is at the source queue, where a workload and a background run together. Default: fifo.
+    pub source_queue: SourceQueue,
 }
 
 impl Default for TerminalSpec {
     fn default() -> Self {
-        TerminalSpec { controllers: 1, injection_vc: InjectionVc::Emptiest, ejection_port: EjectionPort::Any }
+        TerminalSpec {
+            controllers: 1,
+            injection_vc: InjectionVc::Emptiest,
+            ejection_port: EjectionPort::Any,
+            source_queue: SourceQueue::Fifo,
+        }
     }
 }
 
@@ -382,6 +389,18 @@ pub enum EjectionPort {
     SameController,
     /// Port `source mod controllers`.
     BySource,
+}
+
+/// Whose turn it is at a terminal's source queue, where a workload and a background run together. A message of a schedule comes
+/// when its rank has posted it and all that it depends on is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceQueue {
+    /// What came first; of the same cycle the workload's.
+    #[default]
+    Fifo,
+    /// The workload's and the background's in turn, if there is one of either; the workload's first.
+    Alternate,
 }
 
 fn one() -> u32 {

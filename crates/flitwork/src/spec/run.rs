@@ -11,7 +11,8 @@ use std::ops::Range;
 pub struct RunSpec {
     /// Seed of all random choices. Default: 1.
     pub seed: u64,
-    /// Open loop: cycles before measurement starts [cycles]; not together with `steady`. Default: 3000.
+    /// Open loop: cycles before measurement starts [cycles]; not together with `steady`. With a background beside a workload that
+    /// completes: cycles of background alone before t = 0. Default: 3000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", extend("default" = FIXED_CYCLES))]
     pub warmup_cycles: Option<u64>,
@@ -44,8 +45,13 @@ const FIXED_CYCLES: u64 = 3000;
 impl RunSpec {
     /// The cycles that are measured where that is fixed.
     pub fn fixed_window(&self) -> Range<u64> {
-        let warmup = self.warmup_cycles.unwrap_or(FIXED_CYCLES);
+        let warmup = self.fixed_warmup();
         warmup..warmup + self.measurement_cycles.unwrap_or(FIXED_CYCLES)
+    }
+
+    /// The cycles before it.
+    pub fn fixed_warmup(&self) -> u64 {
+        self.warmup_cycles.unwrap_or(FIXED_CYCLES)
     }
 }
 
@@ -72,6 +78,9 @@ pub struct RecordSpec {
     pub packets: bool,
     /// Flits over every channel, per window of this many cycles [cycles]. Default (0): totals only.
     pub link_window_cycles: u64,
+    /// Packets and flits received per window of this many cycles from t = 0 on, of workload and background apart [cycles].
+    /// Default (0): totals only.
+    pub delivery_window_cycles: u64,
     /// Why flits stand still: counts by reason, per channel. Default: false.
     pub stalls: bool,
 }

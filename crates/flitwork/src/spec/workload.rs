@@ -1,7 +1,7 @@
 //! The workload: what is sent.
 
 use crate::collective::Sync;
-use crate::traffic::Pattern;
+use crate::traffic::{PacketFlits, Pattern};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,35 +23,70 @@ pub enum WorkloadSpec {
         #[serde(default)]
         sync: Sync,
     },
-    /// Open loop: every terminal sends packets to terminals drawn at random, at times drawn by a Bernoulli process.
+    /// Open loop: every terminal sends packets to terminals drawn at random, at times drawn by a process.
     Uniform {
-        /// Packet length [flits], at least 1. Default: 1.
-        #[serde(default = "one")]
-        packet_flits: u32,
-        /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle.
+        /// Packet length [flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
+        #[serde(default)]
+        packet_flits: PacketFlits,
+        /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
         offered_load: f64,
         /// Whether a terminal may draw itself. Default: true.
         #[serde(default = "yes")]
         include_self: bool,
+        /// When packets are created. Default: bernoulli.
+        #[serde(default)]
+        process: ProcessSpec,
     },
-    /// Open loop: every terminal sends packets by a pattern, at times drawn by a Bernoulli process.
+    /// Open loop: every terminal sends packets by a pattern, at times drawn by a process.
     Traffic {
         /// Where packets go.
         pattern: Pattern,
-        /// Packet length [flits], at least 1. Default: 1.
-        #[serde(default = "one")]
-        packet_flits: u32,
-        /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle.
+        /// Packet length [flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
+        #[serde(default)]
+        packet_flits: PacketFlits,
+        /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
         offered_load: f64,
+        /// When packets are created. Default: bernoulli.
+        #[serde(default)]
+        process: ProcessSpec,
+    },
+    /// Synchronised burst: at t = 0 every terminal starts to send so many packets by a pattern; complete when all have
+    /// arrived. A terminal that a pattern lets send to itself alone sends nothing.
+    Burst {
+        /// Where packets go.
+        pattern: Pattern,
+        /// Packets of each terminal, at least 1.
+        packets: u32,
+        /// Packet length [flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
+        #[serde(default)]
+        packet_flits: PacketFlits,
+        /// Mean rate at which a Bernoulli process creates the packets [flits/cycle/terminal], at most 1 packet a cycle. Default
+        /// (0): all are created at t = 0.
+        #[serde(default)]
+        rate: f64,
+    },
+}
+
+/// When packets are created.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ProcessSpec {
+    /// In each cycle with the same probability.
+    #[default]
+    Bernoulli,
+    /// In bursts of geometric length with pauses of geometric length between them: BookSim's `on_off` with `burst_alpha` = 1 /
+    /// `mean_idle_cycles` and `burst_beta` = 1 / `mean_burst_cycles`. The rate in bursts is such that the long-run mean is the
+    /// offered load.
+    OnOff {
+        /// Mean length of a burst [cycles], at least 1.
+        mean_burst_cycles: f64,
+        /// Mean length of a pause [cycles], at least 1.
+        mean_idle_cycles: f64,
     },
 }
 
 fn hundred() -> u32 {
     100
-}
-
-fn one() -> u32 {
-    1
 }
 
 fn yes() -> bool {

@@ -1,50 +1,18 @@
-//! Controllers and what feeds them.
+//! All terminals: their controllers take messages from the source queues, cut them into packets and send them flit by flit.
 
 use super::calendar::Calendar;
+use super::controller::{Controller, choose_vc};
 use super::program::Program;
+use super::queue::{Job, SourceQueues, Untaken};
+use crate::error::Result;
 use crate::measure::{PacketLog, PacketRecord, StallCounter};
 use crate::mix::packet_bits;
-use crate::plan::{Params, Plan};
+use crate::plan::{Params, Plan, Workload};
 use crate::routing::Routing;
-use crate::spec::{InjectionVc, Switching, VcPolicy};
+use crate::spec::{InjectionVc, SourceQueue, Switching, VcPolicy};
 use crate::topology::{Coords, Grid};
-use crate::traffic::{OpenLoop, Source, terminal_rng};
 use crate::transit::{FlitArrival, Layout, NONE, Packet, PacketPool, Wheel};
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::Rng;
-
-/// The rest of a message that a controller is sending.
-#[derive(Debug, Clone, Copy, Default)]
-struct Job {
-    dst: u32,
-    /// Operation in the schedule, or sequence number of the packet.
-    message: u32,
-    /// Flits not in a packet yet.
-    flits_left: u32,
-    /// Flits of the second half of a packet that a tie cuts in two; 0 if there is none.
-    second_half: u16,
-    created: u64,
-    coins: u8,
-}
-
-/// One communication controller.
-#[derive(Debug, Clone, Copy)]
-struct Controller {
-    packet: u32,
-    /// Flits of the packet not sent yet.
-    left: u16,
-    vc: u16,
-    last_vc: u16,
-    head_sent: bool,
-    job: Option<Job>,
-}
-
-/// What is sent.
-#[derive(Debug)]
-enum Load {
-    Open { traffic: OpenLoop, sources: Vec<Source> },
-    Closed { program: Box<Program>, packet_flits: u32, coins: Vec<Pcg64Mcg> },
-}
+use std::ops::Range;
 
 /// What injection needs of the rest of the network.
 pub(crate) struct Injector<'a> {
@@ -65,7 +33,9 @@ pub(crate) struct Terminals {
     credits_per_terminal: u32,
     /// Terminals that may be able to do something, one bit each.
     active: Vec<u64>,
-    load: Load,
+    queues: SourceQueues,
+    /// Cycle of t = 0, the first in which programs run.
+    start: u64,
     /// Packets so far, by terminal.
     sequence: Vec<u32>,
     calendar: Calendar,
@@ -83,18 +53,21 @@ pub(crate) struct Terminals {
 }
 
 impl Terminals {
-    fn new(plan: &Plan, layout: Layout, load: Load) -> Self {
+    /// The terminals of a plan.
+    ///
+    /// # Errors
+    /// [`crate::Error::Schedule`] if the messages of a schedule do not match.
+    pub fn new(plan: &Plan, layout: Layout) -> Result<Self> {
         let Plan { params, grid, routing, .. } = plan;
         let network = &plan.spec.network;
         let controllers = params.terminals * params.controllers;
-        let idle =
-            Controller { packet: NONE, left: 0, vc: 0, last_vc: params.vcs as u16 - 1, head_sent: false, job: None };
         let mut terminals = Terminals {
-            controllers: vec![idle; controllers],
+            controllers: vec![Controller::idle(params.vcs); controllers],
             credits: vec![params.buffer_flits as u16; controllers * params.vcs],
             credits_per_terminal: (params.controllers * params.vcs) as u32,
             active: vec![0; params.terminals.div_ceil(64)],
-            load,
+            queues: queues(plan)?,
+            start: plan.start_cycle,
             sequence: vec![0; params.terminals],
             calendar: Calendar::new(params.terminals),
             grid: grid.clone(),
@@ -108,34 +81,52 @@ impl Terminals {
             cut_through: network.router.switching == Switching::VirtualCutThrough,
             whole_buffer: network.router.wait_for_tail_credit,
         };
-        (0..params.terminals).for_each(|t| terminals.wake(t as u32));
-        terminals
+        terminals.wake_all();
+        Ok(terminals)
     }
 
-    /// Terminals with open-loop traffic.
-    pub fn open(plan: &Plan, layout: Layout, traffic: &OpenLoop) -> Self {
-        let terminals = plan.params.terminals as u64;
-        let sources = (0..terminals).map(|t| Source::new(traffic, plan.spec.run.seed, t)).collect();
-        Self::new(plan, layout, Load::Open { traffic: traffic.clone(), sources })
-    }
-
-    /// Terminals that execute a schedule, one rank each.
-    pub fn closed(plan: &Plan, layout: Layout, program: Program, packet_flits: u32) -> Self {
-        let coins = (0..plan.params.terminals as u64).map(|t| terminal_rng(plan.spec.run.seed, t)).collect();
-        Self::new(plan, layout, Load::Closed { program: Box::new(program), packet_flits, coins })
-    }
-
-    /// The schedule in execution, if the loop is closed.
+    /// The schedule in execution, if the workload is one.
     pub fn program(&self) -> Option<&Program> {
-        match &self.load {
-            Load::Closed { program, .. } => Some(program.as_ref()),
-            Load::Open { .. } => None,
-        }
+        self.queues.program()
+    }
+
+    /// Packets of traffic that has an end; `None` of all else.
+    pub fn finite_packets(&self) -> Option<u64> {
+        self.queues.finite_packets()
+    }
+
+    /// Whether the workload is traffic without end.
+    pub fn is_open_loop(&self) -> bool {
+        self.program().is_none() && self.finite_packets().is_none()
+    }
+
+    /// Cycle of t = 0.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Whether controllers have taken all that traffic with an end has.
+    pub fn all_taken(&self) -> bool {
+        self.queues.all_taken()
+    }
+
+    /// What was created in `window` and no controller has taken: of an open-loop workload, and of the background.
+    pub fn untaken(&self, window: Range<u64>) -> (Untaken, Untaken) {
+        self.queues.untaken(window)
+    }
+
+    /// Whether all traffic has moved on to packets created at or after `end`.
+    pub fn all_taken_before(&self, end: u64) -> bool {
+        self.queues.all_taken_before(end)
     }
 
     #[inline]
     fn wake(&mut self, terminal: u32) {
         self.active[terminal as usize / 64] |= 1 << (terminal % 64);
+    }
+
+    fn wake_all(&mut self) {
+        (0..self.params.terminals).for_each(|t| self.wake(t as u32));
     }
 
     /// A credit arrived for VC `at`, `controller * vcs + vc`.
@@ -147,11 +138,13 @@ impl Terminals {
     }
 
     /// A tail arrived: its message may be complete, and let its receiver go on.
-    pub fn arrived(&mut self, packet: &Packet) {
-        if let Load::Closed { program, .. } = &mut self.load {
-            if program.arrived(packet.message, u32::from(packet.flits)) {
-                self.wake(packet.dst);
-            }
+    pub fn arrived(&mut self, packet: &Packet, now: u64) {
+        if packet.background {
+            return;
+        }
+        let Some(program) = self.queues.program_mut() else { return };
+        if program.arrived(packet.message, u32::from(packet.flits), now) {
+            self.wake(packet.dst);
         }
     }
 
@@ -160,10 +153,11 @@ impl Terminals {
         if self.active.iter().any(|&w| w != 0) {
             return Some(now + 1);
         }
-        let program = match &self.load {
-            Load::Closed { program, .. } if program.has_pending_completions() => Some(now + 1),
-            Load::Closed { program, .. } => program.next_compute_end(),
-            Load::Open { .. } => None,
+        let program = match self.program() {
+            Some(_) if now < self.start => Some(self.start),
+            Some(program) if program.has_pending_completions() => Some(now + 1),
+            Some(program) => program.next_compute_end(),
+            None => None,
         };
         match (self.calendar.next_after(now), program) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -173,9 +167,12 @@ impl Terminals {
 
     /// One cycle of all terminals.
     pub fn inject(&mut self, now: u64, net: &mut Injector) {
+        if now == self.start {
+            self.wake_all();
+        }
         let mut woken = std::mem::take(&mut self.active);
         self.calendar.advance(now, |t| woken[t as usize / 64] |= 1 << (t % 64));
-        if let Load::Closed { program, .. } = &mut self.load {
+        if let Some(program) = self.queues.program_mut() {
             program.begin_cycle(now, |rank| woken[rank as usize / 64] |= 1 << (rank % 64));
         }
         for (word, bits) in woken.iter_mut().enumerate() {
@@ -190,14 +187,16 @@ impl Terminals {
         }
         self.active = woken;
         if let Some(stalls) = &mut net.stalls {
-            self.count_sync_waits(stalls);
+            self.count_sync_waits(now, stalls);
         }
     }
 
     /// One cycle of one terminal; false if it need not be looked at before something wakes it.
     fn step(&mut self, terminal: usize, now: u64, net: &mut Injector) -> bool {
-        if let Load::Closed { program, .. } = &mut self.load {
-            program.advance(terminal as u32, now);
+        if now >= self.start {
+            if let Some(program) = self.queues.program_mut() {
+                program.advance(terminal as u32, now);
+            }
         }
         let mut busy = false;
         for k in 0..self.params.controllers {
@@ -207,8 +206,7 @@ impl Terminals {
             }
             // A controller without a credit sleeps until one arrives, unless its waiting is counted.
             let asleep = !self.send(terminal, c, now, net) && net.stalls.is_none();
-            let controller = &self.controllers[c];
-            busy |= !asleep && (controller.packet != NONE || controller.job.is_some() || self.may_take(terminal, now));
+            busy |= !asleep && (self.controllers[c].is_busy() || self.may_take(terminal, now));
         }
         busy
     }
@@ -216,15 +214,20 @@ impl Terminals {
     /// Whether it pays to look at an idle terminal in the next cycle; otherwise its next turn is on the calendar, or comes
     /// with what it waits for.
     fn may_take(&mut self, terminal: usize, now: u64) -> bool {
-        match &self.load {
-            Load::Closed { .. } => true,
-            Load::Open { sources, .. } => {
-                let next = sources[terminal].next_creation();
-                if next > now + 1 {
-                    self.calendar.schedule(terminal as u32, now, next);
-                }
-                next <= now + 1
-            }
+        if self.queues.program().is_some() {
+            return true;
+        }
+        let next = self.queues.next_creation(terminal);
+        if next > now + 1 {
+            self.schedule(terminal, now, next);
+        }
+        next <= now + 1
+    }
+
+    /// Puts the next turn of a terminal on the calendar, if there is one.
+    fn schedule(&mut self, terminal: usize, now: u64, next: u64) {
+        if next < u64::MAX {
+            self.calendar.schedule(terminal as u32, now, next);
         }
     }
 
@@ -237,30 +240,15 @@ impl Terminals {
         let src = &self.coords[terminal / self.params.concentration];
         let dst_router = job.dst / self.params.concentration as u32;
         let dst = &self.coords[dst_router as usize];
-        let (flits, coins) = if job.second_half > 0 {
-            (std::mem::take(&mut job.second_half), !0)
-        } else {
-            let limit = match &self.load {
-                Load::Closed { packet_flits, .. } => *packet_flits,
-                Load::Open { traffic, .. } => traffic.packet_flits,
-            };
-            let whole = job.flits_left.min(limit);
-            job.flits_left -= whole;
-            if self.routing.splits() && whole > 1 && self.has_tie(src, dst) {
-                job.second_half = (whole / 2) as u16;
-                ((whole - whole / 2) as u16, 0)
-            } else {
-                (whole as u16, if self.routing.splits() { 0 } else { job.coins })
-            }
-        };
-        let bits = || packet_bits(self.seed, terminal as u32, self.sequence[terminal]);
+        let (flits, coins) = job.next_packet(self.routing.splits(), || self.has_tie(src, dst));
+        let sequence = self.sequence[terminal];
+        let bits = || packet_bits(self.seed, terminal as u32, sequence);
         let (start, hops) = self.routing.start(&self.grid, src, dst, coins, bits);
         let header = start.trip.header;
-        // Under a closed loop the later packets of a message are created when their turn comes.
-        let created = if matches!(self.load, Load::Closed { .. }) { now } else { job.created };
-        let record = net.log.taken(created, flits, || PacketRecord {
+        let created = job.created.unwrap_or(now);
+        let record = net.log.taken(job.background, terminal, created, flits, || PacketRecord {
             src: terminal as u32,
-            sequence: self.sequence[terminal],
+            sequence,
             dst: job.dst,
             flits: u32::from(flits),
             message: job.message,
@@ -271,6 +259,7 @@ impl Terminals {
             created,
             injected: u64::MAX,
             arrived: u64::MAX,
+            background: job.background,
         });
         let id = net.pool.insert(Packet {
             key: net.route_keys[self.grid.id(&start.to) as usize],
@@ -279,7 +268,7 @@ impl Terminals {
             next: NONE,
             src: terminal as u32,
             dst: job.dst,
-            sequence: self.sequence[terminal],
+            sequence,
             message: job.message,
             record,
             here: 0,
@@ -291,10 +280,11 @@ impl Terminals {
             crossed: start.trip.crossed,
             mode: start.trip.mode,
             misroutes: start.trip.misroutes,
+            background: job.background,
         });
         self.sequence[terminal] += 1;
         let controller = &mut self.controllers[c];
-        controller.job = (job.flits_left > 0 || job.second_half > 0).then_some(job);
+        controller.job = job.has_more().then_some(job);
         controller.packet = id;
         controller.left = flits;
         controller.head_sent = false;
@@ -306,38 +296,14 @@ impl Terminals {
         self.routing.dimension_order().is_some_and(|order| order.has_tie(&self.grid, src, dst))
     }
 
-    /// The next message of a terminal's queue, if it may start now.
+    /// The next message of a terminal's queue, if it may start now; if not, its next turn is on the calendar where it is known.
     fn take_job(&mut self, terminal: usize, now: u64) -> Option<Job> {
-        match &mut self.load {
-            Load::Closed { program, coins, .. } => {
-                let message = program.take(terminal as u32)?;
-                Some(Job {
-                    dst: message.to,
-                    message: message.op,
-                    flits_left: message.flits,
-                    second_half: 0,
-                    created: now,
-                    coins: coins[terminal].next_u32() as u8,
-                })
-            }
-            Load::Open { traffic, sources } => {
-                let source = &mut sources[terminal];
-                let created = source.next_creation();
-                if created > now {
-                    self.calendar.schedule(terminal as u32, now, created);
-                    return None;
-                }
-                let (dst, coins) = source.draw(traffic, terminal as u32, self.params.terminals as u32);
-                Some(Job {
-                    dst,
-                    message: self.sequence[terminal],
-                    flits_left: traffic.packet_flits,
-                    second_half: 0,
-                    created,
-                    coins,
-                })
-            }
+        let job = self.queues.take(terminal, now, self.sequence[terminal]);
+        if job.is_none() {
+            let next = self.queues.next_creation(terminal);
+            self.schedule(terminal, now, next);
         }
+        job
     }
 
     /// Sends the next flit of a controller's packet; false if there is no credit for it.
@@ -401,10 +367,10 @@ impl Terminals {
         });
         controller.left -= 1;
         if controller.left == 0 {
-            let message = net.pool[controller.packet].message;
+            let Packet { message, background, .. } = net.pool[controller.packet];
             controller.packet = NONE;
-            if controller.job.is_none() {
-                if let Load::Closed { program, .. } = &mut self.load {
+            if controller.job.is_none() && !background {
+                if let Some(program) = self.queues.program_mut() {
                     program.sent(message);
                 }
             }
@@ -413,8 +379,8 @@ impl Terminals {
     }
 
     /// Controllers that could send but for a message that their rank should have received before.
-    fn count_sync_waits(&mut self, stalls: &mut StallCounter) {
-        let Load::Closed { program, .. } = &self.load else { return };
+    fn count_sync_waits(&self, now: u64, stalls: &mut StallCounter) {
+        let Some(program) = self.program().filter(|_| now >= self.start) else { return };
         for terminal in 0..self.params.terminals {
             let first = terminal * self.params.controllers;
             let idle =
@@ -425,40 +391,6 @@ impl Terminals {
         }
     }
 
-    /// Whether every controller is idle and, for a closed loop, the schedule is complete.
-    pub fn is_complete(&self) -> bool {
-        self.program().is_some_and(Program::is_complete)
-    }
-
-    /// Whether a terminal has sent anything.
-    pub fn has_sent(&self, terminal: usize) -> bool {
-        self.sequence[terminal] > 0
-    }
-
-    /// Packets that open-loop sources created before `end` but that no controller has taken.
-    pub fn untaken_before(&self, end: u64) -> u64 {
-        let Load::Open { traffic, sources } = &self.load else { return 0 };
-        let terminals = self.params.terminals as u32;
-        let count = |(t, source): (usize, &Source)| {
-            let mut source = source.clone();
-            let mut untaken = 0;
-            while source.next_creation() < end {
-                source.draw(traffic, t as u32, terminals);
-                untaken += 1;
-            }
-            untaken
-        };
-        sources.iter().enumerate().map(count).sum()
-    }
-
-    /// Whether every open-loop source has moved on to packets created at or after `end`.
-    pub fn all_taken_before(&self, end: u64) -> bool {
-        match &self.load {
-            Load::Open { sources, .. } => sources.iter().all(|s| s.next_creation() >= end),
-            Load::Closed { .. } => true,
-        }
-    }
-
     /// Credits for VC `at`, `controller * vcs + vc`.
     #[cfg(feature = "audit")]
     pub fn credits_at(&self, at: usize) -> u16 {
@@ -466,41 +398,18 @@ impl Terminals {
     }
 }
 
-/// The VC for a new packet among those with at least `needed` credits, of at most `most`.
-fn choose_vc(rule: InjectionVc, credits: &[u16], last: usize, needed: u16, most: u16) -> Option<usize> {
-    let vcs = credits.len();
-    match rule {
-        InjectionVc::RoundRobin => (last + 1..vcs).chain(0..=last).find(|&v| credits[v] >= needed),
-        InjectionVc::Emptiest => {
-            let mut best = (0, 0);
-            for (v, &free) in credits.iter().enumerate() {
-                if free > best.1 {
-                    best = (v, free);
-                    if free == most {
-                        break;
-                    }
-                }
-            }
-            (best.1 >= needed).then_some(best.0)
+/// The source queues of a plan.
+fn queues(plan: &Plan) -> Result<SourceQueues> {
+    let terminals = plan.params.terminals as u32;
+    let queues = match &plan.workload {
+        Workload::Closed { schedule, packet_flits } => {
+            SourceQueues::of_program(Program::new(schedule)?, *packet_flits, terminals, plan.spec.run.seed)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_emptiest_vc_is_the_lowest_of_equals() {
-        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 1, 9), Some(1));
-        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 1, 3), Some(1));
-        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 4, 9), None);
-    }
-
-    #[test]
-    fn round_robin_starts_behind_the_last_and_ends_with_it() {
-        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[1, 1, 0], 0, 1, 9), Some(1));
-        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[1, 0, 0], 0, 1, 9), Some(0));
-        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[0, 0, 0], 0, 1, 9), None);
-    }
+        Workload::Open(traffic) | Workload::Finite(traffic) => SourceQueues::of_traffic(traffic, terminals),
+    };
+    let alternate = plan.spec.network.terminal.source_queue == SourceQueue::Alternate;
+    Ok(match &plan.background {
+        Some(traffic) => queues.with_background(traffic, terminals, alternate),
+        None => queues,
+    })
 }

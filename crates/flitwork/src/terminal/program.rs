@@ -37,6 +37,8 @@ pub(crate) struct Program {
     /// Running computations: (end, rank).
     computing: BinaryHeap<Reverse<(u64, u32)>>,
     is_computing: Vec<bool>,
+    /// From which cycle on each send may start; empty unless asked for.
+    came: Vec<u64>,
     messages_left: u64,
     messages: u64,
 }
@@ -84,6 +86,7 @@ impl Program {
             just_sent: Vec::new(),
             computing: BinaryHeap::new(),
             is_computing: vec![false; ranks],
+            came: Vec::new(),
             messages_left: messages,
             messages,
         })
@@ -92,6 +95,35 @@ impl Program {
     /// Messages in all, and messages not received yet.
     pub fn messages(&self) -> (u64, u64) {
         (self.messages, self.messages_left)
+    }
+
+    /// From now on takes note of the cycle from which on each send may start, for [`Program::next_came`].
+    pub fn note_when_sends_come(&mut self) {
+        self.came = vec![u64::MAX; self.kinds.len()];
+    }
+
+    /// The cycle in which the next message of the send queue of `rank` came: its program had passed it, and all that it depends
+    /// on was complete. `None` if there is none that may start.
+    pub fn next_came(&self, rank: u32) -> Option<u64> {
+        let r = rank as usize;
+        let next = (self.queue[r]..self.counter[r]).find(|&op| self.is_send(op))?;
+        (self.waits_for[next as usize] == 0).then(|| self.came[next as usize])
+    }
+
+    fn is_send(&self, op: OpId) -> bool {
+        matches!(self.kinds[op as usize], OpKind::Send { .. })
+    }
+
+    /// Whether no rank can go on, though no message is under way and nobody computes.
+    pub fn is_stuck(&self) -> bool {
+        let blocked = |op: u32, end: u32| op == end || self.waits_for[op as usize] > 0;
+        !self.is_complete()
+            && self.just_sent.is_empty()
+            && self.computing.is_empty()
+            && (0..self.counter.len()).all(|r| {
+                let unsent = (self.queue[r]..self.counter[r]).find(|&op| self.is_send(op));
+                blocked(self.counter[r], self.rank_end[r]) && unsent.is_none_or(|op| self.waits_for[op as usize] > 0)
+            })
     }
 
     /// Whether every message has arrived and every rank has finished its program.
@@ -103,7 +135,7 @@ impl Program {
     /// that may be able to go on.
     pub fn begin_cycle(&mut self, now: u64, mut wake: impl FnMut(u32)) {
         while let Some(op) = self.just_sent.pop() {
-            if self.complete(op) {
+            if self.complete(op, now) {
                 wake(self.rank_of(op));
             }
         }
@@ -112,16 +144,16 @@ impl Program {
                 break;
             }
             self.computing.pop();
-            self.finish_compute(rank);
+            self.finish_compute(rank, now);
             wake(rank);
         }
     }
 
-    fn finish_compute(&mut self, rank: u32) {
+    fn finish_compute(&mut self, rank: u32, now: u64) {
         let op = self.counter[rank as usize];
         self.is_computing[rank as usize] = false;
         self.counter[rank as usize] += 1;
-        self.complete(op);
+        self.complete(op, now);
     }
 
     fn rank_of(&self, op: OpId) -> u32 {
@@ -144,10 +176,11 @@ impl Program {
         while self.counter[r] < self.rank_end[r] && !self.is_computing[r] {
             let op = self.counter[r];
             match self.kinds[op as usize] {
-                OpKind::Send { .. } | OpKind::Receive { .. } => {}
+                OpKind::Receive { .. } => {}
+                OpKind::Send { .. } => self.note_coming(op, now),
                 _ if self.waits_for[op as usize] > 0 => return,
                 OpKind::Wait => {
-                    self.complete(op);
+                    self.complete(op, now);
                 }
                 OpKind::Compute { cycles } => {
                     self.is_computing[r] = true;
@@ -155,7 +188,7 @@ impl Program {
                         self.computing.push(Reverse((now + cycles, rank)));
                         return;
                     }
-                    self.finish_compute(rank);
+                    self.finish_compute(rank, now);
                     continue;
                 }
             }
@@ -180,10 +213,19 @@ impl Program {
         None
     }
 
+    /// Takes note of a send that its program has passed, if it may start now.
+    fn note_coming(&mut self, op: OpId, now: u64) {
+        if self.waits_for[op as usize] == 0 {
+            if let Some(came) = self.came.get_mut(op as usize) {
+                *came = now;
+            }
+        }
+    }
+
     /// Whether `rank` still has messages to send.
     pub fn has_unsent(&self, rank: u32) -> bool {
         let r = rank as usize;
-        (self.queue[r]..self.rank_end[r]).any(|op| matches!(self.kinds[op as usize], OpKind::Send { .. }))
+        (self.queue[r]..self.rank_end[r]).any(|op| self.is_send(op))
     }
 
     /// The last flit of a message left its terminal.
@@ -191,26 +233,33 @@ impl Program {
         self.just_sent.push(op);
     }
 
-    /// `flits` flits of the message of send `op` have arrived. Returns true if something that the receiver waited for is
+    /// `flits` flits of the message of send `op` have arrived in cycle `now`. Returns true if something that the receiver waited for is
     /// complete with it.
-    pub fn arrived(&mut self, op: OpId, flits: u32) -> bool {
+    pub fn arrived(&mut self, op: OpId, flits: u32, now: u64) -> bool {
         let to_come = &mut self.flits_to_come[op as usize];
         *to_come -= flits;
         if *to_come > 0 {
             return false;
         }
         self.messages_left -= 1;
-        self.complete(self.receive_of[op as usize])
+        self.complete(self.receive_of[op as usize], now)
     }
 
-    /// Marks an operation complete; returns whether another one waited for it and need not any more.
-    fn complete(&mut self, op: OpId) -> bool {
+    /// Marks an operation complete in cycle `now`; returns whether another one waited for it and need not any more.
+    fn complete(&mut self, op: OpId, now: u64) -> bool {
         let row = self.dependents_start[op as usize] as usize..self.dependents_start[op as usize + 1] as usize;
         let mut released = false;
         for i in row {
-            let waits = &mut self.waits_for[self.dependents[i] as usize];
+            let dependent = self.dependents[i];
+            let waits = &mut self.waits_for[dependent as usize];
             *waits -= 1;
-            released |= *waits == 0;
+            if *waits == 0 {
+                released = true;
+                // A send whose program has not passed it yet comes when it does.
+                if !self.came.is_empty() && dependent < self.counter[self.rank_of(dependent) as usize] {
+                    self.came[dependent as usize] = now;
+                }
+            }
         }
         released
     }
@@ -251,18 +300,38 @@ mod tests {
         (0..2).for_each(|r| p.advance(r, 0));
         let first = p.take(0).unwrap();
         assert_eq!((first.to, p.take(0), p.take(1)), (1, None, None));
-        assert!(!p.arrived(first.op, 3), "two flits are missing");
-        assert!(p.arrived(first.op, 2));
+        assert!(!p.arrived(first.op, 3, 1), "two flits are missing");
+        assert!(p.arrived(first.op, 2, 2));
         let answer = p.take(1).unwrap();
-        p.arrived(answer.op, 5);
+        p.arrived(answer.op, 5, 4);
         p.advance(0, 4);
         assert_eq!(p.take(0), None, "still computing");
         p.begin_cycle(10, |_| {});
         p.advance(0, 10);
         let last = p.take(0).unwrap();
-        p.arrived(last.op, 5);
+        p.arrived(last.op, 5, 20);
         p.advance(1, 20);
         assert!(p.is_complete());
+    }
+
+    #[test]
+    fn a_send_comes_when_all_it_depends_on_is_complete() {
+        let mut p = Program::new(&ping_pong()).unwrap();
+        p.note_when_sends_come();
+        (0..2).for_each(|r| p.advance(r, 3));
+        assert_eq!((p.next_came(0), p.next_came(1)), (Some(3), None));
+        let ping = p.take(0).unwrap();
+        assert!(!p.is_stuck(), "rank 0 computes");
+        p.arrived(ping.op, 5, 8);
+        assert_eq!(p.next_came(1), Some(8));
+        p.begin_cycle(13, |_| {});
+        p.advance(0, 13);
+        let answer = p.take(1).unwrap();
+        assert!(p.is_stuck(), "all wait, and what is under way is not for the program to know");
+        p.arrived(answer.op, 5, 15);
+        assert!(!p.is_stuck());
+        p.advance(0, 15);
+        assert_eq!(p.next_came(0), Some(15));
     }
 
     #[test]

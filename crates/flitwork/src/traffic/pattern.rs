@@ -200,19 +200,7 @@ fn hotspot(n: u32, terminals: &[u32], shares: &[f64]) -> Result<Destinations> {
         return Err(Error::config(format!("{}[{i}]", path("shares")), shares[i], "more than 0", ""));
     }
     let weights = if shares.is_empty() { vec![1.0; terminals.len()] } else { shares.to_vec() };
-    let total: f64 = weights.iter().sum();
-    let mut sum = 0.0;
-    let mut cumulative: Vec<f64> = weights
-        .iter()
-        .map(|w| {
-            sum += w / total;
-            sum
-        })
-        .collect();
-    if let Some(last) = cumulative.last_mut() {
-        *last = 1.0;
-    }
-    Ok(Destinations::Weighted { terminals: terminals.to_vec(), cumulative })
+    Ok(Destinations::Weighted { terminals: terminals.to_vec(), cumulative: super::cumulative(&weights) })
 }
 
 fn permutation(n: u32, destinations: &[u32]) -> Result<Destinations> {
@@ -243,10 +231,7 @@ impl Destinations {
                 if !include_self && dst >= terminal { dst + 1 } else { dst }
             }
             Destinations::Fixed(destinations) => destinations[terminal as usize],
-            Destinations::Weighted { terminals, cumulative } => {
-                let u = bits as f64 * (1.0 / (1u64 << 56) as f64);
-                terminals[cumulative.partition_point(|&c| c <= u).min(terminals.len() - 1)]
-            }
+            Destinations::Weighted { terminals, cumulative } => terminals[super::draw_by_share(cumulative, bits)],
         }
     }
 

@@ -44,6 +44,8 @@ pub(crate) struct Packet {
     pub crossed: u8,
     pub mode: u8,
     pub misroutes: u8,
+    /// Whether it belongs to the background.
+    pub background: bool,
 }
 
 impl Packet {
@@ -69,6 +71,7 @@ impl Packet {
             flits: u32::from(self.flits),
             created: self.created,
             injected: self.injected,
+            background: self.background,
         }
     }
 }

@@ -5,9 +5,19 @@ use flitwork::routing::Tie;
 use flitwork::schedule::{OpKind, Schedule, ScheduleBuilder};
 use flitwork::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, IterationCount,
-    NetworkSpec, Ring2, RouterSpec, RoutingSpec, Switching, TerminalSpec, TopologySpec, VcPolicy, WorkloadSpec,
+    NetworkSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TerminalSpec, TopologySpec,
+    VcPolicy, WorkloadSpec,
 };
+use flitwork::traffic::{PacketFlits, PacketShare, Pattern};
 use proptest::prelude::*;
+
+/// What is simulated.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub network: NetworkSpec,
+    pub workload: WorkloadSpec,
+    pub background: Option<WorkloadSpec>,
+}
 
 /// A topology and its number of terminals.
 fn topology(most_terminals: u32, most_concentration: u32) -> impl Strategy<Value = (TopologySpec, u32, bool)> {
@@ -100,11 +110,15 @@ fn terminal() -> impl Strategy<Value = TerminalSpec> {
     let injection_vc = prop_oneof![Just(InjectionVc::Emptiest), Just(InjectionVc::RoundRobin)];
     let ejection_port =
         prop_oneof![Just(EjectionPort::Any), Just(EjectionPort::SameController), Just(EjectionPort::BySource)];
-    (1..=3u32, injection_vc, ejection_port).prop_map(|(controllers, injection_vc, ejection_port)| TerminalSpec {
-        controllers,
-        injection_vc,
-        ejection_port,
-    })
+    let source_queue = prop_oneof![Just(SourceQueue::Fifo), Just(SourceQueue::Alternate)];
+    (1..=3u32, injection_vc, ejection_port, source_queue).prop_map(
+        |(controllers, injection_vc, ejection_port, source_queue)| TerminalSpec {
+            controllers,
+            injection_vc,
+            ejection_port,
+            source_queue,
+        },
+    )
 }
 
 /// A network; most are valid.
@@ -153,23 +167,105 @@ fn fitting(network: &NetworkSpec, flits: u32) -> u32 {
     }
 }
 
-/// A network and an open-loop workload, from nearly idle to far past saturation.
-pub fn open_loop() -> impl Strategy<Value = (NetworkSpec, WorkloadSpec)> {
-    (network(40, 3, true), 1..=9u32, 0.01..1.0f64, any::<bool>()).prop_map(|(network, flits, load, include_self)| {
-        let packet_flits = fitting(&network, flits);
-        (network, WorkloadSpec::Uniform { packet_flits, offered_load: load, include_self })
+/// What a terminal may send, before it is fitted to a network.
+#[derive(Debug, Clone)]
+struct Sent {
+    pattern: Pattern,
+    /// Lengths and shares; one: all packets are alike.
+    flits: Vec<(u32, f64)>,
+    /// Share of the highest load that the terminals can offer.
+    load: f64,
+    /// Mean burst and pause.
+    on_off: Option<(f64, f64)>,
+}
+
+impl Sent {
+    fn packet_flits(&self, network: &NetworkSpec) -> (PacketFlits, f64) {
+        let of = |&(flits, share): &(u32, f64)| PacketShare { flits: fitting(network, flits), share };
+        let shares: Vec<PacketShare> = self.flits.iter().map(of).collect();
+        let total: f64 = shares.iter().map(|s| s.share).sum();
+        let mean = shares.iter().map(|s| f64::from(s.flits) * s.share / total).sum();
+        (if shares.len() == 1 { PacketFlits::Fixed(shares[0].flits) } else { PacketFlits::Mix(shares) }, mean)
+    }
+
+    fn open_loop(&self, network: &NetworkSpec) -> WorkloadSpec {
+        let (packet_flits, mean) = self.packet_flits(network);
+        let (process, most) = match self.on_off {
+            None => (ProcessSpec::Bernoulli, mean),
+            Some((burst, idle)) => {
+                let process = ProcessSpec::OnOff { mean_burst_cycles: burst, mean_idle_cycles: idle };
+                (process, mean * burst / (burst + idle) * 0.999)
+            }
+        };
+        // At most a flit a cycle, so that queues do not outgrow the patience of the oracle.
+        let offered_load = self.load * most.min(1.0);
+        match self.pattern {
+            Pattern::Uniform { include_self } => {
+                WorkloadSpec::Uniform { packet_flits, offered_load, include_self, process }
+            }
+            _ => WorkloadSpec::Traffic { pattern: self.pattern.clone(), packet_flits, offered_load, process },
+        }
+    }
+}
+
+fn sent() -> impl Strategy<Value = Sent> {
+    let pattern = prop_oneof![
+        4 => any::<bool>().prop_map(|include_self| Pattern::Uniform { include_self }),
+        1 => Just(Pattern::RandomPermutation),
+        1 => Just(Pattern::RandomSelection),
+        1 => Just(Pattern::Hotspot { terminals: vec![1, 0], shares: vec![1.0, 3.0] }),
+    ];
+    let flits = prop_oneof![
+        2 => (1..=9u32).prop_map(|flits| vec![(flits, 1.0)]),
+        1 => prop::collection::vec((1..=9u32, 0.1..3.0f64), 1..4),
+    ];
+    let on_off = prop::option::weighted(0.3, (1.0..20.0f64, 1.0..40.0f64));
+    (pattern, flits, 0.01..1.0f64, on_off).prop_map(|(pattern, flits, load, on_off)| Sent {
+        pattern,
+        flits,
+        load,
+        on_off,
     })
 }
 
-/// A network and an all-to-all.
-pub fn closed_loop() -> impl Strategy<Value = (NetworkSpec, WorkloadSpec)> {
+/// Beside what completes a background must leave it room: programs that answer each other would wait for ever longer queues.
+fn background(most_load: f64) -> impl Strategy<Value = Option<Sent>> {
+    let sent = sent().prop_map(move |sent| Sent { load: sent.load * most_load, ..sent });
+    prop::option::weighted(0.4, sent)
+}
+
+/// A network and an open-loop workload, from nearly idle to far past saturation; some with a background.
+pub fn open_loop() -> impl Strategy<Value = Case> {
+    (network(40, 3, true), sent(), background(1.0)).prop_map(|(network, sent, background)| Case {
+        workload: sent.open_loop(&network),
+        background: background.map(|sent| sent.open_loop(&network)),
+        network,
+    })
+}
+
+/// A network and a burst; some with a background.
+pub fn burst() -> impl Strategy<Value = Case> {
+    let rate = prop_oneof![Just(0.0), 0.05..1.0f64];
+    (network(30, 3, true), sent(), 1..=8u32, rate, background(0.1)).prop_map(
+        |(network, sent, packets, rate, background)| {
+            let (packet_flits, mean) = sent.packet_flits(&network);
+            let rate = rate * mean;
+            let workload = WorkloadSpec::Burst { pattern: sent.pattern, packets, packet_flits, rate };
+            Case { workload, background: background.map(|sent| sent.open_loop(&network)), network }
+        },
+    )
+}
+
+/// A network and an all-to-all; some with a background.
+pub fn closed_loop() -> impl Strategy<Value = Case> {
     let algorithm = prop_oneof![Just("a2a"), Just("a2and"), Just("a2at")];
     let sync = prop_oneof![Just(Sync::Async), Just(Sync::Local), Just(Sync::LocalSliding)];
-    (network(16, 1, false), algorithm, 1..=20u32, 1..=9u32, sync).prop_map(
-        |(network, algorithm, message, packet, sync)| {
+    (network(16, 1, false), algorithm, 1..=20u32, 1..=9u32, sync, background(0.1)).prop_map(
+        |(network, algorithm, message_flits, packet, sync, background)| {
             let packet_flits = fitting(&network, packet);
             let algorithm = algorithm.to_string();
-            (network, WorkloadSpec::AllToAll { algorithm, message_flits: message, packet_flits, sync })
+            let workload = WorkloadSpec::AllToAll { algorithm, message_flits, packet_flits, sync };
+            Case { workload, background: background.map(|sent| sent.open_loop(&network)), network }
         },
     )
 }
@@ -231,11 +327,16 @@ fn schedule_of(steps: &[Step], ranks: u32) -> Schedule {
     builder.build()
 }
 
-/// A network, a schedule for it, and the longest packet.
-pub fn program() -> impl Strategy<Value = (NetworkSpec, Schedule, u32)> {
-    (network(12, 1, false), prop::collection::vec(step(), 1..80), 1..=9u32).prop_map(|(network, steps, packet)| {
-        let ranks = sizes(&network.topology).iter().product();
-        let packet_flits = fitting(&network, packet);
-        (network, schedule_of(&steps, ranks), packet_flits)
-    })
+/// A network and a schedule for it, in the place of an all-to-all; some with a background.
+pub fn program() -> impl Strategy<Value = (Case, Schedule)> {
+    (network(12, 1, false), prop::collection::vec(step(), 1..80), 1..=9u32, background(0.1)).prop_map(
+        |(network, steps, packet, background)| {
+            let ranks = sizes(&network.topology).iter().product();
+            let packet_flits = fitting(&network, packet);
+            let (algorithm, sync) = ("a2a".to_string(), Sync::Async);
+            let workload = WorkloadSpec::AllToAll { algorithm, message_flits: packet_flits, packet_flits, sync };
+            let background = background.map(|sent| sent.open_loop(&network));
+            (Case { network, workload, background }, schedule_of(&steps, ranks))
+        },
+    )
 }

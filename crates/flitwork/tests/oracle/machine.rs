@@ -129,6 +129,7 @@ pub struct Packet {
     pub created: u64,
     /// The send operation it belongs to (closed loop).
     pub send: Option<u32>,
+    pub background: bool,
 }
 
 impl Packet {

@@ -9,6 +9,7 @@ pub mod cases;
 mod hand_computed;
 mod machine;
 mod program;
+mod queue;
 mod router;
 mod rules;
 mod terminal;
@@ -18,9 +19,10 @@ use flitwork::schedule::Schedule;
 use flitwork::spec::NetworkSpec;
 use machine::{Event, Flit, InFlight, Machine};
 use program::Programs;
+use queue::Job;
 use router::Router;
 use std::collections::BTreeMap;
-use terminal::{Job, Terminal};
+use terminal::Terminal;
 
 /// What is sent.
 pub enum Load<'a> {
@@ -54,6 +56,15 @@ pub struct TracePacket {
     pub message: u32,
 }
 
+/// What runs beside the load.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// Packets of a background, as those of a trace.
+    pub background: Vec<TracePacket>,
+    /// The cycle in which programs begin.
+    pub start: u64,
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub struct Outcome {
@@ -65,8 +76,13 @@ pub struct Outcome {
 
 /// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles.
 pub fn run(spec: &NetworkSpec, load: Load, max_cycles: u64, watchdog: u64) -> Outcome {
+    run_beside(spec, load, &Beside::default(), max_cycles, watchdog)
+}
+
+/// [`run`] with a background.
+pub fn run_beside(spec: &NetworkSpec, load: Load, beside: &Beside, max_cycles: u64, watchdog: u64) -> Outcome {
     let machine = Machine::new(spec);
-    let mut network = Network::new(&machine, &load);
+    let mut network = Network::new(&machine, &load, beside);
     let mut last_move = 0;
     for now in 0..max_cycles {
         if network.cycle(now) {
@@ -82,18 +98,25 @@ pub fn run(spec: &NetworkSpec, load: Load, max_cycles: u64, watchdog: u64) -> Ou
     Outcome { packets: network.records(), deadlocked: false }
 }
 
+/// What is sent back to back by one controller each.
+fn jobs(packets: &[TracePacket]) -> impl Iterator<Item = &[TracePacket]> {
+    packets.chunk_by(|a, b| (a.src, a.message) == (b.src, b.message))
+}
+
 /// The mutable state of everything.
 struct Network<'a> {
     machine: &'a Machine,
     routers: Vec<Router<'a>>,
     terminals: Vec<Terminal<'a>>,
     programs: Option<Programs<'a>>,
+    /// The cycle in which programs begin.
+    start: u64,
     channels: Vec<InFlight>,
     records: BTreeMap<(u32, u32), PacketRecord>,
 }
 
 impl<'a> Network<'a> {
-    fn new(machine: &'a Machine, load: &Load<'a>) -> Self {
+    fn new(machine: &'a Machine, load: &Load<'a>, beside: &Beside) -> Self {
         let packet_flits = match load {
             Load::Trace(_) => 0,
             Load::Schedule { packet_flits, .. } => *packet_flits,
@@ -102,8 +125,8 @@ impl<'a> Network<'a> {
         let mut terminals: Vec<Terminal> = (0..machine.terminals()).map(terminal).collect();
         let programs = match load {
             Load::Trace(packets) => {
-                for packets in packets.chunk_by(|a, b| (a.src, a.message) == (b.src, b.message)) {
-                    terminals[packets[0].src as usize].queue.push_back(Job::Packets(packets.to_vec()));
+                for packets in jobs(packets) {
+                    terminals[packets[0].src as usize].queue.push(Job::Packets(packets.to_vec()));
                 }
                 None
             }
@@ -112,11 +135,15 @@ impl<'a> Network<'a> {
                 Some(Programs::new(schedule))
             }
         };
+        for packets in jobs(&beside.background) {
+            terminals[packets[0].src as usize].background.push(Job::Packets(packets.to_vec()));
+        }
         Network {
             machine,
             routers: (0..machine.routers()).map(|id| Router::new(id, machine)).collect(),
             terminals,
             programs,
+            start: beside.start,
             channels: Vec::new(),
             records: BTreeMap::new(),
         }
@@ -173,9 +200,9 @@ impl<'a> Network<'a> {
         let mut moved = false;
         let m = self.machine;
         for terminal in 0..self.terminals.len() {
-            if let Some(programs) = &mut self.programs {
+            if let (Some(programs), true) = (&mut self.programs, now >= self.start) {
                 let messages = programs.advance(terminal as u32, now);
-                self.terminals[terminal].queue.extend(messages.into_iter().map(Job::Message));
+                messages.into_iter().for_each(|message| self.terminals[terminal].queue.push(Job::Message(message)));
             }
             for (controller, vc, flit) in self.terminals[terminal].inject(&mut self.programs, now) {
                 moved = true;
@@ -247,6 +274,7 @@ impl<'a> Network<'a> {
             created: packet.created,
             injected,
             arrived: u64::MAX,
+            background: packet.background,
         };
         self.records.insert((packet.src, packet.sequence), record);
     }

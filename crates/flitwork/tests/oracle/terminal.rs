@@ -3,18 +3,11 @@
 use super::TracePacket;
 use super::machine::{Flit, Machine, Packet};
 use super::program::{Message, Programs};
+use super::queue::{Job, Queue};
 use flitwork::routing::Tie;
-use flitwork::spec::{InjectionVc, Switching, VcPolicy};
+use flitwork::spec::{InjectionVc, SourceQueue, Switching, VcPolicy};
 use std::collections::VecDeque;
 use std::rc::Rc;
-
-/// An entry of a terminal's queue.
-pub enum Job {
-    /// Packets of a trace, sent back to back by one controller.
-    Packets(Vec<TracePacket>),
-    /// A message of a schedule.
-    Message(Message),
-}
 
 /// A packet that a controller is to send.
 struct Planned {
@@ -27,6 +20,7 @@ struct Planned {
     /// When it was created; without one, when it becomes the controller's current packet.
     created: Option<u64>,
     send: Option<u32>,
+    background: bool,
     /// Whether it is the last packet of its message.
     last: bool,
 }
@@ -53,7 +47,11 @@ pub struct Terminal<'m> {
     machine: &'m Machine,
     packet_flits: u32,
     controllers: Vec<Controller>,
-    pub queue: VecDeque<Job>,
+    pub queue: Queue,
+    /// What waits of the background.
+    pub background: Queue,
+    /// Where they take turns: whether it is the background's.
+    background_next: bool,
     packets: u32,
 }
 
@@ -74,7 +72,9 @@ impl<'m> Terminal<'m> {
             machine,
             packet_flits,
             controllers: (0..machine.controllers).map(controller).collect(),
-            queue: VecDeque::new(),
+            queue: Queue::default(),
+            background: Queue::default(),
+            background_next: false,
             packets: 0,
         }
     }
@@ -88,9 +88,11 @@ impl<'m> Terminal<'m> {
     /// Step 2, after the program: every controller takes a packet, if it has none, and sends a flit, if it may.
     pub fn inject(&mut self, programs: &mut Option<Programs>, now: u64) -> Vec<Injected> {
         let mut injected = Vec::new();
+        self.queue.look(programs, now);
+        self.background.look(programs, now);
         for k in 0..self.controllers.len() {
             if self.controllers[k].current.is_none() {
-                self.take(k, programs, now);
+                self.take(k, now);
             }
             let Some((vc, flit, message_done)) = self.send(k) else { continue };
             if let (true, Some(send), Some(programs)) = (message_done, flit.packet.send, programs.as_mut()) {
@@ -101,19 +103,12 @@ impl<'m> Terminal<'m> {
         injected
     }
 
-    /// A free controller takes the next packet of its message, else the next job of the queue, if that may start.
-    fn take(&mut self, k: usize, programs: &Option<Programs>, now: u64) {
+    /// A free controller takes the next packet of its message, else the next job, if one has come.
+    fn take(&mut self, k: usize, now: u64) {
         if self.controllers[k].rest.is_empty() {
-            let may_start = match self.queue.front() {
-                None => false,
-                Some(Job::Packets(packets)) => packets[0].created <= now,
-                Some(Job::Message(message)) => programs.as_ref().expect("a schedule").may_start(message.send, now),
-            };
-            if !may_start {
-                return;
-            }
-            self.controllers[k].rest = match self.queue.pop_front().expect("it may start") {
-                Job::Packets(packets) => packets.iter().map(as_given).collect(),
+            let Some((job, background)) = self.next_job() else { return };
+            self.controllers[k].rest = match job {
+                Job::Packets(packets) => packets.iter().map(|p| self.as_given(p, background)).collect(),
                 Job::Message(message) => self.cut(&message),
             };
         }
@@ -129,9 +124,25 @@ impl<'m> Terminal<'m> {
             wraps: planned.wraps,
             created: planned.created.unwrap_or(now),
             send: planned.send,
+            background: planned.background,
         });
         self.packets += 1;
         self.controllers[k].current = Some(Current { packet, vc: None, sent: 0, last: planned.last });
+    }
+
+    /// The job that is next, and whether it is of the background: what came first, or one of either in turn.
+    fn next_job(&mut self) -> Option<(Job, bool)> {
+        let background = match (self.queue.first_came(), self.background.first_came()) {
+            (None, None) => return None,
+            (Some(_), None) => false,
+            (None, Some(_)) => true,
+            (Some(work), Some(background)) => match self.machine.terminal.source_queue {
+                SourceQueue::Fifo => background < work,
+                SourceQueue::Alternate => self.background_next,
+            },
+        };
+        self.background_next = !background;
+        Some((if background { self.background.pop() } else { self.queue.pop() }, background))
     }
 
     /// The packets of a message: as long as possible, the last one shorter; each in two where its way has a tie under
@@ -158,6 +169,7 @@ impl<'m> Terminal<'m> {
                     message: message.number,
                     created: None,
                     send: Some(message.send),
+                    background: false,
                     last: false,
                 });
             }
@@ -224,24 +236,28 @@ impl<'m> Terminal<'m> {
 
     /// Whether nothing is queued or being sent.
     pub fn idle(&self) -> bool {
-        self.queue.is_empty() && self.controllers.iter().all(|c| c.current.is_none() && c.rest.is_empty())
+        self.queue.is_empty()
+            && self.background.is_empty()
+            && self.controllers.iter().all(|c| c.current.is_none() && c.rest.is_empty())
     }
 
     /// The packets that are controllers' current ones and have not sent their heads or more.
     pub fn taken(&self) -> impl Iterator<Item = &Rc<Packet>> {
         self.controllers.iter().filter_map(|c| c.current.as_ref()).map(|current| &current.packet)
     }
-}
 
-fn as_given(packet: &TracePacket) -> Planned {
-    Planned {
-        dst: packet.dst,
-        flits: packet.flits,
-        minus: packet.minus,
-        wraps: packet.wraps,
-        message: packet.message,
-        created: Some(packet.created),
-        send: None,
-        last: true,
+    /// A packet as a trace has it; packets that are sent back to back have the number of the first.
+    fn as_given(&self, packet: &TracePacket, background: bool) -> Planned {
+        Planned {
+            dst: packet.dst,
+            flits: packet.flits,
+            minus: packet.minus,
+            wraps: packet.wraps,
+            message: self.packets,
+            created: Some(packet.created),
+            send: None,
+            background,
+            last: true,
+        }
     }
 }

@@ -25,7 +25,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let left = self.terminals.program().map_or(0, |p| p.messages().1);
         let name = match &plan.workload {
             crate::plan::Workload::Closed { schedule, .. } => schedule.name.clone(),
-            crate::plan::Workload::Open(_) => String::new(),
+            crate::plan::Workload::Open(_) | crate::plan::Workload::Finite(_) => String::new(),
         };
         Error::Schedule {
             name,

@@ -10,7 +10,8 @@ use crate::transit::{FlitArrival, NONE};
 use crate::unchecked::at_mut;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
-    /// Delivers everything that is due now.
+    /// Delivers everything that is due now. On its own, so that nothing else takes its registers.
+    #[inline(never)]
     pub(super) fn deliver(&mut self) {
         let now = self.env.now;
         self.env.open_next_slots();
@@ -33,7 +34,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         for &packet in &slot.tails {
             let record = &self.env.pool[packet];
             self.log.arrived(&record.arrival(), now);
-            self.terminals.arrived(record);
+            self.terminals.arrived(record, now);
             self.env.pool.remove(packet);
         }
         self.env.wheel.put_back(now, slot);

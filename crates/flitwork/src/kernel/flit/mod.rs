@@ -20,6 +20,7 @@ mod mask;
 mod news;
 mod observe;
 mod requests;
+mod result;
 mod route;
 mod slots;
 mod state;
@@ -27,9 +28,9 @@ mod traverse;
 
 use crate::error::{Error, Result};
 use crate::kernel::Progress;
-use crate::measure::{PacketLog, Phases, SimulationResult, StallCounter, View};
+use crate::measure::{ClassLog, DeliveryRecorder, PacketLog, Phases, SimulationResult, StallCounter, View};
 use crate::plan::{Plan, Workload};
-use crate::terminal::{Injector, Program, Terminals};
+use crate::terminal::{Injector, Terminals};
 use crate::transit::{CompiledSize, Layout, PacketPool, Wheel};
 use crate::unchecked::{at_mut, prefetch_small};
 use choices::Choices;
@@ -99,12 +100,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let choices = Choices::new(plan, layout);
         let mut rules = Rules::new(network, choices.as_deref());
         rules.plain &= !variation.general;
-        let terminals = match &plan.workload {
-            Workload::Closed { schedule, packet_flits } => {
-                Terminals::closed(plan, layout, Program::new(schedule)?, *packet_flits)
-            }
-            Workload::Open(traffic) => Terminals::open(plan, layout, traffic),
-        };
+        let terminals = Terminals::new(plan, layout)?;
         let phases = phases(plan);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let dateline = |port: usize| plan.grid.wraps(port / 2) && plan.grid.size(port / 2) > 1;
@@ -114,7 +110,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             // A packet may ask for a port of each dimension and an escape channel.
             scratch: Scratch::new(p.ports * p.vcs * if rules.by_choice { plan.grid.dims() + 1 } else { 1 }),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(network, &p))),
-            log: PacketLog::new(phases.window(), p.terminals, run.record.packets),
+            log: packet_log(plan, &phases),
             links: (run.record.link_window_cycles > 0)
                 .then(|| LinkRecorder::new(run.record.link_window_cycles, p.routers * p.network_ports)),
             order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
@@ -171,6 +167,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 if !progress(self.progress()) {
                     return Err(Error::Interrupted { cycle: self.env.now });
                 }
+                if self.is_stuck() {
+                    return Err(self.stuck(plan));
+                }
             }
             if self.env.now >= run.max_cycles {
                 break false;
@@ -180,14 +179,29 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 None => return Err(self.stuck(plan)),
             };
         };
-        if !complete && self.terminals.program().is_some() {
-            let left = self.terminals.program().map_or(0, |p| p.messages().1);
-            return Err(Error::CycleLimit {
-                cycles: self.env.now,
-                detail: format!("{left} messages have not arrived"),
-            });
+        if !complete && plan.workload.completes() {
+            return Err(Error::CycleLimit { cycles: self.env.now, detail: self.what_is_left() });
         }
         Ok(self.into_result(plan, complete))
+    }
+
+    /// What of a workload that completes has not arrived.
+    fn what_is_left(&self) -> String {
+        match (self.terminals.program(), self.terminals.finite_packets()) {
+            (Some(program), _) => format!("{} messages have not arrived", program.messages().1),
+            (None, packets) => {
+                format!("{} of {} packets have arrived", self.log.workload.totals.packets, packets.unwrap_or_default())
+            }
+        }
+    }
+
+    /// Whether a schedule cannot go on though packets of a background move.
+    fn is_stuck(&self) -> bool {
+        let under_way = self.log.workload.taken > self.log.workload.totals.packets;
+        self.log.background.is_some()
+            && !under_way
+            && self.env.now > self.terminals.start()
+            && self.terminals.program().is_some_and(|program| program.is_stuck())
     }
 
     /// One cycle.
@@ -264,20 +278,24 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let Kernel { phases, terminals, routers, log, env, .. } = self;
         let ports = env.p.network_ports;
         let view = View {
-            totals: log.totals,
-            untaken_before: &|cycle| terminals.untaken_before(cycle),
+            totals: log.workload.totals,
+            untaken_before: &|cycle| terminals.untaken(0..cycle).0.packets,
             link_flits: &|flits| flits.extend(routers.iter().flat_map(|r| &r.ports[..ports]).map(|port| port.flits)),
         };
         if phases.look(now, &view) {
             env.measurement = phases.window();
-            log.measure(phases.window());
+            log.measure(&phases.window());
         }
     }
 
     /// Whether the run is over.
     fn is_done(&mut self) -> bool {
-        if self.terminals.program().is_some() {
-            return self.terminals.is_complete();
+        if let Some(program) = self.terminals.program() {
+            return program.is_complete();
+        }
+        if self.terminals.finite_packets().is_some() {
+            let work = &self.log.workload;
+            return work.taken == work.totals.packets && self.terminals.all_taken();
         }
         let end = self.env.measurement.end;
         self.env.now + 1 >= end
@@ -291,7 +309,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             return Some(self.env.now + 1);
         }
         debug_assert!(self.env.wheel.is_idle());
-        let mut next = self.terminals.next_turn(self.env.now)?.min(self.phases.next_check());
+        // Where all sources of an open loop are silent, the measurement still ends.
+        let last = self.terminals.is_open_loop().then(|| self.env.measurement.end - 1);
+        let next = self.terminals.next_turn(self.env.now).or(last.filter(|&end| end > self.env.now))?;
+        let mut next = next.min(self.phases.next_check());
         if let Some(links) = &self.links {
             next = next.min(links.window_end(self.env.now));
         }
@@ -299,12 +320,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
     }
 
     fn progress(&self) -> Progress {
-        let total = self.terminals.program().map(|p| p.messages());
-        Progress {
-            cycle: self.env.now,
-            packets_done: total.map_or(self.log.totals.packets, |(all, left)| all - left),
-            packets_total: total.map(|(all, _)| all),
-        }
+        let (done, total) = match (self.terminals.program().map(|p| p.messages()), self.terminals.finite_packets()) {
+            (Some((all, left)), _) => (all - left, Some(all)),
+            // Where ties cut packets in two, more arrive than were created.
+            (None, Some(all)) => (self.log.workload.totals.packets.min(all), Some(all)),
+            (None, None) => (self.log.workload.totals.packets, None),
+        };
+        Progress { cycle: self.env.now, packets_done: done, packets_total: total }
     }
 }
 
@@ -313,10 +335,21 @@ fn phases(plan: &Plan) -> Phases {
     let (p, run) = (&plan.params, &plan.spec.run);
     let links = p.routers * p.network_ports;
     match (&plan.workload, &run.steady) {
-        (Workload::Closed { .. }, _) => Phases::whole_run(),
+        (Workload::Closed { .. } | Workload::Finite(_), _) => Phases::whole_run(plan.start_cycle, links),
         (Workload::Open(_), Some(steady)) => Phases::steady(steady, p.longest_delay_cycles, links),
         (Workload::Open(_), None) => Phases::fixed(run.fixed_window(), links),
     }
+}
+
+/// What is noted of the packets of workload and background, both in the same window.
+fn packet_log(plan: &Plan, phases: &Phases) -> PacketLog {
+    let record = &plan.spec.run.record;
+    let class = || {
+        let window_cycles = record.delivery_window_cycles;
+        let deliveries = (window_cycles > 0).then(|| DeliveryRecorder::new(plan.start_cycle, window_cycles));
+        ClassLog::new(phases.window(), plan.params.terminals, deliveries)
+    };
+    PacketLog::new(class(), plan.background.is_some().then(class), record.packets)
 }
 
 /// The routers in random order.

@@ -1,12 +1,10 @@
-//! The end of a cycle: link use per window, why flits stand still, and the result of a run.
+//! The end of a cycle: link use per window, and why flits stand still.
 
 use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
-use crate::measure::{Fairness, LinkWindows, SimulationResult, StallReason};
-use crate::plan::Plan;
-use crate::schedule::OpKind;
+use crate::measure::{LinkWindows, StallReason};
 use crate::transit::NONE;
 
 /// Flits over each channel per window.
@@ -30,6 +28,14 @@ impl LinkRecorder {
 
     fn ends_with(&self, cycle: u64) -> bool {
         (cycle + 1).is_multiple_of(self.window_cycles)
+    }
+
+    /// What was recorded, if the run ends after cycle `now` with these totals.
+    pub fn finish(mut self, now: u64, totals: &[u64]) -> LinkWindows {
+        if !self.ends_with(now) {
+            self.close(totals);
+        }
+        LinkWindows { window_cycles: self.window_cycles, flits: self.flits }
     }
 
     fn close(&mut self, totals: &[u64]) {
@@ -112,62 +118,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
     }
 
     /// Flits sent over every network channel so far, `[router][network port]`, flattened.
-    fn link_flits(&self) -> Vec<u64> {
+    pub(super) fn link_flits(&self) -> Vec<u64> {
         let ports = self.env.p.network_ports;
         self.routers.iter().flat_map(|router| router.ports[..ports].iter().map(|port| port.flits)).collect()
-    }
-
-    /// The outcome of the run.
-    pub(super) fn into_result(mut self, plan: &Plan, complete: bool) -> SimulationResult {
-        let end = self.env.now + 1;
-        self.look(end);
-        let window = self.env.measurement.clone();
-        let closed = self.terminals.program().is_some();
-        let cycles = if closed { self.env.now.max(1) } else { window.end - window.start };
-        let terminal_cycles = cycles as f64 * self.env.p.terminals as f64;
-        let (untaken, offered_load) = self.offered(plan, terminal_cycles);
-        let status = self.phases.status(complete, self.log.measured_taken + untaken);
-        let link_flits = self.link_flits();
-        if let Some(links) = &mut self.links {
-            if !links.ends_with(self.env.now) {
-                links.close(&link_flits);
-            }
-        }
-        SimulationResult {
-            status,
-            completion_cycles: self.env.now,
-            digest: self.log.digest(),
-            packets: self.log.totals.packets,
-            flit_hops: self.env.flit_hops,
-            warmup_cycles: window.start,
-            measurement_cycles: cycles,
-            offered_load,
-            accepted_load: self.env.ejected.iter().sum::<u64>() as f64 / terminal_cycles,
-            packet_latency: self.log.packet_latency.summary(),
-            network_latency: self.log.network_latency.summary(),
-            packet_latency_histogram: self.log.packet_latency.histogram(),
-            network_latency_histogram: self.log.network_latency.histogram(),
-            precision: self.phases.precision(self.env.p.terminals, status),
-            mean_hops: self.log.mean_hops(),
-            measured_link_flits: self.phases.measured_link_flits(&link_flits),
-            link_flits,
-            ejected_flits: self.env.ejected,
-            fairness: Fairness::of(&self.log.delivered_flits, |terminal| self.terminals.has_sent(terminal)),
-            delivered_flits: std::mem::take(&mut self.log.delivered_flits),
-            link_windows: self.links.map(|l| LinkWindows { window_cycles: l.window_cycles, flits: l.flits }),
-            stalls: self.env.stalls.map(|s| s.report()),
-            packet_records: with_message_numbers(self.log.into_records(), plan),
-        }
-    }
-
-    /// Of an open loop: packets created in the measurement that no controller has taken, and the flits of all packets created
-    /// in it [flits/cycle/terminal].
-    fn offered(&self, plan: &Plan, terminal_cycles: f64) -> (u64, f64) {
-        let crate::plan::Workload::Open(traffic) = &plan.workload else { return (0, 0.0) };
-        let window = &self.env.measurement;
-        let untaken = self.terminals.untaken_before(window.end) - self.terminals.untaken_before(window.start);
-        let flits = self.log.measured_taken_flits + untaken * u64::from(traffic.packet_flits);
-        (untaken, flits as f64 / terminal_cycles)
     }
 }
 
@@ -200,21 +153,4 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let port_used = observer.port_out[me * PORTS + vc.port as usize] == now + 1;
         if ejecting && port_used { StallReason::EjectionPortBusy } else { StallReason::LostSwitch }
     }
-}
-
-/// Replaces operations of a schedule by the index of the message in its sender's order.
-fn with_message_numbers(
-    mut records: Vec<crate::measure::PacketRecord>,
-    plan: &Plan,
-) -> Vec<crate::measure::PacketRecord> {
-    if let crate::plan::Workload::Closed { schedule, .. } = &plan.workload {
-        let mut number = vec![0; schedule.ops.len()];
-        for rank in 0..schedule.ranks() {
-            let sends =
-                schedule.ops_of(rank).filter(|&op| matches!(schedule.ops[op as usize].kind, OpKind::Send { .. }));
-            sends.enumerate().for_each(|(i, op)| number[op as usize] = i as u32);
-        }
-        records.iter_mut().for_each(|r| r.message = number[r.message as usize]);
-    }
-    records
 }

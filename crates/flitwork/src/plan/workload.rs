@@ -1,0 +1,232 @@
+//! What is sent, resolved: the workload, and the background beside it.
+
+use super::{Params, within};
+use crate::collective::{self, AllToAllOptions};
+use crate::error::{Error, Result};
+use crate::schedule::Schedule;
+use crate::spec::{ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
+use crate::topology::Grid;
+use crate::traffic::{Bernoulli, OnOff, PacketFlits, Pattern, Process, Traffic};
+
+/// Most ranks of an all-to-all: its operations are numbered by 32 bits.
+const MAX_RANKS: usize = 30_000;
+/// Longest mean burst or pause [cycles].
+const MAX_STATE: f64 = 1e9;
+
+/// What is sent, resolved.
+#[derive(Debug, Clone)]
+pub enum Workload {
+    /// Closed loop: a schedule, in packets of at most so many flits.
+    Closed {
+        /// What each rank does.
+        schedule: Schedule,
+        /// Longest packet [flits].
+        packet_flits: u32,
+    },
+    /// Open loop: traffic without end, measured for a while.
+    Open(Traffic),
+    /// Traffic with an end: complete when all of it has arrived.
+    Finite(Traffic),
+}
+
+impl Workload {
+    /// Whether it comes to an end by itself, so that it is its completion time that counts.
+    pub fn completes(&self) -> bool {
+        !matches!(self, Workload::Open(_))
+    }
+}
+
+/// Everything that is sent in a simulation.
+pub(super) struct Sent {
+    pub workload: Workload,
+    pub background: Option<Traffic>,
+    /// Cycle of t = 0, in which the workload starts.
+    pub start_cycle: u64,
+}
+
+/// Resolves the workload and the background; defaults that depend on other fields are filled in.
+pub(super) fn resolve(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> Result<Sent> {
+    let open_loop = matches!(spec.workload, WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. });
+    let start_cycle = if open_loop || spec.background.is_none() { 0 } else { spec.run.fixed_warmup() };
+    let router = &spec.network.router;
+    let context = Context { at: "workload", router, grid, params, seed: spec.run.seed, start: start_cycle };
+    let workload = context.workload(&mut spec.workload)?;
+    let background = match &spec.background {
+        None => None,
+        // The random numbers of the background have nothing to do with those of the workload.
+        Some(beside) => Some(
+            Context { at: "background", seed: Traffic::background_seed(spec.run.seed), start: 0, ..context }
+                .background(beside)?,
+        ),
+    };
+    Ok(Sent { workload, background, start_cycle })
+}
+
+/// What a workload is resolved for.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    /// Path of its table.
+    at: &'static str,
+    router: &'a RouterSpec,
+    grid: &'a Grid,
+    params: &'a Params,
+    seed: u64,
+    /// First cycle in which packets are created [cycles].
+    start: u64,
+}
+
+impl Context<'_> {
+    fn path(&self, field: &str) -> String {
+        format!("{}.{field}", self.at)
+    }
+
+    fn workload(&self, spec: &mut WorkloadSpec) -> Result<Workload> {
+        match spec {
+            WorkloadSpec::AllToAll { algorithm, message_flits, packet_flits, sync } => {
+                let options = AllToAllOptions {
+                    message_flits: *message_flits,
+                    sync: *sync,
+                    controllers: self.params.controllers as u32,
+                };
+                self.all_to_all(algorithm, packet_flits, &options)
+            }
+            WorkloadSpec::Uniform { packet_flits, offered_load, include_self, process } => {
+                if !*include_self && self.params.terminals < 2 {
+                    let path = self.path("include_self");
+                    return Err(Error::config(path, false, "true where there is one terminal", ""));
+                }
+                let pattern = Pattern::Uniform { include_self: *include_self };
+                self.open_loop(&pattern, packet_flits, *offered_load, process).map(Workload::Open)
+            }
+            WorkloadSpec::Traffic { pattern, packet_flits, offered_load, process } => {
+                self.open_loop(pattern, packet_flits, *offered_load, process).map(Workload::Open)
+            }
+            WorkloadSpec::Burst { pattern, packets, packet_flits, rate } => {
+                self.burst(pattern, *packets, packet_flits, *rate).map(Workload::Finite)
+            }
+        }
+    }
+
+    /// The traffic of a background.
+    fn background(&self, spec: &WorkloadSpec) -> Result<Traffic> {
+        let refused = |kind: &str| {
+            let hint = "a background has no end: swap workload and background, or use an open loop";
+            Err(Error::config(self.path("kind"), kind, "uniform or traffic", hint))
+        };
+        match spec {
+            WorkloadSpec::AllToAll { .. } => refused("all_to_all"),
+            WorkloadSpec::Burst { .. } => refused("burst"),
+            open_loop => match self.workload(&mut open_loop.clone())? {
+                Workload::Open(traffic) => Ok(traffic),
+                Workload::Closed { .. } | Workload::Finite(_) => refused("this workload"),
+            },
+        }
+    }
+
+    fn check_packet(&self, path: &str, flits: u32) -> Result<()> {
+        within(path, flits, 1, 65_535, "flits")?;
+        let buffer = self.router.buffer_flits;
+        if self.router.switching == Switching::VirtualCutThrough && flits > buffer {
+            return Err(Error::config(
+                path,
+                flits,
+                format!("at most the buffer of {buffer} flits: virtual cut-through stores whole packets"),
+                format!("set network.router.buffer_flits = {flits}, or shorter packets, or switching = \"wormhole\""),
+            ));
+        }
+        Ok(())
+    }
+
+    fn all_to_all(&self, algorithm: &str, packet_flits: &mut u32, options: &AllToAllOptions) -> Result<Workload> {
+        if *packet_flits == 0 {
+            *packet_flits = options.message_flits;
+            if options.message_flits > 0 {
+                self.check_packet(&self.path("message_flits"), options.message_flits)?;
+            }
+        } else {
+            self.check_packet(&self.path("packet_flits"), *packet_flits)?;
+        }
+        if self.params.concentration > 1 {
+            return Err(Error::config(
+                "network.topology.terminals_per_router",
+                self.params.concentration,
+                "1: the all-to-all algorithms are defined for one rank a router",
+                "",
+            ));
+        }
+        if self.params.terminals > MAX_RANKS {
+            let sizes = format!("{:?}", self.grid.sizes());
+            let expected = format!("at most {MAX_RANKS} ranks in an all-to-all");
+            return Err(Error::config("network.topology.size", sizes, expected, "use a smaller network"));
+        }
+        let schedule = collective::all_to_all(algorithm, self.grid, options)?;
+        Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
+    }
+
+    fn open_loop(
+        &self,
+        pattern: &Pattern,
+        packet_flits: &PacketFlits,
+        offered_load: f64,
+        process: &ProcessSpec,
+    ) -> Result<Traffic> {
+        let traffic = self.traffic(pattern, packet_flits)?;
+        let rate = self.packets_per_cycle("offered_load", offered_load, traffic.lengths.mean_flits())?;
+        Ok(Traffic { process: self.process(process, rate)?, ..traffic })
+    }
+
+    fn burst(&self, pattern: &Pattern, packets: u32, packet_flits: &PacketFlits, rate: f64) -> Result<Traffic> {
+        if packets == 0 {
+            return Err(Error::config(self.path("packets"), 0, "at least 1 packet", ""));
+        }
+        let traffic = self.traffic(pattern, packet_flits)?;
+        let process = if rate == 0.0 {
+            Process::AtOnce
+        } else {
+            Process::Bernoulli(Bernoulli::new(self.packets_per_cycle("rate", rate, traffic.lengths.mean_flits())?))
+        };
+        Ok(Traffic { process, limit: Some(u64::from(packets)), ..traffic })
+    }
+
+    /// Where to and how long; all at once, without end.
+    fn traffic(&self, pattern: &Pattern, packet_flits: &PacketFlits) -> Result<Traffic> {
+        let path = self.path("packet_flits");
+        let lengths = packet_flits.resolve(&path)?;
+        packet_flits.lengths(&path).into_iter().try_for_each(|(path, flits)| self.check_packet(&path, flits))?;
+        let destinations = pattern
+            .resolve(self.grid, self.params.concentration as u32, self.seed)
+            .map_err(|error| error.moved("workload", self.at))?;
+        Ok(Traffic { destinations, lengths, process: Process::AtOnce, limit: None, seed: self.seed, start: self.start })
+    }
+
+    /// The packets a cycle of a load in flits.
+    fn packets_per_cycle(&self, field: &str, load: f64, mean_flits: f64) -> Result<f64> {
+        if load > 0.0 && load <= mean_flits {
+            return Ok(load / mean_flits);
+        }
+        let expected = format!("more than 0 and at most 1 packet a cycle, here {mean_flits} flits/cycle/terminal");
+        Err(Error::config(self.path(field), load, expected, ""))
+    }
+
+    fn process(&self, spec: &ProcessSpec, packets_per_cycle: f64) -> Result<Process> {
+        let (burst, idle) = match *spec {
+            ProcessSpec::Bernoulli => return Ok(Process::Bernoulli(Bernoulli::new(packets_per_cycle))),
+            ProcessSpec::OnOff { mean_burst_cycles, mean_idle_cycles } => (mean_burst_cycles, mean_idle_cycles),
+        };
+        for (field, cycles) in [("process.mean_burst_cycles", burst), ("process.mean_idle_cycles", idle)] {
+            if !(1.0..=MAX_STATE).contains(&cycles) {
+                return Err(Error::config(self.path(field), cycles, format!("1 to {MAX_STATE} cycles"), ""));
+            }
+        }
+        let in_bursts = OnOff::rate_in_bursts(packets_per_cycle, burst, idle);
+        if in_bursts > 1.0 {
+            let expected = format!(
+                "a pause so short that bursts carry the offered load with 1 packet a cycle, here at most {:.4} cycles",
+                burst * (1.0 / packets_per_cycle - 1.0)
+            );
+            let hint = "lower offered_load, or raise mean_burst_cycles";
+            return Err(Error::config(self.path("process.mean_idle_cycles"), idle, expected, hint));
+        }
+        Ok(Process::OnOff(OnOff::new(packets_per_cycle, burst, idle)))
+    }
+}

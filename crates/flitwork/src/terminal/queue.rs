@@ -1,0 +1,249 @@
+//! The source queues: what each terminal sends next, of its workload and of a background beside it.
+
+use super::program::Program;
+use crate::traffic::{Source, Traffic, terminal_rng};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+use std::ops::Range;
+
+/// A message, or the rest of it, that a controller is sending.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Job {
+    /// Destination terminal.
+    pub dst: u32,
+    /// Operation in the schedule, or sequence number of the first packet.
+    pub message: u32,
+    /// Flits not in a packet yet.
+    pub flits_left: u32,
+    /// Longest packet [flits].
+    pub packet_flits: u32,
+    /// Flits of the second half of a packet that a tie cuts in two; 0 if there is none.
+    pub second_half: u16,
+    /// Cycle of creation; `None`: that of each packet is when its turn comes.
+    pub created: Option<u64>,
+    /// Random bits for ties.
+    pub coins: u8,
+    /// Whether it belongs to the background.
+    pub background: bool,
+}
+
+/// Traffic, drawn packet by packet.
+#[derive(Debug)]
+struct Feed {
+    traffic: Traffic,
+    sources: Vec<Source>,
+    /// Sources that have packets to come.
+    open: usize,
+    /// Packets in all; `None`: without end.
+    packets: Option<u64>,
+}
+
+impl Feed {
+    fn new(traffic: &Traffic, terminals: u32) -> Self {
+        let sources: Vec<Source> = (0..terminals).map(|t| Source::new(traffic, t)).collect();
+        let open = sources.iter().filter(|s| s.next_creation() < u64::MAX).count();
+        let packets = traffic.limit.map(|_| (0..terminals).map(|t| traffic.packets_of(t)).sum());
+        Feed { traffic: traffic.clone(), sources, open, packets }
+    }
+
+    fn draw(&mut self, terminal: usize, message: u32) -> Job {
+        let terminals = self.sources.len() as u32;
+        let source = &mut self.sources[terminal];
+        let drawn = source.draw(&self.traffic, terminal as u32, terminals);
+        self.open -= usize::from(source.next_creation() == u64::MAX);
+        Job {
+            dst: drawn.dst,
+            message,
+            flits_left: drawn.flits,
+            packet_flits: drawn.flits,
+            second_half: 0,
+            created: Some(drawn.cycle),
+            coins: drawn.coins,
+            background: false,
+        }
+    }
+
+    /// Packets, and their flits, that were created in `window` and that no controller has taken.
+    fn untaken(&self, window: Range<u64>) -> Untaken {
+        let terminals = self.sources.len() as u32;
+        let mut untaken = Untaken::default();
+        for (terminal, source) in self.sources.iter().enumerate() {
+            let mut source = source.clone();
+            while source.next_creation() < window.end {
+                let inside = source.next_creation() >= window.start;
+                let drawn = source.draw(&self.traffic, terminal as u32, terminals);
+                untaken.packets += u64::from(inside);
+                untaken.flits += if inside { u64::from(drawn.flits) } else { 0 };
+            }
+        }
+        untaken
+    }
+
+    fn all_taken_before(&self, end: u64) -> bool {
+        self.sources.iter().all(|s| s.next_creation() >= end)
+    }
+}
+
+/// What waits in source queues.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Untaken {
+    pub packets: u64,
+    pub flits: u64,
+}
+
+/// The workload.
+#[derive(Debug)]
+enum Work {
+    Traffic(Feed),
+    Program { program: Program, packet_flits: u32, coins: Vec<Pcg64Mcg> },
+}
+
+/// The source queues of all terminals.
+#[derive(Debug)]
+pub(super) struct SourceQueues {
+    work: Work,
+    background: Option<Feed>,
+    /// Workload and background in turn: whether it is the background's, by terminal. Empty: first come, first served.
+    background_next: Vec<bool>,
+}
+
+impl SourceQueues {
+    /// Queues fed by traffic.
+    pub fn of_traffic(traffic: &Traffic, terminals: u32) -> Self {
+        SourceQueues {
+            work: Work::Traffic(Feed::new(traffic, terminals)),
+            background: None,
+            background_next: Vec::new(),
+        }
+    }
+
+    /// Queues fed by a schedule, one rank a terminal.
+    pub fn of_program(program: Program, packet_flits: u32, terminals: u32, seed: u64) -> Self {
+        let coins = (0..u64::from(terminals)).map(|t| terminal_rng(seed, t)).collect();
+        let work = Work::Program { program, packet_flits, coins };
+        SourceQueues { work, background: None, background_next: Vec::new() }
+    }
+
+    /// The same with a background; `alternate`: the two take turns.
+    pub fn with_background(mut self, traffic: &Traffic, terminals: u32, alternate: bool) -> Self {
+        if let Work::Program { program, .. } = &mut self.work {
+            program.note_when_sends_come();
+        }
+        self.background = Some(Feed::new(traffic, terminals));
+        self.background_next = vec![false; if alternate { terminals as usize } else { 0 }];
+        self
+    }
+
+    /// The schedule in execution, if the workload is one.
+    pub fn program(&self) -> Option<&Program> {
+        match &self.work {
+            Work::Program { program, .. } => Some(program),
+            Work::Traffic(_) => None,
+        }
+    }
+
+    /// See [`SourceQueues::program`].
+    pub fn program_mut(&mut self) -> Option<&mut Program> {
+        match &mut self.work {
+            Work::Program { program, .. } => Some(program),
+            Work::Traffic(_) => None,
+        }
+    }
+
+    /// Packets of traffic that has an end; `None` of all else.
+    pub fn finite_packets(&self) -> Option<u64> {
+        match &self.work {
+            Work::Traffic(feed) => feed.packets,
+            Work::Program { .. } => None,
+        }
+    }
+
+    /// Whether controllers have taken all that traffic with an end has.
+    pub fn all_taken(&self) -> bool {
+        matches!(&self.work, Work::Traffic(feed) if feed.open == 0)
+    }
+
+    /// The cycle from which on a terminal has something to send, as far as it is known; [`u64::MAX`]: nothing, or it depends on
+    /// what arrives.
+    #[inline]
+    pub fn next_creation(&self, terminal: usize) -> u64 {
+        let work = match &self.work {
+            Work::Traffic(feed) => feed.sources[terminal].next_creation(),
+            Work::Program { .. } => u64::MAX,
+        };
+        self.background.as_ref().map_or(work, |feed| work.min(feed.sources[terminal].next_creation()))
+    }
+
+    /// Takes the next message of a terminal, if one may start now. `sequence`: the number of its first packet.
+    #[inline]
+    pub fn take(&mut self, terminal: usize, now: u64, sequence: u32) -> Option<Job> {
+        match (&mut self.work, &self.background) {
+            (Work::Traffic(feed), None) => {
+                (feed.sources[terminal].next_creation() <= now).then(|| feed.draw(terminal, sequence))
+            }
+            (Work::Program { program, packet_flits, coins }, None) => {
+                take_message(program, *packet_flits, &mut coins[terminal], terminal)
+            }
+            (_, Some(_)) => self.take_in_turn(terminal, now, sequence),
+        }
+    }
+
+    /// [`SourceQueues::take`] where a background runs beside the workload.
+    fn take_in_turn(&mut self, terminal: usize, now: u64, sequence: u32) -> Option<Job> {
+        let background = self.background.as_mut()?;
+        let came = match &self.work {
+            Work::Traffic(feed) => feed.sources[terminal].next_creation(),
+            Work::Program { program, .. } => program.next_came(terminal as u32).unwrap_or(u64::MAX),
+        };
+        let beside = background.sources[terminal].next_creation();
+        let turn = match (came <= now, beside <= now) {
+            (false, false) => return None,
+            (true, true) => self.background_next.get(terminal).copied().unwrap_or(beside < came),
+            (_, only) => only,
+        };
+        if let Some(next) = self.background_next.get_mut(terminal) {
+            *next = !turn;
+        }
+        if turn {
+            return Some(Job { background: true, ..background.draw(terminal, sequence) });
+        }
+        match &mut self.work {
+            Work::Traffic(feed) => Some(feed.draw(terminal, sequence)),
+            Work::Program { program, packet_flits, coins } => {
+                take_message(program, *packet_flits, &mut coins[terminal], terminal)
+            }
+        }
+    }
+
+    /// What was created in `window` and no controller has taken: of an open-loop workload, and of the background.
+    pub fn untaken(&self, window: Range<u64>) -> (Untaken, Untaken) {
+        let work = match &self.work {
+            Work::Traffic(feed) if feed.packets.is_none() => feed.untaken(window.clone()),
+            _ => Untaken::default(),
+        };
+        (work, self.background.as_ref().map_or(Untaken::default(), |feed| feed.untaken(window)))
+    }
+
+    /// Whether all traffic has moved on to packets created at or after `end`.
+    pub fn all_taken_before(&self, end: u64) -> bool {
+        let work = match &self.work {
+            Work::Traffic(feed) => feed.all_taken_before(end),
+            Work::Program { .. } => true,
+        };
+        work && self.background.as_ref().is_none_or(|feed| feed.all_taken_before(end))
+    }
+}
+
+fn take_message(program: &mut Program, packet_flits: u32, coins: &mut Pcg64Mcg, terminal: usize) -> Option<Job> {
+    let message = program.take(terminal as u32)?;
+    Some(Job {
+        dst: message.to,
+        message: message.op,
+        flits_left: message.flits,
+        packet_flits,
+        second_half: 0,
+        created: None,
+        coins: coins.next_u32() as u8,
+        background: false,
+    })
+}

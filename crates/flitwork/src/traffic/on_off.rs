@@ -1,0 +1,158 @@
+//! On/off injection: a terminal is idle or in a burst, and in a burst it injects as a Bernoulli process does.
+//!
+//! The state is a Markov chain of two states. Each cycle an idle terminal begins a burst with probability `1 / mean idle length`,
+//! and one in a burst ends it with probability `1 / mean burst length`; a terminal that is then in a burst creates a packet with
+//! the probability that makes the long-run mean the offered load. This is the process `on_off` of BookSim 2 with
+//! `burst_alpha = 1 / mean_idle_cycles`, `burst_beta = 1 / mean_burst_cycles` and
+//! `burst_r1 = rate * (burst_alpha + burst_beta) / burst_alpha`; there all terminals start idle, here in a state drawn from the
+//! chain's stationary distribution, so that the offered load is right from the first cycle.
+//!
+//! Lengths of bursts and pauses, and the gaps within bursts, are geometric and drawn directly. The chain has no memory, so nothing
+//! needs to be kept from one packet to the next: after a packet the terminal is in a burst, and the rest of a burst is as long as a
+//! new one.
+
+use super::geometric::Geometric;
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+
+/// Bursts and pauses of geometric length.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OnOff {
+    /// Length of a burst.
+    burst: Geometric,
+    /// Length of a pause.
+    idle: Geometric,
+    /// Gap between packets in a burst that never ends.
+    gap: Geometric,
+    /// Share of the time in bursts, in 1 / 2^64.
+    on: u64,
+    mean_gap_cycles: f64,
+}
+
+impl OnOff {
+    /// Bursts and pauses of so many cycles on the average, at least 1 each; the rate within bursts is
+    /// [`OnOff::rate_in_bursts`], which must be at most 1.
+    pub fn new(packets_per_cycle: f64, mean_burst_cycles: f64, mean_idle_cycles: f64) -> Self {
+        let on = mean_burst_cycles / (mean_burst_cycles + mean_idle_cycles);
+        OnOff {
+            burst: Geometric::new(1.0 / mean_burst_cycles),
+            idle: Geometric::new(1.0 / mean_idle_cycles),
+            gap: Geometric::new(Self::rate_in_bursts(packets_per_cycle, mean_burst_cycles, mean_idle_cycles)),
+            on: (on * (u64::MAX as f64)) as u64,
+            mean_gap_cycles: 1.0 / packets_per_cycle,
+        }
+    }
+
+    /// Probability of a packet in a cycle of a burst, for a long-run mean of `packets_per_cycle`.
+    pub fn rate_in_bursts(packets_per_cycle: f64, mean_burst_cycles: f64, mean_idle_cycles: f64) -> f64 {
+        packets_per_cycle * (mean_burst_cycles + mean_idle_cycles) / mean_burst_cycles
+    }
+
+    /// Mean gap between packets [cycles].
+    pub fn mean_gap_cycles(&self) -> f64 {
+        self.mean_gap_cycles
+    }
+
+    /// Cycles from the start to the first packet.
+    pub(super) fn first(&self, rng: &mut Pcg64Mcg) -> u64 {
+        let idle = if rng.next_u64() < self.on { 0 } else { self.idle.draw(rng) };
+        let burst = self.burst.draw(rng);
+        self.next(idle, burst, rng) - 1
+    }
+
+    /// Cycles from one packet to the next, at least 1.
+    pub(super) fn gap(&self, rng: &mut Pcg64Mcg) -> u64 {
+        let burst = self.burst.draw(rng);
+        self.next(0, burst - 1, rng)
+    }
+
+    /// The cycle of the next packet, if the `on` cycles after cycle `before` belong to a burst and then a pause begins.
+    fn next(&self, mut before: u64, mut on: u64, rng: &mut Pcg64Mcg) -> u64 {
+        loop {
+            let gap = self.gap.draw(rng);
+            if gap <= on {
+                return before + gap;
+            }
+            before += on + self.idle.draw(rng);
+            on = self.burst.draw(rng);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::terminal_rng;
+
+    /// What the module says, cycle by cycle: which of the first `cycles` cycles have a packet.
+    fn stepped(rate: f64, burst: f64, idle: f64, cycles: usize, rng: &mut Pcg64Mcg) -> Vec<bool> {
+        let mut toss = |p: f64| ((rng.next_u64() >> 11) as f64) < p * (1u64 << 53) as f64;
+        let in_bursts = OnOff::rate_in_bursts(rate, burst, idle);
+        let mut on = toss(burst / (burst + idle));
+        let mut packets = Vec::new();
+        for cycle in 0..cycles {
+            if cycle > 0 {
+                on = if on { !toss(1.0 / burst) } else { toss(1.0 / idle) };
+            }
+            packets.push(on && toss(in_bursts));
+        }
+        packets
+    }
+
+    fn drawn(process: &OnOff, cycles: usize, rng: &mut Pcg64Mcg) -> Vec<bool> {
+        let mut packets = vec![false; cycles];
+        let mut at = process.first(rng) as usize;
+        while at < cycles {
+            packets[at] = true;
+            at += process.gap(rng) as usize;
+        }
+        packets
+    }
+
+    /// Mean, and how often a packet in one cycle is followed by one `lag` cycles later.
+    fn moments(packets: &[bool]) -> Vec<f64> {
+        let n = packets.len() as f64;
+        let both = |lag: usize| packets.iter().zip(&packets[lag..]).filter(|(a, b)| **a && **b).count() as f64 / n;
+        [0, 1, 2, 5, 20, 60].map(both).into()
+    }
+
+    #[test]
+    fn drawing_gaps_is_stepping_through_cycles() {
+        for (rate, burst, idle) in [(0.1, 12.0, 30.0), (0.02, 3.0, 50.0), (0.5, 1.0, 1.0), (0.3, 40.0, 1.0)] {
+            let process = OnOff::new(rate, burst, idle);
+            let (mut a, mut b) = (terminal_rng(5, 1), terminal_rng(5, 2));
+            let cycles = 400_000;
+            let found = moments(&drawn(&process, cycles, &mut a));
+            let expected = moments(&stepped(rate, burst, idle, cycles, &mut b));
+            for (found, expected) in found.iter().zip(&expected) {
+                // Counts of neighbouring cycles are correlated over a burst and a pause.
+                let error = 5.0 * (2.0 * expected.max(1e-4) * (burst + idle) / cycles as f64).sqrt();
+                assert!((found - expected).abs() < error, "{rate} {burst} {idle}: {found} for {expected}");
+            }
+            assert!((found[0] - rate).abs() < 0.05 * rate, "{}", found[0]);
+        }
+    }
+
+    #[test]
+    fn packets_come_closer_together_than_by_chance() {
+        let process = OnOff::new(0.05, 20.0, 180.0);
+        let mut rng = terminal_rng(9, 9);
+        let gaps: Vec<u64> = (0..20_000).map(|_| process.gap(&mut rng)).collect();
+        let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
+        let short = gaps.iter().filter(|&&g| g <= 4).count() as f64 / gaps.len() as f64;
+        // A standard error is about 180 * sqrt(0.2 / 20,000) = 0.6.
+        assert!((mean - 20.0).abs() < 2.5, "{mean}");
+        // In a burst, which goes on with 0.95, the rate is 0.5: 0.475 + 0.475^2 + ... of the gaps are that short; of Bernoulli's
+        // it would be 1 - 0.95^4 = 0.19.
+        assert!((short - 0.859).abs() < 0.02, "{short}");
+    }
+
+    #[test]
+    fn the_first_cycles_carry_the_offered_load() {
+        let process = OnOff::new(0.1, 50.0, 150.0);
+        let starts = 20_000;
+        let early = (0..starts).filter(|&t| process.first(&mut terminal_rng(3, t)) == 0).count();
+        // Standard error sqrt(0.1 * 0.9 / 20,000) = 0.002.
+        assert!((early as f64 / starts as f64 - 0.1).abs() < 0.01, "{early}");
+    }
+}

@@ -1,0 +1,183 @@
+//! Workloads beyond all-to-all and Bernoulli traffic: numbers worked out by hand, and laws that every run must obey.
+
+use flitwork::measure::{SimulationResult, Status};
+use flitwork::schedule::{OpKind, ScheduleBuilder};
+use flitwork::{Error, Plan, PlanBound, Workload, plan_bound, simulate, spec};
+use serde_json::{Value, json};
+
+fn plan(spec: &Value) -> Plan {
+    Plan::new(&spec::from_json(&spec.to_string()).unwrap()).unwrap()
+}
+
+fn run(spec: &Value) -> SimulationResult {
+    simulate(&plan(spec), &mut |_| true).unwrap()
+}
+
+fn bound_cycles(spec: &Value) -> f64 {
+    match plan_bound(&plan(spec)).unwrap() {
+        PlanBound::Completion(bound) => bound.tightest_cycles,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn torus(size: &[u32]) -> Value {
+    json!({ "topology": { "kind": "torus", "size": size }, "router": { "vcs": 4 } })
+}
+
+fn burst(pattern: &Value, packets: u32, flits: u32) -> Value {
+    json!({ "kind": "burst", "pattern": pattern, "packets": packets, "packet_flits": flits })
+}
+
+#[test]
+fn packets_of_a_burst_follow_each_other_without_a_gap() {
+    let pair = json!({ "topology": { "kind": "mesh", "size": [2] } });
+    let swap = json!({ "kind": "permutation", "destinations": [1, 0] });
+    let spec = json!({ "network": pair, "workload": burst(&swap, 3, 4), "run": { "record": { "delivery_window_cycles": 5 } } });
+    let result = run(&spec);
+    // A cycle each to the router, to the next one and to the terminal, then the 12 flits.
+    assert_eq!((result.completion_cycles, result.warmup_cycles, result.packets), (3 + 12 - 1, 0, 6));
+    let deliveries = result.deliveries.unwrap();
+    // Tails arrive in the cycles 6, 10 and 14.
+    assert_eq!((deliveries.packets, deliveries.flits), (vec![0, 2, 4], vec![0, 8, 16]));
+    assert_eq!(result.packet_latency.max_cycles, Some(14), "all packets were created at t = 0");
+    assert_eq!(result.accepted_load, 24.0 / (14.0 * 2.0));
+}
+
+#[test]
+fn who_would_send_to_himself_sends_nothing() {
+    let pattern = json!({ "kind": "permutation", "destinations": [0, 1, 2, 3, 5, 4, 6, 7, 8] });
+    let result = run(&json!({ "network": torus(&[3, 3]), "workload": burst(&pattern, 4, 2) }));
+    assert_eq!(result.packets, 8);
+    let nobody = json!({ "kind": "permutation", "destinations": [0, 1, 2, 3, 4, 5, 6, 7, 8] });
+    let result = run(&json!({ "network": torus(&[3, 3]), "workload": burst(&nobody, 4, 2) }));
+    assert_eq!((result.packets, result.completion_cycles, result.status), (0, 0, Status::Complete));
+}
+
+#[test]
+fn no_burst_beats_its_bound() {
+    let shuffle = json!({ "kind": "shuffle" });
+    let uniform = json!({ "kind": "uniform" });
+    // At a limited rate the slowest of 64 sources counts, with random destinations the busiest of as many terminals; the bound
+    // knows their mean.
+    for (pattern, rate, least) in [(&shuffle, 0.0, 0.7), (&shuffle, 0.05, 0.6), (&uniform, 0.0, 0.4)] {
+        let mut workload = burst(pattern, 40, 8);
+        workload["rate"] = json!(rate);
+        let spec = json!({ "network": torus(&[8, 8]), "workload": workload });
+        let share = bound_cycles(&spec) / run(&spec).completion_cycles as f64;
+        assert!(share <= 1.0 && share > least, "{pattern} {rate}: {share}");
+    }
+}
+
+#[test]
+fn a_background_runs_before_and_beside_a_burst_and_is_measured_on_its_own() {
+    let mut spec = json!({
+        "network": torus(&[8, 8]),
+        "workload": burst(&json!({ "kind": "transpose" }), 30, 8),
+        "background": { "kind": "uniform", "offered_load": 0.2, "packet_flits": 4 },
+        "run": { "warmup_cycles": 500, "record": { "packets": true, "delivery_window_cycles": 100 } },
+    });
+    let result = run(&spec);
+    let background = result.background.as_ref().unwrap();
+    assert_eq!((result.warmup_cycles, result.packets), (500, 30 * 56));
+    assert!((background.offered_load - 0.2).abs() < 0.02, "{}", background.offered_load);
+    let of = |background: bool| result.packet_records.iter().filter(move |r| r.background == background);
+    assert!(of(false).all(|r| r.created == 500 && r.flits == 8));
+    assert_eq!(of(false).map(|r| r.arrived).max(), Some(500 + result.completion_cycles));
+    assert!(of(true).any(|r| r.arrived < 500), "it starts before t = 0");
+    let delivered: u64 = result.deliveries.iter().flat_map(|d| &d.packets).sum();
+    assert_eq!(delivered, result.packets);
+    let late = of(true).filter(|r| (500..=500 + result.completion_cycles).contains(&r.arrived)).count() as u64;
+    assert_eq!(background.deliveries.iter().flat_map(|d| &d.packets).sum::<u64>(), late);
+    spec["background"] = Value::Null;
+    let alone = run(&spec);
+    assert_eq!(alone.warmup_cycles, 0);
+    assert!(alone.completion_cycles < result.completion_cycles && alone.background.is_none());
+}
+
+/// With the source queue first come, first served, packets of the background wait behind the whole burst; in turn they do not.
+#[test]
+fn the_source_queue_is_fair_if_asked_to_be() {
+    let mut spec = json!({
+        "network": torus(&[4, 4]),
+        "workload": burst(&json!({ "kind": "bit_complement" }), 50, 8),
+        "background": { "kind": "uniform", "offered_load": 0.1, "packet_flits": 2 },
+        "run": { "warmup_cycles": 300 },
+    });
+    let wait = |spec: &Value| {
+        let latency = run(spec).background.unwrap().packet_latency;
+        (latency.mean_cycles.unwrap(), latency.count)
+    };
+    let fifo = wait(&spec);
+    spec["network"]["terminal"] = json!({ "source_queue": "alternate" });
+    let alternate = wait(&spec);
+    assert!(alternate.0 * 4.0 < fifo.0, "{alternate:?} {fifo:?}");
+    assert!(alternate.1 > 2 * fifo.1, "more of them arrive before the burst is over");
+}
+
+#[test]
+fn two_open_loops_are_measured_apart() {
+    let result = run(&json!({
+        "network": torus(&[8, 8]),
+        "workload": { "kind": "traffic", "pattern": { "kind": "neighbour" }, "offered_load": 0.1, "packet_flits": 4 },
+        "background": { "kind": "uniform", "offered_load": 0.2, "packet_flits": 1 },
+        "run": { "warmup_cycles": 1000, "measurement_cycles": 20_000 },
+    }));
+    let background = result.background.unwrap();
+    assert_eq!((result.status, result.mean_hops), (Status::Complete, Some(2.0)));
+    assert!(background.mean_hops.is_some_and(|hops| (hops - 4.0).abs() < 0.1), "{:?}", background.mean_hops);
+    for (found, expected) in [
+        (result.offered_load, 0.1),
+        (result.accepted_load, 0.1),
+        (background.offered_load, 0.2),
+        (background.accepted_load, 0.2),
+    ] {
+        assert!((found - expected).abs() < 0.03 * expected, "{found} for {expected}");
+    }
+}
+
+#[test]
+fn bursts_of_injection_and_mixed_lengths_keep_the_offered_load() {
+    let mut spec = json!({
+        "network": torus(&[8, 8]),
+        "workload": { "kind": "uniform", "offered_load": 0.1,
+            "packet_flits": [{ "flits": 1, "share": 4 }, { "flits": 9, "share": 1 }] },
+        "run": { "warmup_cycles": 500, "measurement_cycles": 40_000 },
+    });
+    let smooth = run(&spec);
+    spec["workload"]["process"] = json!({ "kind": "on_off", "mean_burst_cycles": 40, "mean_idle_cycles": 160 });
+    let bursty = run(&spec);
+    for result in [&smooth, &bursty] {
+        assert!((result.offered_load - 0.1).abs() < 0.005, "{}", result.offered_load);
+        assert!((result.accepted_load - 0.1).abs() < 0.005, "{}", result.accepted_load);
+    }
+    let latency = |result: &SimulationResult| result.packet_latency.mean_cycles.unwrap();
+    assert!(latency(&bursty) > 1.2 * latency(&smooth));
+}
+
+#[test]
+fn a_burst_that_is_cut_off_says_how_far_it_came() {
+    let spec = json!({ "network": torus(&[8, 8]), "workload": burst(&json!({ "kind": "transpose" }), 1000, 8),
+        "run": { "max_cycles": 300 } });
+    let error = simulate(&plan(&spec), &mut |_| true).unwrap_err();
+    assert!(matches!(error, Error::CycleLimit { cycles: 300, .. }), "{error}");
+    assert!(error.to_string().contains(" of 56000 packets have arrived"), "{error}");
+}
+
+/// Two ranks that wait for each other's message before they send their own.
+#[test]
+fn a_schedule_that_cannot_go_on_is_found_out_beside_a_background_too() {
+    let mut b = ScheduleBuilder::new("stuck");
+    for other in [1, 0] {
+        let answer = b.op(OpKind::Receive { from: other, flits: 5, tag: 0 }, 0, &[]);
+        b.op(OpKind::Send { to: other, flits: 5, tag: 0 }, 0, &[answer]);
+        b.end_rank();
+    }
+    let mut plan = plan(&json!({
+        "network": { "topology": { "kind": "mesh", "size": [2] } },
+        "workload": { "kind": "all_to_all", "algorithm": "a2a" },
+        "background": { "kind": "uniform", "offered_load": 0.1 },
+    }));
+    plan.workload = Workload::Closed { schedule: b.build(), packet_flits: 5 };
+    let error = simulate(&plan, &mut |_| true).unwrap_err();
+    assert!(matches!(&error, Error::Schedule { name, .. } if name == "stuck"), "{error}");
+}
