@@ -76,6 +76,9 @@ class Page:
         for key, field in _required_first(inner):
             if self.is_table(field):
                 yield from self.table(f"{path}.{key}", field)
+        inside = {key: field for kind in kinds for key, field in kind["properties"].items() if self.is_table(field)}
+        for key, field in inside.items():
+            yield from self.table(f"{path}.{key}", field)
 
     def is_known(self, path: str, node: Node) -> bool:
         """Whether what a node refers to has been explained; notes that it is now."""
@@ -120,8 +123,13 @@ class Page:
         words = [word["const"] for word in inner.get("oneOf", ()) if "const" in word]
         if words:
             return " or ".join(f'`"{word}"`' for word in words)
+        if "anyOf" in inner:
+            return " or ".join(self.type(one) for one in inner["anyOf"])
         if inner.get("type") == "array":
             return f"list of {self.type(inner['items'])}"
+        if inner.get("type") == "object":
+            fields = (f"`{key}`: {self.type(field)}" for key, field in inner["properties"].items())
+            return f"table of {', '.join(fields)}"
         return {"boolean": "true or false", "number": "number", "integer": "integer", "string": "text"}[inner["type"]]
 
 

@@ -26,8 +26,9 @@ from flitwork.experiment import SweepError, load_study, run_study, sweep
 from flitwork.result import Result
 from flitwork.schedule import Check, check
 from flitwork.simulation import simulate
-from flitwork.spec import Grid, Mesh, Network, Torus, Workload, all_to_all, traffic, uniform
+from flitwork.spec import Grid, Mesh, Network, Torus
 from flitwork.steady import steady
+from flitwork.workloads import Workload, all_to_all, burst_workload, on_off, traffic, uniform
 
 if TYPE_CHECKING:
     from flitwork import plot, studies
@@ -64,10 +65,12 @@ __all__ = [
     "__version__",
     "all_to_all",
     "bound",
+    "burst_workload",
     "check",
     "curve",
     "load",
     "load_study",
+    "on_off",
     "plot",
     "run_study",
     "simulate",

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from flitwork import _core
-from flitwork.spec import Network, Workload, simulation, to_json
+from flitwork.spec import Network, simulation, to_json
+from flitwork.workloads import Workload
 
 
 @dataclass(frozen=True)
 class Bound:
     """Limits of a network under a workload, latency left out: they hold for every router.
 
-    A closed loop has lower bounds on its completion time (``bisection_cycles``, ``link_load_cycles``,
+    A workload that completes has lower bounds on its completion time (``bisection_cycles``, ``link_load_cycles``,
     ``injection_cycles``, ``ejection_cycles``, the largest of them as ``tightest_cycles``) and, beside them, the time of
     the phase model (``phase_model_cycles``), which is an estimate and no bound. An open loop has ``max_load``.
     """
@@ -54,7 +55,7 @@ class Bound:
 
     @property
     def tightest_cycles(self) -> float:
-        """The largest lower bound of a closed loop."""
+        """The largest lower bound of a workload that completes."""
         return self._cycles("tightest_cycles")
 
     @property

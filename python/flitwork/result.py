@@ -91,12 +91,17 @@ class Result:
 
     @property
     def closed_loop(self) -> bool:
-        """Whether the workload was a schedule (and not traffic at an offered load)."""
+        """Whether the workload completes by itself (and is not traffic at an offered load)."""
+        return self.bound.closed_loop
+
+    @property
+    def has_schedule(self) -> bool:
+        """Whether the workload was a schedule."""
         return bool(self.plan["spec"]["workload"]["kind"] == "all_to_all")
 
     @property
     def completion_cycles(self) -> int:
-        """Closed loop: cycle in which the last tail arrived. Open loop: cycle in which the run ended."""
+        """Closed loop: cycles from t = 0 to the arrival of the last tail. Open loop: cycle in which the run ended."""
         return int(self.values["completion_cycles"])
 
     @property
@@ -111,12 +116,17 @@ class Result:
 
     @property
     def warmup_cycles(self) -> int:
-        """Open loop: cycles before the measurement; closed loop: 0."""
+        """Open loop: cycles before the measurement; closed loop: of background alone, before t = 0."""
         return int(self.values["warmup_cycles"])
 
     @property
+    def start_cycle(self) -> int:
+        """Cycle of t = 0, in which the workload started; in :attr:`packets` and windows of links it is not 0."""
+        return self.warmup_cycles if self.closed_loop else 0
+
+    @property
     def measurement_cycles(self) -> int:
-        """Open loop: cycles of the measurement; closed loop: of the whole run."""
+        """Open loop: cycles of the measurement; closed loop: from t = 0 to completion."""
         return int(self.values["measurement_cycles"])
 
     @property
@@ -214,6 +224,8 @@ class Result:
         for name in _LATENCIES:
             row.update({f"{name}_{key}": value for key, value in _measured(values[name]).items()})
             row[f"{name}_ci_half_width_cycles"] = self._precision(f"{name}_half_width_cycles")
+        if values["background"]:
+            row.update(self._background_row(values["background"]))
         if values.get("stalls"):
             totals = zip(STALL_REASONS, values["stalls"]["total"], strict=True)
             row.update({f"stall_{reason}_flit_cycles": count for reason, count in totals})
@@ -225,6 +237,41 @@ class Result:
             wall_seconds=self.wall_seconds,
         )
         return row
+
+    @staticmethod
+    def _background_row(values: Mapping[str, Any]) -> dict[str, Any]:
+        row = {
+            "background_packets": values["packets"],
+            "background_offered_load_flits_per_cycle": values["offered_load"],
+            "background_accepted_load_flits_per_cycle": values["accepted_load"],
+            "background_mean_hops": math.nan if values["mean_hops"] is None else values["mean_hops"],
+        }
+        for name in _LATENCIES:
+            row.update({f"background_{name}_{key}": value for key, value in _measured(values[name]).items()})
+        return row
+
+    @property
+    def background(self) -> dict[str, Any]:
+        """What became of the background, by name of the column without its prefix; empty if there was none."""
+        return {k.removeprefix("background_"): v for k, v in self.row.items() if k.startswith("background_")}
+
+    @cached_property
+    def deliveries(self) -> pd.DataFrame:
+        """One row a window of time: packets received in it and their flits, of the workload and of the background.
+
+        ``start_cycle`` counts from t = 0. Empty unless the run had ``delivery_window_cycles``.
+        """
+        table = pd.DataFrame(
+            {
+                f"{of}{what}": self.columns[f"{of}deliveries.{what}"]
+                for of in ("", "background_")
+                for what in ("packets", "flits")
+                if f"{of}deliveries.{what}" in self.columns
+            }
+        )
+        window = int(self.plan["spec"]["run"]["record"]["delivery_window_cycles"])
+        table.insert(0, "start_cycle", np.arange(len(table)) * window)
+        return table
 
     def _precision(self, name: str) -> float | None:
         """A number of ``precision``: NaN where there is none, nothing for a closed loop."""
@@ -353,7 +400,7 @@ class Result:
                 plan=json.loads(meta["flitwork.plan"]),
                 values=json.loads(meta["flitwork.values"]),
                 columns={
-                    name[1:-1]: table[name].chunk(0).flatten().to_numpy()
+                    name[1:-1]: table[name].chunk(0).flatten().to_numpy(zero_copy_only=False)
                     for name in table.column_names
                     if name.startswith("[")
                 },

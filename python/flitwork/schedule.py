@@ -12,7 +12,8 @@ from typing_extensions import Unpack
 
 from flitwork import _core
 from flitwork.bound import Bound, plan
-from flitwork.spec import NetworkOptions, all_to_all, make_network
+from flitwork.spec import NetworkOptions, make_network
+from flitwork.workloads import all_to_all
 
 
 @dataclass(frozen=True)

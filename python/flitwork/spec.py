@@ -1,4 +1,4 @@
-"""What users write in Python: networks and workloads, plain values whose ``spec`` is the nested specification."""
+"""What users write in Python: networks, plain values whose ``spec`` is the nested specification, and simulations."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Literal, TypedDict
 from typing_extensions import Unpack
 
 from flitwork.errors import ConfigError, unknown_key
-from flitwork.schema import fields, flat_keywords, kinds, schema
+from flitwork.schema import flat_keywords
+from flitwork.workloads import Spec, Workload
 
-Spec = dict[str, Any]
 Allocator = str | Mapping[str, object]
 
 
@@ -53,6 +53,7 @@ class NetworkOptions(TypedDict, total=False):
     controllers: int
     injection_vc: Literal["emptiest", "round_robin"]
     ejection_port: Literal["any", "same_controller", "by_source"]
+    source_queue: Literal["fifo", "alternate"]
 
 
 class RunOptions(TypedDict, total=False):
@@ -66,6 +67,7 @@ class RunOptions(TypedDict, total=False):
     steady: Mapping[str, Any]
     packets: bool
     link_window_cycles: int
+    delivery_window_cycles: int
     stalls: bool
 
 
@@ -139,77 +141,16 @@ def Grid(size: Sequence[int], *, wrap: Sequence[bool], **options: Unpack[Network
     return make_network({"kind": "grid", "size": list(size), "wrap": list(wrap)}, options)
 
 
-@dataclass(frozen=True)
-class Workload:
-    """What is sent. Make one with :func:`all_to_all`, :func:`uniform` or :func:`traffic`."""
-
-    spec: Spec
-
-    def __repr__(self) -> str:
-        rest = ", ".join(f"{k}={v!r}" for k, v in self.spec.items() if k != "kind")
-        return f"{self.spec['kind']}({rest})"
-
-
-def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
-    """A workload of ``kind``; a misspelt field is an error here."""
-    known = fields(kinds(schema()["properties"]["workload"])[kind])
-    for key in given:
-        if key not in known:
-            raise unknown_key("workload", key, set(known) - {"kind"}, "options")
-    return Workload({"kind": kind, **given})
-
-
-def all_to_all(
-    algorithm: str = "a2at",
-    *,
-    message_flits: int = 100,
-    packet_flits: int = 0,
-    sync: Literal["async", "local", "local_sliding"] = "async",
-    **more: Any,
-) -> Workload:
-    """Closed loop: every rank sends one message of ``message_flits`` flits to every other.
-
-    ``flitwork list algorithms`` names the algorithms. ``packet_flits`` cuts messages into packets (0: one packet a
-    message). With ``sync="local"`` a message waits for what its rank should have received before the controllers' last
-    common start; with ``"local_sliding"`` message ``m`` waits for those of index ``m - controllers`` and below.
-    """
-    given = {"algorithm": algorithm, "message_flits": message_flits, "packet_flits": packet_flits, "sync": sync}
-    return make_workload("all_to_all", {**given, **more})
-
-
-def uniform(*, offered_load: float, packet_flits: int = 1, include_self: bool = True, **more: Any) -> Workload:
-    """Open loop: every terminal sends to terminals drawn at random; ``offered_load`` in flits/cycle/terminal."""
-    given = {"packet_flits": packet_flits, "offered_load": offered_load, "include_self": include_self}
-    return make_workload("uniform", {**given, **more})
-
-
-def patterns() -> dict[str, Spec]:
-    """The traffic patterns by name, as the schema describes them."""
-    return kinds(fields(kinds(schema()["properties"]["workload"])["traffic"])["pattern"])
-
-
-def traffic(pattern: str, *, offered_load: float, packet_flits: int = 1, **parameters: Any) -> Workload:
-    """Open loop: every terminal sends by ``pattern``; ``offered_load`` in flits/cycle/terminal.
-
-    ``flitwork list patterns`` names the patterns and their parameters: ``fw.traffic("transpose", offered_load=0.1)``,
-    ``fw.traffic("hotspot", offered_load=0.01, terminals=[0, 5], shares=[3, 1])``.
-    """
-    known = patterns()
-    if pattern not in known:
-        raise unknown_key("workload.pattern", pattern, set(known), "patterns")
-    for key in parameters:
-        if key not in fields(known[pattern]):
-            raise unknown_key("workload.pattern", key, set(fields(known[pattern])) - {"kind"}, "parameters")
-    given = {"pattern": {"kind": pattern, **parameters}, "packet_flits": packet_flits, "offered_load": offered_load}
-    return make_workload("traffic", given)
-
-
-def simulation(network: Network, workload: Workload, run: Spec | None = None) -> Spec:
+def simulation(
+    network: Network, workload: Workload, run: Spec | None = None, background: Workload | None = None
+) -> Spec:
     """The complete specification of one simulation."""
-    for name, value, kind in (("network", network, Network), ("workload", workload, Workload)):
-        if not isinstance(value, kind):
+    given = (("network", network, Network), ("workload", workload, Workload), ("background", background, Workload))
+    for name, value, kind in given:
+        if not isinstance(value, kind) and not (name == "background" and value is None):
             raise ConfigError(name, repr(value), f"a {kind.__name__}", "for example fw.Torus(5, 5), fw.all_to_all()")
-    return {"network": network.spec, "workload": workload.spec, "run": run or {}}
+    spec = {"network": network.spec, "workload": workload.spec, "run": run or {}}
+    return {**spec, "background": background.spec} if background else spec
 
 
 def to_json(spec: Mapping[str, Any]) -> str:

@@ -102,13 +102,14 @@ def small(kind: str) -> dict[str, Any]:
         "all_to_all": {"algorithm": "a2at", "message_flits": 2},
         "uniform": {"offered_load": 0.1},
         "traffic": {"offered_load": 0.1, "pattern": {"kind": "transpose"}},
+        "burst": {"packets": 3, "pattern": {"kind": "transpose"}},
     }
     return {"kind": kind, **given[kind]}
 
 
 @pytest.mark.parametrize("kind", kinds(schema()["properties"]["workload"]))
-@pytest.mark.parametrize("stalls", [False, True])
-def test_every_column_of_a_result_is_known(kind: str, stalls: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [False, True])
+def test_every_column_of_a_result_is_known(kind: str, more: bool, tmp_path: Path) -> None:
     """What a result has and what is known of it before are the same names; numbers are numbers."""
     text = """
     [study]
@@ -120,7 +121,8 @@ def test_every_column_of_a_result_is_known(kind: str, stalls: bool, tmp_path: Pa
     base = {
         "network": {"topology": {"kind": "torus", "size": [4, 4]}},
         "workload": small(kind),
-        "run": {"warmup_cycles": 0, "measurement_cycles": 500, "record": {"stalls": stalls}},
+        "run": {"warmup_cycles": 0, "measurement_cycles": 500, "record": {"stalls": more}},
+        **({"background": small("uniform")} if more else {}),
     }
     study = study.model_copy(update={"base": base})
     done = fw.run_study(study, tmp_path)

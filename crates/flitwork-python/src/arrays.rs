@@ -21,6 +21,13 @@ pub fn take_columns<'py>(py: Python<'py>, result: &mut SimulationResult) -> PyRe
     ] {
         columns.set_item(name, take(column).into_pyarray(py))?;
     }
+    let background = result.background.as_mut().and_then(|background| background.deliveries.as_mut());
+    for (of, windows) in [("", result.deliveries.as_mut()), ("background_", background)] {
+        if let Some(windows) = windows {
+            columns.set_item(format!("{of}deliveries.packets"), take(&mut windows.packets).into_pyarray(py))?;
+            columns.set_item(format!("{of}deliveries.flits"), take(&mut windows.flits).into_pyarray(py))?;
+        }
+    }
     if let Some(windows) = &mut result.link_windows {
         columns.set_item("link_windows", take(&mut windows.flits).into_pyarray(py))?;
     }
@@ -55,5 +62,6 @@ fn packet_columns(columns: &Bound<'_, PyDict>, packets: &[PacketRecord]) -> PyRe
     set(columns, "hops", packets, |p| p.hops)?;
     set(columns, "created_cycle", packets, |p| p.created)?;
     set(columns, "injected_cycle", packets, |p| p.injected)?;
-    set(columns, "arrived_cycle", packets, |p| p.arrived)
+    set(columns, "arrived_cycle", packets, |p| p.arrived)?;
+    set(columns, "background", packets, |p| p.background)
 }

@@ -120,8 +120,8 @@ impl Plan {
 fn schedule_of(plan: &flitwork::Plan) -> flitwork::Result<(&Schedule, u32)> {
     match &plan.workload {
         Workload::Closed { schedule, packet_flits } => Ok((schedule, *packet_flits)),
-        Workload::Open(_) => {
-            Err(Error::config("workload.kind", "open loop", "a workload that is a schedule, such as all_to_all", ""))
+        Workload::Open(_) | Workload::Finite(_) => {
+            Err(Error::config("workload.kind", "traffic", "a workload that is a schedule, such as all_to_all", ""))
         }
     }
 }

@@ -35,7 +35,8 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.result import Result, run_plan
 from flitwork.schedule import Check, check_plan
-from flitwork.spec import patterns, to_json
+from flitwork.spec import to_json
+from flitwork.workloads import patterns
 
 Tie = Literal["plus", "parity", "random", "split"]
 _SHOWN_PHASES = 40

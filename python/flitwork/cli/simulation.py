@@ -8,8 +8,9 @@ from typing import Any
 from flitwork.cli.options import components, is_study, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.schema import fields, flat_keywords, kinds, schema
-from flitwork.spec import Network, Spec, Workload, make_network, make_workload, nest, patterns, simulation
+from flitwork.spec import Network, make_network, nest, simulation
 from flitwork.strict import tomllib
+from flitwork.workloads import Spec, Workload, make_workload, patterns
 
 _DIMENSIONS = "xyz"
 _UNITS = {"flits": "flits", "cycles": "cycles", "mb": "MB"}

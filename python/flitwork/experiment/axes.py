@@ -12,7 +12,7 @@ from flitwork.experiment.columns import RESULT_COLUMNS
 from flitwork.experiment.study_file import Axes, Experiment
 from flitwork.schema import fields, flat_keywords, schema
 
-SECTIONS = ("network", "workload", "run")
+SECTIONS = ("network", "workload", "background", "run")
 #: Names that an axis cannot have, because the table has such a column already.
 RESERVED = ("experiment", *RESULT_COLUMNS)
 MAX_SEED = 2**64 - 1

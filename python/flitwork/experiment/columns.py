@@ -13,7 +13,7 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.expression import check
 from flitwork.experiment.study_file import Experiment, Plot, Scalar
 
-When = Literal["always", "schedule", "traffic", "stalls"]
+When = Literal["always", "completes", "traffic", "background", "stalls"]
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class Column:
 
 
 _TEXT = Column(number=False)
-_SCHEDULE = Column(when="schedule")
+_COMPLETES = Column(when="completes")
 _TRAFFIC = Column(when="traffic")
+_BACKGROUND = Column(when="background")
 _STALLS = Column(when="stalls")
 
 #: Every column that ``Result.row`` can have.
@@ -37,8 +38,8 @@ RESULT_COLUMNS: dict[str, Column] = {
     "workload": _TEXT,
     "status": _TEXT,
     "completion_cycles": Column(),
-    "bound_cycles": _SCHEDULE,
-    "phase_model_cycles": _SCHEDULE,
+    "bound_cycles": _COMPLETES,
+    "phase_model_cycles": _COMPLETES,
     "bound_load_flits_per_cycle": _TRAFFIC,
     "distance_from_bound": Column(),
     "packets": Column(),
@@ -68,6 +69,22 @@ RESULT_COLUMNS: dict[str, Column] = {
     "network_latency_min_cycles": Column(),
     "network_latency_max_cycles": Column(),
     "network_latency_ci_half_width_cycles": _TRAFFIC,
+    "background_packets": _BACKGROUND,
+    "background_offered_load_flits_per_cycle": _BACKGROUND,
+    "background_accepted_load_flits_per_cycle": _BACKGROUND,
+    "background_mean_hops": _BACKGROUND,
+    "background_packet_latency_mean_cycles": _BACKGROUND,
+    "background_packet_latency_p50_cycles": _BACKGROUND,
+    "background_packet_latency_p95_cycles": _BACKGROUND,
+    "background_packet_latency_p99_cycles": _BACKGROUND,
+    "background_packet_latency_min_cycles": _BACKGROUND,
+    "background_packet_latency_max_cycles": _BACKGROUND,
+    "background_network_latency_mean_cycles": _BACKGROUND,
+    "background_network_latency_p50_cycles": _BACKGROUND,
+    "background_network_latency_p95_cycles": _BACKGROUND,
+    "background_network_latency_p99_cycles": _BACKGROUND,
+    "background_network_latency_min_cycles": _BACKGROUND,
+    "background_network_latency_max_cycles": _BACKGROUND,
     "stall_pipeline_flit_cycles": _STALLS,
     "stall_no_vc_flit_cycles": _STALLS,
     "stall_lost_vc_allocation_flit_cycles": _STALLS,
@@ -131,7 +148,9 @@ def _had(spec: Mapping[str, Any]) -> set[When]:
     had: set[When] = {"always"}
     workload, run = spec.get("workload"), spec.get("run")
     kind = workload.get("kind") if isinstance(workload, Mapping) else None
-    had.add("schedule" if kind == "all_to_all" else "traffic")
+    had.add("traffic" if kind in ("uniform", "traffic") else "completes")
+    if spec.get("background"):
+        had.add("background")
     record = run.get("record") if isinstance(run, Mapping) else None
     if isinstance(record, Mapping) and record.get("stalls"):
         had.add("stalls")

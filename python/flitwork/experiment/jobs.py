@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,5 +73,16 @@ def estimated_work(plan: Mapping[str, Any]) -> float:
         # A steady run takes at least this long.
         prefix, phases = ("min_", run["steady"]) if "steady" in run else ("", run)
         cycles = phases[f"{prefix}warmup_cycles"] + phases[f"{prefix}measurement_cycles"]
-        return float(terminals * cycles * (workload["offered_load"] * hops + 0.1))
+        load = workload["offered_load"] + plan["spec"].get("background", {}).get("offered_load", 0.0)
+        return float(terminals * cycles * (load * hops + 0.1))
+    if workload["kind"] == "burst":
+        return float(terminals * workload["packets"] * _mean_flits(workload["packet_flits"]) * hops)
     return float(terminals * terminals * workload.get("message_flits", 1) * hops)
+
+
+def _mean_flits(packet_flits: int | Sequence[Mapping[str, float]]) -> float:
+    """Mean length of a packet [flits]."""
+    if isinstance(packet_flits, int):
+        return packet_flits
+    total = sum(one["share"] for one in packet_flits)
+    return sum(one["flits"] * one["share"] for one in packet_flits) / total

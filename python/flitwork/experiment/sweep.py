@@ -20,7 +20,8 @@ from flitwork.experiment.store import Store
 from flitwork.experiment.study import explained
 from flitwork.experiment.table import tidy
 from flitwork.files import writable_folder
-from flitwork.spec import Network, RunOptions, Workload, nest, simulation
+from flitwork.spec import Network, RunOptions, nest, simulation
+from flitwork.workloads import Workload
 
 
 class SweepError(SimulationError):
@@ -33,7 +34,7 @@ class SweepError(SimulationError):
 
 
 def sweep(
-    simulate: Callable[..., tuple[Network, Workload]],
+    simulate: Callable[..., tuple[Network, Workload] | tuple[Network, Workload, Workload | None]],
     *,
     seeds: Sequence[int] = (1,),
     out: str | Path | None = None,
@@ -48,9 +49,10 @@ def sweep(
 
     >>> fw.sweep(lambda N, name: (fw.Torus(N, N), fw.all_to_all(name)), N=[5, 7], name=["a2at", "a2and"])
 
-    With ``out`` every finished point is stored there at once, and what is stored is not computed again. Raises
-    :class:`flitwork.SweepError` after all the others have run where simulations fail; its ``table`` has the others.
-    ``engine="dask"`` with the address of a ``scheduler`` runs it on a cluster.
+    ``simulate`` returns a network and a workload, and a background if there is one. With ``out`` every finished point
+    is stored there at once, and what is stored is not computed again. Raises :class:`flitwork.SweepError` after all the
+    others have run where simulations fail; its ``table`` has the others. ``engine="dask"`` with the address of a
+    ``scheduler`` runs it on a cluster.
     """
     runs_on = make_engine(engine, scheduler, jobs)
     values = {name: _axis(name, axis) for name, axis in axes.items()}
@@ -58,9 +60,9 @@ def sweep(
     points = []
     for combination in itertools.product(*values.values()):
         params = dict(zip(values, combination, strict=True))
-        network, workload = _pair(simulate(**params), params)
+        network, workload, background = _simulated(simulate(**params), params)
         for seed in seeds:
-            spec = simulation(network, workload, {**nest("run", run or {}), "seed": seed})
+            spec = simulation(network, workload, {**nest("run", run or {}), "seed": seed}, background)
             points.append(Point("sweep", "sweep", params, seed, spec))
     plans = plan_points(points)
     store = Store(writable_folder(Path(out), "out")) if out else None
@@ -95,9 +97,9 @@ def _seeds(seeds: Any) -> list[int]:
     return [int(seed) for seed in found]
 
 
-def _pair(returned: Any, params: Mapping[str, Any]) -> tuple[Any, Any]:
-    if isinstance(returned, tuple) and len(returned) == 2:
-        return returned
+def _simulated(returned: Any, params: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    if isinstance(returned, tuple) and len(returned) in (2, 3):
+        return (*returned, None)[:3]
     at = ", ".join(f"{name}={value!r}" for name, value in params.items())
     expected = "a network and a workload, such as (fw.Torus(4, 4), fw.all_to_all())"
     raise ConfigError(f"sweep.simulate({at})", repr(returned), expected)

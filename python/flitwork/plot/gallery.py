@@ -12,7 +12,8 @@ from flitwork.plot.phases import phases_of
 from flitwork.plot.style import save
 from flitwork.plot.timeline import timeline
 from flitwork.result import run_plan
-from flitwork.spec import Spec, to_json
+from flitwork.spec import to_json
+from flitwork.workloads import Spec
 
 
 def gallery(spec: Spec, folder: Path, windows: int = 60) -> list[Path]:
@@ -24,7 +25,7 @@ def gallery(spec: Spec, folder: Path, windows: int = 60) -> list[Path]:
     record = recorded.setdefault("run", {}).setdefault("record", {})
     record.update(packets=True, link_window_cycles=max(1, -(-cycles // windows)))
     result = run_plan(_core.Plan(to_json(recorded)))
-    paths = save(phases_of(plain), folder, "phases") if result.closed_loop else []
+    paths = save(phases_of(plain), folder, "phases") if result.has_schedule else []
     paths += save(link_heatmap(result), folder, "links")
     paths += save(link_snapshot(result), folder, "network")
     paths.append(link_animation(result, folder / "network.gif"))

@@ -17,7 +17,8 @@ from flitwork.bound import plan
 from flitwork.errors import ConfigError
 from flitwork.plot.layout import Layout, draw_channels, layout
 from flitwork.plot.style import style
-from flitwork.spec import Network, Workload
+from flitwork.spec import Network
+from flitwork.workloads import Workload
 
 _ACCENT = "#D55E00"
 

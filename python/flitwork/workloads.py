@@ -1,0 +1,136 @@
+"""Workloads: what is sent, plain values whose ``spec`` is the nested table ``workload`` (or ``background``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from flitwork.errors import unknown_key
+from flitwork.schema import fields, kinds, schema
+
+Spec = dict[str, Any]
+#: A length in flits, or shares by length: ``{1: 0.8, 9: 0.2}``.
+PacketFlits = int | Mapping[int, float] | Sequence[Mapping[str, float]]
+#: ``"bernoulli"``, or what :func:`on_off` makes.
+Process = str | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is sent: one of :func:`all_to_all`, :func:`uniform`, :func:`traffic`, :func:`burst_workload`."""
+
+    spec: Spec
+
+    def __repr__(self) -> str:
+        rest = ", ".join(f"{k}={v!r}" for k, v in self.spec.items() if k != "kind")
+        return f"{self.spec['kind']}({rest})"
+
+
+def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
+    """A workload of ``kind``; a misspelt field is an error here."""
+    known = fields(kinds(schema()["properties"]["workload"])[kind])
+    for key in given:
+        if key not in known:
+            raise unknown_key("workload", key, set(known) - {"kind"}, "options")
+    return Workload({"kind": kind, **given})
+
+
+def all_to_all(
+    algorithm: str = "a2at",
+    *,
+    message_flits: int = 100,
+    packet_flits: int = 0,
+    sync: Literal["async", "local", "local_sliding"] = "async",
+    **more: Any,
+) -> Workload:
+    """Closed loop: every rank sends one message of ``message_flits`` flits to every other.
+
+    ``flitwork list algorithms`` names the algorithms. ``packet_flits`` cuts messages into packets (0: one packet a
+    message). With ``sync="local"`` a message waits for what its rank should have received before the controllers' last
+    common start; with ``"local_sliding"`` message ``m`` waits for those of index ``m - controllers`` and below.
+    """
+    given = {"algorithm": algorithm, "message_flits": message_flits, "packet_flits": packet_flits, "sync": sync}
+    return make_workload("all_to_all", {**given, **more})
+
+
+def uniform(
+    *,
+    offered_load: float,
+    packet_flits: PacketFlits = 1,
+    include_self: bool = True,
+    process: Process = "bernoulli",
+    **more: Any,
+) -> Workload:
+    """Open loop: every terminal sends to terminals drawn at random; ``offered_load`` in flits/cycle/terminal.
+
+    ``packet_flits`` and ``process`` as in :func:`traffic`.
+    """
+    given = {"packet_flits": _lengths(packet_flits), "offered_load": offered_load, "include_self": include_self}
+    return make_workload("uniform", {**given, "process": _process(process), **more})
+
+
+def traffic(
+    pattern: str,
+    *,
+    offered_load: float,
+    packet_flits: PacketFlits = 1,
+    process: Process = "bernoulli",
+    **parameters: Any,
+) -> Workload:
+    """Open loop: every terminal sends by ``pattern``; ``offered_load`` in flits/cycle/terminal.
+
+    ``flitwork list patterns`` names the patterns and their parameters: ``fw.traffic("transpose", offered_load=0.1)``,
+    ``fw.traffic("hotspot", offered_load=0.01, terminals=[0, 5], shares=[3, 1])``. Packets are all of
+    ``packet_flits`` flits, or of lengths drawn by share: ``packet_flits={1: 0.8, 9: 0.2}``. ``process`` says when they
+    are created: ``"bernoulli"``, or ``fw.on_off(...)``.
+    """
+    given = {"pattern": _pattern(pattern, parameters), "packet_flits": _lengths(packet_flits)}
+    return make_workload("traffic", {**given, "offered_load": offered_load, "process": _process(process)})
+
+
+def burst_workload(
+    pattern: str, *, packets: int, packet_flits: PacketFlits = 1, rate: float = 0.0, **parameters: Any
+) -> Workload:
+    """A synchronised burst: at t = 0 every terminal starts to send ``packets`` packets by ``pattern``.
+
+    It is complete when all have arrived. ``rate`` limits the creation of packets to that many flits/cycle/terminal on
+    the average (Bernoulli); with 0 all are created at t = 0. A terminal that would send to itself alone sends nothing.
+    ``pattern`` with its parameters and ``packet_flits`` as in :func:`traffic`.
+    """
+    given = {"pattern": _pattern(pattern, parameters), "packets": packets, "packet_flits": _lengths(packet_flits)}
+    return make_workload("burst", {**given, "rate": rate})
+
+
+def on_off(*, mean_burst_cycles: float, mean_idle_cycles: float) -> Spec:
+    """A process for :func:`traffic`: bursts and pauses of geometric length, with these means.
+
+    The rate in bursts is such that the long-run mean is the offered load. BookSim's ``burst_alpha`` is
+    ``1 / mean_idle_cycles``, its ``burst_beta`` is ``1 / mean_burst_cycles``.
+    """
+    return {"kind": "on_off", "mean_burst_cycles": mean_burst_cycles, "mean_idle_cycles": mean_idle_cycles}
+
+
+def patterns() -> dict[str, Spec]:
+    """The traffic patterns by name, as the schema describes them."""
+    return kinds(fields(kinds(schema()["properties"]["workload"])["traffic"])["pattern"])
+
+
+def _pattern(name: str, parameters: Mapping[str, Any]) -> Spec:
+    known = patterns()
+    if name not in known:
+        raise unknown_key("workload.pattern", name, set(known), "patterns")
+    for key in parameters:
+        if key not in fields(known[name]):
+            raise unknown_key("workload.pattern", key, set(fields(known[name])) - {"kind"}, "parameters")
+    return {"kind": name, **parameters}
+
+
+def _lengths(packet_flits: PacketFlits) -> Any:
+    if isinstance(packet_flits, Mapping):
+        return [{"flits": flits, "share": share} for flits, share in packet_flits.items()]
+    return packet_flits
+
+
+def _process(process: Process) -> Any:
+    return {"kind": process} if isinstance(process, str) else process
