@@ -21,8 +21,9 @@ from flitwork.experiment import Watcher, sweep
 from flitwork.files import write_atomically
 from flitwork.indices import Estimate
 from flitwork.schema import fields, kinds, schema
-from flitwork.spec import Network, RunOptions, Workload
+from flitwork.spec import Network, RunOptions
 from flitwork.statistics import half_width_95
+from flitwork.workloads import Workload
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,8 @@ import pandas as pd
 from typing_extensions import Unpack
 
 from flitwork.experiment import Watcher, sweep
-from flitwork.spec import Network, RunOptions, Workload
+from flitwork.spec import Network, RunOptions
+from flitwork.workloads import Workload
 
 
 class SteadyOptions(TypedDict, total=False):

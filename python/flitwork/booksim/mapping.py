@@ -9,7 +9,7 @@ from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
 from flitwork.booksim.traffic import workload
 from flitwork.errors import ConfigError, did_you_mean
-from flitwork.spec import Spec
+from flitwork.workloads import Spec
 
 _TOPOLOGIES = ("mesh", "torus")
 _OTHER_TOPOLOGIES = ("cmesh", "fattree", "qtree", "tree4", "fly", "flatfly", "dragonflynew", "anynet")

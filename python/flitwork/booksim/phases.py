@@ -10,7 +10,7 @@ import pandas as pd
 
 from flitwork.booksim.settings import Settings
 from flitwork.result import Result
-from flitwork.spec import Spec
+from flitwork.workloads import Spec
 
 #: So many periods in a row must change little.
 ENOUGH = 3

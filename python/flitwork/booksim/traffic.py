@@ -7,7 +7,7 @@ import numpy as np
 from flitwork.booksim.config_file import Call, Value, written
 from flitwork.booksim.settings import Settings, numbers
 from flitwork.errors import did_you_mean
-from flitwork.spec import Spec
+from flitwork.workloads import Spec
 
 #: Patterns without parameters.
 _PLAIN = {
