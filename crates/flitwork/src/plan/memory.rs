@@ -46,7 +46,9 @@ fn router(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> usize {
     let fcfs = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs);
     // What is kept for each VC, and the notes of the queues, where the way is decided hop by hop.
     let choices = if super::routing::is_plain(&network.routing) { 0 } else { 24 * size.slots() };
-    size.router_bytes + choices + controllers + allocators + stalls + if fcfs { 8 * size.slots() } else { 0 }
+    // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
+    let counts = 32 * p.network_ports + 16 * p.concentration;
+    size.router_bytes + counts + choices + controllers + allocators + stalls + if fcfs { 8 * size.slots() } else { 0 }
 }
 
 /// Bytes of an allocator.
