@@ -108,12 +108,19 @@ def reproduce(
     folder = Path(out) if out else Path("results") / (f"{study.name}-quick" if quick else study.name)
     run = run_study(file, folder, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher)
     claims_module, figures_module = study.module("claims"), study.module("figures")
-    computed = _with_gaps(run, lambda: claims_module.claims(run.table) if claims_module else [], "claims.py") or []
+    computed = _with_gaps(run, lambda: _computed(claims_module, run), "claims.py") or []
     claims = judged(declared, computed, run.table, quick)
     drawn = _with_gaps(
         run, lambda: figures_module.figures(run.table, run.out / "figures") if figures_module else [], "figures.py"
     )
     return Reproduction(run, claims, [*run.figures, *(drawn or [])], quick)
+
+
+def _computed(module: ModuleType | None, run: StudyRun) -> list[Claim]:
+    found: list[Claim] = [] if module is None else list(module.claims(run.table))
+    if hasattr(module, "claims_of_runs"):
+        found += module.claims_of_runs(run.table, run.out / "points")
+    return found
 
 
 def _check(declared: list[Claim], file: StudyFile, quick: bool) -> None:

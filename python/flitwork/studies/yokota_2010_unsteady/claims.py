@@ -1,0 +1,219 @@
+"""Our values for the claims of ``claims.toml``, each with its 95 % interval over seeds where it is a number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from flitwork.studies.claims import Claim
+from flitwork.studies.yokota_2010_unsteady import measures
+from flitwork.studies.yokota_2010_unsteady.measures import ADAPTIVE, ALGORITHMS, PATTERNS, by_seed, over_seeds, rows
+
+_LINEAR_FROM = 10
+
+
+def claims(results: pd.DataFrame) -> list[Claim]:
+    """Every claim that the table of results can judge."""
+    return [
+        *_bounds(results),
+        *_steady(results),
+        *_lengths(results),
+        *_patterns(results),
+        *_prediction(results),
+        *_sizes(results),
+    ]
+
+
+def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
+    """The claims about packets received over time: they need the stored runs."""
+    scaled = _shapes_by_length(results, points)
+    alike = [_spread(results, points, pattern) for pattern in ("transpose", "random_pairs")]
+    differ = [_spread(results, points, pattern) for pattern in ("shuffle", "bit_rotation")]
+    dips = {
+        algorithm: min(
+            measures.dip(measures.received(rows(results, "windows", algorithm=algorithm, l=length), points)[1])
+            for length in (50, 100)
+        )
+        for algorithm in ("dp", "df")
+    }
+    return [
+        Claim(id="F5.scaling", ours=max(scaled)),
+        *(Claim(id=f"F5.dip-{algorithm}", ours=value) for algorithm, value in dips.items()),
+        Claim(id="F7.patterns", ours=min(differ) > max(alike), note=f"{min(differ):.2f} over {max(alike):.2f}"),
+    ]
+
+
+def _bounds(results: pd.DataFrame) -> list[Claim]:
+    """The critical load of dimension order against the load at which its busiest channel is full."""
+    rc, n = measures.steady(results, measures.critical), int(rows(results, "steady")["N"].iloc[0])
+    found = []
+    for pattern, short in PATTERNS.items():
+        if pattern == "uniform":
+            continue
+        ours, ci = over_seeds(lambda mean, at=(pattern, "do"): mean[at], rc)
+        limit = float(np.mean([measures.bound(n, pattern, int(seed)) for seed in rc.columns]))
+        found.append(Claim(id=f"F2.bound-{short}", ours=ours, ci=ci, paper=limit))
+    return found
+
+
+def _steady(results: pd.DataFrame) -> list[Claim]:
+    kept, npm = measures.steady(results, measures.kept), measures.steady(results, measures.npm)
+    rc = measures.steady(results, measures.critical)
+    fallen = {a: over_seeds(lambda mean, a=a: mean.xs(a, level="algorithm").min(), kept) for a in ("dp", "df", "cl")}
+    return [
+        Claim(id="F2.collapse", ours=fallen["df"][0], ci=fallen["df"][1]),
+        Claim(
+            id="F2.collapse-others",
+            ours=min(fallen["dp"][0], fallen["cl"][0]),
+            ci=max(fallen["dp"][1], fallen["cl"][1]),
+        ),
+        _claim("F3.tendency", over_seeds(_same_tendency, rc, npm)),
+    ]
+
+
+def _same_tendency(rc: pd.Series[float], npm: pd.Series[float]) -> float:
+    """Patterns in which a higher critical load goes with a higher NPM over the four algorithms, as a share of all."""
+    signs = [
+        np.corrcoef(rc[pattern][list(ALGORITHMS)], npm[pattern][list(ALGORITHMS)])[0, 1] > 0
+        for pattern in rc.index.unique("pattern")
+    ]
+    return float(np.mean(signs))
+
+
+def _lengths(results: pd.DataFrame) -> list[Claim]:
+    beside = by_seed(rows(results, "lengths"), "completion_cycles", "l")
+    alone = by_seed(rows(results, "alone"), "completion_cycles", "l")
+    found = [_claim("F4.linear", over_seeds(lambda mean: float(_exponents(mean).median()), beside))]
+    for pattern in ("shuffle", "bit_rotation"):
+        ratio = over_seeds(lambda mean, p=pattern: _slope_over_adaptive(mean[p]), beside)
+        found.append(_claim(f"F4.slope-{PATTERNS[pattern]}", ratio))
+    found.append(_claim("F4.background", over_seeds(_background_varies, beside, alone)))
+    return found
+
+
+def _exponents(durations: pd.Series[float]) -> pd.Series[float]:
+    """The exponent with which durations grow from l = 10 to the longest burst, for each pattern and algorithm."""
+    last = durations.index.get_level_values("l").max()
+    growth = durations.xs(last, level="l") / durations.xs(_LINEAR_FROM, level="l")
+    return pd.Series(np.log(growth.to_numpy()) / np.log(last / _LINEAR_FROM), growth.index)
+
+
+def _slope_over_adaptive(durations: pd.Series[float]) -> float:
+    """Cycles that each further packet takes by dimension order, over the mean of the adaptive algorithms."""
+    last = durations.index.get_level_values("l").max()
+    slope = durations.xs(last, level="l") - durations.xs(_LINEAR_FROM, level="l")
+    return float(slope["do"] / slope[list(ADAPTIVE)].mean())
+
+
+def _background_varies(beside: pd.Series[float], alone: pd.Series[float]) -> float:
+    """How much the factor by which a background slows bursts varies with l >= 10: largest over smallest (median)."""
+    factor = (beside / alone).dropna()
+    factor = factor[factor.index.get_level_values("l") >= _LINEAR_FROM]
+    groups = factor.groupby(level=["pattern", "algorithm"])
+    return float((groups.max() / groups.min()).median())
+
+
+def _patterns(results: pd.DataFrame) -> list[Claim]:
+    duration = by_seed(rows(results, "bursts"), "completion_cycles")
+    rc = measures.steady(results, measures.critical)
+    found = []
+    for pattern in ("bit_reverse", "bit_rotation"):
+        ratio = over_seeds(lambda mean, p=pattern: mean[p]["do"] / mean[p][list(ADAPTIVE)].mean(), duration)
+        found.append(_claim(f"F8.{PATTERNS[pattern]}", ratio))
+    for pattern in ("transpose", "random_pairs", "random_selection"):
+        spread = over_seeds(lambda mean, p=pattern: _largest_over_smallest(mean[p][list(ALGORITHMS)]), duration)
+        found.append(_claim(f"F8.little-{PATTERNS[pattern]}", spread))
+    return [*found, _claim("F8.ranking", over_seeds(_ranked_otherwise, rc, duration))]
+
+
+def _largest_over_smallest(values: pd.Series[float]) -> float:
+    return float(values.max() / values.min())
+
+
+def _ranked_otherwise(rc: pd.Series[float], duration: pd.Series[float]) -> float:
+    """Patterns in which the order of the algorithms by critical load is not that by duration, as a share of all."""
+    names = list(ALGORITHMS)
+    differ = [
+        list(rc[p][names].sort_values(ascending=False).index) != list(duration[p][names].sort_values().index)
+        for p in rc.index.unique("pattern")
+    ]
+    return float(np.mean(differ))
+
+
+def _prediction(results: pd.DataFrame) -> list[Claim]:
+    """Does the steady state predict the burst?"""
+    rc = measures.steady(results, measures.critical)
+    slowest = measures.steady(results, measures.slowest)
+    limited = by_seed(rows(results, "limited"), "completion_cycles", "share")
+    duration = by_seed(rows(results, "bursts"), "completion_cycles")
+    kept = over_seeds(lambda mean: _kept_in_bursts(mean, "df"), limited)
+    by_rc = over_seeds(lambda a, b: measures.correlation(a, 1000 / b), rc, duration)
+    by_slowest = over_seeds(lambda a, b: measures.correlation(a, 1000 / b), slowest, duration)
+    return [
+        _claim("F6.no-collapse", kept),
+        _claim(
+            "F9a.correlation",
+            over_seeds(lambda a, b: measures.correlation(a, measures.critical_unsteady(b)), rc, limited),
+        ),
+        _claim("F9b.correlation", by_rc),
+        _claim("index.slowest", by_slowest, f"rc: {by_rc[0]:.2f}"),
+    ]
+
+
+def _kept_in_bursts(durations: pd.Series[float], algorithm: str) -> float:
+    """1000/duration at the highest rate over its highest value: the lowest of all patterns."""
+    performance = (1000 / durations).xs(algorithm, level="algorithm")
+    groups = performance.groupby(level="pattern")
+    return float((groups.last() / groups.max()).min())
+
+
+def _sizes(results: pd.DataFrame) -> list[Claim]:
+    duration = by_seed(rows(results, "sizes"), "completion_cycles", "N")
+    found = [
+        _claim(f"F10.do-{PATTERNS[p]}", over_seeds(lambda mean, p=p: _growth_of_do(mean[p]), duration))
+        for p in ("transpose", "bit_reverse")
+    ]
+    spread = {
+        p: over_seeds(lambda mean, p=p: _adaptive_spread(mean[p]), duration) for p in ("transpose", "bit_reverse")
+    }
+    note = " over ".join(f"{value:.2f} ± {ci:.2f}" for value, ci in (spread["bit_reverse"], spread["transpose"]))
+    return [*found, Claim(id="F10.adaptive", ours=spread["bit_reverse"][0] > spread["transpose"][0], note=note)]
+
+
+def _growth_of_do(durations: pd.Series[float]) -> float:
+    """How much more durations grow from the smallest to the largest network by dimension order than by the others."""
+    by_n = durations.unstack("N")
+    growth = by_n[by_n.columns.max()] / by_n[by_n.columns.min()]
+    return float(growth["do"] / growth[list(ADAPTIVE)].max())
+
+
+def _adaptive_spread(durations: pd.Series[float]) -> float:
+    """Longest over shortest duration of the adaptive algorithms in the largest network."""
+    by_n = durations.unstack("N")
+    return _largest_over_smallest(by_n[by_n.columns.max()][list(ADAPTIVE)])
+
+
+def _shapes_by_length(results: pd.DataFrame, points: Path) -> list[float]:
+    """Distances of the shapes at l = 50 and 100 from that at l = 10, for each algorithm."""
+    found = []
+    for algorithm in ALGORITHMS:
+        at = {
+            length: measures.shape(*measures.received(rows(results, "windows", algorithm=algorithm, l=length), points))
+            for length in (10, 50, 100)
+        }
+        found += [measures.distance(at[10], at[50]), measures.distance(at[10], at[100])]
+    return found
+
+
+def _spread(results: pd.DataFrame, points: Path, pattern: str) -> float:
+    """The largest distance between what two algorithms deliver over the same time, as a share of the packets."""
+    curves = [measures.received(rows(results, "bursts", algorithm=a, pattern=pattern), points)[1] for a in ALGORITHMS]
+    longest = max(len(curve) for curve in curves)
+    shares = [np.pad(curve, (0, longest - len(curve))) / curve.sum() for curve in curves]
+    return max(measures.distance(a, b) for a in shares for b in shares)
+
+
+def _claim(key: str, found: tuple[float, float], note: str = "") -> Claim:
+    return Claim(id=key, ours=found[0], ci=found[1], note=note)

@@ -1,0 +1,161 @@
+"""The numbers that the paper plots and quotes, from the table of the study."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from flitwork import _core, indices
+from flitwork.bound import Bound
+from flitwork.result import Result
+from flitwork.spec import Torus, simulation, to_json
+from flitwork.workloads import traffic
+
+ALGORITHMS = ("do", "dp", "df", "cl")
+ADAPTIVE = ALGORITHMS[1:]
+#: The paper's names of the patterns.
+PATTERNS = {
+    "transpose": "trns",
+    "shuffle": "shfl",
+    "bit_complement": "bcmp",
+    "bit_reverse": "brev",
+    "bit_rotation": "brot",
+    "uniform": "rand",
+    "random_pairs": "rpar",
+    "random_selection": "rsel",
+}
+_CELL = ["pattern", "algorithm"]
+_DRAWS = 200
+#: Around here the slowest of many terminals decide, and few packets are left to count.
+_BULK = (0.1, 0.9)
+
+BySeed = pd.DataFrame
+
+
+def rows(results: pd.DataFrame, experiment: str, **where: Any) -> pd.DataFrame:
+    """The rows of one experiment in which the columns have these values."""
+    part = results[results["experiment"] == experiment]
+    for name, value in where.items():
+        part = part[part[name].isin(value if isinstance(value, (list, tuple)) else [value])]
+    return part
+
+
+def by_seed(part: pd.DataFrame, column: str, *more: str) -> BySeed:
+    """A column with one row for each pattern and algorithm (and ``more`` columns), one column for each seed."""
+    return part.pivot_table(index=[*_CELL, *more], columns="seed", values=column)
+
+
+def steady(results: pd.DataFrame, number: Callable[[pd.DataFrame], float]) -> BySeed:
+    """A number of each steady curve: one row for each pattern and algorithm, one column for each seed."""
+    curves = rows(results, "steady").sort_values("share").groupby([*_CELL, "seed"])
+    return pd.Series({key: number(one) for key, one in curves}).rename_axis([*_CELL, "seed"]).unstack()
+
+
+def critical(curve: pd.DataFrame) -> float:
+    """``rc`` of a curve as a share of Rc; where the slope never fell to half, the last load."""
+    return indices.critical_load(curve["share"].to_numpy(), curve["accepted_share"].to_numpy(), 1.0).load
+
+
+def npm(curve: pd.DataFrame) -> float:
+    """The network performance measure of a curve [(flits/cycle/terminal)^2/cycle]; saturated latencies are infinite."""
+    capacity = 8 / float(curve["N"].iloc[0])
+    latency = curve["packet_latency_mean_cycles"].where(curve["status"] != "saturated", math.inf)
+    load, accepted = curve["share"].to_numpy() * capacity, curve["accepted_load_flits_per_cycle"].to_numpy()
+    return indices.npm(load, accepted, latency.to_numpy(), capacity)
+
+
+def kept(curve: pd.DataFrame) -> float:
+    """The accepted load at Rc over the highest accepted load: below 1 where the network collapses."""
+    return float(curve["accepted_share"].iloc[-1] / curve["accepted_share"].max())
+
+
+def slowest(curve: pd.DataFrame) -> float:
+    """What the slowest terminal delivers at the highest offered load, as a share of Rc."""
+    return float(curve["slowest_share"].iloc[-1])
+
+
+@lru_cache
+def bound(n: int, pattern: str, seed: int = 1) -> float:
+    """The load at which dimension order fills its most loaded channel, as a share of Rc.
+
+    Which virtual channels a packet takes makes no difference to its way, so this is the bound of either division.
+    """
+    network = Torus(n, n, vcs=2, routing="dimension_order", classes="entered")
+    work = traffic(pattern, offered_load=0.01, packet_flits=8)
+    planned = _core.Plan(to_json(simulation(network, work, {"seed": seed})))
+    return Bound(json.loads(planned.bound())).max_load * n / 8
+
+
+def critical_unsteady(durations: pd.Series[float]) -> pd.Series[float]:
+    """``rc`` of 1000/duration over r for each pattern and algorithm, as a share of Rc."""
+    found = {}
+    for key, one in durations.groupby(level=_CELL):
+        share = one.index.get_level_values("share").to_numpy(float)
+        found[key] = indices.critical_load(share, 1000 / one.to_numpy(float), 1.0).load
+    return pd.Series(found)
+
+
+def correlation(x: pd.Series[float], y: pd.Series[float]) -> float:
+    """Pearson's correlation over the patterns and algorithms that both have."""
+    common = x.index.intersection(y.index)
+    return float(np.corrcoef(x[common].to_numpy(float), y[common].to_numpy(float))[0, 1]) if len(common) > 2 else np.nan
+
+
+def over_seeds(statistic: Callable[..., float], *tables: BySeed) -> tuple[float, float]:
+    """A statistic of the means over seeds, and half the width of its 95 % interval by a bootstrap over the seeds.
+
+    With two or three seeds the interval is too narrow: it tells the order of magnitude only.
+    """
+    value = float(statistic(*(table.mean(axis=1) for table in tables)))
+    chance = np.random.default_rng(1)
+    drawn = []
+    for _ in range(_DRAWS):
+        picks = [table.iloc[:, chance.integers(table.shape[1], size=table.shape[1])] for table in tables]
+        drawn.append(float(statistic(*(pick.mean(axis=1) for pick in picks))))
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    return value, float(high - low) / 2
+
+
+def received(part: pd.DataFrame, points: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Start of each window [cycles] and packets received in it, mean over the runs in ``part``."""
+    runs = [Result.load(points / f"{key}.parquet").deliveries for key in part["plan_hash"]]
+    longest = max(runs, key=len)
+    counts = np.zeros((len(runs), len(longest)))
+    for i, run in enumerate(runs):
+        counts[i, : len(run)] = run["packets"]
+    return longest["start_cycle"].to_numpy(), counts.mean(axis=0)
+
+
+def shape(start: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], bins: int = 20) -> np.ndarray[Any, Any]:
+    """The share of packets received in each of ``bins`` equal parts of the time until 99 % have arrived."""
+    total = np.concatenate(([0.0], np.cumsum(counts))) / counts.sum()
+    edges = np.append(start, 2 * start[-1] - start[-2] if len(start) > 1 else start[-1] + 1).astype(float)
+    end = float(np.interp(0.99, total, edges))
+    return np.diff(np.interp(np.linspace(0, end, bins + 1), edges, total))
+
+
+def distance(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:
+    """Total variation between two shapes: the share of packets that would have to arrive at another time."""
+    return float(np.abs(a - b).sum() / 2)
+
+
+def dip(counts: np.ndarray[Any, Any]) -> float:
+    """How far the packets a window rise again after they fell: the lower of two peaks over the valley between them.
+
+    1 where there is one peak only. Windows are averaged in threes, without the first and the last tenth of the packets.
+    """
+    smooth = np.convolve(counts, np.ones(3) / 3, mode="same")
+    total = np.cumsum(counts) / counts.sum()
+    inside = smooth[(total > _BULK[0]) & (total < _BULK[1])]
+    if len(inside) < 3:
+        return 1.0
+    before = np.maximum.accumulate(inside)
+    after = np.maximum.accumulate(inside[::-1])[::-1]
+    return float((np.minimum(before, after) / np.maximum(inside, 1e-9)).max())

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import flitwork as fw
+import numpy as np
+import pandas as pd
+import pytest
+from flitwork import _core
+from flitwork.experiment import expand, load_study
+from flitwork.spec import to_json
+from flitwork.studies import published
+from flitwork.studies.reproduce import _check, load_claims
+from flitwork.studies.yokota_2010_unsteady import claims, measures, paths
+from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS
+
+FOLDER = published()["yokota-2010-unsteady"].folder
+#: The busiest channel by dimension order at N = 32, from the channel loads of an independent program: load over Rc.
+BOUNDS = {"transpose": 0.258, "shuffle": 0.258, "bit_complement": 0.5, "bit_reverse": 0.258, "bit_rotation": 0.258}
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_one_point_of_each_kind_plans(quick: bool) -> None:
+    study = load_study(FOLDER / "study.toml")
+    _check(load_claims(FOLDER / "claims.toml"), study, quick)
+    seen = set()
+    for point in expand(study, quick):
+        kind = (point.experiment, point.params["algorithm"], point.params["pattern"])
+        if kind not in seen:
+            seen.add(kind)
+            _core.Plan(to_json(point.spec))
+    assert {(a, p) for e, a, p in seen if e == "steady"} == {(a, p) for a in ALGORITHMS for p in PATTERNS}
+
+
+@pytest.mark.parametrize(("pattern", "paper"), BOUNDS.items())
+def test_the_bound_of_dimension_order(pattern: str, paper: float) -> None:
+    # Ties at half a ring by parity load one channel with one way more than the paper's 15.5: 8 / 32 instead of 8 / 31.
+    assert paper - 0.01 <= measures.bound(32, pattern) <= paper
+
+
+@pytest.mark.parametrize(("pattern", "mean"), [("random_pairs", 0.41), ("random_selection", 0.34)])
+def test_the_bound_where_destinations_are_drawn(pattern: str, mean: float) -> None:
+    assert np.mean([measures.bound(32, pattern, seed) for seed in range(1, 11)]) == pytest.approx(mean, abs=0.05)
+
+
+@pytest.mark.parametrize("pattern", BOUNDS)
+def test_path_maps_show_the_destinations_of_the_kernel(pattern: str) -> None:
+    network = fw.Torus(8, 8, vcs=2)
+    run = fw.simulate(network, fw.burst_workload(pattern, packets=1), packets=True)
+    sent = run.packets
+    assert [paths.destination(pattern, int(s), 6) for s in sent["source"]] == list(sent["destination"])
+    assert {vc for _, _, vc in paths.channels(pattern, 8)} == {0, 1, 2}
+
+
+def curve(accepted: Callable[[float], float], latency: float = 100.0) -> pd.DataFrame:
+    share = np.arange(1, 21) / 20
+    values = [accepted(r) for r in share]
+    return pd.DataFrame(
+        {
+            "share": share,
+            "accepted_share": values,
+            "accepted_load_flits_per_cycle": np.array(values) / 4,
+            "packet_latency_mean_cycles": latency,
+            "status": ["complete" if r <= 0.5 else "saturated" for r in share],
+            "slowest_share": [v / 2 for v in values],
+            "N": 32,
+        }
+    )
+
+
+def test_numbers_of_a_curve() -> None:
+    steady = curve(lambda r: min(r, 0.5))
+    assert measures.critical(steady) == pytest.approx(0.5, abs=0.026)
+    assert measures.kept(steady) == 1
+    assert measures.kept(curve(lambda r: min(r, 1 - r) + 0.1)) == pytest.approx(0.1 / 0.6)
+    assert measures.slowest(steady) == 0.25
+    # Accepted over latency rises to 0.125 / 100 at half of Rc = 0.25 and falls to 0 within one step.
+    assert measures.npm(steady) == pytest.approx(0.125 / 100 * (0.125 + 0.0125) / 2)
+
+
+def test_shapes_over_time() -> None:
+    start = np.arange(10) * 10
+    one, later = np.array([0, 1, 2, 3, 4, 4, 3, 2, 1, 0.0]), np.array([1, 4, 3, 1, 1, 1, 3, 4, 1, 0.0])
+    assert measures.dip(one) == 1
+    assert measures.dip(later) > 1.5
+    same = measures.shape(start * 5, one * 7)
+    assert measures.distance(measures.shape(start, one), same) == pytest.approx(0)
+    assert measures.distance(measures.shape(start, one), measures.shape(start, later)) > 0.2
+
+
+def test_intervals_over_seeds() -> None:
+    table = pd.DataFrame({1: [1.0, 2.0], 2: [1.2, 2.4], 3: [0.8, 1.6]}, index=["a", "b"])
+    value, ci = measures.over_seeds(lambda mean: mean["b"] / mean["a"], table)
+    assert value == pytest.approx(2) and ci == pytest.approx(0, abs=1e-9)
+    assert 0.05 < measures.over_seeds(lambda mean: mean["a"], table)[1] < 0.4
+
+
+def bursts(duration: Callable[[str, str, float], float], name: str, values: list[float]) -> pd.DataFrame:
+    keys = [(p, a, v, seed) for p in PATTERNS for a in ALGORITHMS for v in values for seed in (1, 2)]
+    table = pd.DataFrame(keys, columns=["pattern", "algorithm", name, "seed"])
+    return table.assign(completion_cycles=[duration(p, a, v) + s for p, a, v, s in keys])
+
+
+def test_claims_about_lengths() -> None:
+    def duration(pattern: str, algorithm: str, length: float) -> float:
+        return length * (40 if algorithm == "do" and pattern == "shuffle" else 20)
+
+    lengths = bursts(duration, "l", [1, 10, 100]).assign(experiment="lengths")
+    alone = bursts(lambda p, a, v: duration(p, a, v) / 2, "l", [10, 100]).assign(experiment="alone")
+    found = {c.id: c.ours for c in claims._lengths(pd.concat([lengths, alone]))}
+    assert found["F4.linear"] == pytest.approx(1, abs=0.01)
+    assert found["F4.slope-shfl"] == pytest.approx(2) and found["F4.slope-brot"] == pytest.approx(1)
+    assert found["F4.background"] == pytest.approx(1, abs=0.02)
+
+
+def test_claims_about_sizes() -> None:
+    def duration(pattern: str, algorithm: str, n: float) -> float:
+        return n * n if algorithm == "do" else n * (1 + ALGORITHMS.index(algorithm) * (pattern == "bit_reverse"))
+
+    found = {c.id: c for c in claims._sizes(bursts(duration, "N", [32, 64]).assign(experiment="sizes"))}
+    assert found["F10.do-trns"].ours == pytest.approx(2, rel=0.05)
+    assert found["F10.adaptive"].ours is True
+
+
+def test_dimension_order_keeps_within_its_bound(tmp_path: Path) -> None:
+    study = load_study(FOLDER / "study.toml")
+    (steady,) = (e for e in study.experiments if e.id == "steady")
+    assert isinstance(steady.zip, list)
+    alone = {name: values[:1] for name, values in steady.zip[0].items()}
+    grid = {**steady.quick.grid, "pattern": ["transpose", "bit_complement"]}
+    quick = steady.quick.model_copy(update={"grid": grid, "zip": [alone], "seeds": [1]})
+    run = fw.run_study(
+        study.model_copy(update={"experiments": [steady.model_copy(update={"quick": quick})]}), tmp_path, quick=True
+    )
+    rc = measures.steady(run.table, measures.critical)
+    for pattern in grid["pattern"]:
+        assert 0.05 < rc.loc[(pattern, "do")].mean() <= measures.bound(8, pattern) + 0.02, pattern
