@@ -1,19 +1,8 @@
 //! The components that a user can choose from, as one table: it feeds `flitwork list`, hints and the documentation.
 
 use crate::collective::all_to_all::ALGORITHMS;
-use serde::Serialize;
-
-/// One component.
-#[derive(Debug, Clone, Serialize)]
-struct Component {
-    name: &'static str,
-    /// One line.
-    summary: &'static str,
-    /// Fields of its table in the configuration, or where it is defined.
-    parameters: &'static str,
-    /// Where it was published; empty for common knowledge.
-    paper: &'static str,
-}
+use crate::component::Component;
+use crate::router::ARBITERS;
 
 const fn component(
     name: &'static str,
@@ -106,18 +95,6 @@ const ALLOCATORS: &[Component] = &[
         "",
         "Tamir and Chi, IEEE Trans. Parallel and Distributed Systems 4(1), 1993",
     ),
-];
-
-const ARBITERS: &[Component] = &[
-    component("round_robin", "the first at or after a pointer that moves past the winner", "", ""),
-    component("matrix", "the least recently served", "", "Dally and Towles 2004, chapter 18"),
-    component(
-        "oldest_first",
-        "the packet created first (age-based: globally fair)",
-        "",
-        "Abts and Weisser, SC'07, 2007",
-    ),
-    component("fcfs", "the packet whose head came to this router first", "", ""),
 ];
 
 const PATTERNS: &[Component] = &[

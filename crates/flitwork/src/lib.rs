@@ -18,6 +18,7 @@
 
 pub mod bound;
 pub mod collective;
+mod component;
 mod components;
 mod error;
 mod kernel;

@@ -13,14 +13,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("topology", &[]),
     ("mix", &[]),
     ("unchecked", &[]),
+    ("component", &[]),
     ("traffic", &["error", "mix", "topology"]),
     ("routing", &["mix", "topology"]),
     ("schedule", &["error"]),
     ("collective", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
     ("measure", &["mix"]),
-    ("spec", &["collective", "error", "measure", "routing", "traffic"]),
-    ("router", &["spec"]),
+    ("router", &["component"]),
+    ("spec", &["collective", "error", "router", "measure", "routing", "traffic"]),
     ("bound", &["error", "routing", "schedule", "topology"]),
     ("transit", &["measure", "routing", "unchecked"]),
     ("plan", &["collective", "error", "measure", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
@@ -44,7 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("run", &["bound", "error", "kernel", "measure", "plan", "traffic"]),
-    ("components", &["collective"]),
+    ("components", &["collective", "component", "router"]),
 ];
 
 /// Most lines of a file.

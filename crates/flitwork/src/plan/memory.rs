@@ -2,7 +2,7 @@
 
 use super::Params;
 use crate::error::{Error, Result};
-use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RecordSpec, SimulationSpec, WorkloadSpec};
+use crate::spec::{AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, SimulationSpec, WorkloadSpec};
 use crate::topology::Grid;
 use crate::transit::{CompiledSize, Wheel};
 
@@ -43,20 +43,19 @@ fn router(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> usize {
     let controllers = p.concentration * p.controllers * (2 * p.vcs + 64);
     let allocators = allocator(&router.vc_allocator, vcs, vcs) + allocator(&router.sw_allocator, rows, cols);
     let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
-    let fcfs = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs);
+    let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
     // What is kept for each VC, and the notes of the queues, where the way is decided hop by hop.
     let choices = if super::routing::is_plain(&network.routing) { 0 } else { 24 * size.slots() };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 16 * p.concentration;
-    size.router_bytes + counts + choices + controllers + allocators + stalls + if fcfs { 8 * size.slots() } else { 0 }
+    size.router_bytes + counts + choices + controllers + allocators + stalls + if arrivals { 8 * size.slots() } else { 0 }
 }
 
 /// Bytes of an allocator.
 fn allocator(spec: &AllocatorSpec, rows: usize, cols: usize) -> usize {
-    match (spec.kind, spec.arbiter) {
-        (AllocatorKind::Islip, _) | (AllocatorKind::Wavefront, _) => 2 * (rows + cols),
-        (_, ArbiterKind::Matrix) => 8 * rows * cols,
-        _ => 2 * (rows + cols),
+    match spec.kind {
+        AllocatorKind::Wavefront => size_of::<u16>(),
+        _ => spec.arbiter.bytes(rows, cols) + spec.arbiter.bytes(cols, rows),
     }
 }
 

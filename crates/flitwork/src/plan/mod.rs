@@ -288,7 +288,7 @@ fn check_allocator(path: &str, spec: &AllocatorSpec) -> Result<()> {
     within(&format!("{path}.iterations"), spec.iterations.0, 1, most, "iterations of this kind")?;
     let without_arbiters = match spec.kind {
         AllocatorKind::Islip => spec.arbiter != ArbiterKind::RoundRobin,
-        AllocatorKind::Wavefront => spec.arbiter == ArbiterKind::Matrix,
+        AllocatorKind::Wavefront => spec.arbiter != ArbiterKind::RoundRobin && !spec.arbiter.has_priority(),
         _ => false,
     };
     if without_arbiters {

@@ -6,7 +6,7 @@
 //! is the same sweep.
 
 use super::arbiter::ArbiterBank;
-use crate::spec::{AllocatorKind, AllocatorSpec};
+use super::options::{AllocatorKind, AllocatorSpec};
 
 /// One request. The smaller `priority` and `preference`, the better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,8 +184,8 @@ impl Allocator {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{ArbiterKind, IterationCount};
     use super::*;
-    use crate::spec::{ArbiterKind, IterationCount};
 
     const KINDS: [AllocatorKind; 4] = [
         AllocatorKind::Islip,
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn grants_are_a_matching_within_the_requests() {
         for kind in KINDS {
-            for arbiter in [ArbiterKind::RoundRobin, ArbiterKind::Matrix] {
+            for &arbiter in ArbiterKind::ALL {
                 for (rows, cols) in (1..=9).flat_map(|r| (1..=9).map(move |c| (r, c))) {
                     let mut allocator = Allocator::new(&spec(kind, 1, arbiter), 1, rows as usize, cols as usize);
                     let mut state = 12345u32;

@@ -2,5 +2,9 @@
 
 mod allocator;
 mod arbiter;
+mod options;
 
 pub(crate) use allocator::{Allocator, Request};
+pub use arbiter::ArbiterKind;
+pub(crate) use arbiter::{ARBITERS, Priority, Waiting};
+pub use options::{AllocatorKind, AllocatorSpec, IterationCount};

@@ -9,12 +9,14 @@ mod run;
 mod workload;
 
 pub use network::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, IterationCount,
-    NetworkSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TerminalSpec, TopologySpec, VcPolicy,
+    ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, NetworkSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue,
+    Switching, TerminalSpec, TopologySpec, VcPolicy,
 };
 pub use parse::{from_json, schema_json};
 pub use run::{RecordSpec, RunSpec};
 pub use workload::{ProcessSpec, WorkloadSpec};
+
+pub use crate::router::{AllocatorKind, AllocatorSpec, ArbiterKind, IterationCount};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

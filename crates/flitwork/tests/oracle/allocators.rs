@@ -14,7 +14,7 @@ pub type Matching = Vec<(usize, usize)>;
 
 /// N requesters, one winner.
 struct Arbiter {
-    matrix: bool,
+    kind: ArbiterKind,
     /// Round robin: the first candidate to look at.
     pointer: usize,
     /// Matrix: all indices, the least recently served first.
@@ -23,17 +23,16 @@ struct Arbiter {
 
 impl Arbiter {
     fn new(kind: ArbiterKind, size: usize) -> Self {
-        Arbiter { matrix: kind == ArbiterKind::Matrix, pointer: 0, least_recent: (0..size).rev().collect() }
+        Arbiter { kind, pointer: 0, least_recent: (0..size).rev().collect() }
     }
 
     /// The winner among `(index, priority)`; changes nothing.
     fn pick(&self, candidates: &[(usize, Priority)]) -> Option<usize> {
         let best = candidates.iter().map(|c| c.1).min()?;
         let size = self.least_recent.len();
-        let order: Vec<usize> = if self.matrix {
-            self.least_recent.clone()
-        } else {
-            (0..size).map(|i| (self.pointer + i) % size).collect()
+        let order: Vec<usize> = match self.kind {
+            ArbiterKind::Matrix => self.least_recent.clone(),
+            _ => cyclic(self.pointer, size).collect(),
         };
         order.into_iter().find(|&index| candidates.contains(&(index, best)))
     }

@@ -56,12 +56,7 @@ fn allocator() -> impl Strategy<Value = AllocatorSpec> {
         Just(AllocatorKind::SeparableOutputFirst),
         Just(AllocatorKind::Wavefront),
     ];
-    let arbiter = prop_oneof![
-        Just(ArbiterKind::RoundRobin),
-        Just(ArbiterKind::Matrix),
-        Just(ArbiterKind::OldestFirst),
-        Just(ArbiterKind::Fcfs),
-    ];
+    let arbiter = prop::sample::select(ArbiterKind::ALL);
     (kind, 1..=4u32, arbiter).prop_map(|(kind, iterations, arbiter)| match kind {
         AllocatorKind::Islip => {
             AllocatorSpec { kind, iterations: IterationCount(iterations), arbiter: ArbiterKind::RoundRobin }

@@ -74,7 +74,7 @@ impl Router<'_> {
                 [front.packet.created, u64::from(front.packet.src), u64::from(front.packet.sequence)]
             }
             ArbiterKind::Fcfs => [front.head_arrived, vc.0 as u64, vc.1 as u64],
-            ArbiterKind::RoundRobin | ArbiterKind::Matrix => [0; 3],
+            _ => [0; 3],
         };
         (speculative, key)
     }

@@ -6,7 +6,7 @@ use super::observe::Observer;
 use super::route::RouteTable;
 use crate::measure::StallCounter;
 use crate::plan::Params;
-use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, EjectionPort, NetworkSpec, Switching, VcPolicy};
+use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, NetworkSpec, Switching, VcPolicy};
 use crate::transit::PacketPool;
 use crate::transit::{FlitArrival, Wheel};
 use crate::unchecked::at_mut;
@@ -83,7 +83,7 @@ impl Rules {
             picky: credits_matter || destination_vc,
             speculative: router.speculative,
             hold: router.hold_switch_for_packet,
-            fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::Fcfs),
+            fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals()),
             chooses_ejection_port: several_ejection_ports,
             by_choice: choices.is_some(),
             chooses_port: choices.is_some() || several_ejection_ports,

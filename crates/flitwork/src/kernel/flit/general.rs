@@ -8,8 +8,9 @@ use super::mask::VcMask;
 use super::requests::Ask;
 use super::state::{ACTIVE, GRANTED, Router};
 use crate::plan::Params;
-use crate::router::{Allocator, Request};
+use crate::router::{Allocator, Priority, Request, Waiting};
 use crate::spec::{ArbiterKind, NetworkSpec};
+use crate::transit::Packet;
 
 /// Allocators and their working memory.
 #[derive(Debug)]
@@ -133,15 +134,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     /// The priority of the front packet of input VC `slot` under an arbiter; the smaller, the better.
     fn priority(&self, me: usize, slot: usize, arbiter: ArbiterKind, env: &Env) -> u128 {
-        match arbiter {
-            ArbiterKind::RoundRobin | ArbiterKind::Matrix => 0,
-            ArbiterKind::OldestFirst => {
-                let packet = &env.pool[self.inputs[slot].front];
-                // 63 bits of time leave the highest for speculation.
-                u128::from(packet.created) << 64 | u128::from(packet.src) << 32 | u128::from(packet.sequence)
-            }
-            ArbiterKind::Fcfs => u128::from(env.arrivals[me * SLOTS + slot]) << 64 | slot as u128,
-        }
+        let (Priority::OfPacket(priority) | Priority::OfArrival(priority)) = arbiter.priority() else { return 0 };
+        let packet = &env.pool[self.inputs[slot].front];
+        let arrived = env.arrivals.get(me * SLOTS + slot).copied().unwrap_or(0);
+        let Packet { created, src, sequence, .. } = *packet;
+        priority(&Waiting { created, src, sequence, arrived, slot: slot as u32 })
     }
 
     fn allocate_vcs(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
@@ -203,7 +200,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     /// The VC that a row sends for a column, of those in `candidates`: the best priority, then the first in turn.
     fn pick_vc(&self, me: usize, row: usize, candidates: &M, general: &GeneralAllocators<M>, env: &Env) -> usize {
         let pointer = general.sw_vc[me * general.rows + row] as usize;
-        if matches!(general.sw_arbiter, ArbiterKind::RoundRobin | ArbiterKind::Matrix) {
+        if !general.sw_arbiter.has_priority() {
             return candidates.first_from(pointer);
         }
         let in_port = row / general.input_speedup;

@@ -1,0 +1,16 @@
+//! What a list says of something that a user can choose.
+
+use serde::Serialize;
+
+/// One component.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Component {
+    /// Name in a specification.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Fields of its table in the configuration, or where it is defined.
+    pub parameters: &'static str,
+    /// Where it was published; empty for common knowledge.
+    pub paper: &'static str,
+}

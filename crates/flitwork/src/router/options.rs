@@ -1,0 +1,43 @@
+//! What users say of allocators.
+
+use super::ArbiterKind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An allocator: a matching between requesters and resources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AllocatorSpec {
+    /// The algorithm. Default: islip.
+    pub kind: AllocatorKind,
+    /// Iterations of iSLIP, 1 to 16; the other kinds take 1. Default: 1.
+    pub iterations: IterationCount,
+    /// The arbiters of a separable allocator. iSLIP is round robin by definition, a wavefront has none. Default: round_robin.
+    pub arbiter: ArbiterKind,
+}
+
+/// Iterations of an allocator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct IterationCount(pub u32);
+
+impl Default for IterationCount {
+    fn default() -> Self {
+        IterationCount(1)
+    }
+}
+
+/// Allocation algorithms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AllocatorKind {
+    /// Round robin with pointers that move on an accepted grant of the first iteration (McKeown 1999).
+    #[default]
+    Islip,
+    /// Each requester picks one resource, then each resource picks one requester.
+    SeparableInputFirst,
+    /// Each resource picks one requester, then each requester picks one resource.
+    SeparableOutputFirst,
+    /// Grants along diagonals that start one further each cycle (Tamir and Chi 1993).
+    Wavefront,
+}
