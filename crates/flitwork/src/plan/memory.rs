@@ -48,7 +48,13 @@ fn router(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> usize {
     let choices = if super::routing::is_plain(&network.routing) { 0 } else { 24 * size.slots() };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 16 * p.concentration;
-    size.router_bytes + counts + choices + controllers + allocators + stalls + if arrivals { 8 * size.slots() } else { 0 }
+    size.router_bytes
+        + counts
+        + choices
+        + controllers
+        + allocators
+        + stalls
+        + if arrivals { 8 * size.slots() } else { 0 }
 }
 
 /// Bytes of an allocator.
