@@ -5,20 +5,16 @@
 
 mod oracle;
 
-use flitwork::measure::{PacketRecord, SimulationResult};
-use flitwork::routing::{Header, Tie};
-use flitwork::spec::{NetworkSpec, RecordSpec, RunSpec, SimulationSpec};
-use flitwork::traffic::{Created, Traffic};
-use flitwork::{Plan, Workload, simulate};
-use oracle::cases::{self, Case};
-use oracle::{Beside, Load, Outcome, TracePacket, run_beside};
+use flitwork::Workload;
+use flitwork::schedule::Schedule;
+use flitwork::spec::RunSpec;
+use oracle::beside_kernel::{check, plan, recording};
+use oracle::cases::{self, Case, hop_by_hop};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use std::cell::Cell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
-
-const WATCHDOG: u64 = 500;
 
 /// Runs `test` on `quick` cases (`full` in the full lane). `test` says whether its case was a valid configuration; most
 /// must be.
@@ -51,199 +47,117 @@ where
     assert!(valid.get() * 10 >= all.get() * 8, "{name}: only {} of {} cases were valid", valid.get(), all.get());
 }
 
-/// The plan of a valid specification, `None` of an invalid one.
-fn plan(case: &Case, run: RunSpec) -> Result<Option<Plan>, TestCaseError> {
-    let Case { network, workload, background } = case.clone();
-    let spec = SimulationSpec { network, workload, background, run };
-    match Plan::new(&spec) {
-        Ok(plan) => Ok(Some(plan)),
-        Err(error) if error.is_config() => Ok(None),
-        Err(error) => Err(TestCaseError::fail(format!("Plan::new: {error}"))),
-    }
+/// What came of a case: `None` if its configuration is not valid, else the number of packets that made detours.
+type Verdict = Result<Option<usize>, TestCaseError>;
+
+fn check_case(case: &Case, run: RunSpec) -> Verdict {
+    plan(case, run)?.map(|plan| check(&case.network, &plan)).transpose()
 }
 
-fn simulated(plan: &Plan) -> Result<SimulationResult, TestCaseError> {
-    simulate(plan, &mut |_| true).map_err(|error| TestCaseError::fail(format!("kernel: {error}")))
-}
-
-fn recording(seed: u64, warmup_cycles: u64, measurement_cycles: u64, max_cycles: u64) -> RunSpec {
-    RunSpec {
-        seed,
-        warmup_cycles: Some(warmup_cycles),
-        measurement_cycles: Some(measurement_cycles),
-        max_cycles,
-        watchdog_cycles: WATCHDOG,
-        record: RecordSpec { packets: true, delivery_window_cycles: 1 + seed % 50, ..RecordSpec::default() },
-        ..RunSpec::default()
-    }
-}
-
-/// Every packet that arrived by cycle `end` in one did so in the other, and its record is the same.
-fn compare(kernel: &[PacketRecord], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
-    prop_assert!(!oracle.deadlocked, "the oracle is deadlocked");
-    let by_name = |records: &[PacketRecord]| -> HashMap<(u32, u32), PacketRecord> {
-        records.iter().map(|r| ((r.src, r.sequence), *r)).collect()
-    };
-    let (in_kernel, in_oracle) = (by_name(kernel), by_name(&oracle.packets));
-    // The earliest difference is the one worth looking at.
-    let mut differences = Vec::new();
-    for (name, record) in &in_kernel {
-        if record.arrived != u64::MAX && in_oracle.get(name) != Some(record) {
-            differences.push((record.arrived, Some(*record), in_oracle.get(name).copied()));
-        }
-    }
-    for (name, record) in &in_oracle {
-        if record.arrived <= end && in_kernel.get(name) != Some(record) {
-            differences.push((record.arrived, in_kernel.get(name).copied(), Some(*record)));
-        }
-    }
-    match differences.iter().min_by_key(|d| d.0) {
-        None => Ok(()),
-        Some((_, k, o)) => {
-            let what = format!("{} differences; the first:\nkernel {k:?}\noracle {o:?}", differences.len());
-            Err(TestCaseError::fail(what))
-        }
-    }
-}
-
-/// The packets that terminals create up to cycle `end`, for the oracle: whole or, where the tie rule splits them, in two.
-fn trace(plan: &Plan, traffic: &Traffic, end: u64) -> Vec<TracePacket> {
-    let terminals = plan.params.terminals as u32;
-    let mut trace = Vec::new();
-    for src in 0..terminals {
-        let created = traffic.packets(src, terminals).take_while(|packet| packet.cycle <= end);
-        for (message, packet) in created.enumerate() {
-            trace.extend(
-                cut(plan, src, &packet).into_iter().map(|part| TracePacket { message: message as u32, ..part }),
-            );
-        }
-    }
-    trace
-}
-
-/// One packet as it is sent.
-fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
-    let coords = |terminal: u32| plan.grid.coords(terminal / plan.params.concentration as u32);
-    let (from, to) = (coords(src), coords(packet.dst));
-    let flits = packet.flits;
-    let routing = plan.routing.dimension_order().expect("plain dimension order");
-    let parts = match routing.tie {
-        Tie::Split if flits > 1 && routing.has_tie(&plan.grid, &from, &to) => {
-            vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)]
-        }
-        Tie::Split => vec![(flits, 0)],
-        _ => vec![(flits, packet.coins)],
-    };
-    let part = |(flits, coins)| {
-        let Header { minus, wraps } = routing.header(&plan.grid, &from, &to, coins);
-        TracePacket { src, dst: packet.dst, flits, created: packet.cycle, minus, wraps, message: 0 }
-    };
-    parts.into_iter().map(part).collect()
-}
-
-fn beside(plan: &Plan, end: u64) -> Beside {
-    let background = plan.background.as_ref().map_or(Vec::new(), |traffic| trace(plan, traffic, end));
-    Beside { background, start: plan.start_cycle }
-}
-
-/// What the result says of how much was created and arrived, and when, follows from the records of the packets.
-fn check_sums(plan: &Plan, result: &SimulationResult, delivery_window_cycles: u64) -> Result<(), TestCaseError> {
-    let end = plan.start_cycle + result.completion_cycles;
-    let measured = if plan.workload.completes() { plan.start_cycle..end + 1 } else { plan.spec.run.fixed_window() };
-    let cycles = result.measurement_cycles;
-    for background in [false, true] {
-        let arrived: Vec<&PacketRecord> =
-            result.packet_records.iter().filter(|r| r.background == background && r.arrived <= end).collect();
-        let beside = result.background.as_ref();
-        let (packets, latency, deliveries) = match beside {
-            Some(beside) if background => (beside.packets, beside.packet_latency, beside.deliveries.as_ref()),
-            None if background => continue,
-            _ => (result.packets, result.packet_latency, result.deliveries.as_ref()),
-        };
-        prop_assert_eq!(packets, arrived.len() as u64);
-        let latencies: Vec<u64> =
-            arrived.iter().filter(|r| measured.contains(&r.created)).map(|r| r.arrived - r.created).collect();
-        prop_assert_eq!(latency.count, latencies.len() as u64);
-        prop_assert_eq!(latency.max_cycles, latencies.iter().copied().max());
-        let mut windows = vec![(0, 0); (result.completion_cycles / delivery_window_cycles) as usize + 1];
-        for record in arrived.iter().filter(|r| r.arrived >= plan.start_cycle) {
-            let window = &mut windows[((record.arrived - plan.start_cycle) / delivery_window_cycles) as usize];
-            *window = (window.0 + 1, window.1 + u64::from(record.flits));
-        }
-        let deliveries = deliveries.expect("they were asked for");
-        let found: Vec<(u64, u64)> = deliveries.packets.iter().copied().zip(deliveries.flits.iter().copied()).collect();
-        prop_assert_eq!(found, windows);
-        if let (true, Some(beside), Some(traffic)) = (background, beside, &plan.background) {
-            let all = trace(plan, traffic, end);
-            let flits: u64 = all.iter().filter(|p| measured.contains(&p.created)).map(|p| u64::from(p.flits)).sum();
-            let offered = flits as f64 / (cycles * plan.params.terminals as u64) as f64;
-            prop_assert!((beside.offered_load - offered).abs() < 1e-9, "{} {offered}", beside.offered_load);
-        }
-    }
-    Ok(())
-}
-
-fn check(network: &NetworkSpec, plan: &Plan) -> Result<(), TestCaseError> {
-    let result = simulated(plan)?;
-    let end = plan.start_cycle + result.completion_cycles;
-    let (load, more) = match &plan.workload {
-        // Some cycles more, should the oracle be later.
-        Workload::Closed { schedule, packet_flits } => (Load::Schedule { schedule, packet_flits: *packet_flits }, 100),
-        Workload::Finite(traffic) => (Load::Trace(trace(plan, traffic, u64::MAX - 1)), 100),
-        Workload::Open(traffic) => (Load::Trace(trace(plan, traffic, end)), 1),
-    };
-    let outcome = run_beside(network, load, &beside(plan, end + more), end + more, WATCHDOG);
-    // Beside a background, what the oracle does after the end has no counterpart.
-    let compared = if plan.workload.completes() && plan.background.is_none() { u64::MAX } else { end };
-    compare(&result.packet_records, &outcome, compared)?;
-    if plan.workload.completes() {
-        let of_workload = |r: &&PacketRecord| !r.background;
-        // A program may go on computing after the last arrival.
-        prop_assert!(outcome.packets.iter().filter(of_workload).all(|p| p.arrived <= end));
-        let last = result.packet_records.iter().filter(of_workload).map(|r| r.arrived).max();
-        let ends_with_an_arrival = matches!(plan.workload, Workload::Finite(_));
-        prop_assert!(!ends_with_an_arrival || last.is_none_or(|last| last == end));
-    }
-    check_sums(plan, &result, plan.spec.run.record.delivery_window_cycles)
+/// The schedule replaces an all-to-all in its plan.
+fn check_program(case: &Case, schedule: Schedule, run: RunSpec) -> Verdict {
+    let Some(mut plan) = plan(case, run)? else { return Ok(None) };
+    let Workload::Closed { packet_flits, .. } = plan.workload else { panic!("an all-to-all") };
+    plan.workload = Workload::Closed { schedule, packet_flits };
+    check(&case.network, &plan).map(Some)
 }
 
 #[test]
 fn open_loop_packets_arrive_as_in_the_oracle() {
-    let strategy = (cases::open_loop(), any::<u64>(), 0..60u64, 1..120u64);
+    let strategy = (cases::open_loop(cases::network(40, 3, true)), any::<u64>(), 0..60u64, 1..120u64);
     for_all("open loop", 220, 11_000, strategy, |(case, seed, warmup, measurement)| {
-        let Some(plan) = plan(&case, recording(seed, warmup, measurement, 600))? else { return Ok(false) };
-        check(&case.network, &plan)?;
-        Ok(true)
+        Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
     });
 }
 
 #[test]
 fn bursts_arrive_as_in_the_oracle() {
-    let strategy = (cases::burst(), any::<u64>(), 0..60u64);
+    let strategy = (cases::burst(cases::network(30, 3, true)), any::<u64>(), 0..60u64);
     for_all("bursts", 120, 6_000, strategy, |(case, seed, warmup)| {
-        let Some(plan) = plan(&case, recording(seed, warmup, 1, 1_000_000))? else { return Ok(false) };
-        check(&case.network, &plan)?;
-        Ok(true)
+        Ok(check_case(&case, recording(seed, warmup, 1, 1_000_000))?.is_some())
     });
 }
 
 #[test]
 fn all_to_all_packets_arrive_as_in_the_oracle() {
-    for_all("all-to-all", 120, 6_000, (cases::closed_loop(), 0..60u64), |(case, warmup)| {
-        let Some(plan) = plan(&case, recording(1, warmup, 1, 1_000_000))? else { return Ok(false) };
-        check(&case.network, &plan)?;
-        Ok(true)
+    let strategy = (cases::closed_loop(cases::network(16, 1, false)), 0..60u64);
+    for_all("all-to-all", 120, 6_000, strategy, |(case, warmup)| {
+        Ok(check_case(&case, recording(1, warmup, 1, 1_000_000))?.is_some())
     });
 }
 
-/// Sends, receives, computing and waits in any order: the schedule replaces an all-to-all in its plan.
+/// Sends, receives, computing and waits in any order.
 #[test]
 fn packets_of_random_programs_arrive_as_in_the_oracle() {
-    for_all("programs", 100, 4_000, (cases::program(), 0..60u64), |((case, schedule), warmup)| {
-        let Some(mut plan) = plan(&case, recording(1, warmup, 1, 1_000_000))? else { return Ok(false) };
-        let Workload::Closed { packet_flits, .. } = plan.workload else { panic!("an all-to-all") };
-        plan.workload = Workload::Closed { schedule, packet_flits };
-        check(&case.network, &plan)?;
-        Ok(true)
+    let strategy = (cases::program(cases::network(12, 1, false)), 0..60u64);
+    for_all("programs", 100, 4_000, strategy, |((case, schedule), warmup)| {
+        Ok(check_program(&case, schedule, recording(1, warmup, 1, 1_000_000))?.is_some())
     });
+}
+
+/// Of each routing: cases, those that could be run, and detours in them.
+#[derive(Default)]
+struct Kinds(RefCell<BTreeMap<&'static str, [usize; 3]>>);
+
+impl Kinds {
+    /// One case; says whether it could be run.
+    fn note(&self, case: &Case, detours: Option<usize>) -> bool {
+        let mut kinds = self.0.borrow_mut();
+        let [all, run, far] = kinds.entry(hop_by_hop::kind(&case.network)).or_default();
+        (*all, *run, *far) = (*all + 1, *run + usize::from(detours.is_some()), *far + detours.unwrap_or(0));
+        detours.is_some()
+    }
+
+    /// Each of the eight routings had a fair part of the cases, a quarter of its share at least; most of them were run; and
+    /// those packets made detours that should.
+    fn check(&self, name: &str) {
+        let kinds = self.0.borrow();
+        let total: usize = kinds.values().map(|[all, ..]| all).sum();
+        for kind in hop_by_hop::KINDS {
+            let [all, run, far] = kinds.get(kind).copied().unwrap_or_default();
+            assert!(run * 32 >= total && run * 4 >= all * 3, "{name}, {kind}: {run} of {all} were run, of {total}");
+            let should_be_far = ["valiant", "duato_misrouting"].contains(&kind);
+            assert!((far > 0) == should_be_far, "{name}, {kind}: {far} detours");
+        }
+    }
+}
+
+#[test]
+fn open_loop_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
+    let kinds = Kinds::default();
+    let strategy = (cases::open_loop(hop_by_hop::network(40, 3)), any::<u64>(), 0..60u64, 1..120u64);
+    for_all("open loop, hop by hop", 180, 6_000, strategy, |(case, seed, warmup, measurement)| {
+        Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, measurement, 600))?))
+    });
+    kinds.check("open loop, hop by hop");
+}
+
+#[test]
+fn bursts_routed_hop_by_hop_arrive_as_in_the_oracle() {
+    let kinds = Kinds::default();
+    let strategy = (cases::burst(hop_by_hop::network(30, 3)), any::<u64>(), 0..60u64);
+    for_all("bursts, hop by hop", 100, 3_000, strategy, |(case, seed, warmup)| {
+        Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, 1, 1_000_000))?))
+    });
+    kinds.check("bursts, hop by hop");
+}
+
+#[test]
+fn all_to_all_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
+    let kinds = Kinds::default();
+    let strategy = (cases::closed_loop(hop_by_hop::network(16, 1)), any::<u64>(), 0..60u64);
+    for_all("all-to-all, hop by hop", 100, 3_000, strategy, |(case, seed, warmup)| {
+        Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, 1, 1_000_000))?))
+    });
+    kinds.check("all-to-all, hop by hop");
+}
+
+#[test]
+fn packets_of_random_programs_routed_hop_by_hop_arrive_as_in_the_oracle() {
+    let kinds = Kinds::default();
+    let strategy = (cases::program(hop_by_hop::network(12, 1)), any::<u64>(), 0..60u64);
+    for_all("programs, hop by hop", 100, 3_000, strategy, |((case, schedule), seed, warmup)| {
+        Ok(kinds.note(&case, check_program(&case, schedule, recording(seed, warmup, 1, 1_000_000))?))
+    });
+    kinds.check("programs, hop by hop");
 }

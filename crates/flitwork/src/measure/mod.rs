@@ -68,9 +68,9 @@ pub struct PacketRecord {
     pub message: u32,
     /// Controller of the source that sent it.
     pub controller: u32,
-    /// Bit `d` is set where it walks dimension `d` in the minus direction.
+    /// Bit `d` is set where it walks dimension `d` in the minus direction; as decided at the source, for the first walk of two.
     pub minus: u8,
-    /// Bit `d` is set where it crosses the wrap channel of dimension `d`.
+    /// Bit `d` is set where it crosses the wrap channel of dimension `d`; as decided at the source.
     pub wraps: u8,
     /// Channels between routers on its way.
     pub hops: u32,

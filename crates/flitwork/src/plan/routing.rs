@@ -3,8 +3,8 @@
 use super::needs_dateline;
 use crate::error::{Error, Result};
 use crate::routing::{
-    self, CrossLine, Crossings, DimensionOrder, Duato, Intermediate, MinAdapt, O1Turn, Routing, Scheme, Selection, Tie,
-    TwoPhase,
+    self, Buffers, CrossLine, Crossings, DimensionOrder, Duato, Intermediate, MinAdapt, O1Turn, Routing, Scheme,
+    Selection, Tie, TwoPhase,
 };
 use crate::spec::{DatelineClasses, NetworkSpec, RoutingSpec, Switching, VcPolicy};
 use crate::topology::Grid;
@@ -124,8 +124,12 @@ pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing) -> Re
         }
         Routing::Scheme(scheme) => {
             check_vcs(network, scheme.as_ref())?;
-            let cut_through = network.router.switching == Switching::VirtualCutThrough;
-            routing::find_cycle(grid, |small| self::scheme(&network.routing, small), cut_through)
+            let buffers = match network.router.switching {
+                Switching::VirtualCutThrough => Buffers::WholePackets,
+                Switching::Wormhole if network.router.wait_for_tail_credit => Buffers::OnePacket,
+                Switching::Wormhole => Buffers::Shared,
+            };
+            routing::find_cycle(grid, |small| self::scheme(&network.routing, small), buffers)
         }
     };
     let kind = serde_json::to_value(&network.routing).map(|v| v["kind"].to_string()).unwrap_or_default();
@@ -141,7 +145,7 @@ pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing) -> Re
                 kind.trim_matches('"'),
                 "no cycle of channel dependencies",
                 format!(
-                    "these can wait for each other: {}; under wormhole switching try virtual_cut_through",
+                    "these can wait for each other: {}; under wormhole switching try virtual_cut_through, or wait_for_tail_credit",
                     cycle.join(" -> ")
                 ),
             ))

@@ -7,6 +7,9 @@
 //!   wormhole switching a packet may hold an escape channel while it goes on through adaptive ones, so an edge also leads from an
 //!   escape channel to the next one that it may ask for after any number of adaptive hops (the extended dependencies). Under
 //!   virtual cut-through a packet that moves on leaves nothing behind, and only direct dependencies count.
+//! * An escape network helps only those who can ask for it. Where a buffer may hold flits of several packets and need not have
+//!   room for a whole one, a head may wait for credits of an adaptive channel that it was given, or behind the tail of another
+//!   packet, and cannot ask. Then adaptive channels are nodes like all others ([`Buffers::Shared`]).
 //!
 //! That takes time with the cube of the number of routers, so a large network is represented by a small one: each dimension
 //! is cut down to 4 or 5 routers (3 or 4 in more than two dimensions), odd stays odd and even stays even. A ring of four already has
@@ -16,6 +19,17 @@
 use super::scheme::{Place, Scheme, Start};
 use crate::topology::{Coords, Grid};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// What the buffer of a VC may hold, which decides what a packet can wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Buffers {
+    /// Whole packets: a packet that may move on will leave nothing behind (virtual cut-through).
+    WholePackets,
+    /// Flits of one packet at a time: its head is at the front until it moves on (wormhole, each VC reused when it is empty).
+    OnePacket,
+    /// Flits of several packets (wormhole).
+    Shared,
+}
 
 /// A set of VCs of a channel: (router, output port, set).
 type Node = (u32, u8, u8);
@@ -33,17 +47,15 @@ struct Walk {
     held: Option<Node>,
 }
 
-/// A cycle of channels that can wait for each other under `scheme`, or a packet that can get nowhere; `None` if there is neither.
-///
-/// `cut_through`: whether a packet waits in one buffer only.
+/// A cycle of channels that can wait for each other under a scheme, or a packet that can get nowhere; `None` if there is neither.
 pub fn find_cycle(
     grid: &Grid,
     make: impl Fn(&Grid) -> std::sync::Arc<dyn Scheme>,
-    cut_through: bool,
+    buffers: Buffers,
 ) -> Option<Vec<String>> {
     let small = smaller(grid);
     let scheme = make(&small);
-    let edges = match Explorer::new(&small, scheme.as_ref(), cut_through).explore() {
+    let edges = match Explorer::new(&small, scheme.as_ref(), buffers).explore() {
         Ok(edges) => edges,
         Err(stuck) => return Some(vec![stuck]),
     };
@@ -61,23 +73,23 @@ fn smaller(grid: &Grid) -> Grid {
 
 /// Whether the graph of a network, not cut down, has a cycle.
 #[cfg(test)]
-pub(super) fn whole_graph_has_cycle(grid: &Grid, scheme: &dyn Scheme, cut_through: bool) -> bool {
-    Explorer::new(grid, scheme, cut_through).explore().map_or(true, |edges| cycle(&edges).is_some())
+pub(super) fn whole_graph_has_cycle(grid: &Grid, scheme: &dyn Scheme, buffers: Buffers) -> bool {
+    Explorer::new(grid, scheme, buffers).explore().map_or(true, |edges| cycle(&edges).is_some())
 }
 
 /// Follows every way.
 struct Explorer<'a> {
     grid: &'a Grid,
     scheme: &'a dyn Scheme,
-    cut_through: bool,
+    buffers: Buffers,
     seen: HashSet<Walk>,
     open: Vec<Walk>,
     edges: BTreeMap<Node, BTreeSet<Node>>,
 }
 
 impl<'a> Explorer<'a> {
-    fn new(grid: &'a Grid, scheme: &'a dyn Scheme, cut_through: bool) -> Self {
-        Explorer { grid, scheme, cut_through, seen: HashSet::new(), open: Vec::new(), edges: BTreeMap::new() }
+    fn new(grid: &'a Grid, scheme: &'a dyn Scheme, buffers: Buffers) -> Self {
+        Explorer { grid, scheme, buffers, seen: HashSet::new(), open: Vec::new(), edges: BTreeMap::new() }
     }
 
     fn explore(mut self) -> Result<BTreeMap<Node, BTreeSet<Node>>, String> {
@@ -124,7 +136,7 @@ impl<'a> Explorer<'a> {
                 &walk.dst[..dims]
             ));
         }
-        let has_escape = choice.escape.is_some();
+        let has_escape = choice.escape.is_some() && self.buffers != Buffers::Shared;
         let walk = Walk { to: start.to, trip: start.trip, ..*walk };
         for port in (0..self.grid.network_ports()).filter(|&q| (choice.ports | choice.sideways) >> q & 1 == 1) {
             let mut trip = walk.trip;
@@ -150,7 +162,7 @@ impl<'a> Explorer<'a> {
         }
         let held = if holds {
             Some(channel)
-        } else if self.cut_through {
+        } else if self.buffers == Buffers::WholePackets {
             None
         } else {
             walk.held

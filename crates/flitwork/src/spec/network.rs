@@ -212,7 +212,8 @@ pub struct RouterSpec {
     pub hold_switch_for_packet: bool,
     /// Request the switch in the cycle of the virtual-channel request. Default: false.
     pub speculative: bool,
-    /// Reuse an output virtual channel only after all credits of its last packet are back. Default: false.
+    /// Reuse an output virtual channel only after all credits of its last packet are back; routings with an escape network need
+    /// it under wormhole switching. Default: false.
     pub wait_for_tail_credit: bool,
     /// Do not request output virtual channels that have no credit. Default: false.
     pub vc_busy_when_full: bool,

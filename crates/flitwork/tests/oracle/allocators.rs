@@ -1,13 +1,21 @@
-//! Allocators and arbiters on plain matrices: the section "Allocators and arbiters" of docs/model.md.
+//! Allocators and arbiters on maps of requests: the section "Allocators and arbiters" of docs/model.md.
 
 use flitwork::spec::{AllocatorKind, AllocatorSpec, ArbiterKind};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Smaller is better: speculative or not, then the key of the arbiter (zeros where it has none).
 pub type Priority = (bool, [u64; 3]);
 
-/// `requests[row][column]` is the priority of a request, where there is one.
-pub type Requests = Vec<Vec<Option<Priority>>>;
+/// A request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Request {
+    pub priority: Priority,
+    /// Whether its row prefers any that is not.
+    pub last: bool,
+}
+
+/// By (row, column).
+pub type Requests = BTreeMap<(usize, usize), Request>;
 
 /// A matching: (row, column) pairs in ascending order of rows.
 pub type Matching = Vec<(usize, usize)>;
@@ -27,7 +35,7 @@ impl Arbiter {
     }
 
     /// The winner among `(index, priority)`; changes nothing.
-    fn pick(&self, candidates: &[(usize, Priority)]) -> Option<usize> {
+    fn pick<P: Ord + Copy>(&self, candidates: &[(usize, P)]) -> Option<usize> {
         let best = candidates.iter().map(|c| c.1).min()?;
         let size = self.least_recent.len();
         let order: Vec<usize> = match self.kind {
@@ -73,14 +81,9 @@ impl Allocator {
         }
     }
 
-    /// A matrix without any request.
-    pub fn no_requests(&self) -> Requests {
-        vec![vec![None; self.columns]; self.rows]
-    }
-
     /// The matching of this cycle.
     pub fn allocate(&mut self, requests: &Requests) -> Matching {
-        if requests.iter().flatten().all(Option::is_none) {
+        if requests.is_empty() {
             return Vec::new();
         }
         let mut matching = match self.kind {
@@ -98,17 +101,20 @@ impl Allocator {
         for iteration in 1..=self.iterations {
             let row_free = |r: usize| matching.iter().all(|m| m.0 != r);
             let column_free = |c: usize| matching.iter().all(|m| m.1 != c);
-            // granted[column] = the row it grants.
-            let granted: Vec<Option<usize>> = (0..self.columns)
-                .map(|c| {
-                    let pointer = self.column_arbiters[c].pointer;
-                    cyclic(pointer, self.rows).find(|&r| column_free(c) && row_free(r) && requests[r][c].is_some())
+            // (row, column): the row that each column grants.
+            let granted: BTreeSet<(usize, usize)> = columns(requests)
+                .into_iter()
+                .filter(|&c| column_free(c))
+                .filter_map(|c| {
+                    let mut rows = cyclic(self.column_arbiters[c].pointer, self.rows);
+                    rows.find(|&r| row_free(r) && requests.contains_key(&(r, c))).map(|r| (r, c))
                 })
                 .collect();
-            let accepted: Matching = (0..self.rows)
+            let accepted: Matching = rows(requests)
+                .into_iter()
                 .filter_map(|r| {
-                    let pointer = self.row_arbiters[r].pointer;
-                    cyclic(pointer, self.columns).find(|&c| granted[c] == Some(r)).map(|c| (r, c))
+                    let mut columns = cyclic(self.row_arbiters[r].pointer, self.columns);
+                    columns.find(|&c| granted.contains(&(r, c))).map(|c| (r, c))
                 })
                 .collect();
             if iteration == 1 {
@@ -123,41 +129,39 @@ impl Allocator {
     }
 
     fn input_first(&mut self, requests: &Requests) -> Matching {
-        let picked: Vec<Option<usize>> = (0..self.rows)
-            .map(|r| {
-                let candidates: Vec<_> = (0..self.columns).filter_map(|c| requests[r][c].map(|p| (c, p))).collect();
-                self.row_arbiters[r].pick(&candidates)
-            })
-            .collect();
-        let mut matching = Vec::new();
-        for (c, arbiter) in self.column_arbiters.iter().enumerate() {
-            let candidates: Vec<_> =
-                (0..self.rows).filter(|&r| picked[r] == Some(c)).map(|r| (r, requests[r][c].unwrap())).collect();
-            if let Some(r) = arbiter.pick(&candidates) {
-                matching.push((r, c));
-            }
-        }
+        let picked = self.rows_pick(requests);
+        let matching = self.columns_pick(&picked).into_keys().collect();
         self.serve(&matching);
         matching
     }
 
     fn output_first(&mut self, requests: &Requests) -> Matching {
-        let picked: Vec<Option<usize>> = (0..self.columns)
-            .map(|c| {
-                let candidates: Vec<_> = (0..self.rows).filter_map(|r| requests[r][c].map(|p| (r, p))).collect();
-                self.column_arbiters[c].pick(&candidates)
-            })
-            .collect();
-        let mut matching = Vec::new();
-        for (r, arbiter) in self.row_arbiters.iter().enumerate() {
-            let candidates: Vec<_> =
-                (0..self.columns).filter(|&c| picked[c] == Some(r)).map(|c| (c, requests[r][c].unwrap())).collect();
-            if let Some(c) = arbiter.pick(&candidates) {
-                matching.push((r, c));
-            }
-        }
+        let picked = self.columns_pick(requests);
+        let matching = self.rows_pick(&picked).into_keys().collect();
         self.serve(&matching);
         matching
+    }
+
+    /// Of each row, the request that its arbiter picks.
+    fn rows_pick(&self, requests: &Requests) -> Requests {
+        let pick = |r: usize| {
+            let own = requests.iter().filter(|((row, _), _)| *row == r);
+            let candidates: Vec<_> = own.map(|((_, c), q)| (*c, (q.last, q.priority))).collect();
+            let c = self.row_arbiters[r].pick(&candidates).expect("it has a request");
+            ((r, c), requests[&(r, c)])
+        };
+        rows(requests).into_iter().map(pick).collect()
+    }
+
+    /// Of each column, the request that its arbiter picks.
+    fn columns_pick(&self, requests: &Requests) -> Requests {
+        let pick = |c: usize| {
+            let own = requests.iter().filter(|((_, column), _)| *column == c);
+            let candidates: Vec<_> = own.map(|((r, _), q)| (*r, q.priority)).collect();
+            let r = self.column_arbiters[c].pick(&candidates).expect("it has a request");
+            ((r, c), requests[&(r, c)])
+        };
+        columns(requests).into_iter().map(pick).collect()
     }
 
     fn serve(&mut self, matching: &Matching) {
@@ -169,19 +173,14 @@ impl Allocator {
 
     fn wavefront(&mut self, requests: &Requests) -> Matching {
         let size = self.rows.max(self.columns);
-        let list: Vec<(usize, usize, Priority)> = requests
-            .iter()
-            .enumerate()
-            .flat_map(|(r, row)| row.iter().enumerate().filter_map(move |(c, request)| request.map(|p| (r, c, p))))
-            .collect();
-        let classes: BTreeSet<Priority> = list.iter().map(|request| request.2).collect();
+        let classes: BTreeSet<&Request> = requests.values().collect();
         let mut matching: Matching = Vec::new();
         for class in classes {
             for p in 0..size {
-                for &(r, c, priority) in &list {
+                for (&(r, c), request) in requests {
                     let on_diagonal = (r + c) % size == (self.diagonal + p) % size;
                     let both_free = matching.iter().all(|m| m.0 != r && m.1 != c);
-                    if on_diagonal && priority == class && both_free {
+                    if on_diagonal && request == class && both_free {
                         matching.push((r, c));
                     }
                 }
@@ -190,6 +189,16 @@ impl Allocator {
         self.diagonal = (self.diagonal + 1) % size;
         matching
     }
+}
+
+/// The rows that request.
+fn rows(requests: &Requests) -> BTreeSet<usize> {
+    requests.keys().map(|&(row, _)| row).collect()
+}
+
+/// The columns that are requested.
+fn columns(requests: &Requests) -> BTreeSet<usize> {
+    requests.keys().map(|&(_, column)| column).collect()
 }
 
 /// `first, first + 1, ...`, all `size` indices once.

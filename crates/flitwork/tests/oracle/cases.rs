@@ -19,10 +19,15 @@ pub struct Case {
     pub background: Option<WorkloadSpec>,
 }
 
+pub mod hop_by_hop;
+
 /// A topology and its number of terminals.
-fn topology(most_terminals: u32, most_concentration: u32) -> impl Strategy<Value = (TopologySpec, u32, bool)> {
-    let size = prop::collection::vec(1..=5u32, 1..=3);
-    let wrap = prop::collection::vec(any::<bool>(), 3);
+fn topology(
+    size: impl Strategy<Value = Vec<u32>>,
+    most_terminals: u32,
+    most_concentration: u32,
+) -> impl Strategy<Value = (TopologySpec, u32, bool)> {
+    let wrap = prop::collection::vec(any::<bool>(), 4);
     let ring2 = prop_oneof![Just(Ring2::Double), Just(Ring2::Single)];
     (size, wrap, ring2, 1..=most_concentration, 0..3)
         .prop_map(|(size, mut wrap, ring2, terminals_per_router, kind)| {
@@ -60,6 +65,10 @@ fn allocator() -> impl Strategy<Value = AllocatorSpec> {
     (kind, 1..=4u32, arbiter).prop_map(|(kind, iterations, arbiter)| match kind {
         AllocatorKind::Islip => {
             AllocatorSpec { kind, iterations: IterationCount(iterations), arbiter: ArbiterKind::RoundRobin }
+        }
+        // A wavefront has no arbiters that could be matrices.
+        AllocatorKind::Wavefront if arbiter == ArbiterKind::Matrix => {
+            AllocatorSpec { kind, iterations: IterationCount(1), arbiter: ArbiterKind::RoundRobin }
         }
         _ => AllocatorSpec { kind, iterations: IterationCount(1), arbiter },
     })
@@ -116,7 +125,15 @@ fn terminal() -> impl Strategy<Value = TerminalSpec> {
     )
 }
 
-/// A network; most are valid.
+fn channel() -> impl Strategy<Value = ChannelSpec> {
+    (delay(4), delay(3), delay(3)).prop_map(|(wire, local, credit)| ChannelSpec {
+        latency_cycles: wire,
+        local_latency_cycles: local,
+        credit_delay_cycles: credit,
+    })
+}
+
+/// A network under plain dimension order; most are valid.
 pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) -> impl Strategy<Value = NetworkSpec> {
     let tie = prop_oneof![
         2 => Just(Tie::Plus),
@@ -124,13 +141,9 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
         2 => Just(Tie::Split),
         if random_ties { 2 } else { 1 } => Just(if random_ties { Tie::Random } else { Tie::Parity }),
     ];
-    let channel = (delay(4), delay(3), delay(3)).prop_map(|(wire, local, credit)| ChannelSpec {
-        latency_cycles: wire,
-        local_latency_cycles: local,
-        credit_delay_cycles: credit,
-    });
     let order = Just(vec![0, 1, 2]).prop_shuffle();
-    (topology(most_terminals, most_concentration), order, tie, router(), channel, terminal()).prop_map(
+    let size = prop::collection::vec(1..=5u32, 1..=3);
+    (topology(size, most_terminals, most_concentration), order, tie, router(), channel(), terminal()).prop_map(
         |((topology, terminals, wraps), mut order, tie, mut router, channel, terminal)| {
             order.retain(|&d| d < sizes(&topology).len());
             let own_vcs = terminals * if wraps { 2 } else { 1 };
@@ -230,8 +243,8 @@ fn background(most_load: f64) -> impl Strategy<Value = Option<Sent>> {
 }
 
 /// A network and an open-loop workload, from nearly idle to far past saturation; some with a background.
-pub fn open_loop() -> impl Strategy<Value = Case> {
-    (network(40, 3, true), sent(), background(1.0)).prop_map(|(network, sent, background)| Case {
+pub fn open_loop(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
+    (network, sent(), background(1.0)).prop_map(|(network, sent, background)| Case {
         workload: sent.open_loop(&network),
         background: background.map(|sent| sent.open_loop(&network)),
         network,
@@ -239,23 +252,21 @@ pub fn open_loop() -> impl Strategy<Value = Case> {
 }
 
 /// A network and a burst; some with a background.
-pub fn burst() -> impl Strategy<Value = Case> {
+pub fn burst(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
     let rate = prop_oneof![Just(0.0), 0.05..1.0f64];
-    (network(30, 3, true), sent(), 1..=8u32, rate, background(0.1)).prop_map(
-        |(network, sent, packets, rate, background)| {
-            let (packet_flits, mean) = sent.packet_flits(&network);
-            let rate = rate * mean;
-            let workload = WorkloadSpec::Burst { pattern: sent.pattern, packets, packet_flits, rate };
-            Case { workload, background: background.map(|sent| sent.open_loop(&network)), network }
-        },
-    )
+    (network, sent(), 1..=8u32, rate, background(0.1)).prop_map(|(network, sent, packets, rate, background)| {
+        let (packet_flits, mean) = sent.packet_flits(&network);
+        let rate = rate * mean;
+        let workload = WorkloadSpec::Burst { pattern: sent.pattern, packets, packet_flits, rate };
+        Case { workload, background: background.map(|sent| sent.open_loop(&network)), network }
+    })
 }
 
 /// A network and an all-to-all; some with a background.
-pub fn closed_loop() -> impl Strategy<Value = Case> {
+pub fn closed_loop(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
     let algorithm = prop_oneof![Just("a2a"), Just("a2and"), Just("a2at")];
     let sync = prop_oneof![Just(Sync::Async), Just(Sync::Local), Just(Sync::LocalSliding)];
-    (network(16, 1, false), algorithm, 1..=20u32, 1..=9u32, sync, background(0.1)).prop_map(
+    (network, algorithm, 1..=20u32, 1..=9u32, sync, background(0.1)).prop_map(
         |(network, algorithm, message_flits, packet, sync, background)| {
             let packet_flits = fitting(&network, packet);
             let algorithm = algorithm.to_string();
@@ -323,8 +334,8 @@ fn schedule_of(steps: &[Step], ranks: u32) -> Schedule {
 }
 
 /// A network and a schedule for it, in the place of an all-to-all; some with a background.
-pub fn program() -> impl Strategy<Value = (Case, Schedule)> {
-    (network(12, 1, false), prop::collection::vec(step(), 1..80), 1..=9u32, background(0.1)).prop_map(
+pub fn program(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = (Case, Schedule)> {
+    (network, prop::collection::vec(step(), 1..80), 1..=9u32, background(0.1)).prop_map(
         |(network, steps, packet, background)| {
             let ranks = sizes(&network.topology).iter().product();
             let packet_flits = fitting(&network, packet);

@@ -1,7 +1,7 @@
 //! The oracle against numbers worked out by hand, and against BookSim 2.
 
 use super::{Load, Outcome, TracePacket, run};
-use flitwork::routing::{DimensionOrder, Tie};
+use flitwork::routing::{DimensionOrder, Selection, Tie};
 use flitwork::schedule::{OpKind, ScheduleBuilder};
 use flitwork::spec::{ChannelSpec, NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec, TopologySpec};
 use flitwork::topology::Grid;
@@ -36,7 +36,7 @@ fn arrivals(outcome: &Outcome) -> Vec<u64> {
 }
 
 fn arrivals_of(spec: &NetworkSpec, packets: Vec<TracePacket>) -> Vec<u64> {
-    arrivals(&run(spec, Load::Trace(packets), 100_000, 1_000))
+    arrivals(&run(spec, 1, Load::Trace(packets), 100_000, 1_000))
 }
 
 /// BookSim's default pipeline: route, VC, switch and traversal of one cycle each, channels of one cycle.
@@ -177,10 +177,10 @@ fn a_program_computes_sends_and_waits() {
     builder.end_rank();
     let schedule = builder.build();
     let spec = network(mesh(&[2], 1), RouterSpec::default(), ChannelSpec::default());
-    let outcome = run(&spec, Load::Schedule { schedule: &schedule, packet_flits: 0 }, 1_000, 100);
+    let outcome = run(&spec, 1, Load::Schedule { schedule: &schedule, packet_flits: 0 }, 1_000, 100);
     assert_eq!(arrivals(&outcome), [10, 13]);
     // In packets of 2 flits the second one is created in cycle 7, when the tail of the first has left, and arrives as before.
-    let outcome = run(&spec, Load::Schedule { schedule: &schedule, packet_flits: 2 }, 1_000, 100);
+    let outcome = run(&spec, 1, Load::Schedule { schedule: &schedule, packet_flits: 2 }, 1_000, 100);
     assert_eq!(outcome.packets.iter().map(|p| (p.created, p.arrived)).collect::<Vec<_>>(), [(5, 9), (7, 10), (10, 13)]);
 }
 
@@ -190,5 +190,21 @@ fn the_watchdog_sees_a_deadlock() {
     let (router, channel) = booksim(RouterSpec { buffer_flits: 1, ..RouterSpec::default() });
     let spec = network(torus(&[4]), router, channel);
     let packets = (0..4).map(|src| plus(src, (src + 2) % 4, 9)).collect();
-    assert!(run(&spec, Load::Trace(packets), 10_000, 100).deadlocked);
+    assert!(run(&spec, 1, Load::Trace(packets), 10_000, 100).deadlocked);
+}
+
+/// Minimal adaptive routing on a ring of 5, wormhole, packets of one flit that all walk two hops: once the adaptive buffers are
+/// full, each packet is given the next adaptive VC, which is free but has no credit, and can no longer ask for the escape
+/// channel. Where a VC is given only when its buffer is empty nobody waits for a credit.
+#[test]
+fn an_escape_channel_is_of_no_use_to_a_packet_that_waits_for_a_credit() {
+    let deadlocks = |wait_for_tail_credit: bool| {
+        let router = RouterSpec { vcs: 3, buffer_flits: 2, wait_for_tail_credit, ..RouterSpec::default() };
+        let routing = RoutingSpec::MinAdapt { order: vec![], tie: Tie::Plus, selection: Selection::MostCredits };
+        let spec = NetworkSpec { routing, ..network(torus(&[5]), router, ChannelSpec::default()) };
+        let packets = (0..40).flat_map(|i| (0..5).map(move |src| (i, src)));
+        let packets = packets.map(|(i, src)| TracePacket { message: i, ..plus(src, (src + 2) % 5, 1) }).collect();
+        run(&spec, 1, Load::Trace(packets), 10_000, 100).deadlocked
+    };
+    assert!(deadlocks(false) && !deadlocks(true));
 }

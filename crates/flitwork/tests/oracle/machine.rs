@@ -1,14 +1,18 @@
 //! What the oracle knows of the machine: the specification, the grid and the delays, and what flows through it.
 
-use flitwork::routing::DimensionOrder;
-use flitwork::spec::{NetworkSpec, Ring2, RouterSpec, RoutingSpec, TerminalSpec, TopologySpec};
+use super::trip::Trip;
+use flitwork::routing::{DimensionOrder, Selection, Tie};
+use flitwork::spec::{DatelineClasses, NetworkSpec, Ring2, RouterSpec, RoutingSpec, TerminalSpec, TopologySpec};
 use flitwork::topology::Grid;
 use std::rc::Rc;
 
 /// The immutable part: sizes, delays, rules.
 pub struct Machine {
     pub grid: Grid,
+    /// The order of dimensions and the tie rule.
     pub routing: DimensionOrder,
+    pub routing_spec: RoutingSpec,
+    pub seed: u64,
     pub router: RouterSpec,
     pub terminal: TerminalSpec,
     /// Terminals of a router.
@@ -34,7 +38,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(spec: &NetworkSpec) -> Self {
+    pub fn new(spec: &NetworkSpec, seed: u64) -> Self {
         let (size, wrap, single, concentration) = match &spec.topology {
             TopologySpec::Torus { size, ring2, terminals_per_router } => {
                 (size, vec![true; size.len()], *ring2 == Ring2::Single, *terminals_per_router)
@@ -46,15 +50,17 @@ impl Machine {
                 (size, wrap.clone(), *ring2 == Ring2::Single, *terminals_per_router)
             }
         };
-        let RoutingSpec::DimensionOrder { order, tie, .. } = &spec.routing else { panic!("plain dimension order") };
-        let order = if order.is_empty() { (0..size.len()).collect() } else { order.clone() };
+        let (order, tie) = order_and_tie(&spec.routing);
+        let order = if order.is_empty() { (0..size.len()).collect() } else { order };
         let (wire, local) = (u64::from(spec.channel.latency_cycles), u64::from(spec.channel.local_latency_cycles));
         let credit = u64::from(spec.channel.credit_delay_cycles);
         let router = spec.router.clone();
         let through = u64::from(router.sw_alloc_delay_cycles) + u64::from(router.st_delay_cycles);
         Machine {
             grid: Grid::new(size, &wrap, single),
-            routing: DimensionOrder { order, tie: *tie },
+            routing: DimensionOrder { order, tie },
+            routing_spec: spec.routing.clone(),
+            seed,
             terminal: spec.terminal.clone(),
             concentration: concentration as usize,
             controllers: spec.terminal.controllers as usize,
@@ -67,6 +73,29 @@ impl Machine {
             inject_credit_cycles: local + 1,
             eject_credit_cycles: local + 1 + credit,
             router,
+        }
+    }
+
+    /// Whether the routing decides hop by hop.
+    pub fn hop_by_hop(&self) -> bool {
+        !matches!(self.routing_spec, RoutingSpec::DimensionOrder { classes: DatelineClasses::Entered, .. })
+    }
+
+    /// Which of several ports a packet asks for. Routings without that option never have several.
+    pub fn selection(&self) -> Selection {
+        match self.routing_spec {
+            RoutingSpec::Duato { selection, .. }
+            | RoutingSpec::DuatoMisrouting { selection, .. }
+            | RoutingSpec::MinAdapt { selection, .. } => selection,
+            _ => Selection::MostCredits,
+        }
+    }
+
+    /// Cycles that a packet waits before it takes a port that leads away.
+    pub fn patience(&self) -> u64 {
+        match self.routing_spec {
+            RoutingSpec::DuatoMisrouting { patience_cycles, .. } => u64::from(patience_cycles),
+            _ => 0,
         }
     }
 
@@ -114,6 +143,20 @@ impl Machine {
     }
 }
 
+/// The order of dimensions (empty: as they are numbered) and the tie rule of a routing.
+fn order_and_tie(routing: &RoutingSpec) -> (Vec<usize>, Tie) {
+    match routing {
+        RoutingSpec::DimensionOrder { order, tie, .. }
+        | RoutingSpec::Duato { order, tie, .. }
+        | RoutingSpec::DuatoMisrouting { order, tie, .. }
+        | RoutingSpec::Valiant { order, tie }
+        | RoutingSpec::Romm { order, tie }
+        | RoutingSpec::MinAdapt { order, tie, .. }
+        | RoutingSpec::O1Turn { order, tie } => (order.clone(), *tie),
+        RoutingSpec::CrossLine { tie, .. } => (Vec::new(), *tie),
+    }
+}
+
 /// A packet under way.
 #[derive(Debug)]
 pub struct Packet {
@@ -145,6 +188,8 @@ pub struct Flit {
     pub packet: Rc<Packet>,
     pub head: bool,
     pub tail: bool,
+    /// Of a head under a routing that decides hop by hop.
+    pub trip: Option<Trip>,
 }
 
 /// A flit or a credit on a channel.

@@ -4,20 +4,26 @@
 //! channel is a list of (due cycle, thing), allocators work on whole matrices of requests.
 
 mod allocators;
+mod asking;
+pub mod beside_kernel;
 pub mod cases;
 #[cfg(test)]
 mod hand_computed;
 mod machine;
+mod news;
 mod program;
 mod queue;
+mod random;
 mod router;
 mod rules;
 mod terminal;
+mod trip;
 
 use flitwork::measure::PacketRecord;
 use flitwork::schedule::Schedule;
 use flitwork::spec::NetworkSpec;
 use machine::{Event, Flit, InFlight, Machine};
+use news::News;
 use program::Programs;
 use queue::Job;
 use router::Router;
@@ -74,14 +80,22 @@ pub struct Outcome {
     pub deadlocked: bool,
 }
 
-/// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles.
-pub fn run(spec: &NetworkSpec, load: Load, max_cycles: u64, watchdog: u64) -> Outcome {
-    run_beside(spec, load, &Beside::default(), max_cycles, watchdog)
+/// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
+/// follows from `seed`.
+pub fn run(spec: &NetworkSpec, seed: u64, load: Load, max_cycles: u64, watchdog: u64) -> Outcome {
+    run_beside(spec, seed, load, &Beside::default(), max_cycles, watchdog)
 }
 
 /// [`run`] with a background.
-pub fn run_beside(spec: &NetworkSpec, load: Load, beside: &Beside, max_cycles: u64, watchdog: u64) -> Outcome {
-    let machine = Machine::new(spec);
+pub fn run_beside(
+    spec: &NetworkSpec,
+    seed: u64,
+    load: Load,
+    beside: &Beside,
+    max_cycles: u64,
+    watchdog: u64,
+) -> Outcome {
+    let machine = Machine::new(spec, seed);
     let mut network = Network::new(&machine, &load, beside);
     let mut last_move = 0;
     for now in 0..max_cycles {
@@ -112,6 +126,7 @@ struct Network<'a> {
     /// The cycle in which programs begin.
     start: u64,
     channels: Vec<InFlight>,
+    news: News,
     records: BTreeMap<(u32, u32), PacketRecord>,
 }
 
@@ -145,6 +160,7 @@ impl<'a> Network<'a> {
             programs,
             start: beside.start,
             channels: Vec::new(),
+            news: News::default(),
             records: BTreeMap::new(),
         }
     }
@@ -154,6 +170,7 @@ impl<'a> Network<'a> {
         let delivered = self.deliver(now);
         let injected = self.inject(now);
         let switched = self.route_and_switch(now);
+        self.news.note(self.machine, &self.routers);
         delivered || injected || switched
     }
 
@@ -186,8 +203,11 @@ impl<'a> Network<'a> {
     /// A flit is consumed at its destination.
     fn consume(&mut self, flit: &Flit, now: u64) {
         let packet = &flit.packet;
+        let record = self.records.get_mut(&(packet.src, packet.sequence)).expect("the packet was sent");
+        if let Some(trip) = &flit.trip {
+            record.hops = trip.hops;
+        }
         if flit.tail {
-            let record = self.records.get_mut(&(packet.src, packet.sequence)).expect("the packet was sent");
             record.arrived = now;
         }
         if let (Some(send), Some(programs)) = (packet.send, &mut self.programs) {
@@ -221,7 +241,7 @@ impl<'a> Network<'a> {
     fn route_and_switch(&mut self, now: u64) -> bool {
         let mut moved = false;
         for router in 0..self.routers.len() {
-            let sent = self.routers[router].cycle(now);
+            let sent = self.routers[router].cycle(&self.news, now);
             for ((port, vc), flit) in sent.flits {
                 moved = true;
                 self.put_on_channel(router, port, vc, flit, now);
@@ -261,6 +281,11 @@ impl<'a> Network<'a> {
 
     /// Opens the record of a packet.
     fn record(&mut self, packet: &machine::Packet, injected: u64) {
+        // How long a trip is becomes known at its end.
+        let ((minus, wraps), hops) = match self.machine.trip(packet) {
+            Some(trip) => (self.machine.minus_and_wraps(&trip), 0),
+            None => ((packet.minus, packet.wraps), self.machine.hops(packet.src, packet.dst, packet.minus)),
+        };
         let record = PacketRecord {
             src: packet.src,
             sequence: packet.sequence,
@@ -268,9 +293,9 @@ impl<'a> Network<'a> {
             flits: packet.flits,
             message: packet.message,
             controller: packet.controller as u32,
-            minus: packet.minus,
-            wraps: packet.wraps,
-            hops: self.machine.hops(packet.src, packet.dst, packet.minus),
+            minus,
+            wraps,
+            hops,
             created: packet.created,
             injected,
             arrived: u64::MAX,

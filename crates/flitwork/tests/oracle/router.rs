@@ -1,8 +1,11 @@
 //! One router: steps 3 to 6 of docs/model.md.
 
-use super::allocators::{Allocator, Matching};
+use super::allocators::{Allocator, Matching, Request, Requests};
+use super::asking::Want;
 use super::machine::{Flit, Machine, Packet};
-use std::collections::VecDeque;
+use super::news::News;
+use super::trip::{Choice, Trip};
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// A virtual channel of a port: (port, v).
@@ -22,8 +25,11 @@ pub(super) struct Front {
     pub(super) packet: Rc<Packet>,
     /// Cycle in which its head arrived in this router.
     pub(super) head_arrived: u64,
-    /// Cycle in which it came to the front.
-    since: u64,
+    /// First cycle in which it may ask for an output VC.
+    pub(super) asks_from: u64,
+    /// What it may take here, and what it carries, if its routing decides hop by hop.
+    pub(super) choice: Option<Choice>,
+    trip: Option<Trip>,
     /// The output VC that it owns, and the first cycle in which it may request the switch without speculation.
     grant: Option<(VcId, u64)>,
 }
@@ -69,6 +75,8 @@ pub struct Router<'m> {
     /// The pointer `off` of each row of the switch.
     off: Vec<usize>,
     holds: Vec<Hold>,
+    /// Where picking in turns goes on.
+    pub(super) pick_pointer: usize,
 }
 
 impl<'m> Router<'m> {
@@ -88,16 +96,27 @@ impl<'m> Router<'m> {
             sw_allocator: Allocator::new(spec.sw_allocator, ports * is, ports * os),
             off: (0..ports * is).map(|row| row % is).collect(),
             holds: Vec::new(),
+            pick_pointer: 0,
         }
+    }
+
+    /// Step 3: the packet of `flit`, its head, whose head arrived in cycle `head_arrived`, comes to the front of `vc` in `since`.
+    fn come_to_the_front(&mut self, vc: VcId, flit: &Flit, head_arrived: u64, since: u64) {
+        assert!(flit.head, "a packet starts with its head");
+        let mut trip = flit.trip.clone();
+        let choice = trip.as_mut().and_then(|trip| self.machine.choose(self.id, vc, &flit.packet, trip));
+        let asks_from = since + u64::from(self.machine.router.routing_delay_cycles);
+        let front = Front { packet: flit.packet.clone(), head_arrived, asks_from, choice, trip, grant: None };
+        self.inputs[vc.0][vc.1].front = Some(front);
     }
 
     /// Step 1: a flit arrives.
     pub fn receive(&mut self, (port, v): VcId, flit: Flit, now: u64) {
-        let input = &mut self.inputs[port][v];
-        if input.front.is_none() {
-            assert!(flit.head && input.buffer.is_empty(), "a packet starts with its head");
-            input.front = Some(Front { packet: flit.packet.clone(), head_arrived: now, since: now, grant: None });
+        if self.inputs[port][v].front.is_none() {
+            assert!(self.inputs[port][v].buffer.is_empty(), "the first flit is at the front");
+            self.come_to_the_front((port, v), &flit, now, now);
         }
+        let input = &mut self.inputs[port][v];
         input.buffer.push_back((flit, now));
         assert!(input.buffer.len() as u64 <= self.machine.buffer, "a buffer overflows");
     }
@@ -109,26 +128,28 @@ impl<'m> Router<'m> {
     }
 
     /// Steps 3 to 6.
-    pub fn cycle(&mut self, now: u64) -> Sent {
-        let waiting = self.waiting(now);
+    pub fn cycle(&mut self, news: &News, now: u64) -> Sent {
+        if self.inputs.iter().flatten().all(|input| input.front.is_none()) && self.queues.iter().all(VecDeque::is_empty)
+        {
+            return Sent::default(); // Without a packet nothing changes.
+        }
+        let asking: Vec<(VcId, Vec<Want>)> =
+            self.waiting(now).into_iter().map(|vc| (vc, self.wants(vc, news, now))).collect();
         let speculating: Vec<(VcId, usize)> =
-            waiting.iter().copied().filter(|&(vc, out)| self.may_speculate(vc, out)).collect();
-        self.allocate_vcs(&waiting, now);
+            asking.iter().flat_map(|(vc, wants)| self.speculates_on(wants).into_iter().map(|out| (*vc, out))).collect();
+        self.allocate_vcs(&asking, now);
         let held = self.serve_holds();
         let granted = self.allocate_switch(&speculating, now);
         self.traverse(held, granted, now)
     }
 
-    /// Step 3: the input VCs whose packet waits for an output VC, each with the output port it asks at.
-    fn waiting(&self, now: u64) -> Vec<(VcId, usize)> {
-        let routing_delay = u64::from(self.machine.router.routing_delay_cycles);
+    /// The input VCs whose packet waits for an output VC, in ascending order.
+    fn waiting(&self, now: u64) -> Vec<VcId> {
         let mut waiting = Vec::new();
         for (port, vcs) in self.inputs.iter().enumerate() {
             for (v, input) in vcs.iter().enumerate() {
-                if let Some(front) = &input.front {
-                    if front.grant.is_none() && now >= front.since + routing_delay {
-                        waiting.push(((port, v), self.output_port(&front.packet)));
-                    }
+                if input.front.as_ref().is_some_and(|front| front.grant.is_none() && now >= front.asks_from) {
+                    waiting.push((port, v));
                 }
             }
         }
@@ -140,19 +161,14 @@ impl<'m> Router<'m> {
     }
 
     /// Step 4.
-    fn allocate_vcs(&mut self, waiting: &[(VcId, usize)], now: u64) {
+    fn allocate_vcs(&mut self, asking: &[(VcId, Vec<Want>)], now: u64) {
         let m = self.machine;
-        if waiting.is_empty() {
-            return; // An allocator without requests does nothing.
-        }
-        let mut requests = self.vc_allocator.no_requests();
-        for &(vc, out) in waiting {
-            let packet = &self.front(vc).packet;
-            for v in 0..m.vcs {
-                if self.may_request(packet, out, v) {
-                    let priority = self.priority(m.router.vc_allocator, vc, false);
-                    requests[vc.0 * m.vcs + vc.1][out * m.vcs + v] = Some(priority);
-                }
+        let mut requests = Requests::new();
+        for (vc, wants) in asking {
+            let priority = self.priority(m.router.vc_allocator, *vc, false);
+            for Want { output, escape } in wants {
+                let (row, column) = (vc.0 * m.vcs + vc.1, output.0 * m.vcs + output.1);
+                requests.insert((row, column), Request { priority, last: *escape });
             }
         }
         // Under speculation the delay of VC allocation has no effect: the speculative request was this cycle's.
@@ -164,7 +180,7 @@ impl<'m> Router<'m> {
         }
     }
 
-    fn credits(&self, output: VcId) -> u64 {
+    pub(super) fn credits(&self, output: VcId) -> u64 {
         self.outputs[output.0][output.1].credits
     }
 
@@ -179,44 +195,36 @@ impl<'m> Router<'m> {
     fn allocate_switch(&mut self, speculating: &[(VcId, usize)], now: u64) -> Vec<Traversal> {
         let m = self.machine;
         let (is, os) = (m.router.input_speedup as usize, m.router.output_speedup as usize);
-        let (rows, columns) = (self.off.len(), m.ports() * os);
-        // Who wants which column of each row.
-        let mut wanting: Vec<Vec<Vec<(VcId, bool)>>> = vec![vec![Vec::new(); columns]; rows];
+        // By row and column: who wants it.
+        let mut wanting: BTreeMap<(usize, usize), Vec<(VcId, bool)>> = BTreeMap::new();
         for port in 0..m.ports() {
             for v in 0..m.vcs {
                 let vc = (port, v);
-                let speculation = speculating.iter().find(|s| s.0 == vc);
-                let wanted = match (speculation, self.requests_switch(vc, now)) {
-                    (Some(&(_, out)), _) => Some((out, true)),
-                    (None, Some(out)) => Some((out, false)),
-                    (None, None) => None,
-                };
-                if let Some((out, speculative)) = wanted {
-                    wanting[port * is + v % is][out * os + port % os].push((vc, speculative));
+                let speculations = speculating.iter().filter(|s| s.0 == vc).map(|s| (s.1, true));
+                let certain = self.requests_switch(vc, now).map(|out| (out, false));
+                for (out, speculative) in speculations.chain(certain) {
+                    let (row, column) = (port * is + v % is, out * os + port % os);
+                    wanting.entry((row, column)).or_default().push((vc, speculative));
                 }
             }
         }
-        let mut requests = self.sw_allocator.no_requests();
-        let mut requester = vec![vec![None; columns]; rows];
-        for row in 0..rows {
-            for column in 0..columns {
-                if self.holds.iter().any(|hold| hold.row == row || hold.column == column) {
-                    continue;
-                }
-                let order = |vc: VcId| (vc.1 + m.vcs - self.off[row]) % m.vcs;
-                let rank = |&(vc, speculative): &(VcId, bool)| {
-                    (self.priority(m.router.sw_allocator, vc, speculative), order(vc))
-                };
-                if let Some(&(vc, speculative)) = wanting[row][column].iter().min_by_key(|w| rank(w)) {
-                    requests[row][column] = Some(self.priority(m.router.sw_allocator, vc, speculative));
-                    requester[row][column] = Some(vc);
-                }
-            }
+        wanting.retain(|&(row, column), _| self.holds.iter().all(|hold| hold.row != row && hold.column != column));
+        let mut requests = Requests::new();
+        let mut requester = BTreeMap::new();
+        for (&(row, column), all) in &wanting {
+            let rank = |&(vc, speculative): &(VcId, bool)| {
+                let order = (vc.1 + m.vcs - self.off[row]) % m.vcs;
+                (self.priority(m.router.sw_allocator, vc, speculative), order)
+            };
+            let (vc, speculative) = *all.iter().min_by_key(|w| rank(w)).expect("somebody wants it");
+            let priority = self.priority(m.router.sw_allocator, vc, speculative);
+            requests.insert((row, column), Request { priority, last: false });
+            requester.insert((row, column), vc);
         }
         let matching: Matching = self.sw_allocator.allocate(&requests);
         let mut granted = Vec::new();
         for (row, column) in matching {
-            let vc: VcId = requester[row][column].expect("only requests are granted");
+            let vc: VcId = requester[&(row, column)];
             self.off[row] = (vc.1 + is) % m.vcs;
             granted.push(Traversal { row, column, vc });
         }
@@ -232,8 +240,10 @@ impl<'m> Router<'m> {
 
     /// Step 6: the flits leave their buffers; each output port sends one on.
     fn traverse(&mut self, held: Vec<Traversal>, granted: Vec<Traversal>, now: u64) -> Sent {
-        // A speculation succeeds if the packet was given a VC in this cycle and that VC has a credit.
-        let succeeds = |t: &Traversal| self.front(t.vc).grant.is_some_and(|(output, _)| self.credits(output) > 0);
+        // A speculation succeeds if the packet was given a VC of that port in this cycle and that VC has a credit.
+        let os = self.machine.router.output_speedup as usize;
+        let leads = |t: &Traversal, output: VcId| output.0 == t.column / os && self.credits(output) > 0;
+        let succeeds = |t: &Traversal| self.front(t.vc).grant.is_some_and(|(output, _)| leads(t, output));
         let mut all: Vec<Traversal> = held;
         all.extend(granted.into_iter().filter(succeeds));
         all.sort_by_key(|t| t.row);
@@ -242,14 +252,16 @@ impl<'m> Router<'m> {
         for Traversal { row, column, vc } in all {
             let input = &mut self.inputs[vc.0][vc.1];
             let (output, _) = input.front.as_ref().expect("a packet traverses").grant.expect("it is active");
-            let (flit, _) = input.buffer.pop_front().expect("a flit traverses");
+            let (mut flit, _) = input.buffer.pop_front().expect("a flit traverses");
+            flit.trip = if flit.head { self.trip_behind(vc, output.0) } else { None };
+            let input = &mut self.inputs[vc.0][vc.1];
             self.outputs[output.0][output.1].credits -= 1;
             if flit.tail {
                 self.outputs[output.0][output.1].owner = None;
-                input.front = input.buffer.front().map(|(next, arrived)| {
-                    assert!(next.head, "a packet starts with its head");
-                    Front { packet: next.packet.clone(), head_arrived: *arrived, since: now + 1, grant: None }
-                });
+                input.front = None;
+                if let Some((next, arrived)) = input.buffer.front().cloned() {
+                    self.come_to_the_front(vc, &next, arrived, now + 1);
+                }
             } else if self.machine.router.hold_switch_for_packet && !input.buffer.is_empty() {
                 self.holds.push(Hold { row, column, vc });
             }
@@ -258,6 +270,15 @@ impl<'m> Router<'m> {
         }
         sent.flits = self.queues.iter_mut().filter_map(VecDeque::pop_front).collect();
         sent
+    }
+
+    /// What the packet at the front of `vc` carries behind output port `out`.
+    fn trip_behind(&self, vc: VcId, out: usize) -> Option<Trip> {
+        let Front { packet, choice, trip, .. } = self.front(vc);
+        match choice {
+            Some(choice) => Some(self.machine.walked(self.id, out, choice, packet, trip.as_ref().expect("it chose"))),
+            None => trip.clone(),
+        }
     }
 
     /// Flits in this router.

@@ -1,9 +1,11 @@
 //! What a packet may ask a router for: the rules of steps 3 and 4 of docs/model.md, and of speculation.
 
 use super::allocators::Priority;
+use super::asking::Want;
 use super::machine::Packet;
 use super::router::{OutputVc, Router, VcId};
 use flitwork::spec::{AllocatorSpec, ArbiterKind, EjectionPort, Switching, VcPolicy};
+use std::collections::BTreeSet;
 
 impl Router<'_> {
     /// The output port of `packet` here.
@@ -30,9 +32,12 @@ impl Router<'_> {
         }
     }
 
-    /// Whether the VC policy lets `packet` use VC `v` of output port `out`.
+    /// Whether the VC policy lets `packet` use VC `v` of output port `out`; the ways of a choice have their own VCs.
     fn may_use(&self, packet: &Packet, out: usize, v: usize) -> bool {
         let m = self.machine;
+        if m.hop_by_hop() {
+            return true;
+        }
         let dimension = (out < m.grid.network_ports()).then_some(out / 2);
         match (m.router.vc_policy, dimension) {
             (VcPolicy::Dateline, Some(d)) if m.grid.wraps(d) => {
@@ -59,11 +64,10 @@ impl Router<'_> {
             && (!m.router.wait_for_tail_credit || *credits == m.buffer)
     }
 
-    /// Whether the waiting packet of `vc` requests the switch speculatively, as of the start of step 4.
-    pub(super) fn may_speculate(&self, vc: VcId, out: usize) -> bool {
-        let packet = &self.front(vc).packet;
-        let has_way = |v: usize, output: &OutputVc| self.may_request(packet, out, v) && output.credits > 0;
-        self.machine.router.speculative && self.outputs[out].iter().enumerate().any(|(v, output)| has_way(v, output))
+    /// The ports at which a packet that asks for `wants` requests the switch speculatively, as of the start of step 4.
+    pub(super) fn speculates_on(&self, wants: &[Want]) -> BTreeSet<usize> {
+        let with_credit = wants.iter().filter(|want| self.machine.router.speculative && self.credits(want.output) > 0);
+        with_credit.map(|want| want.output.0).collect()
     }
 
     /// The key of the priority of the packet at the front of `vc`.

@@ -4,7 +4,7 @@ use super::TracePacket;
 use super::machine::{Flit, Machine, Packet};
 use super::program::{Message, Programs};
 use super::queue::{Job, Queue};
-use flitwork::routing::Tie;
+use flitwork::routing::{Header, Tie};
 use flitwork::spec::{InjectionVc, SourceQueue, Switching, VcPolicy};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -149,7 +149,7 @@ impl<'m> Terminal<'m> {
     /// the split rule.
     fn cut(&self, message: &Message) -> VecDeque<Planned> {
         let m = self.machine;
-        assert!(m.routing.tie != Tie::Random, "the oracle does not toss coins: give it a trace");
+        assert!(m.hop_by_hop() || m.routing.tie != Tie::Random, "the oracle does not toss coins: give it a trace");
         let coords = |terminal: u32| m.grid.coords(m.router_of(terminal));
         let (src, dst) = (coords(self.id), coords(message.dst));
         let splits = m.routing.tie == Tie::Split && m.routing.has_tie(&m.grid, &src, &dst);
@@ -160,7 +160,8 @@ impl<'m> Terminal<'m> {
             left -= flits;
             let halves = if splits { vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)] } else { vec![(flits, 0)] };
             for (flits, coins) in halves.into_iter().filter(|half| half.0 > 0) {
-                let header = m.routing.header(&m.grid, &src, &dst, coins);
+                let header =
+                    if m.hop_by_hop() { Header::default() } else { m.routing.header(&m.grid, &src, &dst, coins) };
                 packets.push_back(Planned {
                     dst: message.dst,
                     flits,
@@ -190,8 +191,14 @@ impl<'m> Terminal<'m> {
             return None;
         }
         let current = controller.current.as_mut()?;
-        let flit = Flit { packet: packet.clone(), head: current.sent == 0, tail: current.sent + 1 == packet.flits };
+        let mut flit = Flit {
+            packet: packet.clone(),
+            head: current.sent == 0,
+            tail: current.sent + 1 == packet.flits,
+            trip: None,
+        };
         if flit.head {
+            flit.trip = self.machine.trip(&packet);
             current.vc = Some(vc);
             controller.last_vc = vc;
         }

@@ -13,6 +13,7 @@ fn networks() -> Vec<Value> {
         json!({ "topology": { "kind": "torus", "size": size }, "routing": routing, "router": router })
     };
     let wormhole = json!({ "switching": "wormhole", "buffer_flits": 3 });
+    let one_packet = json!({ "switching": "wormhole", "buffer_flits": 3, "wait_for_tail_credit": true });
     let slow = json!({ "routing_delay_cycles": 1, "vc_alloc_delay_cycles": 1, "st_delay_cycles": 1 });
     let separable = json!({ "vc_allocator": { "kind": "separable_input_first" }, "speculative": true });
     vec![
@@ -27,7 +28,7 @@ fn networks() -> Vec<Value> {
         torus(json!([4, 4]), json!({ "kind": "cross_line", "information": "none" }), 6, slow),
         torus(json!([4, 4]), json!({ "kind": "valiant" }), 4, wormhole.clone()),
         torus(json!([5, 4]), json!({ "kind": "romm", "tie": "random" }), 4, wormhole.clone()),
-        torus(json!([4, 4]), json!({ "kind": "min_adapt" }), 4, wormhole.clone()),
+        torus(json!([4, 4]), json!({ "kind": "min_adapt" }), 4, one_packet),
         torus(json!([4, 4]), json!({ "kind": "o1turn" }), 4, wormhole),
     ]
 }

@@ -1,0 +1,108 @@
+//! Which output VCs a packet asks for: step 4 of docs/model.md, and "What is asked for" of routing hop by hop.
+
+use super::news::News;
+use super::random::{below, mix};
+use super::router::{Router, VcId};
+use super::trip::{Choice, Way};
+use flitwork::routing::{Information, Selection};
+use flitwork::spec::RoutingSpec;
+
+/// An output VC that a packet asks for in a cycle.
+#[derive(Debug, Clone, Copy)]
+pub struct Want {
+    pub output: VcId,
+    /// Whether it belongs to the escape port.
+    pub escape: bool,
+}
+
+/// How one of several open ports is picked.
+enum Pick {
+    MostCredits,
+    Random,
+    RoundRobin,
+    /// This port, if it is open, else the one with most credits.
+    Prefer(usize),
+}
+
+impl Router<'_> {
+    /// What the waiting packet of `vc` asks for in cycle `now`.
+    pub(super) fn wants(&mut self, vc: VcId, news: &News, now: u64) -> Vec<Want> {
+        let front = self.front(vc);
+        let Some(choice) = front.choice.clone() else {
+            let output_port = self.output_port(&front.packet);
+            return self.usable(vc, &Way { port: output_port, vcs: 0..self.machine.vcs }, false);
+        };
+        let escape = choice.escape.as_ref().map_or(vec![], |way| self.usable(vc, way, true));
+        if self.machine.selection() == Selection::All {
+            let minimal = choice.minimal.iter().flat_map(|way| self.usable(vc, way, false));
+            return minimal.chain(escape).collect();
+        }
+        let open = self.open(vc, &choice.minimal);
+        if !open.is_empty() {
+            return self.pick(vc, &open, self.how_to_pick(vc, &choice, news), now);
+        }
+        if !escape.is_empty() {
+            return escape;
+        }
+        let open = self.open(vc, &choice.away);
+        if !open.is_empty() && now - self.front(vc).asks_from >= self.machine.patience() {
+            return self.pick(vc, &open, self.how_to_pick(vc, &choice, news), now);
+        }
+        vec![]
+    }
+
+    /// The VCs of a way that the packet of `vc` may request now.
+    fn usable(&self, vc: VcId, way: &Way, escape: bool) -> Vec<Want> {
+        let packet = &self.front(vc).packet;
+        let all = way.vcs.clone().filter(|&v| self.may_request(packet, way.port, v));
+        all.map(|v| Want { output: (way.port, v), escape }).collect()
+    }
+
+    /// For each open port, what the packet of `vc` would ask for there.
+    fn open(&self, vc: VcId, ways: &[Way]) -> Vec<Vec<Want>> {
+        ways.iter().map(|way| self.usable(vc, way, false)).filter(|wants| !wants.is_empty()).collect()
+    }
+
+    fn how_to_pick(&self, vc: VcId, choice: &Choice, news: &News) -> Pick {
+        match (&self.machine.routing_spec, self.machine.selection()) {
+            (RoutingSpec::CrossLine { information: Information::None, .. }, _) => Pick::Random,
+            (RoutingSpec::CrossLine { .. }, _) if choice.minimal.len() > 1 => {
+                Pick::Prefer(news.preferred(self.machine, self.id, choice, self.front(vc).asks_from))
+            }
+            (_, Selection::Random) => Pick::Random,
+            (_, Selection::RoundRobin) => Pick::RoundRobin,
+            _ => Pick::MostCredits,
+        }
+    }
+
+    /// One of the open ports, which are in ascending order.
+    fn pick(&mut self, vc: VcId, open: &[Vec<Want>], how: Pick, now: u64) -> Vec<Want> {
+        let m = self.machine;
+        let port = |wants: &Vec<Want>| wants[0].output.0;
+        let most_credits = || {
+            let best = |wants: &Vec<Want>| wants.iter().map(|w| self.credits(w.output)).max();
+            let most = open.iter().map(best).max().expect("a port is open");
+            open.iter().find(|wants| best(wants) == most).expect("some port has the most").clone()
+        };
+        match how {
+            Pick::MostCredits => most_credits(),
+            Pick::Prefer(preferred) => {
+                let found = open.iter().find(|wants| port(wants) == preferred);
+                found.cloned().unwrap_or_else(most_credits)
+            }
+            Pick::Random => {
+                let number = (self.id as usize * m.ports() + vc.0) * m.vcs + vc.1;
+                let bits = mix(mix(m.seed ^ now) ^ number as u64);
+                open[below(bits, open.len() as u64) as usize].clone()
+            }
+            // There is no turn to take where only one is open.
+            Pick::RoundRobin if open.len() == 1 => open[0].clone(),
+            Pick::RoundRobin => {
+                let at_or_after = open.iter().find(|wants| port(wants) >= self.pick_pointer);
+                let picked = at_or_after.unwrap_or(&open[0]).clone();
+                self.pick_pointer = port(&picked) + 1;
+                picked
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! One plan in the kernel and in the oracle: all that both say of it must be the same.
+
+use super::cases::Case;
+use super::{Beside, Load, Outcome, TracePacket, run_beside};
+use flitwork::measure::{PacketRecord, SimulationResult};
+use flitwork::routing::{Header, Tie};
+use flitwork::spec::{NetworkSpec, RecordSpec, RunSpec, SimulationSpec};
+use flitwork::topology::Grid;
+use flitwork::traffic::{Created, Traffic};
+use flitwork::{Plan, Workload, simulate};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use std::collections::HashMap;
+
+const WATCHDOG: u64 = 500;
+
+/// The plan of a valid specification, `None` of an invalid one.
+pub fn plan(case: &Case, run: RunSpec) -> Result<Option<Plan>, TestCaseError> {
+    let Case { network, workload, background } = case.clone();
+    let spec = SimulationSpec { network, workload, background, run };
+    match Plan::new(&spec) {
+        Ok(plan) => Ok(Some(plan)),
+        Err(error) if error.is_config() => Ok(None),
+        Err(error) => Err(TestCaseError::fail(format!("Plan::new: {error}"))),
+    }
+}
+
+fn simulated(plan: &Plan) -> Result<SimulationResult, TestCaseError> {
+    simulate(plan, &mut |_| true).map_err(|error| TestCaseError::fail(format!("kernel: {error}")))
+}
+
+pub fn recording(seed: u64, warmup_cycles: u64, measurement_cycles: u64, max_cycles: u64) -> RunSpec {
+    RunSpec {
+        seed,
+        warmup_cycles: Some(warmup_cycles),
+        measurement_cycles: Some(measurement_cycles),
+        max_cycles,
+        watchdog_cycles: WATCHDOG,
+        record: RecordSpec { packets: true, delivery_window_cycles: 1 + seed % 50, ..RecordSpec::default() },
+        ..RunSpec::default()
+    }
+}
+
+/// Every packet that arrived by cycle `end` in one did so in the other, and its record is the same.
+fn compare(kernel: &[PacketRecord], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
+    prop_assert!(!oracle.deadlocked, "the oracle is deadlocked");
+    let by_name = |records: &[PacketRecord]| -> HashMap<(u32, u32), PacketRecord> {
+        records.iter().map(|r| ((r.src, r.sequence), *r)).collect()
+    };
+    let (in_kernel, in_oracle) = (by_name(kernel), by_name(&oracle.packets));
+    // The earliest difference is the one worth looking at.
+    let mut differences = Vec::new();
+    for (name, record) in &in_kernel {
+        if record.arrived != u64::MAX && in_oracle.get(name) != Some(record) {
+            differences.push((record.arrived, Some(*record), in_oracle.get(name).copied()));
+        }
+    }
+    for (name, record) in &in_oracle {
+        if record.arrived <= end && in_kernel.get(name) != Some(record) {
+            differences.push((record.arrived, in_kernel.get(name).copied(), Some(*record)));
+        }
+    }
+    match differences.iter().min_by_key(|d| d.0) {
+        None => Ok(()),
+        Some((_, k, o)) => {
+            let what = format!("{} differences; the first:\nkernel {k:?}\noracle {o:?}", differences.len());
+            Err(TestCaseError::fail(what))
+        }
+    }
+}
+
+/// The packets that terminals create up to cycle `end`, for the oracle: whole or, where the tie rule splits them, in two.
+fn trace(plan: &Plan, traffic: &Traffic, end: u64) -> Vec<TracePacket> {
+    let terminals = plan.params.terminals as u32;
+    let mut trace = Vec::new();
+    for src in 0..terminals {
+        let created = traffic.packets(src, terminals).take_while(|packet| packet.cycle <= end);
+        for (message, packet) in created.enumerate() {
+            trace.extend(
+                cut(plan, src, &packet).into_iter().map(|part| TracePacket { message: message as u32, ..part }),
+            );
+        }
+    }
+    trace
+}
+
+/// One packet as it is sent.
+fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
+    let coords = |terminal: u32| plan.grid.coords(terminal / plan.params.concentration as u32);
+    let (from, to) = (coords(src), coords(packet.dst));
+    let flits = packet.flits;
+    let whole = TracePacket { src, dst: packet.dst, flits, created: packet.cycle, minus: 0, wraps: 0, message: 0 };
+    let Some(routing) = plan.routing.dimension_order() else {
+        return vec![whole]; // Where its trip leads is up to the oracle.
+    };
+    let parts = match routing.tie {
+        Tie::Split if flits > 1 && routing.has_tie(&plan.grid, &from, &to) => {
+            vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)]
+        }
+        Tie::Split => vec![(flits, 0)],
+        _ => vec![(flits, packet.coins)],
+    };
+    let part = |(flits, coins)| {
+        let Header { minus, wraps } = routing.header(&plan.grid, &from, &to, coins);
+        TracePacket { flits, minus, wraps, ..whole.clone() }
+    };
+    parts.into_iter().map(part).collect()
+}
+
+fn beside(plan: &Plan, end: u64) -> Beside {
+    let background = plan.background.as_ref().map_or(Vec::new(), |traffic| trace(plan, traffic, end));
+    Beside { background, start: plan.start_cycle }
+}
+
+/// What the result says of how much was created and arrived, and when, follows from the records of the packets.
+fn check_sums(plan: &Plan, result: &SimulationResult, delivery_window_cycles: u64) -> Result<(), TestCaseError> {
+    let end = plan.start_cycle + result.completion_cycles;
+    let measured = if plan.workload.completes() { plan.start_cycle..end + 1 } else { plan.spec.run.fixed_window() };
+    let cycles = result.measurement_cycles;
+    for background in [false, true] {
+        let arrived: Vec<&PacketRecord> =
+            result.packet_records.iter().filter(|r| r.background == background && r.arrived <= end).collect();
+        let beside = result.background.as_ref();
+        let (packets, latency, deliveries) = match beside {
+            Some(beside) if background => (beside.packets, beside.packet_latency, beside.deliveries.as_ref()),
+            None if background => continue,
+            _ => (result.packets, result.packet_latency, result.deliveries.as_ref()),
+        };
+        prop_assert_eq!(packets, arrived.len() as u64);
+        let latencies: Vec<u64> =
+            arrived.iter().filter(|r| measured.contains(&r.created)).map(|r| r.arrived - r.created).collect();
+        prop_assert_eq!(latency.count, latencies.len() as u64);
+        prop_assert_eq!(latency.max_cycles, latencies.iter().copied().max());
+        let mut windows = vec![(0, 0); (result.completion_cycles / delivery_window_cycles) as usize + 1];
+        for record in arrived.iter().filter(|r| r.arrived >= plan.start_cycle) {
+            let window = &mut windows[((record.arrived - plan.start_cycle) / delivery_window_cycles) as usize];
+            *window = (window.0 + 1, window.1 + u64::from(record.flits));
+        }
+        let deliveries = deliveries.expect("they were asked for");
+        let found: Vec<(u64, u64)> = deliveries.packets.iter().copied().zip(deliveries.flits.iter().copied()).collect();
+        prop_assert_eq!(found, windows);
+        if let (true, Some(beside), Some(traffic)) = (background, beside, &plan.background) {
+            let all = trace(plan, traffic, end);
+            let flits: u64 = all.iter().filter(|p| measured.contains(&p.created)).map(|p| u64::from(p.flits)).sum();
+            let offered = flits as f64 / (cycles * plan.params.terminals as u64) as f64;
+            prop_assert!((beside.offered_load - offered).abs() < 1e-9, "{} {offered}", beside.offered_load);
+        }
+    }
+    Ok(())
+}
+
+/// Runs a plan in the kernel and in the oracle and compares all that can be; the number of packets that made detours.
+pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError> {
+    let result = simulated(plan)?;
+    let end = plan.start_cycle + result.completion_cycles;
+    let (load, more) = match &plan.workload {
+        // Some cycles more, should the oracle be later.
+        Workload::Closed { schedule, packet_flits } => (Load::Schedule { schedule, packet_flits: *packet_flits }, 100),
+        Workload::Finite(traffic) => (Load::Trace(trace(plan, traffic, u64::MAX - 1)), 100),
+        Workload::Open(traffic) => (Load::Trace(trace(plan, traffic, end)), 1),
+    };
+    let outcome = run_beside(network, plan.spec.run.seed, load, &beside(plan, end + more), end + more, WATCHDOG);
+    // Beside a background, what the oracle does after the end has no counterpart.
+    let compared = if plan.workload.completes() && plan.background.is_none() { u64::MAX } else { end };
+    compare(&result.packet_records, &outcome, compared)?;
+    if plan.workload.completes() {
+        let of_workload = |r: &&PacketRecord| !r.background;
+        // A program may go on computing after the last arrival.
+        prop_assert!(outcome.packets.iter().filter(of_workload).all(|p| p.arrived <= end));
+        let last = result.packet_records.iter().filter(of_workload).map(|r| r.arrived).max();
+        let ends_with_an_arrival = matches!(plan.workload, Workload::Finite(_));
+        prop_assert!(!ends_with_an_arrival || last.is_none_or(|last| last == end));
+    }
+    check_sums(plan, &result, plan.spec.run.record.delivery_window_cycles)?;
+    Ok(detours(plan, &result.packet_records))
+}
+
+/// Packets that walked farther than the shortest way.
+fn detours(plan: &Plan, packets: &[PacketRecord]) -> usize {
+    let router = |terminal: u32| terminal / plan.params.concentration as u32;
+    let shortest = |r: &PacketRecord| shortest(&plan.grid, router(r.src), router(r.dst));
+    packets.iter().filter(|r| r.arrived != u64::MAX && r.hops > shortest(r)).count()
+}
+
+/// Channels of a shortest way between two routers.
+fn shortest(grid: &Grid, from: u32, to: u32) -> u32 {
+    let (f, t) = (grid.coords(from), grid.coords(to));
+    let ways = |d: usize| [true, false].into_iter().filter_map(move |plus| grid.distance(d, f[d], t[d], plus));
+    (0..grid.dims()).map(|d| ways(d).min().expect("there is a way")).sum()
+}

@@ -1,0 +1,67 @@
+//! What routers know of each other under Cross-Line routing: "News" of docs/model.md.
+
+use super::machine::Machine;
+use super::router::Router;
+use super::trip::Choice;
+use flitwork::routing::Information;
+use flitwork::spec::RoutingSpec;
+use std::cmp::Reverse;
+
+/// Every note of every router, from the start.
+#[derive(Default)]
+pub struct News {
+    /// `notes[cycle][router][port]`.
+    notes: Vec<Vec<Vec<u64>>>,
+}
+
+impl News {
+    /// The end of a cycle.
+    pub fn note(&mut self, m: &Machine, routers: &[Router]) {
+        if !matches!(m.routing_spec, RoutingSpec::CrossLine { .. }) {
+            return; // Nobody listens.
+        }
+        self.notes.push(routers.iter().map(Router::notes).collect());
+    }
+
+    /// What `router` noted of `port` at the end of `cycle`.
+    fn at(&self, cycle: i64, router: u32, port: usize) -> u64 {
+        if cycle < 0 { 0 } else { self.notes[cycle as usize][router as usize][port] }
+    }
+
+    /// The port that a packet at router `here` prefers which asks for the first time in cycle `first`.
+    pub fn preferred(&self, m: &Machine, here: u32, choice: &Choice, first: u64) -> usize {
+        let RoutingSpec::CrossLine { information, news_delay_cycles, .. } = m.routing_spec else {
+            panic!("only Cross-Line hears news")
+        };
+        let mut best: Option<(f64, Reverse<u32>, usize)> = None;
+        for (way, &hops) in choice.minimal.iter().zip(&choice.hops_left) {
+            let heard_of = if information == Information::Local { 1 } else { hops };
+            let (mut at, mut sum) = (here, 0);
+            for k in 0..heard_of {
+                let cycle = first as i64 - 1 - i64::from(k) * i64::from(news_delay_cycles);
+                sum += self.at(cycle, at, way.port);
+                at = m.grid.neighbour(at, way.port).expect("it is on the way");
+            }
+            // Small whole numbers: equal means are equal as numbers, too.
+            let mean = sum as f64 / f64::from(heard_of);
+            let candidate = (mean, Reverse(hops), way.port);
+            if best.is_none_or(|best| candidate < best) {
+                best = Some(candidate);
+            }
+        }
+        best.expect("there is more than one port").2
+    }
+}
+
+impl Router<'_> {
+    /// What this router notes of its network output ports.
+    fn notes(&self) -> Vec<u64> {
+        let m = self.machine;
+        let capacity = m.vcs as u64 * m.buffer;
+        let note = |port: usize| {
+            let credits: u64 = self.outputs[port].iter().map(|output| output.credits).sum();
+            (15 * (capacity - credits) + capacity / 2) / capacity
+        };
+        (0..m.grid.network_ports()).map(note).collect()
+    }
+}

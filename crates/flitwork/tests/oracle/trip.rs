@@ -1,0 +1,272 @@
+//! Where a packet may go when its routing decides hop by hop: the list of "Routing hop by hop" in docs/model.md.
+
+use super::machine::{Machine, Packet};
+use super::random::{below, mix};
+use super::router::VcId;
+use flitwork::routing::Tie;
+use flitwork::spec::RoutingSpec;
+use std::ops::Range;
+
+/// What a packet carries with its head.
+#[derive(Debug, Clone)]
+pub struct Trip {
+    /// The router that it walks to.
+    target: u32,
+    /// The router in which the walk at hand began.
+    start: u32,
+    /// Whether it walks each dimension towards minus.
+    minus: Vec<bool>,
+    /// Datelines crossed.
+    crossed: usize,
+    /// Cross-Line: the virtual network; two walks: which; O1TURN: which order.
+    mode: usize,
+    /// Detours left.
+    detours: u32,
+    /// Channels walked.
+    pub hops: u32,
+}
+
+/// An output port and the VCs of it that a packet may use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Way {
+    pub port: usize,
+    pub vcs: Range<usize>,
+}
+
+/// What a packet may take at a router that it has not arrived at; ports ascend.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    pub minimal: Vec<Way>,
+    pub escape: Option<Way>,
+    pub away: Vec<Way>,
+    /// Channels to walk by each of the minimal ports before its dimension is done.
+    pub hops_left: Vec<u32>,
+}
+
+impl Machine {
+    /// The trip of a packet at its source; `None` under plain dimension order, which needs none.
+    pub fn trip(&self, packet: &Packet) -> Option<Trip> {
+        if !self.hop_by_hop() {
+            return None;
+        }
+        let (src, dst) = (self.router_of(packet.src), self.router_of(packet.dst));
+        let bits = self.bits(packet);
+        let target = match self.routing_spec {
+            RoutingSpec::Valiant { .. } => below(mix(bits), u64::from(self.grid.routers())) as u32,
+            RoutingSpec::Romm { .. } => self.part_of_the_way(src, dst, bits),
+            _ => dst,
+        };
+        let minus = match self.routing_spec {
+            RoutingSpec::Valiant { .. } => self.directions(src, target, bits),
+            _ => self.directions(src, dst, bits),
+        };
+        let mode = match self.routing_spec {
+            RoutingSpec::CrossLine { .. } => self.virtual_network(src, dst, &minus),
+            RoutingSpec::O1Turn { .. } => (bits >> 16 & 1) as usize,
+            _ => 0,
+        };
+        let detours = match self.routing_spec {
+            RoutingSpec::DuatoMisrouting { misroutes, .. } => misroutes,
+            _ => 0,
+        };
+        let mut trip = Trip { target, start: src, minus, crossed: 0, mode, detours, hops: 0 };
+        self.turn(src, packet, &mut trip);
+        Some(trip)
+    }
+
+    /// Two walks: a packet at its intermediate router turns to its destination.
+    fn turn(&self, here: u32, packet: &Packet, trip: &mut Trip) {
+        let two_walks = matches!(self.routing_spec, RoutingSpec::Valiant { .. } | RoutingSpec::Romm { .. });
+        if two_walks && trip.mode == 0 && trip.target == here {
+            trip.mode = 1;
+            trip.start = here;
+            trip.target = self.router_of(packet.dst);
+            if matches!(self.routing_spec, RoutingSpec::Valiant { .. }) {
+                trip.minus = self.directions(here, trip.target, self.bits(packet) >> 8);
+            }
+        }
+    }
+
+    /// As records have it: the dimensions that the walk at hand goes to minus in, and those whose dateline it crosses.
+    pub fn minus_and_wraps(&self, trip: &Trip) -> (u8, u8) {
+        let port = |d: usize| 2 * d + usize::from(trip.minus[d]);
+        let minus = (0..self.grid.dims()).map(|d| u8::from(trip.minus[d]) << d).sum();
+        let crosses = |d: usize| u8::from(self.walk_crosses(trip.start, port(d), trip.target));
+        (minus, (0..self.grid.dims()).map(|d| crosses(d) << d).sum())
+    }
+
+    /// The packet's bits.
+    fn bits(&self, packet: &Packet) -> u64 {
+        mix(mix(self.seed ^ 0x7061_636b_6574) ^ ((u64::from(packet.src) << 32) + u64::from(packet.sequence)))
+    }
+
+    /// The directions of a shortest way: for each dimension, whether it goes to minus.
+    fn directions(&self, from: u32, to: u32, coins: u64) -> Vec<bool> {
+        let (f, t) = (self.grid.coords(from), self.grid.coords(to));
+        let relative = |d: usize| (t[d] + self.grid.size(d) - f[d]) % self.grid.size(d);
+        let direction = |d: usize| {
+            let others: u32 = (0..self.grid.dims()).filter(|&other| other != d).map(relative).sum();
+            match (self.grid.distance(d, f[d], t[d], true), self.grid.distance(d, f[d], t[d], false)) {
+                (Some(0), _) => false,
+                (Some(plus), Some(minus)) if plus == minus => match self.routing.tie {
+                    Tie::Plus => false,
+                    Tie::Parity => (f[d] + others) % 2 == 1,
+                    Tie::Random => coins >> d & 1 == 1,
+                    Tie::Split => panic!("nothing is split"),
+                },
+                (Some(plus), Some(minus)) => minus < plus,
+                (plus, _) => plus.is_none(),
+            }
+        };
+        (0..self.grid.dims()).map(direction).collect()
+    }
+
+    /// ROMM: the router some hops along the way in each dimension.
+    fn part_of_the_way(&self, src: u32, dst: u32, bits: u64) -> u32 {
+        let minus = self.directions(src, dst, bits);
+        let mut at = src;
+        for d in 0..self.grid.dims() {
+            let way = self.hops_in(d, src, dst, minus[d]);
+            for _ in 0..below(mix(bits ^ (d as u64 + 1)), u64::from(way) + 1) {
+                at = self.grid.neighbour(at, 2 * d + usize::from(minus[d])).expect("it is on the way");
+            }
+        }
+        at
+    }
+
+    fn hops_in(&self, d: usize, from: u32, to: u32, minus: bool) -> u32 {
+        self.grid.distance(d, self.grid.coords(from)[d], self.grid.coords(to)[d], !minus).expect("it can be walked")
+    }
+
+    /// Cross-Line: `m`.
+    fn virtual_network(&self, src: u32, dst: u32, minus: &[bool]) -> usize {
+        let (s, t) = (self.grid.coords(src), self.grid.coords(dst));
+        let odd = s.iter().sum::<u32>() % 2 == 1;
+        let bit = |d: usize| usize::from(if s[d] == t[d] { odd } else { minus[d] });
+        (1..self.grid.dims()).map(|d| bit(d) << (d - 1)).sum()
+    }
+
+    /// Whether the channel of an output port is a wrap channel.
+    fn crosses(&self, router: u32, port: usize) -> bool {
+        let d = port / 2;
+        let last = if port.is_multiple_of(2) { self.grid.size(d) - 1 } else { 0 };
+        self.grid.wraps(d) && self.grid.neighbour(router, port).is_some() && self.grid.coords(router)[d] == last
+    }
+
+    fn wrapped_dimensions(&self) -> usize {
+        (0..self.grid.dims()).filter(|&d| self.grid.wraps(d) && self.grid.size(d) >= 2).count()
+    }
+
+    /// Set `i` of `k` equal ones.
+    fn equal_set(&self, i: usize, k: usize) -> Range<usize> {
+        i * self.vcs / k..(i + 1) * self.vcs / k
+    }
+
+    /// Set `i` of `e` escape sets and the adaptive one.
+    fn escape_set(&self, i: usize, e: usize) -> Range<usize> {
+        if i < e { i..i + 1 } else { e..self.vcs }
+    }
+
+    /// What a packet that came to the front of input VC `came_by` of router `here` may take; `None` where it leaves the
+    /// network.
+    pub fn choose(&self, here: u32, came_by: VcId, packet: &Packet, trip: &mut Trip) -> Option<Choice> {
+        self.turn(here, packet, trip);
+        if trip.target == here {
+            return None;
+        }
+        let productive = self.productive(here, trip);
+        let first = self.dimension_order_port(here, trip);
+        let way = |port: usize, vcs: Range<usize>| Way { port, vcs };
+        let l = 1 + self.wrapped_dimensions();
+        let c = if l > 1 { 2 } else { 1 };
+        let crossed = |port: usize| trip.crossed + usize::from(self.crosses(here, port));
+        let came_from_network = came_by.0 < self.grid.network_ports();
+        let (minimal, escape, away) = match self.routing_spec {
+            RoutingSpec::DimensionOrder { .. } => (vec![way(first, self.equal_set(crossed(first), l))], None, vec![]),
+            RoutingSpec::Duato { .. } | RoutingSpec::DuatoMisrouting { .. } => {
+                let set = l - 1 - self.crossings_behind(here, trip);
+                let leads_away = |port: &usize| {
+                    let straight_back = came_from_network && came_by.0 == *port;
+                    self.grid.neighbour(here, *port).is_some() && !productive.contains(port) && !straight_back
+                };
+                let away = (0..self.grid.network_ports()).filter(leads_away);
+                let away = if trip.detours > 0 { away.collect() } else { vec![] };
+                let adaptive = |ports: &[usize]| ports.iter().map(|&p| way(p, self.escape_set(l, l))).collect();
+                (adaptive(&productive), Some(way(first, self.escape_set(set, l))), adaptive(&away))
+            }
+            RoutingSpec::CrossLine { .. } => {
+                let sets = (1 << (self.grid.dims() - 1)) * l;
+                let set = |port: usize| self.equal_set(trip.mode * l + crossed(port), sets);
+                (productive.iter().map(|&p| way(p, set(p))).collect(), None, vec![])
+            }
+            RoutingSpec::Valiant { .. } | RoutingSpec::Romm { .. } | RoutingSpec::O1Turn { .. } => {
+                let class = usize::from(self.walk_crosses(trip.start, first, trip.target));
+                (vec![way(first, self.equal_set(c * trip.mode + class, 2 * c))], None, vec![])
+            }
+            RoutingSpec::MinAdapt { .. } => {
+                let by_escape = came_from_network && came_by.1 < c;
+                let class = if by_escape && came_by.0 / 2 == first / 2 {
+                    came_by.1
+                } else {
+                    usize::from(self.walk_crosses(here, first, trip.target))
+                };
+                let adaptive: Vec<Way> = productive.iter().map(|&p| way(p, self.escape_set(c, c))).collect();
+                (if by_escape { vec![] } else { adaptive }, Some(way(first, self.escape_set(class, c))), vec![])
+            }
+        };
+        let left = |w: &Way| self.hops_in(w.port / 2, here, trip.target, w.port % 2 == 1);
+        Some(Choice { hops_left: minimal.iter().map(left).collect(), minimal, escape, away })
+    }
+
+    /// The productive ports of a trip, in ascending order.
+    fn productive(&self, here: u32, trip: &Trip) -> Vec<usize> {
+        let (h, t) = (self.grid.coords(here), self.grid.coords(trip.target));
+        let port = |d: usize| 2 * d + usize::from(trip.minus[d]);
+        (0..self.grid.dims()).filter(|&d| h[d] != t[d]).map(port).collect()
+    }
+
+    /// The port of the first dimension in order in which `here` and the target differ.
+    fn dimension_order_port(&self, here: u32, trip: &Trip) -> usize {
+        let mut order = self.routing.order.clone();
+        if matches!(self.routing_spec, RoutingSpec::O1Turn { .. }) && trip.mode == 1 {
+            order.reverse();
+        }
+        let (h, t) = (self.grid.coords(here), self.grid.coords(trip.target));
+        let d = order.into_iter().find(|&d| h[d] != t[d]).expect("it is on its way");
+        2 * d + usize::from(trip.minus[d])
+    }
+
+    /// Datelines on the dimension-order way from `here` to the target, without the first channel.
+    fn crossings_behind(&self, here: u32, trip: &Trip) -> usize {
+        let (mut at, mut crossings) = (here, Vec::new());
+        while at != trip.target {
+            let port = self.dimension_order_port(at, trip);
+            crossings.push(self.crosses(at, port));
+            at = self.grid.neighbour(at, port).expect("it can be walked");
+        }
+        crossings.into_iter().skip(1).filter(|&crosses| crosses).count()
+    }
+
+    /// Whether a walk from `from` by `port` and on, until the coordinate is that of `to`, crosses the dateline.
+    fn walk_crosses(&self, from: u32, port: usize, to: u32) -> bool {
+        let (d, mut at, mut crosses) = (port / 2, from, false);
+        while self.grid.coords(at)[d] != self.grid.coords(to)[d] {
+            crosses |= self.crosses(at, port);
+            at = self.grid.neighbour(at, port).expect("it can be walked");
+        }
+        crosses
+    }
+
+    /// The trip of a packet whose head leaves router `here` by a network port.
+    pub fn walked(&self, here: u32, port: usize, choice: &Choice, packet: &Packet, trip: &Trip) -> Trip {
+        let mut trip = trip.clone();
+        trip.hops += 1;
+        trip.crossed += usize::from(self.crosses(here, port));
+        if choice.away.iter().any(|way| way.port == port) {
+            let next = self.grid.neighbour(here, port).expect("the channel exists");
+            trip.detours -= 1;
+            trip.minus = self.directions(next, trip.target, self.bits(packet));
+        }
+        trip
+    }
+}
