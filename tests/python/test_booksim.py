@@ -15,7 +15,7 @@ import pytest
 from conftest import REPOSITORY, Cli
 from flitwork.booksim.config_file import Call, parse, read_config
 from flitwork.booksim.keys import KEYS, Fate
-from flitwork.booksim.mapping import specification
+from flitwork.booksim.mapping import notes, specification
 from flitwork.booksim.measure import Sample, plan, samples
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings, read_settings
@@ -143,7 +143,7 @@ CHANGES = {
     "topology": ("topology = mesh; routing_function = dim_order;", "topology = torus; routing_function = dim_order;"),
     "k": ("k = 4;", "k = 5;"),
     "n": ("n = 2;", "n = 3;"),
-    "routing_function": ("routing_function = dor;", "routing_function = none;"),
+    "routing_function": ("routing_function = dor;", "routing_function = valiant;"),
     "use_noc_latency": (
         "topology = torus; routing_function = dim_order; use_noc_latency = 0;",
         "topology = torus; routing_function = dim_order; use_noc_latency = 1;",
@@ -256,10 +256,12 @@ REFUSALS = [
     ("topology = dragonflynew;", "topology", "BookSim's dragonflynew"),
     ("topology = anynet;", "topology", "BookSim's anynet"),
     ("topology = mush;", "topology", "did you mean `mesh`?"),
-    ("routing_function = none;", "routing_function", "for a mesh one of dor, dim_order"),
+    ("routing_function = none;", "routing_function", "for a mesh one of dor, dim_order, xy_yx"),
     ("routing_function = planar_adapt;", "routing_function", "BookSim's planar_adapt yet"),
     ("routing_function = dro;", "routing_function", "did you mean `dor`?"),
     ("topology = torus;", "routing_function", "one of dim_order"),
+    ("topology = torus; routing_function = romm;", "routing_function", "one of dim_order, min_adapt, valiant"),
+    ("num_vcs = 1; routing_function = valiant;", "num_vcs", "at least 2"),
     ("sw_allocator = pim;", "sw_allocator", "BookSim's pim"),
     ("sw_allocator = islop;", "sw_allocator", "did you mean `islip`?"),
     ("vc_allocator = separable_input_first(tree(2,matrix));", "vc_allocator", "separable_input_first(matrix)"),
@@ -335,6 +337,19 @@ def test_patterns() -> None:
     assert drawn[:4] == [8, 5, 10, 2], "the same with every version of NumPy"
 
 
+def test_routings() -> None:
+    ours = {"dor": "dimension_order", "dim_order": "dimension_order", "xy_yx": "o1turn"}
+    for theirs in ("dor", "dim_order", "xy_yx", "romm", "valiant", "min_adapt"):
+        found = planned(f"{SMALL} routing_function = {theirs};")["network"]["routing"]
+        assert (found["kind"], found["tie"]) == (ours.get(theirs, theirs), "random")
+    for theirs in ("dim_order", "valiant", "min_adapt"):
+        routing = planned(f"{SMALL} topology = torus; routing_function = {theirs};")["network"]["routing"]
+        assert routing["kind"] == ours.get(theirs, theirs)
+    assert planned(f"{SMALL} routing_function = min_adapt;")["network"]["routing"]["selection"] == "all"
+    (note,) = notes(settings(f"{SMALL} routing_function = min_adapt;"))
+    assert "dimension order" in note and not notes(settings(SMALL))
+
+
 def test_rates_and_channels() -> None:
     assert planned(f"{SMALL} packet_size = 5;")["workload"]["offered_load"] == 0.5
     assert planned(f"{SMALL} packet_size = 5; injection_rate_uses_flits = 1;")["workload"]["offered_load"] == 0.1
@@ -369,6 +384,8 @@ CURVES = {
     "torus8x8_dimorder_uniform_4flit": [0.05, 0.3, 0.6, 0.7],
     "torus8x8_dimorder_bitcomp_1flit": [0.05, 0.3, 0.45, 0.5],
     "torus8x8_dimorder_transpose_1flit": [0.05, 0.15, 0.3, 0.4],
+    "mesh8x8_valiant_uniform_1flit": [0.05, 0.2, 0.3, 0.4],
+    "mesh8x8_min_adapt_uniform_1flit_sepif": [0.05, 0.2, 0.43, 0.5],
 }
 
 

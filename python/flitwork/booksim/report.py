@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from flitwork.booksim.config_file import written
+from flitwork.booksim.mapping import notes
 from flitwork.booksim.measure import Sample, Spread
 from flitwork.booksim.settings import Settings
 
@@ -64,7 +65,7 @@ def as_json(settings: Settings, samples: Sequence[Sample], unstable: str) -> dic
         "classes": [{**numbers, **lengths, "hops": _hops(samples)}],
         "not_measured": list(UNMEASURED),
         "settings": {name: written(one.value) for name, one in settings.given.items()},
-        "notes": settings.notes(),
+        "notes": notes(settings),
         "runs": [_run(sample) for sample in samples],
     }
 

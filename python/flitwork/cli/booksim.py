@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from flitwork.booksim import report
+from flitwork.booksim.mapping import notes
 from flitwork.booksim.measure import Sample, plan, samples
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings, read_settings
@@ -49,7 +50,7 @@ def booksim(
     if as_plan:
         typer.echo(plan(settings, Phases.of(settings), settings["seed"]).json)
         return
-    for line in settings.notes():
+    for line in notes(settings):
         note(f"[yellow]note[/]: {line}")
     reason = _run_and_print(settings, files, overrides, as_json)
     if reason:
