@@ -169,6 +169,7 @@ def curve(
     workload: Workload,
     loads: Sequence[float] | None = None,
     *,
+    background: Workload | None = None,
     seeds: Sequence[int] = (1, 2, 3),
     resolution: float = 0.01,
     capacity: float | None = None,
@@ -189,8 +190,8 @@ def curve(
     below saturation and the lowest above it three more are run, until the two are less than ``resolution`` times
     the capacity apart; 0 adds none. Each run is measured as ``steady`` says (``steady={"relative_ci": 0.01}``), or in a
     fixed window where ``warmup_cycles`` or ``measurement_cycles`` is given. With ``out`` every finished run is stored
-    there at once, and the same call continues after an interruption. ``engine`` and ``scheduler`` are those of
-    :func:`flitwork.sweep`.
+    there at once, and the same call continues after an interruption. ``background`` runs beside the workload in every
+    run, at its own load. ``engine`` and ``scheduler`` are those of :func:`flitwork.sweep`.
     """
     capacity, top = _limits(network, workload, capacity)
     grid = _loads(loads, top)
@@ -202,8 +203,8 @@ def curve(
         run["steady"] = {}
 
     def sweep_loads(values: Sequence[float]) -> pd.DataFrame:
-        def at(**axis: float) -> tuple[Network, Workload]:
-            return network, Workload({**workload.spec, "offered_load": axis[LOAD]})
+        def at(**axis: float) -> tuple[Network, Workload, Workload | None]:
+            return network, Workload({**workload.spec, "offered_load": axis[LOAD]}), background
 
         where: dict[str, Any] = {"out": out, "jobs": jobs, "engine": engine, "scheduler": scheduler, "watcher": watcher}
         where[LOAD] = values

@@ -29,6 +29,7 @@ def steady(
     network: Network,
     workload: Workload,
     *,
+    background: Workload | None = None,
     seeds: Sequence[int] = (1,),
     out: str | Path | None = None,
     jobs: int | None = None,
@@ -42,11 +43,12 @@ def steady(
     >>> fw.steady(fw.Torus(8, 8), fw.uniform(offered_load=0.2), relative_ci=0.01, seeds=range(1, 6))
 
     ``status`` says how it ended: ``complete``, ``saturated`` or ``not_converged``. With ``out`` finished runs are kept
-    there and not computed again. ``engine`` and ``scheduler`` are those of :func:`flitwork.sweep`.
+    there and not computed again. ``background`` runs beside the workload and is measured on its own. ``engine`` and
+    ``scheduler`` are those of :func:`flitwork.sweep`.
     """
     run: RunOptions = {"steady": dict(options)}
     return sweep(
-        lambda: (network, workload),
+        lambda: (network, workload, background),
         seeds=seeds,
         out=out,
         jobs=jobs,

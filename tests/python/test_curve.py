@@ -115,6 +115,13 @@ def test_bad_values_are_refused_by_name(arguments: dict[str, object], field: str
         fw.curve(NET, WORK, **arguments)  # type: ignore[arg-type]
 
 
+def test_a_background_takes_what_it_takes(curve: fw.Curve) -> None:
+    beside = fw.uniform(offered_load=0.4, packet_flits=4)
+    found = fw.curve(NET, WORK, background=beside, seeds=[1], resolution=0.05, steady=QUICK)
+    assert found.saturation[1] == pytest.approx(curve.saturation[1] - 0.4, abs=0.1)
+    assert set(found.table["background_offered_load_flits_per_cycle"].round(1)) == {0.4}
+
+
 def test_a_schedule_has_no_load() -> None:
     with pytest.raises(fw.ConfigError, match="traffic at an offered load"):
         fw.curve(NET, fw.all_to_all())
