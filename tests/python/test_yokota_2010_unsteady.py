@@ -11,7 +11,8 @@ from flitwork import _core
 from flitwork.experiment import expand, load_study
 from flitwork.spec import to_json
 from flitwork.studies import published
-from flitwork.studies.reproduce import _check, load_claims
+from flitwork.studies.claims import load_claims
+from flitwork.studies.reproduce import _check
 from flitwork.studies.yokota_2010_unsteady import claims, measures, paths
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS
 

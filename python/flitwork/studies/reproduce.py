@@ -117,7 +117,9 @@ def reproduce(
 
 
 def _computed(module: ModuleType | None, run: StudyRun) -> list[Claim]:
-    found: list[Claim] = [] if module is None else list(module.claims(run.table))
+    if module is None:
+        return []
+    found: list[Claim] = list(module.claims(run.table))
     if hasattr(module, "claims_of_runs"):
         found += module.claims_of_runs(run.table, run.out / "points")
     return found
