@@ -50,8 +50,11 @@ def test_path_maps_show_the_destinations_of_the_kernel(pattern: str) -> None:
     network = fw.Torus(8, 8, vcs=2)
     run = fw.simulate(network, fw.burst_workload(pattern, packets=1), packets=True)
     sent = run.packets
-    assert [paths.destination(pattern, int(s), 6) for s in sent["source"]] == list(sent["destination"])
-    assert {vc for _, _, vc in paths.channels(pattern, 8)} == {0, 1, 2}
+    assert [paths.destination(pattern, int(s), 6) for s in sent["src"]] == list(sent["dst"])
+    used = paths.channels(pattern, 8)
+    assert sum(used.values()) == sent["hops"].sum()
+    wraps = {(x, port) for x, port in ((7, 0), (0, 1))}
+    assert all(vc >= 1 for router, port, vc in used if (router % 8, port) in wraps)
 
 
 def curve(accepted: Callable[[float], float], latency: float = 100.0) -> pd.DataFrame:
@@ -125,15 +128,19 @@ def test_claims_about_sizes() -> None:
 
 
 def test_dimension_order_keeps_within_its_bound(tmp_path: Path) -> None:
+    # As many ways as fit the bound share one channel, so the slowest of them cannot get more at any offered load. The
+    # critical load is where the mean over all terminals bends, which those that avoid the channel can put off.
     study = load_study(FOLDER / "study.toml")
     (steady,) = (e for e in study.experiments if e.id == "steady")
     assert isinstance(steady.zip, list)
     alone = {name: values[:1] for name, values in steady.zip[0].items()}
-    grid = {**steady.quick.grid, "pattern": ["transpose", "bit_complement"]}
+    grid = {**steady.quick.grid, "pattern": ["shuffle", "bit_complement"]}
     quick = steady.quick.model_copy(update={"grid": grid, "zip": [alone], "seeds": [1]})
     run = fw.run_study(
         study.model_copy(update={"experiments": [steady.model_copy(update={"quick": quick})]}), tmp_path, quick=True
     )
     rc = measures.steady(run.table, measures.critical)
     for pattern in grid["pattern"]:
-        assert 0.05 < rc.loc[(pattern, "do")].mean() <= measures.bound(8, pattern) + 0.02, pattern
+        limit = measures.bound(8, pattern) + 0.02
+        assert 0.05 < rc.loc[(pattern, "do")].mean() <= limit, pattern
+        assert measures.rows(run.table, "steady", pattern=pattern)["slowest_share"].max() <= limit, pattern

@@ -52,13 +52,15 @@ def _panels(title: str, sharey: bool = True) -> tuple[Figure, dict[str, Axes]]:
 
 
 def _line(ax: Axes, part: pd.DataFrame, x: str, y: str, label: str, look: int, dashed: bool = False) -> None:
-    """Means over the seeds with their 95 % intervals."""
+    """Means over the seeds with their 95 % intervals; with two seeds from the lower to the higher."""
     groups = part.groupby(x)[y]
     mean = groups.mean()
+    half = groups.apply(half_width_95)
+    two = part["seed"].nunique() < 3
     ax.errorbar(
         mean.index,
         mean.to_numpy(),
-        yerr=groups.apply(half_width_95).to_numpy(),
+        yerr=[mean - groups.min(), groups.max() - mean] if two else half.to_numpy(),
         label=label,
         color=_COLOURS[look],
         marker=_MARKERS[look],
@@ -225,10 +227,13 @@ def _figure_10(results: pd.DataFrame) -> Figure:
         for i, algorithm in enumerate(("do", *ADAPTIVE)):
             of = rows_of(part, pattern=pattern, algorithm=algorithm)
             _line(ax, of, "N", "completion_cycles", algorithm, i)
-        ax.set(xscale="log", yscale="log", title=f"({name}) {PATTERNS[pattern]}", xlabel="N (network of N × N)")
+            n, cycles = of["N"].to_numpy(float), of["completion_cycles"].to_numpy(float)
+            fit = np.polyfit(n, cycles, 1)
+            ax.plot(n[[0, -1]], np.polyval(fit, n[[0, -1]]), color=_COLOURS[i], linewidth=0.8, linestyle=":")
+        ax.set(title=f"({name}) {PATTERNS[pattern]}", xlabel="N (network of N × N); dotted: least squares")
         sizes = sorted(part["N"].unique())
         ax.set_xticks(sizes, [f"{n:.0f}" for n in sizes])
-        ax.minorticks_off()
+    axes[0].set_ylim(bottom=0)
     axes[0].set_ylabel("duration [cycles]")
     axes[0].legend()
     figure.suptitle("Figure 10: size of the network, l = 10, background of 0.2 Rc")

@@ -81,6 +81,11 @@ def slowest(curve: pd.DataFrame) -> float:
     return float(curve["slowest_share"].iloc[-1])
 
 
+def fairest(curve: pd.DataFrame) -> float:
+    """The most that the slowest terminal delivers at any offered load, as a share of Rc."""
+    return float(curve["slowest_share"].max())
+
+
 @lru_cache
 def bound(n: int, pattern: str, seed: int = 1) -> float:
     """The load at which dimension order fills its most loaded channel, as a share of Rc.
