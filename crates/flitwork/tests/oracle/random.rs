@@ -10,5 +10,5 @@ pub fn mix(x: u64) -> u64 {
 
 /// `floor(bits n / 2^64)`.
 pub fn below(bits: u64, n: u64) -> u64 {
-    (u128::from(bits) * u128::from(n) >> 64) as u64
+    ((u128::from(bits) * u128::from(n)) >> 64) as u64
 }

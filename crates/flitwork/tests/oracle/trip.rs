@@ -125,10 +125,10 @@ impl Machine {
     fn part_of_the_way(&self, src: u32, dst: u32, bits: u64) -> u32 {
         let minus = self.directions(src, dst, bits);
         let mut at = src;
-        for d in 0..self.grid.dims() {
-            let way = self.hops_in(d, src, dst, minus[d]);
+        for (d, &minus) in minus.iter().enumerate() {
+            let way = self.hops_in(d, src, dst, minus);
             for _ in 0..below(mix(bits ^ (d as u64 + 1)), u64::from(way) + 1) {
-                at = self.grid.neighbour(at, 2 * d + usize::from(minus[d])).expect("it is on the way");
+                at = self.grid.neighbour(at, 2 * d + usize::from(minus)).expect("it is on the way");
             }
         }
         at

@@ -13,8 +13,8 @@ from flitwork.booksim.mapping import network as booksim_spec
 from flitwork.booksim.settings import Settings
 from flitwork.result import Result
 from flitwork.simulation import simulate
-from flitwork.spec import Mesh, Network, NetworkOptions, Spec, Torus
-from flitwork.workloads import uniform
+from flitwork.spec import Mesh, Network, NetworkOptions, Torus
+from flitwork.workloads import Spec, uniform
 
 
 def booksim_network(topology: str, setting: str = "") -> Spec:
