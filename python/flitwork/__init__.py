@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flitwork._core import __version__
 from flitwork.bound import Bound, bound
+from flitwork.burst import Burst, burst
 from flitwork.curve import Curve, curve
 from flitwork.errors import (
     ConfigError,
@@ -47,6 +48,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Bound",
+    "Burst",
     "Check",
     "ConfigError",
     "Curve",
@@ -65,6 +67,7 @@ __all__ = [
     "__version__",
     "all_to_all",
     "bound",
+    "burst",
     "burst_workload",
     "check",
     "curve",

@@ -17,7 +17,7 @@ LONGEST_FILE = 600
 LAYERS = (
     *("_core", "errors", "files", "statistics", "strict", "schema", "indices"),
     *("histogram", "workloads", "spec", "bound", "result", "schedule", "simulation"),
-    *("experiment", "plot", "steady", "curve", "booksim", "studies", "cli"),
+    *("experiment", "plot", "steady", "curve", "burst", "booksim", "studies", "cli"),
 )
 #: Imports that should not be there. Only ever take rows away.
 DEBTS = {("experiment", "plot")}

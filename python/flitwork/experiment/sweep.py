@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from flitwork.experiment.store import Store
 from flitwork.experiment.study import explained
 from flitwork.experiment.table import tidy
 from flitwork.files import writable_folder
+from flitwork.result import Result
 from flitwork.spec import Network, RunOptions, nest, simulation
 from flitwork.workloads import Workload
 
@@ -54,7 +56,6 @@ def sweep(
     others have run where simulations fail; its ``table`` has the others. ``engine="dask"`` with the address of a
     ``scheduler`` runs it on a cluster.
     """
-    runs_on = make_engine(engine, scheduler, jobs)
     values = {name: _axis(name, axis) for name, axis in axes.items()}
     seeds = _seeds(seeds)
     points = []
@@ -64,13 +65,35 @@ def sweep(
         for seed in seeds:
             spec = simulation(network, workload, {**nest("run", run or {}), "seed": seed}, background)
             points.append(Point("sweep", "sweep", params, seed, spec))
+    return run_points(points, out=out, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher).table
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Points that were simulated: a row of ``table`` for each of ``results``, in the same order."""
+
+    table: pd.DataFrame
+    results: list[Result]
+
+
+def run_points(
+    points: Sequence[Point],
+    *,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
+    watcher: Watcher | None = None,
+) -> Runs:
+    """Simulates points, as :func:`sweep` does."""
+    runs_on = make_engine(engine, scheduler, jobs)
     plans = plan_points(points)
     store = Store(writable_folder(Path(out), "out")) if out else None
     done = execute(plans, store, runs_on, watcher)
     table = tidy(plans, done.results).drop(columns="experiment", errors="ignore")
     if done.failures:
         raise SweepError(explained(done.failures, plans), done.failures, table)
-    return table
+    return Runs(table, [done.results[plan.hash] for plan in plans for _ in plan.points])
 
 
 def _axis(name: str, values: Any) -> list[Any]:

@@ -1,0 +1,105 @@
+"""``fw.burst``: trials, their mean and its interval, what is received over time, the figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import flitwork as fw
+import numpy as np
+import pytest
+
+NET = fw.Torus(4, 4, vcs=4)
+
+
+@pytest.fixture(scope="module")
+def found() -> fw.Burst:
+    return fw.burst(
+        NET,
+        "shuffle",
+        packets=[1, 8],
+        packet_flits=8,
+        trials=5,
+        background_load=0.2,
+        warmup_cycles=200,
+        delivery_window_cycles=20,
+    )
+
+
+def test_a_row_a_trial_and_a_point_a_length(found: fw.Burst) -> None:
+    assert len(found.table) == 10 and sorted(set(found.table["seed"])) == [1, 2, 3, 4, 5]
+    assert found.table["duration_cycles"].min() >= found.table["bound_cycles"].min()
+    points = found.points.set_index("packets_per_terminal").to_dict("index")
+    trials = found.table[found.table["packets_per_terminal"] == 8]["duration_cycles"]
+    assert points[8]["trials"] == 5 and trials.nunique() > 1
+    assert points[8]["mean_duration_cycles"] == trials.mean()
+    assert points[8]["mean_ci_half_width_cycles"] == pytest.approx(2.78 * trials.std() / np.sqrt(5))
+    assert points[8]["performance"] == 1000 / trials.mean()
+    assert points[1]["mean_duration_cycles"] < points[8]["mean_duration_cycles"]
+
+
+def test_trials_are_those_of_single_simulations(found: fw.Burst) -> None:
+    one = fw.simulate(
+        NET,
+        fw.burst_workload("shuffle", packets=8, packet_flits=8),
+        background=fw.uniform(offered_load=0.2, packet_flits=8),
+        seed=3,
+        warmup_cycles=200,
+    )
+    row = found.table[(found.table["packets_per_terminal"] == 8) & (found.table["seed"] == 3)].iloc[0]
+    assert row["duration_cycles"] == one.completion_cycles
+    assert row["digest"] == one.digest
+
+
+def test_deliveries_are_means_over_the_trials(found: fw.Burst) -> None:
+    table = found.deliveries[found.deliveries["packets_per_terminal"] == 8]
+    # 14 of 16 terminals send: two are fixed points.
+    assert table["mean_packets"].sum() == pytest.approx(8 * 14)
+    assert table["mean_flits"].sum() == pytest.approx(8 * 8 * 14)
+    assert (table["start_cycle"].diff().dropna() == 20).all()
+    longest = found.table[found.table["packets_per_terminal"] == 8]["duration_cycles"].max()
+    assert len(table) == longest // 20 + 1
+    assert table["mean_background_packets"].notna().all() and table["mean_background_packets"].max() > 0
+
+
+def test_without_chance_all_trials_are_one() -> None:
+    fixed = fw.burst(NET, "shuffle", packets=4, trials=3)
+    assert fixed.table["duration_cycles"].nunique() == 1 and fixed.deliveries.empty
+    assert fixed.points["mean_ci_half_width_cycles"].iloc[0] == 0
+
+
+def test_the_figure_and_the_files(found: fw.Burst, tmp_path: Path) -> None:
+    limited = fw.burst(NET, "transpose", packets=8, rate=[0.1, 0.5], trials=2)
+    assert limited.points["mean_duration_cycles"].is_monotonic_decreasing
+    assert len(found.plot(transpose=limited).axes) == 2 and len(limited.plot().axes) == 1
+    assert limited.plot().axes[0].get_xlabel() == "rate [flits/cycle/terminal]"
+    names = {path.name for path in found.save(tmp_path)}
+    assert names == {"trials.csv", "points.csv", "deliveries.csv", "burst.png", "burst.svg"}
+
+
+def test_what_is_stored_is_not_run_again(tmp_path: Path) -> None:
+    first = fw.burst(NET, "random_pairs", packets=2, trials=2, out=tmp_path)
+    files = {path.name for path in (tmp_path / "points").glob("*.parquet")}
+    more = fw.burst(NET, "random_pairs", packets=2, trials=3, out=tmp_path)
+    assert len(files) == 2 and files < {path.name for path in (tmp_path / "points").glob("*.parquet")}
+    assert more.table.head(2)["wall_seconds"].equals(first.table["wall_seconds"])
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"packets": 0}, "workload.packets"),
+        ({"packets": []}, "packets"),
+        ({"packets": [2, 2]}, "packets"),
+        ({"packets": 2, "rate": [0.1, -1.0]}, "workload.rate"),
+        ({"packets": 2, "trials": 0}, "trials"),
+        ({"packets": 2, "trials": 2.5}, "trials"),
+        ({"packets": 2, "first_seed": -1}, "first_seed"),
+        ({"packets": 2, "background_load": -0.1}, "background.offered_load"),
+        ({"packets": 2, "background_load": 0.1, "background": fw.uniform(offered_load=0.1)}, "background_load"),
+        ({"packets": 2, "parameters": {"hot": 1}}, "workload.pattern.hot"),
+    ],
+)
+def test_bad_bursts_are_named(options: dict[str, object], path: str) -> None:
+    with pytest.raises(fw.ConfigError) as caught:
+        fw.burst(NET, "shuffle", **options)  # type: ignore[arg-type]
+    assert caught.value.path.endswith(path) or path in str(caught.value)
