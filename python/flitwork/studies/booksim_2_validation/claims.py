@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from flitwork.studies.booksim_2_validation.compare import CURVE, adaptive, comparison, key, saturation
+from flitwork.studies.booksim_2_validation.compare import CURVE, comparison, key, saturation
 from flitwork.studies.claims import Claim
 
 
@@ -21,7 +21,6 @@ def claims(results: pd.DataFrame) -> list[Claim]:
     for row in saturation(points).to_dict("records"):
         found.append(Claim(id=f"{key(row)}.throughput", ours=abs(row["beyond_percent"])))
         found.append(Claim(id=f"{key(row)}.knee", ours=abs(row["knee_percent"])))
-    found.append(Claim(id="mesh-min_adapt.meant", ours=adaptive(results)))
     return found
 
 

@@ -28,7 +28,7 @@ ACCEPTED_SHARE = 0.97
 #: The second measure of saturation: the load at which the mean latency is this many times the one without traffic.
 KNEE = 3.0
 #: Experiments that measure curves.
-_CURVES = ("mesh", "torus", "patterns", "valiant", "min_adapt")
+_CURVES = ("mesh", "torus", "patterns")
 _OURS = {
     "workload": "traffic",
     "workload.packet_flits": "packet_flits",
@@ -70,17 +70,8 @@ def comparison(results: pd.DataFrame) -> pd.DataFrame:
 def ours(results: pd.DataFrame) -> pd.DataFrame:
     """Our means by curve and load, also at loads where BookSim was not run."""
     runs = results[results["experiment"].isin(_CURVES)].rename(columns=_OURS)
-    routing = runs.get("routing", pd.Series(index=runs.index, dtype=str)).fillna("dimension_order")
+    routing = runs.get("network.routing.kind", pd.Series(index=runs.index, dtype=str)).fillna("dimension_order")
     return _means(runs.astype({"packet_flits": int}).assign(routing=routing, stable=runs["status"] == "complete"))
-
-
-def adaptive(results: pd.DataFrame) -> float:
-    """How far min_adapt as meant is from BookSim's: the largest difference of the latency at a judged load [%]."""
-    points = comparison(results)
-    judged = points[points["judged"] & (points["routing"] == "min_adapt")].set_index("offered_load")
-    meant = ours(results).xs("min_adapt as meant", level="routing").droplevel(["topology", "traffic", "packet_flits"])
-    percent = 100 * (meant["latency"] / judged["latency_booksim"] - 1).dropna()
-    return float(percent.abs().max())
 
 
 def name(curve: Mapping[Any, Any]) -> str:
