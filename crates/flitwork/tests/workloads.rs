@@ -51,6 +51,12 @@ fn who_would_send_to_himself_sends_nothing() {
     let nobody = json!({ "kind": "permutation", "destinations": [0, 1, 2, 3, 4, 5, 6, 7, 8] });
     let result = run(&json!({ "network": torus(&[3, 3]), "workload": burst(&nobody, 4, 2) }));
     assert_eq!((result.packets, result.completion_cycles, result.status), (0, 0, Status::Complete));
+    // Beside a background that was there before.
+    let background = json!({ "kind": "uniform", "offered_load": 0.01, "packet_flits": 1 });
+    let spec = json!({ "network": torus(&[3, 3]), "workload": burst(&nobody, 4, 2), "background": background,
+                       "run": { "warmup_cycles": 50 } });
+    let result = run(&spec);
+    assert_eq!((result.packets, result.completion_cycles, result.status), (0, 0, Status::Complete));
 }
 
 #[test]

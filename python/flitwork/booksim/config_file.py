@@ -66,14 +66,17 @@ _TOKENS = re.compile(
 
 def read_config(path: Path) -> list[Assignment]:
     """The assignments of a file, in order; an error names the file and the line."""
+    return parse(text_of(path), str(path))
+
+
+def text_of(path: Path) -> str:
+    """What a file says. Signs that are not UTF-8 (in old comments) are replaced; elsewhere they are errors."""
     try:
-        return parse(path.read_text(encoding="utf-8"), str(path))
+        return path.read_text(encoding="utf-8-sig", errors="replace")
     except FileNotFoundError:
         raise ConfigError("file", path, "a BookSim configuration file that exists", "check the name") from None
     except IsADirectoryError:
         raise ConfigError("file", path, "a BookSim configuration file, not a folder") from None
-    except UnicodeDecodeError:
-        raise ConfigError("file", path, "text in UTF-8", "this is no BookSim configuration") from None
     except OSError as error:
         raise ConfigError("file", path, f"a file that can be read ({error.strerror or error})") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from flitwork.booksim.config_file import written
 from flitwork.booksim.keys import KEYS
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
@@ -78,11 +79,15 @@ def network(settings: Settings) -> Spec:
 
 def explained(settings: Settings, error: ConfigError) -> ConfigError:
     """An error of the specification in terms of the keys that set the field."""
-    names = [key.name for key in KEYS.values() if key.field and error.path.startswith(key.field)]
-    if not names:
+    fields = {key.field for key in KEYS.values() if key.field and error.path.startswith(key.field)}
+    if not fields:
         return error
+    names = [key.name for key in KEYS.values() if key.field == max(fields, key=len)]
     given = [name for name in names if name in settings.given] or names[:1]
-    return ConfigError(", ".join(map(settings.place, given)), error.value, error.expected, error.hint)
+    value = ", ".join(written(settings[name]) for name in given)
+    if value != error.value:
+        value = f"{value} ({error.path} = {error.value})"
+    return ConfigError(", ".join(map(settings.place, given)), value, error.expected, error.hint)
 
 
 def _routing(settings: Settings, topology: str) -> Spec:

@@ -32,28 +32,52 @@ _OTHER = ("diagonal", "asymmetric", "taper64", "badperm_yarc", "bad_dragon")
 
 def workload(settings: Settings, nodes: int) -> Spec:
     """The table ``workload`` for so many nodes."""
-    flits = _packet_flits(settings)
+    flits, mean_flits = _packet_flits(settings)
     rate = settings["injection_rate"]
-    process = settings["injection_process"]
-    if process != "bernoulli":
-        raise settings.error("injection_process", "bernoulli", "flitwork has no bursts yet")
-    common = {"packet_flits": flits, "offered_load": rate if settings["injection_rate_uses_flits"] else rate * flits}
+    common = {
+        "packet_flits": flits,
+        "offered_load": rate if settings["injection_rate_uses_flits"] else rate * mean_flits,
+        "process": _process(settings),
+    }
     pattern = _pattern(settings, nodes)
     if pattern["kind"] == "uniform":
         return {"kind": "uniform", "include_self": True, **common}
     return {"kind": "traffic", "pattern": pattern, **common}
 
 
-def _packet_flits(settings: Settings) -> int:
+def _packet_flits(settings: Settings) -> tuple[int | list[Spec], float]:
+    """``packet_flits`` and its mean: one length, or a mixture with ``packet_size_rate`` as its weights."""
     sizes = numbers(settings["packet_size"], int)
     if sizes is None:
         raise settings.error("packet_size", "a whole number of flits, or {{sizes}}")
     weights = numbers(settings["packet_size_rate"], int)
     if weights is None or len(weights) not in (1, len(sizes)) or min(weights) < 1:
         raise settings.error("packet_size_rate", f"a weight of at least 1 for each of {len(sizes)} packet sizes")
-    if len(sizes) > 1:
-        raise settings.error("packet_size", "one size", "flitwork has no mixtures of lengths yet")
-    return int(sizes[0])
+    if len(sizes) == 1:
+        return sizes[0], sizes[0]
+    weights = weights * len(sizes) if len(weights) == 1 else weights
+    mean = sum(size * weight for size, weight in zip(sizes, weights, strict=True)) / sum(weights)
+    return [{"flits": size, "share": float(w)} for size, w in zip(sizes, weights, strict=True)], mean
+
+
+def _process(settings: Settings) -> Spec:
+    """When packets are created: ``bernoulli``, ``on_off``, or ``on_off(alpha,beta)``."""
+    value = settings["injection_process"]
+    name, arguments = (value.name, value.arguments) if isinstance(value, Call) else (value, ())
+    if name == "bernoulli" and not arguments:
+        return {"kind": "bernoulli"}
+    keys = ("burst_alpha", "burst_beta", "burst_r1")
+    if name != "on_off" or len(arguments) > len(keys):
+        near = did_you_mean(name, ("bernoulli", "on_off"))
+        raise settings.error("injection_process", "bernoulli, on_off or on_off(alpha,beta)", near)
+    found = []
+    for i, key in enumerate(keys):
+        one, where = (arguments[i], "injection_process") if i < len(arguments) else (settings[key], key)
+        if not isinstance(one, (int, float)) or not (one < 0 if key == "burst_r1" else 0 < one <= 1):
+            expected = "-1.0: the rate in bursts follows" if key == "burst_r1" else "more than 0 and at most 1"
+            raise settings.error(where, f"{key} {expected}")
+        found.append(one)
+    return {"kind": "on_off", "mean_burst_cycles": 1 / found[1], "mean_idle_cycles": 1 / found[0]}
 
 
 def _pattern(settings: Settings, nodes: int) -> Spec:

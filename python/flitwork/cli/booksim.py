@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 
 from flitwork.booksim import report
+from flitwork.booksim.config_file import text_of
 from flitwork.booksim.mapping import notes
 from flitwork.booksim.measure import Sample, plan, samples
 from flitwork.booksim.phases import Phases
@@ -80,7 +80,7 @@ def _run_and_print(settings: Settings, files: list[Path], overrides: list[str], 
 def _print_configuration(files: list[Path], overrides: list[str]) -> None:
     for file in files:
         print(f"BEGIN Configuration File: {file}")
-        sys.stdout.write(file.read_text(encoding="utf-8").rstrip("\n") + "\n")
+        print(text_of(file).rstrip("\n"))
         print(f"END Configuration File: {file}")
     for text in overrides:
         print(f"OVERRIDE Parameter: {text}")

@@ -290,6 +290,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
 
     /// Whether the run is over.
     fn is_done(&mut self) -> bool {
+        if self.env.now < self.terminals.start() {
+            return false; // A workload without anything to send is over when it starts.
+        }
         if let Some(program) = self.terminals.program() {
             return program.is_complete();
         }
@@ -313,6 +316,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let last = self.terminals.is_open_loop().then(|| self.env.measurement.end - 1);
         let next = self.terminals.next_turn(self.env.now).or(last.filter(|&end| end > self.env.now))?;
         let mut next = next.min(self.phases.next_check());
+        if self.env.now < self.terminals.start() {
+            next = next.min(self.terminals.start());
+        }
         if let Some(links) = &self.links {
             next = next.min(links.window_end(self.env.now));
         }
