@@ -112,7 +112,15 @@ impl Terminals {
 
     /// What was created in `window` and no controller has taken: of an open-loop workload, and of the background.
     pub fn untaken(&self, window: Range<u64>) -> (Untaken, Untaken) {
-        self.queues.untaken(window)
+        let (mut work, mut background) = self.queues.untaken(window.clone());
+        // Second halves whose first half a controller has taken.
+        for job in self.controllers.iter().filter_map(|c| c.job.as_ref()) {
+            if job.created.is_some_and(|created| window.contains(&created)) {
+                let untaken = if job.background { &mut background } else { &mut work };
+                untaken.flits += u64::from(job.flits_left) + u64::from(job.second_half);
+            }
+        }
+        (work, background)
     }
 
     /// Whether all traffic has moved on to packets created at or after `end`.
