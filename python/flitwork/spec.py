@@ -27,6 +27,7 @@ class NetworkOptions(TypedDict, total=False):
     tie: Literal["plus", "parity", "random", "split"]
     classes: Literal["entered", "crossed"]
     selection: Literal["most_credits", "random", "round_robin", "all"]
+    productive: Literal["all", "first"]
     misroutes: int
     patience_cycles: int
     information: Literal["cross", "local", "none"]
@@ -63,6 +64,7 @@ class RunOptions(TypedDict, total=False):
     measurement_cycles: int
     max_cycles: int
     watchdog_cycles: int
+    deadlock_check: bool
     memory_limit_mb: int
     steady: Mapping[str, Any]
     packets: bool

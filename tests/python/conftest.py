@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,9 @@ REPOSITORY = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "flitwork"]
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# A shell starts what it runs in the background with SIGINT ignored, and children inherit that: tests of Ctrl-C need it back.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: A study of a few small simulations.
 STUDY = """

@@ -359,17 +359,19 @@ def test_patterns() -> None:
 def test_routings() -> None:
     ours = {"dor": "dimension_order", "dim_order": "dimension_order", "xy_yx": "o1turn"}
     for theirs in ("dor", "dim_order", "xy_yx", "romm", "valiant", "min_adapt"):
-        # Without it min_adapt is refused: a packet behind another one in a shared buffer cannot ask to escape.
-        found = planned(f"{SMALL} wait_for_tail_credit = 1; routing_function = {theirs};")["network"]["routing"]
+        found = planned(f"{SMALL} routing_function = {theirs};")["network"]["routing"]
         assert (found["kind"], found["tie"]) == (ours.get(theirs, theirs), "random")
     for theirs in ("dim_order", "valiant", "min_adapt"):
-        torus = f"{SMALL} wait_for_tail_credit = 1; topology = torus;"
-        routing = planned(f"{torus} routing_function = {theirs};")["network"]["routing"]
+        routing = planned(f"{SMALL} topology = torus; routing_function = {theirs};")["network"]["routing"]
         assert routing["kind"] == ours.get(theirs, theirs)
-    waiting = f"{SMALL} wait_for_tail_credit = 1; routing_function = min_adapt;"
-    assert planned(waiting)["network"]["routing"]["selection"] == "all"
-    (note,) = notes(settings(f"{SMALL} routing_function = min_adapt;"))
-    assert "dimension order" in note and not notes(settings(SMALL))
+    adaptive = f"{SMALL} routing_function = min_adapt;"
+    routing = planned(adaptive)["network"]["routing"]
+    assert (routing["selection"], routing["productive"]) == ("all", "first")
+    (note,) = notes(settings(adaptive))
+    assert "first productive dimension" in note and not notes(settings(SMALL))
+    _, note = notes(settings(f"{adaptive} topology = torus;"))
+    assert "can deadlock" in note
+    assert len(notes(settings(f"{adaptive} topology = torus; wait_for_tail_credit = 1;"))) == 1
 
 
 def test_rates_and_channels() -> None:

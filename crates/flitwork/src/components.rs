@@ -59,7 +59,7 @@ const ROUTINGS: &[Component] = &[
     component(
         "min_adapt",
         "minimal adaptive, with an escape network that is not left again",
-        "order, tie, selection",
+        "order, tie, selection, productive",
         "Dally and Towles 2004, section 14.2",
     ),
     component(

@@ -103,7 +103,7 @@ impl Plan {
         check_router(&spec.network, &grid, &params)?;
         let estimated_memory_bytes = memory::estimate(&spec, &params);
         memory::check(&spec, &grid, estimated_memory_bytes)?;
-        routing::check(&spec.network, &grid, &routing)?;
+        routing::check(&spec.network, &grid, &routing, spec.run.deadlock_check)?;
         let Sent { workload, background, start_cycle } = workload::resolve(&mut spec, &grid, &params)?;
         run::check(&mut spec.run, &workload, start_cycle)?;
         Ok(Plan { spec, grid, routing, workload, background, start_cycle, params, estimated_memory_bytes })

@@ -111,19 +111,26 @@ fn scheme(spec: &RoutingSpec, grid: &Grid) -> Arc<dyn Scheme> {
         }
         RoutingSpec::Valiant { .. } => Arc::new(TwoPhase::new(grid, order, Intermediate::Anywhere)),
         RoutingSpec::Romm { .. } => Arc::new(TwoPhase::new(grid, order, Intermediate::OnTheWay)),
-        RoutingSpec::MinAdapt { selection, .. } => Arc::new(MinAdapt::new(grid, order, *selection)),
+        RoutingSpec::MinAdapt { selection, productive, .. } => {
+            Arc::new(MinAdapt::new(grid, order, *selection, *productive))
+        }
         RoutingSpec::O1Turn { .. } => Arc::new(O1Turn::new(grid, order)),
     }
 }
 
 /// Refuses a routing without the virtual channels that it needs, and one that can deadlock.
-pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing) -> Result<()> {
+pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing, deadlock_check: bool) -> Result<()> {
+    if let Routing::Scheme(scheme) = routing {
+        check_vcs(network, scheme.as_ref())?;
+    }
+    if !deadlock_check {
+        return Ok(());
+    }
     let cycle = match routing {
         Routing::DimensionOrder(order) => {
             routing::check_deadlock_free(grid, order, if needs_dateline(grid) { 2 } else { 1 }).err()
         }
-        Routing::Scheme(scheme) => {
-            check_vcs(network, scheme.as_ref())?;
+        Routing::Scheme(_) => {
             let buffers = match network.router.switching {
                 Switching::VirtualCutThrough => Buffers::WholePackets,
                 Switching::Wormhole if network.router.wait_for_tail_credit => Buffers::OnePacket,

@@ -4,9 +4,10 @@
 //! two dateline classes on a torus). A packet that has taken an escape channel stays in the escape network up to its destination, so
 //! only the escape channels' own dependencies matter. As BookSim 2's `min_adapt` does it, the default is to ask for everything at
 //! once (W. J. Dally and B. Towles, Principles and Practices of Interconnection Networks, 2004, section 14.2).
+//! With [`Productive::First`] the adaptive channels are those of one direction alone: what BookSim 2 runs under that name.
 
 use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of, productive, still_crosses};
-use super::{DimensionOrder, Selection, classes, tie_starts};
+use super::{DimensionOrder, Productive, Selection, classes, tie_starts};
 use crate::topology::{Coords, Grid};
 
 /// Minimal adaptive routing.
@@ -16,13 +17,15 @@ pub struct MinAdapt {
     pub order: DimensionOrder,
     /// Which port is asked for.
     pub selection: Selection,
+    /// Which directions the adaptive channels lead in.
+    pub productive: Productive,
     escapes: u8,
 }
 
 impl MinAdapt {
     /// For a network.
-    pub fn new(grid: &Grid, order: DimensionOrder, selection: Selection) -> Self {
-        MinAdapt { order, selection, escapes: classes(grid) }
+    pub fn new(grid: &Grid, order: DimensionOrder, selection: Selection, productive: Productive) -> Self {
+        MinAdapt { order, selection, productive, escapes: classes(grid) }
     }
 }
 
@@ -49,8 +52,13 @@ impl Scheme for MinAdapt {
             (Some(set), Some(port)) if port as usize / 2 == d => set,
             _ => u8::from(self.escapes > 1 && grid.wraps(d) && still_crosses(header, at, to, d)),
         };
-        let ports = if escaped.is_some() { 0 } else { productive(grid, header, at, to) };
-        Choice { ports, set: self.escapes, escape: Some((port_of(header, d) as u8, class)), ..Choice::default() }
+        let first = port_of(header, d);
+        let ports = match self.productive {
+            _ if escaped.is_some() => 0,
+            Productive::All => productive(grid, header, at, to),
+            Productive::First => 1 << first,
+        };
+        Choice { ports, set: self.escapes, escape: Some((first as u8, class)), ..Choice::default() }
     }
 
     fn selection(&self) -> Selection {

@@ -19,6 +19,17 @@ pub enum Selection {
     All,
 }
 
+/// Which of the productive ports minimal adaptive routing offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Productive {
+    /// All of them.
+    #[default]
+    All,
+    /// The one that dimension order would take. What BookSim 2's `min_adapt` comes to: its set of offers keeps one for each priority.
+    First,
+}
+
 /// What Cross-Line routing knows of the queues along a row or column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

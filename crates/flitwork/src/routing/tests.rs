@@ -16,7 +16,8 @@ fn schemes(grid: &Grid, tie: Tie) -> Vec<(&'static str, Arc<dyn Scheme>)> {
         ("cross_line", Arc::new(CrossLine::new(grid, order(), Information::Cross, 1))),
         ("valiant", Arc::new(TwoPhase::new(grid, order(), Intermediate::Anywhere))),
         ("romm", Arc::new(TwoPhase::new(grid, order(), Intermediate::OnTheWay))),
-        ("min_adapt", Arc::new(MinAdapt::new(grid, order(), Selection::All))),
+        ("min_adapt", Arc::new(MinAdapt::new(grid, order(), Selection::All, Productive::All))),
+        ("min_adapt_first", Arc::new(MinAdapt::new(grid, order(), Selection::All, Productive::First))),
         ("o1turn", Arc::new(O1Turn::new(grid, order()))),
     ]
 }
@@ -116,6 +117,8 @@ fn an_escape_network_needs_buffers_of_one_packet_under_wormhole() {
     for name in ["duato", "min_adapt"] {
         assert_eq!(cycle_of(&Grid::mesh(&[6]), name, Tie::Parity, Buffers::Shared), None, "{name}");
     }
+    assert!(cycle_of(&Grid::torus(&[5]), "min_adapt_first", Tie::Parity, Buffers::Shared).is_some());
+    assert_eq!(cycle_of(&Grid::mesh(&[4, 4]), "min_adapt_first", Tie::Parity, Buffers::Shared), None);
     for name in ["crossings", "cross_line", "valiant", "romm", "o1turn"] {
         assert_eq!(cycle_of(&Grid::torus(&[5, 4]), name, Tie::Parity, Buffers::Shared), None, "{name}");
     }

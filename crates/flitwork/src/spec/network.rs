@@ -1,7 +1,7 @@
 //! The network: topology, routing, router, channels, terminals.
 
 use crate::router::AllocatorSpec;
-use crate::routing::{Information, Selection, Tie};
+use crate::routing::{Information, Productive, Selection, Tie};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -161,6 +161,9 @@ pub enum RoutingSpec {
         /// Which of several ports a packet asks for. Default: all.
         #[serde(default = "all")]
         selection: Selection,
+        /// Which productive ports are offered; first: the dimension-order one alone, which is what BookSim 2 runs. Default: all.
+        #[serde(default)]
+        productive: Productive,
     },
     /// O1TURN: dimension order, forwards or backwards, by a coin for each packet.
     #[serde(rename = "o1turn")]

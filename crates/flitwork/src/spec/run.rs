@@ -28,6 +28,10 @@ pub struct RunSpec {
     /// Cycles without any flit moving, with flits in the network, after which a deadlock is looked for [cycles], at least 1.
     /// Default: 10000.
     pub watchdog_cycles: u64,
+    /// Refuse a network whose packets could wait for each other for ever. Without it such a run goes on until the watchdog finds that
+    /// they do. Default: true.
+    #[serde(skip_serializing_if = "is_true")]
+    pub deadlock_check: bool,
     /// Memory that the simulation may take [MB]. Default (0): three quarters of what the machine has.
     pub memory_limit_mb: u64,
     /// Open loop: detect the warm-up and measure until the mean latency is known well enough. Without this table: fixed
@@ -37,6 +41,11 @@ pub struct RunSpec {
     pub steady: Option<SteadySpec>,
     /// What to record besides the summary.
     pub record: RecordSpec,
+}
+
+/// What is left out of a plan, so that only plans that say otherwise have another hash.
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 /// Default of warm-up and measurement [cycles].
@@ -63,6 +72,7 @@ impl Default for RunSpec {
             measurement_cycles: None,
             max_cycles: 0,
             watchdog_cycles: 10_000,
+            deadlock_check: true,
             memory_limit_mb: 0,
             steady: None,
             record: RecordSpec::default(),

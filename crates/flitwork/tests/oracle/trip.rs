@@ -3,7 +3,7 @@
 use super::machine::{Machine, Packet};
 use super::random::{below, mix};
 use super::router::VcId;
-use flitwork::routing::Tie;
+use flitwork::routing::{Productive, Tie};
 use flitwork::spec::RoutingSpec;
 use std::ops::Range;
 
@@ -203,14 +203,15 @@ impl Machine {
                 let class = usize::from(self.walk_crosses(trip.start, first, trip.target));
                 (vec![way(first, self.equal_set(c * trip.mode + class, 2 * c))], None, vec![])
             }
-            RoutingSpec::MinAdapt { .. } => {
+            RoutingSpec::MinAdapt { productive: offered, .. } => {
                 let by_escape = came_from_network && came_by.1 < c;
                 let class = if by_escape && came_by.0 / 2 == first / 2 {
                     came_by.1
                 } else {
                     usize::from(self.walk_crosses(here, first, trip.target))
                 };
-                let adaptive: Vec<Way> = productive.iter().map(|&p| way(p, self.escape_set(c, c))).collect();
+                let offered = if offered == Productive::First { vec![first] } else { productive.clone() };
+                let adaptive: Vec<Way> = offered.iter().map(|&p| way(p, self.escape_set(c, c))).collect();
                 (if by_escape { vec![] } else { adaptive }, Some(way(first, self.escape_set(class, c))), vec![])
             }
         };

@@ -1,7 +1,7 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
 use super::{channel, router, sizes, terminal, topology};
-use flitwork::routing::{Information, Selection, Tie};
+use flitwork::routing::{Information, Productive, Selection, Tie};
 use flitwork::spec::{DatelineClasses, NetworkSpec, RouterSpec, RoutingSpec, Switching, TopologySpec, VcPolicy};
 use proptest::prelude::*;
 
@@ -43,8 +43,9 @@ fn routing() -> impl Strategy<Value = RoutingSpec> {
         }),
         (order(), tie()).prop_map(|(order, tie)| RoutingSpec::Valiant { order, tie }),
         (order(), tie()).prop_map(|(order, tie)| RoutingSpec::Romm { order, tie }),
-        (order(), tie(), selection())
-            .prop_map(|(order, tie, selection)| { RoutingSpec::MinAdapt { order, tie, selection } }),
+        (order(), tie(), selection(), prop_oneof![2 => Just(Productive::All), 1 => Just(Productive::First)]).prop_map(
+            |(order, tie, selection, productive)| RoutingSpec::MinAdapt { order, tie, selection, productive }
+        ),
         (order(), tie()).prop_map(|(order, tie)| RoutingSpec::O1Turn { order, tie }),
     ]
 }
