@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import flitwork as fw
@@ -13,7 +13,7 @@ from flitwork.spec import to_json
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.reproduce import _check
-from flitwork.studies.yokota_2010_unsteady import claims, measures, paths
+from flitwork.studies.yokota_2010_unsteady import claims, measures, paths, sensitivity, windows
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS
 
 FOLDER = published()["yokota-2010-unsteady"].folder
@@ -83,14 +83,44 @@ def test_numbers_of_a_curve() -> None:
     assert measures.npm(steady) == pytest.approx(0.125 / 100 * (0.125 + 0.0125) / 2)
 
 
+def trials(*packets: Sequence[float], window: int = 10) -> windows.Trials:
+    return windows.Trials(window, np.array(packets, dtype=float))
+
+
+ONE_PEAK = [0, 1, 2, 3, 4, 4, 3, 2, 1, 0]
+TWO_PEAKS = [1, 4, 3, 1, 1, 1, 3, 4, 1, 0]
+
+
 def test_shapes_over_time() -> None:
-    start = np.arange(10) * 10
-    one, later = np.array([0, 1, 2, 3, 4, 4, 3, 2, 1, 0.0]), np.array([1, 4, 3, 1, 1, 1, 3, 4, 1, 0.0])
-    assert measures.dip(one) == 1
-    assert measures.dip(later) > 1.5
-    same = measures.shape(start * 5, one * 7)
-    assert measures.distance(measures.shape(start, one), same) == pytest.approx(0)
-    assert measures.distance(measures.shape(start, one), measures.shape(start, later)) > 0.2
+    one, later = trials(ONE_PEAK), trials(TWO_PEAKS)
+    assert windows.dip(one) == 1
+    assert windows.dip(later) > 1.5
+    same = windows.shape(windows.Trials(50, one.packets * 7))
+    assert windows.distance(windows.shape(one), same) == pytest.approx(0)
+    assert windows.distance(windows.shape(one), windows.shape(later)) > 0.2
+    assert windows.end(one, 0.5) == 50
+    # What arrives later than the other ever does counts in full.
+    assert windows.largest_distance(trials([4, 0]), trials([0, 0, 0, 2])) == 1
+
+
+def test_intervals_over_trials() -> None:
+    same = trials(TWO_PEAKS, TWO_PEAKS)
+    value, ci = windows.over_trials(windows.dip, same)
+    assert value == windows.dip(same) and ci == 0
+    assert windows.over_trials(windows.dip, trials(ONE_PEAK, TWO_PEAKS))[1] > 0.1
+
+
+def test_received_of_stored_runs(tmp_path: Path) -> None:
+    network = fw.Torus(4, 4, vcs=2)
+    runs = [
+        fw.simulate(network, fw.burst_workload("uniform", packets=p), delivery_window_cycles=4, seed=p) for p in (1, 3)
+    ]
+    for run in runs:
+        run.save(tmp_path / f"{run.plan_hash}.parquet")
+    found = windows.received(pd.DataFrame({"plan_hash": [run.plan_hash for run in runs]}), tmp_path)
+    assert found.window == 4
+    assert list(found.packets.sum(axis=1)) == [run.deliveries["packets"].sum() for run in runs]
+    assert found.mean.sum() == pytest.approx(sum(run.deliveries["packets"].sum() for run in runs) / 2)
 
 
 def test_intervals_over_seeds() -> None:
@@ -116,6 +146,45 @@ def test_claims_about_lengths() -> None:
     assert found["F4.linear"] == pytest.approx(1, abs=0.01)
     assert found["F4.slope-shfl"] == pytest.approx(2) and found["F4.slope-brot"] == pytest.approx(1)
     assert found["F4.background"] == pytest.approx(1, abs=0.02)
+
+
+def test_claims_about_packets_over_time() -> None:
+    # Series of do, dp, df, cl for two patterns in which they should be alike, then for two in which they should not.
+    alike, other = trials([8, 2]), trials([6, 4])
+    assert claims._different_over_alike(*[alike] * 3, other, *[alike] * 4, *([trials([2, 8])] + [alike] * 3) * 2) == (
+        pytest.approx(0.6 / 0.2)
+    )
+    series = [trials(ONE_PEAK)] * 3 + [trials(ONE_PEAK), trials(ONE_PEAK), trials(TWO_PEAKS)]
+    worst = windows.distance(windows.shape(trials(ONE_PEAK)), windows.shape(trials(TWO_PEAKS)))
+    assert claims._worst_shape(*series) == pytest.approx(worst)
+
+
+def test_sensitivity_table() -> None:
+    def duration(pattern: str, algorithm: str, length: float) -> float:
+        return length * (40 if algorithm == "do" and pattern == "bit_reverse" else 20)
+
+    burst = bursts(duration, "l", [10, 50]).assign(experiment="sensitivity")
+    names = ["this study", "other queue", "other ties"]
+    one = curve(lambda r: r)
+    curves = [
+        one.assign(pattern=p, algorithm=a, accepted_share=one["share"].clip(upper=0.2 + 0.1 * i))
+        for p in PATTERNS
+        for i, a in enumerate(ALGORITHMS)
+    ]
+    steady = pd.concat(curves).assign(experiment="sensitivity-steady")
+    other = steady.assign(accepted_share=steady["accepted_share"] ** 2)
+    table = sensitivity.table(
+        pd.concat(
+            [burst.assign(reading=name) for name in names]
+            + [steady.assign(reading="this study"), other.assign(reading="other ties")]
+        )
+    )
+    assert list(table.index) == names
+    assert table.loc["this study", "F8 brev: do/others"] == pytest.approx(2, rel=0.01)
+    # A reading about bursts alone has the steady state of the first.
+    by_rc = table["F9b correlation"]
+    assert by_rc["other queue"] == by_rc["this study"] != by_rc["other ties"]
+    assert table.loc["this study", "F2 df: kept at Rc"] == 1
 
 
 def test_claims_about_sizes() -> None:

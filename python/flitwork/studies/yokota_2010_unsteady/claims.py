@@ -8,10 +8,16 @@ import numpy as np
 import pandas as pd
 
 from flitwork.studies.claims import Claim
-from flitwork.studies.yokota_2010_unsteady import measures
+from flitwork.studies.yokota_2010_unsteady import measures, windows
 from flitwork.studies.yokota_2010_unsteady.measures import ADAPTIVE, ALGORITHMS, PATTERNS, by_seed, over_seeds, rows
+from flitwork.studies.yokota_2010_unsteady.windows import Trials
 
 _LINEAR_FROM = 10
+#: Lengths of the bursts whose shapes are compared (figure 5).
+_LENGTHS = (10, 50, 100)
+#: Patterns in which the algorithms deliver alike over time, and in which they do not (figure 7).
+_ALIKE = ("transpose", "random_pairs")
+_DIFFERENT = ("shuffle", "bit_rotation")
 
 
 def claims(results: pd.DataFrame) -> list[Claim]:
@@ -28,21 +34,44 @@ def claims(results: pd.DataFrame) -> list[Claim]:
 
 def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
     """The claims about packets received over time: they need the stored runs."""
-    scaled = _shapes_by_length(results, points)
-    alike = [_spread(results, points, pattern) for pattern in ("transpose", "random_pairs")]
-    differ = [_spread(results, points, pattern) for pattern in ("shuffle", "bit_rotation")]
-    dips = {
-        algorithm: min(
-            measures.dip(measures.received(rows(results, "windows", algorithm=algorithm, l=length), points)[1])
-            for length in (50, 100)
-        )
-        for algorithm in ("dp", "df")
+    by_length = {
+        (algorithm, length): windows.received(rows(results, "windows", algorithm=algorithm, l=length), points)
+        for algorithm in ALGORITHMS
+        for length in _LENGTHS
     }
-    return [
-        Claim(id="F5.scaling", ours=max(scaled)),
-        *(Claim(id=f"F5.dip-{algorithm}", ours=value) for algorithm, value in dips.items()),
-        Claim(id="F7.patterns", ours=min(differ) > max(alike), note=f"{min(differ):.2f} over {max(alike):.2f}"),
+    by_pattern = [
+        windows.received(rows(results, "bursts", algorithm=algorithm, pattern=pattern), points)
+        for pattern in (*_ALIKE, *_DIFFERENT)
+        for algorithm in ALGORITHMS
     ]
+    return [
+        _claim("F5.scaling", windows.over_trials(_worst_shape, *by_length.values())),
+        *(
+            _claim(f"F5.dip-{a}", windows.over_trials(_smallest_dip, by_length[a, 50], by_length[a, 100]))
+            for a in ("dp", "df")
+        ),
+        _claim("F7.patterns", windows.over_trials(_different_over_alike, *by_pattern)),
+    ]
+
+
+def _worst_shape(*series: Trials) -> float:
+    """The largest distance of the shapes at l = 50 and 100 from that at l = 10; three series for each algorithm."""
+    shapes = [windows.shape(one) for one in series]
+    step = len(_LENGTHS)
+    return max(
+        windows.distance(shapes[i], longer) for i in range(0, len(shapes), step) for longer in shapes[i + 1 : i + step]
+    )
+
+
+def _smallest_dip(*series: Trials) -> float:
+    return min(windows.dip(one) for one in series)
+
+
+def _different_over_alike(*series: Trials) -> float:
+    """The lesser difference between algorithms where they should differ, over the greater where they should not."""
+    step = len(ALGORITHMS)
+    spread = [windows.largest_distance(*series[i : i + step]) for i in range(0, len(series), step)]
+    return min(spread[len(_ALIKE) :]) / max(spread[: len(_ALIKE)])
 
 
 def _bounds(results: pd.DataFrame) -> list[Claim]:
@@ -195,26 +224,6 @@ def _adaptive_spread(durations: pd.Series[float]) -> float:
     """Longest over shortest duration of the adaptive algorithms in the largest network."""
     by_n = durations.unstack("N")
     return _largest_over_smallest(by_n[by_n.columns.max()][list(ADAPTIVE)])
-
-
-def _shapes_by_length(results: pd.DataFrame, points: Path) -> list[float]:
-    """Distances of the shapes at l = 50 and 100 from that at l = 10, for each algorithm."""
-    found = []
-    for algorithm in ALGORITHMS:
-        at = {
-            length: measures.shape(*measures.received(rows(results, "windows", algorithm=algorithm, l=length), points))
-            for length in (10, 50, 100)
-        }
-        found += [measures.distance(at[10], at[50]), measures.distance(at[10], at[100])]
-    return found
-
-
-def _spread(results: pd.DataFrame, points: Path, pattern: str) -> float:
-    """The largest distance between what two algorithms deliver over the same time, as a share of the packets."""
-    curves = [measures.received(rows(results, "bursts", algorithm=a, pattern=pattern), points)[1] for a in ALGORITHMS]
-    longest = max(len(curve) for curve in curves)
-    shares = [np.pad(curve, (0, longest - len(curve))) / curve.sum() for curve in curves]
-    return max(measures.distance(a, b) for a in shares for b in shares)
 
 
 def _claim(key: str, found: tuple[float, float], note: str = "") -> Claim:

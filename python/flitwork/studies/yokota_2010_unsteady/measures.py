@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import pandas as pd
 
 from flitwork import _core, indices
 from flitwork.bound import Bound
-from flitwork.result import Result
 from flitwork.spec import Torus, simulation, to_json
 from flitwork.workloads import traffic
 
@@ -33,8 +31,6 @@ PATTERNS = {
 }
 _CELL = ["pattern", "algorithm"]
 _DRAWS = 200
-#: Around here the slowest of many terminals decide, and few packets are left to count.
-_BULK = (0.1, 0.9)
 
 BySeed = pd.DataFrame
 
@@ -126,41 +122,3 @@ def over_seeds(statistic: Callable[..., float], *tables: BySeed) -> tuple[float,
         drawn.append(float(statistic(*(pick.mean(axis=1) for pick in picks))))
     low, high = np.nanquantile(drawn, [0.025, 0.975])
     return value, float(high - low) / 2
-
-
-def received(part: pd.DataFrame, points: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Start of each window [cycles] and packets received in it, mean over the runs in ``part``."""
-    runs = [Result.load(points / f"{key}.parquet").deliveries for key in part["plan_hash"]]
-    longest = max(runs, key=len)
-    counts = np.zeros((len(runs), len(longest)))
-    for i, run in enumerate(runs):
-        counts[i, : len(run)] = run["packets"]
-    return longest["start_cycle"].to_numpy(), counts.mean(axis=0)
-
-
-def shape(start: np.ndarray[Any, Any], counts: np.ndarray[Any, Any], bins: int = 20) -> np.ndarray[Any, Any]:
-    """The share of packets received in each of ``bins`` equal parts of the time until 99 % have arrived."""
-    total = np.concatenate(([0.0], np.cumsum(counts))) / counts.sum()
-    edges = np.append(start, 2 * start[-1] - start[-2] if len(start) > 1 else start[-1] + 1).astype(float)
-    end = float(np.interp(0.99, total, edges))
-    return np.diff(np.interp(np.linspace(0, end, bins + 1), edges, total))
-
-
-def distance(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:
-    """Total variation between two shapes: the share of packets that would have to arrive at another time."""
-    return float(np.abs(a - b).sum() / 2)
-
-
-def dip(counts: np.ndarray[Any, Any]) -> float:
-    """How far the packets a window rise again after they fell: the lower of two peaks over the valley between them.
-
-    1 where there is one peak only. Windows are averaged in threes, without the first and the last tenth of the packets.
-    """
-    smooth = np.convolve(counts, np.ones(3) / 3, mode="same")
-    total = np.cumsum(counts) / counts.sum()
-    inside = smooth[(total > _BULK[0]) & (total < _BULK[1])]
-    if len(inside) < 3:
-        return 1.0
-    before = np.maximum.accumulate(inside)
-    after = np.maximum.accumulate(inside[::-1])[::-1]
-    return float((np.minimum(before, after) / np.maximum(inside, 1e-9)).max())

@@ -1,0 +1,74 @@
+"""What the figures of this study have in common: one panel an algorithm, one colour and mark a pattern."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from flitwork.plot.style import COLOURS as _COLOURS
+from flitwork.plot.style import MARKERS as _MARKERS
+from flitwork.statistics import half_width_95
+from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS, rows
+
+COLOURS = (*_COLOURS, "#999999")
+MARKERS = (*_MARKERS, "*")
+TITLES = {"do": "(a) do", "dp": "(b) dp", "df": "(c) df", "cl": "(d) cl"}
+
+
+def panels(
+    title: str, xlabel: str, ylabel: str, sharex: bool = True, sharey: bool = True
+) -> tuple[Figure, dict[str, Axes]]:
+    """One panel an algorithm."""
+    figure, axes = plt.subplots(2, 2, figsize=(10, 7.4), sharex=sharex, sharey=sharey)
+    figure.suptitle(title)
+    found = dict(zip(ALGORITHMS, axes.flat, strict=True))
+    for algorithm, ax in found.items():
+        ax.set_title(TITLES[algorithm])
+        if algorithm in ("df", "cl"):
+            ax.set_xlabel(xlabel)
+        if algorithm in ("do", "df"):
+            ax.set_ylabel(ylabel)
+    return figure, found
+
+
+def of_all_patterns(figure: Figure, found: dict[str, Axes], part: pd.DataFrame, x: str, y: str) -> None:
+    """A line a pattern in each panel, and the legend below."""
+    for algorithm, ax in found.items():
+        for i, (pattern, short) in enumerate(PATTERNS.items()):
+            line(ax, rows_of(part, algorithm=algorithm, pattern=pattern), x, y, short, i)
+    figure.legend(*found["do"].get_legend_handles_labels(), loc="outside lower center", ncols=8)
+
+
+def line(ax: Axes, part: pd.DataFrame, x: str, y: str, label: str, look: int, linestyle: str = "-") -> None:
+    """Means over the seeds with their 95 % intervals; with two seeds from the lower to the higher."""
+    groups = part.groupby(x)[y]
+    mean = groups.mean()
+    half = groups.apply(half_width_95)
+    two = part["seed"].nunique() < 3
+    ax.errorbar(
+        mean.index,
+        mean.to_numpy(),
+        yerr=[mean - groups.min(), groups.max() - mean] if two else half.to_numpy(),
+        label=label,
+        color=COLOURS[look],
+        marker=MARKERS[look],
+        markersize=4,
+        linewidth=1.4,
+        elinewidth=0.8,
+        linestyle=linestyle,
+    )
+
+
+def rows_of(part: pd.DataFrame, **where: str | float) -> pd.DataFrame:
+    """The rows in which the columns have these values."""
+    for name, value in where.items():
+        part = part[part[name] == value]
+    return part
+
+
+def size(results: pd.DataFrame, experiment: str) -> str:
+    """``32 × 32``: the network of an experiment."""
+    n = int(rows(results, experiment)["N"].iloc[0])
+    return f"{n} × {n}"
