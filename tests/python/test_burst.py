@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import flitwork as fw
 import numpy as np
 import pytest
+from flitwork import _core
+from flitwork.experiment.jobs import estimated_work
+from flitwork.spec import simulation, to_json
 
 NET = fw.Torus(4, 4, vcs=4)
 
@@ -103,3 +107,19 @@ def test_bad_bursts_are_named(options: dict[str, object], path: str) -> None:
     with pytest.raises(fw.ConfigError) as caught:
         fw.burst(NET, "shuffle", **options)  # type: ignore[arg-type]
     assert caught.value.path.endswith(path) or path in str(caught.value)
+
+
+def test_work_of_a_burst_counts_its_background_and_its_rate() -> None:
+    # What the progress bar judges the time left by.
+    def work(background: bool = False, rate: float = 0.0, **run: int) -> float:
+        workload = fw.burst_workload("shuffle", packets=10, packet_flits=8, rate=rate)
+        beside = fw.uniform(offered_load=0.1, packet_flits=8) if background else None
+        plan = _core.Plan(to_json(simulation(fw.Torus(8, 8), workload, run, beside)))
+        return estimated_work(json.loads(plan.json))
+
+    alone = work()
+    assert alone == pytest.approx(64 * 80 * 5, rel=0.1)
+    assert work(warmup_cycles=9000) == alone  # there is nothing to warm up
+    assert alone < work(rate=0.05) < 2 * alone  # 1600 cycles, almost all of them idle
+    # 2000 cycles of background before t = 0: 0.1 flits x 5 hops x 64 terminals each.
+    assert work(True, warmup_cycles=2000) > alone + 2000 * 0.1 * 5 * 64

@@ -65,6 +65,7 @@ def curve(accepted: Callable[[float], float], latency: float = 100.0) -> pd.Data
             "share": share,
             "accepted_share": values,
             "accepted_load_flits_per_cycle": np.array(values) / 4,
+            "offered_load_flits_per_cycle": share / 4,
             "packet_latency_mean_cycles": latency,
             "status": ["complete" if r <= 0.5 else "saturated" for r in share],
             "slowest_share": [v / 2 for v in values],
@@ -166,17 +167,21 @@ def test_sensitivity_table() -> None:
     burst = bursts(duration, "l", [10, 50]).assign(experiment="sensitivity")
     names = ["this study", "other queue", "other ties"]
     one = curve(lambda r: r)
-    curves = [
-        one.assign(pattern=p, algorithm=a, accepted_share=one["share"].clip(upper=0.2 + 0.1 * i))
-        for p in PATTERNS
-        for i, a in enumerate(ALGORITHMS)
-    ]
-    steady = pd.concat(curves).assign(experiment="sensitivity-steady")
-    other = steady.assign(accepted_share=steady["accepted_share"] ** 2)
+
+    def steady(reading: str, limits: dict[str, float]) -> pd.DataFrame:
+        curves = [
+            one.assign(pattern=p, algorithm=a, accepted_share=one["share"].clip(upper=limits[a]))
+            for p in PATTERNS
+            for a in ALGORITHMS
+        ]
+        return pd.concat(curves).assign(experiment="sensitivity-steady", reading=reading)
+
+    limits = {a: 0.2 + 0.1 * i for i, a in enumerate(ALGORITHMS)}
+    others = {a: 0.5 - 0.1 * i for i, a in enumerate(ALGORITHMS)}
     table = sensitivity.table(
         pd.concat(
             [burst.assign(reading=name) for name in names]
-            + [steady.assign(reading="this study"), other.assign(reading="other ties")]
+            + [steady("this study", limits), steady("other ties", others)]
         )
     )
     assert list(table.index) == names

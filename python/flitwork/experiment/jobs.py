@@ -76,7 +76,13 @@ def estimated_work(plan: Mapping[str, Any]) -> float:
         load = workload["offered_load"] + plan["spec"].get("background", {}).get("offered_load", 0.0)
         return float(terminals * cycles * (load * hops + 0.1))
     if workload["kind"] == "burst":
-        return float(terminals * workload["packets"] * _mean_flits(workload["packet_flits"]) * hops)
+        flits = workload["packets"] * _mean_flits(workload["packet_flits"])
+        capacity = 2 * len(topology["size"]) / hops
+        work, cycles = flits * hops, flits / min(workload["rate"] or capacity, capacity)
+        if "background" in plan["spec"]:
+            cycles += run["warmup_cycles"]
+            work += cycles * plan["spec"]["background"]["offered_load"] * hops
+        return float(terminals * (work + 0.1 * cycles))
     return float(terminals * terminals * workload.get("message_flits", 1) * hops)
 
 

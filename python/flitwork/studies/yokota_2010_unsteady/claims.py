@@ -216,6 +216,8 @@ def _sizes(results: pd.DataFrame) -> list[Claim]:
 def _growth_of_do(durations: pd.Series[float]) -> float:
     """How much more durations grow from the smallest to the largest network by dimension order than by the others."""
     by_n = durations.unstack("N")
+    if by_n.shape[1] < 2:
+        return float("nan")
     growth = by_n[by_n.columns.max()] / by_n[by_n.columns.min()]
     return float(growth["do"] / growth[list(ADAPTIVE)].max())
 

@@ -55,8 +55,13 @@ def steady(results: pd.DataFrame, number: Callable[[pd.DataFrame], float]) -> By
 
 
 def critical(curve: pd.DataFrame) -> float:
-    """``rc`` of a curve as a share of Rc; where the slope never fell to half, the last load."""
-    return indices.critical_load(curve["share"].to_numpy(), curve["accepted_share"].to_numpy(), 1.0).load
+    """``rc`` of a curve as a share of Rc; where the slope never fell to half, the last load.
+
+    Over the load that was offered in the measurement: what chance adds to it, it adds to the accepted load, too.
+    """
+    capacity = 8 / float(curve["N"].iloc[0])
+    offered = curve["offered_load_flits_per_cycle"].to_numpy() / capacity
+    return indices.critical_load(offered, curve["accepted_share"].to_numpy(), 1.0).load
 
 
 def npm(curve: pd.DataFrame) -> float:

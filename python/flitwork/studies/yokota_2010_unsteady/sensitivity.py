@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -93,7 +94,7 @@ def drawn(results: pd.DataFrame) -> Figure:
     return figure
 
 
-def _cell(ax: plt.Axes, x: int, y: int, text: str, fits: bool | None) -> None:
+def _cell(ax: Axes, x: int, y: int, text: str, fits: bool | None) -> None:
     colour = {None: "#f2f2f2", True: "#9ecae9", False: "#ffbf86"}[fits]
     ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor="white", linewidth=2))
     ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=10, fontweight="bold" if fits else "normal")
