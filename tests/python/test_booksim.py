@@ -423,6 +423,8 @@ CURVES = {
     "torus8x8_dimorder_uniform_4flit": [0.05, 0.3, 0.6, 0.7],
     "torus8x8_dimorder_bitcomp_1flit": [0.05, 0.3, 0.45, 0.5],
     "torus8x8_dimorder_transpose_1flit": [0.05, 0.15, 0.3, 0.4],
+    "mesh8x8_valiant_uniform_1flit": [0.05, 0.2, 0.3, 0.4],
+    "mesh8x8_min_adapt_uniform_1flit_sepif": [0.05, 0.2, 0.43, 0.5],
 }
 
 

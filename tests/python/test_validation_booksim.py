@@ -107,9 +107,9 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
 
 @pytest.mark.slow
 def test_every_load_agrees(reproduced: Reproduction) -> None:
-    assert [claim.verdict for claim in reproduced.claims] == ["reproduced"] * 25, reproduced.claims
+    assert [claim.verdict for claim in reproduced.claims] == ["reproduced"] * 33, reproduced.claims
     points = compare.comparison(reproduced.run.table)
-    assert len(points) == 48 and points["judged"].sum() == 32
+    assert len(points) == 64 and points["judged"].sum() == 40
     assert (points["seeds_ours"] >= 10).all()
 
 

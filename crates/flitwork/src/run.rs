@@ -84,7 +84,7 @@ fn burst(plan: &Plan, traffic: &Traffic) -> Bound {
 /// `to_self`: whether what terminals send to themselves counts.
 fn channel_loads(plan: &Plan, traffic: &Traffic, to_self: bool) -> (Saturation, f64) {
     let concentration = plan.params.concentration as u32;
-    let (grid, order) = (&plan.grid, plan.routing.dimension_order());
+    let (grid, order) = (&plan.grid, plan.routing.fixed_way());
     match &traffic.destinations {
         Destinations::Uniform { include_self } => {
             let channels = match order {

@@ -187,3 +187,18 @@ fn a_schedule_that_cannot_go_on_is_found_out_beside_a_background_too() {
     let error = simulate(&plan, &mut |_| true).unwrap_err();
     assert!(matches!(&error, Error::Schedule { name, .. } if name == "stuck"), "{error}");
 }
+
+/// Which channels a packet takes does not depend on how its virtual channels are divided: the same bound, not that of any routing.
+#[test]
+fn fixed_ways_have_their_exact_bound() {
+    let bound = |routing: Value| {
+        let mut network = torus(&[8, 8]);
+        network["routing"] = routing;
+        network["router"]["switching"] = json!("virtual_cut_through");
+        bound_cycles(&json!({ "network": network, "workload": burst(&json!({ "kind": "transpose" }), 20, 8) }))
+    };
+    let plain = bound(json!({ "kind": "dimension_order" }));
+    assert_eq!(bound(json!({ "kind": "dimension_order", "classes": "crossed" })), plain);
+    assert_eq!(bound(json!({ "kind": "min_adapt", "productive": "first" })), plain);
+    assert!(bound(json!({ "kind": "min_adapt" })) < plain);
+}

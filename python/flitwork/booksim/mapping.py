@@ -49,7 +49,7 @@ def specification(settings: Settings, phases: Phases | None = None, seed: int | 
             **phases.run,
             "seed": settings["seed"] if seed is None else seed,
             # BookSim checks nothing: what may deadlock there runs here too, with a note, until it does.
-            "deadlock_check": settings["routing_function"] != "min_adapt",
+            "deadlock_check": not _may_deadlock(settings),
         },
     }
 
@@ -59,12 +59,20 @@ def notes(settings: Settings) -> list[str]:
     found = settings.notes()
     if settings["routing_function"] == "min_adapt":
         found.append(
-            f"{settings.place('routing_function')}: asks for the first productive dimension's port and the escape channel, "
-            "as BookSim does in effect (docs/booksim.md)"
+            f"{settings.place('routing_function')}: asks for the first productive dimension's port and the escape "
+            "channel, as BookSim does in effect (docs/booksim.md)"
         )
-        if settings["topology"] == "torus" and not settings["wait_for_tail_credit"]:
-            found.append("min_adapt on a torus can deadlock unless wait_for_tail_credit = 1; a run that does so ends with an error")
+        if _may_deadlock(settings):
+            found.append(
+                "min_adapt on a torus can deadlock unless wait_for_tail_credit = 1; such a run ends with an error"
+            )
     return found
+
+
+def _may_deadlock(settings: Settings) -> bool:
+    """Whether packets can wait for each other on the adaptive channels of a ring (docs/routing.md)."""
+    adaptive = settings["routing_function"] == "min_adapt"
+    return adaptive and settings["topology"] == "torus" and not settings["wait_for_tail_credit"]
 
 
 def network(settings: Settings) -> Spec:

@@ -82,7 +82,7 @@ pub struct Bound {
     /// every other.
     pub bisection_cycles: Option<f64>,
     /// Load of the most loaded channel under the routing at hand [cycles]. With random ties it is the expectation, which
-    /// bounds the mean over seeds. Under any routing but plain dimension order, what any routing needs.
+    /// bounds the mean over seeds. Under a routing that does not walk in dimension order, what any routing needs.
     pub link_load_cycles: f64,
     /// What the terminals need to send [cycles].
     pub injection_cycles: f64,
@@ -156,7 +156,7 @@ impl Limits {
     }
 }
 
-/// The loads of all messages of a schedule: exact under plain dimension order, spread evenly over the channels of each
+/// The loads of all messages of a schedule: exact where packets walk in dimension order, spread evenly over the channels of each
 /// dimension under any other routing. Arguments as for [`link_loads`].
 pub fn routed_link_loads(
     grid: &Grid,
@@ -166,7 +166,7 @@ pub fn routed_link_loads(
     packet_flits: u32,
     group: Option<u32>,
 ) -> LinkLoads {
-    match routing.dimension_order() {
+    match routing.fixed_way() {
         Some(order) => link_loads(grid, order, schedule, router_of, packet_flits, group),
         None => even_link_loads(grid, schedule, router_of, group),
     }

@@ -37,6 +37,10 @@ impl Scheme for Crossings {
         tie_starts(self, &self.order, grid, src, dst)
     }
 
+    fn fixed_way(&self) -> Option<&DimensionOrder> {
+        Some(&self.order)
+    }
+
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {
         match self.order.first_dimension(&place.at, &start.to) {
             Some(d) => {

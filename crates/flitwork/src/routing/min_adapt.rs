@@ -43,6 +43,10 @@ impl Scheme for MinAdapt {
         tie_starts(self, &self.order, grid, src, dst)
     }
 
+    fn fixed_way(&self) -> Option<&DimensionOrder> {
+        (self.productive == Productive::First).then_some(&self.order)
+    }
+
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {
         let (at, to, header) = (&place.at, &start.to, start.trip.header);
         let Some(d) = self.order.first_dimension(at, to) else { return Choice::default() };

@@ -45,6 +45,14 @@ impl Routing {
         }
     }
 
+    /// The dimension order that all packets walk in, if they do.
+    pub fn fixed_way(&self) -> Option<&DimensionOrder> {
+        match self {
+            Routing::DimensionOrder(order) => Some(order),
+            Routing::Scheme(scheme) => scheme.fixed_way(),
+        }
+    }
+
     /// Whether packets are cut in two at a tie.
     pub fn splits(&self) -> bool {
         self.dimension_order().is_some_and(|order| order.tie == Tie::Split)

@@ -7,7 +7,7 @@
 //! The virtual channels of every network port are divided into *sets* ([`Division`]), numbered from 0; a scheme names sets, not
 //! channels.
 
-use super::{Header, Information, Selection};
+use super::{DimensionOrder, Header, Information, Selection};
 use crate::topology::{Coords, Grid};
 use std::ops::Range;
 
@@ -131,6 +131,11 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
 
     /// What a packet at a router other than its destination may ask for.
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice;
+
+    /// The dimension order that every packet walks in, if there is no other way: loads of channels are known then.
+    fn fixed_way(&self) -> Option<&DimensionOrder> {
+        None
+    }
 
     /// Which of several ports with a VC to give a packet asks for.
     fn selection(&self) -> Selection {

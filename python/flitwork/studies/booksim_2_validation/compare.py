@@ -28,7 +28,7 @@ ACCEPTED_SHARE = 0.97
 #: The second measure of saturation: the load at which the mean latency is this many times the one without traffic.
 KNEE = 3.0
 #: Experiments that measure curves.
-_CURVES = ("mesh", "torus", "patterns")
+_CURVES = ("mesh", "torus", "patterns", "valiant", "min_adapt")
 _OURS = {
     "workload": "traffic",
     "workload.packet_flits": "packet_flits",
@@ -70,7 +70,7 @@ def comparison(results: pd.DataFrame) -> pd.DataFrame:
 def ours(results: pd.DataFrame) -> pd.DataFrame:
     """Our means by curve and load, also at loads where BookSim was not run."""
     runs = results[results["experiment"].isin(_CURVES)].rename(columns=_OURS)
-    routing = runs.get("network.routing.kind", pd.Series(index=runs.index, dtype=str)).fillna("dimension_order")
+    routing = runs.get("routing", pd.Series(index=runs.index, dtype=str)).fillna("dimension_order")
     return _means(runs.astype({"packet_flits": int}).assign(routing=routing, stable=runs["status"] == "complete"))
 
 
