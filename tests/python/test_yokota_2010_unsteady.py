@@ -13,7 +13,7 @@ from flitwork.spec import to_json
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.reproduce import _check
-from flitwork.studies.yokota_2010_unsteady import claims, measures, paths, sensitivity, windows
+from flitwork.studies.yokota_2010_unsteady import claims, measures, paths, quarter, sensitivity, windows
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS
 
 FOLDER = published()["yokota-2010-unsteady"].folder
@@ -190,6 +190,21 @@ def test_sensitivity_table() -> None:
     by_rc = table["F9b correlation"]
     assert by_rc["other queue"] == by_rc["this study"] != by_rc["other ties"]
     assert table.loc["this study", "F2 df: kept at Rc"] == 1
+
+
+def test_what_the_slowest_quarter_gets(tmp_path: Path) -> None:
+    # The slowest quarter of 16 terminals are four.
+    rows, expected = [], [0.0]
+    for share in (0.25, 0.5):
+        work = fw.traffic("transpose", offered_load=share * 2, packet_flits=1)
+        run = fw.simulate(fw.Torus(4, 4, vcs=2), work, warmup_cycles=100, measurement_cycles=400)
+        run.save(tmp_path / f"{run.plan_hash}.parquet")
+        rows.append({"share": share, "plan_hash": run.plan_hash})
+        sent = np.sort(run.terminals["delivered_flits_per_cycle"].to_numpy())
+        expected.append(sent[:4].mean() * 4 / 8)
+    table = pd.DataFrame(rows).assign(experiment="steady", pattern="transpose", algorithm="do", seed=1, N=4)
+    found = quarter.slowest_quarter(table, tmp_path).loc[("transpose", "do"), 1]
+    assert found == pytest.approx((expected[0] / 2 + expected[1] + expected[2] / 2) / 2)
 
 
 def test_claims_about_sizes() -> None:

@@ -48,6 +48,7 @@ def figure_5(results: pd.DataFrame, points: Path, scaled: bool) -> Figure:
             ax.set_xlim(0, 1.1)
         else:
             ax.set_xlim(0, end(trials, 0.995))
+            ax.locator_params(axis="x", nbins=6)
     figure.legend(*found["do"].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
@@ -57,7 +58,7 @@ def figure_6(results: pd.DataFrame) -> Figure:
     figure, found = panels(
         f"Figure 6: bursts at a limited rate, l = 10, no background, {size(results, 'limited')}",
         "rate of creation r / Rc",
-        "bursts in 1000 cycles, 1000 / duration",
+        "1000 / duration [1/cycle]",
     )
     of_all_patterns(figure, found, rows(results, "limited"), "share", "performance")
     found["do"].set_ylim(bottom=0)

@@ -10,6 +10,7 @@ import pandas as pd
 from flitwork.studies.claims import Claim
 from flitwork.studies.yokota_2010_unsteady import measures, windows
 from flitwork.studies.yokota_2010_unsteady.measures import ADAPTIVE, ALGORITHMS, PATTERNS, by_seed, over_seeds, rows
+from flitwork.studies.yokota_2010_unsteady.quarter import slowest_quarter
 from flitwork.studies.yokota_2010_unsteady.windows import Trials
 
 _LINEAR_FROM = 10
@@ -51,7 +52,16 @@ def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
             for a in ("dp", "df")
         ),
         _claim("F7.patterns", windows.over_trials(_different_over_alike, *by_pattern)),
+        _quarter(results, points),
     ]
+
+
+def _quarter(results: pd.DataFrame, points: Path) -> Claim:
+    """Our index against rc: which of the two predicts the bursts better?"""
+    duration = by_seed(rows(results, "bursts"), "completion_cycles")
+    ours, rc = slowest_quarter(results, points), measures.steady(results, measures.critical)
+    predicts = [over_seeds(lambda a, b: measures.correlation(a, 1000 / b), index, duration) for index in (ours, rc)]
+    return _claim("index.quarter", predicts[0]).model_copy(update={"paper": predicts[1][0]})
 
 
 def _worst_shape(*series: Trials) -> float:

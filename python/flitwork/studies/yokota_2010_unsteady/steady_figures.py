@@ -67,7 +67,7 @@ def figure_9(results: pd.DataFrame) -> Figure:
     unsteady = measures.critical_unsteady(by_seed(rows(results, "limited"), "completion_cycles", "share").mean(axis=1))
     performance = 1000 / by_seed(rows(results, "bursts"), "completion_cycles").mean(axis=1)
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.8))
-    labels = ("rc of bursts / Rc", "bursts in 1000 cycles, 1000 / duration (l = 10)")
+    labels = ("rc of bursts / Rc", "1000 / duration (l = 10) [1/cycle]")
     for ax, values, label, name in zip(axes, (unsteady, performance), labels, "ab", strict=True):
         for j, algorithm in enumerate(ALGORITHMS):
             for i, pattern in enumerate(PATTERNS):
