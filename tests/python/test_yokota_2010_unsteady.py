@@ -218,18 +218,20 @@ def test_claims_about_sizes() -> None:
 
 def test_dimension_order_keeps_within_its_bound(tmp_path: Path) -> None:
     # As many ways as fit the bound share one channel, so the slowest of them cannot get more at any offered load. The
-    # critical load is where the mean over all terminals bends, which those that avoid the channel can put off.
+    # critical load is where the mean over all terminals bends: those that avoid the channel put that off in some patterns.
     study = load_study(FOLDER / "study.toml")
     (steady,) = (e for e in study.experiments if e.id == "steady")
     assert isinstance(steady.zip, list)
     alone = {name: values[:1] for name, values in steady.zip[0].items()}
-    grid = {**steady.quick.grid, "pattern": ["shuffle", "bit_complement"]}
+    patterns = [pattern for pattern in PATTERNS if pattern != "uniform"]
+    grid = {"N": [8], "pattern": patterns}
     quick = steady.quick.model_copy(update={"grid": grid, "zip": [alone], "seeds": [1]})
     run = fw.run_study(
         study.model_copy(update={"experiments": [steady.model_copy(update={"quick": quick})]}), tmp_path, quick=True
     )
     rc = measures.steady(run.table, measures.critical)
-    for pattern in grid["pattern"]:
+    for pattern in patterns:
         limit = measures.bound(8, pattern) + 0.02
-        assert 0.05 < rc.loc[(pattern, "do")].mean() <= limit, pattern
-        assert measures.rows(run.table, "steady", pattern=pattern)["slowest_share"].max() <= limit, pattern
+        assert 0.05 < measures.rows(run.table, "steady", pattern=pattern)["slowest_share"].max() <= limit, pattern
+        if pattern in ("shuffle", "bit_complement", "bit_reverse", "bit_rotation"):
+            assert 0.05 < rc.loc[(pattern, "do")].mean() <= limit, pattern

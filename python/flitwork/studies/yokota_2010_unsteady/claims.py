@@ -187,6 +187,7 @@ def _prediction(results: pd.DataFrame) -> list[Claim]:
     slowest, fairest = measures.steady(results, measures.slowest), measures.steady(results, measures.fairest)
     limited = by_seed(rows(results, "limited"), "completion_cycles", "share")
     duration = by_seed(rows(results, "bursts"), "completion_cycles")
+    alone = by_seed(rows(results, "alone", l=_LINEAR_FROM), "completion_cycles")
     kept = over_seeds(lambda mean: _kept_in_bursts(mean, "df"), limited)
     by_rc = over_seeds(lambda a, b: measures.correlation(a, 1000 / b), rc, duration)
     by_slowest = over_seeds(lambda a, b: measures.correlation(a, 1000 / b), slowest, duration)
@@ -198,6 +199,7 @@ def _prediction(results: pd.DataFrame) -> list[Claim]:
             over_seeds(lambda a, b: measures.correlation(a, measures.critical_unsteady(b)), rc, limited),
         ),
         _claim("F9b.correlation", by_rc),
+        _claim("F9b.alone", over_seeds(lambda a, b: measures.correlation(a, 1000 / b), rc, alone)),
         _claim("index.slowest", by_slowest),
         _claim("index.fairest", by_fairest).model_copy(update={"paper": by_rc[0]}),
     ]
