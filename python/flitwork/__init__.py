@@ -29,7 +29,7 @@ from flitwork.schedule import Check, check
 from flitwork.simulation import simulate
 from flitwork.spec import Grid, Mesh, Network, Torus
 from flitwork.steady import steady
-from flitwork.workloads import Workload, all_to_all, burst_workload, on_off, traffic, uniform
+from flitwork.workloads import Workload, all_to_all, burst_workload, on_off, trace, traffic, uniform
 
 if TYPE_CHECKING:
     from flitwork import plot, studies
@@ -80,6 +80,7 @@ __all__ = [
     "steady",
     "studies",
     "sweep",
+    "trace",
     "traffic",
     "uniform",
 ]

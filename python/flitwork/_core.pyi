@@ -1,13 +1,13 @@
 """The compiled half of flitwork; use the functions of the package instead."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
-__all__ = ["Plan", "__version__", "components", "schema"]
+__all__ = ["Plan", "Table", "__version__", "components", "schema"]
 
 def schema() -> str:
     """The JSON Schema of a specification."""
@@ -16,11 +16,49 @@ def components() -> str:
     """Every component that can be named in a specification, by table, as JSON."""
 
 @final
+class Table:
+    """Numbers that are too many for JSON; a specification names them by ``sha256``."""
+
+    @staticmethod
+    def matrix(weights: NDArray[np.float64]) -> Table:
+        """A traffic matrix: rows are sources, columns destinations."""
+
+    @staticmethod
+    def trace(
+        cycle: NDArray[np.int64],
+        source: NDArray[np.int64],
+        destination: NDArray[np.int64],
+        flits: NDArray[np.int64],
+    ) -> Table:
+        """A trace, a packet a row; cycles do not fall."""
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Table:
+        """What ``to_bytes`` wrote."""
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the contents."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+
+    def to_bytes(self) -> bytes:
+        """The contents as bytes."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Table: ...
+    def __deepcopy__(self, _memo: object) -> Table: ...
+    def __reduce__(self) -> tuple[Callable[[bytes], Table], tuple[bytes]]: ...
+
+@final
 class Plan:
     """A validated simulation."""
 
-    def __new__(cls, spec: str) -> Plan:
-        """Resolves and validates a specification (JSON)."""
+    def __new__(cls, spec: str, tables: Sequence[Table] = ...) -> Plan:
+        """Resolves and validates a specification (JSON); ``tables`` are those that it names."""
 
     @property
     def json(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flitwork import _core
-from flitwork.spec import Network, simulation, to_json
+from flitwork.spec import Network, plan_of, simulation
 from flitwork.workloads import Workload
 
 
@@ -79,7 +79,7 @@ class Bound:
 
 def plan(network: Network, workload: Workload) -> _core.Plan:
     """The plan of a network and a workload with the defaults of a run."""
-    return _core.Plan(to_json(simulation(network, workload)))
+    return plan_of(simulation(network, workload))
 
 
 def bound(network: Network, workload: Workload) -> Bound:

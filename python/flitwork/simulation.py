@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import Unpack
 
-from flitwork import _core
 from flitwork.result import Progress, Result, run_plan
-from flitwork.spec import Network, RunOptions, nest, to_json
+from flitwork.spec import Network, RunOptions, nest, plan_of
 from flitwork.spec import simulation as specification
 from flitwork.workloads import Workload
 
@@ -30,4 +29,4 @@ def simulate(
     and may return ``False`` to stop. Ctrl-C stops within a fraction of a second.
     """
     spec = specification(network, workload, {**nest("run", run), "seed": seed}, background)
-    return run_plan(_core.Plan(to_json(spec)), progress)
+    return run_plan(plan_of(spec), progress)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
 from typing_extensions import Unpack
 
+from flitwork import _core
 from flitwork.errors import ConfigError, unknown_key
+from flitwork.numbers import located, with_numbers
 from flitwork.schema import flat_keywords
 from flitwork.workloads import Spec, Workload
 
@@ -155,6 +157,41 @@ def simulation(
     return {**spec, "background": background.spec} if background else spec
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A specification as the simulator takes it: JSON, and the tables of numbers that it names."""
+
+    text: str
+    tables: tuple[_core.Table, ...] = ()
+
+    def plan(self) -> _core.Plan:
+        """Its plan."""
+        return _core.Plan(self.text, list(self.tables))
+
+
+def prepare(spec: Mapping[str, Any]) -> tuple[Prepared, _core.Plan]:
+    """A specification with its files read, and its plan; what is wrong with numbers from a file names their place."""
+    complete, read = with_numbers(spec)
+    prepared = Prepared(to_json(complete), tuple(_tables(complete)))
+    try:
+        return prepared, prepared.plan()
+    except ConfigError as error:
+        raise located(error, read) from None
+
+
+def plan_of(spec: Mapping[str, Any]) -> _core.Plan:
+    """The plan of a specification."""
+    return prepare(spec)[1]
+
+
+def _tables(value: Any) -> Iterator[_core.Table]:
+    if isinstance(value, _core.Table):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _tables(inner)
+
+
 def to_json(spec: Mapping[str, Any]) -> str:
     """A specification as JSON; a value that no specification can hold is an error with its path."""
     return json.dumps(_plain(spec, ""))
@@ -166,6 +203,8 @@ def _plain(value: Any, path: str) -> Any:
         return {str(k): _plain(v, f"{path}.{k}" if path else str(k)) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(v, f"{path}[{i}]") for i, v in enumerate(value)]
+    if isinstance(value, _core.Table):
+        return {"sha256": value.sha256, "rows": value.rows}
     if hasattr(value, "tolist"):
         return _plain(value.tolist(), path)
     if isinstance(value, float) and not math.isfinite(value):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from flitwork.errors import unknown_key
+from flitwork.numbers import FIELDS, table_of
 from flitwork.schema import fields, kinds, schema
 
 Spec = dict[str, Any]
@@ -18,7 +20,10 @@ Process = str | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Workload:
-    """What is sent: one of :func:`all_to_all`, :func:`uniform`, :func:`traffic`, :func:`burst_workload`."""
+    """What is sent.
+
+    Made by :func:`all_to_all`, :func:`uniform`, :func:`traffic`, :func:`burst_workload` or :func:`trace`.
+    """
 
     spec: Spec
 
@@ -81,9 +86,10 @@ def traffic(
     """Open loop: every terminal sends by ``pattern``; ``offered_load`` in flits/cycle/terminal.
 
     ``flitwork list patterns`` names the patterns and their parameters: ``fw.traffic("transpose", offered_load=0.1)``,
-    ``fw.traffic("hotspot", offered_load=0.01, terminals=[0, 5], shares=[3, 1])``. Packets are all of
-    ``packet_flits`` flits, or of lengths drawn by share: ``packet_flits={1: 0.8, 9: 0.2}``. ``process`` says when they
-    are created: ``"bernoulli"``, or ``fw.on_off(...)``.
+    ``fw.traffic("hotspot", offered_load=0.01, terminals=[0, 5], shares=[3, 1])``. ``destinations`` of a permutation and
+    ``weights`` of a matrix are lists, arrays, or the name of a file (.csv or .npy). Packets are all of ``packet_flits``
+    flits, or of lengths drawn by share: ``packet_flits={1: 0.8, 9: 0.2}``. ``process`` says when they are created:
+    ``"bernoulli"``, or ``fw.on_off(...)``.
     """
     given = {"pattern": _pattern(pattern, parameters), "packet_flits": _lengths(packet_flits)}
     return make_workload("traffic", {**given, "offered_load": offered_load, "process": _process(process)})
@@ -100,6 +106,18 @@ def burst_workload(
     """
     given = {"pattern": _pattern(pattern, parameters), "packets": packets, "packet_flits": _lengths(packet_flits)}
     return make_workload("burst", {**given, "rate": rate})
+
+
+def trace(packets: Any) -> Workload:
+    """Packets given one by one: complete when all have arrived. A packet's latency counts from its cycle of creation.
+
+    ``packets`` has the columns ``cycle`` (from t = 0 on, in ascending order), ``source``, ``destination`` (terminals)
+    and ``flits``: a data frame, a dictionary of columns, a structured array, rows of these four numbers, or the name of
+    a file (.csv with a first line of names, .npy or .parquet). Other columns are ignored.
+    """
+    if isinstance(packets, (str, os.PathLike)):
+        return make_workload("trace", {"file": str(packets)})
+    return make_workload("trace", {"packets": table_of("trace", packets, "workload.packets")})
 
 
 def on_off(*, mean_burst_cycles: float, mean_idle_cycles: float) -> Spec:
@@ -123,7 +141,13 @@ def _pattern(name: str, parameters: Mapping[str, Any]) -> Spec:
     for key in parameters:
         if key not in fields(known[name]):
             raise unknown_key("workload.pattern", key, set(fields(known[name])) - {"kind"}, "parameters")
-    return {"kind": name, **parameters}
+    pattern = {"kind": name, **parameters}
+    field = FIELDS.get(name, "")
+    if isinstance(pattern.get(field), (str, os.PathLike)):
+        pattern["file"] = pattern.pop(field)
+    elif field in pattern:
+        pattern[field] = table_of(name, pattern[field], f"workload.pattern.{field}")
+    return pattern
 
 
 def _lengths(packet_flits: PacketFlits) -> Any:

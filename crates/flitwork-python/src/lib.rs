@@ -2,6 +2,7 @@
 //! bounds, summaries) crosses as JSON, long columns as NumPy arrays.
 
 mod arrays;
+mod data;
 mod errors;
 mod patience;
 mod plan;
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 /// The simulator. Use it through the package `flitwork`.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::data::Table;
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]

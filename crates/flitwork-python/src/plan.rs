@@ -1,10 +1,12 @@
 //! A plan, and what can be done with it.
 
+use crate::data::Table;
 use crate::patience::{beside, patiently};
 use crate::{arrays, errors, tables::json_text};
 use flitwork::bound::{LinkLoads, Placement, routed_link_loads};
 use flitwork::measure::SimulationResult;
 use flitwork::schedule::{ExchangeReport, Schedule, check_exchange};
+use flitwork::traffic::Attached;
 use flitwork::{Error, Progress, Workload};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -21,11 +23,17 @@ pub struct Plan {
 
 #[pymethods]
 impl Plan {
-    /// Resolves and validates a specification (JSON).
+    /// Resolves and validates a specification (JSON); `tables` are those that it names.
     #[new]
-    fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
+    #[pyo3(signature = (spec, tables=Vec::new()))]
+    fn new(py: Python<'_>, spec: &str, tables: Vec<Py<Table>>) -> PyResult<Self> {
         let spec = spec.to_string();
-        let plan = patiently(py, move || flitwork::Plan::new(&flitwork::spec::from_json(&spec)?))?;
+        let tables: Vec<Attached> = tables.iter().map(|table| table.get().attached.clone()).collect();
+        let plan = patiently(py, move || {
+            let mut spec = flitwork::spec::from_json(&spec)?;
+            spec.attach(&tables);
+            flitwork::Plan::new(&spec)
+        })?;
         Ok(Plan { plan: Arc::new(plan.map_err(|e| errors::to_python(py, &e))?) })
     }
 

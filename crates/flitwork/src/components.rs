@@ -97,6 +97,24 @@ const ALLOCATORS: &[Component] = &[
     ),
 ];
 
+const WORKLOADS: &[Component] = &[
+    component(
+        "all_to_all",
+        "every rank sends a message to every other",
+        "algorithm, message_flits, packet_flits, sync",
+        "",
+    ),
+    component(
+        "uniform",
+        "open loop, to terminals drawn at random",
+        "offered_load, packet_flits, include_self, process",
+        "",
+    ),
+    component("traffic", "open loop, by a pattern", "pattern, offered_load, packet_flits, process", ""),
+    component("burst", "so many packets of each terminal, by a pattern", "pattern, packets, packet_flits, rate", ""),
+    component("trace", "packets given one by one: cycle, source, destination, flits", "packets, file", ""),
+];
+
 const PATTERNS: &[Component] = &[
     component("uniform", "a destination drawn uniformly for each packet", "include_self", ""),
     component("transpose", "(x, y) sends to (y, x)", "", DALLY),
@@ -110,7 +128,8 @@ const PATTERNS: &[Component] = &[
     component("random_pairs", "pairs drawn once for the run", "", "Yokota, Ootsu and Baba"),
     component("random_selection", "a destination drawn once for each terminal", "", "Yokota, Ootsu and Baba"),
     component("hotspot", "some terminals receive everything", "terminals, shares", ""),
-    component("permutation", "a permutation given in full", "destinations", ""),
+    component("permutation", "a permutation given in full or as a file", "destinations, file", ""),
+    component("matrix", "a destination drawn for each packet by the weights of its source", "weights, file", ""),
 ];
 
 const DALLY: &str = "Dally and Towles 2004, section 3.2";
@@ -125,6 +144,7 @@ pub fn components_json() -> String {
         "algorithms": algorithms,
         "allocators": ALLOCATORS,
         "arbiters": ARBITERS,
+        "workloads": WORKLOADS,
         "patterns": PATTERNS,
     })
     .to_string()

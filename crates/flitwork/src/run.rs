@@ -1,12 +1,12 @@
 //! From a plan to a result.
 
-use crate::bound::{self, Bound, Placement, Saturation, TerminalLimits, TrafficNeeds};
+use crate::bound::{self, Bound, Flow, FlowLoads, Placement, Saturation, TerminalLimits, TrafficNeeds};
 use crate::error::Result;
 pub use crate::kernel::Progress;
 use crate::kernel::flit::{self, Variation};
 use crate::measure::SimulationResult;
 use crate::plan::{Plan, Workload};
-use crate::traffic::{Destinations, Process, Traffic};
+use crate::traffic::{Destinations, Drawn, Lengths, Packets, Process, Trace};
 use serde::Serialize;
 
 /// Simulates a plan. `progress` is called every few milliseconds; it returns false to stop the run.
@@ -48,58 +48,100 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_controllers(controllers) };
             bound::bound(&plan.grid, &plan.routing, schedule, &placement, &limits).map(PlanBound::Completion)
         }
-        Workload::Open(traffic) => Ok(saturation(plan, traffic)),
-        Workload::Finite(traffic) => Ok(PlanBound::Completion(burst(plan, traffic))),
+        Workload::Open(traffic) | Workload::Finite(traffic) => Ok(match &traffic.packets {
+            Packets::Given(trace) => PlanBound::Completion(given(plan, trace)),
+            Packets::Drawn(drawn) if drawn.limit.is_some() => PlanBound::Completion(burst(plan, drawn)),
+            Packets::Drawn(drawn) => saturation(plan, drawn),
+        }),
     }
 }
 
 /// The load at which a channel, or a terminal, is used up.
-fn saturation(plan: &Plan, traffic: &Traffic) -> PlanBound {
-    let (channels, busiest) = channel_loads(plan, traffic, true);
-    let terminal = plan.params.controllers as f64 / busiest.max(1.0);
-    let load_flits_per_cycle = channels.load_flits_per_cycle.min(terminal);
-    PlanBound::Saturation { channels, terminal_load_flits_per_cycle: terminal, load_flits_per_cycle }
+fn saturation(plan: &Plan, drawn: &Drawn) -> PlanBound {
+    let loads = loads(plan, drawn, |terminal| drawn.destinations.relative_load(terminal));
+    let terminal = plan.params.controllers as f64 / loads.received.max(loads.sent).max(1.0);
+    let load_flits_per_cycle = loads.channels.load_flits_per_cycle.min(terminal);
+    PlanBound::Saturation { channels: loads.channels, terminal_load_flits_per_cycle: terminal, load_flits_per_cycle }
 }
 
 /// How long a burst takes at least. Where destinations, lengths or times are drawn, it is what they need on the average, which bounds
 /// the mean over seeds.
-fn burst(plan: &Plan, traffic: &Traffic) -> Bound {
-    let (channels, busiest) = channel_loads(plan, traffic, false);
-    let packets = (0..plan.params.terminals as u32).map(|t| traffic.packets_of(t)).max().unwrap_or(0) as f64;
-    let mean_gap_cycles = match traffic.process {
+fn burst(plan: &Plan, drawn: &Drawn) -> Bound {
+    let sends = |terminal| if drawn.packets_of(terminal) > 0 { 1.0 } else { 0.0 };
+    let loads = loads(plan, drawn, sends);
+    let packets = (0..plan.params.terminals as u32).map(|t| drawn.packets_of(t)).max().unwrap_or(0) as f64;
+    let mean_gap_cycles = match drawn.process.of(0) {
         Process::AtOnce => 0.0,
         Process::Bernoulli(process) => process.mean_gap_cycles(),
         Process::OnOff(process) => process.mean_gap_cycles(),
     };
     let needs = TrafficNeeds {
-        flits: packets * traffic.lengths.mean_flits(),
-        largest_received_share: busiest,
+        flits: packets * drawn.lengths.mean_flits(),
+        largest_received_share: loads.received,
         // The first packet may come in the first cycle.
         last_creation_cycles: (packets * mean_gap_cycles - 1.0).max(0.0),
     };
-    bound::traffic_bound(&channels, &needs, plan.params.controllers as u32)
+    bound::traffic_bound(&loads.channels, &needs, plan.params.controllers as u32)
 }
 
-/// Loads of the channels at 1 flit/cycle/terminal, and the largest share of a terminal's flits that one terminal receives.
-/// `to_self`: whether what terminals send to themselves counts.
-fn channel_loads(plan: &Plan, traffic: &Traffic, to_self: bool) -> (Saturation, f64) {
-    let concentration = plan.params.concentration as u32;
-    let (grid, order) = (&plan.grid, plan.routing.fixed_way());
-    match &traffic.destinations {
-        Destinations::Uniform { include_self } => {
-            let channels = match order {
-                Some(order) => bound::uniform_saturation(grid, order, concentration, *include_self),
-                None => bound::even_uniform_saturation(grid, concentration, *include_self),
-            };
-            (channels, 1.0)
-        }
-        other => {
-            let mut flows = other.flows(plan.params.terminals as u32).unwrap_or_default();
-            flows.retain(|&(from, to, _)| to_self || from != to || traffic.packets_of(from) > 0);
-            match order {
-                Some(order) => bound::flow_saturation(grid, order, concentration, &flows),
-                None => bound::even_flow_saturation(grid, concentration, &flows),
+/// How long the packets of a trace take at least.
+fn given(plan: &Plan, trace: &Trace) -> Bound {
+    let terminals = plan.params.terminals as u32;
+    let splits = plan.routing.splits();
+    // Packets between the same two terminals are one flow.
+    let mut flits_to = vec![(0u64, 0u64); terminals as usize];
+    let flows = (0..terminals).flat_map(|from| {
+        let mut seen = Vec::new();
+        for packet in trace.of(from) {
+            let (flits, heads) = &mut flits_to[packet.dst as usize];
+            if *flits == 0 {
+                seen.push(packet.dst);
             }
+            *flits += u64::from(packet.flits);
+            *heads += u64::from(packet.flits.div_ceil(2));
         }
+        let flow = |to: u32| {
+            let (flits, heads) = std::mem::take(&mut flits_to[to as usize]);
+            let flits = flits as f64;
+            Flow { from, to, flits, heads: if splits { heads as f64 } else { flits / 2.0 } }
+        };
+        seen.into_iter().map(flow).collect::<Vec<_>>()
+    });
+    let loads = flow_loads(plan, flows);
+    let sources = (0..terminals).map(|from| trace.of(from).map(|packet| (packet.cycle, packet.flits)));
+    bound::trace_bound(&loads, sources, plan.params.controllers as u32)
+}
+
+/// The loads of traffic that sends `sends(terminal)` flits, each a cycle or all in all.
+fn loads(plan: &Plan, drawn: &Drawn, sends: impl Fn(u32) -> f64) -> FlowLoads {
+    let (terminals, concentration) = (plan.params.terminals as u32, plan.params.concentration as u32);
+    let (grid, order) = (&plan.grid, plan.routing.fixed_way());
+    if let Destinations::Uniform { include_self } = drawn.destinations {
+        let channels = match order {
+            Some(order) => bound::uniform_saturation(grid, order, concentration, include_self),
+            None => bound::even_uniform_saturation(grid, concentration, include_self),
+        };
+        return FlowLoads { channels, sent: 1.0, received: 1.0 };
     }
+    let heads = heads(plan, &drawn.lengths);
+    let flow = |(from, to, share): (u32, u32, f64)| {
+        let flits = sends(from) * share;
+        Flow { from, to, flits, heads: heads * flits }
+    };
+    let flows = drawn.destinations.flows(terminals).unwrap_or_default().into_iter().map(flow);
+    flow_loads(plan, flows.filter(|flow| flow.flits > 0.0))
+}
+
+/// The loads of flows under the routing of the plan, as far as it is fixed.
+fn flow_loads(plan: &Plan, flows: impl Iterator<Item = Flow>) -> FlowLoads {
+    let concentration = plan.params.concentration as u32;
+    match plan.routing.fixed_way() {
+        Some(order) => bound::flow_loads(&plan.grid, order, concentration, flows),
+        None => bound::even_flow_loads(&plan.grid, concentration, flows),
+    }
+}
+
+/// Share of the flits with all coins 0 where a way has ties: half, but the larger half of each packet that is split.
+fn heads(plan: &Plan, lengths: &Lengths) -> f64 {
+    if plan.routing.splits() { lengths.mean_of(|flits| flits.div_ceil(2)) / lengths.mean_flits() } else { 0.5 }
 }

@@ -79,6 +79,22 @@ fn bursts_arrive_as_in_the_oracle() {
 }
 
 #[test]
+fn packets_of_traces_arrive_as_in_the_oracle() {
+    let strategy = (cases::trace(cases::network(30, 3, true)), any::<u64>(), 0..60u64);
+    for_all("traces", 120, 6_000, strategy, |(case, seed, warmup)| {
+        Ok(check_case(&case, recording(seed, warmup, 1, 1_000_000))?.is_some())
+    });
+}
+
+#[test]
+fn packets_of_traces_routed_hop_by_hop_arrive_as_in_the_oracle() {
+    let strategy = (cases::trace(hop_by_hop::network(30, 3)), any::<u64>(), 0..60u64);
+    for_all("traces, hop by hop", 60, 3_000, strategy, |(case, seed, warmup)| {
+        Ok(check_case(&case, recording(seed, warmup, 1, 1_000_000))?.is_some())
+    });
+}
+
+#[test]
 fn all_to_all_packets_arrive_as_in_the_oracle() {
     let strategy = (cases::closed_loop(cases::network(16, 1, false)), 0..60u64);
     for_all("all-to-all", 120, 6_000, strategy, |(case, warmup)| {

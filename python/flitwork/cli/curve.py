@@ -105,7 +105,7 @@ def curve(
 
 
 def _check(what: str, settings: list[str]) -> None:
-    if what in (row["name"] for row in components()["algorithms"]):
+    if what == "trace" or what in (row["name"] for row in components()["algorithms"]):
         raise ConfigError("WHAT", what, "a traffic pattern, which has a load", "flitwork list patterns names them")
     if any(text.partition("=")[0].strip() == "offered_load" for text in settings):
         raise ConfigError("--set offered_load", "given", "--loads instead: a curve has many loads")

@@ -23,6 +23,7 @@ class ListedTable(str, Enum):
     algorithms = "algorithms"
     allocators = "allocators"
     arbiters = "arbiters"
+    workloads = "workloads"
     patterns = "patterns"
     studies = "studies"
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from flitwork import _core
 from flitwork.bound import Bound
 from flitwork.cli.options import (
     AsJson,
@@ -35,7 +34,7 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.result import Result, run_plan
 from flitwork.schedule import Check, check_plan
-from flitwork.spec import to_json
+from flitwork.spec import plan_of
 from flitwork.workloads import patterns
 
 Tie = Literal["plus", "parity", "random", "split"]
@@ -66,12 +65,16 @@ def simulate(
       flitwork simulate uniform --size 8x8 --mesh --load 0.3 --packet-flits 4 --set vcs=4
 
       flitwork simulate a2at --size 5x5 --set packets=true --save a2at.parquet
+
+      flitwork simulate matrix --size 8x8 --load 0.1 --set file=weights.npy
+
+      flitwork simulate trace --size 8x8 --set file=trace.csv
     """
     spec = one_simulation(
         what, topology(size, mesh, wrap), settings, controllers,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    result = run_plan(_core.Plan(to_json(spec)))
+    result = run_plan(plan_of(spec))
     if save:
         result.save(save)
     if as_json:
@@ -120,7 +123,7 @@ def plan(
         what, topology(size, mesh, wrap), settings, controllers,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    text = _core.Plan(to_json(spec)).json
+    text = plan_of(spec).json
     if as_json:
         typer.echo(text)
         return
@@ -185,7 +188,7 @@ def bound(
             what, table, settings, controllers,
             message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
         )  # fmt: skip
-        bounds = {f"{what} on {topology_name(table)}": Bound(json.loads(_core.Plan(to_json(spec)).bound()))}
+        bounds = {f"{what} on {topology_name(table)}": Bound(json.loads(plan_of(spec).bound()))}
     if as_json:
         print_json([{"point": name, **found.values} for name, found in bounds.items()])
         return
@@ -250,7 +253,7 @@ def check(
         raise ConfigError("ALGORITHM", algorithm, expected, did_you_mean(algorithm, algorithms))
     table = topology(size, mesh, wrap)
     spec = one_simulation(algorithm, table, [f'tie="{tie}"'] if tie else [], controllers)
-    found = check_plan(_core.Plan(to_json(spec)), algorithm, topology_name(table), controllers or 1)
+    found = check_plan(plan_of(spec), algorithm, topology_name(table), controllers or 1)
     if as_json:
         values = {"exchange": found.exchange, "loads": found.loads, "bound": found.bound.values}
         print_json({**values, "phase_sum_over_bound": found.phase_sum_over_bound})

@@ -27,7 +27,7 @@ What = Annotated[
     str,
     typer.Argument(
         metavar="WHAT",
-        help="What is sent: an all-to-all algorithm or a traffic pattern (`flitwork list`).",
+        help="What is sent: an all-to-all algorithm, a traffic pattern (`flitwork list`) or a trace.",
         autocompletion=_complete_what,
     ),
 ]
@@ -35,7 +35,7 @@ WhatOrStudy = Annotated[
     str,
     typer.Argument(
         metavar="WHAT",
-        help="A study file (.toml), or what is sent: an all-to-all algorithm or a traffic pattern.",
+        help="A study file (.toml), or what is sent: an all-to-all algorithm, a traffic pattern or a trace.",
         autocompletion=_complete_what,
     ),
 ]
@@ -61,7 +61,7 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Any other option of network or run, such as vcs=4 or sw_allocator=wavefront; may be repeated.",
+        help="Any other option of network, run or traffic, such as vcs=4 or file=matrix.npy; may be repeated.",
         autocompletion=_complete_set,
     ),
 ]
@@ -85,8 +85,8 @@ def components() -> dict[str, list[dict[str, Any]]]:
 
 
 def workload_names() -> list[str]:
-    """What can be sent: the algorithms, then the patterns."""
-    return [row["name"] for kind in ("algorithms", "patterns") for row in components()[kind]]
+    """What can be sent: the algorithms, then the patterns, and a trace."""
+    return [*(row["name"] for kind in ("algorithms", "patterns") for row in components()[kind]), "trace"]
 
 
 def is_study(what: str) -> bool:

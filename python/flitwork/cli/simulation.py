@@ -98,7 +98,7 @@ def _check_what(what: str) -> None:
     if what in names:
         return
     algorithms, traffic = ([row["name"] for row in components()[kind]] for kind in ("algorithms", "patterns"))
-    expected = f"an all-to-all algorithm ({', '.join(algorithms)}) or a traffic pattern ({', '.join(traffic)})"
+    expected = f"an all-to-all algorithm ({', '.join(algorithms)}), a traffic pattern ({', '.join(traffic)}), or trace"
     hint = f"for a study file: flitwork run {what}" if is_study(what) else did_you_mean(what, names)
     raise ConfigError("WHAT", what, expected, hint)
 
@@ -108,12 +108,12 @@ def _workload_fields(what: str) -> set[str]:
     workloads = kinds(schema()["properties"]["workload"])
     if what in patterns() and what != "uniform":
         return ({*fields(workloads["traffic"])} | {*fields(patterns()[what])}) - {"kind", "pattern"}
-    return {*fields(workloads["uniform" if what == "uniform" else "all_to_all"])} - {"kind", "algorithm"}
+    return {*fields(workloads[what if what in ("uniform", "trace") else "all_to_all"])} - {"kind", "algorithm"}
 
 
 def _work(what: str, given: dict[str, Any]) -> Workload:
-    if what == "uniform":
-        return make_workload("uniform", given)
+    if what in ("uniform", "trace"):
+        return make_workload(what, given)
     if what in patterns():
         parameters = {key: given.pop(key) for key in list(given) if key in fields(patterns()[what])}
         return make_workload("traffic", {"pattern": {"kind": what, **parameters}, **given})

@@ -10,7 +10,7 @@ from typing import Any
 from flitwork import _core
 from flitwork.errors import ConfigError, SimulationError
 from flitwork.experiment.points import Point
-from flitwork.spec import to_json
+from flitwork.spec import Prepared, prepare
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Job:
     It keeps the specification, not the plan: the schedules of hundreds of plans would fill the memory.
     """
 
-    spec: str
+    spec: Prepared
     hash: str
     work: float
     memory_bytes: int
@@ -28,7 +28,7 @@ class Job:
 
     def plan(self) -> _core.Plan:
         """Its plan, made anew."""
-        return _core.Plan(self.spec)
+        return self.spec.plan()
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,7 @@ def plan_points(points: Iterable[Point]) -> list[Job]:
 
 
 def _job(point: Point) -> Job:
-    spec = to_json(point.spec)
-    plan = _core.Plan(spec)
+    spec, plan = prepare(point.spec)
     description = json.loads(plan.json)
     memory = int(description["estimated_memory_bytes"])
     return Job(spec, plan.hash, estimated_work(description), memory, (point,))
@@ -75,6 +74,8 @@ def estimated_work(plan: Mapping[str, Any]) -> float:
         cycles = phases[f"{prefix}warmup_cycles"] + phases[f"{prefix}measurement_cycles"]
         load = workload["offered_load"] + plan["spec"].get("background", {}).get("offered_load", 0.0)
         return float(terminals * cycles * (load * hops + 0.1))
+    if workload["kind"] == "trace":
+        return float(workload["packets"]["rows"] * hops)
     if workload["kind"] == "burst":
         flits = workload["packets"] * _mean_flits(workload["packet_flits"])
         capacity = 2 * len(topology["size"]) / hops

@@ -6,6 +6,7 @@ import copy
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from flitwork.errors import unknown_key
@@ -86,7 +87,7 @@ def _points(study: StudyFile, experiment: Experiment, path: str, quick: bool) ->
     for combination in itertools.product(*(axis.combinations for axis in axes)):
         params = {key: value for step in combination for key, value in step.items()}
         for seed in seeds:
-            yield Point(experiment.id, path, params, seed, _fill(spec, params, seed, path))
+            yield Point(experiment.id, path, params, seed, _in_folder(_fill(spec, params, seed, path), study.folder))
 
 
 def _check_used(spec: Mapping[str, Any], axes: list[Axis], experiment: Experiment) -> None:
@@ -104,6 +105,16 @@ def _fill(spec: Mapping[str, Any], params: Mapping[str, Any], seed: int, path: s
     _put(one, "run.seed", seed, f"{path}.seeds")
     filled: dict[str, Any] = fill(one, names, "")
     return filled
+
+
+def _in_folder(node: Any, folder: Path) -> Any:
+    """``node`` with the names of files, which start from ``folder``, as they are from here."""
+    if not isinstance(node, Mapping):
+        return node
+    return {
+        key: str(folder / value) if key == "file" and isinstance(value, str) else _in_folder(value, folder)
+        for key, value in node.items()
+    }
 
 
 def _check_sections(spec: Mapping[str, Any], path: str) -> None:

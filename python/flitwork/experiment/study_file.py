@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 
 from flitwork.errors import ConfigError
 from flitwork.strict import Table, read_toml, validate
@@ -101,16 +101,23 @@ class StudyFile(Table):
     base: dict[str, Any] = {}
     experiments: list[Experiment] = Field(min_length=1)
     plots: list[Plot] = []
+    _folder: Path = PrivateAttr(default=Path())
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the names of files in the study start from."""
+        return self._folder
 
 
 def load_study(path: str | Path) -> StudyFile:
     """Reads a study file; anything that is not understood is a :class:`flitwork.ConfigError` with its path."""
-    return parse_study(read_toml(Path(path)))
+    return parse_study(read_toml(Path(path)), Path(path).parent)
 
 
-def parse_study(data: dict[str, Any]) -> StudyFile:
-    """A study from the contents of its file."""
+def parse_study(data: dict[str, Any], folder: Path = Path()) -> StudyFile:
+    """A study from the contents of its file, which lies in ``folder``."""
     study = validate(StudyFile, data)
+    study._folder = folder
     _unique("experiments", [e.id for e in study.experiments])
     _unique("plots", [p.id for p in study.plots])
     known = {e.id for e in study.experiments}

@@ -5,26 +5,25 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 
-from flitwork import _core
 from flitwork.files import writable_folder
 from flitwork.plot.links import link_animation, link_heatmap, link_snapshot
 from flitwork.plot.phases import phases_of
 from flitwork.plot.style import save
 from flitwork.plot.timeline import timeline
 from flitwork.result import run_plan
-from flitwork.spec import to_json
+from flitwork.spec import plan_of
 from flitwork.workloads import Spec
 
 
 def gallery(spec: Spec, folder: Path, windows: int = 60) -> list[Path]:
     """Simulates ``spec`` and draws it: phases (of a schedule), channels over time, the time-line of the terminals."""
     writable_folder(folder)
-    plain = _core.Plan(to_json(spec))
+    plain = plan_of(spec)
     cycles = run_plan(plain).completion_cycles
     recorded = copy.deepcopy(spec)
     record = recorded.setdefault("run", {}).setdefault("record", {})
     record.update(packets=True, link_window_cycles=max(1, -(-cycles // windows)))
-    result = run_plan(_core.Plan(to_json(recorded)))
+    result = run_plan(plan_of(recorded))
     paths = save(phases_of(plain), folder, "phases") if result.has_schedule else []
     paths += save(link_heatmap(result), folder, "links")
     paths += save(link_snapshot(result), folder, "network")

@@ -4,7 +4,8 @@
 //! way it takes. The sum over all packets, divided by the number of channels of the dimension, is a lower bound on the load of
 //! the most loaded channel: that of a routing which spreads the load evenly.
 
-use super::{ClassLoad, LinkLoads, PhaseLoad, Saturation};
+use super::flows::Ends;
+use super::{ClassLoad, Flow, FlowLoads, LinkLoads, PhaseLoad, Saturation};
 use crate::schedule::Schedule;
 use crate::topology::{Coords, Grid};
 
@@ -88,20 +89,19 @@ pub fn even_link_loads(grid: &Grid, schedule: &Schedule, router_of: &[u32], grou
     }
 }
 
-/// The load at which traffic of fixed flows (source terminal, destination terminal, share) uses up the channels of a dimension if
-/// it is spread evenly, and the largest sum of shares that one terminal receives.
-pub fn even_flow_saturation(grid: &Grid, terminals_per_router: u32, flows: &[(u32, u32, f64)]) -> (Saturation, f64) {
+/// The loads of flows if they were spread evenly over the channels of each dimension.
+pub fn even_flow_loads(grid: &Grid, terminals_per_router: u32, flows: impl IntoIterator<Item = Flow>) -> FlowLoads {
     let mut flit_hops = vec![0.0; grid.dims()];
-    let mut received = vec![0.0; (grid.routers() * terminals_per_router) as usize];
-    for &(from, to, share) in flows {
-        received[to as usize] += share;
-        let (src, dst) = (grid.coords(from / terminals_per_router), grid.coords(to / terminals_per_router));
-        hops(grid, &src, &dst).enumerate().for_each(|(d, h)| flit_hops[d] += h * share);
+    let mut ends = Ends::new(grid.routers() * terminals_per_router);
+    for flow in flows {
+        ends.add(&flow);
+        let (src, dst) = (grid.coords(flow.from / terminals_per_router), grid.coords(flow.to / terminals_per_router));
+        hops(grid, &src, &dst).enumerate().for_each(|(d, h)| flit_hops[d] += h * flow.flits);
     }
-    (saturation(grid, &flit_hops), received.into_iter().fold(0.0, f64::max))
+    FlowLoads::new(saturation(grid, &flit_hops), ends)
 }
 
-/// The same for uniform traffic.
+/// The even loads of uniform traffic.
 pub fn even_uniform_saturation(grid: &Grid, terminals_per_router: u32, include_self: bool) -> Saturation {
     let terminals = f64::from(grid.routers() * terminals_per_router);
     let destinations = if include_self { terminals } else { (terminals - 1.0).max(1.0) };
@@ -136,10 +136,10 @@ mod tests {
     #[test]
     fn ideal_adaptive_routing_reaches_the_load_of_uniform_traffic() {
         let grid = Grid::torus(&[32, 32]);
-        let transpose: Vec<_> = (0..1024).map(|i| (i, i % 32 * 32 + i / 32, 1.0)).collect();
-        let complement: Vec<_> = (0..1024).map(|i| (i, 1023 - i, 1.0)).collect();
+        let transpose: Vec<_> = (0..1024).map(|i| Flow::even((i, i % 32 * 32 + i / 32, 1.0))).collect();
+        let complement: Vec<_> = (0..1024).map(|i| Flow::even((i, 1023 - i, 1.0))).collect();
         for flows in [transpose, complement] {
-            assert!((even_flow_saturation(&grid, 1, &flows).0.load_flits_per_cycle - 0.25).abs() < 1e-12);
+            assert!((even_flow_loads(&grid, 1, flows).channels.load_flits_per_cycle - 0.25).abs() < 1e-12);
         }
         assert!((even_uniform_saturation(&grid, 1, true).load_flits_per_cycle - 0.25).abs() < 1e-12);
     }
@@ -149,8 +149,8 @@ mod tests {
         for grid in [Grid::mesh(&[5, 3]), Grid::torus(&[4, 3, 2])] {
             let n = 2 * grid.routers();
             let share = 1.0 / f64::from(n);
-            let flows: Vec<_> = (0..n).flat_map(|s| (0..n).map(move |t| (s, t, share))).collect();
-            let (by_flows, _) = even_flow_saturation(&grid, 2, &flows);
+            let flows: Vec<_> = (0..n).flat_map(|s| (0..n).map(move |t| Flow::even((s, t, share)))).collect();
+            let by_flows = even_flow_loads(&grid, 2, flows).channels;
             let uniform = even_uniform_saturation(&grid, 2, true);
             assert!((by_flows.load_flits_per_cycle / uniform.load_flits_per_cycle - 1.0).abs() < 1e-9);
         }

@@ -1,32 +1,88 @@
-//! The load at which traffic of fixed flows saturates a channel. And how long a burst of traffic takes at least.
+//! The load that flows between terminals put on the channels, and how long a burst of traffic takes at least.
 
 use super::stretches::Stretches;
 use super::{Bound, ClassLoad, Limits, Saturation};
 use crate::routing::{DimensionOrder, Tie};
 use crate::topology::Grid;
 
-/// The saturation bound of traffic that consists of flows (source terminal, destination terminal, share of the source's
-/// traffic), and the largest sum of shares that one terminal receives. Where ties go either way, half a flow goes each way.
-pub fn flow_saturation(
+/// What one terminal sends to another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Flow {
+    /// Source terminal.
+    pub from: u32,
+    /// Destination terminal.
+    pub to: u32,
+    /// How much [flits], in all or a cycle.
+    pub flits: f64,
+    /// What of it goes with all coins 0 where its way has ties and they go either way [flits].
+    pub heads: f64,
+}
+
+impl Flow {
+    /// A flow of which half goes either way.
+    pub fn even((from, to, flits): (u32, u32, f64)) -> Self {
+        Flow { from, to, flits, heads: flits / 2.0 }
+    }
+}
+
+/// The loads of some flows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowLoads {
+    /// Of the channels.
+    pub channels: Saturation,
+    /// Most that one terminal sends [flits].
+    pub sent: f64,
+    /// Most that one terminal receives [flits].
+    pub received: f64,
+}
+
+impl FlowLoads {
+    pub(super) fn new(channels: Saturation, ends: Ends) -> Self {
+        let most = |of: Vec<f64>| of.into_iter().fold(0.0, f64::max);
+        FlowLoads { channels, sent: most(ends.sent), received: most(ends.received) }
+    }
+}
+
+/// What each terminal sends and receives [flits].
+pub(super) struct Ends {
+    sent: Vec<f64>,
+    received: Vec<f64>,
+}
+
+impl Ends {
+    pub fn new(terminals: u32) -> Self {
+        Ends { sent: vec![0.0; terminals as usize], received: vec![0.0; terminals as usize] }
+    }
+
+    pub fn add(&mut self, flow: &Flow) {
+        self.sent[flow.from as usize] += flow.flits;
+        self.received[flow.to as usize] += flow.flits;
+    }
+}
+
+/// The loads of flows under dimension-order routing: exact, but where ties are drawn it is the expectation.
+pub fn flow_loads(
     grid: &Grid,
     routing: &DimensionOrder,
     terminals_per_router: u32,
-    flows: &[(u32, u32, f64)],
-) -> (Saturation, f64) {
+    flows: impl IntoIterator<Item = Flow>,
+) -> FlowLoads {
     let ports = grid.network_ports();
     let mut load = vec![0.0; grid.routers() as usize * ports];
     let stretches = Stretches::new(grid);
-    let mut received = vec![0.0; (grid.routers() * terminals_per_router) as usize];
-    let coins: &[u8] = if matches!(routing.tie, Tie::Random | Tie::Split) { &[0, !0] } else { &[0] };
-    for &(from, to, share) in flows {
-        received[to as usize] += share;
-        let (src, dst) = (grid.coords(from / terminals_per_router), grid.coords(to / terminals_per_router));
-        for &coin in coins {
-            let header = routing.header(grid, &src, &dst, coin);
-            let mut at = from / terminals_per_router;
+    let either_way = matches!(routing.tie, Tie::Random | Tie::Split);
+    let mut ends = Ends::new(grid.routers() * terminals_per_router);
+    for flow in flows {
+        ends.add(&flow);
+        let (src, dst) = (grid.coords(flow.from / terminals_per_router), grid.coords(flow.to / terminals_per_router));
+        let parts =
+            if either_way { [(0, flow.heads), (!0, flow.flits - flow.heads)] } else { [(0, flow.flits), (0, 0.0)] };
+        for (coins, flits) in parts.into_iter().filter(|part| part.1 != 0.0) {
+            let header = routing.header(grid, &src, &dst, coins);
+            let mut at = flow.from / terminals_per_router;
             for &d in &routing.order {
                 let way = (d, header.minus >> d & 1 == 1);
-                at = stretches.add(&mut load, at, way, (src[d], dst[d]), share / coins.len() as f64);
+                at = stretches.add(&mut load, at, way, (src[d], dst[d]), flits);
             }
         }
     }
@@ -40,7 +96,8 @@ pub fn flow_saturation(
         })
         .collect();
     let largest = classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
-    (Saturation { load_flits_per_cycle: 1.0 / largest, classes }, received.into_iter().fold(0.0, f64::max))
+    let channels = Saturation { load_flits_per_cycle: 1.0 / largest, classes };
+    FlowLoads::new(channels, ends)
 }
 
 /// What every terminal sends in a burst.
@@ -67,6 +124,33 @@ pub fn traffic_bound(channels: &Saturation, needs: &TrafficNeeds, controllers: u
     limits.bound(link_load_cycles)
 }
 
+/// Lower bounds on the time of given packets: (cycle of creation, flits) of each terminal in the order of creation, and the loads
+/// that they put on channels and terminals in all.
+pub fn trace_bound<P>(loads: &FlowLoads, sources: impl Iterator<Item = P>, controllers: u32) -> Bound
+where
+    P: DoubleEndedIterator<Item = (u64, u32)>,
+{
+    let width = f64::from(controllers);
+    let link_load_cycles = loads.channels.classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
+    let limits = Limits {
+        ejection_cycles: loads.received / width,
+        injection_cycles: sources.map(|packets| injection_cycles(packets, width)).fold(0.0, f64::max),
+        link_load_cycles,
+        bisection_cycles: None,
+    };
+    limits.bound(link_load_cycles)
+}
+
+/// What a terminal needs to send packets: whichever of them one looks at, it and those after it come later and one by one.
+fn injection_cycles(packets: impl DoubleEndedIterator<Item = (u64, u32)>, width: f64) -> f64 {
+    let (mut flits, mut cycles) = (0.0, 0.0f64);
+    for (created, length) in packets.rev() {
+        flits += f64::from(length);
+        cycles = cycles.max(created as f64 + (flits / width).max(f64::from(length)));
+    }
+    cycles
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Limit;
@@ -74,8 +158,8 @@ mod tests {
 
     fn limit(grid: &Grid, to: impl Fn(u32) -> u32) -> f64 {
         let routing = DimensionOrder { order: (0..grid.dims()).collect(), tie: Tie::Parity };
-        let flows: Vec<_> = (0..grid.routers()).map(|from| (from, to(from), 1.0)).collect();
-        flow_saturation(grid, &routing, 1, &flows).0.load_flits_per_cycle
+        let flows: Vec<_> = (0..grid.routers()).map(|from| Flow::even((from, to(from), 1.0))).collect();
+        flow_loads(grid, &routing, 1, flows).channels.load_flits_per_cycle
     }
 
     /// Dimension order on the 32 x 32 torus: transpose saturates at 1 / 15.5 (0.258 of 8 / N), complement at 1 / 8 (Yokota et
@@ -97,18 +181,20 @@ mod tests {
         {
             let routing = DimensionOrder { order: (0..grid.dims()).rev().collect(), tie };
             let terminals = 2 * grid.routers();
-            let flows: Vec<_> =
-                (0..terminals).flat_map(|s| [(s, (3 * s + 1) % terminals, 0.7), (s, s / 3, 0.3)]).collect();
+            let flows: Vec<_> = (0..terminals)
+                .flat_map(|s| [(s, (3 * s + 1) % terminals, 0.7), (s, s / 3, 0.3)])
+                .map(Flow::even)
+                .collect();
             let mut loads = vec![0.0; grid.routers() as usize * grid.network_ports()];
-            for &(from, to, share) in &flows {
+            for &Flow { from, to, flits, .. } in &flows {
                 let (src, dst) = (grid.coords(from / 2), grid.coords(to / 2));
                 for coin in [0, !0] {
                     for (router, port, _) in routing.path(&grid, &src, &dst, routing.header(&grid, &src, &dst, coin)) {
-                        loads[router as usize * grid.network_ports() + port] += share / 2.0;
+                        loads[router as usize * grid.network_ports() + port] += flits / 2.0;
                     }
                 }
             }
-            for class in flow_saturation(&grid, &routing, 2, &flows).0.classes {
+            for class in flow_loads(&grid, &routing, 2, flows).channels.classes {
                 let port = 2 * class.dimension + usize::from(class.sign < 0);
                 let want = loads.iter().skip(port).step_by(grid.network_ports()).copied().fold(0.0, f64::max);
                 assert!((class.max_flits - want).abs() < 1e-12, "{grid:?} {tie:?} {class:?}: {want}");
@@ -123,9 +209,11 @@ mod tests {
         let grid = Grid::torus(&[32, 32]);
         let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Random };
         let bound = |to: &dyn Fn(u32) -> u32, last_creation_cycles: f64| {
-            let flows: Vec<_> = (0..1024).map(|from| (from, to(from), 1.0)).filter(|f| f.0 != f.1).collect();
-            let (channels, largest_received_share) = flow_saturation(&grid, &routing, 1, &flows);
-            traffic_bound(&channels, &TrafficNeeds { flits: 80.0, largest_received_share, last_creation_cycles }, 1)
+            let flows = (0..1024).map(|from| (from, to(from), 1.0)).filter(|f| f.0 != f.1).map(Flow::even);
+            let loads = flow_loads(&grid, &routing, 1, flows);
+            let largest_received_share = loads.received;
+            let needs = TrafficNeeds { flits: 80.0, largest_received_share, last_creation_cycles };
+            traffic_bound(&loads.channels, &needs, 1)
         };
         let transpose = bound(&|i| i % 32 * 32 + i / 32, 0.0);
         assert_eq!((transpose.link_load_cycles, transpose.injection_cycles), (80.0 * 15.5, 80.0));
@@ -138,8 +226,31 @@ mod tests {
     fn a_hot_terminal_receives_everything() {
         let grid = Grid::mesh(&[4]);
         let routing = DimensionOrder { order: vec![0], tie: Tie::Plus };
-        let flows: Vec<_> = (0..4).map(|from| (from, 0, 1.0)).collect();
-        let (saturation, received) = flow_saturation(&grid, &routing, 1, &flows);
-        assert_eq!((saturation.load_flits_per_cycle, received), (1.0 / 3.0, 4.0));
+        let flows: Vec<_> = (0..4).map(|from| Flow::even((from, 0, 1.0))).collect();
+        let loads = flow_loads(&grid, &routing, 1, flows);
+        assert_eq!((loads.channels.load_flits_per_cycle, loads.sent, loads.received), (1.0 / 3.0, 1.0, 4.0));
+    }
+
+    /// Packets of 4 flits: three in cycle 0, and one long after them, or in the middle of them.
+    #[test]
+    fn packets_cannot_leave_before_they_are_created() {
+        let cycles = |packets: &[(u64, u32)], width| injection_cycles(packets.iter().copied(), width);
+        assert_eq!(cycles(&[(0, 4), (0, 4), (0, 4)], 1.0), 12.0);
+        assert_eq!(cycles(&[(0, 4), (0, 4), (0, 4), (100, 4)], 1.0), 104.0);
+        assert_eq!(cycles(&[(0, 4), (0, 4), (7, 4), (8, 4)], 1.0), 16.0);
+        assert_eq!(cycles(&[(0, 4), (0, 4), (7, 4), (8, 4)], 2.0), 12.0);
+        assert_eq!(cycles(&[], 1.0), 0.0);
+    }
+
+    /// Half a ring of 4: of packets of 3 flits two go with the coins 0, to plus.
+    #[test]
+    fn the_larger_halves_of_packets_go_to_plus() {
+        let grid = Grid::torus(&[4]);
+        let flow = Flow { from: 0, to: 2, flits: 3.0, heads: 2.0 };
+        for (tie, loads) in [(Tie::Split, [2.0, 1.0]), (Tie::Random, [2.0, 1.0]), (Tie::Plus, [3.0, 0.0])] {
+            let routing = DimensionOrder { order: vec![0], tie };
+            let found = flow_loads(&grid, &routing, 1, [flow]).channels.classes;
+            assert_eq!(found.iter().map(|c| c.max_flits).collect::<Vec<_>>(), loads, "{tie:?}");
+        }
     }
 }

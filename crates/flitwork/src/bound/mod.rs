@@ -17,9 +17,9 @@ use crate::topology::Grid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use any_routing::{even_flow_saturation, even_link_loads, even_uniform_saturation};
+pub use any_routing::{even_flow_loads, even_link_loads, even_uniform_saturation};
 pub use bisection::{Bisection, bisection, bisection_units};
-pub use flows::{TrafficNeeds, flow_saturation, traffic_bound};
+pub use flows::{Flow, FlowLoads, TrafficNeeds, flow_loads, trace_bound, traffic_bound};
 pub use link_loads::{ClassLoad, LinkLoads, PhaseLoad, link_loads};
 pub use terminals::{TerminalLimits, TerminalTimes, terminal_times};
 pub use uniform::{Saturation, uniform_saturation};

@@ -4,16 +4,20 @@ use super::Params;
 use crate::error::{Error, Result};
 use crate::spec::{AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, SimulationSpec, WorkloadSpec};
 use crate::topology::Grid;
+use crate::traffic::{Attached, Pattern};
 use crate::transit::{CompiledSize, Wheel};
 
 /// What is taken for the memory of a machine that does not tell [bytes].
 const UNKNOWN_MACHINE: u64 = 8_000_000_000;
 
+/// What is noted of a packet, where packets are recorded [bytes].
+const RECORD_BYTES: u64 = 64;
+
 /// Memory of a simulation [bytes].
 pub(super) fn estimate(spec: &SimulationSpec, p: &Params) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, &spec.run.record) as u64);
     let sent = [Some(&spec.workload), spec.background.as_ref()].into_iter().flatten();
-    let sent = sent.map(|w| workload(w, p, spec.run.record.packets)).fold(0, u64::saturating_add);
+    let sent = sent.map(|w| workload(w, p, &spec.run.record)).fold(0, u64::saturating_add);
     routers.saturating_add(under_way(p)).saturating_add(sent)
 }
 
@@ -26,12 +30,20 @@ pub(super) fn check(spec: &SimulationSpec, grid: &Grid, estimated: u64) -> Resul
     if estimated <= limit {
         return Ok(());
     }
-    Err(Error::config(
-        "network.topology.size",
-        format!("{:?}", grid.sizes()),
-        format!("a simulation of at most {} MB", limit / 1_000_000),
-        format!("this one needs about {} MB; use a smaller network or set run.memory_limit_mb", estimated / 1_000_000),
-    ))
+    let (path, value, smaller) = match &spec.workload {
+        WorkloadSpec::Trace { packets, .. } if trace(packets, &spec.run.record) > estimated / 2 => {
+            ("workload.packets", format!("{} rows", packets.rows), "cut the trace, record no packets,")
+        }
+        _ => ("network.topology.size", format!("{:?}", grid.sizes()), "use a smaller network"),
+    };
+    let expected = format!("a simulation of at most {} MB", limit / 1_000_000);
+    let hint = format!("this one needs about {} MB; {smaller} or set run.memory_limit_mb", estimated / 1_000_000);
+    Err(Error::config(path, value, expected, hint))
+}
+
+/// Bytes of a trace, and of what is recorded of its packets.
+fn trace(packets: &Attached, record: &RecordSpec) -> u64 {
+    packets.memory_bytes() + if record.packets { packets.rows.saturating_mul(RECORD_BYTES) } else { 0 }
 }
 
 /// Bytes of a router, its allocators, its terminals' controllers, and what is noted of it.
@@ -74,16 +86,24 @@ fn under_way(p: &Params) -> u64 {
 }
 
 /// Bytes of the workload's tables.
-fn workload(workload: &WorkloadSpec, p: &Params, records: bool) -> u64 {
-    let record = if records { 64 } else { 0 };
+fn workload(workload: &WorkloadSpec, p: &Params, recorded: &RecordSpec) -> u64 {
+    let record = if recorded.packets { RECORD_BYTES } else { 0 };
+    // A terminal, and its process where each has its own.
+    let terminals = |pattern: &Pattern| match pattern {
+        Pattern::Matrix { weights, .. } => p.terminals as u64 * 160 + weights.memory_bytes(),
+        _ => p.terminals as u64 * 96,
+    };
     match workload {
         WorkloadSpec::AllToAll { .. } => {
             (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(120 + record)
         }
-        WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. } => p.terminals as u64 * 96,
-        WorkloadSpec::Burst { packets, .. } => {
-            (p.terminals as u64).saturating_mul(u64::from(*packets).saturating_mul(record) + 96)
+        WorkloadSpec::Uniform { .. } => p.terminals as u64 * 96,
+        WorkloadSpec::Traffic { pattern, .. } => terminals(pattern),
+        WorkloadSpec::Burst { pattern, packets, .. } => {
+            let records = (p.terminals as u64).saturating_mul(u64::from(*packets).saturating_mul(record));
+            terminals(pattern).saturating_add(records)
         }
+        WorkloadSpec::Trace { packets, .. } => (p.terminals as u64 * 96).saturating_add(trace(packets, recorded)),
     }
 }
 

@@ -4,6 +4,7 @@ use super::Workload;
 use crate::error::{Error, Result};
 use crate::measure::SteadySpec;
 use crate::spec::RunSpec;
+use crate::traffic::{Packets, Traffic};
 
 /// Fills in the defaults of `run` and refuses what has no sense. The workload starts in cycle `start_cycle`.
 pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64) -> Result<()> {
@@ -31,13 +32,20 @@ pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64) ->
     }
     if run.max_cycles == 0 {
         run.max_cycles = match (workload, &run.steady) {
-            (Workload::Closed { .. } | Workload::Finite(_), _) => 1_000_000_000,
+            (Workload::Closed { .. }, _) => 1_000_000_000,
+            // Time enough behind the last packet of a trace.
+            (Workload::Finite(traffic), _) => 1_000_000_000 + last_creation(traffic),
             (Workload::Open(_), Some(steady)) => 2 * steady.max_cycles,
             (Workload::Open(_), None) => 100 * run.fixed_window().end,
         };
     }
     let (needed, what, hint) = match (workload.completes(), &run.steady) {
-        (true, _) => (start_cycle + 1, "more than the background alone", "shorten run.warmup_cycles"),
+        (true, _) => match workload {
+            Workload::Finite(traffic) if last_creation(traffic) > 0 => {
+                (last_creation(traffic) + 1, "more than until the last packet is created", "cut the trace")
+            }
+            _ => (start_cycle + 1, "more than the background alone", "shorten run.warmup_cycles"),
+        },
         (false, None) => {
             let hint = "shorten run.warmup_cycles or run.measurement_cycles";
             (run.fixed_window().end, "warm-up and measurement", hint)
@@ -49,6 +57,14 @@ pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64) ->
         return Err(Error::config("run.max_cycles", run.max_cycles, format!("at least {needed} cycles: {what}"), hint));
     }
     Ok(())
+}
+
+/// The cycle in which the last packet of a trace is created; 0 of what is drawn.
+fn last_creation(traffic: &Traffic) -> u64 {
+    match &traffic.packets {
+        Packets::Given(trace) => traffic.start + trace.last_cycle(),
+        Packets::Drawn(_) => 0,
+    }
 }
 
 fn check_steady(steady: &SteadySpec, workload: &Workload, max_cycles: u64) -> Result<()> {

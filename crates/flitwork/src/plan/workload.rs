@@ -6,7 +6,11 @@ use crate::error::{Error, Result};
 use crate::schedule::Schedule;
 use crate::spec::{ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
 use crate::topology::Grid;
-use crate::traffic::{Bernoulli, OnOff, PacketFlits, Pattern, Process, Traffic};
+use crate::traffic::{
+    Attached, Bernoulli, Destinations, Drawn, OnOff, PacketFlits, Packets, Pattern, Process, Processes, Traffic,
+    no_file,
+};
+use std::sync::Arc;
 
 /// Most ranks of an all-to-all: its operations are numbered by 32 bits.
 const MAX_RANKS: usize = 30_000;
@@ -104,6 +108,7 @@ impl Context<'_> {
             WorkloadSpec::Burst { pattern, packets, packet_flits, rate } => {
                 self.burst(pattern, *packets, packet_flits, *rate).map(Workload::Finite)
             }
+            WorkloadSpec::Trace { packets, file } => self.trace(packets, file).map(Workload::Finite),
         }
     }
 
@@ -116,6 +121,7 @@ impl Context<'_> {
         match spec {
             WorkloadSpec::AllToAll { .. } => refused("all_to_all"),
             WorkloadSpec::Burst { .. } => refused("burst"),
+            WorkloadSpec::Trace { .. } => refused("trace"),
             open_loop => match self.workload(&mut open_loop.clone())? {
                 Workload::Open(traffic) => Ok(traffic),
                 Workload::Closed { .. } | Workload::Finite(_) => refused("this workload"),
@@ -170,42 +176,85 @@ impl Context<'_> {
         offered_load: f64,
         process: &ProcessSpec,
     ) -> Result<Traffic> {
-        let traffic = self.traffic(pattern, packet_flits)?;
-        let rate = self.packets_per_cycle("offered_load", offered_load, traffic.lengths.mean_flits())?;
-        Ok(Traffic { process: self.process(process, rate)?, ..traffic })
+        let drawn = self.drawn(pattern, packet_flits)?;
+        let mean_flits = drawn.lengths.mean_flits();
+        let Destinations::Matrix(_) = drawn.destinations else {
+            let rate = self.packets_per_cycle("offered_load", offered_load, mean_flits, 1.0)?;
+            return Ok(self.traffic(Drawn { process: Processes::Alike(self.process(process, rate)?), ..drawn }));
+        };
+        let relative: Vec<f64> =
+            (0..self.params.terminals as u32).map(|t| drawn.destinations.relative_load(t)).collect();
+        let busiest = relative.iter().copied().fold(0.0, f64::max);
+        // What the busiest terminal can do all can.
+        let most = self.packets_per_cycle("offered_load", offered_load, mean_flits, busiest)?;
+        self.process(process, most)?;
+        let of = |&relative: &f64| match relative {
+            // It sends nothing.
+            0.0 => Ok(Process::AtOnce),
+            _ => self.process(process, most * (relative / busiest)),
+        };
+        let each = relative.iter().map(of).collect::<Result<Vec<Process>>>()?;
+        Ok(self.traffic(Drawn { process: Processes::Each(each), ..drawn }))
     }
 
     fn burst(&self, pattern: &Pattern, packets: u32, packet_flits: &PacketFlits, rate: f64) -> Result<Traffic> {
         if packets == 0 {
             return Err(Error::config(self.path("packets"), 0, "at least 1 packet", ""));
         }
-        let traffic = self.traffic(pattern, packet_flits)?;
+        let drawn = self.drawn(pattern, packet_flits)?;
         let process = if rate == 0.0 {
             Process::AtOnce
         } else {
-            Process::Bernoulli(Bernoulli::new(self.packets_per_cycle("rate", rate, traffic.lengths.mean_flits())?))
+            let rate = self.packets_per_cycle("rate", rate, drawn.lengths.mean_flits(), 1.0)?;
+            Process::Bernoulli(Bernoulli::new(rate))
         };
-        Ok(Traffic { process, limit: Some(u64::from(packets)), ..traffic })
+        Ok(self.traffic(Drawn { process: Processes::Alike(process), limit: Some(u64::from(packets)), ..drawn }))
+    }
+
+    fn trace(&self, packets: &Attached, file: &str) -> Result<Traffic> {
+        no_file(self.at, file, "packets")?;
+        let trace = packets.trace(&self.path("packets"))?;
+        for largest in trace.largest() {
+            let path = self.path(&format!("packets[{}].{}", largest.row, largest.column));
+            if largest.column == "flits" {
+                self.check_packet(&path, largest.value as u32)?;
+            } else if largest.value >= self.params.terminals as u64 {
+                let expected = format!("a terminal, 0 to {}", self.params.terminals - 1);
+                return Err(Error::config(path, largest.value, expected, "terminals count from 0"));
+            }
+        }
+        Ok(Traffic { packets: Packets::Given(Arc::clone(trace)), seed: self.seed, start: self.start })
+    }
+
+    fn traffic(&self, drawn: Drawn) -> Traffic {
+        Traffic { packets: Packets::Drawn(drawn), seed: self.seed, start: self.start }
     }
 
     /// Where to and how long; all at once, without end.
-    fn traffic(&self, pattern: &Pattern, packet_flits: &PacketFlits) -> Result<Traffic> {
+    fn drawn(&self, pattern: &Pattern, packet_flits: &PacketFlits) -> Result<Drawn> {
         let path = self.path("packet_flits");
         let lengths = packet_flits.resolve(&path)?;
         packet_flits.lengths(&path).into_iter().try_for_each(|(path, flits)| self.check_packet(&path, flits))?;
         let destinations = pattern
             .resolve(self.grid, self.params.concentration as u32, self.seed)
             .map_err(|error| error.moved("workload", self.at))?;
-        Ok(Traffic { destinations, lengths, process: Process::AtOnce, limit: None, seed: self.seed, start: self.start })
+        let process = Processes::Alike(Process::AtOnce);
+        Ok(Drawn { destinations, lengths, process, limit: None })
     }
 
-    /// The packets a cycle of a load in flits.
-    fn packets_per_cycle(&self, field: &str, load: f64, mean_flits: f64) -> Result<f64> {
-        if load > 0.0 && load <= mean_flits {
-            return Ok(load / mean_flits);
+    /// The packets a cycle of a terminal that sends `relative` times a load in flits.
+    fn packets_per_cycle(&self, field: &str, load: f64, mean_flits: f64, relative: f64) -> Result<f64> {
+        let most = mean_flits / relative;
+        // The most that is allowed stays so when it has been rounded.
+        if load > 0.0 && load <= most * (1.0 + 1e-9) {
+            return Ok((load / most).min(1.0));
         }
-        let expected = format!("more than 0 and at most 1 packet a cycle, here {mean_flits} flits/cycle/terminal");
-        Err(Error::config(self.path(field), load, expected, ""))
+        let (each, hint) = match relative {
+            1.0 => ("", String::new()),
+            _ => (" of the terminal that sends most", format!("its row has {relative:.4} times the mean of all rows")),
+        };
+        let expected = format!("more than 0 and at most 1 packet a cycle{each}, here {most} flits/cycle/terminal");
+        Err(Error::config(self.path(field), load, expected, hint))
     }
 
     fn process(&self, spec: &ProcessSpec, packets_per_cycle: f64) -> Result<Process> {

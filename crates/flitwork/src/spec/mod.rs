@@ -18,6 +18,7 @@ pub use workload::{ProcessSpec, WorkloadSpec};
 
 pub use crate::router::{AllocatorKind, AllocatorSpec, ArbiterKind, IterationCount};
 
+use crate::traffic::Attached;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,4 +37,12 @@ pub struct SimulationSpec {
     /// Seed, limits and what to record.
     #[serde(default)]
     pub run: RunSpec,
+}
+
+impl SimulationSpec {
+    /// Gives a specification that was read from JSON the tables that it names.
+    pub fn attach(&mut self, tables: &[Attached]) {
+        let workloads = [Some(&mut self.workload), self.background.as_mut()].into_iter().flatten();
+        workloads.filter_map(WorkloadSpec::table).for_each(|table| table.fill(tables));
+    }
 }

@@ -1,7 +1,7 @@
 //! The workload: what is sent.
 
 use crate::collective::Sync;
-use crate::traffic::{PacketFlits, Pattern};
+use crate::traffic::{Attached, PacketFlits, Pattern};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,27 @@ pub enum WorkloadSpec {
         #[serde(default)]
         rate: f64,
     },
+    /// A trace: packets given one by one, each with the cycle of its creation from t = 0 on; complete when all have arrived.
+    Trace {
+        /// The packets: columns cycle (in ascending order), source, destination (terminals) and flits. Written as rows of these four
+        /// numbers; in a plan they are a digest. Default: those of `file`.
+        #[serde(default)]
+        packets: Attached,
+        /// A file with these columns: CSV (with a first line of names), NumPy (.npy) or Parquet.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        file: String,
+    },
+}
+
+impl WorkloadSpec {
+    /// The table that comes beside the specification, if it has one.
+    pub(super) fn table(&mut self) -> Option<&mut Attached> {
+        match self {
+            WorkloadSpec::Traffic { pattern, .. } | WorkloadSpec::Burst { pattern, .. } => pattern.table(),
+            WorkloadSpec::Trace { packets, .. } => Some(packets),
+            WorkloadSpec::AllToAll { .. } | WorkloadSpec::Uniform { .. } => None,
+        }
+    }
 }
 
 /// When packets are created.

@@ -42,8 +42,7 @@ impl Feed {
     fn new(traffic: &Traffic, terminals: u32) -> Self {
         let sources: Vec<Source> = (0..terminals).map(|t| Source::new(traffic, t)).collect();
         let open = sources.iter().filter(|s| s.next_creation() < u64::MAX).count();
-        let packets = traffic.limit.map(|_| (0..terminals).map(|t| traffic.packets_of(t)).sum());
-        Feed { traffic: traffic.clone(), sources, open, packets }
+        Feed { traffic: traffic.clone(), sources, open, packets: traffic.count(terminals) }
     }
 
     fn draw(&mut self, terminal: usize, message: u32) -> Job {

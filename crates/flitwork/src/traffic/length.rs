@@ -114,11 +114,16 @@ impl PacketFlits {
 impl Lengths {
     /// Mean length [flits].
     pub fn mean_flits(&self) -> f64 {
+        self.mean_of(|flits| flits)
+    }
+
+    /// Mean of something that depends on the length of a packet.
+    pub fn mean_of(&self, what: impl Fn(u32) -> u32) -> f64 {
         match self {
-            Lengths::Fixed(flits) => f64::from(*flits),
+            Lengths::Fixed(flits) => f64::from(what(*flits)),
             Lengths::Mix { flits, cumulative } => {
                 let share = |i: usize| cumulative[i] - if i == 0 { 0.0 } else { cumulative[i - 1] };
-                flits.iter().enumerate().map(|(i, &f)| f64::from(f) * share(i)).sum()
+                flits.iter().enumerate().map(|(i, &f)| f64::from(what(f)) * share(i)).sum()
             }
         }
     }

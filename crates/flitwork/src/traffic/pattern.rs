@@ -4,12 +4,14 @@
 //! are defined for powers of two. Their formulas are those of Dally and Towles 2004, section 3.2; `shuffle` rotates left and
 //! `bit_rotation` right, so the two are each other's inverse.
 
-use super::terminal_rng;
+use super::table::no_file;
+use super::{Attached, Matrix, terminal_rng};
 use crate::error::{Error, Result};
 use crate::topology::Grid;
 use rand_pcg::rand_core::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Where each terminal sends to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,8 +53,23 @@ pub enum Pattern {
     },
     /// Terminal `i` sends to `destinations[i]`, a permutation.
     Permutation {
-        /// One destination for each terminal, each once.
+        /// One destination for each terminal, each once. Default: those of `file`.
+        #[serde(default)]
         destinations: Vec<u32>,
+        /// A file with the destinations in the order of the terminals: CSV or NumPy (.npy).
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        file: String,
+    },
+    /// A destination drawn for each packet by the weights of its source's row. An open loop has `offered_load` as the mean over all
+    /// terminals, each in proportion to the sum of its row; in a burst all terminals with weights send the same number of packets.
+    Matrix {
+        /// The weights, at least 0: a row for each source, a column for each destination. Written as a list of rows; in a plan they
+        /// are a digest. Default: those of `file`.
+        #[serde(default)]
+        weights: Attached,
+        /// A file with the matrix, a row for each source: CSV or NumPy (.npy).
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        file: String,
     },
 }
 
@@ -77,6 +94,8 @@ pub enum Destinations {
         /// Sum of the shares up to each of them; the last is 1.
         cumulative: Vec<f64>,
     },
+    /// Drawn for each packet by the row of its source.
+    Matrix(Arc<Matrix>),
 }
 
 impl Pattern {
@@ -109,7 +128,22 @@ impl Pattern {
                 Ok(Destinations::Fixed((0..n).map(|_| below(rng.next_u64(), n)).collect()))
             }
             Pattern::Hotspot { terminals, shares } => hotspot(n, terminals, shares),
-            Pattern::Permutation { destinations } => permutation(n, destinations),
+            Pattern::Permutation { destinations, file } => {
+                no_file("workload.pattern", file, "destinations")?;
+                permutation(n, destinations)
+            }
+            Pattern::Matrix { weights, file } => {
+                no_file("workload.pattern", file, "weights")?;
+                matrix(n, weights)
+            }
+        }
+    }
+
+    /// The table that comes beside the specification, if it has one.
+    pub(crate) fn table(&mut self) -> Option<&mut Attached> {
+        match self {
+            Pattern::Matrix { weights, .. } => Some(weights),
+            _ => None,
         }
     }
 
@@ -118,8 +152,8 @@ impl Pattern {
         if terminals.is_power_of_two() && terminals > 1 {
             return Ok(terminals.trailing_zeros());
         }
-        let name = serde_json::to_value(self).map_or_else(|_| String::new(), |v| v["kind"].to_string());
-        Err(undefined(&name, format!("a power of two of terminals, not {terminals}")))
+        let name = serde_json::to_value(self).ok().and_then(|v| v["kind"].as_str().map(str::to_string));
+        Err(undefined(&name.unwrap_or_default(), format!("a power of two of terminals, not {terminals}")))
     }
 }
 
@@ -127,6 +161,7 @@ impl Pattern {
 const PATTERN_STREAM: u64 = u64::MAX;
 
 fn undefined(kind: &str, needs: String) -> Error {
+    let kind = format!("{kind:?}");
     Error::config("workload.pattern.kind", kind, format!("a pattern that is defined here: this one needs {needs}"), "")
 }
 
@@ -207,7 +242,8 @@ fn permutation(n: u32, destinations: &[u32]) -> Result<Destinations> {
     let path = "workload.pattern.destinations";
     if destinations.len() != n as usize {
         let expected = format!("{n} destinations, one for each terminal");
-        return Err(Error::config(path, format!("{} destinations", destinations.len()), expected, ""));
+        let hint = if destinations.is_empty() { "give destinations, or a file" } else { "" };
+        return Err(Error::config(path, format!("{} destinations", destinations.len()), expected, hint));
     }
     let mut seen = vec![false; n as usize];
     for (i, &d) in destinations.iter().enumerate() {
@@ -217,6 +253,16 @@ fn permutation(n: u32, destinations: &[u32]) -> Result<Destinations> {
         }
     }
     Ok(Destinations::Fixed(destinations.to_vec()))
+}
+
+fn matrix(n: u32, weights: &Attached) -> Result<Destinations> {
+    let path = "workload.pattern.weights";
+    let matrix = weights.matrix(path)?;
+    if matrix.size() != n as usize {
+        let value = format!("{0} rows and columns", matrix.size());
+        return Err(Error::config(path, value, format!("{n} rows and columns, one for each terminal"), ""));
+    }
+    Ok(Destinations::Matrix(Arc::clone(matrix)))
 }
 
 impl Destinations {
@@ -232,10 +278,12 @@ impl Destinations {
             }
             Destinations::Fixed(destinations) => destinations[terminal as usize],
             Destinations::Weighted { terminals, cumulative } => terminals[super::draw_by_share(cumulative, bits)],
+            Destinations::Matrix(matrix) => matrix.draw(terminal, bits),
         }
     }
 
-    /// Who sends how much of its traffic where: (source, destination, share); `None` for uniform traffic.
+    /// Who sends how much of its traffic where: (source, destination, share); `None` for uniform traffic. The shares of a source
+    /// are 1 together.
     pub fn flows(&self, terminals: u32) -> Option<Vec<(u32, u32, f64)>> {
         match self {
             Destinations::Uniform { .. } => None,
@@ -245,90 +293,21 @@ impl Destinations {
                 let of = |from| hot.iter().enumerate().map(move |(i, &to)| (from, to, share(i)));
                 Some((0..terminals).flat_map(of).collect())
             }
+            Destinations::Matrix(matrix) => {
+                let of = |from| matrix.shares(from).map(move |(to, share)| (from, to, share));
+                Some((0..terminals).flat_map(of).collect())
+            }
+        }
+    }
+
+    /// What a terminal sends in an open loop, as a multiple of the offered load.
+    pub fn relative_load(&self, terminal: u32) -> f64 {
+        match self {
+            Destinations::Matrix(matrix) => matrix.relative_load(terminal),
+            _ => 1.0,
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fixed(pattern: &Pattern, sizes: &[u32]) -> Vec<u32> {
-        match pattern.resolve(&Grid::torus(sizes), 1, 3) {
-            Ok(Destinations::Fixed(to)) => to,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn bit_patterns_follow_their_formulas() {
-        let of = |pattern| fixed(&pattern, &[4, 4]);
-        assert_eq!(of(Pattern::Transpose)[0b0110], 0b1001);
-        assert_eq!(of(Pattern::Shuffle)[0b1001], 0b0011);
-        assert_eq!(of(Pattern::BitRotation)[0b0011], 0b1001);
-        assert_eq!(of(Pattern::BitComplement)[0b0110], 0b1001);
-        assert_eq!(of(Pattern::BitReverse)[0b0010], 0b0100);
-    }
-
-    #[test]
-    fn tornado_and_neighbour_shift_every_dimension() {
-        assert_eq!(fixed(&Pattern::Tornado, &[8, 8])[0], 3 + 8 * 3);
-        assert_eq!(fixed(&Pattern::Tornado, &[5])[4], 1);
-        assert_eq!(fixed(&Pattern::Neighbour, &[8, 8])[7], 8);
-        assert_eq!(fixed(&Pattern::Transpose, &[5, 5])[7], 11, "any square");
-    }
-
-    #[test]
-    fn all_but_selection_are_permutations() {
-        let patterns = [
-            Pattern::Transpose,
-            Pattern::Shuffle,
-            Pattern::BitComplement,
-            Pattern::BitReverse,
-            Pattern::BitRotation,
-            Pattern::Tornado,
-            Pattern::Neighbour,
-            Pattern::RandomPermutation,
-            Pattern::RandomPairs,
-        ];
-        for pattern in patterns {
-            let mut to = fixed(&pattern, &[8, 8]);
-            if pattern == Pattern::RandomPairs {
-                assert!(to.iter().enumerate().all(|(i, &t)| to[t as usize] == i as u32 && t != i as u32));
-            }
-            to.sort_unstable();
-            assert_eq!(to, (0..64).collect::<Vec<_>>(), "{pattern:?}");
-        }
-    }
-
-    #[test]
-    fn hotspots_get_their_shares() {
-        let pattern = Pattern::Hotspot { terminals: vec![3, 5], shares: vec![3.0, 1.0] };
-        let to = pattern.resolve(&Grid::mesh(&[4, 4]), 1, 1).unwrap();
-        let n = 1 << 12;
-        let threes = (0..n).filter(|i| to.draw(0, 16, i << 44) == 3).count();
-        assert_eq!(threes, 3 * n as usize / 4);
-        let total: f64 = to.flows(16).unwrap().iter().map(|f| f.2).sum();
-        assert!((total - 16.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn undefined_patterns_are_refused() {
-        let refused = |pattern: Pattern, sizes: &[u32]| match pattern.resolve(&Grid::torus(sizes), 1, 1) {
-            Err(Error::Config { path, .. }) => path,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(refused(Pattern::Shuffle, &[5, 5]), "workload.pattern.kind");
-        assert_eq!(refused(Pattern::Transpose, &[4, 2]), "workload.pattern.kind");
-        assert_eq!(refused(Pattern::RandomPairs, &[3, 3]), "workload.pattern.kind");
-        let hot =
-            |terminals: &[u32], shares: &[f64]| Pattern::Hotspot { terminals: terminals.into(), shares: shares.into() };
-        assert_eq!(refused(hot(&[], &[]), &[4]), "workload.pattern.terminals");
-        assert_eq!(refused(hot(&[4], &[]), &[4]), "workload.pattern.terminals[0]");
-        assert_eq!(refused(hot(&[1], &[-1.0]), &[4]), "workload.pattern.shares[0]");
-        assert_eq!(refused(hot(&[1], &[1.0, 2.0]), &[4]), "workload.pattern.shares");
-        let permutation = Pattern::Permutation { destinations: vec![0, 1, 1, 2] };
-        assert_eq!(refused(permutation, &[4]), "workload.pattern.destinations[2]");
-        assert_eq!(refused(Pattern::Permutation { destinations: vec![0] }, &[4]), "workload.pattern.destinations");
-    }
-}
+mod tests;

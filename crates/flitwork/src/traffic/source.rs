@@ -3,10 +3,11 @@
 //! The source queue is virtual: a packet is drawn when a controller is free to take it, with its true creation cycle, which may lie
 //! in the past. Gaps between packets are drawn directly, so a terminal costs nothing in the cycles between.
 
-use super::{Bernoulli, Destinations, Lengths, OnOff};
+use super::{Bernoulli, Destinations, Lengths, OnOff, Trace};
 use crate::mix::mix;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
+use std::sync::Arc;
 
 /// When a terminal creates packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,21 +41,69 @@ impl Process {
     }
 }
 
-/// What the terminals create: where to, how long, when, how much.
+/// When all terminals create packets.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Processes {
+    /// All by the same process.
+    Alike(Process),
+    /// Each by one of its own.
+    Each(Vec<Process>),
+}
+
+impl Processes {
+    /// The process of a terminal.
+    #[inline]
+    pub fn of(&self, terminal: u32) -> &Process {
+        match self {
+            Processes::Alike(process) => process,
+            Processes::Each(processes) => &processes[terminal as usize],
+        }
+    }
+}
+
+/// What the terminals create.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traffic {
+    /// Which packets.
+    pub packets: Packets,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// First cycle in which a packet may be created [cycles].
+    pub start: u64,
+}
+
+/// Which packets terminals create.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Packets {
+    /// They are drawn, one after the other.
+    Drawn(Drawn),
+    /// They are given.
+    Given(Arc<Trace>),
+}
+
+/// Packets that are drawn: where to, how long, when, how many.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drawn {
     /// Where packets go.
     pub destinations: Destinations,
     /// How long they are.
     pub lengths: Lengths,
     /// When they are created.
-    pub process: Process,
-    /// Packets of each terminal; `None`: without end. A terminal whose only destination is itself then sends none.
+    pub process: Processes,
+    /// Packets of each terminal; `None`: without end. With an end, a terminal whose only destination is itself sends none.
     pub limit: Option<u64>,
-    /// Seed of all random choices.
-    pub seed: u64,
-    /// First cycle in which a packet may be created [cycles].
-    pub start: u64,
+}
+
+impl Drawn {
+    /// How many packets `terminal` creates; `u64::MAX`: without end.
+    pub fn packets_of(&self, terminal: u32) -> u64 {
+        let silent = match &self.destinations {
+            Destinations::Fixed(to) => self.limit.is_some() && to[terminal as usize] == terminal,
+            Destinations::Matrix(matrix) => matrix.is_silent(terminal, self.limit.is_some()),
+            Destinations::Uniform { .. } | Destinations::Weighted { .. } => false,
+        };
+        if silent { 0 } else { self.limit.unwrap_or(u64::MAX) }
+    }
 }
 
 impl Traffic {
@@ -71,9 +120,17 @@ impl Traffic {
 
     /// How many packets `terminal` creates; `u64::MAX`: without end.
     pub fn packets_of(&self, terminal: u32) -> u64 {
-        match (self.limit, &self.destinations) {
-            (Some(_), Destinations::Fixed(to)) if to[terminal as usize] == terminal => 0,
-            (limit, _) => limit.unwrap_or(u64::MAX),
+        match &self.packets {
+            Packets::Drawn(drawn) => drawn.packets_of(terminal),
+            Packets::Given(trace) => trace.packets_of(terminal),
+        }
+    }
+
+    /// Packets of all terminals; `None`: without end.
+    pub fn count(&self, terminals: u32) -> Option<u64> {
+        match &self.packets {
+            Packets::Drawn(drawn) => drawn.limit.map(|_| (0..terminals).map(|t| drawn.packets_of(t)).sum()),
+            Packets::Given(trace) => Some(trace.packets() as u64),
         }
     }
 }
@@ -111,16 +168,14 @@ pub(crate) struct Source {
 
 impl Source {
     pub fn new(traffic: &Traffic, terminal: u32) -> Self {
-        let mut source = Source {
-            rng: terminal_rng(traffic.seed, u64::from(terminal)),
-            next: traffic.start,
-            left: traffic.packets_of(terminal),
+        let mut rng = terminal_rng(traffic.seed, u64::from(terminal));
+        let left = traffic.packets_of(terminal);
+        let wait = match &traffic.packets {
+            _ if left == 0 => return Source { rng, next: u64::MAX, left },
+            Packets::Drawn(drawn) => drawn.process.of(terminal).first(&mut rng),
+            Packets::Given(trace) => trace.with_left(terminal, left).cycle,
         };
-        source.next += traffic.process.first(&mut source.rng);
-        if source.left == 0 {
-            source.next = u64::MAX;
-        }
-        source
+        Source { rng, next: traffic.start + wait, left }
     }
 
     /// Creation cycle of the next packet; [`u64::MAX`]: there is none.
@@ -132,10 +187,22 @@ impl Source {
     /// Draws the next packet, and moves on to the one after it.
     pub fn draw(&mut self, traffic: &Traffic, terminal: u32, terminals: u32) -> Created {
         let (cycle, bits) = (self.next, self.rng.next_u64());
-        let dst = traffic.destinations.draw(terminal, terminals, bits >> 8);
-        let flits = traffic.lengths.draw(&mut self.rng);
-        self.next += traffic.process.gap(&mut self.rng);
         self.left -= 1;
+        let (dst, flits) = match &traffic.packets {
+            Packets::Drawn(drawn) => {
+                let dst = drawn.destinations.draw(terminal, terminals, bits >> 8);
+                let flits = drawn.lengths.draw(&mut self.rng);
+                self.next += drawn.process.of(terminal).gap(&mut self.rng);
+                (dst, flits)
+            }
+            Packets::Given(trace) => {
+                let given = trace.with_left(terminal, self.left + 1);
+                if self.left > 0 {
+                    self.next = traffic.start + trace.with_left(terminal, self.left).cycle;
+                }
+                (given.dst, given.flits)
+            }
+        };
         if self.left == 0 {
             self.next = u64::MAX;
         }
@@ -146,9 +213,12 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::traffic::TraceColumns;
 
     fn traffic(destinations: Destinations, process: Process, limit: Option<u64>) -> Traffic {
-        Traffic { destinations, lengths: Lengths::Fixed(1), process, limit, seed: 7, start: 5 }
+        let process = Processes::Alike(process);
+        let drawn = Drawn { destinations, lengths: Lengths::Fixed(1), process, limit };
+        Traffic { packets: Packets::Drawn(drawn), seed: 7, start: 5 }
     }
 
     #[test]
@@ -178,6 +248,22 @@ mod tests {
         }
         assert_eq!(source.next_creation(), u64::MAX);
         assert_eq!(Source::new(&traffic, 2).next_creation(), u64::MAX, "terminal 2 would send to itself");
+    }
+
+    #[test]
+    fn a_trace_is_created_as_it_is_given() {
+        let columns = TraceColumns {
+            cycle: &[0, 3, 3, 9],
+            source: &[2, 0, 2, 0],
+            destination: &[1, 2, 0, 2],
+            flits: &[4, 1, 2, 300],
+        };
+        let packets = Packets::Given(Arc::new(Trace::new(&columns).unwrap()));
+        let traffic = Traffic { packets, seed: 7, start: 5 };
+        let of = |terminal| traffic.packets(terminal, 4).map(|p| (p.cycle, p.dst, p.flits)).collect::<Vec<_>>();
+        assert_eq!(of(0), [(8, 2, 1), (14, 2, 300)]);
+        assert_eq!((of(1), of(2), of(3)), (vec![], vec![(5, 1, 4), (8, 0, 2)], vec![]));
+        assert_eq!(traffic.count(4), Some(4));
     }
 
     #[test]

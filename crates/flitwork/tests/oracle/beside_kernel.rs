@@ -1,12 +1,13 @@
 //! One plan in the kernel and in the oracle: all that both say of it must be the same.
 
 use super::cases::Case;
+use super::created::created;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
 use flitwork::measure::{PacketRecord, SimulationResult};
 use flitwork::routing::{Header, Tie};
 use flitwork::spec::{NetworkSpec, RecordSpec, RunSpec, SimulationSpec};
 use flitwork::topology::Grid;
-use flitwork::traffic::{Created, Traffic};
+use flitwork::traffic::Created;
 use flitwork::{Plan, Workload, simulate};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -70,12 +71,10 @@ fn compare(kernel: &[PacketRecord], oracle: &Outcome, end: u64) -> Result<(), Te
 }
 
 /// The packets that terminals create up to cycle `end`, for the oracle: whole or, where the tie rule splits them, in two.
-fn trace(plan: &Plan, traffic: &Traffic, end: u64) -> Vec<TracePacket> {
-    let terminals = plan.params.terminals as u32;
+fn trace(plan: &Plan, background: bool, end: u64) -> Vec<TracePacket> {
     let mut trace = Vec::new();
-    for src in 0..terminals {
-        let created = traffic.packets(src, terminals).take_while(|packet| packet.cycle <= end);
-        for (message, packet) in created.enumerate() {
+    for src in 0..plan.params.terminals as u32 {
+        for (message, packet) in created(plan, background, src, end).into_iter().enumerate() {
             trace.extend(
                 cut(plan, src, &packet).into_iter().map(|part| TracePacket { message: message as u32, ..part }),
             );
@@ -108,8 +107,7 @@ fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
 }
 
 fn beside(plan: &Plan, end: u64) -> Beside {
-    let background = plan.background.as_ref().map_or(Vec::new(), |traffic| trace(plan, traffic, end));
-    Beside { background, start: plan.start_cycle }
+    Beside { background: trace(plan, true, end), start: plan.start_cycle }
 }
 
 /// What the result says of how much was created and arrived, and when, follows from the records of the packets.
@@ -139,8 +137,8 @@ fn check_sums(plan: &Plan, result: &SimulationResult, delivery_window_cycles: u6
         let deliveries = deliveries.expect("they were asked for");
         let found: Vec<(u64, u64)> = deliveries.packets.iter().copied().zip(deliveries.flits.iter().copied()).collect();
         prop_assert_eq!(found, windows);
-        if let (true, Some(beside), Some(traffic)) = (background, beside, &plan.background) {
-            let all = trace(plan, traffic, end);
+        if let (true, Some(beside)) = (background, beside) {
+            let all = trace(plan, true, end);
             let flits: u64 = all.iter().filter(|p| measured.contains(&p.created)).map(|p| u64::from(p.flits)).sum();
             let offered = flits as f64 / (cycles * plan.params.terminals as u64) as f64;
             prop_assert!((beside.offered_load - offered).abs() < 1e-9, "{} {offered}", beside.offered_load);
@@ -156,8 +154,8 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
     let (load, more) = match &plan.workload {
         // Some cycles more, should the oracle be later.
         Workload::Closed { schedule, packet_flits } => (Load::Schedule { schedule, packet_flits: *packet_flits }, 100),
-        Workload::Finite(traffic) => (Load::Trace(trace(plan, traffic, u64::MAX - 1)), 100),
-        Workload::Open(traffic) => (Load::Trace(trace(plan, traffic, end)), 1),
+        Workload::Finite(_) => (Load::Trace(trace(plan, false, u64::MAX - 1)), 100),
+        Workload::Open(_) => (Load::Trace(trace(plan, false, end)), 1),
     };
     let outcome = run_beside(network, plan.spec.run.seed, load, &beside(plan, end + more), end + more, WATCHDOG);
     // Beside a background, what the oracle does after the end has no counterpart.

@@ -1,5 +1,6 @@
 //! Random small networks with every option of the model, for the property tests.
 
+use super::random::mix;
 use flitwork::collective::Sync;
 use flitwork::routing::Tie;
 use flitwork::schedule::{OpKind, Schedule, ScheduleBuilder};
@@ -8,8 +9,9 @@ use flitwork::spec::{
     NetworkSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TerminalSpec, TopologySpec,
     VcPolicy, WorkloadSpec,
 };
-use flitwork::traffic::{PacketFlits, PacketShare, Pattern};
+use flitwork::traffic::{Attached, Matrix, PacketFlits, PacketShare, Pattern, Table, Trace, TraceColumns};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// What is simulated.
 #[derive(Debug, Clone)]
@@ -175,6 +177,25 @@ fn fitting(network: &NetworkSpec, flits: u32) -> u32 {
     }
 }
 
+/// Terminals of a network.
+fn terminals(network: &NetworkSpec) -> usize {
+    let (TopologySpec::Torus { size, terminals_per_router, .. }
+    | TopologySpec::Mesh { size, terminals_per_router }
+    | TopologySpec::Grid { size, terminals_per_router, .. }) = &network.topology;
+    (size.iter().product::<u32>() * terminals_per_router) as usize
+}
+
+/// A matrix with a weight for every pair of terminals from the given ones in turn, and the largest load of a terminal compared with
+/// the mean of all.
+fn matrix(terminals: usize, weights: &[f64]) -> (Pattern, f64) {
+    let mut all: Vec<f64> = weights.iter().copied().cycle().take(terminals * terminals).collect();
+    all[1] += 1.0;
+    let matrix = Matrix::dense(&all, terminals).expect("a matrix");
+    let busiest = (0..terminals as u32).map(|row| matrix.relative_load(row)).fold(0.0, f64::max);
+    let weights = Attached::new(Table::Matrix(Arc::new(matrix)));
+    (Pattern::Matrix { weights, file: String::new() }, busiest)
+}
+
 /// What a terminal may send, before it is fitted to a network.
 #[derive(Debug, Clone)]
 struct Sent {
@@ -196,8 +217,27 @@ impl Sent {
         (if shares.len() == 1 { PacketFlits::Fixed(shares[0].flits) } else { PacketFlits::Mix(shares) }, mean)
     }
 
+    /// The weights of a matrix, for a quarter of all: it takes the place of the pattern. Many are 0; how many there are has nothing to
+    /// do with the number of terminals, so the rows differ.
+    fn weights(&self) -> Option<Vec<f64>> {
+        let bits = mix(self.load.to_bits());
+        let weight =
+            |i: u64| Some(mix(bits ^ i)).filter(|drawn| drawn % 3 == 0).map_or(0.0, |drawn| (drawn % 501) as f64);
+        (bits % 4 == 0).then(|| (0..1 + bits / 4 % 60).map(weight).collect())
+    }
+
+    /// The pattern for a network, and the largest load of a terminal compared with the mean of all.
+    fn pattern(&self, network: &NetworkSpec) -> (Pattern, f64) {
+        match self.weights() {
+            Some(weights) => matrix(terminals(network), &weights),
+            None => (self.pattern.clone(), 1.0),
+        }
+    }
+
     fn open_loop(&self, network: &NetworkSpec) -> WorkloadSpec {
         let (packet_flits, mean) = self.packet_flits(network);
+        let (pattern, busiest) = self.pattern(network);
+        let mean = mean / busiest;
         let (process, most) = match self.on_off {
             None => (ProcessSpec::Bernoulli, mean),
             Some((burst, idle)) => {
@@ -207,11 +247,11 @@ impl Sent {
         };
         // At most a flit a cycle, so that queues do not outgrow the patience of the oracle.
         let offered_load = self.load * most.min(1.0);
-        match self.pattern {
+        match pattern {
             Pattern::Uniform { include_self } => {
                 WorkloadSpec::Uniform { packet_flits, offered_load, include_self, process }
             }
-            _ => WorkloadSpec::Traffic { pattern: self.pattern.clone(), packet_flits, offered_load, process },
+            pattern => WorkloadSpec::Traffic { pattern, packet_flits, offered_load, process },
         }
     }
 }
@@ -257,7 +297,33 @@ pub fn burst(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value
     (network, sent(), 1..=8u32, rate, background(0.1)).prop_map(|(network, sent, packets, rate, background)| {
         let (packet_flits, mean) = sent.packet_flits(&network);
         let rate = rate * mean;
-        let workload = WorkloadSpec::Burst { pattern: sent.pattern, packets, packet_flits, rate };
+        let (pattern, _) = sent.pattern(&network);
+        let workload = WorkloadSpec::Burst { pattern, packets, packet_flits, rate };
+        Case { workload, background: background.map(|sent| sent.open_loop(&network)), network }
+    })
+}
+
+/// A network and a trace; some with a background.
+pub fn trace(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
+    // Cycles since the packet before, source and destination (taken modulo the terminals), length.
+    let gap = prop_oneof![3 => Just(0), 3 => 0..5i64, 1 => 0..300i64];
+    let packets = prop::collection::vec((gap, 0..1000i64, 0..1000i64, 1..=9u32), 1..100);
+    (network, packets, background(0.1)).prop_map(|(network, packets, background)| {
+        let n = terminals(&network) as i64;
+        let cycle: Vec<i64> = packets
+            .iter()
+            .scan(0, |cycle, packet| {
+                *cycle += packet.0;
+                Some(*cycle)
+            })
+            .collect();
+        let source: Vec<i64> = packets.iter().map(|packet| packet.1 % n).collect();
+        let destination: Vec<i64> = packets.iter().map(|packet| packet.2 % n).collect();
+        let flits: Vec<i64> = packets.iter().map(|packet| i64::from(fitting(&network, packet.3))).collect();
+        let columns = TraceColumns { cycle: &cycle, source: &source, destination: &destination, flits: &flits };
+        let trace = Trace::new(&columns).expect("a trace");
+        let packets = Attached::new(Table::Trace(Arc::new(trace)));
+        let workload = WorkloadSpec::Trace { packets, file: String::new() };
         Case { workload, background: background.map(|sent| sent.open_loop(&network)), network }
     })
 }

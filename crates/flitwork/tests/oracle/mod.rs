@@ -7,6 +7,7 @@ mod allocators;
 mod asking;
 pub mod beside_kernel;
 pub mod cases;
+mod created;
 #[cfg(test)]
 mod hand_computed;
 mod machine;

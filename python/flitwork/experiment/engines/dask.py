@@ -70,11 +70,12 @@ class DaskEngine(Engine):
 
         finished: queue.SimpleQueue[Future[dict[str, Any]]] = queue.SimpleQueue()
         waiting: dict[str, tuple[Job, Future[dict[str, Any]]]] = {}
+        sent: dict[str, Future[bytes]] = {}
         client.subscribe_topic(TOPIC, self._hear)
         patience = _Patience(client, self.worker_seconds)
         try:
             for i, job in enumerate(jobs):
-                future = _submit(client, job, f"{prefix}-{job.hash}", priority=-i)
+                future = _submit(client, job, f"{prefix}-{job.hash}", -i, sent)
                 waiting[future.key] = job, future
                 self.work[future.key] = job.work
                 future.add_done_callback(finished.put)
@@ -181,13 +182,22 @@ def _need_distributed() -> None:
         raise ConfigError("engine", '"dask"', expected, "pip install 'flitwork[dask]'") from None
 
 
-def _submit(client: Client, job: Job, key: str, priority: int) -> Future[dict[str, Any]]:
+def _submit(
+    client: Client, job: Job, key: str, priority: int, sent: dict[str, Future[bytes]]
+) -> Future[dict[str, Any]]:
     """Equal plans have equal keys: two clients of one scheduler share their simulations.
+
+    ``sent`` has the tables that are on their way already, by digest.
 
     The task is a text on purpose: a worker that cannot import its function would not get as far as an error, but die of
     the message, and so would the next one.
     """
-    request = {"spec": job.spec, "plan_hash": job.hash, "version": __version__}
+    request: dict[str, Any] = {"spec": job.spec.text, "plan_hash": job.hash, "version": __version__}
+    for table in job.spec.tables:
+        # A task of its own for each table: it is sent once, however many simulations need it.
+        if table.sha256 not in sent:
+            sent[table.sha256] = client.submit(bytes, table.to_bytes(), key=f"flitwork-{table.sha256}")
+        request.setdefault("tables", []).append(sent[table.sha256])
     return client.submit(eval, _CALL, {"request": request}, key=key, priority=priority)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from distributed import Reschedule, get_worker
 
-from flitwork._core import Plan, __version__
+from flitwork._core import Plan, Table, __version__
 from flitwork.errors import ConfigError, SimulationError
 from flitwork.result import run_plan
 
@@ -16,8 +17,10 @@ TOPIC = "flitwork-progress"
 _REPORT_SECONDS = 1.0
 
 
-def simulate_point(spec: str, plan_hash: str, version: str) -> dict[str, Any]:
+def simulate_point(spec: str, plan_hash: str, version: str, tables: Sequence[bytes] = ()) -> dict[str, Any]:
     """In a worker: runs a specification that ``version`` of flitwork planned as ``plan_hash``.
+
+    ``tables`` are the tables of numbers that it names, as bytes.
 
     Returns the parts of a result; ``error`` and ``message`` where the simulation failed; ``other_version`` where the
     worker would simulate something else. Stops soon after nobody wants the result any more.
@@ -27,7 +30,7 @@ def simulate_point(spec: str, plan_hash: str, version: str) -> dict[str, Any]:
     if __version__ != version:
         return {"other_version": __version__, "worker": worker.address}
     try:
-        plan = Plan(spec)
+        plan = Plan(spec, [Table.from_bytes(table) for table in tables])
     except ConfigError as error:
         return {"error": "SimulationError", "message": f"worker {worker.address} cannot run it: {error}"}
     if plan.hash != plan_hash:

@@ -1,0 +1,141 @@
+//! Patterns: their formulas, where they are defined, what is refused.
+
+use super::*;
+use crate::traffic::Table;
+
+fn fixed(pattern: &Pattern, sizes: &[u32]) -> Vec<u32> {
+    match pattern.resolve(&Grid::torus(sizes), 1, 3) {
+        Ok(Destinations::Fixed(to)) => to,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn bit_patterns_follow_their_formulas() {
+    let of = |pattern| fixed(&pattern, &[4, 4]);
+    assert_eq!(of(Pattern::Transpose)[0b0110], 0b1001);
+    assert_eq!(of(Pattern::Shuffle)[0b1001], 0b0011);
+    assert_eq!(of(Pattern::BitRotation)[0b0011], 0b1001);
+    assert_eq!(of(Pattern::BitComplement)[0b0110], 0b1001);
+    assert_eq!(of(Pattern::BitReverse)[0b0010], 0b0100);
+}
+
+#[test]
+fn tornado_and_neighbour_shift_every_dimension() {
+    assert_eq!(fixed(&Pattern::Tornado, &[8, 8])[0], 3 + 8 * 3);
+    assert_eq!(fixed(&Pattern::Tornado, &[5])[4], 1);
+    assert_eq!(fixed(&Pattern::Neighbour, &[8, 8])[7], 8);
+    assert_eq!(fixed(&Pattern::Transpose, &[5, 5])[7], 11, "any square");
+}
+
+#[test]
+fn all_but_selection_are_permutations() {
+    let patterns = [
+        Pattern::Transpose,
+        Pattern::Shuffle,
+        Pattern::BitComplement,
+        Pattern::BitReverse,
+        Pattern::BitRotation,
+        Pattern::Tornado,
+        Pattern::Neighbour,
+        Pattern::RandomPermutation,
+        Pattern::RandomPairs,
+    ];
+    for pattern in patterns {
+        let mut to = fixed(&pattern, &[8, 8]);
+        if pattern == Pattern::RandomPairs {
+            assert!(to.iter().enumerate().all(|(i, &t)| to[t as usize] == i as u32 && t != i as u32));
+        }
+        to.sort_unstable();
+        assert_eq!(to, (0..64).collect::<Vec<_>>(), "{pattern:?}");
+    }
+}
+
+#[test]
+fn hotspots_get_their_shares() {
+    let pattern = Pattern::Hotspot { terminals: vec![3, 5], shares: vec![3.0, 1.0] };
+    let to = pattern.resolve(&Grid::mesh(&[4, 4]), 1, 1).unwrap();
+    let n = 1 << 12;
+    let threes = (0..n).filter(|i| to.draw(0, 16, i << 44) == 3).count();
+    assert_eq!(threes, 3 * n as usize / 4);
+    let total: f64 = to.flows(16).unwrap().iter().map(|f| f.2).sum();
+    assert!((total - 16.0).abs() < 1e-9);
+}
+
+/// Where each pattern is defined (routers along the dimensions, terminals a router), where it is not, and what it then says.
+#[test]
+fn every_pattern_is_defined_where_it_says_and_refused_elsewhere() {
+    type Sizes = &'static [(&'static [u32], u32)];
+    let powers: (Sizes, Sizes, &str) = (
+        &[(&[2], 1), (&[4, 2], 1), (&[4, 4, 4], 1), (&[8], 4)],
+        &[(&[1], 1), (&[3], 1), (&[6, 6], 1), (&[4, 4], 3)],
+        "this one needs a power of two of terminals, not ",
+    );
+    let one: (Sizes, Sizes, &str) =
+        (&[(&[1], 1), (&[7], 1), (&[3, 5, 2], 1)], &[(&[4, 4], 2)], "this one needs one terminal a router");
+    let any: (Sizes, Sizes, &str) = (&[(&[1], 1), (&[7], 1), (&[3, 5], 2)], &[], "");
+    let squares: (Sizes, Sizes, &str) = (
+        &[(&[3, 3], 1), (&[4, 4], 1), (&[8, 2], 1), (&[4], 1), (&[4, 2], 2)],
+        &[(&[4, 2], 1), (&[3, 3], 4), (&[3, 5], 1), (&[8], 1)],
+        "this one needs a square or 2^even terminals, not ",
+    );
+    let even: (Sizes, Sizes, &str) = (
+        &[(&[2], 1), (&[3, 2], 1), (&[5], 2)],
+        &[(&[3, 3], 1), (&[1], 1)],
+        "this one needs an even number of terminals",
+    );
+    let cases = [
+        (Pattern::Uniform { include_self: true }, any),
+        (Pattern::RandomPermutation, any),
+        (Pattern::RandomSelection, any),
+        (Pattern::Transpose, squares),
+        (Pattern::Shuffle, powers),
+        (Pattern::BitComplement, powers),
+        (Pattern::BitReverse, powers),
+        (Pattern::BitRotation, powers),
+        (Pattern::Tornado, one),
+        (Pattern::Neighbour, one),
+        (Pattern::RandomPairs, even),
+    ];
+    for (pattern, (defined, undefined, says)) in cases {
+        for &(sizes, terminals) in defined {
+            let n = sizes.iter().product::<u32>() * terminals;
+            match pattern.resolve(&Grid::torus(sizes), terminals, 1).unwrap() {
+                Destinations::Fixed(to) => {
+                    assert!(to.len() == n as usize && to.iter().all(|&t| t < n), "{pattern:?}")
+                }
+                other => assert_eq!(other, Destinations::Uniform { include_self: true }),
+            }
+        }
+        for &(sizes, terminals) in undefined {
+            let error = pattern.resolve(&Grid::torus(sizes), terminals, 1).unwrap_err();
+            let Error::Config { path, value, expected, .. } = error else { panic!("{error}") };
+            let kind = serde_json::to_value(&pattern).unwrap()["kind"].to_string();
+            assert_eq!((path.as_str(), value), ("workload.pattern.kind", kind), "{pattern:?} {sizes:?}");
+            assert!(expected.contains(says), "{pattern:?} {sizes:?}: {expected}");
+        }
+    }
+}
+
+#[test]
+fn undefined_patterns_are_refused() {
+    let refused = |pattern: Pattern, sizes: &[u32]| match pattern.resolve(&Grid::torus(sizes), 1, 1) {
+        Err(Error::Config { path, .. }) => path,
+        other => panic!("{other:?}"),
+    };
+    let hot =
+        |terminals: &[u32], shares: &[f64]| Pattern::Hotspot { terminals: terminals.into(), shares: shares.into() };
+    assert_eq!(refused(hot(&[], &[]), &[4]), "workload.pattern.terminals");
+    assert_eq!(refused(hot(&[4], &[]), &[4]), "workload.pattern.terminals[0]");
+    assert_eq!(refused(hot(&[1], &[-1.0]), &[4]), "workload.pattern.shares[0]");
+    assert_eq!(refused(hot(&[1], &[1.0, 2.0]), &[4]), "workload.pattern.shares");
+    let permutation = |to: &[u32], file: &str| Pattern::Permutation { destinations: to.into(), file: file.into() };
+    assert_eq!(refused(permutation(&[0, 1, 1, 2], ""), &[4]), "workload.pattern.destinations[2]");
+    assert_eq!(refused(permutation(&[0], ""), &[4]), "workload.pattern.destinations");
+    assert_eq!(refused(permutation(&[0], "p.csv"), &[4]), "workload.pattern.file");
+    let matrix = |weights: &Attached, file: &str| Pattern::Matrix { weights: weights.clone(), file: file.into() };
+    let three = Attached::new(Table::Matrix(Arc::new(Matrix::dense(&[1.0; 9], 3).unwrap())));
+    assert_eq!(refused(matrix(&three, ""), &[4]), "workload.pattern.weights");
+    assert_eq!(refused(matrix(&three, "m.npy"), &[3]), "workload.pattern.file");
+    assert_eq!(refused(matrix(&Attached::default(), ""), &[3]), "workload.pattern.weights");
+}

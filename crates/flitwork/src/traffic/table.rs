@@ -1,0 +1,174 @@
+//! Numbers that are too many for a specification in JSON: they come beside it, and it names them by their digest.
+
+use super::{Matrix, Trace};
+use crate::error::{Error, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// A table of numbers. Its parts are shared, so that copies cost nothing.
+#[derive(Debug, Clone)]
+pub enum Table {
+    /// A traffic matrix.
+    Matrix(Arc<Matrix>),
+    /// A trace.
+    Trace(Arc<Trace>),
+}
+
+impl Table {
+    /// What is in it, in a fixed form, piece by piece.
+    fn write(&self, sink: &mut dyn FnMut(&[u8])) {
+        match self {
+            Table::Matrix(matrix) => {
+                sink(b"matrix");
+                sink(&matrix.to_bytes());
+            }
+            Table::Trace(trace) => {
+                sink(b"trace");
+                trace.write(sink);
+            }
+        }
+    }
+
+    /// What is in it, in a fixed form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write(&mut |piece| bytes.extend_from_slice(piece));
+        bytes
+    }
+
+    /// What [`Table::to_bytes`] wrote; `None` of all else.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Table> {
+        if let Some(matrix) = bytes.strip_prefix(b"matrix") {
+            return Matrix::from_bytes(matrix).map(Arc::new).map(Table::Matrix);
+        }
+        Trace::from_bytes(bytes.strip_prefix(b"trace")?).map(Arc::new).map(Table::Trace)
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> u64 {
+        match self {
+            Table::Matrix(matrix) => matrix.size() as u64,
+            Table::Trace(trace) => trace.packets() as u64,
+        }
+    }
+
+    /// Bytes in memory.
+    fn memory_bytes(&self) -> u64 {
+        match self {
+            Table::Matrix(matrix) => matrix.memory_bytes(),
+            Table::Trace(trace) => trace.memory_bytes(),
+        }
+    }
+}
+
+/// A table that comes beside the specification; in JSON it is the digest of its contents. The command line and the Python
+/// package read it from a `file`, or take arrays.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Attached {
+    /// SHA-256 of the contents.
+    pub sha256: String,
+    /// Rows of the table.
+    pub rows: u64,
+    #[serde(skip)]
+    table: Option<Table>,
+}
+
+/// What has the same digest is the same.
+impl PartialEq for Attached {
+    fn eq(&self, other: &Self) -> bool {
+        self.sha256 == other.sha256
+    }
+}
+
+impl Attached {
+    /// A table, ready for a specification.
+    pub fn new(table: Table) -> Self {
+        let mut hasher = Sha256::new();
+        table.write(&mut |piece| hasher.update(piece));
+        let sha256 = hasher.finalize().iter().map(|b| format!("{b:02x}")).collect();
+        Attached { sha256, rows: table.rows(), table: Some(table) }
+    }
+
+    /// Whether nothing is named.
+    pub fn is_empty(&self) -> bool {
+        self.sha256.is_empty()
+    }
+
+    /// The contents, if they are here.
+    pub fn table(&self) -> Option<&Table> {
+        self.table.as_ref()
+    }
+
+    /// Takes the contents from the one of `tables` that is named.
+    pub(crate) fn fill(&mut self, tables: &[Attached]) {
+        if let Some(found) = tables.iter().find(|table| **table == *self) {
+            *self = found.clone();
+        }
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.table.as_ref().map_or(0, Table::memory_bytes)
+    }
+
+    /// The traffic matrix; `path` is the field's.
+    pub(super) fn matrix(&self, path: &str) -> Result<&Arc<Matrix>> {
+        match &self.table {
+            Some(Table::Matrix(matrix)) => Ok(matrix),
+            _ => Err(self.missing(path, "a matrix")),
+        }
+    }
+
+    /// The trace; `path` is the field's.
+    pub(crate) fn trace(&self, path: &str) -> Result<&Arc<Trace>> {
+        match &self.table {
+            Some(Table::Trace(trace)) => Ok(trace),
+            _ => Err(self.missing(path, "a trace")),
+        }
+    }
+
+    fn missing(&self, path: &str, what: &str) -> Error {
+        let value = if self.is_empty() { "nothing" } else { &self.sha256 };
+        Error::config(path, value, format!("{what} beside the specification"), "give its numbers, or a file")
+    }
+}
+
+/// Refuses a file: this crate reads none.
+pub(crate) fn no_file(path: &str, file: &str, field: &str) -> Result<()> {
+    if file.is_empty() {
+        return Ok(());
+    }
+    let expected = format!("the numbers in {field}: files are read before a plan is made");
+    Err(Error::config(format!("{path}.file"), file, expected, "the command line reads them"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attached(weights: [f64; 4]) -> Attached {
+        Attached::new(Table::Matrix(Arc::new(Matrix::dense(&weights, 2).unwrap())))
+    }
+
+    #[test]
+    fn a_table_is_named_by_its_contents() {
+        let (a, b) = (attached([0.0, 1.0, 1.0, 0.0]), attached([0.0, 1.0, 2.0, 0.0]));
+        assert_ne!(a, b);
+        assert_eq!((a.sha256.len(), a.rows), (64, 2));
+        let mut named: Attached = serde_json::from_str(&serde_json::to_string(&a).unwrap()).unwrap();
+        assert!(named.matrix("p").unwrap_err().to_string().contains("expected a matrix beside the specification"));
+        named.fill(&[b, a.clone()]);
+        assert_eq!(named.matrix("p").unwrap(), a.matrix("p").unwrap());
+    }
+
+    #[test]
+    fn a_table_survives_its_bytes() {
+        let a = attached([0.0, 1.0, 1.0, 0.0]);
+        let bytes = a.table().unwrap().to_bytes();
+        assert_eq!(Attached::new(Table::from_bytes(&bytes).unwrap()), a);
+        assert!(Table::from_bytes(&bytes[1..]).is_none());
+    }
+}
