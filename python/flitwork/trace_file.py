@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -95,12 +96,15 @@ def _csv(file: Path, path: str) -> Mapping[str, Any]:
     try:
         header = pd.read_csv(file, nrows=0, skipinitialspace=True).columns
         _checked(header, f"{path}.packets", hint)
-        table = pd.read_csv(file, usecols=list(COLUMNS), skip_blank_lines=False, skipinitialspace=True)
+        with warnings.catch_warnings():
+            # Pandas would drop what a line has beyond the columns.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = pd.read_csv(file, index_col=False, skip_blank_lines=False, skipinitialspace=True)
     except pd.errors.EmptyDataError:
         raise ConfigError(f"{path}.file", file, _EXPECTED, f"the file is empty; {hint}") from None
     except ConfigError:
         raise
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, pd.errors.ParserWarning) as error:
         because = str(error).strip().rpartition("C error: ")[2]
         raise ConfigError(f"{path}.file", file, f"a table with commas between its columns ({because})") from None
     while len(table) and table.iloc[-1].isna().all():

@@ -85,12 +85,15 @@ def test_the_bound_of_a_trace_is_what_it_needs() -> None:
     assert fw.bound(ring, fw.trace([(1000, 0, 2, 5)])).tightest_cycles == 1005
 
 
-@pytest.mark.parametrize("options", [{}, {"tie": "split"}, {"routing": "duato", "vcs": 4}, {"controllers": 2}])
+_ADAPTIVE = {"routing": "duato", "vcs": 4, "switching": "virtual_cut_through", "buffer_flits": 16}
+
+
+@pytest.mark.parametrize("options", [{}, {"tie": "split"}, _ADAPTIVE, {"controllers": 2}])
 def test_no_trace_beats_its_bound(options: Any) -> None:
     rng = np.random.default_rng(3)
     n = 3000
     table = {
-        "cycle": np.sort(rng.integers(0, 2000, n)),
+        "cycle": np.sort(rng.integers(0, 200, n)),
         "source": rng.integers(0, 32, n),
         "destination": rng.integers(0, 32, n),
         "flits": rng.integers(1, 12, n),
@@ -119,7 +122,7 @@ def test_a_study_and_the_command_line_take_a_trace(cli: Cli, tmp_path: Path) -> 
     assert "trace" in cli("list", "workloads").stdout
     found = cli("simulate", "trace", "--size", "1x3", "--json", "--set", "file=t.csv")
     error = json.loads(found.stderr)
-    assert (error["path"], error["value"]) == ("workload.packets[1].destination", "3 (t.csv, line 3)")
+    assert (error["path"], error["value"]) == ("workload.packets[3].source", "3 (t.csv, line 5)")
     assert error["expected"] == "a terminal, 0 to 2" and error["hint"] == "terminals count from 0"
 
 
@@ -183,8 +186,10 @@ BAD = [
     (rows(), "packets", "0 rows (t.csv)", "at least one packet", ""),
     (csv(""), "file", "", "the columns cycle, source, destination, flits", "the file is empty"),
     (csv("0,0,1,4\n"), "packets", "columns 0, 0.1, 1, 4 (t.csv)", "no cycle", "the first line names the columns"),
-    (csv("cycle,source,dest,flits\n"), "packets", "columns cycle, source, dest, flits (t.csv)", "no destination", "`destination`"),
+    (csv("cycle,source,destinations,flits\n"), "packets", "columns cycle, source, destinations, flits (t.csv)", "no destination", "`destination`"),
     (rows((7, 0, 1, 4, 5)), "file", "", "a table with commas", ""),
+    (rows(FIRST, (7, 0, 1, 4, 5)), "file", "", "a table with commas", ""),
+    (rows(FIRST, (7, 0, 1)), "packets[1].flits", "nothing (t.csv, line 3)", "a whole number", ""),
     (saved("t.txt", lambda path: path.write_text("x")), "file", "", "a file .csv, .npy or .parquet", "the ending"),
     (saved("t.npy", lambda path: path.write_text("x")), "file", "", "an array of NumPy", ""),
     (saved("t.npy", lambda path: np.save(path, np.zeros((3, 5)))), "packets", "3 x 5 numbers (t.npy)", "rows of 4 numbers", ""),

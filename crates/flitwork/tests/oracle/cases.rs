@@ -221,9 +221,10 @@ impl Sent {
     /// do with the number of terminals, so the rows differ.
     fn weights(&self) -> Option<Vec<f64>> {
         let bits = mix(self.load.to_bits());
-        let weight =
-            |i: u64| Some(mix(bits ^ i)).filter(|drawn| drawn % 3 == 0).map_or(0.0, |drawn| (drawn % 501) as f64);
-        (bits % 4 == 0).then(|| (0..1 + bits / 4 % 60).map(weight).collect())
+        let weight = |i: u64| {
+            Some(mix(bits ^ i)).filter(|drawn| drawn.is_multiple_of(3)).map_or(0.0, |drawn| (drawn % 501) as f64)
+        };
+        bits.is_multiple_of(4).then(|| (0..1 + bits / 4 % 60).map(weight).collect())
     }
 
     /// The pattern for a network, and the largest load of a terminal compared with the mean of all.
