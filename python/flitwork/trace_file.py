@@ -109,7 +109,7 @@ def _csv(file: Path, path: str) -> Mapping[str, Any]:
         raise ConfigError(f"{path}.file", file, f"a table with commas between its columns ({because})") from None
     while len(table) and table.iloc[-1].isna().all():
         table = table.iloc[:-1]
-    return table
+    return {name: table[name] for name in COLUMNS}
 
 
 def _npy(file: Path, path: str) -> Mapping[str, Any]:

@@ -53,11 +53,16 @@ def test_every_field_of_the_schema_is_described() -> None:
 
 def test_the_tables_of_components() -> None:
     listed = components()
-    assert set(listed) == {"topologies", "routings", "algorithms", "allocators", "arbiters", "patterns"}
+    tables = {"topologies", "routings", "algorithms", "allocators", "arbiters", "workloads", "patterns"}
+    assert set(listed) == tables
     for rows in listed.values():
         assert all({"name", "summary", "parameters", "paper"} <= set(row) for row in rows)
     topologies = {row["name"] for row in listed["topologies"]}
     assert topologies == set(kinds(fields(schema()["properties"]["network"])["topology"]))
+    workloads = kinds(schema()["properties"]["workload"])
+    assert {row["name"] for row in listed["workloads"]} == set(workloads)
+    patterns = kinds(fields(workloads["traffic"])["pattern"])
+    assert {row["name"] for row in listed["patterns"]} == set(patterns)
 
 
 TORUS = {"topology": {"kind": "torus", "size": [5, 5]}}
