@@ -33,6 +33,8 @@ pub(crate) struct Terminals {
     credits_per_terminal: u32,
     /// Terminals that may be able to do something, one bit each.
     active: Vec<u64>,
+    /// Terminals with a controller that sleeps until a credit arrives, one bit each.
+    starved: Vec<u64>,
     queues: SourceQueues,
     /// Cycle of t = 0, the first in which programs run.
     start: u64,
@@ -66,6 +68,7 @@ impl Terminals {
             credits: vec![params.buffer_flits as u16; controllers * params.vcs],
             credits_per_terminal: (params.controllers * params.vcs) as u32,
             active: vec![0; params.terminals.div_ceil(64)],
+            starved: vec![0; params.terminals.div_ceil(64)],
             queues: queues(plan)?,
             start: plan.start_cycle,
             sequence: vec![0; params.terminals],
@@ -141,8 +144,13 @@ impl Terminals {
     #[inline(always)]
     pub fn credit(&mut self, at: usize) {
         self.credits[at] += 1;
-        // The controller may have fallen asleep for want of it.
-        self.wake(at as u32 / self.credits_per_terminal);
+        let terminal = at as u32 / self.credits_per_terminal;
+        let (word, bit) = (terminal as usize / 64, 1 << (terminal % 64));
+        let starved = &mut self.starved[word];
+        if *starved & bit != 0 {
+            *starved &= !bit;
+            self.active[word] |= bit;
+        }
     }
 
     /// A tail arrived: its message may be complete, and let its receiver go on.
@@ -214,6 +222,9 @@ impl Terminals {
             }
             // A controller without a credit sleeps until one arrives, unless its waiting is counted.
             let asleep = !self.send(terminal, c, now, net) && net.stalls.is_none();
+            if asleep {
+                self.starved[terminal / 64] |= 1 << (terminal % 64);
+            }
             busy |= !asleep && (self.controllers[c].is_busy() || self.may_take(terminal, now));
         }
         busy

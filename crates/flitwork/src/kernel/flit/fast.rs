@@ -148,13 +148,31 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let Scratch { asks, rivals } = scratch;
         rivals.clear();
         rivals.extend(asks.iter().filter(|a| a.port as usize == port).map(|&ask| (ask, M::EMPTY)));
-        self.grant_port(port, rivals);
+        match &mut rivals[..] {
+            [one, other] => self.grant_to_two(port, one, other),
+            rivals => self.grant_port(port, rivals),
+        }
         for (ask, grants) in rivals.iter() {
             if !grants.is_empty() {
                 let out_vc = self.accept(ask.slot as usize, port, grants);
                 self.leave_by(me, ask.slot as usize, port, env);
                 self.accept_vc(me, ask.slot as usize, port, out_vc, env);
             }
+        }
+    }
+
+    /// [`Router::grant_port`] for the usual number of rivals.
+    #[inline(always)]
+    fn grant_to_two(&mut self, port: usize, one: &mut (Ask<M>, M), other: &mut (Ask<M>, M)) {
+        let (a, b) = (one.0, other.0);
+        (one.1, other.1) = (a.usable.without(&b.usable), b.usable.without(&a.usable));
+        let mut contested = a.usable.without(&one.1);
+        while !contested.is_empty() {
+            let v = contested.first();
+            contested.remove(v);
+            let pointer = self.pointers(Self::slot(port, v)).grant;
+            let first = a.slot.wrapping_sub(pointer) < b.slot.wrapping_sub(pointer);
+            (if first { &mut one.1 } else { &mut other.1 }).insert(v);
         }
     }
 
@@ -249,7 +267,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let (in_port, vc) = Self::port_and_vc(slot);
         let row = self.port(in_port);
         row.accept_first = (port as u8 + 1) & 63;
-        row.send_first = if vc + 1 == Self::VCS { 0 } else { vc as u16 + 1 };
+        row.send_first = ((vc + 1) % Self::VCS) as u16;
         self.port(port).grant_first = (Self::slot(in_port + 1, 0) % SLOTS) as u16;
     }
 

@@ -20,6 +20,8 @@ pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static {
     fn contains(&self, i: usize) -> bool;
     /// What is in either.
     fn or(&self, other: &Self) -> Self;
+    /// What is in it and not in `other`.
+    fn without(&self, other: &Self) -> Self;
     /// Those below `n`, and those from `n` on.
     fn below(&self, n: usize) -> Self;
     fn at_least(&self, n: usize) -> Self;
@@ -98,6 +100,10 @@ impl VcMask for u64 {
         self | other
     }
     #[inline(always)]
+    fn without(&self, other: &Self) -> Self {
+        self & !other
+    }
+    #[inline(always)]
     fn below(&self, n: usize) -> Self {
         if n >= 64 { *self } else { self & !(!0 << n) }
     }
@@ -157,6 +163,9 @@ impl VcMask for [u64; WORDS] {
     }
     fn or(&self, other: &Self) -> Self {
         std::array::from_fn(|w| self[w] | other[w])
+    }
+    fn without(&self, other: &Self) -> Self {
+        std::array::from_fn(|w| self[w] & !other[w])
     }
     fn below(&self, n: usize) -> Self {
         std::array::from_fn(|w| VcMask::below(&self[w], n.saturating_sub(64 * w)))
