@@ -117,7 +117,7 @@ impl<'a> Explorer<'a> {
         // Whatever the coins say: those of the start and those of a second walk.
         for coins in 0..1u64 << self.grid.dims() {
             let mut start = Start { to: walk.to, trip: walk.trip };
-            self.scheme.enter(self.grid, &walk.at, &walk.dst, &mut start, coins | coins << 8);
+            self.scheme.enter(self.grid, &walk.at, &walk.dst, &mut start, &|| coins | coins << 8);
             if walk.at != start.to && !entered.contains(&start) {
                 entered.push(start);
             }

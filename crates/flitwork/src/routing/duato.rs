@@ -69,13 +69,13 @@ impl Scheme for Duato {
         tie_starts(self, &self.order, grid, src, dst)
     }
 
-    fn enter(&self, grid: &Grid, at: &Coords, _dst: &Coords, start: &mut Start, bits: u64) {
+    fn enter(&self, grid: &Grid, at: &Coords, _dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {
         // Behind a detour, and only there, the shortest way may be another one. `mode` counts the detours seen. A tie decided
         // anew on every hop would change the number of datelines to cross, and with it the class of the escape channel.
         let detours = self.misroutes - start.trip.misroutes;
         if start.trip.mode != detours {
             start.trip.mode = detours;
-            start.trip.header = self.order.header(grid, at, &start.to, bits as u8);
+            start.trip.header = self.order.header(grid, at, &start.to, bits() as u8);
         }
     }
 

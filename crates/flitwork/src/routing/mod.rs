@@ -90,7 +90,7 @@ impl Routing {
         let (mut at, mut came, mut way) = (src, None::<(u8, u8)>, Vec::new());
         loop {
             let here = grid.coords(at);
-            scheme.enter(grid, &here, &to, &mut start, 0);
+            scheme.enter(grid, &here, &to, &mut start, &|| 0);
             let place = Place { at: here, port: came.map(|c| c.0), set: came.map(|c| c.1) };
             let choice = scheme.choice(grid, &place, &start);
             let (port, set) = match (choice.ports, choice.escape) {

@@ -126,8 +126,9 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     /// Every way in which a packet from `src` to `dst` may start.
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start>;
 
-    /// A packet comes to the front of a buffer at `at`: brings `to` and `trip` up to date. `bits` are those of its start.
-    fn enter(&self, _grid: &Grid, _at: &Coords, _dst: &Coords, _start: &mut Start, _bits: u64) {}
+    /// A packet comes to the front of a buffer at `at`: brings `to` and `trip` up to date. `bits` gives those of its start; it is
+    /// asked only where they are needed, because this runs for every packet in every router.
+    fn enter(&self, _grid: &Grid, _at: &Coords, _dst: &Coords, _start: &mut Start, _bits: &dyn Fn() -> u64) {}
 
     /// What a packet at a router other than its destination may ask for.
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice;

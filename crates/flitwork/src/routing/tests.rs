@@ -41,7 +41,7 @@ fn walk(grid: &Grid, scheme: &dyn Scheme, src: u32, dst: u32, bits: u64, highest
     let mut start = scheme.start(grid, &at, &to, bits);
     let (mut came, mut hops) = (None::<(u8, u8)>, 0);
     loop {
-        scheme.enter(grid, &at, &to, &mut start, bits);
+        scheme.enter(grid, &at, &to, &mut start, &|| bits);
         if at == start.to {
             assert_eq!(at, to);
             return hops;
@@ -155,7 +155,7 @@ impl Scheme for OneSet {
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
         self.0.starts(grid, src, dst)
     }
-    fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: u64) {
+    fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {
         self.0.enter(grid, at, dst, start, bits);
     }
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {

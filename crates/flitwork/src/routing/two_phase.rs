@@ -45,7 +45,7 @@ impl TwoPhase {
             // The direction is that of the whole way, also where the first walk alone would be a tie.
             Intermediate::OnTheWay => along(grid, self.order.header(grid, src, dst, bits as u8).minus, src, &via),
         };
-        self.enter(grid, src, dst, &mut start, bits);
+        self.enter(grid, src, dst, &mut start, &|| bits);
         start
     }
 
@@ -122,12 +122,12 @@ impl Scheme for TwoPhase {
         starts
     }
 
-    fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: u64) {
+    fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {
         if start.trip.mode == 0 && *at == start.to {
             start.to = *dst;
             start.trip.mode = 1;
             start.trip.header = match self.intermediate {
-                Intermediate::Anywhere => self.order.header(grid, at, dst, (bits >> 8) as u8),
+                Intermediate::Anywhere => self.order.header(grid, at, dst, (bits() >> 8) as u8),
                 Intermediate::OnTheWay => along(grid, start.trip.header.minus, at, dst),
             };
         }

@@ -7,10 +7,24 @@ use crate::transit::NONE;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// Panics if a law of conservation is broken.
-    pub(super) fn audit(&self) {
+    pub(super) fn audit(&mut self) {
         self.audit_credits();
+        self.audit_news();
         for (r, router) in self.routers.iter().enumerate() {
             router.audit_masks(r, self.env.now);
+        }
+    }
+
+    /// Where routers tell each other about their queues: the places taken are those without a credit.
+    fn audit_news(&mut self) {
+        let (vcs, places) = (SLOTS / PORTS, self.env.p.vcs as u32 * self.env.p.buffer_flits);
+        let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) else { return };
+        for (r, router) in self.routers.iter().enumerate() {
+            for port in (0..self.env.p.network_ports).filter(|&port| router.ports[port].far_end != NONE) {
+                let outputs = &router.outputs[port * vcs..][..self.env.p.vcs];
+                let credits: u32 = outputs.iter().map(|output| u32::from(output.credits)).sum();
+                assert_eq!(news.taken(r, port), places - credits, "router {r} port {port} cycle {}", self.env.now);
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use crate::plan::{Params, Plan};
 use crate::routing::{Choice, Place, Scheme, Selection, Start};
 use crate::topology::{Coords, Grid};
 use crate::transit::{Layout, Packet};
+use crate::unchecked::at;
 use std::sync::Arc;
 
 /// What is kept for the front packet of an input VC.
@@ -27,14 +28,6 @@ struct Kept {
 }
 
 const UNDECIDED: u8 = u8::MAX;
-
-/// A port of a choice, and which level of it.
-#[derive(Debug, Clone, Copy)]
-struct Offer<M> {
-    port: usize,
-    usable: M,
-    credits: u16,
-}
 
 /// The scheme at work.
 #[derive(Debug)]
@@ -70,7 +63,7 @@ impl Choices {
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
             kept: vec![Kept::default(); p.routers * layout.slots],
             turns: vec![0; p.routers],
-            news: scheme.news().map(|news| NewsBoard::new(&plan.grid, p, news, layout.vcs as u32 * p.buffer_flits)),
+            news: scheme.news().map(|news| NewsBoard::new(&plan.grid, p, news, layout)),
             seed: plan.spec.run.seed,
             scheme: Arc::clone(scheme),
         }))
@@ -87,8 +80,8 @@ impl Choices {
         let to = self.coords[packet.key as usize];
         let mut start = Start { to, trip: packet.trip() };
         let at = &self.coords[me];
-        let bits = packet_bits(self.seed, packet.src, packet.sequence);
-        self.scheme.enter(&self.grid, at, &self.coords[dst], &mut start, bits);
+        let bits = || packet_bits(self.seed, packet.src, packet.sequence);
+        self.scheme.enter(&self.grid, at, &self.coords[dst], &mut start, &bits);
         if start.to != to {
             packet.key = u64::from(self.grid.id(&start.to));
         }
@@ -109,19 +102,9 @@ impl Choices {
             .chain(choice.escape.map(|(port, set)| sets(port as usize, set)))
     }
 
-    /// The end of a cycle: routers note their queues for the others.
-    pub fn post_news<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize>(
-        &mut self,
-        routers: &[Router<M, PORTS, SLOTS, WORDS>],
-        now: u64,
-    ) {
-        let Some(news) = &mut self.news else { return };
-        let notes = news.open(now).chunks_exact_mut(self.grid.network_ports());
-        for (notes, router) in notes.zip(routers) {
-            for (port, note) in notes.iter_mut().enumerate() {
-                *note = router.credits_of(port);
-            }
-        }
+    /// What routers tell each other, where they do.
+    pub fn news(&mut self) -> Option<&mut NewsBoard> {
+        self.news.as_mut()
     }
 }
 
@@ -154,9 +137,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let before = asks.len();
         if choices.asks_for_all() {
             self.ask_for_all(me, slot, &choices, asks, env);
-        } else if let Some(offer) = self.best_offer(me, slot, &mut choices, env) {
-            self.input(slot).port = offer.port as u8;
-            asks.push(Ask { slot: slot as u16, port: offer.port as u8, preference: 0, usable: offer.usable });
+        } else if let Some((port, usable)) = self.best_offer(me, slot, &mut choices, env) {
+            self.input(slot).port = port as u8;
+            asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
         }
         env.choices = Some(choices);
         asks.len() > before
@@ -173,9 +156,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         }
     }
 
-    /// The one port that a packet asks for: a minimal one, else the escape channel, else a detour.
-    fn best_offer(&mut self, me: usize, slot: usize, choices: &mut Choices, env: &Env) -> Option<Offer<M>> {
-        let kept = choices.kept[me * SLOTS + slot];
+    /// The one port that a packet asks for, with the VCs that it may use: a minimal one, else the escape channel, else a detour.
+    fn best_offer(&mut self, me: usize, slot: usize, choices: &mut Choices, env: &Env) -> Option<(usize, M)> {
+        let kept = *at(&choices.kept, me * SLOTS + slot);
         let choice = kept.choice;
         if let Some(offer) = self.select(me, slot, choice.ports, choices, env) {
             return Some(offer);
@@ -183,7 +166,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         if let Some((port, set)) = choice.escape {
             let usable = self.usable_of_set(slot, port as usize, choices.sets[set as usize], env);
             if !usable.is_empty() {
-                return Some(Offer { port: port as usize, usable, credits: 0 });
+                return Some((port as usize, usable));
             }
         }
         let waited = (env.now as u32).wrapping_sub(kept.since);
@@ -194,51 +177,82 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     }
 
     /// One of `ports` with a VC to give.
-    fn select(&mut self, me: usize, slot: usize, ports: u16, choices: &mut Choices, env: &Env) -> Option<Offer<M>> {
-        let choice = choices.kept[me * SLOTS + slot].choice;
-        let mut offers = [Offer { port: 0, usable: M::EMPTY, credits: 0 }; 12];
-        let mut found = 0;
-        for port in bits(ports) {
-            let usable = self.usable_of_set(slot, port, choices.sets[choice.set_of(port) as usize], env);
+    #[inline(always)]
+    fn select(&mut self, me: usize, slot: usize, ports: u16, choices: &mut Choices, env: &Env) -> Option<(usize, M)> {
+        if ports & ports.wrapping_sub(1) != 0 {
+            return self.select_of_several(me, slot, ports, choices, env);
+        }
+        if ports == 0 {
+            return None;
+        }
+        let port = ports.trailing_zeros() as usize;
+        let usable = self.usable_by_choice(me, slot, port, choices, env);
+        (!usable.is_empty()).then_some((port, usable))
+    }
+
+    /// The same where there is more than one.
+    fn select_of_several(
+        &mut self,
+        me: usize,
+        slot: usize,
+        ports: u16,
+        choices: &mut Choices,
+        env: &Env,
+    ) -> Option<(usize, M)> {
+        if choices.news.is_some() {
+            let port = self.preferred_port(me, slot, choices, env);
+            let usable = self.usable_by_choice(me, slot, port, choices, env);
             if !usable.is_empty() {
-                offers[found] = Offer { port, usable, credits: 0 };
-                found += 1;
+                return Some((port, usable));
             }
         }
-        let offers = &mut offers[..found];
-        if choices.news.is_some() && ports.count_ones() > 1 {
-            let preferred = self.preferred_port(me, slot, choices, env);
-            if let Some(offer) = offers.iter().find(|o| o.port == preferred) {
-                return Some(*offer);
+        if matches!(choices.selection, Selection::MostCredits | Selection::All) {
+            return self.most_credits(me, slot, ports, choices, env);
+        }
+        let open = bits(ports).filter(|&port| !self.usable_by_choice(me, slot, port, choices, env).is_empty());
+        let open = open.fold(0u16, |open, port| open | 1 << port);
+        if open == 0 {
+            return None;
+        }
+        let port = if open.is_power_of_two() {
+            open.trailing_zeros() as usize
+        } else if choices.selection == Selection::Random {
+            // By the model's number of the VC, which does not depend on the compiled size.
+            let (in_port, vc) = Self::port_and_vc(slot);
+            let number = (me * env.p.ports + in_port) * env.p.vcs + vc;
+            let random = mix(mix(choices.seed ^ env.now) ^ number as u64);
+            let n = draw_below(random, u64::from(open.count_ones()));
+            bits(open).nth(n as usize)?
+        } else {
+            let turn = &mut choices.turns[me];
+            let later = open & !0u16 << *turn;
+            let next = (if later == 0 { open } else { later }).trailing_zeros() as u8;
+            *turn = next + 1;
+            next as usize
+        };
+        Some((port, self.usable_by_choice(me, slot, port, choices, env)))
+    }
+
+    /// Of `ports`, the one that has the VC with the most credits, the lowest of equals.
+    fn most_credits(&mut self, me: usize, slot: usize, ports: u16, choices: &Choices, env: &Env) -> Option<(usize, M)> {
+        let mut best = None;
+        let mut most = 0;
+        for port in bits(ports) {
+            let usable = self.usable_by_choice(me, slot, port, choices, env);
+            let mut credits = 0;
+            usable.for_each(|v| credits = credits.max(at(&self.outputs, Self::slot(port, v)).credits));
+            if !usable.is_empty() && (best.is_none() || credits > most) {
+                (best, most) = (Some((port, usable)), credits);
             }
         }
-        if found < 2 {
-            return offers.first().copied();
-        }
-        match choices.selection {
-            Selection::Random => {
-                // By the model's number of the VC, which does not depend on the compiled size.
-                let (in_port, vc) = Self::port_and_vc(slot);
-                let number = (me * env.p.ports + in_port) * env.p.vcs + vc;
-                let random = mix(mix(choices.seed ^ env.now) ^ number as u64);
-                Some(offers[draw_below(random, found as u64) as usize])
-            }
-            Selection::RoundRobin => {
-                let turn = &mut choices.turns[me];
-                let next = offers.iter().find(|o| o.port >= *turn as usize).or(offers.first()).copied();
-                *turn = next.map_or(0, |o| o.port as u8 + 1);
-                next
-            }
-            Selection::MostCredits | Selection::All => {
-                for offer in offers.iter_mut() {
-                    let outputs = &self.outputs;
-                    offer.usable.for_each(|v| {
-                        offer.credits = offer.credits.max(outputs[Self::slot(offer.port, v)].credits);
-                    });
-                }
-                offers.iter().copied().reduce(|best, o| if o.credits > best.credits { o } else { best })
-            }
-        }
+        best
+    }
+
+    /// The free VCs of a port of its choice that a packet may use now.
+    #[inline(always)]
+    fn usable_by_choice(&mut self, me: usize, slot: usize, port: usize, choices: &Choices, env: &Env) -> M {
+        let set = at(&choices.kept, me * SLOTS + slot).choice.set_of(port);
+        self.usable_of_set(slot, port, choices.sets[set as usize], env)
     }
 
     /// The port that a packet prefers by what its router knew when it asked for the first time.

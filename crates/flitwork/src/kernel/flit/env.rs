@@ -21,6 +21,8 @@ pub(super) struct Env {
     /// The parts of the wheel that flits and credits on network channels go to in this cycle, at hand: most events do.
     pub next_flits: Vec<FlitArrival>,
     pub next_credits: Vec<u32>,
+    /// How many of the flits were there before this cycle: others put them there.
+    pub next_flits_before: usize,
     pub routes: RouteTable,
     /// Where the way is decided hop by hop.
     pub choices: Option<Box<Choices>>,
@@ -104,10 +106,15 @@ impl Env {
         // Swapped, not taken: what others push into these slots meanwhile finds memory that is used again and again.
         std::mem::swap(&mut self.wheel.at(flits).flits, &mut self.next_flits);
         std::mem::swap(&mut self.wheel.at(credits).credits, &mut self.next_credits);
+        self.next_flits_before = self.next_flits.len();
     }
 
-    /// Puts them back, with what others (terminals, ejection) have put into the same slots meanwhile.
+    /// The end of a cycle: puts them back, with what others (terminals, ejection) have put into the same slots meanwhile.
     pub fn close_next_slots(&mut self) {
+        if let Some(news) = self.choices.as_mut().and_then(|choices| choices.news()) {
+            news.flits_leave(&self.next_flits[self.next_flits_before..]);
+            news.post(self.now);
+        }
         let (flits, credits) = (self.now + u64::from(self.p.hop_cycles), self.now + u64::from(self.p.credit_cycles));
         let slot = &mut self.wheel.at(flits).flits;
         std::mem::swap(slot, &mut self.next_flits);
@@ -115,6 +122,14 @@ impl Env {
         let slot = &mut self.wheel.at(credits).credits;
         std::mem::swap(slot, &mut self.next_credits);
         slot.append(&mut self.next_credits);
+    }
+
+    /// A flit leaves its router now, and goes on its channel in cycle `turn`.
+    pub fn send_later(&mut self, flit: FlitArrival, turn: u64) {
+        self.wheel.at(turn + u64::from(self.p.hop_cycles)).flits.push(flit);
+        if let Some(news) = self.choices.as_mut().and_then(|choices| choices.news()) {
+            news.flits_leave(&[flit]);
+        }
     }
 
     /// Marks a router as having something to do.

@@ -81,6 +81,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     #[inline(never)]
     fn allocate_chosen(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         self.collect_asks(me, !0, &mut scratch.asks, env);
+        // One packet alone (nearly always): all that it asks for grants it.
+        match (scratch.asks.first(), scratch.asks.last()) {
+            (Some(first), Some(last)) if first.slot == last.slot => {
+                return self.accept_first(me, scratch.asks.iter().map(|&ask| (ask, ask.usable)), env);
+            }
+            (None, _) => return,
+            _ => {}
+        }
         if env.choices.as_ref().is_some_and(|choices| choices.asks_for_all()) {
             return self.match_all(me, scratch, env);
         }
@@ -117,18 +125,23 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         }
         // The asks of one packet lie side by side.
         for own in rivals.chunk_by(|a, b| a.0.slot == b.0.slot) {
-            let slot = own[0].0.slot as usize;
-            let pointer = self.pointers(slot).accept;
+            self.accept_first(me, own.iter().copied().filter(|(_, grants)| !grants.is_empty()), env);
+        }
+    }
+
+    /// A packet accepts the first from its pointer on of the VCs that were granted to it, by port.
+    #[inline(always)]
+    fn accept_first(&mut self, me: usize, grants: impl Iterator<Item = (Ask<M>, M)>, env: &mut Env) {
+        let offers = grants.map(|(ask, granted)| {
+            let (slot, port) = (ask.slot as usize, ask.port as usize);
+            let out_vc = self.accept(slot, port, &granted);
             // Slots before the pointer come after all others.
-            let offers = own.iter().filter(|(_, grants)| !grants.is_empty()).map(|(ask, grants)| {
-                let port = ask.port as usize;
-                let out_vc = self.accept(slot, port, grants);
-                ((Self::slot(port, out_vc) as u16).wrapping_sub(pointer), port, out_vc)
-            });
-            if let Some((_, port, out_vc)) = offers.min() {
-                self.leave_by(me, slot, port, env);
-                self.accept_vc(me, slot, port, out_vc, env);
-            }
+            let turn = (Self::slot(port, out_vc) as u16).wrapping_sub(self.pointers(slot).accept);
+            (turn, slot, port, out_vc)
+        });
+        if let Some((_, slot, port, out_vc)) = offers.min() {
+            self.leave_by(me, slot, port, env);
+            self.accept_vc(me, slot, port, out_vc, env);
         }
     }
 

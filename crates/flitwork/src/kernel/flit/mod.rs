@@ -119,6 +119,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 wheel: Wheel::new(p.longest_delay_cycles, p.routers * p.ports),
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
+                next_flits_before: 0,
                 routes: RouteTable::of(&plan.grid, &plan.routing),
                 choices,
                 active: vec![0; p.routers.div_ceil(64)],
@@ -222,9 +223,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             (0..self.env.active.len()).for_each(|word| self.visit(word));
         }
         self.env.close_next_slots();
-        if let Some(choices) = &mut self.env.choices {
-            choices.post_news(&self.routers, self.env.now);
-        }
         self.observe();
         #[cfg(feature = "audit")]
         self.audit();

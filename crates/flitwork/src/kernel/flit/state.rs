@@ -182,13 +182,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         at_mut(&mut self.senders, port)
     }
 
-    /// Credits of all VCs of an output port, those included that the network does not have.
-    #[inline(always)]
-    pub fn credits_of(&self, port: usize) -> u32 {
-        let first = Self::slot(port, 0);
-        self.outputs[first..first + Self::VCS].iter().map(|output| u32::from(output.credits)).sum()
-    }
-
     /// Whether there is anything to do for the allocators.
     #[inline(always)]
     pub fn is_idle(&self) -> bool {

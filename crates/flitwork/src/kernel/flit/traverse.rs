@@ -32,7 +32,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             if turn == env.now {
                 env.next_flits.push(flit);
             } else {
-                env.wheel.at(turn + u64::from(env.p.hop_cycles)).flits.push(flit);
+                env.send_later(flit, turn);
             }
         } else {
             Self::eject(me, port, output, tail.then_some(packet), turn, env);
