@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import flitwork as fw
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import COMMAND, STUDY, Cli, environment
@@ -112,6 +113,21 @@ def test_the_cluster_gives_what_this_machine_gives(address: str, tmp_path: Path)
     again = Recorder()
     assert len(fw.run_study(study, tmp_path / "there", engine="dask", scheduler=address, watcher=again).table) == 8
     assert again.computed == []
+
+
+def test_matrices_and_traces_reach_the_workers(address: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    np.save(tmp_path / "m.npy", rng.random((16, 16)))
+    np.save(tmp_path / "t.npy", np.array([(3 * i, i % 16, i * 7 % 16, 1 + i % 5) for i in range(200)]))
+
+    def point(name: str) -> tuple[fw.Network, fw.Workload]:
+        file = str(tmp_path / f"{name[0]}.npy")
+        matrix = fw.traffic("matrix", offered_load=0.1, file=file)
+        return fw.Torus(4, 4), matrix if name == "matrix" else fw.trace(file)
+
+    axes: dict[str, Any] = {"name": ["matrix", "trace"], "seeds": [1, 2], "run": {"measurement_cycles": 500}}
+    here = fw.sweep(point, **axes)
+    same(here, fw.sweep(point, **axes, engine="dask", scheduler=address))
 
 
 @pytest.mark.slow

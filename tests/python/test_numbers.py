@@ -276,3 +276,15 @@ def test_a_background_takes_a_matrix(tmp_path: Path) -> None:
     np.save(tmp_path / "m.npy", -WEIGHTS)
     with pytest.raises(fw.ConfigError, match=r"background.pattern.weights\[0\]\[1\]"):
         fw.simulate(NET, fw.burst_workload("shuffle", packets=5), background=beside)
+
+
+def test_bursts_curves_and_steady_states_take_a_matrix() -> None:
+    trials = fw.burst(NET, "matrix", packets=[1, 3], parameters={"weights": WEIGHTS}, trials=2)
+    # The row without weights sends nothing.
+    assert trials.table["packets"].tolist() == [3, 3, 9, 9]
+    work = traffic("matrix", weights=WEIGHTS)
+    table = fw.steady(NET, work, relative_ci=0.1, max_cycles=20_000)
+    assert table["status"].tolist() == ["complete"]
+    curve = fw.curve(NET, work, seeds=[1], resolution=0, warmup_cycles=100, measurement_cycles=2000)
+    # The terminal that sends most sends 2 times the mean: its limit is that of the sweep.
+    assert max(curve.grid) == pytest.approx(0.5) and len(curve.table) == 20

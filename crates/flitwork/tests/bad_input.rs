@@ -90,6 +90,14 @@ fn every_fault_names_its_field_and_value() {
             "background.pattern.terminals[0]",
             "99",
         ),
+        ("/background", json!({ "kind": "trace" }), "background.kind", "trace"),
+        ("/workload", json!({ "kind": "trace" }), "workload.packets", "nothing"),
+        ("/workload", json!({ "kind": "trace", "file": "t.csv" }), "workload.file", "t.csv"),
+        ("/workload", json!({ "kind": "trace", "packets": { "sha256": "ab", "rows": 3 } }), "workload.packets", "ab"),
+        ("/workload", pattern(json!({ "kind": "matrix" })), "workload.pattern.weights", "nothing"),
+        ("/workload", pattern(json!({ "kind": "matrix", "file": "m.npy" })), "workload.pattern.file", "m.npy"),
+        ("/workload", pattern(json!({ "kind": "permutation" })), "workload.pattern.destinations", "0 destinations"),
+        ("/workload", pattern(json!({ "kind": "permutation", "file": "p.csv" })), "workload.pattern.file", "p.csv"),
         ("/network/terminal/source_queue", json!("fair"), "network.terminal.source_queue", "fair"),
         ("/run/record", json!({ "delivery_window_cycles": -5 }), "run.record.delivery_window_cycles", "-5"),
         ("/run/measurement_cycles", json!(0), "run.measurement_cycles", "0"),
@@ -107,6 +115,10 @@ fn traffic(field: &str, value: Value) -> Value {
     let mut workload = json!({ "kind": "uniform", "offered_load": 0.1 });
     workload[field] = value;
     workload
+}
+
+fn pattern(pattern: Value) -> Value {
+    json!({ "kind": "traffic", "offered_load": 0.1, "pattern": pattern })
 }
 
 fn shares(flits: u32, share: f64) -> Value {

@@ -2,8 +2,10 @@
 
 use flitwork::measure::{SimulationResult, Status};
 use flitwork::schedule::{OpKind, ScheduleBuilder};
+use flitwork::traffic::{Attached, Matrix, Table, Trace, TraceColumns};
 use flitwork::{Error, Plan, PlanBound, Workload, plan_bound, simulate, spec};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 fn plan(spec: &Value) -> Plan {
     Plan::new(&spec::from_json(&spec.to_string()).unwrap()).unwrap()
@@ -26,6 +28,87 @@ fn torus(size: &[u32]) -> Value {
 
 fn burst(pattern: &Value, packets: u32, flits: u32) -> Value {
     json!({ "kind": "burst", "pattern": pattern, "packets": packets, "packet_flits": flits })
+}
+
+/// The plan of a specification that names a table.
+fn plan_with(spec: &Value, table: &Attached) -> Plan {
+    let mut spec = spec::from_json(&spec.to_string()).unwrap();
+    spec.attach(std::slice::from_ref(table));
+    Plan::new(&spec).unwrap()
+}
+
+fn open_matrix(network: &Value, weights: impl Fn(usize, usize) -> f64, n: usize) -> Plan {
+    let weights: Vec<f64> = (0..n * n).map(|i| weights(i / n, i % n)).collect();
+    let table = Attached::new(Table::Matrix(Arc::new(Matrix::dense(&weights, n).unwrap())));
+    let workload =
+        json!({ "kind": "traffic", "pattern": { "kind": "matrix", "weights": table }, "offered_load": 0.05 });
+    let run = json!({ "warmup_cycles": 500, "measurement_cycles": 60_000 });
+    plan_with(&json!({ "network": network, "workload": workload, "run": run }), &table)
+}
+
+fn channel_loads(plan: &Plan) -> Vec<f64> {
+    match plan_bound(plan).unwrap() {
+        PlanBound::Saturation { channels, .. } => channels.classes.iter().map(|class| class.max_flits).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_matrix_of_ones_is_uniform_traffic() {
+    for (size, terminals, tie) in [(vec![4, 3], 1, "plus"), (vec![4, 2], 2, "random"), (vec![5], 3, "parity")] {
+        let network = json!({
+            "topology": { "kind": "torus", "size": size, "terminals_per_router": terminals },
+            "routing": { "kind": "dimension_order", "tie": tie },
+        });
+        let uniform = plan(&json!({ "network": network, "workload": { "kind": "uniform", "offered_load": 0.05 } }));
+        let ones = channel_loads(&open_matrix(&network, |_, _| 2.5, uniform.params.terminals));
+        for (ones, uniform) in ones.iter().zip(channel_loads(&uniform)) {
+            assert!((ones - uniform).abs() < 1e-9, "{size:?}: {ones} for {uniform}");
+        }
+    }
+}
+
+/// Every channel of a run carries what the bound says that the weights put on the most loaded of its class.
+#[test]
+fn the_channels_carry_what_the_bound_of_a_matrix_says() {
+    let network = torus(&[4, 4]);
+    let plan = open_matrix(
+        &network,
+        |from, to| if (from * 7 + to * 3).is_multiple_of(5) { (1 + from % 4) as f64 } else { 0.0 },
+        16,
+    );
+    let result = simulate(&plan, &mut |_| true).unwrap();
+    let cycles = 60_000.0;
+    for (port, bound) in channel_loads(&plan).into_iter().enumerate() {
+        let most = result.measured_link_flits.iter().skip(port).step_by(4).max().unwrap();
+        let carried = *most as f64 / cycles / 0.05;
+        // Thousands of flits over the most loaded channel; the largest of 16 lies a little above its mean.
+        assert!((carried / bound - 1.0).abs() < 0.06, "port {port}: {carried} for {bound}");
+    }
+}
+
+/// Two packets of 4 flits and one of 2 from terminal 0, then one of terminal 1 long after: 3 routers in a line.
+#[test]
+fn packets_of_a_trace_come_in_their_cycles_and_their_order() {
+    let columns = TraceColumns {
+        cycle: &[0, 0, 5, 1000],
+        source: &[0, 0, 0, 1],
+        destination: &[1, 2, 1, 0],
+        flits: &[4, 4, 2, 3],
+    };
+    let table = Attached::new(Table::Trace(Arc::new(Trace::new(&columns).unwrap())));
+    let network = json!({ "topology": { "kind": "mesh", "size": [3] } });
+    let run = json!({ "record": { "packets": true } });
+    let spec = json!({ "network": network, "workload": { "kind": "trace", "packets": table }, "run": run });
+    let plan = plan_with(&spec, &table);
+    let result = simulate(&plan, &mut |_| true).unwrap();
+    let records: Vec<_> =
+        result.packet_records.iter().map(|r| (r.src, r.created, r.injected, r.arrived - r.injected)).collect();
+    // A hop takes a cycle, a packet as many cycles more as it has flits behind its head.
+    assert_eq!(records, [(0, 0, 0, 3 + 3), (0, 0, 4, 4 + 3), (0, 5, 8, 3 + 1), (1, 1000, 1000, 3 + 2)]);
+    assert_eq!((result.completion_cycles, result.status), (1005, Status::Complete));
+    let PlanBound::Completion(bound) = plan_bound(&plan).unwrap() else { panic!("it completes") };
+    assert_eq!((bound.link_load_cycles, bound.ejection_cycles, bound.injection_cycles), (10.0, 6.0, 1003.0));
 }
 
 #[test]
