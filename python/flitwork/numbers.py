@@ -15,13 +15,15 @@ import pandas as pd
 
 from flitwork import _core
 from flitwork.errors import ConfigError
-from flitwork.trace_file import read_trace, trace_table
+from flitwork.trace_file import check_memory, read_trace, trace_table
 
 #: The field that holds the numbers, by the kind of the table that has it.
 FIELDS = {"permutation": "destinations", "matrix": "weights", "trace": "packets"}
 _SHAPES = {"destinations": "one destination for each terminal", "weights": "a row for each source"}
 _INDEX = re.compile(r"\[(\d+)\]")
 _CACHED = 8
+#: Bytes that reading takes at most, for each byte of a file.
+_PER_BYTE = 5
 
 Array = np.ndarray[Any, Any]
 Place = Callable[[list[int]], str]
@@ -150,6 +152,7 @@ def _place(file: Path, index: Sequence[int], words: Sequence[str], first: int) -
 
 
 def _npy(file: Path, path: str, field: str) -> Array:
+    check_memory(file, path, file.stat().st_size * _PER_BYTE)
     try:
         array = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
@@ -162,6 +165,7 @@ def _npy(file: Path, path: str, field: str) -> Array:
 
 
 def _csv(file: Path, path: str, field: str) -> Array:
+    check_memory(file, path, file.stat().st_size * _PER_BYTE)
     try:
         table = pd.read_csv(file, header=None, skip_blank_lines=False, skipinitialspace=True)
     except pd.errors.EmptyDataError:

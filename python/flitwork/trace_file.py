@@ -91,7 +91,7 @@ def _columns_of(array: Array, path: str) -> dict[str, Array]:
 
 
 def _csv(file: Path, path: str) -> Mapping[str, Any]:
-    _check_memory(file, path, file.stat().st_size * _PER_CSV_BYTE)
+    check_memory(file, path, file.stat().st_size * _PER_CSV_BYTE)
     hint = f"the first line names the columns: {','.join(COLUMNS)}"
     try:
         header = pd.read_csv(file, nrows=0, skipinitialspace=True).columns
@@ -113,7 +113,7 @@ def _csv(file: Path, path: str) -> Mapping[str, Any]:
 
 
 def _npy(file: Path, path: str) -> Mapping[str, Any]:
-    _check_memory(file, path, file.stat().st_size * 4)
+    check_memory(file, path, file.stat().st_size * 4)
     try:
         array = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
@@ -125,7 +125,7 @@ def _npy(file: Path, path: str) -> Mapping[str, Any]:
 def _parquet(file: Path, path: str) -> Mapping[str, Any]:
     try:
         with pq.ParquetFile(file) as found:
-            _check_memory(file, path, found.metadata.num_rows * _PER_ROW)
+            check_memory(file, path, found.metadata.num_rows * _PER_ROW)
             _checked(found.schema_arrow.names, f"{path}.packets")
             table = found.read(columns=list(COLUMNS))
     except (OSError, pa.ArrowException) as error:
@@ -134,8 +134,9 @@ def _parquet(file: Path, path: str) -> Mapping[str, Any]:
     return {name: table[name].to_numpy() for name in COLUMNS}
 
 
-def _check_memory(file: Path, path: str, needed: int) -> None:
+def check_memory(file: Path, path: str, needed: int) -> None:
+    """Refuses a file that needs more memory than there is, before it is read."""
     limit = _MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > limit:
-        expected = f"a trace that can be read with {limit / 1e6:,.0f} MB"
-        raise ConfigError(f"{path}.file", file, expected, f"this one needs about {needed / 1e6:,.0f} MB; cut it")
+        expected = f"a file that can be read with {limit / 1e6:,.0f} MB"
+        raise ConfigError(f"{path}.file", file, expected, f"this one needs about {needed / 1e6:,.0f} MB")

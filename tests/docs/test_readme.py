@@ -18,16 +18,16 @@ PYTHON_PAGES = [*PAGES, "docs/steady.md"]
 
 @pytest.mark.parametrize("page", PYTHON_PAGES)
 def test_the_python_runs(page: str, tmp_path: Path) -> None:
-    """All Python of a page is one session, in a folder that holds the study files of the page."""
+    """All Python of a page runs as one script, in a folder that holds the study files of the page."""
     found = blocks(page)
     for block in found:
         if block.language == "toml":
             (tmp_path / block.words["run"]).write_text(block.body, encoding="utf-8")
-    session = [block.body for block in found if block.language == "python"]
-    assert session and all("run" in block.words for block in found if block.language == "python")
-    # Workers of a sweep import the main module: what the session does must not run again in them.
-    body = "".join(session).replace("\n", "\n    ")
-    script = tmp_path / "session.py"
+    bodies = [block.body for block in found if block.language == "python"]
+    assert bodies and all("run" in block.words for block in found if block.language == "python")
+    # Workers of a sweep import the main module: what the script does must not run again in them.
+    body = "".join(bodies).replace("\n", "\n    ")
+    script = tmp_path / "page.py"
     script.write_text(f'if __name__ == "__main__":\n    {body}\n', encoding="utf-8")
     run([sys.executable, str(script)], tmp_path)
 

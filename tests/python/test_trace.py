@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import Cli
-from flitwork import _core
-from flitwork.experiment import load_study, plan_study
-from flitwork.experiment.jobs import estimated_work
+from flitwork import _core, trace_file
+from flitwork.experiment import Point, load_study, plan_study
+from flitwork.experiment.jobs import estimated_work, plan_points
 from flitwork.spec import plan_of, simulation
 
 NET = fw.Torus(2, 2, vcs=2)
@@ -146,6 +146,27 @@ def test_a_large_trace_is_refused_before_it_starts() -> None:
     with pytest.raises(fw.ConfigError) as caught:
         fw.simulate(NET, work, packets=True, memory_limit_mb=10)
     assert caught.value.path == "workload.packets" and caught.value.value == "200000 rows"
+
+
+def test_a_file_larger_than_the_memory_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path)
+    np.save(tmp_path / "m.npy", np.ones((4, 4)))
+    monkeypatch.setattr(trace_file, "_MEMORY_SHARE", 1e-12)
+    for name in ("t.csv", "rows.npy", "t.parquet"):
+        with pytest.raises(fw.ConfigError, match="a file that can be read with 0 MB") as caught:
+            planned(fw.trace(tmp_path / name))
+        assert caught.value.path == "workload.file"
+    with pytest.raises(fw.ConfigError, match="a file that can be read with 0 MB"):
+        planned(fw.traffic("matrix", offered_load=0.1, file=str(tmp_path / "m.npy")))
+
+
+def test_points_with_the_same_contents_share_them(tmp_path: Path) -> None:
+    for i in range(12):
+        TABLE.to_csv(tmp_path / f"{i}.csv", index=False)
+    work = {i: fw.trace(tmp_path / f"{i}.csv") for i in range(12)}
+    points = [Point("p", "p", {"i": i}, i, {**simulation(NET, work[i]), "run": {"seed": i}}) for i in range(12)]
+    jobs = plan_points(points)
+    assert len(jobs) == 12 and len({id(job.spec.tables[0]) for job in jobs}) == 1
 
 
 def csv(text: str) -> Callable[[Path], Any]:

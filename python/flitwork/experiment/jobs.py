@@ -45,9 +45,10 @@ class Failure:
 def plan_points(points: Iterable[Point]) -> list[Job]:
     """Plans every point, so that an error comes before anything runs. Equal plans are one job."""
     jobs: dict[str, Job] = {}
+    tables: dict[str, _core.Table] = {}
     for point in points:
         try:
-            job = _job(point)
+            job = _job(point, tables)
         except ConfigError as error:
             raise error.within(f"{point.path}: {point.label}: ") from None
         same = jobs.get(job.hash)
@@ -55,8 +56,10 @@ def plan_points(points: Iterable[Point]) -> list[Job]:
     return list(jobs.values())
 
 
-def _job(point: Point) -> Job:
+def _job(point: Point, tables: dict[str, _core.Table]) -> Job:
+    """The job of a point. ``tables`` has those of the points before: what is the same is kept once."""
     spec, plan = prepare(point.spec)
+    spec = replace(spec, tables=tuple(tables.setdefault(table.sha256, table) for table in spec.tables))
     description = json.loads(plan.json)
     memory = int(description["estimated_memory_bytes"])
     return Job(spec, plan.hash, estimated_work(description), memory, (point,))
