@@ -67,7 +67,7 @@ def _numbers(bursts: pd.DataFrame, steady: pd.DataFrame) -> list[float]:
 def drawn(results: pd.DataFrame) -> Figure:
     """The table as a figure."""
     numbers = table(results)
-    figure, ax = plt.subplots(figsize=(12, 0.42 * len(numbers) + 2.4))
+    figure, ax = plt.subplots(figsize=(13, 0.42 * len(numbers) + 2.6))
     hits = dict.fromkeys(numbers.index, 0)
     for x, column in enumerate(COLUMNS):
         for y, reading in enumerate(numbers.index):
@@ -77,7 +77,7 @@ def drawn(results: pd.DataFrame) -> Figure:
             _cell(ax, x, y, f"{value:.0f}" if column.paper is None else f"{value:.2f}", fits)
     ax.set_xlim(0, len(COLUMNS))
     ax.set_ylim(len(numbers), 0)
-    ax.set_xticks(np.arange(len(COLUMNS)) + 0.5, [_heading(c) for c in COLUMNS], fontsize=8, rotation=35, ha="left")
+    ax.set_xticks(np.arange(len(COLUMNS)) + 0.5, [_heading(c) for c in COLUMNS], fontsize=8, rotation=45, ha="left")
     ax.xaxis.tick_top()
     labels = [f"{reading}   ({hits[reading]})" for reading in numbers.index]
     ax.set_yticks(np.arange(len(numbers)) + 0.5, labels, fontsize=10)
@@ -87,7 +87,7 @@ def drawn(results: pd.DataFrame) -> Figure:
         side.set_visible(False)
     n = int(rows(results, "sensitivity")["N"].iloc[0])
     ax.set_xlabel(
-        f"{n} × {n}. Blue and bold: agrees with the paper; orange: does not; grey: nothing to compare with. "
+        f"{n} × {n}. Blue and bold: agrees with the paper; orange: does not; grey: nothing to compare with.\n"
         "In brackets: how many agree. Each but the first row changes one choice.",
         fontsize=9,
     )
