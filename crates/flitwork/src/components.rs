@@ -3,6 +3,7 @@
 use crate::collective::all_to_all::ALGORITHMS;
 use crate::component::Component;
 use crate::router::ARBITERS;
+use crate::topology::TOPOLOGIES;
 
 const fn component(
     name: &'static str,
@@ -12,12 +13,6 @@ const fn component(
 ) -> Component {
     Component { name, summary, parameters, paper }
 }
-
-const TOPOLOGIES: &[Component] = &[
-    component("torus", "n-dimensional grid, every dimension wraps", "size, ring2, terminals_per_router", ""),
-    component("mesh", "n-dimensional grid, no dimension wraps", "size, terminals_per_router", ""),
-    component("grid", "n-dimensional grid, each dimension wraps or not", "size, wrap, ring2, terminals_per_router", ""),
-];
 
 const ROUTINGS: &[Component] = &[
     component(

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 /// this table, so there is no cycle among them.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &[]),
-    ("topology", &[]),
+    ("component", &[]),
+    ("topology", &["component", "error"]),
     ("mix", &[]),
     ("unchecked", &[]),
-    ("component", &[]),
     ("traffic", &["error", "mix", "topology"]),
     ("routing", &["mix", "topology"]),
     ("schedule", &["error"]),
@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
     ("measure", &["mix"]),
     ("router", &["component"]),
-    ("spec", &["collective", "error", "router", "measure", "routing", "traffic"]),
+    ("spec", &["collective", "error", "router", "measure", "routing", "topology", "traffic"]),
     ("bound", &["error", "routing", "schedule", "topology"]),
     ("transit", &["measure", "routing", "unchecked"]),
     ("plan", &["collective", "error", "measure", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
@@ -45,7 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("run", &["bound", "error", "kernel", "measure", "plan", "traffic"]),
-    ("components", &["collective", "component", "router"]),
+    ("components", &["collective", "component", "router", "topology"]),
 ];
 
 /// Most lines of a file.

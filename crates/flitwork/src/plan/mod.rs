@@ -2,10 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::routing::Routing;
-use crate::spec::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, Ring2, SimulationSpec, TopologySpec, VcPolicy,
-};
-use crate::topology::{Grid, MAX_DIMS};
+use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, SimulationSpec, VcPolicy};
+use crate::topology::Grid;
 use crate::traffic::Traffic;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -22,8 +20,6 @@ pub use workload::Workload;
 const MAX_VCS: u32 = 640;
 /// Most ports of a router, times input speed-up.
 const MAX_ROWS: usize = 64;
-/// Most routers along a dimension: planning looks at every pair of coordinates of a ring.
-const MAX_SIZE: u32 = 8192;
 /// Part of the plan's hash: raised whenever the same plan gives another result, so that stored results are not mistaken for
 /// those of this version. A test of known digests says when.
 const MODEL_REVISION: u32 = 2;
@@ -97,7 +93,7 @@ impl Plan {
     /// [`Error::Config`] names the field, its value, what was expected and what to do.
     pub fn new(spec: &SimulationSpec) -> Result<Plan> {
         let mut spec = spec.clone();
-        let grid = resolve_grid(&spec.network.topology)?;
+        let grid = spec.network.topology.grid()?;
         let routing = routing::resolve(&mut spec.network.routing, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
         check_router(&spec.network, &grid, &params)?;
@@ -135,38 +131,6 @@ fn needs_dateline(grid: &Grid) -> bool {
     (0..grid.dims()).any(|d| grid.wraps(d) && grid.size(d) > 1)
 }
 
-fn resolve_grid(topology: &TopologySpec) -> Result<Grid> {
-    let (size, wrap, ring2) = match topology {
-        TopologySpec::Torus { size, ring2, .. } => (size, vec![true; size.len()], *ring2),
-        TopologySpec::Mesh { size, .. } => (size, vec![false; size.len()], Ring2::Double),
-        TopologySpec::Grid { size, wrap, ring2, .. } => (size, wrap.clone(), *ring2),
-    };
-    let path = "network.topology.size";
-    if size.is_empty() || size.len() > MAX_DIMS {
-        return Err(Error::config(path, format!("{size:?}"), format!("1 to {MAX_DIMS} sizes"), ""));
-    }
-    if wrap.len() != size.len() {
-        let expected = format!("{} entries, one for each size", size.len());
-        return Err(Error::config("network.topology.wrap", format!("{wrap:?}"), expected, ""));
-    }
-    if let Some(d) = size.iter().position(|&a| !(1..=MAX_SIZE).contains(&a)) {
-        return Err(Error::config(format!("{path}[{d}]"), size[d], format!("1 to {MAX_SIZE} routers"), ""));
-    }
-    let routers = size.iter().try_fold(1u32, |p, &a| p.checked_mul(a)).filter(|&p| p <= 1 << 30);
-    if routers.is_none() {
-        return Err(Error::config(path, format!("{size:?}"), "at most 2^30 routers", "use a smaller network"));
-    }
-    Ok(Grid::new(size, &wrap, ring2 == Ring2::Single))
-}
-
-fn terminals_per_router(topology: &TopologySpec) -> u32 {
-    match topology {
-        TopologySpec::Torus { terminals_per_router, .. }
-        | TopologySpec::Mesh { terminals_per_router, .. }
-        | TopologySpec::Grid { terminals_per_router, .. } => *terminals_per_router,
-    }
-}
-
 fn within(path: &str, value: u32, low: u32, high: u32, unit: &str) -> Result<u32> {
     if (low..=high).contains(&value) {
         Ok(value)
@@ -179,7 +143,7 @@ fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
     let router = &network.router;
     let channel = &network.channel;
     let concentration =
-        within("network.topology.terminals_per_router", terminals_per_router(&network.topology), 1, 52, "terminals")?;
+        within("network.topology.terminals_per_router", network.topology.terminals_per_router(), 1, 52, "terminals")?;
     let controllers = within("network.terminal.controllers", network.terminal.controllers, 1, 52, "controllers")?;
     let vcs = within("network.router.vcs", router.vcs, 1, MAX_VCS, "VCs")?;
     let buffer_flits = within("network.router.buffer_flits", router.buffer_flits, 1, 65_535, "flits")?;

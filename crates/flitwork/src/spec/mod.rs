@@ -9,14 +9,15 @@ mod run;
 mod workload;
 
 pub use network::{
-    ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, NetworkSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue,
-    Switching, TerminalSpec, TopologySpec, VcPolicy,
+    ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, NetworkSpec, RouterSpec, RoutingSpec, SourceQueue,
+    Switching, TerminalSpec, VcPolicy,
 };
 pub use parse::{from_json, schema_json};
 pub use run::{RecordSpec, RunSpec};
 pub use workload::{ProcessSpec, WorkloadSpec};
 
 pub use crate::router::{AllocatorKind, AllocatorSpec, ArbiterKind, IterationCount};
+pub use crate::topology::{Ring2, TopologySpec};
 
 use crate::traffic::Attached;
 use schemars::JsonSchema;

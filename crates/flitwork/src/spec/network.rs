@@ -2,6 +2,7 @@
 
 use crate::router::AllocatorSpec;
 use crate::routing::{Information, Productive, Selection, Tie};
+use crate::topology::TopologySpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,55 +24,6 @@ pub struct NetworkSpec {
     /// The network interfaces.
     #[serde(default)]
     pub terminal: TerminalSpec,
-}
-
-/// Which routers exist and which channels join them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum TopologySpec {
-    /// A torus: every dimension wraps.
-    Torus {
-        /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
-        size: Vec<u32>,
-        /// Cables between the two routers of a ring of length 2. Default: double.
-        #[serde(default)]
-        ring2: Ring2,
-        /// Terminals at each router, at least 1. Default: 1.
-        #[serde(default = "one")]
-        terminals_per_router: u32,
-    },
-    /// A mesh: no dimension wraps.
-    Mesh {
-        /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
-        size: Vec<u32>,
-        /// Terminals at each router, at least 1. Default: 1.
-        #[serde(default = "one")]
-        terminals_per_router: u32,
-    },
-    /// A grid in which each dimension wraps or does not.
-    Grid {
-        /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
-        size: Vec<u32>,
-        /// Whether each dimension wraps; as many as `size` has.
-        wrap: Vec<bool>,
-        /// Cables between the two routers of a wrapped ring of length 2. Default: double.
-        #[serde(default)]
-        ring2: Ring2,
-        /// Terminals at each router, at least 1. Default: 1.
-        #[serde(default = "one")]
-        terminals_per_router: u32,
-    },
-}
-
-/// Cables between the two routers of a ring of length 2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Ring2 {
-    /// Two: the plus one and the minus one.
-    #[default]
-    Double,
-    /// One.
-    Single,
 }
 
 /// Which way packets take.

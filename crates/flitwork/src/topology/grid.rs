@@ -1,10 +1,16 @@
 //! The n-dimensional array of routers behind meshes, tori and everything in between.
 
+use super::Ring2;
+use crate::error::{Error, Result};
+
 /// Largest number of dimensions.
 pub const MAX_DIMS: usize = 6;
 
 /// Coordinates of a router; dimensions past the last one are 0.
 pub type Coords = [u32; MAX_DIMS];
+
+/// Most routers along a dimension: planning looks at every pair of coordinates of a ring.
+const MAX_SIZE: u32 = 8192;
 
 /// An n-dimensional array of routers; each dimension either wraps (torus) or ends (mesh).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +26,25 @@ impl Grid {
     pub fn new(sizes: &[u32], wrap: &[bool], ring2_single: bool) -> Self {
         debug_assert_eq!(sizes.len(), wrap.len());
         Grid { sizes: sizes.to_vec(), wrap: wrap.to_vec(), ring2_single }
+    }
+
+    /// A grid of sizes that a user wrote as `network.topology.size`; `wrap` is as long.
+    ///
+    /// # Errors
+    /// Sizes that make no network, or one beyond all bounds.
+    pub(super) fn checked(sizes: &[u32], wrap: &[bool], ring2: Ring2) -> Result<Self> {
+        let path = "network.topology.size";
+        if sizes.is_empty() || sizes.len() > MAX_DIMS {
+            return Err(Error::config(path, format!("{sizes:?}"), format!("1 to {MAX_DIMS} sizes"), ""));
+        }
+        if let Some(d) = sizes.iter().position(|&a| !(1..=MAX_SIZE).contains(&a)) {
+            return Err(Error::config(format!("{path}[{d}]"), sizes[d], format!("1 to {MAX_SIZE} routers"), ""));
+        }
+        let routers = sizes.iter().try_fold(1u32, |p, &a| p.checked_mul(a)).filter(|&p| p <= 1 << 30);
+        if routers.is_none() {
+            return Err(Error::config(path, format!("{sizes:?}"), "at most 2^30 routers", "use a smaller network"));
+        }
+        Ok(Grid::new(sizes, wrap, ring2 == Ring2::Single))
     }
 
     /// A torus: every dimension wraps.

@@ -5,5 +5,14 @@
 //! direction of dimension `d`, port `2d + 1` to the one in the minus direction.
 
 mod grid;
+mod kind;
+mod mesh;
+mod mixed;
+mod torus;
 
 pub use grid::{Coords, Grid, MAX_DIMS};
+pub(crate) use kind::TOPOLOGIES;
+pub use kind::TopologySpec;
+pub use mesh::Mesh;
+pub use mixed::MixedGrid;
+pub use torus::{Ring2, Torus};

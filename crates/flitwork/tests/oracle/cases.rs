@@ -9,6 +9,7 @@ use flitwork::spec::{
     NetworkSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TerminalSpec, TopologySpec,
     VcPolicy, WorkloadSpec,
 };
+use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::{Attached, Matrix, PacketFlits, PacketShare, Pattern, Table, Trace, TraceColumns};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -35,25 +36,25 @@ fn topology(
         .prop_map(|(size, mut wrap, ring2, terminals_per_router, kind)| {
             let terminals = size.iter().product::<u32>() * terminals_per_router;
             wrap.truncate(size.len());
-            let wraps = match kind {
-                0 => size.iter().any(|&a| a > 1),
-                1 => false,
-                _ => size.iter().zip(&wrap).any(|(&a, &w)| w && a > 1),
-            };
             let topology = match kind {
-                0 => TopologySpec::Torus { size, ring2, terminals_per_router },
-                1 => TopologySpec::Mesh { size, terminals_per_router },
-                _ => TopologySpec::Grid { size, wrap, ring2, terminals_per_router },
+                0 => TopologySpec::Torus(Torus { size, ring2, terminals_per_router }),
+                1 => TopologySpec::Mesh(Mesh { size, terminals_per_router }),
+                _ => TopologySpec::Grid(MixedGrid { size, wrap, ring2, terminals_per_router }),
             };
+            let wraps = rings(&topology) > 0;
             (topology, terminals, wraps)
         })
         .prop_filter("too many terminals", move |t| (2..=most_terminals).contains(&t.1))
 }
 
-fn sizes(topology: &TopologySpec) -> &[u32] {
-    match topology {
-        TopologySpec::Torus { size, .. } | TopologySpec::Mesh { size, .. } | TopologySpec::Grid { size, .. } => size,
-    }
+fn sizes(topology: &TopologySpec) -> Vec<u32> {
+    topology.grid().expect("a case is valid").sizes().to_vec()
+}
+
+/// Wrapped dimensions that have a channel.
+fn rings(topology: &TopologySpec) -> u32 {
+    let grid = topology.grid().expect("a case is valid");
+    (0..grid.dims()).filter(|&d| grid.wraps(d) && grid.size(d) > 1).count() as u32
 }
 
 fn allocator() -> impl Strategy<Value = AllocatorSpec> {
@@ -404,7 +405,7 @@ fn schedule_of(steps: &[Step], ranks: u32) -> Schedule {
 pub fn program(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = (Case, Schedule)> {
     (network, prop::collection::vec(step(), 1..80), 1..=9u32, background(0.1)).prop_map(
         |(network, steps, packet, background)| {
-            let ranks = sizes(&network.topology).iter().product();
+            let ranks = sizes(&network.topology).iter().product::<u32>();
             let packet_flits = fitting(&network, packet);
             let (algorithm, sync) = ("a2a".to_string(), Sync::Async);
             let workload = WorkloadSpec::AllToAll { algorithm, message_flits: packet_flits, packet_flits, sync };

@@ -4,18 +4,18 @@ use super::{Load, Outcome, TracePacket, run};
 use flitwork::routing::{DimensionOrder, Productive, Selection, Tie};
 use flitwork::schedule::{OpKind, ScheduleBuilder};
 use flitwork::spec::{ChannelSpec, NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec, TopologySpec};
-use flitwork::topology::Grid;
+use flitwork::topology::{Grid, Mesh, Torus};
 
 fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> NetworkSpec {
     NetworkSpec { topology, routing: RoutingSpec::default(), router, channel, terminal: TerminalSpec::default() }
 }
 
 fn torus(size: &[u32]) -> TopologySpec {
-    TopologySpec::Torus { size: size.to_vec(), ring2: Default::default(), terminals_per_router: 1 }
+    TopologySpec::Torus(Torus { size: size.to_vec(), ring2: Default::default(), terminals_per_router: 1 })
 }
 
 fn mesh(size: &[u32], terminals_per_router: u32) -> TopologySpec {
-    TopologySpec::Mesh { size: size.to_vec(), terminals_per_router }
+    TopologySpec::Mesh(Mesh { size: size.to_vec(), terminals_per_router })
 }
 
 /// A packet with the header of its routing, one terminal a router.

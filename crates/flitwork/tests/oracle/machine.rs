@@ -2,7 +2,7 @@
 
 use super::trip::Trip;
 use flitwork::routing::{DimensionOrder, Selection, Tie};
-use flitwork::spec::{DatelineClasses, NetworkSpec, Ring2, RouterSpec, RoutingSpec, TerminalSpec, TopologySpec};
+use flitwork::spec::{DatelineClasses, NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec};
 use flitwork::topology::Grid;
 use std::rc::Rc;
 
@@ -39,30 +39,20 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(spec: &NetworkSpec, seed: u64) -> Self {
-        let (size, wrap, single, concentration) = match &spec.topology {
-            TopologySpec::Torus { size, ring2, terminals_per_router } => {
-                (size, vec![true; size.len()], *ring2 == Ring2::Single, *terminals_per_router)
-            }
-            TopologySpec::Mesh { size, terminals_per_router } => {
-                (size, vec![false; size.len()], false, *terminals_per_router)
-            }
-            TopologySpec::Grid { size, wrap, ring2, terminals_per_router } => {
-                (size, wrap.clone(), *ring2 == Ring2::Single, *terminals_per_router)
-            }
-        };
+        let grid = spec.topology.grid().expect("a case is valid");
         let (order, tie) = order_and_tie(&spec.routing);
-        let order = if order.is_empty() { (0..size.len()).collect() } else { order };
+        let order = if order.is_empty() { (0..grid.dims()).collect() } else { order };
         let (wire, local) = (u64::from(spec.channel.latency_cycles), u64::from(spec.channel.local_latency_cycles));
         let credit = u64::from(spec.channel.credit_delay_cycles);
         let router = spec.router.clone();
         let through = u64::from(router.sw_alloc_delay_cycles) + u64::from(router.st_delay_cycles);
         Machine {
-            grid: Grid::new(size, &wrap, single),
+            grid,
             routing: DimensionOrder { order, tie },
             routing_spec: spec.routing.clone(),
             seed,
             terminal: spec.terminal.clone(),
-            concentration: concentration as usize,
+            concentration: spec.topology.terminals_per_router() as usize,
             controllers: spec.terminal.controllers as usize,
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),

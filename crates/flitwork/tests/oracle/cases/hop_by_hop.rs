@@ -1,6 +1,6 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
-use super::{channel, router, sizes, terminal, topology};
+use super::{channel, rings, router, sizes, terminal, topology};
 use flitwork::routing::{Information, Productive, Selection, Tie};
 use flitwork::spec::{DatelineClasses, NetworkSpec, RouterSpec, RoutingSpec, Switching, TopologySpec, VcPolicy};
 use proptest::prelude::*;
@@ -48,16 +48,6 @@ fn routing() -> impl Strategy<Value = RoutingSpec> {
         ),
         (order(), tie()).prop_map(|(order, tie)| RoutingSpec::O1Turn { order, tie }),
     ]
-}
-
-/// Wrapped dimensions that have a channel.
-fn rings(topology: &TopologySpec) -> u32 {
-    let long = |&(&size, &wrap): &(&u32, &bool)| wrap && size > 1;
-    match topology {
-        TopologySpec::Mesh { .. } => 0,
-        TopologySpec::Torus { size, .. } => size.iter().filter(|&&size| size > 1).count() as u32,
-        TopologySpec::Grid { size, wrap, .. } => size.iter().zip(wrap).filter(long).count() as u32,
-    }
 }
 
 /// VCs that the sets of a routing need at least.

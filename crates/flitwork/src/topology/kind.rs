@@ -1,0 +1,109 @@
+//! The topologies that users can name. A topology is a file with a struct of what users write, and a row below.
+
+use super::{Grid, Mesh, MixedGrid, Torus};
+use crate::component::Component;
+use crate::error::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What users write of a topology.
+pub(super) trait Topology {
+    /// The grid that it is.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] with the path of a field that makes no sense.
+    fn grid(&self) -> Result<Grid>;
+
+    /// Terminals at each router.
+    fn terminals_per_router(&self) -> u32;
+}
+
+/// Rows: the line for the reference page, variant, name, struct, the line and the fields for lists.
+macro_rules! topologies {
+    ($(#[doc = $about:literal] $Kind:ident = $name:literal: $Struct:ty, $summary:literal, $fields:literal;)*) => {
+        /// Which routers exist and which channels join them.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        pub enum TopologySpec {
+            $(#[doc = $about] #[serde(rename = $name)] $Kind($Struct),)*
+        }
+
+        impl TopologySpec {
+            fn named(&self) -> &dyn Topology {
+                match self {
+                    $(TopologySpec::$Kind(topology) => topology,)*
+                }
+            }
+        }
+
+        /// All topologies, for lists.
+        pub(crate) const TOPOLOGIES: &[Component] =
+            &[$(Component { name: $name, summary: $summary, parameters: $fields, paper: "" }),*];
+    };
+}
+
+topologies! {
+    /// A torus: every dimension wraps.
+    Torus = "torus": Torus, "n-dimensional grid, every dimension wraps", "size, ring2, terminals_per_router";
+    /// A mesh: no dimension wraps.
+    Mesh = "mesh": Mesh, "n-dimensional grid, no dimension wraps", "size, terminals_per_router";
+    /// A grid in which each dimension wraps or does not.
+    Grid = "grid": MixedGrid, "n-dimensional grid, each dimension wraps or not", "size, wrap, ring2, terminals_per_router";
+}
+
+impl TopologySpec {
+    /// The grid that it is.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] with the path of a field that makes no sense.
+    pub fn grid(&self) -> Result<Grid> {
+        self.named().grid()
+    }
+
+    /// Terminals at each router.
+    pub fn terminals_per_router(&self) -> u32 {
+        self.named().terminals_per_router()
+    }
+}
+
+/// The default of `terminals_per_router`.
+pub(super) fn one() -> u32 {
+    1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(json: &str) -> Result<Grid> {
+        serde_json::from_str::<TopologySpec>(json).unwrap().grid()
+    }
+
+    #[test]
+    fn what_is_written_is_what_wraps() {
+        let torus = grid(r#"{"kind": "torus", "size": [2, 3]}"#).unwrap();
+        assert_eq!(torus, Grid::new(&[2, 3], &[true, true], false));
+        let single = grid(r#"{"kind": "torus", "size": [2, 3], "ring2": "single"}"#).unwrap();
+        assert_eq!(single, Grid::new(&[2, 3], &[true, true], true));
+        assert_eq!(grid(r#"{"kind": "mesh", "size": [2, 3]}"#).unwrap(), Grid::mesh(&[2, 3]));
+        let mixed = grid(r#"{"kind": "grid", "size": [2, 3], "wrap": [false, true], "ring2": "single"}"#).unwrap();
+        assert_eq!(mixed, Grid::new(&[2, 3], &[false, true], true));
+    }
+
+    #[test]
+    fn a_list_of_wraps_that_does_not_fit_is_named() {
+        let error = grid(r#"{"kind": "grid", "size": [2, 3], "wrap": [true]}"#).unwrap_err().to_string();
+        assert!(error.starts_with("network.topology.wrap = [true]: expected 2 entries"), "{error}");
+    }
+
+    #[test]
+    fn terminals_are_one_unless_said() {
+        for (json, terminals) in [
+            (r#"{"kind": "torus", "size": [4]}"#, 1),
+            (r#"{"kind": "mesh", "size": [4], "terminals_per_router": 3}"#, 3),
+            (r#"{"kind": "grid", "size": [4], "wrap": [true], "terminals_per_router": 2}"#, 2),
+        ] {
+            assert_eq!(serde_json::from_str::<TopologySpec>(json).unwrap().terminals_per_router(), terminals);
+        }
+    }
+}

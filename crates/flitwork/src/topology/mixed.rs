@@ -1,0 +1,37 @@
+//! The grid between mesh and torus: each dimension wraps or does not.
+
+use super::kind::{Topology, one};
+use super::{Grid, Ring2};
+use crate::error::{Error, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A grid in which each dimension wraps or does not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MixedGrid {
+    /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
+    pub size: Vec<u32>,
+    /// Whether each dimension wraps; as many as `size` has.
+    pub wrap: Vec<bool>,
+    /// Cables between the two routers of a wrapped ring of length 2. Default: double.
+    #[serde(default)]
+    pub ring2: Ring2,
+    /// Terminals at each router, at least 1. Default: 1.
+    #[serde(default = "one")]
+    pub terminals_per_router: u32,
+}
+
+impl Topology for MixedGrid {
+    fn grid(&self) -> Result<Grid> {
+        if self.wrap.len() != self.size.len() {
+            let expected = format!("{} entries, one for each size", self.size.len());
+            return Err(Error::config("network.topology.wrap", format!("{:?}", self.wrap), expected, ""));
+        }
+        Grid::checked(&self.size, &self.wrap, self.ring2)
+    }
+
+    fn terminals_per_router(&self) -> u32 {
+        self.terminals_per_router
+    }
+}

@@ -1,0 +1,42 @@
+//! The torus: every dimension wraps.
+
+use super::Grid;
+use super::kind::{Topology, one};
+use crate::error::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A torus: every dimension wraps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Torus {
+    /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
+    pub size: Vec<u32>,
+    /// Cables between the two routers of a ring of length 2. Default: double.
+    #[serde(default)]
+    pub ring2: Ring2,
+    /// Terminals at each router, at least 1. Default: 1.
+    #[serde(default = "one")]
+    pub terminals_per_router: u32,
+}
+
+/// Cables between the two routers of a ring of length 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ring2 {
+    /// Two: the plus one and the minus one.
+    #[default]
+    Double,
+    /// One.
+    Single,
+}
+
+impl Topology for Torus {
+    fn grid(&self) -> Result<Grid> {
+        Grid::checked(&self.size, &vec![true; self.size.len()], self.ring2)
+    }
+
+    fn terminals_per_router(&self) -> u32 {
+        self.terminals_per_router
+    }
+}
