@@ -180,10 +180,8 @@ fn fitting(network: &NetworkSpec, flits: u32) -> u32 {
 
 /// Terminals of a network.
 fn terminals(network: &NetworkSpec) -> usize {
-    let (TopologySpec::Torus { size, terminals_per_router, .. }
-    | TopologySpec::Mesh { size, terminals_per_router }
-    | TopologySpec::Grid { size, terminals_per_router, .. }) = &network.topology;
-    (size.iter().product::<u32>() * terminals_per_router) as usize
+    let topology = &network.topology;
+    (sizes(topology).iter().product::<u32>() * topology.terminals_per_router()) as usize
 }
 
 /// A matrix with a weight for every pair of terminals from the given ones in turn, and the largest load of a terminal compared with
