@@ -40,14 +40,14 @@ const SIZES: [CompiledSize; 7] = [
     CompiledSize { ports: 8, vcs: 8, router_bytes: 1920 },
     CompiledSize { ports: 8, vcs: 16, router_bytes: 3520 },
     CompiledSize { ports: 16, vcs: 8, router_bytes: 3904 },
-    CompiledSize { ports: 64, vcs: 64, router_bytes: 134_208 },
-    CompiledSize { ports: 8, vcs: 1024, router_bytes: 207_936 },
+    CompiledSize { ports: 64, vcs: 64, router_bytes: 134_720 },
+    CompiledSize { ports: 8, vcs: 1024, router_bytes: 208_000 },
     CompiledSize::LARGEST,
 ];
 
 impl CompiledSize {
     /// Has room for every valid network.
-    const LARGEST: CompiledSize = CompiledSize { ports: 64, vcs: 1024, router_bytes: 2_121_792 };
+    const LARGEST: CompiledSize = CompiledSize { ports: 64, vcs: 1024, router_bytes: 2_122_304 };
 
     /// The size for routers of so many ports and VCs a port.
     pub fn for_router(ports: usize, vcs: usize) -> CompiledSize {

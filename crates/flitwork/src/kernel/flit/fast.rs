@@ -7,6 +7,7 @@
 use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
+use super::slots::SlotSet;
 use super::state::Router;
 use crate::unchecked::{at, at_mut};
 
@@ -43,15 +44,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         }
         // Ports that more than one waiting packet wants need a matching.
         let shared = self.shared_ports;
-        let waiting = self.waiting;
         if self.wanted_ports & !shared != 0 {
             // A loop, not a closure: the compiler must not put it into a function of its own.
-            for (word, mut bits) in waiting.words() {
+            let mut from = 0;
+            while let Some((word, mut bits)) = self.waiting.word_from(from) {
                 while bits != 0 {
                     let slot = word * 64 + bits.trailing_zeros() as usize;
                     bits &= bits - 1;
                     self.ask_alone(me, slot, shared, env);
                 }
+                from = word + 1;
             }
         }
         if shared != 0 {
@@ -243,8 +245,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     #[inline(always)]
     fn ready_are_apart(&mut self) -> bool {
         let (mut rows, mut ports) = (0u64, 0u64);
-        let ready = self.ready;
-        for (word, mut bits) in ready.words() {
+        let mut from = 0;
+        while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -255,6 +257,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 rows |= row;
                 ports |= port;
             }
+            from = word + 1;
         }
         true
     }
@@ -262,8 +265,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     /// Sends a flit of every ready VC; pointers move as they would in the matching.
     #[inline(always)]
     fn send_all_ready(&mut self, me: usize, env: &mut Env) {
-        let ready = self.ready;
-        for (word, mut bits) in ready.words() {
+        let mut from = 0;
+        while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -271,6 +274,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 self.move_switch_pointers(slot, port);
                 self.traverse(me, slot, env.now, env);
             }
+            from = word + 1;
         }
     }
 
@@ -289,17 +293,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         // Output ports granted to each input port.
         let mut granted = [0u64; PORTS];
         let mut rows = 0u64;
-        let mut left = self.ready;
-        // Each ready VC sends to one port: take the ports of those left one by one.
-        while let Some(slot) = left.first() {
-            let port = self.input(slot).port as usize;
-            let first = self.port(port).grant_first as usize;
-            let senders = at(&self.senders, port);
-            left.remove_all(senders);
-            if let Some(slot) = self.ready.first_common_from(senders, first) {
-                let (in_port, _) = Self::port_and_vc(slot);
-                *at_mut(&mut granted, in_port) |= 1 << port;
-                rows |= 1 << in_port;
+        if SlotSet::<WORDS>::GROUPED {
+            let mut ports = self.ports_of_ready();
+            while ports != 0 {
+                rows |= self.grant_input(ports.trailing_zeros() as usize, &mut granted);
+                ports &= ports - 1;
+            }
+        } else {
+            let mut left = self.ready;
+            // Each ready VC sends to one port: take the ports of those left one by one.
+            while let Some(slot) = left.first() {
+                let port = self.input(slot).port as usize;
+                left.remove_all(at(&self.senders, port));
+                rows |= self.grant_input(port, &mut granted);
             }
         }
         while rows != 0 {
@@ -313,5 +319,25 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             self.move_switch_pointers(Self::slot(in_port, vc), port);
             self.traverse(me, Self::slot(in_port, vc), env.now, env);
         }
+    }
+
+    /// The output port grants the first ready VC from its pointer on: notes it for the input port, and returns that as a bit.
+    #[inline(always)]
+    fn grant_input(&mut self, port: usize, granted: &mut [u64; PORTS]) -> u64 {
+        let first = self.port(port).grant_first as usize;
+        let Some(slot) = self.ready.first_common_from(at(&self.senders, port), first) else { return 0 };
+        let (in_port, _) = Self::port_and_vc(slot);
+        *at_mut(granted, in_port) |= 1 << port;
+        1 << in_port
+    }
+
+    /// The output ports that ready VCs send to.
+    fn ports_of_ready(&mut self) -> u64 {
+        let (mut ports, mut from) = (0, 0);
+        while let Some((word, bits)) = self.ready.word_from(from) {
+            bits.for_each(|bit| ports |= 1 << (self.input(word * 64 + bit).port & 63));
+            from = word + 1;
+        }
+        ports
     }
 }

@@ -42,8 +42,8 @@ use observe::{LinkRecorder, Observer};
 use route::RouteTable;
 use state::Router;
 
-/// A network in motion. `PORTS`, `SLOTS` (ports times VCs) and `WORDS` (of 64 slots) are the sizes that it is
-/// compiled for.
+/// A network in motion. `PORTS`, `SLOTS` (ports times VCs) and `WORDS` (of a set of slots: one for 64 of them, and one more where
+/// there are many, see [`slots::SlotSet`]) are the sizes that it is compiled for.
 pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS: usize> {
     routers: Vec<Router<M, PORTS, SLOTS, WORDS>>,
     env: Env,
@@ -85,9 +85,9 @@ pub(crate) fn simulate(
         (8, 8) => Kernel::<u64, 8, 64, 1>::new(plan, variation)?.run(plan, progress),
         (8, 16) => Kernel::<u64, 8, 128, 2>::new(plan, variation)?.run(plan, progress),
         (16, 8) => Kernel::<u64, 16, 128, 2>::new(plan, variation)?.run(plan, progress),
-        (64, 64) => Kernel::<u64, 64, 4096, 64>::new(plan, variation)?.run(plan, progress),
-        (8, _) => Kernel::<[u64; 10], 8, 8192, 128>::new(plan, variation)?.run(plan, progress),
-        _ => Kernel::<[u64; 10], 64, 65_536, 1024>::new(plan, variation)?.run(plan, progress),
+        (64, 64) => Kernel::<u64, 64, 4096, 65>::new(plan, variation)?.run(plan, progress),
+        (8, _) => Kernel::<[u64; 10], 8, 8192, 129>::new(plan, variation)?.run(plan, progress),
+        _ => Kernel::<[u64; 10], 64, 65_536, 1025>::new(plan, variation)?.run(plan, progress),
     }
 }
 

@@ -20,25 +20,31 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     /// Collects what those waiting packets ask for that want one of the output ports `of`.
     pub(super) fn collect_asks(&mut self, me: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         asks.clear();
-        let waiting = self.waiting;
-        waiting.for_each(|slot| {
-            let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
-                self.ask_by_choice(me, slot, asks, env)
-            } else {
-                let port = self.wanted_port(slot, env);
-                if of >> port & 1 == 0 {
-                    return;
-                }
-                let usable = self.usable(slot, port, env);
-                if !usable.is_empty() {
-                    asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
-                }
-                !usable.is_empty()
-            };
-            if env.stalls.is_some() {
-                env.observer.asked(me * SLOTS + slot, found, env.now);
+        let mut from = 0;
+        while let Some((word, bits)) = self.waiting.word_from(from) {
+            bits.for_each(|bit| self.collect_ask(me, word * 64 + bit, of, asks, env));
+            from = word + 1;
+        }
+    }
+
+    #[inline(never)]
+    fn collect_ask(&mut self, me: usize, slot: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
+        let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
+            self.ask_by_choice(me, slot, asks, env)
+        } else {
+            let port = self.wanted_port(slot, env);
+            if of >> port & 1 == 0 {
+                return;
             }
-        });
+            let usable = self.usable(slot, port, env);
+            if !usable.is_empty() {
+                asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
+            }
+            !usable.is_empty()
+        };
+        if env.stalls.is_some() {
+            env.observer.asked(me * SLOTS + slot, found, env.now);
+        }
     }
 
     /// Brings `wanted_ports` and `shared_ports` up to date when VC allocation is through.
@@ -46,12 +52,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     pub(super) fn renew_wanted_ports(&mut self) {
         self.wanted_ports = 0;
         self.shared_ports = 0;
-        let waiting = self.waiting;
-        waiting.for_each(|slot| {
-            let wanted = 1 << (self.input(slot).port & 63);
-            self.shared_ports |= self.wanted_ports & wanted;
-            self.wanted_ports |= wanted;
-        });
+        let mut from = 0;
+        while let Some((word, bits)) = self.waiting.word_from(from) {
+            bits.for_each(|bit| {
+                let wanted = 1 << (self.input(word * 64 + bit).port & 63);
+                self.shared_ports |= self.wanted_ports & wanted;
+                self.wanted_ports |= wanted;
+            });
+            from = word + 1;
+        }
     }
 
     /// The output port that a waiting packet asks for now.
@@ -71,25 +80,32 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     /// The free VCs of `port` that a waiting packet may use.
     #[inline(always)]
     pub(super) fn usable(&mut self, slot: usize, port: usize, env: &Env) -> M {
-        let free = self.port(port).free;
-        let upper = self.input(slot).flags >> UPPER_CLASS.trailing_zeros() & 1;
-        let usable = free.of_class(&env.classes, port, upper as usize);
-        if env.rules.picky { self.usable_of(slot, port, usable, env) } else { usable }
+        if env.rules.picky { self.usable_of(slot, port, env) } else { self.free_of_class(slot, port, env) }
     }
 
-    /// Of the free VCs of its class, those that a packet may use by the destination policy and by their credits.
+    /// The free VCs of its dateline class.
+    #[inline(always)]
+    fn free_of_class(&mut self, slot: usize, port: usize, env: &Env) -> M {
+        let free = self.port(port).free;
+        let upper = self.input(slot).flags >> UPPER_CLASS.trailing_zeros() & 1;
+        free.of_class(&env.classes, port, upper as usize)
+    }
+
+    /// Those that a packet may use by the destination policy and by their credits.
     #[inline(never)]
-    fn usable_of(&mut self, slot: usize, port: usize, of_class: M, env: &Env) -> M {
-        let mut usable = of_class;
-        let vc = self.input(slot);
-        if env.rules.destination_vc {
+    fn usable_of(&mut self, slot: usize, port: usize, env: &Env) -> M {
+        let mut usable = if env.rules.destination_vc {
+            let vc = self.input(slot);
             let upper = vc.flags & UPPER_CLASS != 0;
             let wanted = env.pool[vc.front].dst as usize + if upper { env.p.terminals } else { 0 };
-            usable = M::EMPTY;
+            let mut usable = M::EMPTY;
             if self.port(port).free.contains(wanted) {
                 usable.insert(wanted);
             }
-        }
+            usable
+        } else {
+            self.free_of_class(slot, port, env)
+        };
         if env.rules.credits_matter {
             let flits = env.pool[self.input(slot).front].flits;
             self.keep_credited(port, flits, &mut usable, env);

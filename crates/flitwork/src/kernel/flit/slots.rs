@@ -3,33 +3,54 @@
 use super::mask::VcMask;
 
 /// A set of slots. All operations are on the model's cyclic order of slots.
+///
+/// A set of many words would have to be looked through word by word to find the few slots that are in it. Sets of more than
+/// [`FLAT`] words therefore have one word more than the slots need: it has a bit for each group of words, set where a slot of the
+/// group is in the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SlotSet<const WORDS: usize>([u64; WORDS]);
+
+/// Most words of a set without groups.
+const FLAT: usize = 4;
 
 impl<const WORDS: usize> SlotSet<WORDS> {
     /// Nothing.
     pub const EMPTY: Self = SlotSet([0; WORDS]);
+    /// Whether words have groups; the number of words for slots; and of those of a group.
+    pub const GROUPED: bool = WORDS > FLAT;
+    const MEMBERS: usize = if Self::GROUPED { WORDS - 1 } else { WORDS };
+    const GROUP: usize = Self::MEMBERS.div_ceil(64);
 
     #[inline(always)]
     fn at(slot: usize) -> (usize, u32) {
-        (slot / 64 % WORDS, (slot % 64) as u32)
+        (slot / 64 % Self::MEMBERS, (slot % 64) as u32)
     }
 
     #[inline(always)]
     pub fn insert(&mut self, slot: usize) {
         let (word, bit) = Self::at(slot);
         self.0[word] |= 1 << bit;
+        if Self::GROUPED {
+            self.0[Self::MEMBERS] |= 1 << (word / Self::GROUP);
+        }
     }
 
     #[inline(always)]
     pub fn remove(&mut self, slot: usize) {
         let (word, bit) = Self::at(slot);
         self.0[word] &= !(1 << bit);
+        if Self::GROUPED {
+            let group = word / Self::GROUP;
+            if self.0[group * Self::GROUP..][..Self::GROUP].iter().all(|&w| w == 0) {
+                self.0[Self::MEMBERS] &= !(1 << group);
+            }
+        }
     }
 
-    /// Takes out all that are in `other`.
+    /// Takes out all that are in `other`. Only of sets without groups.
     #[inline(always)]
     pub fn remove_all(&mut self, other: &Self) {
+        debug_assert!(!Self::GROUPED);
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word &= !other;
         }
@@ -38,11 +59,11 @@ impl<const WORDS: usize> SlotSet<WORDS> {
     /// The smallest.
     #[inline(always)]
     pub fn first(&self) -> Option<usize> {
-        let word = self.0.iter().position(|&w| w != 0)?;
-        Some(word * 64 + self.0[word].trailing_zeros() as usize)
+        let (word, bits) = Self::next(self.groups(), 0, |word| self.0[word])?;
+        Some(word * 64 + bits.trailing_zeros() as usize)
     }
 
-    #[cfg(any(test, feature = "audit"))]
+    #[cfg(feature = "audit")]
     pub fn contains(&self, slot: usize) -> bool {
         let (word, bit) = Self::at(slot);
         self.0[word] >> bit & 1 == 1
@@ -50,44 +71,58 @@ impl<const WORDS: usize> SlotSet<WORDS> {
 
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|&w| w == 0)
+        if Self::GROUPED { self.0[Self::MEMBERS] == 0 } else { self.0.iter().all(|&w| w == 0) }
     }
 
-    /// The words of the mask, numbered.
+    /// The next word from `from` on, with its number, that may have something in it: the way to go through a set that changes.
     #[inline(always)]
-    pub fn words(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.0.into_iter().enumerate()
+    pub fn word_from(&self, from: usize) -> Option<(usize, u64)> {
+        // Whether a single word is empty the caller will see.
+        let flat = || (from < WORDS).then(|| (from, self.0[from]));
+        if Self::GROUPED { Self::next(self.groups(), from, |word| self.0[word]) } else { flat() }
     }
 
-    /// All, ascending.
     #[inline(always)]
-    pub fn for_each(&self, mut f: impl FnMut(usize)) {
-        for (w, &word) in self.0.iter().enumerate() {
-            let mut left = word;
-            while left != 0 {
-                f(w * 64 + left.trailing_zeros() as usize);
-                left &= left - 1;
+    fn groups(&self) -> u64 {
+        if Self::GROUPED { self.0[Self::MEMBERS] } else { !0 }
+    }
+
+    /// The first `word` from `from` on that is not 0; only words of `groups` are looked at.
+    #[inline(always)]
+    fn next(groups: u64, from: usize, word: impl Fn(usize) -> u64) -> Option<(usize, u64)> {
+        let found = |w: usize| Some((w, word(w))).filter(|&(_, bits)| bits != 0);
+        if !Self::GROUPED {
+            return (from..WORDS).find_map(found);
+        }
+        if from >= Self::MEMBERS {
+            return None;
+        }
+        let mut left = groups & (!0 << (from / Self::GROUP));
+        while left != 0 {
+            let first = left.trailing_zeros() as usize * Self::GROUP;
+            left &= left - 1;
+            if let Some(found) = (first.max(from)..first + Self::GROUP).find_map(found) {
+                return Some(found);
             }
         }
+        None
     }
 
     /// The first that is in both sets, at or after `start`, in the cyclic order.
     #[inline(always)]
     pub fn first_common_from(&self, other: &Self, start: usize) -> Option<usize> {
+        let common = |word: usize| self.0[word] & other.0[word];
         if WORDS == 1 {
-            let common = self.0[0] & other.0[0];
-            return (common != 0).then(|| common.first_from(start % 64));
+            return (common(0) != 0).then(|| common(0).first_from(start % 64));
         }
         let (first, bit) = Self::at(start);
-        let later = self.0[first] & other.0[first] & (!0 << bit);
+        let later = common(first) & (!0 << bit);
         if later != 0 {
             return Some(first * 64 + later.trailing_zeros() as usize);
         }
-        (1..=WORDS).find_map(|i| {
-            let w = (first + i) % WORDS;
-            let common = self.0[w] & other.0[w];
-            (common != 0).then(|| w * 64 + common.trailing_zeros() as usize)
-        })
+        let groups = self.groups() & other.groups();
+        let (word, bits) = Self::next(groups, first + 1, common).or_else(|| Self::next(groups, 0, common))?;
+        Some(word * 64 + bits.trailing_zeros() as usize)
     }
 
     /// Which of the `VCS` slots of `port` are in both sets.
@@ -111,8 +146,17 @@ impl<const WORDS: usize> SlotSet<WORDS> {
 mod tests {
     use super::*;
 
+    fn members<const WORDS: usize>(set: &SlotSet<WORDS>) -> Vec<usize> {
+        let (mut members, mut from) = (Vec::new(), 0);
+        while let Some((word, bits)) = set.word_from(from) {
+            bits.for_each(|bit| members.push(word * 64 + bit));
+            from = word + 1;
+        }
+        members
+    }
+
     fn agrees<const WORDS: usize>() {
-        let size = WORDS * 64;
+        let size = SlotSet::<WORDS>::MEMBERS * 64;
         let (mut a, mut b) = (SlotSet::<WORDS>::EMPTY, SlotSet::<WORDS>::EMPTY);
         (0..size).filter(|i| i % 3 == 0).for_each(|i| a.insert(i));
         (0..size).filter(|i| i % 7 == 2).for_each(|i| b.insert(i));
@@ -127,21 +171,27 @@ mod tests {
             let expected = (0..8).filter(|v| common.contains(&(port * 8 + v))).fold(0, |m, v| m | 1 << v);
             assert_eq!(mask, expected);
         }
-        let mut all = Vec::new();
-        a.for_each(|i| all.push(i));
-        assert!(all.iter().all(|&i| a.contains(i)) && all.len() == size.div_ceil(3));
+        assert_eq!(members(&a), (0..size).filter(|i| i % 3 == 0).collect::<Vec<_>>());
+        (0..size).filter(|i| i % 6 == 0).for_each(|i| a.remove(i));
+        assert_eq!(members(&a), (0..size).filter(|i| i % 6 == 3).collect::<Vec<_>>());
+        assert_eq!(a.first(), Some(3));
+        (0..size).for_each(|i| a.remove(i));
+        assert!(a.is_empty() && a == SlotSet::EMPTY && a.first().is_none());
+        a.insert(size - 1);
+        assert_eq!((a.is_empty(), a.first(), a.first_common_from(&a, 0)), (false, Some(size - 1), Some(size - 1)));
     }
 
     #[test]
     fn common_members_are_found_in_turn() {
         agrees::<1>();
         agrees::<2>();
-        agrees::<8>();
+        agrees::<9>();
+        agrees::<129>();
     }
 
     #[test]
     fn a_wide_port_spans_words() {
-        let (mut a, mut b) = (SlotSet::<32>::EMPTY, SlotSet::<32>::EMPTY);
+        let (mut a, mut b) = (SlotSet::<33>::EMPTY, SlotSet::<33>::EMPTY);
         for slot in [1024, 1024 + 577, 1024 + 639] {
             a.insert(slot);
             b.insert(slot);

@@ -223,9 +223,9 @@ fn routers_are_as_large_as_the_table_of_sizes_says() {
         ((8, 8), size_of::<Router<u64, 8, 64, 1>>()),
         ((8, 16), size_of::<Router<u64, 8, 128, 2>>()),
         ((16, 8), size_of::<Router<u64, 16, 128, 2>>()),
-        ((64, 64), size_of::<Router<u64, 64, 4096, 64>>()),
-        ((8, 1024), size_of::<Router<[u64; 10], 8, 8192, 128>>()),
-        ((64, 1024), size_of::<Router<[u64; 10], 64, 65_536, 1024>>()),
+        ((64, 64), size_of::<Router<u64, 64, 4096, 65>>()),
+        ((8, 1024), size_of::<Router<[u64; 10], 8, 8192, 129>>()),
+        ((64, 1024), size_of::<Router<[u64; 10], 64, 65_536, 1025>>()),
     ];
     assert_eq!(real.map(|((ports, vcs), _)| ((ports, vcs), said(ports, vcs))), real);
 }
