@@ -88,7 +88,7 @@ def test_a_table_can_be_copied_and_sent() -> None:
         assert other == table and hash(other) == hash(table) and other.sha256 == table.sha256
     with pytest.raises(ValueError, match="no table"):
         _core.Table.from_bytes(table.to_bytes()[:-1])
-    with pytest.raises(fw.ConfigError, match="beside the specification"):
+    with pytest.raises(fw.ConfigError, match="expected a matrix of weights"):
         text = json.dumps({"kind": "traffic", "offered_load": 0.1, "pattern": {"kind": "matrix"}})
         _core.Plan(json.dumps({"network": NET.spec, "workload": json.loads(text)}))
 
@@ -236,7 +236,7 @@ def test_a_bad_file_is_explained_with_its_place(tmp_path: Path, bad: Any) -> Non
         (lambda: traffic("matrix", weights=[["a", "b"], ["c", "d"]]), "weights", "a square matrix of numbers"),
         (lambda: traffic("matrix", weights=[1, 2]), "weights", "a square matrix of numbers"),
         (lambda: traffic("matrix", weights=[[0, -1], [1, 0]]), "weights[0][1]", "at least 0"),
-        (lambda: traffic("matrix"), "weights", "a matrix beside the specification"),
+        (lambda: traffic("matrix"), "weights", "a matrix of weights"),
         (lambda: traffic("matrix", file="m.npy", weights=[[1]]), "file", "either a file or weights"),
         (lambda: traffic("permutation", file="p.csv", destinations=[0]), "file", "either a file or destinations"),
         (lambda: traffic("permutation", file=3), "file", "the name of a file"),

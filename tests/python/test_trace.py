@@ -258,5 +258,5 @@ def test_limits_of_cycles_look_at_the_last_packet() -> None:
     assert caught.value.path == "run.max_cycles"
     with pytest.raises(fw.ConfigError, match="a background has no end"):
         fw.simulate(NET, fw.uniform(offered_load=0.1), background=late)
-    with pytest.raises(fw.ConfigError, match="a trace beside the specification"):
+    with pytest.raises(fw.ConfigError, match="a trace: rows of cycle"):
         fw.simulate(NET, fw.Workload({"kind": "trace"}))

@@ -118,7 +118,7 @@ impl Attached {
     pub(super) fn matrix(&self, path: &str) -> Result<&Arc<Matrix>> {
         match &self.table {
             Some(Table::Matrix(matrix)) => Ok(matrix),
-            _ => Err(self.missing(path, "a matrix")),
+            _ => Err(self.missing(path, "a matrix of weights")),
         }
     }
 
@@ -126,13 +126,15 @@ impl Attached {
     pub(crate) fn trace(&self, path: &str) -> Result<&Arc<Trace>> {
         match &self.table {
             Some(Table::Trace(trace)) => Ok(trace),
-            _ => Err(self.missing(path, "a trace")),
+            _ => Err(self.missing(path, "a trace: rows of cycle, source, destination, flits")),
         }
     }
 
     fn missing(&self, path: &str, what: &str) -> Error {
-        let value = if self.is_empty() { "nothing" } else { &self.sha256 };
-        Error::config(path, value, format!("{what} beside the specification"), "give its numbers, or a file")
+        if self.is_empty() {
+            return Error::config(path, "nothing", what, "give the numbers, or a file");
+        }
+        Error::config(path, &self.sha256, format!("{what}, beside the specification that names it"), "")
     }
 }
 
@@ -159,7 +161,8 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!((a.sha256.len(), a.rows), (64, 2));
         let mut named: Attached = serde_json::from_str(&serde_json::to_string(&a).unwrap()).unwrap();
-        assert!(named.matrix("p").unwrap_err().to_string().contains("expected a matrix beside the specification"));
+        let error = named.matrix("p").unwrap_err().to_string();
+        assert!(error.contains("expected a matrix of weights, beside the specification"), "{error}");
         named.fill(&[b, a.clone()]);
         assert_eq!(named.matrix("p").unwrap(), a.matrix("p").unwrap());
     }

@@ -7,8 +7,8 @@ use flitwork::measure::{PacketRecord, SimulationResult};
 use flitwork::routing::{Header, Tie};
 use flitwork::spec::{NetworkSpec, RecordSpec, RunSpec, SimulationSpec};
 use flitwork::topology::Grid;
-use flitwork::traffic::Created;
-use flitwork::{Plan, Workload, simulate};
+use flitwork::traffic::{Created, Packets, Traffic};
+use flitwork::{Plan, PlanBound, Workload, plan_bound, simulate};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::collections::HashMap;
@@ -147,6 +147,20 @@ fn check_sums(plan: &Plan, result: &SimulationResult, delivery_window_cycles: u6
     Ok(())
 }
 
+/// Packets that are given take at least as long as their bound says; where ties are drawn, links have their load on the average only.
+fn check_bound(plan: &Plan, cycles: u64) -> Result<(), TestCaseError> {
+    let Workload::Finite(Traffic { packets: Packets::Given(_), .. }) = &plan.workload else { return Ok(()) };
+    let bound = match plan_bound(plan) {
+        Ok(PlanBound::Completion(bound)) => bound,
+        other => return Err(TestCaseError::fail(format!("plan_bound: {other:?}"))),
+    };
+    let drawn = plan.routing.fixed_way().is_some_and(|order| order.tie == Tie::Random);
+    let link_load = if drawn { 0.0 } else { bound.link_load_cycles };
+    let least = bound.injection_cycles.max(bound.ejection_cycles).max(link_load);
+    prop_assert!(least <= cycles as f64, "{cycles} cycles, but {bound:?}");
+    Ok(())
+}
+
 /// Runs a plan in the kernel and in the oracle and compares all that can be; the number of packets that made detours.
 pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError> {
     let result = simulated(plan)?;
@@ -169,6 +183,7 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
         let ends_with_an_arrival = matches!(plan.workload, Workload::Finite(_));
         prop_assert!(!ends_with_an_arrival || last.is_none_or(|last| last == end));
     }
+    check_bound(plan, result.completion_cycles)?;
     check_sums(plan, &result, plan.spec.run.record.delivery_window_cycles)?;
     Ok(detours(plan, &result.packet_records))
 }
