@@ -16,6 +16,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+/// Cycles that any of these workloads should need; a background can starve one for ever.
+const LONG: u64 = 30_000;
+
 /// Runs `test` on `quick` cases (`full` in the full lane). `test` says whether its case was a valid configuration; most
 /// must be.
 fn for_all<S>(name: &str, quick: u32, full: u32, strategy: S, test: impl Fn(S::Value) -> Result<bool, TestCaseError>)
@@ -74,7 +77,7 @@ fn open_loop_packets_arrive_as_in_the_oracle() {
 fn bursts_arrive_as_in_the_oracle() {
     let strategy = (cases::burst(cases::network(30, 3, true)), any::<u64>(), 0..60u64);
     for_all("bursts", 120, 6_000, strategy, |(case, seed, warmup)| {
-        Ok(check_case(&case, recording(seed, warmup, 1, 1_000_000))?.is_some())
+        Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
 
@@ -82,7 +85,7 @@ fn bursts_arrive_as_in_the_oracle() {
 fn packets_of_traces_arrive_as_in_the_oracle() {
     let strategy = (cases::trace(cases::network(30, 3, true)), any::<u64>(), 0..60u64);
     for_all("traces", 120, 6_000, strategy, |(case, seed, warmup)| {
-        Ok(check_case(&case, recording(seed, warmup, 1, 1_000_000))?.is_some())
+        Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
 
@@ -90,7 +93,7 @@ fn packets_of_traces_arrive_as_in_the_oracle() {
 fn packets_of_traces_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let strategy = (cases::trace(hop_by_hop::network(30, 3)), any::<u64>(), 0..60u64);
     for_all("traces, hop by hop", 60, 3_000, strategy, |(case, seed, warmup)| {
-        Ok(check_case(&case, recording(seed, warmup, 1, 1_000_000))?.is_some())
+        Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
 
@@ -98,7 +101,7 @@ fn packets_of_traces_routed_hop_by_hop_arrive_as_in_the_oracle() {
 fn all_to_all_packets_arrive_as_in_the_oracle() {
     let strategy = (cases::closed_loop(cases::network(16, 1, false)), 0..60u64);
     for_all("all-to-all", 120, 6_000, strategy, |(case, warmup)| {
-        Ok(check_case(&case, recording(1, warmup, 1, 1_000_000))?.is_some())
+        Ok(check_case(&case, recording(1, warmup, 1, LONG))?.is_some())
     });
 }
 
@@ -107,7 +110,7 @@ fn all_to_all_packets_arrive_as_in_the_oracle() {
 fn packets_of_random_programs_arrive_as_in_the_oracle() {
     let strategy = (cases::program(cases::network(12, 1, false)), 0..60u64);
     for_all("programs", 100, 4_000, strategy, |((case, schedule), warmup)| {
-        Ok(check_program(&case, schedule, recording(1, warmup, 1, 1_000_000))?.is_some())
+        Ok(check_program(&case, schedule, recording(1, warmup, 1, LONG))?.is_some())
     });
 }
 
@@ -153,7 +156,7 @@ fn bursts_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
     let strategy = (cases::burst(hop_by_hop::network(30, 3)), any::<u64>(), 0..60u64);
     for_all("bursts, hop by hop", 100, 3_000, strategy, |(case, seed, warmup)| {
-        Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, 1, 1_000_000))?))
+        Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, 1, LONG))?))
     });
     kinds.check("bursts, hop by hop");
 }
@@ -163,7 +166,7 @@ fn all_to_all_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
     let strategy = (cases::closed_loop(hop_by_hop::network(16, 1)), any::<u64>(), 0..60u64);
     for_all("all-to-all, hop by hop", 100, 3_000, strategy, |(case, seed, warmup)| {
-        Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, 1, 1_000_000))?))
+        Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, 1, LONG))?))
     });
     kinds.check("all-to-all, hop by hop");
 }
@@ -173,7 +176,7 @@ fn packets_of_random_programs_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
     let strategy = (cases::program(hop_by_hop::network(12, 1)), any::<u64>(), 0..60u64);
     for_all("programs, hop by hop", 100, 3_000, strategy, |((case, schedule), seed, warmup)| {
-        Ok(kinds.note(&case, check_program(&case, schedule, recording(seed, warmup, 1, 1_000_000))?))
+        Ok(kinds.note(&case, check_program(&case, schedule, recording(seed, warmup, 1, LONG))?))
     });
     kinds.check("programs, hop by hop");
 }
