@@ -103,6 +103,7 @@ def small(kind: str) -> dict[str, Any]:
         "uniform": {"offered_load": 0.1},
         "traffic": {"offered_load": 0.1, "pattern": {"kind": "transpose"}},
         "burst": {"packets": 3, "pattern": {"kind": "transpose"}},
+        "trace": {"packets": [[0, 0, 5, 2], [3, 1, 2, 1]]},
     }
     return {"kind": kind, **given[kind]}
 
