@@ -214,6 +214,22 @@ fn a_network_too_large_for_memory_is_refused_with_the_numbers() {
 }
 
 #[test]
+fn what_routers_remember_of_each_other_is_counted() {
+    let plan = |news_delay_cycles: u32| {
+        let mut spec = good();
+        spec["network"]["topology"]["size"] = json!([1024]);
+        spec["network"]["routing"] = json!({ "kind": "cross_line", "news_delay_cycles": news_delay_cycles });
+        spec["network"]["router"] = json!({ "vcs": 6 });
+        spec["workload"] = json!({ "kind": "uniform", "offered_load": 0.1 });
+        spec["run"]["memory_limit_mb"] = json!(100);
+        spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s))
+    };
+    plan(1).unwrap();
+    let e = plan(16).unwrap_err().to_string();
+    assert!(e.contains("at most 100 MB") && e.contains("needs about"), "{e}");
+}
+
+#[test]
 fn an_open_loop_that_ends_before_its_measurement_is_refused() {
     let plan = |max_cycles: u64| {
         let mut spec = good();

@@ -2,6 +2,7 @@
 
 use super::Params;
 use crate::error::{Error, Result};
+use crate::routing::Routing;
 use crate::spec::{AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, SimulationSpec, WorkloadSpec};
 use crate::topology::Grid;
 use crate::traffic::{Attached, Pattern};
@@ -14,11 +15,11 @@ const UNKNOWN_MACHINE: u64 = 8_000_000_000;
 const RECORD_BYTES: u64 = 64;
 
 /// Memory of a simulation [bytes].
-pub(super) fn estimate(spec: &SimulationSpec, p: &Params) -> u64 {
+pub(super) fn estimate(spec: &SimulationSpec, p: &Params, grid: &Grid, routing: &Routing) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, &spec.run.record) as u64);
     let sent = [Some(&spec.workload), spec.background.as_ref()].into_iter().flatten();
     let sent = sent.map(|w| workload(w, p, &spec.run.record)).fold(0, u64::saturating_add);
-    routers.saturating_add(under_way(p)).saturating_add(sent)
+    routers.saturating_add(under_way(p)).saturating_add(news(p, grid, routing)).saturating_add(sent)
 }
 
 /// Refuses what does not fit.
@@ -83,6 +84,14 @@ fn under_way(p: &Params) -> u64 {
     let places =
         channels * (p.vcs as u64 * u64::from(p.buffer_flits)).min(2 * u64::from(p.hop_cycles + p.credit_cycles));
     Wheel::reserved_bytes(p.longest_delay_cycles, p.routers * p.ports) + 2 * 16 * places
+}
+
+/// Bytes of what routers remember of each other's queues.
+fn news(p: &Params, grid: &Grid, routing: &Routing) -> u64 {
+    let Some(news) = routing.scheme().and_then(|scheme| scheme.news()) else { return 0 };
+    let ports = (p.routers * p.network_ports) as u64;
+    // The cycles kept, the queue and the note of now.
+    ports.saturating_mul(4 * (news.cycles_kept(grid) + 2))
 }
 
 /// Bytes of the workload's tables.

@@ -97,7 +97,7 @@ impl Plan {
         let routing = routing::resolve(&mut spec.network.routing, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
         check_router(&spec.network, &grid, &params)?;
-        let estimated_memory_bytes = memory::estimate(&spec, &params);
+        let estimated_memory_bytes = memory::estimate(&spec, &params, &grid, &routing);
         memory::check(&spec, &grid, estimated_memory_bytes)?;
         routing::check(&spec.network, &grid, &routing, spec.run.deadlock_check)?;
         let Sent { workload, background, start_cycle } = workload::resolve(&mut spec, &grid, &params)?;

@@ -21,7 +21,7 @@ pub(super) fn is_plain(spec: &RoutingSpec) -> bool {
 /// Fills in the order of dimensions and checks every field.
 pub(super) fn resolve(spec: &mut RoutingSpec, grid: &Grid) -> Result<Routing> {
     let plain = is_plain(spec);
-    let (order, tie) = order_and_tie(spec);
+    let (order, tie) = spec.order_and_tie();
     let tie = *tie;
     if let Some(order) = order {
         resolve_order(order, grid)?;
@@ -39,20 +39,6 @@ pub(super) fn resolve(spec: &mut RoutingSpec, grid: &Grid) -> Result<Routing> {
         return Ok(Routing::DimensionOrder(dimension_order(spec, grid)));
     }
     Ok(Routing::Scheme(scheme(spec, grid)))
-}
-
-/// The order of dimensions, where the routing has one, and the rule for ties.
-fn order_and_tie(spec: &mut RoutingSpec) -> (Option<&mut Vec<usize>>, &mut Tie) {
-    match spec {
-        RoutingSpec::DimensionOrder { order, tie, .. }
-        | RoutingSpec::Duato { order, tie, .. }
-        | RoutingSpec::DuatoMisrouting { order, tie, .. }
-        | RoutingSpec::Valiant { order, tie }
-        | RoutingSpec::Romm { order, tie }
-        | RoutingSpec::MinAdapt { order, tie, .. }
-        | RoutingSpec::O1Turn { order, tie } => (Some(order), tie),
-        RoutingSpec::CrossLine { tie, .. } => (None, tie),
-    }
 }
 
 fn resolve_order(order: &mut Vec<usize>, grid: &Grid) -> Result<()> {
@@ -91,7 +77,7 @@ fn check_numbers(spec: &RoutingSpec) -> Result<()> {
 
 fn dimension_order(spec: &RoutingSpec, grid: &Grid) -> DimensionOrder {
     let mut spec = spec.clone();
-    let (order, tie) = order_and_tie(&mut spec);
+    let (order, tie) = spec.order_and_tie();
     let tie = *tie;
     let order = order.filter(|o| !o.is_empty()).map_or_else(|| (0..grid.dims()).collect(), |o| o.clone());
     DimensionOrder { order, tie }

@@ -115,6 +115,14 @@ pub struct News {
     pub delay_cycles: u32,
 }
 
+impl News {
+    /// Cycles that are remembered, a power of two: the news from the far end of the longest dimension is as old as that.
+    pub fn cycles_kept(self, grid: &Grid) -> u64 {
+        let farthest = grid.sizes().iter().copied().max().unwrap_or(1);
+        (u64::from(farthest * self.delay_cycles) + 1).next_power_of_two()
+    }
+}
+
 /// A routing other than plain dimension order.
 pub trait Scheme: std::fmt::Debug + Send + Sync {
     /// How the VCs are divided.

@@ -129,6 +129,22 @@ pub enum RoutingSpec {
     },
 }
 
+impl RoutingSpec {
+    /// The order of dimensions, where the routing has one, and the rule for ties.
+    pub fn order_and_tie(&mut self) -> (Option<&mut Vec<usize>>, &mut Tie) {
+        match self {
+            RoutingSpec::DimensionOrder { order, tie, .. }
+            | RoutingSpec::Duato { order, tie, .. }
+            | RoutingSpec::DuatoMisrouting { order, tie, .. }
+            | RoutingSpec::Valiant { order, tie }
+            | RoutingSpec::Romm { order, tie }
+            | RoutingSpec::MinAdapt { order, tie, .. }
+            | RoutingSpec::O1Turn { order, tie } => (Some(order), tie),
+            RoutingSpec::CrossLine { tie, .. } => (None, tie),
+        }
+    }
+}
+
 /// How dimension order divides the virtual channels where a dimension wraps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,7 @@
 //! What the oracle knows of the machine: the specification, the grid and the delays, and what flows through it.
 
 use super::trip::Trip;
-use flitwork::routing::{DimensionOrder, Selection, Tie};
+use flitwork::routing::{DimensionOrder, Selection};
 use flitwork::spec::{DatelineClasses, NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec};
 use flitwork::topology::Grid;
 use std::rc::Rc;
@@ -40,8 +40,9 @@ pub struct Machine {
 impl Machine {
     pub fn new(spec: &NetworkSpec, seed: u64) -> Self {
         let grid = spec.topology.grid().expect("a case is valid");
-        let (order, tie) = order_and_tie(&spec.routing);
-        let order = if order.is_empty() { (0..grid.dims()).collect() } else { order };
+        let mut routing = spec.routing.clone();
+        let (order, &mut tie) = routing.order_and_tie();
+        let order = order.filter(|o| !o.is_empty()).map_or_else(|| (0..grid.dims()).collect(), |o| o.clone());
         let (wire, local) = (u64::from(spec.channel.latency_cycles), u64::from(spec.channel.local_latency_cycles));
         let credit = u64::from(spec.channel.credit_delay_cycles);
         let router = spec.router.clone();
@@ -130,20 +131,6 @@ impl Machine {
         (0..self.grid.dims())
             .map(|d| self.grid.distance(d, s[d], t[d], minus >> d & 1 == 0).expect("the direction can be walked"))
             .sum()
-    }
-}
-
-/// The order of dimensions (empty: as they are numbered) and the tie rule of a routing.
-fn order_and_tie(routing: &RoutingSpec) -> (Vec<usize>, Tie) {
-    match routing {
-        RoutingSpec::DimensionOrder { order, tie, .. }
-        | RoutingSpec::Duato { order, tie, .. }
-        | RoutingSpec::DuatoMisrouting { order, tie, .. }
-        | RoutingSpec::Valiant { order, tie }
-        | RoutingSpec::Romm { order, tie }
-        | RoutingSpec::MinAdapt { order, tie, .. }
-        | RoutingSpec::O1Turn { order, tie } => (order.clone(), *tie),
-        RoutingSpec::CrossLine { tie, .. } => (Vec::new(), *tie),
     }
 }
 

@@ -49,9 +49,7 @@ impl NewsBoard {
     /// An empty board for a network whose VCs are numbered by `layout`.
     pub fn new(grid: &Grid, p: &Params, news: News, layout: Layout) -> Self {
         let capacity = p.vcs as u32 * p.buffer_flits;
-        let farthest = grid.sizes().iter().copied().max().unwrap_or(1);
-        // A power of two, so that a remainder is a mask.
-        let depth = (u64::from(farthest * news.delay_cycles) + 1).next_power_of_two();
+        let depth = news.cycles_kept(grid);
         let (ports, routers) = (p.network_ports, p.routers);
         let stride = layout.slots / layout.vcs;
         let mut leaving = vec![NONE; routers * stride];

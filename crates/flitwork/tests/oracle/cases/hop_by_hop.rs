@@ -70,15 +70,8 @@ pub fn network(most_terminals: u32, most_concentration: u32) -> impl Strategy<Va
     (topology, routing(), 0..=4u32, router(), channel(), terminal())
         .prop_map(|((topology, ..), mut routing, more_vcs, router, channel, terminal)| {
             let dims = sizes(&topology).len();
-            match &mut routing {
-                RoutingSpec::DimensionOrder { order, .. }
-                | RoutingSpec::Duato { order, .. }
-                | RoutingSpec::DuatoMisrouting { order, .. }
-                | RoutingSpec::Valiant { order, .. }
-                | RoutingSpec::Romm { order, .. }
-                | RoutingSpec::MinAdapt { order, .. }
-                | RoutingSpec::O1Turn { order, .. } => order.retain(|&d| d < dims),
-                RoutingSpec::CrossLine { .. } => {}
+            if let (Some(order), _) = routing.order_and_tie() {
+                order.retain(|&d| d < dims);
             }
             let mut router =
                 RouterSpec { vcs: least_vcs(&routing, &topology) + more_vcs, vc_policy: VcPolicy::Dateline, ..router };
