@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from flitwork import _core
 from flitwork.errors import ConfigError
-from flitwork.trace_file import check_memory, read_trace, trace_table
+from flitwork.table_file import check_memory, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
+from flitwork.trace_file import read_trace, trace_table
 
 #: The field that holds the numbers, by the kind of the table that has it.
 FIELDS = {"permutation": "destinations", "matrix": "weights", "trace": "packets"}
@@ -72,9 +72,9 @@ def table_of(kind: str, value: Any, path: str) -> Any:
     try:
         array = np.asarray(value)
     except ValueError:
-        raise ConfigError(path, _short(value), "a square matrix", "all rows need the same length") from None
+        raise ConfigError(path, short(value), "a square matrix", "all rows need the same length") from None
     if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise ConfigError(path, _short(value), "a square matrix of numbers", "rows are sources, columns destinations")
+        raise ConfigError(path, short(value), "a square matrix of numbers", "rows are sources, columns destinations")
     return _matrix(array, path)
 
 
@@ -115,7 +115,7 @@ def _read_once(file: Path, version: tuple[int, int, int], kind: str, path: str) 
     field = f"{path}.{FIELDS[kind]}"
     if kind == "trace":
         # The first line of a CSV file names the columns.
-        word, first = ("line", 2) if file.suffix == ".csv" else ("row", 0)
+        word, first = ("line", 2) if _ending(file) == ".csv" else ("row", 0)
         return _located(lambda: read_trace(file, path), field, lambda index: _place(file, index, (word,), first))
     array, place = _array(file, path, field)
     if kind == "permutation":
@@ -139,11 +139,15 @@ def _in_a_list(place: Place, one_row: bool) -> Place:
 
 def _array(file: Path, path: str, field: str) -> tuple[Array, Place]:
     """A file as an array of two dimensions."""
-    if file.suffix == ".npy":
+    if _ending(file) == ".npy":
         return _npy(file, path, field), lambda index: _place(file, index, ("row", "column"), 0)
-    if file.suffix == ".csv":
+    if _ending(file) == ".csv":
         return _csv(file, path, field), lambda index: _place(file, index, ("line", "column"), 1)
     raise ConfigError(f"{path}.file", file, "a file .csv or .npy", "the ending of its name says what it is")
+
+
+def _ending(file: Path) -> str:
+    return file.suffix.lower()
 
 
 def _place(file: Path, index: Sequence[int], words: Sequence[str], first: int) -> str:
@@ -152,44 +156,29 @@ def _place(file: Path, index: Sequence[int], words: Sequence[str], first: int) -
 
 
 def _npy(file: Path, path: str, field: str) -> Array:
-    check_memory(file, path, file.stat().st_size * _PER_BYTE)
-    try:
-        array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        because = str(error).splitlines()[0] if str(error) else "empty"
-        raise ConfigError(f"{path}.file", file, f"an array of NumPy ({because})", "numpy.save writes one") from None
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 2:
-        shown = f"{array.shape} of {array.dtype} ({file.name})" if isinstance(array, np.ndarray) else file
+    array = read_npy(file, path, _PER_BYTE)
+    if array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 2:
+        shown = f"{array.shape} of {array.dtype} ({file.name})"
         raise ConfigError(field, shown, f"an array of numbers: {_SHAPES[field.rsplit('.', 1)[-1]]}")
     return array if array.ndim == 2 else array[:, None]
 
 
 def _csv(file: Path, path: str, field: str) -> Array:
     check_memory(file, path, file.stat().st_size * _PER_BYTE)
-    try:
-        table = pd.read_csv(file, header=None, skip_blank_lines=False, skipinitialspace=True)
-    except pd.errors.EmptyDataError:
-        raise ConfigError(f"{path}.file", file, "numbers, separated by commas", "the file is empty") from None
-    except (OSError, ValueError) as error:
-        because = str(error).strip().rpartition("C error: ")[2]
-        raise ConfigError(f"{path}.file", file, f"numbers, separated by commas ({because})") from None
-    while len(table) and table.iloc[-1].isna().all():
-        table = table.iloc[:-1]
+    table = read_csv(file, path, "numbers, separated by commas", "the file is empty")
     for column in table.columns:
-        numbers = pd.to_numeric(table[column], errors="coerce")
-        if table[column].dtype.kind not in "iuf" or numbers.isna().any():
-            row = int(np.flatnonzero(numbers.isna())[0]) if numbers.isna().any() else 0
-            cell = table[column].iloc[row]
-            value = "nothing" if pd.isna(cell) else f'"{cell}"'
+        row = first_wrong(table[column])
+        if row is not None:
             place = _place(file, [row, int(column)], ("line", "column"), 1)
+            value = shown_cell(table[column].iloc[row])
             raise ConfigError(field, f"{value} ({place})", "a number", "numbers are separated by commas")
-    return table.to_numpy()
+    array = table.to_numpy()
+    return array if array.dtype.kind in "iuf" else array.astype(np.float64)
 
 
 def _permutation(array: Array, field: str) -> list[int]:
     if 1 not in array.shape:
-        shape = " x ".join(map(str, array.shape))
-        raise ConfigError(field, f"{shape} numbers", _SHAPES["destinations"], "one number a line")
+        raise ConfigError(field, f"{shape_of(array)} numbers", _SHAPES["destinations"], "one number a line")
     flat = array.ravel()
     wrong = np.flatnonzero((flat != np.floor(flat)) | (flat < 0) | (flat >= 2**32))
     if len(wrong):
@@ -202,8 +191,3 @@ def _matrix(array: Array, field: str) -> _core.Table:
         return _core.Table.matrix(np.ascontiguousarray(array, dtype=np.float64))
     except ConfigError as error:
         raise error.within(field.removesuffix("weights")) from None
-
-
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."

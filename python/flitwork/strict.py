@@ -31,7 +31,7 @@ T = TypeVar("T", bound=Table)
 def read_toml(path: Path) -> dict[str, Any]:
     """The TOML file ``path``; an error names the file and the line."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise ConfigError("file", path, "a TOML file that exists", "check the name") from None
     except IsADirectoryError:
@@ -63,10 +63,19 @@ def _explain(model: type[Table], fault: dict[str, Any], prefix: str) -> ConfigEr
         return unknown_key(_dotted(table, prefix), str(key), _keys_at(model, table))
     if fault["type"] == "missing":
         return ConfigError(where, "nothing", "a value", f"add {fault['loc'][-1]}")
+    if fault["type"] in ("too_short", "too_long"):
+        return ConfigError(where, fault["input"], _length(fault["ctx"]))
     value = fault["input"]
     shown = f'"{value}"' if isinstance(value, str) else value
     text = fault["msg"].removeprefix("Value error, ")
     return ConfigError(where, shown, text.removeprefix("Input should be ").removeprefix("a valid "))
+
+
+def _length(limits: dict[str, Any]) -> str:
+    """What a list of a wrong length should be."""
+    least = "min_length" in limits
+    count = limits["min_length" if least else "max_length"]
+    return f"a list of at {'least' if least else 'most'} {count} value{'s' if count > 1 else ''}"
 
 
 def _dotted(parts: Sequence[int | str], prefix: str) -> str:

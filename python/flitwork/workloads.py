@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from flitwork.errors import unknown_key
+from flitwork.errors import ConfigError, unknown_key
 from flitwork.numbers import FIELDS, table_of
 from flitwork.schema import fields, kinds, schema
 
@@ -34,11 +34,30 @@ class Workload:
 
 def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
     """A workload of ``kind``; a misspelt field is an error here."""
-    known = fields(kinds(schema()["properties"]["workload"])[kind])
-    for key in given:
+    table = kinds(schema()["properties"]["workload"])[kind]
+    known = fields(table)
+    for key, value in given.items():
         if key not in known:
             raise unknown_key("workload", key, set(known) - {"kind"}, "options")
+        _check(value, known[key], f"workload.{key}")
+    _check_required(given, table, "workload")
     return Workload({"kind": kind, **given})
+
+
+def _check(value: Any, field: Spec, path: str) -> None:
+    """Says of the one field what the simulator would say of the whole workload: no number, a part that is missing."""
+    if field.get("type") in ("number", "integer") and isinstance(value, (bool, str)):
+        expected = "a number" if field["type"] == "number" else "a whole number"
+        hint = "write it without quotes" if isinstance(value, str) else "true and false are no numbers"
+        raise ConfigError(path, repr(value), expected, hint)
+    if isinstance(value, Mapping) and value.get("kind") in (variants := kinds(field)):
+        _check_required(value, variants[value["kind"]], path)
+
+
+def _check_required(given: Mapping[str, Any], table: Spec, path: str) -> None:
+    for name in table.get("required", ()):
+        if name != "kind" and name not in given:
+            raise ConfigError(f"{path}.{name}", "nothing", "a value", f"add {name}")
 
 
 def all_to_all(
@@ -136,6 +155,9 @@ def patterns() -> dict[str, Spec]:
 
 def _pattern(name: str, parameters: Mapping[str, Any]) -> Spec:
     known = patterns()
+    if not isinstance(name, str):
+        hint = 'its parameters are keywords: fw.traffic("hotspot", terminals=[0, 5], offered_load=0.01)'
+        raise ConfigError("workload.pattern", repr(name), "the name of a pattern", hint)
     if name not in known:
         raise unknown_key("workload.pattern", name, set(known), "patterns")
     for key in parameters:

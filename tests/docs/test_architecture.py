@@ -16,7 +16,18 @@ LONGEST_FILE = 600
 #: From the bottom up: a part imports only parts that stand before it.
 LAYERS = (
     *("_core", "errors", "files", "statistics", "strict", "schema", "indices"),
-    *("trace_file", "numbers", "histogram", "workloads", "spec", "bound", "result", "schedule", "simulation"),
+    *(
+        "table_file",
+        "trace_file",
+        "numbers",
+        "histogram",
+        "workloads",
+        "spec",
+        "bound",
+        "result",
+        "schedule",
+        "simulation",
+    ),
     *("experiment", "plot", "steady", "curve", "burst", "booksim", "studies", "cli"),
 )
 #: Imports that should not be there. Only ever take rows away.

@@ -52,6 +52,13 @@ CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     ("an algorithm without peers", lambda: fw.simulate(fw.Mesh(1), A2AT), "network.topology.size", "1", "at least 2 routers", ""),
     ("several terminals a router", lambda: fw.simulate(net(terminals_per_router=2), A2AT), "network.topology.terminals_per_router", "2", "one rank a router", ""),
     ("a load above 1", lambda: fw.simulate(net(), fw.uniform(offered_load=1.5)), "workload.offered_load", "1.5", "at most 1 packet a cycle", ""),
+    ("a truth value for a load", lambda: fw.uniform(offered_load=True), "workload.offered_load", "True", "a number", "no numbers"),
+    ("a text for a load", lambda: fw.traffic("shuffle", offered_load="0.1"), "workload.offered_load", "'0.1'", "a number", "without quotes"),  # type: ignore[arg-type]
+    ("a text for a length", lambda: fw.all_to_all(message_flits="4"), "workload.message_flits", "'4'", "a whole number", "without quotes"),  # type: ignore[arg-type]
+    ("a table for a pattern", lambda: fw.traffic({"kind": "transpose"}, offered_load=0.1), "workload.pattern", "{'kind': 'transpose'}", "the name of a pattern", "keywords"),  # type: ignore[arg-type]
+    ("no pattern", lambda: fw.traffic(None, offered_load=0.1), "workload.pattern", "None", "the name of a pattern", ""),  # type: ignore[arg-type]
+    ("no terminals", lambda: fw.traffic("hotspot", offered_load=0.1), "workload.pattern.terminals", "nothing", "a value", "add terminals"),
+    ("half a process", lambda: fw.traffic("shuffle", offered_load=0.1, process={"kind": "on_off", "mean_burst_cycles": 4}), "workload.process.mean_idle_cycles", "nothing", "a value", "add mean_idle_cycles"),
     ("no load", lambda: fw.simulate(net(), fw.uniform(offered_load=0.0)), "workload.offered_load", "0", "more than 0", ""),
     ("no measurement", lambda: fw.simulate(net(), fw.uniform(offered_load=0.1), measurement_cycles=0), "run.measurement_cycles", "0", "at least 1 cycle", ""),
     ("arguments swapped", lambda: fw.simulate(A2AT, net()), "network", "all_to_all(", "a Network", "fw.Torus"),  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import flitwork as fw
+import pandas as pd
 import pytest
 from conftest import COMMAND, REPOSITORY, STUDY, Cli
 
@@ -51,7 +52,8 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("simulate", "a2at", "--set", "vcs=1"), 2, "at least 2"),
         (("simulate", "a2at", "--size", "9by9"), 2, "9x9"),
         (("simulate", "a2at", "--size", "-3x3"), 2, "at least 1"),
-        (("simulate", "a2at", "--size", "99999999999x3"), 2, "at least 1"),
+        (("simulate", "a2at", "--size", "99999999999999999999x3"), 2, "at most 8192"),
+        (("simulate", "a2at", "--size", "8193x3"), 2, "at most 8192"),
         (("simulate", "a2at", "--size", "4x4", "--wrap", "z"), 2, "x, y, 0, 1"),
         (("simulate", "a2at", "--mesh", "--wrap", "x"), 2, "in a mesh no dimension wraps"),
         (("simulate", "a2at", "--buffer", "16KB"), 2, "`--set buffer_flits=VALUE`"),
@@ -73,7 +75,26 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("check", "uniform"), 2, "one of a2a"),
         (("show", "."), 2, "is a folder"),
         (("simulate", "a2at", "--controllers", "0"), 2, "network.terminal.controllers"),
-        (("simulate", "uniform"), 2, "workload.offered_load"),
+        (("simulate", "uniform"), 2, "add --load VALUE"),
+        (("simulate", "uniform", "--load", "0.1", "--set", "offered_load=0.2"), 2, "there is --load already"),
+        (("simulate", "hotspot", "--load", "0.1"), 2, "workload.pattern.terminals = nothing"),
+        (("simulate", "hotspot", "--load", "0.1"), 2, "add --set terminals=VALUE"),
+        (("simulate", "shuffle", "--load", "0.1", "--set", "process=on_off"), 2, "workload.process.mean_burst_cycles"),
+        (("simulate", "shuffle", "--load", "0.1", "--set", "process=on_off"), 2, "add --set 'process={kind="),
+        (("simulate", "shuffle", "--load", "0.1", "--set", "packet_flits={x=1.0}"), 2, "packet_flits={1=0.8, 9=0.2}"),
+        (
+            ("simulate", "shuffle", "--load", "0.1", "--set", "include_self=false"),
+            2,
+            "--set include_self = unknown key",
+        ),
+        (
+            ("simulate", "shuffle", "--load", "0.1", "--set", "include_self=false"),
+            2,
+            "uniform: what is sent may be told",
+        ),
+        (("simulate", "a2at", "--size", "3x3", "--save", "x.txt"), 2, "a file .parquet or .csv"),
+        (("simulate", "a2at", "--size", "3x3", "--save", "d"), 2, "a file .parquet or .csv"),
+        (("curve", "a2at"), 2, "PATTERN = a2at"),
         (("simulate", "uniform", "--sync", "local", "--load", "0.1"), 2, "workload.sync"),
         (("simulate", "a2at", "--set", "max_cycles=10"), 3, "not complete after 10 cycles"),
         (("run", "missing.toml"), 2, "exists"),
@@ -131,6 +152,24 @@ def test_parameters_of_a_pattern(cli: Cli) -> None:
     args = ("plan", "hotspot", "--load", "0.1", "--set", "terminals=[0,3]", "--set", "shares=[1,2]", "--json")
     pattern = json.loads(cli(*args).stdout)["spec"]["workload"]["pattern"]
     assert pattern == {"kind": "hotspot", "terminals": [0, 3], "shares": [1.0, 2.0]}
+
+
+def test_shares_of_lengths_on_the_command_line(cli: Cli) -> None:
+    args = ("plan", "shuffle", "--load", "0.1", "--set", "packet_flits={1=0.8, 9=0.2}", "--json")
+    lengths = json.loads(cli(*args).stdout)["spec"]["workload"]["packet_flits"]
+    assert lengths == [{"flits": 1, "share": 0.8}, {"flits": 9, "share": 0.2}]
+
+
+def test_a_summary_is_saved_as_csv(cli: Cli, tmp_path: Path) -> None:
+    done = cli("simulate", "a2at", "--size", "3x3", "--save", "x.csv", "--json")
+    (row,) = pd.read_csv(tmp_path / "x.csv").to_dict("records")
+    assert row["digest"] == json.loads(done.stdout)["digest"] and row["topology"] == "torus"
+
+
+def test_the_largest_size_is_that_of_the_simulator() -> None:
+    fw.bound(fw.Mesh(8192), fw.uniform(offered_load=0.001))
+    with pytest.raises(fw.ConfigError, match="1 to 8192 routers"):
+        fw.bound(fw.Mesh(8193), fw.uniform(offered_load=0.001))
 
 
 def test_a_reader_that_leaves_is_no_failure(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import pickle
 from collections.abc import Callable
@@ -38,6 +39,9 @@ def test_a_permutation_is_the_same_wherever_it_comes_from(tmp_path: Path) -> Non
     files = [str(tmp_path / name) for name in ("lines.csv", "row.csv", "floats.csv", "array.npy")]
     works = [traffic("permutation", destinations=TO), traffic("permutation", destinations=np.array(TO))]
     works += [traffic("permutation", file=name) for name in files]
+    (tmp_path / "upper.CSV").write_text("1\n2\n3\n0\n")
+    (tmp_path / "upper.NPY").write_bytes((tmp_path / "array.npy").read_bytes())
+    works += [traffic("permutation", file=str(tmp_path / name)) for name in ("upper.CSV", "upper.NPY")]
     works += [traffic("permutation", destinations=Path(files[0])), traffic("permutation", destinations=files[0])]
     assert {planned(work).hash for work in works} == {planned(works[0]).hash}
     packets = fw.simulate(NET, works[-1], packets=True).packets
@@ -187,6 +191,12 @@ def named(name: str, content: bytes = b"") -> Callable[[Path], Path]:
     return write
 
 
+def several() -> bytes:
+    file = io.BytesIO()
+    np.savez(file, a=np.zeros(3), b=np.zeros(3))
+    return file.getvalue()
+
+
 FOUR = "0,1,1,1\n1,0,1,1\n1,1,0,1\n"
 BAD = [
     # the file, the pattern, the path below workload.pattern, a part of the value, a part of what is expected
@@ -198,11 +208,16 @@ BAD = [
     (csv("1\n2.5\n3\n0\n"), "permutation", "destinations[1]", "2.5 (f.csv, line 2", "the number of a terminal"),
     (csv("1\ntwo\n3\n0\n"), "permutation", "destinations", '"two" (f.csv, line 2, column 1)', "a number"),
     (csv("1\n\n3\n0\n"), "permutation", "destinations", "nothing (f.csv, line 2, column 1)", "a number"),
+    *((csv(f"1\n2\n3\n0\n{word}\n"), "permutation", "destinations", f'"{word}" (f.csv, line 5, column 1)', "a number")
+      for word in ("nan", "NaN", "N/A", "NULL", "null", "NA", "None", "-", "True")),
+    (csv("True\nFalse\n"), "permutation", "destinations", "True (f.csv, line 1, column 1)", "a number"),
+    (csv("1\n2\n123456789012345678901234567890\n0\n"), "permutation", "destinations[2]", "(f.csv, line 3, column 1)", "the number of a terminal"),
     (csv("0,1\n1,0\n"), "permutation", "destinations", "2 x 2 numbers", "one destination for each terminal"),
     (csv(""), "permutation", "file", "f.csv", "numbers, separated by commas"),
     (named("f.txt"), "permutation", "file", "f.txt", "a file .csv or .npy"),
     (named("f.npy"), "permutation", "file", "f.npy", "an array of NumPy"),
     (named("f.npy", b"no array at all"), "matrix", "file", "f.npy", "an array of NumPy"),
+    (named("f.npy", several()), "matrix", "file", "f.npy", "an array of NumPy"),
     (npy(np.array(["a"], dtype=object)), "matrix", "file", "f.npy", "an array of NumPy"),
     (npy(np.array(["a", "b"])), "matrix", "weights", "(2,) of <U1 (f.npy)", "an array of numbers"),
     (npy(np.zeros((2, 2, 2))), "matrix", "weights", "(2, 2, 2) of float64 (f.npy)", "an array of numbers"),
@@ -210,6 +225,7 @@ BAD = [
     (csv("0,1\n1,0\n"), "matrix", "weights", "2 rows and columns (f.csv)", "4 rows and columns"),
     (csv(FOUR + "1,1,-1,0\n"), "matrix", "weights[3][2]", "-1 (f.csv, line 4, column 3)", "at least 0"),
     (csv(FOUR + "1,1,x,0\n"), "matrix", "weights", '"x" (f.csv, line 4, column 3)', "a number"),
+    (csv(FOUR + "1,1,1,0\nNA,NA,NA,NA\n"), "matrix", "weights", '"NA" (f.csv, line 5, column 1)', "a number"),
     (csv(FOUR + "1,1,,0\n"), "matrix", "weights", "nothing (f.csv, line 4, column 3)", "a number"),
     (csv(FOUR + "1,1,1,0,1\n"), "matrix", "file", "f.csv", "line 4, saw 5"),
     (csv("0 1\n1 0\n"), "matrix", "weights", '"0 1" (f.csv, line 1, column 1)', "a number"),

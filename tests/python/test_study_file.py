@@ -93,6 +93,19 @@ def test_faults_are_named(change: str, to: str, path: str, hint: str) -> None:
     assert hint in caught.value.hint
 
 
+def test_a_list_of_a_wrong_length_is_explained() -> None:
+    with pytest.raises(fw.ConfigError) as caught:
+        parsed("seeds = [1, 2]", "seeds = []")
+    assert (caught.value.value, caught.value.expected) == ("[]", "a list of at least 1 value")
+    with pytest.raises(fw.ConfigError, match="a list of at most 2 values"):
+        parsed('x = "N"', 'x = "N"\nxlim = [0.0, 1.0, 2.0]')
+
+
+def test_a_study_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(STUDY, encoding="utf-8-sig")
+    assert load_study(tmp_path / "s.toml").study.name == "tiny"
+
+
 def test_an_experiment_is_named_once() -> None:
     with pytest.raises(fw.ConfigError, match="no other has"):
         parsed(extra='[[experiments]]\nid = "e"\n')

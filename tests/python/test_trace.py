@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import Cli
-from flitwork import _core, trace_file
+from flitwork import _core, table_file
 from flitwork.experiment import Point, load_study, plan_study
 from flitwork.experiment.jobs import estimated_work, plan_points
 from flitwork.spec import plan_of, simulation
@@ -41,6 +42,8 @@ def test_a_trace_is_the_same_wherever_it_comes_from(tmp_path: Path) -> None:
     works = [fw.trace(TABLE), fw.trace(ROWS), fw.trace(np.array(ROWS)), fw.trace(np.array(ROWS, dtype=float))]
     works += [fw.trace(TABLE.to_dict("list")), fw.trace(TABLE.to_records(index=False)), fw.trace(TABLE.astype("Int32"))]
     works += [fw.trace(path) for path in written(tmp_path).values()]
+    (tmp_path / "T.CSV").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "t.csv").read_bytes() + b"\n\n")
+    works += [fw.trace(tmp_path / "T.CSV"), fw.trace(TABLE.map(Decimal))]
     assert {planned(work).hash for work in works} == {planned(works[0]).hash}
     found = json.loads(planned(works[-1]).json)["spec"]["workload"]
     assert set(found) == {"kind", "packets"} and found["packets"]["rows"] == 4
@@ -151,7 +154,7 @@ def test_a_large_trace_is_refused_before_it_starts() -> None:
 def test_a_file_larger_than_the_memory_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path)
     np.save(tmp_path / "m.npy", np.ones((4, 4)))
-    monkeypatch.setattr(trace_file, "_MEMORY_SHARE", 1e-12)
+    monkeypatch.setattr(table_file, "_MEMORY_SHARE", 1e-12)
     for name in ("t.csv", "rows.npy", "t.parquet"):
         with pytest.raises(fw.ConfigError, match="a file that can be read with 0 MB") as caught:
             planned(fw.trace(tmp_path / name))
@@ -189,6 +192,10 @@ def saved(name: str, write: Callable[[Path], object]) -> Callable[[Path], Any]:
     return in_folder
 
 
+def typed(dtype: str) -> pd.DataFrame:
+    return TABLE.assign(cycle=TABLE["cycle"].to_numpy().astype(dtype))
+
+
 FIRST = (7, 0, 1, 4)
 BAD = [
     # the trace, the path below workload, the value, a part of what is expected, a part of the hint
@@ -206,7 +213,7 @@ BAD = [
     (csv("cycle,source,destination,flits\n7,0,1,4\n\n8,0,1,4\n"), "packets[1].cycle", "nothing (t.csv, line 3)", "a whole number", ""),
     (rows(), "packets", "0 rows (t.csv)", "at least one packet", ""),
     (csv(""), "file", "", "the columns cycle, source, destination, flits", "the file is empty"),
-    (csv("0,0,1,4\n"), "packets", "columns 0, 0.1, 1, 4 (t.csv)", "no cycle", "the first line names the columns"),
+    (csv("0,0,1,4\n"), "packets", "columns 0, 0, 1, 4 (t.csv)", "no cycle", "the first line names the columns"),
     (csv("cycle,source,destinations,flits\n"), "packets", "columns cycle, source, destinations, flits (t.csv)", "no destination", "`destination`"),
     (rows((7, 0, 1, 4, 5)), "file", "", "a table with commas", ""),
     (rows(FIRST, (7, 0, 1, 4, 5)), "file", "", "a table with commas", ""),
@@ -226,7 +233,23 @@ BAD = [
     (lambda _: TABLE.rename(columns={"flits": "flit"}), "packets", "columns cycle, source, destination, flit", "no flits", "`flits`"),
     (lambda _: [(0, 0, 1, 4), (0, 0, 1, -4)], "packets[1].flits", "-4", "1 to 65535 flits", ""),
     (lambda _: np.array([[0, 0, 1, np.nan]]), "packets[0].flits", "nothing", "a whole number", ""),
-    (lambda _: 3, "packets", "one numbers", "rows of 4 numbers", ""),
+    (lambda _: 3, "packets", "3", "rows of 4 numbers", ""),
+    (lambda _: None, "packets", "None", "rows of 4 numbers", ""),
+    (rows(FIRST, ("NA",) * 4), "packets[1].cycle", '"NA" (t.csv, line 3)', "a whole number", ""),
+    (rows(FIRST, (7, 0, 1, "nan")), "packets[1].flits", '"nan" (t.csv, line 3)', "a whole number", ""),
+    (rows(FIRST, (7, 0, "True", 4)), "packets[1].destination", '"True" (t.csv, line 3)', "a whole number", ""),
+    (rows((0, "True", 1, 4)), "packets.source", "values of type bool (t.csv)", "whole numbers", ""),
+    (csv("cycle,cycle,source,destination,flits\n0,0,0,1,4\n"), "packets", "column cycle twice (t.csv)", "each column once", ""),
+    (saved("t.parquet", lambda path: typed("timedelta64[s]").to_parquet(path)), "packets.cycle", None, "whole numbers", ""),
+    (saved("t.parquet", lambda path: typed("datetime64[s]").to_parquet(path)), "packets.cycle", None, "whole numbers", ""),
+    (saved("t.parquet", lambda path: TABLE.assign(flits=True).to_parquet(path)), "packets.flits", "values of type bool (t.parquet)", "whole numbers", ""),
+    (saved("t.parquet", lambda path: TABLE.astype({"flits": str}).to_parquet(path)), "packets[0].flits", '"4" (t.parquet, row 0)', "a whole number", ""),
+    (lambda _: TABLE.astype({"flits": str}), "packets[0].flits", '"4"', "a whole number", ""),
+    (lambda _: TABLE.assign(flits=True), "packets.flits", "values of type bool", "whole numbers", ""),
+    (lambda _: TABLE.assign(flits=[4, True, 4, 4]).astype(object), "packets[1].flits", "True", "a whole number", ""),
+    (lambda _: pd.concat([TABLE, TABLE["cycle"]], axis=1), "packets", "column cycle twice", "each column once", ""),
+    (lambda _: {**TABLE.to_dict("list"), "flits": np.ones((4, 2), int)}, "packets.flits", "4 x 2 values", "one value a packet", ""),
+    (lambda _: {**TABLE.to_dict("list"), "flits": 4}, "packets.flits", "4", "one value a packet", ""),
 ]  # fmt: skip
 
 
@@ -236,9 +259,9 @@ def test_a_bad_trace_is_explained_with_its_place(tmp_path: Path, bad: Any) -> No
     with pytest.raises(fw.ConfigError) as caught:
         fw.simulate(NET, fw.trace(make(tmp_path)))
     error = caught.value
-    assert error.path == f"workload.{path}" and (error.value == value if value else tmp_path.name in error.value), str(
-        error
-    )
+    assert error.path == f"workload.{path}" and (
+        error.value == value if value else tmp_path.name in error.value or value is None
+    ), str(error)
     assert expected in error.expected and hint in error.hint, str(error)
 
 

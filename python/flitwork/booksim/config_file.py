@@ -6,6 +6,7 @@ What a value may be, in Python: ``int``, ``float``, ``str``, a ``list`` of value
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,6 +52,12 @@ class _Token:
     text: str
     line: int
 
+
+#: Whole numbers are those that 64 bits hold: more than BookSim's own 32.
+_LEAST, _LARGEST = -(2**63), 2**64 - 1
+#: Lists and calls within each other.
+_DEEPEST = 20
+_SHOWN = 40
 
 _TOKENS = re.compile(
     r"""(?P<skip>[ \t\r]+|//[^\n]*)
@@ -99,6 +106,7 @@ class _Reader:
         self.name = name
         self.tokens = list(self._split(text))
         self.next = 0
+        self.depth = 0
 
     def _split(self, text: str) -> Iterator[_Token]:
         line = 1
@@ -127,7 +135,7 @@ class _Reader:
             return self._items("{", "}")
         if token.kind == "number":
             self.next += 1
-            return float(token.text) if re.search(r"[.eE]", token.text) else int(token.text)
+            return self._number(token)
         if token.kind == "quoted":
             self.next += 1
             return token.text[1:-1]
@@ -136,15 +144,32 @@ class _Reader:
             return Call(name, tuple(self._items("(", ")")))
         return name
 
+    def _number(self, token: _Token) -> int | float:
+        """The number that a token says; one that no field can hold is an error here, before anything is computed."""
+        place, shown = f"{self.name}:{token.line}", _shortened(token.text)
+        if re.search(r"[.eE]", token.text):
+            number = float(token.text)
+            if not math.isfinite(number):
+                raise ConfigError(place, shown, "a number of at most about 1e308")
+            return number
+        # The length comes first: Python does not read whole numbers of thousands of digits.
+        if len(token.text) > _SHOWN or not _LEAST <= int(token.text) <= _LARGEST:
+            raise ConfigError(place, shown, "a whole number from -2^63 to 2^64 - 1")
+        return int(token.text)
+
     def _items(self, opening: str, closing: str) -> list[Value]:
         """Values with commas between them; there may be none."""
         self._sign(opening, opening)
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._unexpected(self.tokens[self.next - 1], f"at most {_DEEPEST} lists within each other")
         items: list[Value] = []
         while self.tokens[self.next].text != closing:
             if items:
                 self._sign(",", f", or {closing}")
             items.append(self._value())
         self.next += 1
+        self.depth -= 1
         return items
 
     def _sign(self, sign: str, expected: str, hint: str = "") -> None:
@@ -164,6 +189,10 @@ class _Reader:
         before = self.tokens[self.next - 1].line if self.next and token.kind == "end" else token.line
         shown = token.text if token.kind == "end" else f'"{token.text}"'
         return ConfigError(f"{self.name}:{before}", shown, expected, hint)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"
 
 
 def _no_include(key: str) -> str:

@@ -30,6 +30,8 @@ _OTHER_ROUTINGS = {
     "mesh": ("dim_order_ni", "dim_order_pni", "adaptive_xy_yx", "romm_ni", "planar_adapt", "chaos"),
     "torus": ("dim_order_ni", "dim_order_bal", "valiant_ni", "chaos"),
 }
+#: The largest sizes that flitwork takes.
+_MOST = {"n": 6, "k": 8192}
 _SEPARABLE = ("separable_input_first", "separable_output_first")
 _ALLOCATORS = "islip, islip(n), wavefront, " + ", ".join(
     f"{name}, {name}(round_robin), {name}(matrix)" for name in _SEPARABLE
@@ -41,10 +43,9 @@ _SWITCHES = ("hold_switch_for_packet", "speculative", "wait_for_tail_credit", "v
 def specification(settings: Settings, phases: Phases | None = None, seed: int | None = None) -> Spec:
     """The specification of one simulation; ``phases`` and ``seed`` replace those of the settings."""
     phases = phases or Phases.of(settings)
-    routers = settings["k"] ** settings["n"] if settings["k"] > 0 and 0 < settings["n"] <= 6 else 0
     return {
         "network": network(settings),
-        "workload": workload(settings, routers),
+        "workload": workload(settings, settings["k"] ** settings["n"]),
         "run": {
             **phases.run,
             "seed": settings["seed"] if seed is None else seed,
@@ -78,6 +79,9 @@ def _may_deadlock(settings: Settings) -> bool:
 def network(settings: Settings) -> Spec:
     """The table ``network``."""
     kind = _known(settings, "topology", _TOPOLOGIES, _OTHER_TOPOLOGIES)
+    for name, most in _MOST.items():
+        if not 1 <= settings[name] <= most:
+            raise settings.error(name, f"1 to {most}: {KEYS[name].note}")
     return {
         "topology": {"kind": kind, "size": [settings["k"]] * settings["n"]},
         "routing": _routing(settings, kind),

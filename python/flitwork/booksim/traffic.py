@@ -27,6 +27,8 @@ _KNOWN = (
     "hotspot({nodes},{rates})",
     "background({excluded})",
 )
+#: Most nodes of a network whose traffic names each of them.
+_MOST_NAMED = 2**22
 _OTHER = ("diagonal", "asymmetric", "taper64", "badperm_yarc", "bad_dragon")
 
 
@@ -90,6 +92,7 @@ def _pattern(settings: Settings, nodes: int) -> Spec:
     if name == "hotspot":
         return _hotspot(settings, arguments, nodes)
     if name == "background" and len(arguments) == 1:
+        _check_named(settings, nodes)
         excluded = set(_nodes(settings, arguments[0], nodes))
         others = [node for node in range(nodes) if node not in excluded]
         if not others:
@@ -104,8 +107,15 @@ def _permutation(settings: Settings, arguments: tuple[Value, ...], nodes: int) -
     seed = arguments[0] if arguments else settings["perm_seed"]
     if not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise settings.error("traffic" if arguments else "perm_seed", "a seed from 0 to 4294967295")
+    _check_named(settings, nodes)
     drawn = np.random.RandomState(seed).permutation(nodes)
     return {"kind": "permutation", "destinations": [int(node) for node in drawn]}
+
+
+def _check_named(settings: Settings, nodes: int) -> None:
+    """Refuses a pattern that is a list of nodes where the list alone would fill the memory."""
+    if nodes > _MOST_NAMED:
+        raise settings.error("traffic", f"at most {_MOST_NAMED} nodes", f"there are {nodes}, and it names each of them")
 
 
 def _hotspot(settings: Settings, arguments: tuple[Value, ...], nodes: int) -> Spec:
@@ -113,9 +123,11 @@ def _hotspot(settings: Settings, arguments: tuple[Value, ...], nodes: int) -> Sp
         raise settings.error("traffic", "hotspot({nodes}) or hotspot({nodes},{rates})", "name the nodes")
     terminals = _nodes(settings, arguments[0], nodes)
     rates = numbers(arguments[1], int) if len(arguments) == 2 else [1] * len(terminals)
-    if rates is None or len(rates) != len(terminals) or min(rates) < 0 or not any(rates):
+    if rates is None or len(rates) != len(terminals) or min(rates, default=0) < 0:
         shown = written(arguments[-1])
         raise settings.error("traffic", f"a rate of at least 0 for each of {len(terminals)} nodes, not {shown}")
+    if not any(rates):
+        raise settings.error("traffic", "a rate above 0 for at least one node", f"the rates are {written(rates)}")
     chosen = [(node, rate) for node, rate in zip(terminals, rates, strict=True) if rate]
     return {"kind": "hotspot", "terminals": [n for n, _ in chosen], "shares": [float(r) for _, r in chosen]}
 

@@ -15,10 +15,10 @@ from flitwork.cli.options import (
     IsMesh,
     Jobs,
     PacketFlits,
+    Pattern,
     Scheduler,
     Settings,
     Size,
-    What,
     Wrap,
     components,
 )
@@ -44,7 +44,7 @@ _SHOWN = {
 
 @guarded
 def curve(
-    what: What,
+    pattern: Pattern,
     size: Size = "8x8",
     mesh: IsMesh = False,
     wrap: Wrap = None,
@@ -82,10 +82,10 @@ def curve(
       flitwork curve uniform --set "steady={relative_ci=0.01, max_cycles=1000000}" --json
     """
     table = topology(size, mesh, wrap)
-    _check(what, settings or [])
+    _check(pattern, settings or [])
     # The load is a placeholder: the curve puts its own in its place.
-    network, workload, run = parts(what, table, settings, controllers, packet_flits=packet_flits, offered_load=0.1)
-    folder = out or Path("results") / "-".join(["curve", what, *topology_name(table).replace(",", "").split()])
+    network, workload, run = parts(pattern, table, settings, controllers, packet_flits=packet_flits, offered_load=0.1)
+    folder = out or Path("results") / "-".join(["curve", pattern, *topology_name(table).replace(",", "").split()])
     writable_folder(folder)
     asked = _loads(loads)
     try:
@@ -101,12 +101,13 @@ def curve(
         rows = {name: rows.to_dict("records") for name, rows in (("points", found.points), ("indices", found.indices))}
         print_json({**rows, "files": files})
     else:
-        _show(found, f"{what} on {topology_name(table)}", files)
+        _show(found, f"{pattern} on {topology_name(table)}", files)
 
 
-def _check(what: str, settings: list[str]) -> None:
-    if what == "trace" or what in (row["name"] for row in components()["algorithms"]):
-        raise ConfigError("WHAT", what, "a traffic pattern, which has a load", "flitwork list patterns names them")
+def _check(pattern: str, settings: list[str]) -> None:
+    if pattern == "trace" or pattern in (row["name"] for row in components()["algorithms"]):
+        hint = "flitwork list patterns names them"
+        raise ConfigError("PATTERN", pattern, "a traffic pattern, which has a load", hint)
     if any(text.partition("=")[0].strip() == "offered_load" for text in settings):
         raise ConfigError("--set offered_load", "given", "--loads instead: a curve has many loads")
 

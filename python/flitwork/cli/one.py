@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,6 +33,7 @@ from flitwork.cli.output import guarded, print_json, print_table, say
 from flitwork.cli.simulation import one_simulation, topology, topology_name
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
+from flitwork.files import write_atomically
 from flitwork.result import Result, run_plan
 from flitwork.schedule import Check, check_plan
 from flitwork.spec import plan_of
@@ -39,6 +41,15 @@ from flitwork.workloads import patterns
 
 Tie = Literal["plus", "parity", "random", "split"]
 _SHOWN_PHASES = 40
+
+
+def _save_summary(result: Result, path: Path) -> Path:
+    text = result.summary.to_csv(index=False)
+    return write_atomically(path, lambda file: file.write(text.encode()))
+
+
+#: What stores a result, by the ending of the file.
+_SAVED: dict[str, Callable[[Result, Path], object]] = {".parquet": Result.save, ".csv": _save_summary}
 
 
 @guarded
@@ -53,7 +64,10 @@ def simulate(
     load: Load = None,
     controllers: Controllers = None,
     settings: Settings = None,
-    save: Annotated[Path | None, typer.Option(help="Store the result in this Parquet file.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Store the result: all of it in a file .parquet, or its table of numbers in a file .csv."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate one workload on one network and show what came out.
@@ -70,13 +84,15 @@ def simulate(
 
       flitwork simulate trace --size 8x8 --set file=trace.csv
     """
+    if save and save.suffix.lower() not in _SAVED:
+        raise ConfigError("--save", save, "a file .parquet or .csv", "flitwork show reads .parquet")
     spec = one_simulation(
         what, topology(size, mesh, wrap), settings, controllers,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     result = run_plan(plan_of(spec))
     if save:
-        result.save(save)
+        _SAVED[save.suffix.lower()](result, save)
     if as_json:
         print_json(result.row)
         return

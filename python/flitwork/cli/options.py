@@ -18,6 +18,10 @@ def _complete_what(incomplete: str) -> list[str]:
     return [name for name in workload_names() if name.startswith(incomplete)]
 
 
+def _complete_pattern(incomplete: str) -> list[str]:
+    return [row["name"] for row in components()["patterns"] if row["name"].startswith(incomplete)]
+
+
 def _complete_set(incomplete: str) -> list[str]:
     names = sorted({**flat_keywords("network"), **flat_keywords("run")})
     return [f"{name}=" for name in names if name.startswith(incomplete)]
@@ -29,6 +33,14 @@ What = Annotated[
         metavar="WHAT",
         help="What is sent: an all-to-all algorithm, a traffic pattern (`flitwork list`) or a trace.",
         autocompletion=_complete_what,
+    ),
+]
+Pattern = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATTERN",
+        help="Where packets go: a traffic pattern (`flitwork list patterns`).",
+        autocompletion=_complete_pattern,
     ),
 ]
 WhatOrStudy = Annotated[

@@ -15,7 +15,16 @@ from flitwork.workloads import Spec, Workload, make_workload, patterns
 _DIMENSIONS = "xyz"
 _UNITS = {"flits": "flits", "cycles": "cycles", "mb": "MB"}
 _WITH_UNIT = re.compile(r"[-+]?[\d._]+\s*[a-zA-Zµ]+")
-_LARGEST = 2**32 - 1
+#: Most routers along a dimension.
+_LARGEST = 8192
+#: Fields that have an option of their own, and how it is written.
+_OPTIONS = {
+    "offered_load": "--load",
+    "message_flits": "--message-flits",
+    "packet_flits": "--packet-flits",
+    "sync": "--sync",
+}
+_EXAMPLES = {"process": "'process={kind=\"on_off\", mean_burst_cycles=40, mean_idle_cycles=160}'"}
 
 
 def parse_size(text: str) -> list[int]:
@@ -23,7 +32,7 @@ def parse_size(text: str) -> list[int]:
     parts = text.lower().replace("×", "x").replace(",", "x").split("x")
     if all(part.strip().isdecimal() and 1 <= int(part) <= _LARGEST for part in parts):
         return [int(part) for part in parts]
-    expected = "whole numbers of at least 1, joined by x"
+    expected = f"whole numbers of at least 1 and at most {_LARGEST}, joined by x"
     raise ConfigError("--size", f'"{text}"', expected, "for example 9x9 or 8x8x4")
 
 
@@ -78,15 +87,26 @@ def parts(
     sent = {key: value for key, value in workload.items() if value is not None}
     for key in [key for key in given if key in _workload_fields(what) and key not in _network_or_run()]:
         if key in sent:
-            raise ConfigError(f"--set {key}", given[key], f"it once: there is --{key.replace('_', '-')} already")
+            raise ConfigError(f"--set {key}", given[key], f"it once: there is {_OPTIONS[key]} already")
         sent[key] = given.pop(key)
     run = {key: given.pop(key) for key in list(given) if key in flat_keywords("run")}
     if controllers is not None:
         if "controllers" in given:
             raise ConfigError("--set controllers", given["controllers"], "it once: there is --controllers already")
         given["controllers"] = controllers
+    for key in given:
+        if key not in flat_keywords("network"):
+            raise _unknown(key, what)
     network: Network = make_network(table, given)
     return network, _work(what, sent), run
+
+
+def _unknown(key: str, what: str) -> ConfigError:
+    """The error for a key of ``--set`` that nothing here has; its hint names what has it."""
+    known = sorted(_network_or_run() | _workload_fields(what))
+    others = [name for name in workload_names() if key in _workload_fields(name)]
+    hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
+    return ConfigError(f"--set {key}", "unknown key", f"one of the options {', '.join(known)}", hint)
 
 
 def _network_or_run() -> set[str]:
@@ -112,6 +132,39 @@ def _workload_fields(what: str) -> set[str]:
 
 
 def _work(what: str, given: dict[str, Any]) -> Workload:
+    try:
+        return _make(what, _as_in_python(given))
+    except ConfigError as error:
+        if error.value != "nothing":
+            raise
+        hint = f"add {_how(error.path)}"
+        raise ConfigError(error.path, error.value, error.expected, hint) from None
+
+
+def _how(path: str) -> str:
+    """How a field of the workload is written on the command line."""
+    _, field, *inner = path.split(".")
+    if field in _OPTIONS:
+        return f"{_OPTIONS[field]} VALUE"
+    return f"--set {_EXAMPLES[field]}" if field in _EXAMPLES else f"--set {(inner or [field])[-1]}=VALUE"
+
+
+def _as_in_python(given: dict[str, Any]) -> dict[str, Any]:
+    """``process=on_off`` and ``packet_flits={1=0.8, 9=0.2}`` as the tables that they stand for."""
+    found = dict(given)
+    if isinstance(found.get("process"), str):
+        found["process"] = {"kind": found["process"]}
+    lengths = found.get("packet_flits")
+    if isinstance(lengths, dict):
+        if not all(flits.isdecimal() for flits in lengths):
+            raise ConfigError(
+                "--set packet_flits", lengths, "shares by length", "for example packet_flits={1=0.8, 9=0.2}"
+            )
+        found["packet_flits"] = [{"flits": int(flits), "share": share} for flits, share in lengths.items()]
+    return found
+
+
+def _make(what: str, given: dict[str, Any]) -> Workload:
     if what in ("uniform", "trace"):
         return make_workload(what, given)
     if what in patterns():

@@ -1,0 +1,132 @@
+"""Files of numbers, CSV tables and arrays of NumPy, read so that nothing is dropped or taken for what it is not."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from flitwork.errors import ConfigError
+
+_MEMORY_SHARE = 0.75
+_SHORT = 60
+
+Array = np.ndarray[Any, Any]
+
+
+def check_memory(file: Path, path: str, needed: int) -> None:
+    """Refuses a file that needs more memory than there is, before it is read; ``needed`` is in bytes."""
+    limit = _MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > limit:
+        expected = f"a file that can be read with {limit / 1e6:,.0f} MB"
+        raise ConfigError(f"{path}.file", file, expected, f"this one needs about {needed / 1e6:,.0f} MB")
+
+
+def read_csv(file: Path, path: str, expected: str, empty_hint: str, named: bool = False) -> pd.DataFrame:
+    """A table with commas between its columns; with ``named`` the first line has their names.
+
+    A cell is a number, empty (NaN), or the text that stands there: ``nan`` and ``NA`` are no numbers. Empty lines at
+    the end do not count. ``path`` is that of the table that names the file, ``expected`` what the file should hold.
+    """
+    try:
+        with warnings.catch_warnings():
+            # Pandas would drop what a line has beyond the columns.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = _read(file, header=0 if named else None, index_col=False if named else None)
+    except pd.errors.EmptyDataError:
+        raise ConfigError(f"{path}.file", file, expected, empty_hint) from None
+    except (OSError, ValueError, pd.errors.ParserWarning) as error:
+        because = str(error).strip().rpartition("C error: ")[2]
+        raise ConfigError(f"{path}.file", file, f"a table with commas between its columns ({because})") from None
+    while len(table) and table.iloc[-1].isna().all():
+        table = table.iloc[:-1]
+    texts = [name for name in table.columns if table[name].dtype.kind not in "iufb"]
+    if texts:
+        numbers = {name: _numbers_where_possible(table[name]) for name in texts}
+        table = pd.DataFrame({name: numbers.get(name, table[name]) for name in table.columns})
+    return table
+
+
+def header_of(file: Path, path: str, expected: str, empty_hint: str) -> list[str]:
+    """The names in the first line of a CSV file as they stand there, also where two are the same."""
+    try:
+        first = _read(file, header=None, nrows=1, dtype=str)
+    except pd.errors.EmptyDataError:
+        raise ConfigError(f"{path}.file", file, expected, empty_hint) from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}.file", file, f"{expected} ({error})") from None
+    return ["" if pd.isna(name) else str(name) for name in first.iloc[0]]
+
+
+def _read(file: Path, **options: Any) -> pd.DataFrame:
+    # Only an empty cell is nothing: pandas would also drop nan, NA, NULL and others.
+    found: pd.DataFrame = pd.read_csv(
+        file, skip_blank_lines=False, skipinitialspace=True, keep_default_na=False, na_values=[""], **options
+    )
+    return found
+
+
+def _numbers_where_possible(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Pandas leaves a whole column as text because of one cell: its numbers as numbers, that cell as it stands."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    return numbers.astype(object).where(numbers.notna(), column.astype(object))
+
+
+def first_wrong(column: Any) -> int | None:
+    """The first value of a column of any type that is no number; truth values, dates and text are none."""
+    array = np.asarray(column)
+    if array.dtype.kind in "iuf":
+        wrong = np.flatnonzero(array != array)
+        return int(wrong[0]) if len(wrong) else None
+    if array.dtype.kind != "O":
+        return 0 if len(array) else None
+    return next((row for row, value in enumerate(array) if not _is_number(value)), None)
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, (int, float, Decimal, np.integer, np.floating)) and not isinstance(value, bool)
+    return number and bool(value == value)
+
+
+def read_npy(file: Path, path: str, bytes_per_byte: int) -> Array:
+    """An array of NumPy; reading takes up to ``bytes_per_byte`` bytes for each byte of the file."""
+    check_memory(file, path, file.stat().st_size * bytes_per_byte)
+    try:
+        array = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError, MemoryError) as error:
+        because = str(error).splitlines()[0] if str(error) else "empty"
+        raise ConfigError(f"{path}.file", file, f"an array of NumPy ({because})", "numpy.save writes one") from None
+    if not isinstance(array, np.ndarray):
+        raise ConfigError(f"{path}.file", file, "an array of NumPy", "this is a collection of several")
+    return array
+
+
+def shown_cell(value: Any) -> str:
+    """A cell as an error shows it."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    return "nothing" if value is None or value is pd.NA or value != value else short(value)
+
+
+def short(value: Any) -> str:
+    """A value on one line, cut where it is long."""
+    text = " ".join((str(value) if np.isscalar(value) else repr(value)).split())
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 3]}..."
+
+
+def shape_of(array: Array) -> str:
+    """``3 x 4``."""
+    return " x ".join(map(str, array.shape))
+
+
+def names_once(names: Sequence[str], wanted: Sequence[str], path: str) -> None:
+    """Refuses names of columns of which a wanted one stands twice."""
+    for name in wanted:
+        if list(names).count(name) > 1:
+            raise ConfigError(path, f"column {name} twice", "each column once", "take one of the two out")
