@@ -9,6 +9,7 @@ python tools/validation_page.py --check    exit with 1 if the tables are not wha
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import shutil
 import sys
@@ -44,7 +45,7 @@ def summary(results: pd.DataFrame) -> str:
     """One row a curve."""
     points = compare.comparison(results)
     rows = []
-    for row in compare.saturation(points).to_dict("records"):
+    for row in compare.saturation(points, compare.ours(results)).to_dict("records"):
         same = (points[compare.CURVE] == [row[column] for column in compare.CURVE]).all(axis=1)
         judged = points[same & points["judged"]]
         equal = compare.waiting_at_equal_load(points[same & ~points["saturated"]])[judged.index]
@@ -58,8 +59,8 @@ def summary(results: pd.DataFrame) -> str:
                 percent(equal.mean()),
                 *(f"{row[f'throughput_{name}']:.4f}" for name in ("booksim", "ours")),
                 percent(row["beyond_percent"]),
-                *(f"{row[f'knee_{name}']:.4f}" for name in ("booksim", "ours")),
-                percent(row["knee_percent"]),
+                *(_knee(row[f"knee_{name}"]) for name in ("booksim", "ours")),
+                "-" if math.isnan(row["knee_percent"]) else percent(row["knee_percent"]),
             ]
         )
     head = ["curve", "latency: largest difference", "mean", "waiting: mean", "at equal load"]
@@ -71,6 +72,10 @@ def summary(results: pd.DataFrame) -> str:
         "ours",
     ]
     return table([*head, "difference"], rows)
+
+
+def _knee(load: float) -> str:
+    return "-" if math.isnan(load) else f"{load:.4f}"
 
 
 def points(results: pd.DataFrame) -> str:

@@ -14,6 +14,7 @@ from flitwork.experiment.columns import Columns, check_where
 from flitwork.experiment.study_file import Scalar
 from flitwork.statistics import half_width_95
 from flitwork.strict import Table, read_toml, validate
+from flitwork.studies.rows import rows
 
 Verdict = Literal["reproduced", "not reproduced", "differs", "not measured"]
 
@@ -166,14 +167,12 @@ def measured(measure: Measure, results: pd.DataFrame) -> tuple[float | None, flo
 
 
 def _statistic(measure: Measure, where: dict[str, Any], results: pd.DataFrame) -> tuple[float | None, float]:
-    rows = results[results["experiment"] == measure.experiment]
-    for name, wanted in where.items():
-        rows = rows[rows[name].isin(wanted if isinstance(wanted, list) else [wanted])]
-    column = rows[measure.column].astype(float).dropna()
+    part = rows(results, {"experiment": measure.experiment, **where})
+    column = part[measure.column].astype(float).dropna()
     if column.empty:
         return None, 0.0
     if measure.statistic in ("first", "last"):
         return float(column.iloc[0 if measure.statistic == "first" else -1]), 0.0
     value = float(getattr(column, measure.statistic)())
-    by_seed = column.groupby(rows.loc[column.index, "seed"]).mean()
+    by_seed = column.groupby(part.loc[column.index, "seed"]).mean()
     return value, half_width_95(by_seed) if measure.statistic == "mean" else 0.0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
-from flitwork.studies.booksim_2_validation.compare import CURVE, comparison, key, saturation
+from flitwork.studies.booksim_2_validation.compare import CURVE, comparison, key, ours, saturation
 from flitwork.studies.claims import Claim
 
 
@@ -18,9 +20,10 @@ def claims(results: pd.DataFrame) -> list[Claim]:
         for what in ("latency", "accepted"):
             agrees = bool(curve[f"{what}_agrees"].all())
             found.append(Claim(id=f"{name}.{what}", ours=agrees, note=_worst(curve, what)))
-    for row in saturation(points).to_dict("records"):
+    for row in saturation(points, ours(results)).to_dict("records"):
         found.append(Claim(id=f"{key(row)}.throughput", ours=abs(row["beyond_percent"])))
-        found.append(Claim(id=f"{key(row)}.knee", ours=abs(row["knee_percent"])))
+        if not math.isnan(row["knee_percent"]):
+            found.append(Claim(id=f"{key(row)}.knee", ours=abs(row["knee_percent"])))
     return found
 
 

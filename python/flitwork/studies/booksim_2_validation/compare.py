@@ -112,12 +112,18 @@ def without_contention(hops: pd.Series[float], flits: pd.Series[float]) -> pd.Se
     return 2 + 5 * (hops + 1) + flits - 1
 
 
-def saturation(points: pd.DataFrame) -> pd.DataFrame:
+def saturation(points: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
     """One row a curve: the accepted load under overload, and the load at which the latency is ``KNEE`` times its least.
 
     ``points`` is a :func:`comparison`; the highest load of each curve lies beyond saturation. ``beyond_percent`` is the
-    largest difference of the accepted load over all loads beyond saturation.
+    largest difference of the accepted load over all loads beyond saturation. ``lines`` is :func:`ours`: our knee comes
+    from all our loads. It is NaN for a simulator whose loads do not bracket it.
     """
+    theirs = _means(booksim().rename(columns=_BOOKSIM))
+    knees = {
+        whose: {values: knee(curve.reset_index()) for values, curve in means.groupby(CURVE)}
+        for whose, means in (("booksim", theirs), ("ours", lines))
+    }
     rows = []
     for values, curve in points.groupby(CURVE, sort=False):
         last = curve.iloc[-1]
@@ -125,7 +131,7 @@ def saturation(points: pd.DataFrame) -> pd.DataFrame:
         for whose in ("booksim", "ours"):
             row[f"throughput_{whose}"] = last[f"accepted_{whose}"]
             row[f"throughput_ci_{whose}"] = last[f"accepted_ci_{whose}"]
-            row[f"knee_{whose}"] = _knee(curve["offered_load"], curve[f"latency_{whose}"], curve["stable"])
+            row[f"knee_{whose}"] = knees[whose][values]
         for what in ("throughput", "knee"):
             row[f"{what}_percent"] = 100 * (row[f"{what}_ours"] / row[f"{what}_booksim"] - 1)
         beyond = curve.loc[curve["saturated"], "accepted_percent"]
@@ -145,11 +151,18 @@ def waiting_at_equal_load(curve: pd.DataFrame) -> pd.Series[float]:
     return percent
 
 
-def _knee(load: pd.Series[float], latency: pd.Series[float], stable: pd.Series[bool]) -> float:
+def knee(curve: pd.DataFrame) -> float:
     """Load at which the latency is ``KNEE`` times that of the lowest load; 1 / latency is linear between the points.
 
-    Towards a queue without end 1 / latency goes to 0 in proportion to the load that is left; a point that is not
-    stable is such a queue.
+    ``curve`` has one row an offered load. A point that is not stable has no latency: where the last stable
+    load does not reach the knee yet, it is NaN, because nothing but the place of the next load would tell where it is.
     """
-    rate = np.where(stable, 1 / latency, 0.0)
-    return float(np.interp(-rate[0] / KNEE, -rate, load))
+    curve = curve.sort_values("offered_load")
+    last = int(curve["stable"].cumprod().sum())
+    load, rate = curve["offered_load"].to_numpy(float)[:last], 1 / curve["latency"].to_numpy(float)[:last]
+    beyond = np.flatnonzero(rate <= rate[0] / KNEE) if last else np.array([], dtype=int)
+    if not beyond.size:
+        return float("nan")
+    i = int(beyond[0])
+    share = (rate[i - 1] - rate[0] / KNEE) / (rate[i - 1] - rate[i])
+    return float(load[i - 1] + share * (load[i] - load[i - 1]))

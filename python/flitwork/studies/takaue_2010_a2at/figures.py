@@ -123,24 +123,24 @@ def _figure_7(results: pd.DataFrame) -> Figure:
 
 def _sensitivity(results: pd.DataFrame) -> Figure:
     table = sensitivity(results)
-    names = [name for name, _, _ in SENSITIVITY]
+    hits = dict.fromkeys(table.index, 0)
     figure, ax = plt.subplots(figsize=(13, 0.42 * len(table) + 2.2))
     colours = {None: "#f2f2f2", True: "#9ecae9", False: "#ffbf86"}
-    for x, (name, paper, tolerance) in enumerate(SENSITIVITY):
+    for x, claim in enumerate(SENSITIVITY):
         for y, reading in enumerate(table.index):
-            value = float(table.loc[reading, name])
-            fits = None if paper is None else bool(abs(value - paper) <= tolerance + 1e-9)
+            value = float(table.loc[reading, claim.id])
+            fits = None if claim.paper is None else claim.model_copy(update={"ours": value}).holds
+            hits[reading] += fits is True
             ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colours[fits], edgecolor="white", linewidth=2))
             ax.text(x + 0.5, y + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=10,
                     fontweight="bold" if fits else "normal")  # fmt: skip
-    paper_row = [f"{name.replace(' ', chr(10), 1)}\n{'' if paper is None else f'paper {paper:.2f}'}"
-                 for name, paper, _ in SENSITIVITY]  # fmt: skip
-    ax.set_xlim(0, len(names))
+    paper_row = [f"{of.id.replace(' ', chr(10), 1)}\n{'' if of.paper is None else f'paper {of.paper:.2f}'}"
+                 for of in SENSITIVITY]  # fmt: skip
+    ax.set_xlim(0, len(SENSITIVITY))
     ax.set_ylim(len(table), 0)
-    ax.set_xticks(np.arange(len(names)) + 0.5, paper_row, fontsize=8, rotation=35, ha="left")
+    ax.set_xticks(np.arange(len(SENSITIVITY)) + 0.5, paper_row, fontsize=8, rotation=35, ha="left")
     ax.xaxis.tick_top()
-    hits = [sum(p is not None and abs(table.loc[r, n] - p) <= t + 1e-9 for n, p, t in SENSITIVITY) for r in table.index]
-    labels = [f"{reading}   ({hit})" for reading, hit in zip(table.index, hits, strict=True)]
+    labels = [f"{reading}   ({hits[reading]})" for reading in table.index]
     ax.set_yticks(np.arange(len(table)) + 0.5, labels, fontsize=10)
     ax.grid(False)
     ax.tick_params(length=0)

@@ -10,21 +10,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork.statistics import half_width_95
-from flitwork.studies.yokota_2010_unsteady.drawing import COLOURS, line, of_all_patterns, panels, rows_of, size
+from flitwork.studies.rows import rows as select
+from flitwork.studies.yokota_2010_unsteady.drawing import COLOURS, line, of_all_patterns, panels, size
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS, rows
 from flitwork.studies.yokota_2010_unsteady.windows import end, received
 
 
 def figure_4(results: pd.DataFrame) -> Figure:
     """Duration over the length of the burst."""
-    figure, found = panels(
-        f"Figure 4: duration of a burst, background of 0.2 Rc, {size(results, 'lengths')}",
-        "packets a terminal, l",
-        "duration [cycles]",
-    )
+    title = f"Figure 4: duration of a burst, background of 0.2 Rc, {size(results, 'lengths')}"
+    figure, found = panels(title, "packets a terminal, l", "duration [cycles]")
     of_all_patterns(figure, found, rows(results, "lengths"), "l", "completion_cycles")
-    for ax in found.values():
-        ax.set(xscale="log", yscale="log")
+    found["do"].set(xscale="log", yscale="log")
     return figure
 
 
@@ -41,7 +38,7 @@ def figure_5(results: pd.DataFrame, points: Path, scaled: bool) -> Figure:
     )
     for algorithm, ax in found.items():
         for i, length in enumerate(sorted(part["l"].unique())):
-            trials = received(rows_of(part, algorithm=algorithm, l=length), points)
+            trials = received(select(part, {"algorithm": algorithm, "l": length}), points)
             time = trials.middle / (end(trials, 0.995) if scaled else 1)
             ax.plot(time, trials.mean / trials.window, color=COLOURS[i], label=f"l = {length:.0f}", linewidth=1.3)
         if scaled:
@@ -55,11 +52,8 @@ def figure_5(results: pd.DataFrame, points: Path, scaled: bool) -> Figure:
 
 def figure_6(results: pd.DataFrame) -> Figure:
     """Performance over the rate at which the packets of a burst are created."""
-    figure, found = panels(
-        f"Figure 6: bursts at a limited rate, l = 10, no background, {size(results, 'limited')}",
-        "rate of creation r / Rc",
-        "1000 / duration [1/cycle]",
-    )
+    title = f"Figure 6: bursts at a limited rate, l = 10, no background, {size(results, 'limited')}"
+    figure, found = panels(title, "rate of creation r / Rc", "1000 / duration [1/cycle]")
     of_all_patterns(figure, found, rows(results, "limited"), "share", "performance")
     found["do"].set_ylim(bottom=0)
     return figure
@@ -74,7 +68,7 @@ def figure_7(results: pd.DataFrame, points: Path) -> Figure:
         f"mean of {part['seed'].nunique()} trials"
     )
     for ax, pattern in zip(axes.flat, ("transpose", "shuffle", "bit_rotation", "random_pairs"), strict=True):
-        series = [received(rows_of(part, algorithm=a, pattern=pattern), points) for a in ALGORITHMS]
+        series = [received(select(part, {"algorithm": a, "pattern": pattern}), points) for a in ALGORITHMS]
         for i, (algorithm, trials) in enumerate(zip(ALGORITHMS, series, strict=True)):
             ax.plot(trials.middle, trials.mean / trials.window, color=COLOURS[i], label=algorithm, linewidth=1.3)
         ax.set(title=PATTERNS[pattern], xlabel="time [cycles]", ylabel="packets received a cycle")
@@ -90,7 +84,7 @@ def figure_8(results: pd.DataFrame) -> Figure:
     figure, ax = plt.subplots(figsize=(10, 4.6))
     width = 0.8 / len(names)
     for i, algorithm in enumerate(names):
-        groups = rows_of(part, algorithm=algorithm).groupby("pattern")["completion_cycles"]
+        groups = select(part, {"algorithm": algorithm}).groupby("pattern")["completion_cycles"]
         mean, half = groups.mean().reindex(list(PATTERNS)), groups.apply(half_width_95).reindex(list(PATTERNS))
         at = np.arange(len(PATTERNS)) + (i - (len(names) - 1) / 2) * width
         ax.bar(at, mean, width, yerr=half, label=algorithm, color=COLOURS[i], error_kw={"elinewidth": 0.9})
@@ -111,7 +105,7 @@ def figure_10(results: pd.DataFrame) -> Figure:
     part = rows(results, "sizes")
     for ax, pattern, name in zip(axes, ("transpose", "bit_reverse"), "ab", strict=True):
         for i, algorithm in enumerate(ALGORITHMS):
-            of = rows_of(part, pattern=pattern, algorithm=algorithm)
+            of = select(part, {"pattern": pattern, "algorithm": algorithm})
             line(ax, of, "N", "completion_cycles", algorithm, i, linestyle="none")
             n, cycles = of["N"].to_numpy(float), of["completion_cycles"].to_numpy(float)
             ends = np.array([n.min(), n.max()])

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from flitwork.plot.style import COLOURS as _COLOURS
 from flitwork.plot.style import MARKERS as _MARKERS
 from flitwork.statistics import half_width_95
+from flitwork.studies.rows import rows as select
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS, rows
 
 COLOURS = (*_COLOURS, "#999999")
@@ -37,7 +38,7 @@ def of_all_patterns(figure: Figure, found: dict[str, Axes], part: pd.DataFrame, 
     """A line a pattern in each panel, and the legend below."""
     for algorithm, ax in found.items():
         for i, (pattern, short) in enumerate(PATTERNS.items()):
-            line(ax, rows_of(part, algorithm=algorithm, pattern=pattern), x, y, short, i)
+            line(ax, select(part, {"algorithm": algorithm, "pattern": pattern}), x, y, short, i)
     figure.legend(*found["do"].get_legend_handles_labels(), loc="outside lower center", ncols=8)
 
 
@@ -59,13 +60,6 @@ def line(ax: Axes, part: pd.DataFrame, x: str, y: str, label: str, look: int, li
         elinewidth=0.8,
         linestyle=linestyle,
     )
-
-
-def rows_of(part: pd.DataFrame, **where: str | float) -> pd.DataFrame:
-    """The rows in which the columns have these values."""
-    for name, value in where.items():
-        part = part[part[name] == value]
-    return part
 
 
 def size(results: pd.DataFrame, experiment: str) -> str:

@@ -14,6 +14,7 @@ import pandas as pd
 from flitwork import _core, indices
 from flitwork.bound import Bound
 from flitwork.spec import Torus, simulation, to_json
+from flitwork.studies.rows import rows as select
 from flitwork.workloads import traffic
 
 ALGORITHMS = ("do", "dp", "df", "cl")
@@ -37,10 +38,7 @@ BySeed = pd.DataFrame
 
 def rows(results: pd.DataFrame, experiment: str, **where: Any) -> pd.DataFrame:
     """The rows of one experiment in which the columns have these values."""
-    part = results[results["experiment"] == experiment]
-    for name, value in where.items():
-        part = part[part[name].isin(value if isinstance(value, (list, tuple)) else [value])]
-    return part
+    return select(results, {"experiment": experiment, **where})
 
 
 def by_seed(part: pd.DataFrame, column: str, *more: str) -> BySeed:
