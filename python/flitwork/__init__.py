@@ -11,6 +11,8 @@ A network and a workload are plain values; simulate them, bound them, sweep over
 
 from typing import TYPE_CHECKING, Any
 
+# First: it acts while the rest is loaded.
+from flitwork import interrupt as interrupt  # isort: skip
 from flitwork._core import __version__
 from flitwork.bound import Bound, bound
 from flitwork.burst import Burst, burst

@@ -68,6 +68,24 @@ def _flat(section: str) -> Iterator[tuple[str, Path]]:
                 yield key, (name, key)
 
 
+@lru_cache(maxsize=64)
+def choices(section: str, path: Path) -> tuple[str, ...]:
+    """The words that the field at ``path`` of ``network`` or ``run`` may be; none where it is not a word.
+
+    Those of a table with a ``kind`` are its kinds: ``routing`` and ``routing.kind`` have the same.
+    """
+    inside, field = tables(section), dict[str, Any]()
+    for name in path:
+        if name == "kind" and kinds(field):
+            break
+        field = inside[name]
+        inside = fields(field)
+    if "kind" in inside and not kinds(field):
+        field = inside["kind"]
+    words = (word.get("const") for word in _resolve(field).get("oneOf", ()))
+    return tuple(kinds(field)) or tuple(word for word in words if word)
+
+
 @lru_cache(maxsize=2)
 def flat_keywords(section: str) -> dict[str, Path]:
     """Every keyword of ``network`` or ``run`` that may be written flat, with its place in the nested specification.

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
+import numpy as np
 from typing_extensions import Unpack
 
 from flitwork import _core
-from flitwork.errors import ConfigError, unknown_key
+from flitwork.errors import ConfigError, did_you_mean, unknown_key
 from flitwork.numbers import located, with_numbers
-from flitwork.schema import flat_keywords
+from flitwork.schema import choices, flat_keywords
 from flitwork.workloads import Spec, Workload
 
 Allocator = str | Mapping[str, object]
@@ -24,7 +25,7 @@ class NetworkOptions(TypedDict, total=False):
 
     terminals_per_router: int
     ring2: Literal["double", "single"]
-    routing: str
+    routing: str | Mapping[str, Any]
     order: Sequence[int]
     tie: Literal["plus", "parity", "random", "split"]
     classes: Literal["entered", "crossed"]
@@ -86,8 +87,27 @@ def nest(section: str, options: Mapping[str, Any]) -> Spec:
         place = nested
         for table in tables:
             place = place.setdefault(table, {})
-        place[name] = {"kind": value} if key.endswith("_allocator") and isinstance(value, str) else value
+        _check_word(value, section, known[key])
+        if isinstance(value, Mapping) and name == "kind":
+            _merge(place, value, ".".join([section, *tables]))
+        else:
+            place[name] = {"kind": value} if key.endswith("_allocator") and isinstance(value, str) else value
     return nested
+
+
+def _check_word(value: Any, section: str, path: Sequence[str]) -> None:
+    known = choices(section, tuple(path))
+    if isinstance(value, str) and known and value not in known:
+        where = ".".join([section, *path])
+        raise ConfigError(where, f'"{value}"', f"one of {', '.join(known)}", did_you_mean(value, known))
+
+
+def _merge(place: Spec, table: Mapping[str, Any], path: str) -> None:
+    """``routing={"kind": ..., "tie": ...}`` beside flat options of the same table; each may be given once."""
+    for name, value in table.items():
+        if name in place:
+            raise ConfigError(f"{path}.{name}", repr(value), "it once", f"it is {place[name]!r} already")
+        place[name] = value
 
 
 @dataclass(frozen=True)
@@ -118,16 +138,26 @@ class Network:
 
 
 def make_network(topology: Mapping[str, Any], options: Mapping[str, Any]) -> Network:
-    """A network from its table ``topology`` and flat options; a misspelt option is an error here."""
+    """A network from its table ``topology`` and flat options; a misspelt option or word is an error here."""
+    _check_size(topology["size"])
     network = Network(topology, options)
     _ = network.spec
     return network
 
 
 def _size(size: tuple[int | Sequence[int], ...]) -> list[int]:
-    if len(size) == 1 and isinstance(size[0], Sequence):
+    if len(size) == 1 and isinstance(size[0], (Sequence, np.ndarray)) and not isinstance(size[0], str):
         return list(size[0])
     return list(size)  # type: ignore[arg-type]
+
+
+def _check_size(size: Sequence[Any]) -> None:
+    path, hint = "network.topology.size", "for example fw.Torus(8, 8)"
+    if not size:
+        raise ConfigError(path, "[]", "1 to 6 dimensions", hint)
+    for i, routers in enumerate(size):
+        if isinstance(routers, bool) or not isinstance(routers, (int, np.integer)):
+            raise ConfigError(f"{path}[{i}]", repr(routers), "a whole number of routers", hint)
 
 
 def Torus(*size: int | Sequence[int], **options: Unpack[NetworkOptions]) -> Network:

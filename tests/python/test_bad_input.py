@@ -38,7 +38,12 @@ CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     ("an object", lambda: fw.simulate(net(vcs=object()), A2AT), "network.router.vcs", "<object object", "a number, a string", ""),
     ("a zero size", lambda: fw.simulate(fw.Torus(4, 0), A2AT), "network.topology.size[1]", "0", "1 to 8192 routers", ""),
     ("a negative size", lambda: fw.simulate(fw.Torus(-4, 4), A2AT), "network.topology.size[0]", "-4", "a whole number, 0 to 4294967295", ""),
-    ("no size", lambda: fw.simulate(fw.Torus(), A2AT), "network.topology.size", "[]", "1 to 6", ""),
+    ("no size", lambda: fw.Torus(), "network.topology.size", "[]", "1 to 6", "fw.Torus(8, 8)"),
+    ("a text for a size", lambda: fw.Torus("4x4"), "network.topology.size[0]", "'4x4'", "a whole number of routers", "fw.Torus(8, 8)"),  # type: ignore[arg-type]
+    ("a fraction for a size", lambda: fw.Mesh(4, 2.5), "network.topology.size[1]", "2.5", "a whole number of routers", ""),  # type: ignore[arg-type]
+    ("a word misspelt", lambda: fw.Torus(4, 4, routing="duat"), "network.routing.kind", '"duat"', "dimension_order, duato", "did you mean `duato`?"),
+    ("an allocator misspelt", lambda: fw.Torus(4, 4, sw_allocator="islop"), "network.router.sw_allocator", '"islop"', "islip", "did you mean `islip`?"),
+    ("a table beside its field", lambda: fw.Torus(4, 4, tie="parity", routing={"kind": "dimension_order", "tie": "plus"}), "network.routing.tie", "'plus'", "it once", "'parity' already"),
     ("seven dimensions", lambda: fw.simulate(fw.Mesh([2] * 7), A2AT), "network.topology.size", "[2, 2, 2, 2, 2, 2, 2]", "1 to 6", ""),
     ("wrap too short", lambda: fw.simulate(fw.Grid((4, 4), wrap=[True]), A2AT), "network.topology.wrap", "[true]", "2 entries", ""),
     ("no controller", lambda: fw.simulate(net(controllers=0), A2AT), "network.terminal.controllers", "0", "1 to", ""),
@@ -97,6 +102,14 @@ def test_bad_input_is_explained(case: tuple[str, Callable[[], object], str, str,
     assert error.path == path
     assert error.value.startswith(value) and expected in error.expected and hint in error.hint, str(error)
     assert isinstance(error, ValueError) and error.path in str(error)
+
+
+def test_a_routing_may_be_a_table() -> None:
+    table = fw.Torus(4, 4, routing={"kind": "duato", "selection": "random"}, vcs=4, switching="virtual_cut_through")
+    size: Any = np.array([4, 4])
+    flat = fw.Torus(size, routing="duato", selection="random", vcs=4, switching="virtual_cut_through")
+    assert table.spec == flat.spec
+    assert table.replace(routing="dimension_order").spec["routing"] == {"kind": "dimension_order"}
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -4,12 +4,13 @@ import json
 import math
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import COMMAND, REPOSITORY, STUDY, Cli
+from conftest import COMMAND, REPOSITORY, STUDY, Cli, environment
 
 COMMANDS = ("run", "reproduce", "simulate", "plan", "bound", "check", "draw", "booksim", "list", "schema", "show")
 
@@ -55,6 +56,14 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("simulate", "a2at", "--size", "99999999999999999999x3"), 2, "at most 8192"),
         (("simulate", "a2at", "--size", "8193x3"), 2, "at most 8192"),
         (("simulate", "a2at", "--size", "4x4", "--wrap", "z"), 2, "x, y, 0, 1"),
+        (("simulate", "a2at", "--size", "4x4", "--wrap", "0,0"), 2, "each dimension once"),
+        (("simulate", "a2at", "--size", "4x4", "--wrap", "xx"), 2, "each dimension once"),
+        (("simulate", "a2at", "--size", "4x4", "--wrap", "x,0"), 2, "each dimension once"),
+        (("simulate", "uniform", "--load", "0.1", "--load", "0.2"), 2, "given twice"),
+        (("simulate", "a2at", "-s", "4x4", "--size", "5x5"), 2, "--size"),
+        (("simulate", "a2at", "-s", "4x4", "--size", "5x5"), 2, "given twice"),
+        (("run", "tiny.toml", "--jobs", "1", "-j2"), 2, "given twice"),
+        (("simulate", "a2at", "--set", "routing=duat"), 2, "did you mean `duato`?"),
         (("simulate", "a2at", "--mesh", "--wrap", "x"), 2, "in a mesh no dimension wraps"),
         (("simulate", "a2at", "--buffer", "16KB"), 2, "`--set buffer_flits=VALUE`"),
         (("simulate", "a2at", "--vcs", "4"), 2, "write --set vcs=VALUE"),
@@ -176,6 +185,35 @@ def test_a_reader_that_leaves_is_no_failure(tmp_path: Path) -> None:
     for args in ("list patterns", "check a2at --size 9x9 --all"):
         shell = f"{' '.join(COMMAND)} {args} | head -n 1; exit ${{PIPESTATUS[0]}}"
         assert subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
+INTERRUPTING = "import signal\nsignal.raise_signal(signal.SIGINT)\n"
+
+
+@pytest.mark.parametrize("as_module", [True, False])
+def test_ctrl_c_while_the_command_loads(cli: Cli, tmp_path: Path, as_module: bool) -> None:
+    (tmp_path / "numpy.py").write_text(INTERRUPTING)
+    if as_module:
+        done = cli("list", "patterns")
+    else:
+        # What pip writes as the console script.
+        (tmp_path / "bin").mkdir()
+        script = tmp_path / "bin" / "flitwork"
+        script.write_text("import sys\nsys.path.insert(0, '.')\nfrom flitwork.cli import main\nsys.exit(main())\n")
+        done = run_in(tmp_path, script)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_other_programs_keep_their_interrupts(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text(INTERRUPTING)
+    (tmp_path / "mine.py").write_text("import flitwork\n")
+    done = run_in(tmp_path, tmp_path / "mine.py")
+    assert done.returncode == -2 and "KeyboardInterrupt" in done.stderr
+
+
+def run_in(folder: Path, script: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(script)]
+    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
 
 
 def test_simulate_and_show(cli: Cli, tmp_path: Path) -> None:

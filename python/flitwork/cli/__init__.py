@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from flitwork import __version__
+from flitwork import __version__, interrupt
 from flitwork.cli import curve, inspect, one, studies, usage
 from flitwork.cli.booksim import booksim
 from flitwork.cli.output import INTERRUPTED, OK
@@ -41,15 +41,16 @@ def _flitwork(
 
 
 for _command in (studies.run, studies.reproduce, one.simulate, one.plan, one.bound, one.check, one.draw, curve.curve):
-    app.command()(_command)
-app.command()(booksim)
-app.command("list")(inspect.list_table)
-app.command("schema")(inspect.schema)
-app.command("show")(inspect.show)
+    app.command(cls=usage.Command)(_command)
+app.command(cls=usage.Command)(booksim)
+app.command("list", cls=usage.Command)(inspect.list_table)
+app.command("schema", cls=usage.Command)(inspect.schema)
+app.command("show", cls=usage.Command)(inspect.show)
 
 
 def main() -> None:
     """The entry point of the console script."""
+    interrupt.loaded()
     try:
         code = app(standalone_mode=False)
     except usage.UsageFault as fault:

@@ -17,13 +17,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from flitwork import interrupt
 from flitwork.errors import ConfigError, FlitworkError, ResultFileError, ScheduleError
 
 OK = 0
 CLAIM_FAILED = 1
 USAGE = 2
 SIMULATION_FAILED = 3
-INTERRUPTED = 130
+INTERRUPTED = interrupt.EXIT_CODE
 _PLAIN_WIDTH = 200
 
 P = ParamSpec("P")

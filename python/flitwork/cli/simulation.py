@@ -48,11 +48,14 @@ def topology(size: str, mesh: bool, wrap: str | None) -> dict[str, Any]:
 
 def _wrapped(text: str, dimensions: int) -> list[bool]:
     names = [*_DIMENSIONS[:dimensions], *map(str, range(dimensions))]
-    chosen = {name.strip() for name in (text.split(",") if "," in text else text.strip())}
-    if not chosen or not chosen <= set(names):
+    chosen = [name.strip() for name in (text.split(",") if "," in text else text.strip())]
+    if not chosen or not set(chosen) <= set(names):
         expected = f"some of the dimensions {', '.join(names)}"
         raise ConfigError("--wrap", f'"{text}"', expected, "for example --size 8x8x4 --wrap xy, or --wrap 0,1")
-    return [_DIMENSIONS[d : d + 1] in chosen or str(d) in chosen for d in range(dimensions)]
+    wrapped = [_DIMENSIONS.index(name) if name in _DIMENSIONS else int(name) for name in chosen]
+    if len(set(wrapped)) < len(wrapped):
+        raise ConfigError("--wrap", f'"{text}"', "each dimension once")
+    return [d in wrapped for d in range(dimensions)]
 
 
 def topology_name(table: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 from rich.markup import escape
+from typer.core import TyperCommand
 
 from flitwork.cli.output import USAGE, note
 from flitwork.errors import did_you_mean
@@ -16,6 +17,24 @@ from flitwork.schema import flat_keywords
 
 #: What the library behind the command line raises where a command cannot be understood.
 UsageFault: type[Exception] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+_Misused: type[Any] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")
+
+
+class Command(TyperCommand):
+    """A command that takes each option once, except those that may be repeated: typer would take the last of them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuses an option that stands twice, then reads the arguments as ever."""
+        if not ctx.resilient_parsing:
+            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            given = [one for one in order if not (getattr(one, "multiple", False) or getattr(one, "is_flag", False))]
+            twice = next((one for i, one in enumerate(given) if one in given[:i] and one.nargs == 1), None)
+            if twice:
+                message = f"{twice.opts[0]} is given twice: which of the two?"
+                raise _Misused(message, ctx=ctx)
+        return super().parse_args(ctx, args)
+
+
 _STUDY_COMMANDS = ("run", "reproduce")
 
 

@@ -1,0 +1,44 @@
+"""Ctrl-C while the command ``flitwork`` still loads: "interrupted" and exit code 130, as ever after, and no traceback.
+
+The package is loaded before any code of its command line can catch an interrupt, so it imports this module first. Only
+where the program is the command does it do anything; a program that imports flitwork keeps its own ways.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+EXIT_CODE = 130
+
+
+def _is_command() -> bool:
+    """Whether this is the console script, or ``python -m flitwork``, whose name is not known yet at this point."""
+    program = sys.argv[0] if sys.argv else ""
+    if program == "-m" and "-m" in sys.orig_argv:
+        return sys.orig_argv[sys.orig_argv.index("-m") + 1] == "flitwork"
+    return Path(program).stem == "flitwork"
+
+
+def _leave(*_: object) -> None:
+    os.write(2, b"interrupted\n")
+    # Nothing is open yet; an exception would have to pass through libraries that are half imported.
+    os._exit(EXIT_CODE)
+
+
+def loaded() -> None:
+    """From now on an interrupt is a ``KeyboardInterrupt`` again."""
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+if (
+    _is_command()
+    and threading.current_thread() is threading.main_thread()
+    # Elsewhere it is ignored, as in what a shell runs in the background, or somebody else's.
+    and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+):
+    signal.signal(signal.SIGINT, _leave)
