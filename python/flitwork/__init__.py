@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flitwork import interrupt as interrupt  # isort: skip
 from flitwork._core import __version__
 from flitwork.bound import Bound, bound
-from flitwork.burst import Burst, burst
+from flitwork.burst import Burst, BurstError, burst
 from flitwork.curve import Curve, curve
 from flitwork.errors import (
     ConfigError,
@@ -51,6 +51,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Bound",
     "Burst",
+    "BurstError",
     "Check",
     "ConfigError",
     "Curve",

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 
 from flitwork.errors import ConfigError
-from flitwork.experiment import Point, Watcher, run_points
-from flitwork.files import write_atomically
-from flitwork.spec import Network, RunOptions, nest, simulation
+from flitwork.experiment import Failure, Point, SweepError, Watcher, run_options, run_points
+from flitwork.result import Result
+from flitwork.spec import Network, RunOptions, simulation
 from flitwork.statistics import half_width_95
-from flitwork.workloads import PacketFlits, Workload, burst_workload, uniform
+from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, uniform
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,8 +44,10 @@ class Burst:
     def points(self) -> pd.DataFrame:
         """One row for each number of packets and rate: the duration over the trials and its lower bound [cycles].
 
-        ``mean_ci_half_width_cycles`` is half the 95 % confidence interval of the mean, ``performance`` is 1000 over
-        the mean duration, as Yokota, Ootsu and Baba define it [1/1000 cycles].
+        ``mean_ci_half_width_cycles`` is half the 95 % confidence interval of the mean (of a single trial it is not
+        known: NaN, as the standard deviation), ``performance`` is 1000 over the mean duration, as Yokota, Ootsu and
+        Baba define it [1/1000 cycles], ``bound_cycles`` the mean of the bounds: where a seed draws the destinations, it
+        draws the bound with them.
         """
         found = self.table.groupby([PACKETS, RATE], sort=True)
         return pd.DataFrame([{PACKETS: key[0], RATE: key[1], **_duration(rows)} for key, rows in found])
@@ -53,18 +55,25 @@ class Burst:
     def plot(self, **compared: Burst) -> Figure:
         """Duration over the packets of a terminal (or the rate), and packets received over time; others beside it."""
         from flitwork.plot.bursts import bursts
+        from flitwork.plot.style import together
 
-        shown = {self.name or "burst": self, **compared}
+        shown = together(self.name or "burst", self, compared)
         return bursts({name: (one.points, one.deliveries) for name, one in shown.items()})
 
     def save(self, folder: str | Path) -> list[Path]:
         """``trials.csv``, ``points.csv``, ``deliveries.csv`` and the figure as PNG and SVG in ``folder``."""
-        from flitwork.plot.style import save
+        from flitwork.plot.style import save_with_tables
 
-        folder = Path(folder)
         tables = {"trials": self.table, "points": self.points, "deliveries": self.deliveries}
-        written = [_write(table, folder / f"{name}.csv") for name, table in tables.items()]
-        return [*written, *save(self.plot(), folder, "burst")]
+        return save_with_tables(self.plot(), "burst", tables, Path(folder))
+
+
+class BurstError(SweepError):
+    """Some trials failed: ``failures`` has them, ``burst`` (and ``table``) the others; ``None`` if none is left."""
+
+    def __init__(self, message: str, failures: list[Failure], burst: Burst | None, results: list[Result]) -> None:
+        super().__init__(message, failures, burst.table if burst else pd.DataFrame(), results)
+        self.burst = burst
 
 
 def burst(
@@ -99,13 +108,12 @@ def burst(
     Trials differ by their seed, ``first_seed`` and the numbers that follow: where nothing is drawn (a fixed pattern,
     all packets at once, no background, no random tie) all trials are the same. ``delivery_window_cycles`` records what
     is received over time; ``run`` has all other options of a run. ``out``, ``jobs``, ``engine`` and ``scheduler`` are
-    those of :func:`flitwork.sweep`.
+    those of :func:`flitwork.sweep`. Where trials fail, a :class:`flitwork.BurstError` after all the others have run has
+    these as its ``burst``.
     """
     beside = _background(background_load, background, packet_flits)
     seeds = _seeds(trials, first_seed)
-    options: RunOptions = {"delivery_window_cycles": delivery_window_cycles, **(run or {})}
-    if warmup_cycles is not None:
-        options["warmup_cycles"] = warmup_cycles
+    options = _options(run, warmup_cycles=warmup_cycles, delivery_window_cycles=delivery_window_cycles or None)
     points = []
     for length, limit in itertools.product(_listed("packets", packets), _listed("rate", rate)):
         workload = burst_workload(
@@ -113,12 +121,46 @@ def burst(
         )
         params = {PACKETS: length, RATE: limit}
         for seed in seeds:
-            spec = simulation(network, workload, {**nest("run", options), "seed": seed}, beside)
+            spec = simulation(network, workload, {**options, "seed": seed}, beside)
             points.append(Point("burst", "burst", params, seed, spec))
-    done = run_points(points, out=out, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher)
-    table = done.table.rename(columns={"completion_cycles": "duration_cycles"})
-    recorded = [result.deliveries for result in done.results]
-    return Burst(table, _mean_deliveries(table, recorded), pattern)
+    try:
+        done = run_points(points, out=out, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher)
+    except SweepError as error:
+        left = _added_up(error.table, error.results, pattern) if error.results else None
+        raise BurstError(str(error), error.failures, left, error.results) from None
+    return _added_up(done.table, done.results, pattern)
+
+
+def _added_up(table: pd.DataFrame, results: Sequence[Result], pattern: str) -> Burst:
+    table = table.rename(columns={"completion_cycles": "duration_cycles"})
+    return Burst(table, _mean_deliveries(table, [_received(result) for result in results]), pattern)
+
+
+def _options(run: RunOptions | None, **given: int | None) -> Spec:
+    """The table ``run``; what has an argument of its own may not stand in ``run``, too."""
+    options: dict[str, Any] = dict(run or {})
+    for name, value in given.items():
+        if value is not None and name in options:
+            raise ConfigError(f"run.{name}", options[name], f"nothing beside {name}={value}", "take one of the two out")
+        if value is not None:
+            options[name] = value
+    return run_options(cast(RunOptions, options), "first_seed={}")
+
+
+def _received(result: Result) -> pd.DataFrame:
+    """What a trial received in each window.
+
+    The end of a trial cuts its last window off. Nothing more of the burst would have come, but more of the background:
+    how much that window would have had of it is not known.
+    """
+    table = result.deliveries
+    window = result.spec["run"]["record"]["delivery_window_cycles"]
+    background = [name for name in table.columns if name.startswith("background_")]
+    if not len(table) or not background or (result.completion_cycles + 1) % window == 0:
+        return table
+    table = table.astype(dict.fromkeys(background, float))
+    table.loc[table.index[-1], background] = math.nan
+    return table
 
 
 def _duration(rows: pd.DataFrame) -> dict[str, Any]:
@@ -128,21 +170,22 @@ def _duration(rows: pd.DataFrame) -> dict[str, Any]:
         "trials": len(rows),
         "mean_duration_cycles": duration.mean(),
         "mean_ci_half_width_cycles": half_width_95(duration),
-        "std_duration_cycles": duration.std() if len(rows) > 1 else 0.0,
+        "std_duration_cycles": duration.std(),
         "min_duration_cycles": duration.min(),
         "p5_duration_cycles": low,
         "p50_duration_cycles": median,
         "p95_duration_cycles": high,
         "max_duration_cycles": duration.max(),
         "performance": 1000 / duration.mean() if duration.mean() else math.inf,
-        "bound_cycles": rows["bound_cycles"].iloc[0],
+        "bound_cycles": rows["bound_cycles"].mean(),
     }
 
 
 def _mean_deliveries(table: pd.DataFrame, recorded: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The mean over the trials of what was received in each window, with the half width of its interval.
 
-    After its end a trial receives nothing more of the burst; of the background nothing is known any more.
+    After its end a trial receives nothing more of the burst; of the background nothing is known any more. Means are
+    over the trials of which something is known: NaN where there is none.
     """
     keys = list(zip(table[PACKETS], table[RATE], strict=True))
     groups: dict[Any, list[pd.DataFrame]] = {key: [] for key in keys}
@@ -161,8 +204,9 @@ def _mean_of(key: tuple[int, float], ones: Sequence[pd.DataFrame]) -> pd.DataFra
             np.pad(one[name].to_numpy(float), (0, len(longest) - len(one)), constant_values=filler) for one in ones
         ]
         values = np.stack(columns, axis=1)
-        table[f"mean_{name}"] = np.nanmean(values, axis=1)
-        table[f"mean_{name}_ci_half_width"] = [half_width_95(row[~np.isnan(row)]) for row in values]
+        known = [row[~np.isnan(row)] for row in values]
+        table[f"mean_{name}"] = [row.mean() if len(row) else math.nan for row in known]
+        table[f"mean_{name}_ci_half_width"] = [half_width_95(row) for row in known]
     return table
 
 
@@ -192,7 +236,3 @@ def _listed(name: str, values: Any) -> list[Any]:
     if len(set(found)) < len(found):
         raise ConfigError(name, values, "each value once")
     return found
-
-
-def _write(table: pd.DataFrame, path: Path) -> Path:
-    return write_atomically(path, lambda file: file.write(table.to_csv(index=False).encode()))

@@ -18,7 +18,6 @@ from flitwork import indices
 from flitwork.bound import Bound, plan
 from flitwork.errors import ConfigError
 from flitwork.experiment import Watcher, sweep
-from flitwork.files import write_atomically
 from flitwork.indices import Estimate
 from flitwork.schema import fields, kinds, schema
 from flitwork.spec import Network, RunOptions
@@ -133,8 +132,11 @@ class Curve:
         """One row an index: value, half width of its 95 % interval over the seeds, unit, and what limits it."""
         rows = [_index_row(*row) for row in self._named()]
         low, high = self.saturation
-        note = "no load is saturated" if math.isinf(high) else f"between {low:g} and {high:g}"
-        rows.append(("saturation_load", (low + high) / 2, (high - low) / 2, "flits/cycle/terminal", note))
+        found, note = (low + high) / 2, f"between {low:g} and {high:g}"
+        if math.isinf(high):
+            found, note = math.nan, "no load is saturated"
+        # What is known of it is that it lies between two loads, which is no confidence interval.
+        rows.append(("saturation_load", found, math.nan, "flits/cycle/terminal", note))
         return pd.DataFrame(rows, columns=["index", "value", "ci_half_width", "unit", "note"])
 
     def _named(self) -> list[tuple[str, str, Any]]:
@@ -150,18 +152,17 @@ class Curve:
     def plot(self, **compared: Curve) -> Figure:
         """Latency and accepted load over offered load; other curves by name beside this one."""
         from flitwork.plot.load_curves import load_curves
+        from flitwork.plot.style import together
 
-        curves = {self.name or "curve": self, **compared}
+        curves = together(self.name or "curve", self, compared)
         return load_curves({name: (one.points, one.saturation) for name, one in curves.items()}, self.capacity)
 
     def save(self, folder: str | Path) -> list[Path]:
         """``runs.csv``, ``points.csv``, ``indices.csv`` and the figure as PNG and SVG in ``folder``."""
-        from flitwork.plot.style import save
+        from flitwork.plot.style import save_with_tables
 
-        folder = Path(folder)
         tables = {"runs": self.table, "points": self.points, "indices": self.indices}
-        written = [_write(table, folder / f"{name}.csv") for name, table in tables.items()]
-        return [*written, *save(self.plot(), folder, "curve")]
+        return save_with_tables(self.plot(), "curve", tables, Path(folder))
 
 
 def curve(
@@ -278,7 +279,3 @@ def _index_row(name: str, unit: str, find: Any) -> tuple[str, float, float, str,
     except ConfigError as error:
         return name, math.nan, math.nan, unit, f"not known: {error.path} = {error.value}, expected {error.expected}"
     return name, estimate.mean, estimate.half_width, unit, note
-
-
-def _write(table: pd.DataFrame, path: Path) -> Path:
-    return write_atomically(path, lambda file: file.write(table.to_csv(index=False).encode()))

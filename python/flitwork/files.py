@@ -9,9 +9,12 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from flitwork.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _ABANDONED_SECONDS = 24 * 3600
 
@@ -39,6 +42,11 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> Path:
         _forget(temporary)
         raise
     return path
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> Path:
+    """A table as CSV, without the index."""
+    return write_atomically(path, lambda file: file.write(table.to_csv(index=False).encode()))
 
 
 def _forget(temporary: Path) -> None:

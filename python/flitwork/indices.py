@@ -134,8 +134,7 @@ def over_seeds(values: Iterable[float]) -> Estimate:
     found = tuple(float(value) for value in values)
     if not found:
         raise ConfigError("values", "nothing", "one number for each seed, at least one")
-    half_width = half_width_95(np.array(found)) if len(found) > 1 else math.nan
-    return Estimate(float(np.mean(found)), half_width, found)
+    return Estimate(float(np.mean(found)), half_width_95(np.array(found)), found)
 
 
 def _curve(load: Values, values: Values, name: str, infinite: bool = False) -> tuple[Array, Array]:

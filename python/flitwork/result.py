@@ -125,6 +125,11 @@ class Result:
         return self.warmup_cycles if self.closed_loop else 0
 
     @property
+    def end_cycle(self) -> int:
+        """Cycle in which the run ended, counted from its start as :attr:`packets` and windows of links are."""
+        return self.start_cycle + self.completion_cycles
+
+    @property
     def measurement_cycles(self) -> int:
         """Open loop: cycles of the measurement; closed loop: from t = 0 to completion."""
         return int(self.values["measurement_cycles"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from flitwork import _core
 from flitwork.experiment.jobs import estimated_work
-from flitwork.spec import simulation, to_json
+from flitwork.spec import RunOptions, simulation, to_json
 
 NET = fw.Torus(4, 4, vcs=4)
 
@@ -36,7 +36,7 @@ def test_a_row_a_trial_and_a_point_a_length(found: fw.Burst) -> None:
     trials = found.table[found.table["packets_per_terminal"] == 8]["duration_cycles"]
     assert points[8]["trials"] == 5 and trials.nunique() > 1
     assert points[8]["mean_duration_cycles"] == trials.mean()
-    assert points[8]["mean_ci_half_width_cycles"] == pytest.approx(2.78 * trials.std() / np.sqrt(5))
+    assert points[8]["mean_ci_half_width_cycles"] == pytest.approx(2.776445 * trials.std() / np.sqrt(5))
     assert points[8]["performance"] == 1000 / trials.mean()
     assert points[1]["mean_duration_cycles"] < points[8]["mean_duration_cycles"]
 
@@ -62,7 +62,82 @@ def test_deliveries_are_means_over_the_trials(found: fw.Burst) -> None:
     assert (table["start_cycle"].diff().dropna() == 20).all()
     longest = found.table[found.table["packets_per_terminal"] == 8]["duration_cycles"].max()
     assert len(table) == longest // 20 + 1
-    assert table["mean_background_packets"].notna().all() and table["mean_background_packets"].max() > 0
+    assert table["start_cycle"].dtype.kind == "i"
+
+
+def test_a_window_that_the_end_cuts_off_does_not_count_for_the_background() -> None:
+    found = fw.burst(
+        fw.Torus(4, 4, vcs=4),
+        "random_pairs",
+        packets=4,
+        packet_flits=8,
+        trials=30,
+        background_load=0.3,
+        warmup_cycles=300,
+        delivery_window_cycles=50,
+    )
+    received = found.deliveries["mean_background_flits"]
+    lengths = found.table["duration_cycles"]
+    windows = len(received)
+    assert windows == lengths.max() // 50 + 1
+    whole = [int(((lengths + 1) // 50 > i).sum()) for i in range(windows)]
+    assert whole[0] == 30 and whole[-1] == 0
+    # In a window that is over in every trial, it is what the trials received; the last is over in none.
+    single = [
+        fw.simulate(
+            fw.Torus(4, 4, vcs=4),
+            fw.burst_workload("random_pairs", packets=4, packet_flits=8),
+            background=fw.uniform(offered_load=0.3, packet_flits=8),
+            seed=seed,
+            warmup_cycles=300,
+            delivery_window_cycles=50,
+        ).deliveries["background_flits"]
+        for seed in range(1, 31)
+    ]
+    assert np.isnan(received.iloc[-1])
+    for i in range(windows - 1):
+        counted = [one[i] for one, length in zip(single, lengths, strict=True) if (length + 1) // 50 > i]
+        assert len(counted) == whole[i]
+        assert received[i] == pytest.approx(np.mean(counted)) if counted else np.isnan(received[i])
+    # What is received of the burst is all there, in cut off windows, too.
+    assert found.deliveries["mean_flits"].sum() == pytest.approx(16 * 4 * 8)
+
+
+def test_of_a_single_trial_the_spread_is_not_known() -> None:
+    one = fw.burst(NET, "random_pairs", packets=[2, 4], trials=1, delivery_window_cycles=10)
+    for name in ("mean_ci_half_width_cycles", "std_duration_cycles"):
+        assert one.points[name].isna().all()
+    assert one.deliveries["mean_packets_ci_half_width"].isna().all() and one.deliveries["mean_packets"].notna().all()
+    assert len(one.plot().axes) == 2
+
+
+def test_the_bound_is_the_mean_where_seeds_draw_it() -> None:
+    drawn = fw.burst(NET, "random_selection", packets=10, packet_flits=8, trials=6)
+    assert drawn.table["bound_cycles"].nunique() > 1
+    assert drawn.points["bound_cycles"].iloc[0] == drawn.table["bound_cycles"].mean()
+
+
+def test_what_is_left_of_failed_trials_is_kept() -> None:
+    whole = fw.burst(NET, "random_selection", packets=10, packet_flits=8, trials=6)
+    limit = int(whole.table["duration_cycles"].sort_values().iloc[3]) + 1
+    with pytest.raises(fw.BurstError, match=r"of 6 points failed") as caught:
+        run: RunOptions = {"max_cycles": limit}
+        fw.burst(NET, "random_selection", packets=10, packet_flits=8, trials=6, delivery_window_cycles=10, run=run)
+    left = caught.value.burst
+    assert left is not None and 0 < len(left.table) < 6 and len(left.table) + len(caught.value.failures) == 6
+    assert caught.value.table is left.table and left.table["duration_cycles"].max() <= limit
+    assert left.points["trials"].iloc[0] == len(left.table) and len(left.deliveries)
+    with pytest.raises(fw.BurstError) as caught:
+        fw.burst(NET, "random_selection", packets=10, packet_flits=8, trials=2, run={"max_cycles": 20})
+    assert caught.value.burst is None and len(caught.value.failures) == 2
+
+
+def test_a_burst_is_drawn_beside_others_of_other_names(found: fw.Burst) -> None:
+    with pytest.raises(fw.ConfigError, match=r"plot\.shuffle = given.*shuffle_2"):
+        found.plot(shuffle=found)
+    with pytest.raises(fw.ConfigError, match="a Burst to draw"):
+        found.plot(other=found.table)  # type: ignore[arg-type]
+    assert len(found.plot(again=found).axes[0].get_legend_handles_labels()[1]) == 3  # with the lower bound
 
 
 def test_without_chance_all_trials_are_one() -> None:
@@ -101,12 +176,19 @@ def test_what_is_stored_is_not_run_again(tmp_path: Path) -> None:
         ({"packets": 2, "background_load": -0.1}, "background.offered_load"),
         ({"packets": 2, "background_load": 0.1, "background": fw.uniform(offered_load=0.1)}, "background_load"),
         ({"packets": 2, "parameters": {"hot": 1}}, "workload.pattern.hot"),
+        ({"packets": 2, "run": {"seed": 7}}, "run.seed"),
+        ({"packets": 2, "run": {"warmup_cycles": 3}, "warmup_cycles": 3}, "run.warmup_cycles"),
+        (
+            {"packets": 2, "run": {"delivery_window_cycles": 3}, "delivery_window_cycles": 9},
+            "run.delivery_window_cycles",
+        ),
     ],
 )
 def test_bad_bursts_are_named(options: dict[str, object], path: str) -> None:
     with pytest.raises(fw.ConfigError) as caught:
         fw.burst(NET, "shuffle", **options)  # type: ignore[arg-type]
-    assert caught.value.path.endswith(path) or path in str(caught.value)
+    # A field of the specification stands behind the point that it belongs to.
+    assert caught.value.path.rpartition(": ")[2] == path
 
 
 def test_work_of_a_burst_counts_its_background_and_its_rate() -> None:

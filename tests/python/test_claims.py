@@ -44,7 +44,7 @@ RESULTS = pd.DataFrame(
 
 def test_measures() -> None:
     value, ci = measured(Measure(experiment="e", column="cycles", where={"kind": "a"}), RESULTS)
-    assert value == 12 and ci == pytest.approx(12.71 * 2)
+    assert value == 12 and ci == pytest.approx(12.706205 * 2)
     assert measured(Measure(experiment="e", column="cycles", where={"kind": "a"}, per={"kind": "b"}), RESULTS)[0] == 2
     assert measured(Measure(experiment="e", column="cycles", statistic="max"), RESULTS) == (14.0, 0.0)
     assert measured(Measure(experiment="g", column="cycles", where={"kind": "a"}), RESULTS) == (None, 0.0)

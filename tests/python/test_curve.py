@@ -41,7 +41,7 @@ def test_points_are_means_over_seeds_with_intervals(curve: fw.Curve) -> None:
     runs = curve.table[curve.table[LOAD] == first[LOAD]]
     latency = runs["packet_latency_mean_cycles"]
     assert first["packet_latency_mean_cycles"] == pytest.approx(latency.mean())
-    assert first["packet_latency_ci_half_width_cycles"] == pytest.approx(4.30 * latency.std() / math.sqrt(3))
+    assert first["packet_latency_ci_half_width_cycles"] == pytest.approx(4.302653 * latency.std() / math.sqrt(3))
     saturated = curve.points[curve.points["status"] == "saturated"]
     assert saturated["packet_latency_mean_cycles"].isna().all()
     assert (saturated["accepted_load_flits_per_cycle"] < saturated[LOAD]).all()
@@ -60,6 +60,8 @@ def test_the_indices_agree_with_the_curve(curve: fw.Curve) -> None:
     assert 0 < curve.npm.mean < 0.5 / curve.points["packet_latency_mean_cycles"].min()
     table = curve.indices.set_index("index")
     assert table.loc["critical_load", "value"] == curve.critical_load.mean
+    assert table.loc["saturation_load", "value"] == (low + high) / 2
+    assert table["ci_half_width"].isna()["saturation_load"]  # a bracket is no confidence interval
     assert set(table["unit"]) == {"flits/cycle/terminal", "(flits/cycle/terminal)^2/cycle"}
 
 
@@ -74,6 +76,8 @@ def test_a_curve_is_saved_with_its_figure(curve: fw.Curve, tmp_path: Path) -> No
     written = curve.save(tmp_path)
     assert [path.name for path in written] == ["runs.csv", "points.csv", "indices.csv", "curve.png", "curve.svg"]
     assert len(pd.read_csv(tmp_path / "points.csv")) == len(curve.points)
+    with pytest.raises(fw.ConfigError, match="nothing else in the figure"):
+        curve.plot(uniform=curve)
     left, right = curve.plot(other=curve).axes
     assert "cycles" in left.get_ylabel() and "flits/cycle/terminal" in right.get_ylabel()
     assert left.get_ylim()[1] <= 6.0 * curve.points["packet_latency_mean_cycles"].min() + 1e-9
@@ -85,6 +89,7 @@ def test_own_loads_and_a_fixed_window() -> None:
     assert found.saturation == (0.3, math.inf)
     note = found.indices.set_index("index")["note"]
     assert "steps of at most 0.05" in note["critical_load"] and note["saturation_load"] == "no load is saturated"
+    assert found.indices.set_index("index")["value"].isna()["saturation_load"]
     # One seed: the interval is that of the run.
     run = found.table.iloc[0]["packet_latency_ci_half_width_cycles"]
     assert found.points.iloc[0]["packet_latency_ci_half_width_cycles"] == run
@@ -107,6 +112,7 @@ def test_a_curve_that_is_saturated_from_the_start_looks_below() -> None:
         ({"loads": [5.0]}, "offered_load"),
         ({"steady": {"relative_ci": 0}}, r"run\.steady\.relative_ci"),
         ({"engine": "cloud"}, "engine"),
+        ({"seeds": [1], "seed": 7}, r"run\.seed = 7.*seeds=\[7\]"),
         ({"steady": {}, "warmup_cycles": 5}, r"run\.warmup_cycles"),
     ],
 )
@@ -147,6 +153,7 @@ def test_the_command_draws_a_curve(cli: Cli, tmp_path: Path) -> None:
         (["uniform", "--set", "offered_load=0.1"], "--loads"),
         (["uniform", "--resolution", "2"], "resolution"),
         (["uniform", "--seeds", "0"], "--seeds"),
+        (["uniform", "--set", "seed=5", "--seeds", "1"], "--seeds instead"),
     ],
 )
 def test_the_command_explains_what_is_wrong(cli: Cli, arguments: list[str], message: str) -> None:

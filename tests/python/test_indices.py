@@ -110,8 +110,8 @@ def test_the_capacity_agrees_with_the_bound_of_the_channels() -> None:
 
 def test_an_interval_over_seeds() -> None:
     found = over_seeds([1.0, 2.0, 3.0])
-    # t = 4.30 for two degrees of freedom, standard deviation 1.
-    assert found.mean == 2.0 and found.half_width == pytest.approx(4.30 / math.sqrt(3))
+    # t = 4.3027 for two degrees of freedom, standard deviation 1.
+    assert found.mean == 2.0 and found.half_width == pytest.approx(4.302653 / math.sqrt(3))
     assert math.isnan(over_seeds([5.0]).half_width) and str(over_seeds([5.0])) == "5"
 
 

@@ -59,3 +59,34 @@ def test_what_cannot_be_drawn_is_named() -> None:
         fw.plot.phases(fw.Mesh(2, 2, 2, 2), fw.all_to_all())
     with pytest.raises(fw.ConfigError, match="link_window_cycles"):
         fw.plot.link_heatmap(fw.simulate(fw.Mesh(3, 3), fw.all_to_all()))
+
+
+@pytest.fixture(scope="module")
+def beside() -> fw.Result:
+    """A burst that starts after 1000 cycles of background."""
+    return fw.simulate(
+        fw.Torus(4, 4, vcs=4),
+        fw.burst_workload("shuffle", packets=8, packet_flits=8),
+        background=fw.uniform(offered_load=0.6, packet_flits=8),
+        warmup_cycles=1000,
+        link_window_cycles=100,
+        packets=True,
+    )
+
+
+def test_channels_beside_a_background_are_drawn_from_the_start_of_the_run(beside: fw.Result) -> None:
+    assert beside.start_cycle == 1000 and beside.end_cycle == 1000 + beside.completion_cycles
+    figure = fw.plot.link_heatmap(beside)
+    assert figure.axes[0].get_xlim() == (-1000, beside.completion_cycles)
+    rows = [np.asarray(ax.collections[0].get_array()) for ax in figure.axes[1:5]]
+    # A channel carries at most 1 flit a cycle, also in the last window, which is short.
+    assert 0.5 < max(row.max() for row in rows) <= 1.0
+    assert beside.completion_cycles % 100 and rows[0].shape == (16, -(-beside.end_cycle // 100))
+
+
+def test_the_time_line_begins_at_t_0_and_leaves_the_background_out(beside: fw.Result) -> None:
+    axes = fw.plot.timeline(beside).axes[0]
+    bars = axes.collections[0].get_segments()  # type: ignore[attr-defined]
+    assert len(bars) == beside.row["packets"] == 8 * 14  # two terminals are fixed points of the shuffle
+    assert min(bar[:, 0].min() for bar in bars) == 0
+    assert max(bar[:, 0].max() for bar in bars) == axes.get_xlim()[1] == beside.completion_cycles

@@ -165,6 +165,9 @@ def test_failures_in_python(tmp_path: Path) -> None:
     with pytest.raises(fw.SweepError, match=r"1 of 2 points failed.*\n.*flits=100") as caught:
         fw.sweep(point, flits=[1, 100], run={"max_cycles": 40})
     assert list(caught.value.table["flits"]) == [1] and len(caught.value.failures) == 1
+    assert [result.digest for result in caught.value.results] == list(caught.value.table["digest"])
+    with pytest.raises(fw.ConfigError, match=r"run\.seed = 9: expected no seed here; write seeds=\[9\]"):
+        fw.sweep(point, flits=[1], run={"seed": 9})  # type: ignore[arg-type]
 
 
 def test_an_unwritable_folder_is_named_before_anything_runs(study: Path, tmp_path: Path, cli: Cli) -> None:

@@ -108,8 +108,10 @@ def _check(pattern: str, settings: list[str]) -> None:
     if pattern == "trace" or pattern in (row["name"] for row in components()["algorithms"]):
         hint = "flitwork list patterns names them"
         raise ConfigError("PATTERN", pattern, "a traffic pattern, which has a load", hint)
-    if any(text.partition("=")[0].strip() == "offered_load" for text in settings):
-        raise ConfigError("--set offered_load", "given", "--loads instead: a curve has many loads")
+    given = {text.partition("=")[0].strip() for text in settings}
+    for key, instead in (("offered_load", "--loads instead: a curve has many loads"), ("seed", "--seeds instead")):
+        if key in given:
+            raise ConfigError(f"--set {key}", "given", instead)
 
 
 def _loads(text: str | None) -> list[float] | None:

@@ -12,7 +12,7 @@ from flitwork.experiment.points import Point, expand, known_columns
 from flitwork.experiment.store import Store
 from flitwork.experiment.study import StudyRun, plan_study, run_study
 from flitwork.experiment.study_file import StudyFile, load_study, parse_study
-from flitwork.experiment.sweep import SweepError, run_points, sweep
+from flitwork.experiment.sweep import SweepError, run_options, run_points, sweep
 
 __all__ = [
     "RESULT_COLUMNS",
@@ -34,6 +34,7 @@ __all__ = [
     "parse_study",
     "plan_points",
     "plan_study",
+    "run_options",
     "run_points",
     "run_study",
     "sweep",

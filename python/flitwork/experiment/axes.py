@@ -76,8 +76,8 @@ def _flatten(axes: Mapping[str, Any], path: str) -> list[tuple[str, list[Any]]]:
         check_name(name, path)
         if "." in name and name.split(".")[0] not in SECTIONS:
             raise unknown_key(path, name.split(".")[0], SECTIONS, "tables")
-        if name == "run.seed":
-            raise ConfigError(f"{path}.run.seed", value, "no seed here", f"write seeds = {value} in the experiment")
+        for one in value:
+            check_no_seed(name, one, path)
         flat[name] = value
     return list(flat.items())
 
@@ -95,6 +95,13 @@ def check_name(name: str, path: str) -> None:
     if name in RESERVED:
         expected = "a name that no column of the results has"
         raise ConfigError(f"{path}.{name}", f'"{name}"', expected, f"call it {name}_ or my_{name}")
+
+
+def check_no_seed(name: str, value: Any, path: str) -> None:
+    """The field ``name`` is not set to a value that has the seed in it: every point has one of ``seeds``."""
+    for field, seed in _leaves({name: value}):
+        if field == "run.seed":
+            raise ConfigError(f"{path}.run.seed", seed, "no seed here", f"write seeds = [{seed}] in the experiment")
 
 
 def check_seeds(seeds: Sequence[Any], path: str) -> None:

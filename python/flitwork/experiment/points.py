@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.errors import unknown_key
-from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_seeds, check_used
+from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_no_seed, check_seeds, check_used
 from flitwork.experiment.columns import Columns, check_plots, columns_of
 from flitwork.experiment.expression import fill, names_in, placeholders
 from flitwork.experiment.study_file import Experiment, StudyFile
@@ -79,8 +79,10 @@ def _points(study: StudyFile, experiment: Experiment, path: str, quick: bool) ->
     check_seeds(seeds, where)
     spec = copy.deepcopy(study.base)
     _check_sections(spec, "base")
+    check_no_seed("run", spec.get("run"), "base")
     for change, place in changes:
         for key, value in change.items():
+            check_no_seed(key, value, place)
             _put(spec, key, value, place)
     axes = axes_of(experiment, path, quick)
     _check_used(spec, axes, experiment)

@@ -23,16 +23,17 @@ from flitwork.experiment.table import tidy
 from flitwork.files import writable_folder
 from flitwork.result import Result
 from flitwork.spec import Network, RunOptions, nest, simulation
-from flitwork.workloads import Workload
+from flitwork.workloads import Spec, Workload
 
 
 class SweepError(SimulationError):
-    """Some points of a sweep failed: ``failures`` has them, ``table`` the others."""
+    """Some points of a sweep failed: ``failures`` has them, ``table`` the others, ``results`` a result for each row."""
 
-    def __init__(self, message: str, failures: list[Failure], table: pd.DataFrame) -> None:
+    def __init__(self, message: str, failures: list[Failure], table: pd.DataFrame, results: list[Result]) -> None:
         super().__init__(message)
         self.failures = failures
         self.table = table
+        self.results = results
 
 
 def sweep(
@@ -58,12 +59,13 @@ def sweep(
     """
     values = {name: _axis(name, axis) for name, axis in axes.items()}
     seeds = _seeds(seeds)
+    options = run_options(run, "seeds=[{}]")
     points = []
     for combination in itertools.product(*values.values()):
         params = dict(zip(values, combination, strict=True))
         network, workload, background = _simulated(simulate(**params), params)
         for seed in seeds:
-            spec = simulation(network, workload, {**nest("run", run or {}), "seed": seed}, background)
+            spec = simulation(network, workload, {**options, "seed": seed}, background)
             points.append(Point("sweep", "sweep", params, seed, spec))
     return run_points(points, out=out, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher).table
 
@@ -91,9 +93,18 @@ def run_points(
     store = Store(writable_folder(Path(out), "out")) if out else None
     done = execute(plans, store, runs_on, watcher)
     table = tidy(plans, done.results).drop(columns="experiment", errors="ignore")
+    results = [done.results[plan.hash] for plan in plans if plan.hash in done.results for _ in plan.points]
     if done.failures:
-        raise SweepError(explained(done.failures, plans), done.failures, table)
-    return Runs(table, [done.results[plan.hash] for plan in plans for _ in plan.points])
+        raise SweepError(explained(done.failures, plans), done.failures, table, results)
+    return Runs(table, results)
+
+
+def run_options(run: RunOptions | None, instead: str) -> Spec:
+    """The options of a run as the table ``run``; not the seed, in whose place ``instead`` (with a ``{}``) is given."""
+    options = nest("run", run or {})
+    if "seed" in options:
+        raise ConfigError("run.seed", options["seed"], "no seed here", f"write {instead.format(options['seed'])}")
+    return options
 
 
 def _axis(name: str, values: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from flitwork.experiment.expression import evaluate
 from flitwork.experiment.jobs import Failure, Job
 from flitwork.experiment.points import Point
 from flitwork.experiment.study_file import StudyFile
-from flitwork.files import write_atomically
+from flitwork.files import write_atomically, write_csv
 from flitwork.result import Result
 
 
@@ -67,7 +67,7 @@ def save_table(table: pd.DataFrame, folder: Path) -> list[Path]:
     arrow = pa.Table.from_pandas(mixed, preserve_index=False)
     return [
         write_atomically(folder / "results.parquet", lambda file: pq.write_table(arrow, file, compression="zstd")),
-        write_atomically(folder / "results.csv", lambda file: file.write(mixed.to_csv(index=False).encode())),
+        write_csv(mixed, folder / "results.csv"),
     ]
 
 
@@ -89,5 +89,4 @@ def save_failures(failures: Sequence[Failure], folder: Path) -> list[Path]:
         for failure in failures
         for point in failure.job.points
     ]
-    text = pd.DataFrame(rows).to_csv(index=False)
-    return [write_atomically(path, lambda file: file.write(text.encode()))]
+    return [write_csv(pd.DataFrame(rows), path)]

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.study_file import Plot, StudyFile
 from flitwork.plot.style import COLOURS, MARKERS, save, style
-from flitwork.statistics import half_width_95
+from flitwork.statistics import error_bars
 
 
 def draw_plots(study: StudyFile, table: pd.DataFrame, folder: Path) -> list[Path]:
@@ -80,14 +80,14 @@ def _line(ax: Axes, rows: pd.DataFrame, plot: Plot, key: Sequence[Any], index: i
     if rows.empty:
         return
     grouped = rows.groupby(plot.x, sort=not isinstance(rows[plot.x].iloc[0], str))[plot.y]
-    mean, error = grouped.mean(), grouped.apply(half_width_95)
+    mean = grouped.mean()
     look: dict[str, Any] = {
         "color": COLOURS[index % len(COLOURS)],
         "marker": MARKERS[index % len(MARKERS)],
         "linestyle": ("-", "--", ":")[index // len(COLOURS) % 3],
         "label": ", ".join(map(str, key)) or None,
     }
-    ax.errorbar(list(mean.index), mean.to_numpy(), yerr=error.to_numpy() if error.any() else None, capsize=3, **look)
+    ax.errorbar(list(mean.index), mean.to_numpy(), yerr=error_bars(grouped), capsize=3, **look)
 
 
 def _dress(ax: Axes, plot: Plot) -> None:

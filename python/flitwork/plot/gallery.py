@@ -19,7 +19,7 @@ def gallery(spec: Spec, folder: Path, windows: int = 60) -> list[Path]:
     """Simulates ``spec`` and draws it: phases (of a schedule), channels over time, the time-line of the terminals."""
     writable_folder(folder)
     plain = plan_of(spec)
-    cycles = run_plan(plain).completion_cycles
+    cycles = run_plan(plain).end_cycle
     recorded = copy.deepcopy(spec)
     record = recorded.setdefault("run", {}).setdefault("record", {})
     record.update(packets=True, link_window_cycles=max(1, -(-cycles // windows)))

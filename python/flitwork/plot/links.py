@@ -27,14 +27,17 @@ def _utilisation(result: Result) -> np.ndarray[Any, Any]:
         hint = "simulate with link_window_cycles=500, for example"
         raise ConfigError("run.record.link_window_cycles", 0, "windows to draw", hint)
     lengths = np.full(len(windows), float(result.link_window_cycles))
-    rest = result.completion_cycles - result.link_window_cycles * (len(windows) - 1)
+    rest = result.end_cycle - result.link_window_cycles * (len(windows) - 1)
     lengths[-1] = min(max(rest, 1), result.link_window_cycles)
     busy: np.ndarray[Any, Any] = windows / lengths[:, None, None]
     return busy
 
 
 def link_heatmap(result: Result) -> Figure:
-    """Every channel over time: a row a channel, grouped by link class, coloured by its utilisation."""
+    """Every channel over time: a row a channel, grouped by link class, coloured by its utilisation.
+
+    Time counts from t = 0; where a background runs before that, from a negative number on.
+    """
     busy = _utilisation(result)
     exists = result.channels
     with style():
@@ -47,8 +50,7 @@ def link_heatmap(result: Result) -> Figure:
             squeeze=False,
             height_ratios=[1.1, *([1] * len(ports))],
         )
-        end = result.completion_cycles
-        edges = np.minimum(np.arange(len(busy) + 1) * result.link_window_cycles, end)
+        edges = np.minimum(np.arange(len(busy) + 1) * result.link_window_cycles, result.end_cycle) - result.start_cycle
         mean_ax = axes[0, 0]
         for port in ports:
             name = link_class(port // 2, 1 if port % 2 == 0 else -1)
@@ -62,7 +64,7 @@ def link_heatmap(result: Result) -> Figure:
             ax.grid(False)
             ax.set_ylabel(f"{link_class(port // 2, 1 if port % 2 == 0 else -1)}\n[router]")
         axes[-1, 0].set_xlabel("time [cycles]")
-        axes[-1, 0].set_xlim(0, end)
+        axes[-1, 0].set_xlim(-result.start_cycle, result.completion_cycles)
         figure.colorbar(image, ax=axes[1:], pad=0.01, shrink=0.9).set_label(_LABEL)
         figure.suptitle(f"Utilisation of the channels: {_title(result)}")
     return figure
@@ -76,7 +78,7 @@ def link_snapshot(result: Result, window: int | None = None) -> Figure:
         figure, ax = plt.subplots(figsize=_page(place.extent))
         lines = draw_channels(ax, place, loads, 1.0, place.line_width(0.8 * figure.get_figwidth()))
         figure.colorbar(lines, ax=ax, shrink=0.8, pad=0.02).set_label(_LABEL)
-        whole = "whole run" if result.closed_loop else "measurement"
+        whole = ("from t = 0 on" if result.start_cycle else "whole run") if result.closed_loop else "measurement"
         when = whole if window is None else f"window {window}"
         ax.set_title(f"{_title(result)}\n{when}{'; ' + place.undrawn if place.undrawn else ''}", fontsize=10)
     return figure
@@ -98,7 +100,8 @@ def link_animation(result: Result, path: str | Path, frames_per_second: int = 8,
 
         def draw(i: int) -> tuple[Any, ...]:
             start = i * join * result.link_window_cycles
-            stop = min(start + join * result.link_window_cycles, result.completion_cycles)
+            stop = min(start + join * result.link_window_cycles, result.end_cycle)
+            start, stop = start - result.start_cycle, stop - result.start_cycle
             colour_channels(lines, place, frames[i])
             title.set_text(f"{_title(result)}\ncycles {start:,} to {stop:,}")
             return lines, title

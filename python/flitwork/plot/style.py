@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib
 
-from flitwork.files import write_atomically
+from flitwork.errors import ConfigError
+from flitwork.files import write_atomically, write_csv
 
 matplotlib.use("Agg", force=False)
 
 import matplotlib.pyplot as plt
 from cycler import cycler
 from matplotlib.figure import Figure
+from pandas import DataFrame
+
+T = TypeVar("T")
 
 #: Okabe and Ito's palette without yellow, which is too pale for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -65,3 +69,20 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
         ]
     plt.close(figure)
     return paths
+
+
+def save_with_tables(figure: Figure, name: str, tables: Mapping[str, DataFrame], folder: Path) -> list[Path]:
+    """Each of ``tables`` as CSV and the figure ``name`` in ``folder``."""
+    written = [write_csv(table, folder / f"{title}.csv") for title, table in tables.items()]
+    return [*written, *save(figure, folder, name)]
+
+
+def together(name: str, own: T, compared: Mapping[str, T]) -> dict[str, T]:
+    """What is drawn in one figure, by the name in the legend: ``own`` first, then what it is compared with."""
+    for other, value in compared.items():
+        if other == name:
+            hint = f"this one is called {name} already; write {name}_2=..., for example"
+            raise ConfigError(f"plot.{other}", "given", "a name that nothing else in the figure has", hint)
+        if not isinstance(value, type(own)):
+            raise ConfigError(f"plot.{other}", repr(value), f"a {type(own).__name__} to draw beside this one")
+    return {name: own, **compared}

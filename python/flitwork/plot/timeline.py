@@ -18,18 +18,18 @@ def timeline(result: Result, terminals: list[int] | None = None) -> Figure:
     """One row a terminal (and controller), one bar a packet from the time its controller took it to its arrival.
 
     The colour is the number of the message in its sender's order: ranks that keep in step show vertical bands. By
-    default all terminals up to 64, otherwise 64 spread evenly.
+    default all terminals up to 64, otherwise 64 spread evenly. Time counts from t = 0; a background is not shown.
     """
     packets = result.packets
     if packets.empty:
         raise ConfigError("run.record.packets", "false", "packets to draw", "simulate with packets=True")
     total = int(result.plan["derived"]["terminals"])
     shown = terminals or sorted({round(i * (total - 1) / (_MAX_TERMINALS - 1)) for i in range(_MAX_TERMINALS)})
-    rows = packets[packets["src"].isin(shown)].dropna(subset=["arrived_cycle"])
+    rows = packets[packets["src"].isin(shown) & ~packets["background"].astype(bool)].dropna(subset=["arrived_cycle"])
     controllers = int(packets["controller"].max()) + 1
     row_of = {terminal: i for i, terminal in enumerate(t for t in shown if t < total)}
     y = rows["src"].map(row_of).to_numpy() + (rows["controller"].to_numpy() + 0.5) / controllers - 0.5
-    start, stop = (rows[name].to_numpy(dtype=float) for name in ("created_cycle", "arrived_cycle"))
+    start, stop = (rows[f"{what}_cycle"].to_numpy(dtype=float) - result.start_cycle for what in ("created", "arrived"))
     with style():
         figure, ax = plt.subplots(figsize=(9.0, min(9.0, 2.0 + 0.14 * len(row_of) * max(1, controllers / 2))))
         height = figure.get_figheight() * 72 * 0.8 / max(len(row_of) * controllers, 1)

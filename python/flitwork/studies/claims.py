@@ -175,4 +175,5 @@ def _statistic(measure: Measure, where: dict[str, Any], results: pd.DataFrame) -
         return float(column.iloc[0 if measure.statistic == "first" else -1]), 0.0
     value = float(getattr(column, measure.statistic)())
     by_seed = column.groupby(part.loc[column.index, "seed"]).mean()
-    return value, half_width_95(by_seed) if measure.statistic == "mean" else 0.0
+    repeated = measure.statistic == "mean" and len(by_seed) > 1
+    return value, half_width_95(by_seed) if repeated else 0.0

@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 
 from flitwork.plot.style import COLOURS, MARKERS, save, style
 from flitwork.result import Result
-from flitwork.statistics import half_width_95
+from flitwork.statistics import error_bars
 from flitwork.studies.takaue_2010_a2at.measures import SENSITIVITY, by_buffer, over_n, rows, sensitivity
 
 _NAMES = {"a2at": "A2AT", "a2and": "A2AND", "mesh": "Mesh", "torus": "Torus"}
@@ -246,8 +246,7 @@ def _ties(results: pd.DataFrame) -> Figure:
     part = rows(results, "ties")
     for i, tie in enumerate(part["tie"].drop_duplicates()):
         grouped = part[part["tie"] == tie].groupby("N")["time_of_bisection"]
-        error = grouped.apply(half_width_95).to_numpy()
-        ax.errorbar(list(grouped.mean().index), grouped.mean().to_numpy(), yerr=error if error.any() else None,
+        ax.errorbar(list(grouped.mean().index), grouped.mean().to_numpy(), yerr=error_bars(grouped),
                     color=COLOURS[i], marker=MARKERS[i], capsize=3, label=tie)  # fmt: skip
     ax.axhline(1, color="0.35", linewidth=1)
     _sizes(ax, results, "ties")
