@@ -59,6 +59,14 @@ def test_a_claim_for_the_full_study_waits() -> None:
     assert judged([claim], [], RESULTS, quick=False)[0].ours == 9
 
 
+def test_the_smaller_version_has_its_own_expectation() -> None:
+    claim = Claim(id="c", paper=12.0, quick_expected="not reproduced", measure=Measure(experiment="e", column="cycles"))
+    assert judged([claim], [], RESULTS, quick=False)[0].fails
+    assert not judged([claim], [], RESULTS, quick=True)[0].fails
+    better = claim.model_copy(update={"expected": "not reproduced", "quick_expected": "reproduced"})
+    assert judged([better], [], RESULTS, quick=True)[0].fails
+
+
 def test_no_number_is_no_measurement() -> None:
     claim = Claim(id="c", paper=12.0)
     (found,) = judged([claim], [Claim(id="c", ours=float("nan"))], RESULTS, quick=False)

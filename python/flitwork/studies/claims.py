@@ -16,6 +16,7 @@ from flitwork.statistics import half_width_95
 from flitwork.strict import Table, read_toml, validate
 from flitwork.studies.rows import rows
 
+Expected = Literal["reproduced", "not reproduced", "differs"]
 Verdict = Literal["reproduced", "not reproduced", "differs", "not measured"]
 
 _NEEDS_FULL = "needs the full study"
@@ -37,7 +38,8 @@ class Claim(Table):
     ``paper`` is its number (or nothing, for a claim that is true or false), ``tolerance`` how far ours may be away:
     absolute, or a share of the paper's value with ``relative = true``. ``relation`` says how to compare. ``expected``
     is the verdict that this version of flitwork stands for: if it says ``reproduced`` and the claim fails, the command
-    fails. ``because`` is the reason where ours is known to differ.
+    fails; ``quick_expected`` is that of the smaller version, where it is another one. ``because`` is the reason where
+    ours is known to differ.
     """
 
     id: str
@@ -48,7 +50,8 @@ class Claim(Table):
     tolerance: float = 0.0
     relative: bool = False
     relation: Literal["equal", "at_least", "at_most"] = "equal"
-    expected: Literal["reproduced", "not reproduced", "differs"] = "reproduced"
+    expected: Expected = "reproduced"
+    quick_expected: Expected | None = None
     because: str = ""
     quick: bool = True
     measure: Measure | None = None
@@ -136,6 +139,8 @@ def judged(declared: Sequence[Claim], computed: Iterable[Claim], results: pd.Dat
         if quick and not claim.quick:
             claims.append(claim.model_copy(update={"note": _NEEDS_FULL}))
             continue
+        if quick and claim.quick_expected:
+            claim = claim.model_copy(update={"expected": claim.quick_expected})
         found = _with_ours(claim, ours.get(claim.id), results)
         waits = quick and found.verdict == "not measured" and not found.note
         claims.append(found.model_copy(update={"note": _NEEDS_FULL}) if waits else found)

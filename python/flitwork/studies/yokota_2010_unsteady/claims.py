@@ -8,12 +8,19 @@ import numpy as np
 import pandas as pd
 
 from flitwork.studies.claims import Claim
-from flitwork.studies.yokota_2010_unsteady import measures, windows
-from flitwork.studies.yokota_2010_unsteady.measures import ADAPTIVE, ALGORITHMS, PATTERNS, by_seed, over_seeds, rows
-from flitwork.studies.yokota_2010_unsteady.quarter import slowest_quarter
+from flitwork.studies.yokota_2010_unsteady import measures, prediction, windows
+from flitwork.studies.yokota_2010_unsteady.measures import (
+    ADAPTIVE,
+    ALGORITHMS,
+    LINEAR_FROM,
+    PATTERNS,
+    by_seed,
+    over_seeds,
+    rows,
+)
+from flitwork.studies.yokota_2010_unsteady.prediction import claim
 from flitwork.studies.yokota_2010_unsteady.windows import Trials
 
-_LINEAR_FROM = 10
 #: Lengths of the bursts whose shapes are compared (figure 5).
 _LENGTHS = (10, 50, 100)
 #: Patterns in which the algorithms deliver alike over time, and in which they do not (figure 7).
@@ -28,7 +35,8 @@ def claims(results: pd.DataFrame) -> list[Claim]:
         *_steady(results),
         *_lengths(results),
         *_patterns(results),
-        *_prediction(results),
+        *_limited(results),
+        *prediction.claims(results),
         *_sizes(results),
     ]
 
@@ -46,22 +54,11 @@ def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
         for algorithm in ALGORITHMS
     ]
     return [
-        _claim("F5.scaling", windows.over_trials(_worst_shape, *by_length.values())),
-        *(
-            _claim(f"F5.dip-{a}", windows.over_trials(_smallest_dip, by_length[a, 50], by_length[a, 100]))
-            for a in ("dp", "df")
-        ),
-        _claim("F7.patterns", windows.over_trials(_different_over_alike, *by_pattern)),
-        _quarter(results, points),
+        claim("F5.scaling", windows.over_trials(_worst_shape, *by_length.values())),
+        *(_second_peak(by_length, algorithm) for algorithm in ("dp", "df")),
+        claim("F7.patterns", windows.over_trials(_different_over_alike, *by_pattern)),
+        prediction.quarter(results, points),
     ]
-
-
-def _quarter(results: pd.DataFrame, points: Path) -> Claim:
-    """Our index against rc: which of the two predicts the bursts better?"""
-    duration = by_seed(rows(results, "bursts"), "completion_cycles")
-    ours, rc = slowest_quarter(results, points), measures.steady(results, measures.critical)
-    predicts = [over_seeds(lambda a, b: measures.correlation(a, 1000 / b), index, duration) for index in (ours, rc)]
-    return _claim("index.quarter", predicts[0]).model_copy(update={"paper": predicts[1][0]})
 
 
 def _worst_shape(*series: Trials) -> float:
@@ -73,8 +70,11 @@ def _worst_shape(*series: Trials) -> float:
     )
 
 
-def _smallest_dip(*series: Trials) -> float:
-    return min(windows.dip(one) for one in series)
+def _second_peak(series: dict[tuple[str, int], Trials], algorithm: str) -> Claim:
+    """Against dimension order, for which the paper shows none, in both of the longer bursts."""
+    found = {n: windows.has_second_peak(series[algorithm, n], series["do", n]) for n in _LENGTHS[1:]}
+    note = "; ".join(f"l = {n}: {text}" for n, (_, text) in found.items())
+    return Claim(id=f"F5.dip-{algorithm}", ours=all(there for there, _ in found.values()), note=note)
 
 
 def _different_over_alike(*series: Trials) -> float:
@@ -93,7 +93,7 @@ def _bounds(results: pd.DataFrame) -> list[Claim]:
             continue
         ours, ci = over_seeds(lambda mean, at=(pattern, "do"): mean[at], rc)
         limit = float(np.mean([measures.bound(n, pattern, int(seed)) for seed in rc.columns]))
-        found.append(Claim(id=f"F2.bound-{short}", ours=ours, ci=ci, paper=limit))
+        found.append(claim(f"F2.bound-{short}", (ours, ci)).model_copy(update={"paper": limit}))
     return found
 
 
@@ -102,13 +102,9 @@ def _steady(results: pd.DataFrame) -> list[Claim]:
     rc = measures.steady(results, measures.critical)
     fallen = {a: over_seeds(lambda mean, a=a: mean.xs(a, level="algorithm").min(), kept) for a in ("dp", "df", "cl")}
     return [
-        Claim(id="F2.collapse", ours=fallen["df"][0], ci=fallen["df"][1]),
-        Claim(
-            id="F2.collapse-others",
-            ours=min(fallen["dp"][0], fallen["cl"][0]),
-            ci=max(fallen["dp"][1], fallen["cl"][1]),
-        ),
-        _claim("F3.tendency", over_seeds(_same_tendency, rc, npm)),
+        claim("F2.collapse", fallen["df"]),
+        claim("F2.collapse-others", min(fallen["dp"], fallen["cl"])),
+        claim("F3.tendency", over_seeds(_same_tendency, rc, npm)),
     ]
 
 
@@ -124,85 +120,44 @@ def _same_tendency(rc: pd.Series[float], npm: pd.Series[float]) -> float:
 def _lengths(results: pd.DataFrame) -> list[Claim]:
     beside = by_seed(rows(results, "lengths"), "completion_cycles", "l")
     alone = by_seed(rows(results, "alone"), "completion_cycles", "l")
-    found = [_claim("F4.linear", over_seeds(lambda mean: float(_exponents(mean).median()), beside))]
+    found = [claim("F4.linear", over_seeds(lambda mean: float(_exponents(mean).median()), beside))]
     for pattern in ("shuffle", "bit_rotation"):
-        ratio = over_seeds(lambda mean, p=pattern: _slope_over_adaptive(mean[p]), beside)
-        found.append(_claim(f"F4.slope-{PATTERNS[pattern]}", ratio))
-    found.append(_claim("F4.background", over_seeds(_background_varies, beside, alone)))
+        ratio = over_seeds(lambda mean, p=pattern: measures.slope_over_adaptive(mean[p]), beside)
+        found.append(claim(f"F4.slope-{PATTERNS[pattern]}", ratio))
+    found.append(claim("F4.background", over_seeds(_background_varies, beside, alone)))
     return found
 
 
 def _exponents(durations: pd.Series[float]) -> pd.Series[float]:
     """The exponent with which durations grow from l = 10 to the longest burst, for each pattern and algorithm."""
     last = durations.index.get_level_values("l").max()
-    growth = durations.xs(last, level="l") / durations.xs(_LINEAR_FROM, level="l")
-    return pd.Series(np.log(growth.to_numpy()) / np.log(last / _LINEAR_FROM), growth.index)
-
-
-def _slope_over_adaptive(durations: pd.Series[float]) -> float:
-    """Cycles that each further packet takes by dimension order, over the mean of the adaptive algorithms."""
-    last = durations.index.get_level_values("l").max()
-    slope = durations.xs(last, level="l") - durations.xs(_LINEAR_FROM, level="l")
-    return float(slope["do"] / slope[list(ADAPTIVE)].mean())
+    growth = durations.xs(last, level="l") / durations.xs(LINEAR_FROM, level="l")
+    return pd.Series(np.log(growth.to_numpy()) / np.log(last / LINEAR_FROM), growth.index)
 
 
 def _background_varies(beside: pd.Series[float], alone: pd.Series[float]) -> float:
     """How much the factor by which a background slows bursts varies with l >= 10: largest over smallest (median)."""
     factor = (beside / alone).dropna()
-    factor = factor[factor.index.get_level_values("l") >= _LINEAR_FROM]
+    factor = factor[factor.index.get_level_values("l") >= LINEAR_FROM]
     groups = factor.groupby(level=["pattern", "algorithm"])
     return float((groups.max() / groups.min()).median())
 
 
 def _patterns(results: pd.DataFrame) -> list[Claim]:
     duration = by_seed(rows(results, "bursts"), "completion_cycles")
-    rc = measures.steady(results, measures.critical)
     found = []
     for pattern in ("bit_reverse", "bit_rotation"):
-        ratio = over_seeds(lambda mean, p=pattern: mean[p]["do"] / mean[p][list(ADAPTIVE)].mean(), duration)
-        found.append(_claim(f"F8.{PATTERNS[pattern]}", ratio))
+        ratio = over_seeds(lambda mean, p=pattern: measures.order_over_adaptive(mean[p]), duration)
+        found.append(claim(f"F8.{PATTERNS[pattern]}", ratio))
     for pattern in ("transpose", "random_pairs", "random_selection"):
-        spread = over_seeds(lambda mean, p=pattern: _largest_over_smallest(mean[p][list(ALGORITHMS)]), duration)
-        found.append(_claim(f"F8.little-{PATTERNS[pattern]}", spread))
-    return [*found, _claim("F8.ranking", over_seeds(_ranked_otherwise, rc, duration))]
+        spread = over_seeds(lambda mean, p=pattern: measures.largest_over_smallest(mean[p][list(ALGORITHMS)]), duration)
+        found.append(claim(f"F8.little-{PATTERNS[pattern]}", spread))
+    return found
 
 
-def _largest_over_smallest(values: pd.Series[float]) -> float:
-    return float(values.max() / values.min())
-
-
-def _ranked_otherwise(rc: pd.Series[float], duration: pd.Series[float]) -> float:
-    """Patterns in which the order of the algorithms by critical load is not that by duration, as a share of all."""
-    names = list(ALGORITHMS)
-    differ = [
-        list(rc[p][names].sort_values(ascending=False).index) != list(duration[p][names].sort_values().index)
-        for p in rc.index.unique("pattern")
-    ]
-    return float(np.mean(differ))
-
-
-def _prediction(results: pd.DataFrame) -> list[Claim]:
-    """Does the steady state predict the burst?"""
-    rc = measures.steady(results, measures.critical)
-    slowest, fairest = measures.steady(results, measures.slowest), measures.steady(results, measures.fairest)
+def _limited(results: pd.DataFrame) -> list[Claim]:
     limited = by_seed(rows(results, "limited"), "completion_cycles", "share")
-    duration = by_seed(rows(results, "bursts"), "completion_cycles")
-    alone = by_seed(rows(results, "alone", l=_LINEAR_FROM), "completion_cycles")
-    kept = over_seeds(lambda mean: _kept_in_bursts(mean, "df"), limited)
-    by_rc = over_seeds(lambda a, b: measures.correlation(a, 1000 / b), rc, duration)
-    by_slowest = over_seeds(lambda a, b: measures.correlation(a, 1000 / b), slowest, duration)
-    by_fairest = over_seeds(lambda a, b: measures.correlation(a, 1000 / b), fairest, duration)
-    return [
-        _claim("F6.no-collapse", kept),
-        _claim(
-            "F9a.correlation",
-            over_seeds(lambda a, b: measures.correlation(a, measures.critical_unsteady(b)), rc, limited),
-        ),
-        _claim("F9b.correlation", by_rc),
-        _claim("F9b.alone", over_seeds(lambda a, b: measures.correlation(a, 1000 / b), rc, alone)),
-        _claim("index.slowest", by_slowest),
-        _claim("index.fairest", by_fairest).model_copy(update={"paper": by_rc[0]}),
-    ]
+    return [claim("F6.no-collapse", over_seeds(lambda mean: _kept_in_bursts(mean, "df"), limited))]
 
 
 def _kept_in_bursts(durations: pd.Series[float], algorithm: str) -> float:
@@ -215,14 +170,12 @@ def _kept_in_bursts(durations: pd.Series[float], algorithm: str) -> float:
 def _sizes(results: pd.DataFrame) -> list[Claim]:
     duration = by_seed(rows(results, "sizes"), "completion_cycles", "N")
     found = [
-        _claim(f"F10.do-{PATTERNS[p]}", over_seeds(lambda mean, p=p: _growth_of_do(mean[p]), duration))
+        claim(f"F10.do-{PATTERNS[p]}", over_seeds(lambda mean, p=p: _growth_of_do(mean[p]), duration))
         for p in ("transpose", "bit_reverse")
     ]
-    spread = {
-        p: over_seeds(lambda mean, p=p: _adaptive_spread(mean[p]), duration) for p in ("transpose", "bit_reverse")
-    }
-    note = " over ".join(f"{value:.2f} ± {ci:.2f}" for value, ci in (spread["bit_reverse"], spread["transpose"]))
-    return [*found, Claim(id="F10.adaptive", ours=spread["bit_reverse"][0] > spread["transpose"][0], note=note)]
+    for key, pattern in (("alike-trns", "transpose"), ("differ-brev", "bit_reverse")):
+        found.append(claim(f"F10.{key}", over_seeds(lambda mean, p=pattern: _adaptive_spread(mean[p]), duration)))
+    return found
 
 
 def _growth_of_do(durations: pd.Series[float]) -> float:
@@ -237,8 +190,4 @@ def _growth_of_do(durations: pd.Series[float]) -> float:
 def _adaptive_spread(durations: pd.Series[float]) -> float:
     """Longest over shortest duration of the adaptive algorithms in the largest network."""
     by_n = durations.unstack("N")
-    return _largest_over_smallest(by_n[by_n.columns.max()][list(ADAPTIVE)])
-
-
-def _claim(key: str, found: tuple[float, float], note: str = "") -> Claim:
-    return Claim(id=key, ours=found[0], ci=found[1], note=note)
+    return measures.largest_over_smallest(by_n[by_n.columns.max()][list(ADAPTIVE)])

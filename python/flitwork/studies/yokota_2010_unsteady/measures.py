@@ -19,6 +19,8 @@ from flitwork.workloads import traffic
 
 ALGORITHMS = ("do", "dp", "df", "cl")
 ADAPTIVE = ALGORITHMS[1:]
+#: From this length on durations should be linear in the length of the burst (figure 4).
+LINEAR_FROM = 10
 #: The paper's names of the patterns.
 PATTERNS = {
     "transpose": "trns",
@@ -107,17 +109,40 @@ def critical_unsteady(durations: pd.Series[float]) -> pd.Series[float]:
 
 
 def correlation(x: pd.Series[float], y: pd.Series[float]) -> float:
-    """Pearson's correlation over the patterns and algorithms that both have."""
+    """Pearson's correlation over the patterns and algorithms that both have; 0 if one of them never changes."""
     common = x.index.intersection(y.index)
-    return float(np.corrcoef(x[common].to_numpy(float), y[common].to_numpy(float))[0, 1]) if len(common) > 2 else np.nan
+    if len(common) < 3:
+        return np.nan
+    a, b = x[common].to_numpy(float), y[common].to_numpy(float)
+    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) > 0 and np.ptp(b) > 0 else 0.0
+
+
+def largest_over_smallest(values: pd.Series[float]) -> float:
+    """How far the algorithms (or whatever the values belong to) are apart: a ratio."""
+    return float(values.max() / values.min())
+
+
+def order_over_adaptive(durations: pd.Series[float]) -> float:
+    """Duration by dimension order over the mean of the adaptive algorithms."""
+    return float(durations["do"] / durations[list(ADAPTIVE)].mean())
+
+
+def slope_over_adaptive(durations: pd.Series[float]) -> float:
+    """Cycles that each packet beyond the tenth takes by dimension order, over the mean of the adaptive algorithms."""
+    last = durations.index.get_level_values("l").max()
+    slope = durations.xs(last, level="l") - durations.xs(LINEAR_FROM, level="l")
+    return order_over_adaptive(slope)
 
 
 def over_seeds(statistic: Callable[..., float], *tables: BySeed) -> tuple[float, float]:
     """A statistic of the means over seeds, and half the width of its 95 % interval by a bootstrap over the seeds.
 
-    With two or three seeds the interval is too narrow: it tells the order of magnitude only.
+    With two or three seeds the interval is too narrow: it tells the order of magnitude only. With a single seed of any
+    of the tables nothing is known about what that table adds to it: NaN.
     """
     value = float(statistic(*(table.mean(axis=1) for table in tables)))
+    if any(table.shape[1] < 2 for table in tables):
+        return value, np.nan
     chance = np.random.default_rng(1)
     drawn = []
     for _ in range(_DRAWS):

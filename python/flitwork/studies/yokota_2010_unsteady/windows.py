@@ -95,13 +95,42 @@ def dip(trials: Trials) -> float:
     """How far the packets a window rise again after they fell: the lower of two peaks over the valley between them.
 
     1 where there is one peak only. Windows are averaged in threes, without the first and the last tenth of the packets.
+    The largest of all windows: chance alone gives more than 1, see :func:`dip_by_chance`.
     """
-    counts = trials.mean
-    smooth = np.convolve(counts, np.ones(3) / 3, mode="same")
-    total = np.cumsum(counts) / counts.sum()
-    inside = smooth[(total > _BULK[0]) & (total < _BULK[1])]
+    smooth = np.convolve(trials.mean, np.ones(3) / 3, mode="same")
+    inside = smooth[_bulk(trials)]
     if len(inside) < 3:
         return 1.0
     before = np.maximum.accumulate(inside)
     after = np.maximum.accumulate(inside[::-1])[::-1]
     return float((np.minimum(before, after) / np.maximum(inside, 1e-9)).max())
+
+
+def dip_by_chance(trials: Trials) -> float:
+    """The :func:`dip` that 97.5 % of flat profiles with as many windows, trials and packets stay below.
+
+    Packets arrive independently of each other, at the same rate all the time.
+    """
+    inside = _bulk(trials)
+    flat = np.full(round(inside.sum() / (_BULK[1] - _BULK[0])), trials.mean[inside].sum() / max(inside.sum(), 1))
+    chance, n = np.random.default_rng(1), len(trials.packets)
+    drawn = [dip(Trials(trials.window, chance.poisson(flat * n)[None, :] / n)) for _ in range(_DRAWS)]
+    return float(np.quantile(drawn, 0.975))
+
+
+def has_second_peak(of: Trials, control: Trials) -> tuple[bool, str]:
+    """Whether packets received fall and rise further than by chance, and further than in ``control``; the numbers.
+
+    Both must hold for the lower end of the 95 % interval over the trials.
+    """
+    value, half = over_trials(dip, of)
+    beyond, beyond_half = over_trials(lambda a, b: dip(a) - dip(b), of, control)
+    flat = dip_by_chance(of)
+    text = f"{value:.2f} ± {half:.2f}, flat {flat:.2f}, over do {beyond:+.2f} ± {beyond_half:.2f}"
+    return value - half > flat and beyond - beyond_half > 0, text
+
+
+def _bulk(trials: Trials) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """The windows without the first and the last tenth of the packets."""
+    total = np.cumsum(trials.mean) / trials.mean.sum()
+    return np.asarray((total > _BULK[0]) & (total < _BULK[1]))

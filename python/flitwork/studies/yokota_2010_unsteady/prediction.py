@@ -1,0 +1,112 @@
+"""Does the steady state predict the burst? Correlations, ranks, and indices of our own against the critical load."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from flitwork.indices import COARSEST_STEP
+from flitwork.statistics import half_width_95
+from flitwork.studies.claims import Claim
+from flitwork.studies.yokota_2010_unsteady import measures
+from flitwork.studies.yokota_2010_unsteady.measures import (
+    ALGORITHMS,
+    LINEAR_FROM,
+    BySeed,
+    by_seed,
+    correlation,
+    over_seeds,
+    rows,
+)
+from flitwork.studies.yokota_2010_unsteady.quarter import slowest_quarter
+
+_DRAWS = 1000
+
+
+def claim(key: str, found: tuple[float, float], note: str = "") -> Claim:
+    """A number with its interval, if there is one."""
+    return Claim(id=key, ours=found[0], ci=0.0 if math.isnan(found[1]) else found[1], note=note)
+
+
+def claims(results: pd.DataFrame) -> list[Claim]:
+    """Figure 9, the ranks of figure 8, and two of our indices."""
+    rc = measures.steady(results, measures.critical)
+    slowest, fairest = measures.steady(results, measures.slowest), measures.steady(results, measures.fairest)
+    limited = by_seed(rows(results, "limited"), "completion_cycles", "share")
+    duration = by_seed(rows(results, "bursts"), "completion_cycles")
+    alone = by_seed(rows(results, "alone", l=LINEAR_FROM), "completion_cycles")
+    return [
+        Claim(id="F8.ranking", ours=reranked(rc, duration)),
+        _correlated("F9a.correlation", lambda a, b: correlation(a, measures.critical_unsteady(b)), rc, limited),
+        _correlated("F9b.correlation", _predicts, rc, duration),
+        _correlated("F9b.alone", _predicts, rc, alone),
+        _correlated("index.slowest", _predicts, slowest, duration),
+        better("index.fairest", fairest, rc, duration),
+    ]
+
+
+def quarter(results: pd.DataFrame, points: Path) -> Claim:
+    """Our index against rc; it needs the stored runs."""
+    duration, rc = by_seed(rows(results, "bursts"), "completion_cycles"), measures.steady(results, measures.critical)
+    return better("index.quarter", slowest_quarter(results, points), rc, duration)
+
+
+def better(key: str, index: BySeed, rc: BySeed, duration: BySeed) -> Claim:
+    """Whether an index predicts the bursts better than rc: paired, and by more than the choice of patterns explains."""
+    means = [table.mean(axis=1) for table in (index, rc, duration)]
+    low, high = over_patterns(lambda a, b, c: _predicts(a, c) - _predicts(b, c), *means)
+    ours, theirs = _predicts(means[0], means[2]), _predicts(means[1], means[2])
+    note = f"{ours:.2f} against {theirs:.2f}: {ours - theirs:+.2f}, {low:+.2f} to {high:+.2f} over patterns"
+    return Claim(id=key, ours=low > 0, note=note)
+
+
+def reranked(rc: BySeed, duration: BySeed) -> float:
+    """Patterns in which an algorithm that bends later takes longer than another, as a share of all.
+
+    Counted only where both differences can be told: the critical loads by more than a step of the offered loads,
+    the durations by more than the 95 % interval over the trials. NaN with a single trial.
+    """
+    if duration.shape[1] < 2:
+        return math.nan
+    load, mean, half = rc.mean(axis=1), duration.mean(axis=1), duration.apply(half_width_95, axis=1)
+    patterns = rc.index.unique("pattern")
+    swapped = [
+        any(
+            load[p][a] - load[p][b] > COARSEST_STEP and mean[p][a] - mean[p][b] > math.hypot(half[p][a], half[p][b])
+            for a, b in permutations(ALGORITHMS, 2)
+        )
+        for p in patterns
+    ]
+    return float(np.mean(swapped))
+
+
+def over_patterns(statistic: Callable[..., float], *tables: pd.Series[float]) -> tuple[float, float]:
+    """The 95 % interval of a statistic over patterns, by a bootstrap: what other patterns might have given.
+
+    Each table has a row for each pattern and algorithm (and perhaps more); all rows of a pattern go together.
+    """
+    patterns = np.array(tables[0].index.unique("pattern"))
+    chance = np.random.default_rng(1)
+    drawn = []
+    for _ in range(_DRAWS):
+        picks = dict(enumerate(chance.choice(patterns, len(patterns))))
+        drawn.append(
+            statistic(*(pd.concat({i: table[p] for i, p in picks.items()}, names=["pattern"]) for table in tables))
+        )
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _correlated(key: str, statistic: Callable[..., float], *tables: BySeed) -> Claim:
+    low, high = over_patterns(statistic, *(table.mean(axis=1) for table in tables))
+    return claim(key, over_seeds(statistic, *tables), f"{low:.2f} to {high:.2f} over patterns")
+
+
+def _predicts(index: pd.Series[float], duration: pd.Series[float]) -> float:
+    """Correlation of an index of the steady state with 1000/duration."""
+    return correlation(index, 1000 / duration)
