@@ -1,4 +1,4 @@
-"""Other simulators on our cases: CAMINOS where it is installed, BookSim 2 where the user names a binary.
+"""Other simulators on our cases: CAMINOS where it is installed.
 
 All are asked for the same torus, packets, load, virtual channels and buffers, as near as each has them; flit-hops are
 switch traversals, ejection included, for all of them: flits delivered in a cycle, times (channels on their way + 1),
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 
-def timed(command: list[str], expected: tuple[int, ...] = (0,)) -> tuple[str, float]:
+def timed(command: list[str]) -> tuple[str, float]:
     """Run a program: what it printed, and its user CPU seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, stdout=out, stderr=err)
@@ -28,7 +28,7 @@ def timed(command: list[str], expected: tuple[int, ...] = (0,)) -> tuple[str, fl
         out.seek(0)
         err.seek(0)
         text = out.read().decode(errors="replace")
-        if process.returncode not in expected:
+        if process.returncode:
             sys.exit(f"{' '.join(command)} failed ({process.returncode}):\n{text[-500:]}{err.read().decode()[-1000:]}")
     return text, usage.ru_utime
 
@@ -105,72 +105,6 @@ class Caminos(Other):
         return seconds * 1e9 / (accepted * k * k * (hops + 1) * cycles)
 
 
-class BookSim(Other):
-    """BookSim 2. Not tried: no binary was at hand when this was written."""
-
-    name = "BookSim"
-    CONFIGURATION = """topology = torus;
-k = %(k)d;
-n = 2;
-routing_function = dim_order;
-traffic = uniform;
-packet_size = %(flits)d;
-injection_rate = %(load).6f;
-injection_rate_uses_flits = 1;
-injection_process = bernoulli;
-use_noc_latency = 0;
-router = iq;
-num_vcs = %(vcs)d;
-vc_buf_size = %(buffer)d;
-vc_allocator = islip;
-sw_allocator = islip;
-alloc_iters = 1;
-routing_delay = 1;
-vc_alloc_delay = 1;
-sw_alloc_delay = 1;
-st_prepare_delay = 0;
-st_final_delay = 1;
-credit_delay = 0;
-input_speedup = 1;
-output_speedup = 1;
-internal_speedup = 1.0;
-speculative = 0;
-hold_switch_for_packet = 0;
-wait_for_tail_credit = 0;
-sim_type = latency;
-sample_period = 500;
-warmup_periods = 1;
-max_samples = 10;
-warmup_thres = -1.0;
-acc_warmup_thres = -1.0;
-stopping_thres = -1.0;
-acc_stopping_thres = -1.0;
-latency_thres = 5000.0;
-"""
-
-    def __init__(self, program: str) -> None:
-        self.program = program
-
-    def nanoseconds(self, spec: dict[str, Any], folder: Path) -> float:
-        """One run of 500 cycles to warm up and three times 500 more."""
-        router, workload = spec["network"]["router"], spec["workload"]
-        k = spec["network"]["topology"]["size"][0]
-        values = {"k": k, "flits": workload["packet_flits"], "load": workload["offered_load"]}
-        values |= {"vcs": router["vcs"], "buffer": router["buffer_flits"]}
-        file = folder / "booksim.cfg"
-        file.write_text(self.CONFIGURATION % values, encoding="utf-8")
-        # It exits with 255 where all went well.
-        text, seconds = timed([self.program, str(file)], expected=(0, 255))
-        overall = text[text.rfind("Overall Traffic Statistics") :]
-        accepted = re.search(r"Accepted flit rate average\s*=\s*([\d.]+)", overall)
-        # Its hops count routers, which is what a flit-hop is.
-        hops = re.search(r"Hops average\s*=\s*([\d.]+)", overall)
-        cycles = re.search(r"Time taken is (\d+) cycles", text)
-        if not (accepted and hops and cycles):
-            sys.exit(f"BookSim printed no overall statistics:\n{text[-1000:]}")
-        return seconds * 1e9 / (float(accepted[1]) * k * k * float(hops[1]) * int(cycles[1]))
-
-
 def installed(args: argparse.Namespace) -> list[Other]:
     """What there is to compare with."""
     found: list[Other] = []
@@ -181,6 +115,4 @@ def installed(args: argparse.Namespace) -> list[Other]:
         found.append(Caminos(caminos))
     else:
         print("CAMINOS is not installed (cargo install --locked caminos): no comparison")
-    if args.booksim:
-        found.append(BookSim(args.booksim))
     return found

@@ -251,7 +251,6 @@ def main() -> int:
     )
     parser.add_argument("--no-instructions", action="store_true", help="leave callgrind out")
     parser.add_argument("--no-caminos", action="store_true", help="leave CAMINOS out, though it is installed")
-    parser.add_argument("--booksim", metavar="PATH", help="a BookSim 2 binary to compare with")
     parser.add_argument("--saturation", action="store_true", help="find the saturation loads anew, and nothing else")
     parser.add_argument("--write", metavar="PAGE", type=Path, help="put the tables into a page, between its markers")
     args = parser.parse_args()

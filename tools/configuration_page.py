@@ -102,11 +102,11 @@ class Page:
         for key, field in fields.items():
             inner = self.resolve(field)
             meaning = field.get("description", inner.get("description", ""))
-            default = (
-                "required" if key in required else f"`{json.dumps(field['default'])}`" if "default" in field else ""
-            )
-            if "default" in field:
-                meaning = re.sub(r"\s*Default: [\w.]+\.$", "", meaning)
+            # Of a field that is left out of a plan at its default the schema has none, the description does.
+            told = re.search(r"\s*Default: ([\w.]+)\.$", meaning)
+            default = json.dumps(field["default"]) if "default" in field else told[1] if told else ""
+            default = "required" if key in required else default and f"`{default}`"
+            meaning = meaning[: told.start()] if told else meaning
             lines.append(f"| `{key}` | {self.type(field)} | {default} | {_cell(meaning)} |")
             words = [word for word in inner.get("oneOf", ()) if "const" in word]
             if words and not self.is_known(key, field):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pages import ROOT, blocks
 
-PAGES = ["README.md", "docs/getting-started.md", "docs/workloads.md"]
+PAGES = ["README.md", "docs/getting-started.md", "docs/workloads.md", "docs/routing.md"]
 #: Pages with Python that runs and no study files.
 PYTHON_PAGES = [*PAGES, "docs/steady.md"]
 
@@ -50,8 +50,6 @@ def test_the_readme_is_as_short_as_it_says() -> None:
 
 
 PATH = re.compile(r"\]\((?P<target>[^)#\s]+)[^)]*\)")
-#: Written by the study and the benchmarks; take a name out when it exists.
-TO_COME: set[str] = set()
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -59,8 +57,6 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 def test_links_lead_somewhere(page: Path) -> None:
     targets = [m["target"] for m in PATH.finditer(page.read_text(encoding="utf-8"))]
     missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
-    if missing and TO_COME.issuperset(Path(target).name for target in missing):
-        pytest.xfail(f"still to be written: {', '.join(missing)}")
     assert not missing, f"{page.relative_to(ROOT)} links to {', '.join(missing)}"
 
 

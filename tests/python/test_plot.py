@@ -8,6 +8,7 @@ import pytest
 from flitwork.plot.gallery import gallery
 from flitwork.plot.layout import layout
 from flitwork.spec import simulation
+from matplotlib.collections import LineCollection
 from PIL import Image
 
 
@@ -36,6 +37,17 @@ def test_a_gallery(tmp_path: Path) -> None:
         if path.suffix == ".png":
             with Image.open(path) as picture:
                 assert len(picture.convert("RGB").getcolors(1 << 24) or ()) > 10
+
+
+def test_a_gallery_of_a_trace(tmp_path: Path) -> None:
+    work = fw.trace([(0, 0, 5, 8), (0, 1, 9, 8), (6, 5, 0, 8)])
+    names = {path.name for path in gallery(simulation(fw.Torus(4, 3), work), tmp_path, windows=5)}
+    # A trace has no phases; its packets are on the time-line from their creation on.
+    assert {"links.png", "network.gif", "timeline.png"} <= names and "phases.png" not in names
+    result = fw.simulate(fw.Torus(4, 3), work, packets=True)
+    (bars,) = fw.plot.timeline(result).axes[0].collections
+    assert isinstance(bars, LineCollection)
+    assert [(segment[0][0], segment[0][1]) for segment in bars.get_segments()] == [(0, 0), (0, 1), (6, 5)]
 
 
 def test_phases_are_chosen_and_bounded() -> None:
