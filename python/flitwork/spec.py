@@ -15,7 +15,7 @@ from flitwork import _core
 from flitwork.errors import ConfigError, did_you_mean, unknown_key
 from flitwork.numbers import located, with_numbers
 from flitwork.schema import choices, flat_keywords
-from flitwork.workloads import Spec, Workload
+from flitwork.workloads import Spec, Workload, is_silent
 
 Allocator = str | Mapping[str, object]
 
@@ -184,7 +184,7 @@ def simulation(
         if not isinstance(value, kind) and not (name == "background" and value is None):
             raise ConfigError(name, repr(value), f"a {kind.__name__}", "for example fw.Torus(5, 5), fw.all_to_all()")
     spec = {"network": network.spec, "workload": workload.spec, "run": run or {}}
-    return {**spec, "background": background.spec} if background else spec
+    return {**spec, "background": background.spec} if background and not is_silent(background.spec) else spec
 
 
 @dataclass(frozen=True)

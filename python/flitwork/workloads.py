@@ -148,6 +148,12 @@ def on_off(*, mean_burst_cycles: float, mean_idle_cycles: float) -> Spec:
     return {"kind": "on_off", "mean_burst_cycles": mean_burst_cycles, "mean_idle_cycles": mean_idle_cycles}
 
 
+def is_silent(background: Mapping[str, Any]) -> bool:
+    """Whether the table ``background`` has a load of exactly 0: it is none, and sweeps of the load may begin there."""
+    load = background.get("offered_load")
+    return isinstance(load, (int, float)) and not isinstance(load, bool) and load == 0
+
+
 def patterns() -> dict[str, Spec]:
     """The traffic patterns by name, as the schema describes them."""
     return kinds(fields(kinds(schema()["properties"]["workload"])["traffic"])["pattern"])

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import flitwork as fw
 import pytest
-from flitwork.experiment import RESULT_COLUMNS
+from flitwork.experiment import RESULT_COLUMNS, expand, parse_study
+from flitwork.spec import plan_of, simulation
+from flitwork.strict import tomllib
 
 NET = fw.Torus(4, 4, vcs=4)
 BURST = fw.burst_workload("transpose", packets=6, packet_flits=4)
@@ -82,3 +84,26 @@ def test_bad_workloads_are_named(make: Callable[[], object], path: str, hint: st
     with pytest.raises(fw.ConfigError) as caught:
         make()
     assert path in str(caught.value) and hint in str(caught.value)
+
+
+def test_a_background_without_load_is_none() -> None:
+    net, burst = fw.Torus(3, 3), fw.burst_workload("uniform", packets=2)
+    alone = fw.simulate(net, burst)
+    assert fw.simulate(net, burst, background=fw.uniform(offered_load=0.0), warmup_cycles=50).row["warmup_cycles"] == 0
+    table = fw.sweep(lambda load: (net, burst, fw.uniform(offered_load=load)), load=[0.0, 0.1])
+    assert (table["plan_hash"] == alone.plan_hash).tolist() == [True, False]
+    assert table["background_packets"].isna().tolist() == [True, False]
+
+
+def test_a_study_may_sweep_the_load_of_a_background_from_zero() -> None:
+    text = """
+        study.name = "beside"
+        base.network.topology = { kind = "torus", size = [3, 3] }
+        base.workload = { kind = "burst", pattern = { kind = "uniform" }, packets = 2 }
+        base.background = { kind = "uniform", offered_load = "${b}" }
+        experiments = [{ id = "e", grid = { b = [0, 0.1] } }, { id = "f", set = { "background.offered_load" = 0.0 } }]
+    """
+    points = expand(parse_study(tomllib.loads(text)))
+    assert ["background" in point.spec for point in points] == [False, True, False]
+    alone = plan_of(simulation(fw.Torus(3, 3), fw.burst_workload("uniform", packets=2))).hash
+    assert [plan_of(point.spec).hash == alone for point in points] == [True, False, True]

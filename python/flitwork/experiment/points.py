@@ -14,6 +14,7 @@ from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_no_seed, che
 from flitwork.experiment.columns import Columns, check_plots, columns_of
 from flitwork.experiment.expression import fill, names_in, placeholders
 from flitwork.experiment.study_file import Experiment, StudyFile
+from flitwork.workloads import is_silent
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,9 @@ def _fill(spec: Mapping[str, Any], params: Mapping[str, Any], seed: int, path: s
             _put(one, key, value, f"{path}.grid")
     _put(one, "run.seed", seed, f"{path}.seeds")
     filled: dict[str, Any] = fill(one, names, "")
+    background = filled.get("background")
+    if isinstance(background, Mapping) and is_silent(background):
+        del filled["background"]
     return filled
 
 
