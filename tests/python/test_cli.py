@@ -12,7 +12,10 @@ import pandas as pd
 import pytest
 from conftest import COMMAND, REPOSITORY, STUDY, Cli, environment
 
-COMMANDS = ("run", "reproduce", "simulate", "plan", "bound", "check", "draw", "booksim", "list", "schema", "show")
+COMMANDS = (
+    *("run", "reproduce", "simulate", "plan", "bound", "check", "draw", "curve", "burst", "booksim"),
+    *("list", "schema", "show"),
+)
 
 
 def test_help_names_every_command(cli: Cli) -> None:
@@ -104,6 +107,20 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("simulate", "a2at", "--size", "3x3", "--save", "x.txt"), 2, "a file .parquet or .csv"),
         (("simulate", "a2at", "--size", "3x3", "--save", "d"), 2, "a file .parquet or .csv"),
         (("curve", "a2at"), 2, "PATTERN = a2at"),
+        (("burst", "hotspo", "--packets", "1"), 2, "did you mean `hotspot`?"),
+        (("burst", "a2at", "--packets", "1"), 2, "PATTERN = a2at"),
+        (("burst", "shuffle"), 2, "--packets"),
+        (("burst", "shuffle", "--packets", "1,x"), 2, "whole numbers with commas"),
+        (("burst", "shuffle", "--packets", "1", "--rate", "fast"), 2, "numbers with commas"),
+        (("burst", "shuffle", "--packets", "1", "--rate", "2.5"), 2, "workload.rate"),
+        (("burst", "shuffle", "--packets", "0"), 2, "at least 1 packet"),
+        (("burst", "shuffle", "--packets", "1", "--set", "packets=2"), 2, "--packets instead"),
+        (("burst", "shuffle", "--packets", "1", "--set", "seed=2"), 2, "--first-seed instead"),
+        (("burst", "shuffle", "--packets", "1", "--set", "terminals=[1]"), 2, "--set terminals = unknown key"),
+        (("burst", "uniform", "--packets", "1", "--set", "include_self=true"), 2, "a burst has not"),
+        (("burst", "hotspot", "--packets", "1"), 2, "add --set terminals=VALUE"),
+        (("burst", "shuffle", "--packets", "1", "--trials", "0"), 2, "--trials"),
+        (("burst", "shuffle", "--packets", "4", "--trials", "2", "--set", "max_cycles=20"), 3, "2 of 2 points failed"),
         (("simulate", "uniform", "--sync", "local", "--load", "0.1"), 2, "workload.sync"),
         (("simulate", "a2at", "--set", "max_cycles=10"), 3, "not complete after 10 cycles"),
         (("run", "missing.toml"), 2, "exists"),
@@ -235,6 +252,24 @@ def test_simulate_and_show(cli: Cli, tmp_path: Path) -> None:
     assert row["digest"] == fw.simulate(fw.Torus(5, 5, buffer_flits=20), work).digest
     assert json.loads(cli("show", "r.parquet", "--json").stdout)["summary"]["digest"] == row["digest"]
     assert "completion_cycles" in cli("show", "r.parquet").stdout
+
+
+def test_bursts_on_the_command_line_are_those_of_python(cli: Cli, tmp_path: Path) -> None:
+    network = ("--size", "4x4", "--set", "vcs=4", "--set", "packet_flits={1=0.5, 9=0.5}", "--set", "warmup_cycles=100")
+    burst = ("hotspot", "--set", "terminals=[3]", "--packets", "1,4", "--rate", "0,0.5", "--background-load", "0.01")
+    trials = ("--trials", "2", "--first-seed", "5", "--out", "b", "--jobs", "1")
+    done = cli("burst", *burst, *network, *trials, "--json")
+    assert done.returncode == 0, done.stderr
+    points = json.loads(done.stdout)["points"]
+    ours = fw.burst(
+        fw.Torus(4, 4, vcs=4), "hotspot", parameters={"terminals": [3]}, packets=[1, 4], rate=[0.0, 0.5],
+        packet_flits={1: 0.5, 9: 0.5}, trials=2, first_seed=5, background_load=0.01, warmup_cycles=100,
+    )  # fmt: skip
+    assert [p["mean_duration_cycles"] for p in points] == ours.points["mean_duration_cycles"].tolist()
+    assert sorted(pd.read_csv(tmp_path / "b" / "trials.csv")["digest"]) == sorted(ours.table["digest"])
+    assert all((tmp_path / file).exists() for file in json.loads(done.stdout)["files"])
+    again = cli("burst", *burst, *network, *trials)
+    assert "8 stored already" in again.stderr and "burst of hotspot on torus 4x4; durations in cycles" in again.stdout
 
 
 def test_check_prints_the_phases(cli: Cli) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flitwork import __version__, interrupt
-from flitwork.cli import curve, inspect, one, studies, usage
+from flitwork.cli import burst, curve, inspect, one, studies, usage
 from flitwork.cli.booksim import booksim
 from flitwork.cli.output import INTERRUPTED, OK
 
@@ -40,7 +40,17 @@ def _flitwork(
     """
 
 
-for _command in (studies.run, studies.reproduce, one.simulate, one.plan, one.bound, one.check, one.draw, curve.curve):
+for _command in (
+    studies.run,
+    studies.reproduce,
+    one.simulate,
+    one.plan,
+    one.bound,
+    one.check,
+    one.draw,
+    curve.curve,
+    burst.burst,
+):
     app.command(cls=usage.Command)(_command)
 app.command(cls=usage.Command)(booksim)
 app.command("list", cls=usage.Command)(inspect.list_table)

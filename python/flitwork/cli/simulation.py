@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 from flitwork.cli.options import components, is_study, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.schema import fields, flat_keywords, kinds, schema
-from flitwork.spec import Network, make_network, nest, simulation
+from flitwork.spec import Network, RunOptions, make_network, nest, simulation
 from flitwork.strict import tomllib
-from flitwork.workloads import Spec, Workload, make_workload, patterns
+from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
 
 _DIMENSIONS = "xyz"
 _UNITS = {"flits": "flits", "cycles": "cycles", "mb": "MB"}
@@ -23,6 +24,14 @@ _OPTIONS = {
     "message_flits": "--message-flits",
     "packet_flits": "--packet-flits",
     "sync": "--sync",
+}
+#: What a burst is told by options of its own.
+_OF_BURSTS = {
+    "packets": "--packets",
+    "rate": "--rate",
+    "process": "--rate",
+    "offered_load": "--packets (and --background-load)",
+    "seed": "--first-seed",
 }
 _EXAMPLES = {"process": "'process={kind=\"on_off\", mean_burst_cycles=40, mean_idle_cycles=160}'"}
 
@@ -86,9 +95,43 @@ def parts(
 ) -> tuple[Network, Workload, dict[str, Any]]:
     """Network, workload and the options of the run, flat."""
     _check_what(what)
-    given = _settings(settings or [])
     sent = {key: value for key, value in workload.items() if value is not None}
-    for key in [key for key in given if key in _workload_fields(what) and key not in _network_or_run()]:
+    options, run = _divided(what, settings, _workload_fields(what), sent, controllers)
+    return make_network(table, options), _work(what, sent), run
+
+
+def burst_parts(
+    pattern: str,
+    table: dict[str, Any],
+    settings: list[str] | None,
+    controllers: int | None,
+    packet_flits: int | None,
+) -> tuple[Network, dict[str, Any], PacketFlits, RunOptions]:
+    """Of a burst: network, the parameters of the pattern, the length of packets, and the options of the run."""
+    known = patterns()
+    if pattern not in known:
+        expected = f"a traffic pattern: {', '.join(known)}"
+        raise ConfigError("PATTERN", pattern, expected, did_you_mean(pattern, known))
+    given = {text.partition("=")[0].strip() for text in settings or []}
+    for key, instead in _OF_BURSTS.items():
+        if key in given:
+            raise ConfigError(f"--set {key}", "given", f"{instead} instead")
+    sent: dict[str, Any] = {} if packet_flits is None else {"packet_flits": packet_flits}
+    of_pattern = {*fields(known[pattern])} - {"kind"}
+    options, run = _divided(pattern, settings, of_pattern | {"packet_flits"}, sent, controllers)
+    lengths = _as_in_python(sent).get("packet_flits", 1)
+    parameters = {key: sent[key] for key in of_pattern & set(sent)}
+    # What is missing or wrong in the pattern is said in words of the command line.
+    _in_options(lambda: burst_workload(pattern, packets=1, packet_flits=lengths, **parameters))
+    return make_network(table, options), parameters, lengths, cast(RunOptions, run)
+
+
+def _divided(
+    what: str, settings: list[str] | None, of_workload: set[str], sent: dict[str, Any], controllers: int | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What ``--set`` says of the network and of the run, flat; what it says of the workload goes into ``sent``."""
+    given = _settings(settings or [])
+    for key in [key for key in given if key in of_workload and key not in _network_or_run()]:
         if key in sent:
             raise ConfigError(f"--set {key}", given[key], f"it once: there is {_OPTIONS[key]} already")
         sent[key] = given.pop(key)
@@ -99,16 +142,18 @@ def parts(
         given["controllers"] = controllers
     for key in given:
         if key not in flat_keywords("network"):
-            raise _unknown(key, what)
-    network: Network = make_network(table, given)
-    return network, _work(what, sent), run
+            raise _unknown(key, what, of_workload)
+    return given, run
 
 
-def _unknown(key: str, what: str) -> ConfigError:
+def _unknown(key: str, what: str, of_workload: set[str]) -> ConfigError:
     """The error for a key of ``--set`` that nothing here has; its hint names what has it."""
-    known = sorted(_network_or_run() | _workload_fields(what))
+    known = sorted(_network_or_run() | of_workload)
     others = [name for name in workload_names() if key in _workload_fields(name)]
-    hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
+    if what in others:
+        hint = "traffic with a load has it, a burst has not"
+    else:
+        hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
     return ConfigError(f"--set {key}", "unknown key", f"one of the options {', '.join(known)}", hint)
 
 
@@ -135,8 +180,13 @@ def _workload_fields(what: str) -> set[str]:
 
 
 def _work(what: str, given: dict[str, Any]) -> Workload:
+    return _in_options(lambda: _make(what, _as_in_python(given)))
+
+
+def _in_options(make: Callable[[], Workload]) -> Workload:
+    """What ``make`` makes; where it misses a field, the hint says how that is written on the command line."""
     try:
-        return _make(what, _as_in_python(given))
+        return make()
     except ConfigError as error:
         if error.value != "nothing":
             raise

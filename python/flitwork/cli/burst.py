@@ -1,0 +1,130 @@
+"""``burst``: how long synchronised bursts take, over many trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.markup import escape
+
+from flitwork.burst import PACKETS, RATE, Burst, BurstError
+from flitwork.burst import burst as find_burst
+from flitwork.cli.options import (
+    AsJson,
+    Controllers,
+    Engine,
+    IsMesh,
+    Jobs,
+    PacketFlits,
+    Pattern,
+    Scheduler,
+    Settings,
+    Size,
+    Wrap,
+)
+from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.progress import watcher
+from flitwork.cli.simulation import burst_parts, topology, topology_name
+from flitwork.errors import ConfigError
+from flitwork.files import writable_folder
+
+T = TypeVar("T", int, float)
+
+_SHOWN = {
+    PACKETS: "packets",
+    RATE: "rate",
+    "trials": "trials",
+    "mean_duration_cycles": "mean",
+    "mean_ci_half_width_cycles": "±",
+    "p5_duration_cycles": "5 %",
+    "p50_duration_cycles": "50 %",
+    "p95_duration_cycles": "95 %",
+    "max_duration_cycles": "longest",
+    "bound_cycles": "bound",
+}
+
+
+@guarded
+def burst(
+    pattern: Pattern,
+    packets: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="Packets of each terminal; several with commas: 1,4,16.")
+    ],
+    size: Size = "8x8",
+    mesh: IsMesh = False,
+    wrap: Wrap = None,
+    packet_flits: PacketFlits = None,
+    rate: Annotated[
+        str,
+        typer.Option(
+            metavar="RATES",
+            help="Packets are created at so many flits/cycle/terminal; 0: all at t = 0. Several with commas.",
+        ),
+    ] = "0",
+    trials: Annotated[int, typer.Option(min=1, help="Trials of each burst; they differ by their seed.")] = 10,
+    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first trial; the others follow it.")] = 1,
+    background_load: Annotated[
+        float, typer.Option(min=0, help="Uniform traffic of the same packets beside it [flits/cycle/terminal].")
+    ] = 0.0,
+    controllers: Controllers = None,
+    settings: Settings = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of tables, figure and finished runs.")] = None,
+    jobs: Jobs = None,
+    engine: Engine = "local",
+    scheduler: Scheduler = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run bursts that all terminals start at t = 0: how long until all packets have arrived, over many trials.
+
+    The table has the mean duration with half its 95 % confidence interval, quantiles, and the lower bound [cycles].
+    Each finished trial is stored at once: the same command continues what was interrupted.
+
+    Examples:
+
+      flitwork burst shuffle --size 8x8 --packets 1,4,16 --packet-flits 8
+
+      flitwork burst transpose --packets 4 --background-load 0.1 --trials 50 --set warmup_cycles=2000
+
+      flitwork burst uniform --packets 16 --rate 0.1,0.2,0.4 --set delivery_window_cycles=20 --json
+    """
+    table = topology(size, mesh, wrap)
+    network, parameters, lengths, run = burst_parts(pattern, table, settings, controllers, packet_flits)
+    numbers, rates = _listed("--packets", packets, int), _listed("--rate", rate, float)
+    folder = out or Path("results") / "-".join(["burst", pattern, *topology_name(table).replace(",", "").split()])
+    writable_folder(folder)
+    try:
+        found = find_burst(
+            network, pattern, packets=numbers, packet_flits=lengths, rate=rates, parameters=parameters,
+            trials=trials, first_seed=first_seed, background_load=background_load,
+            out=folder, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher(), run=run,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        note(f"what is finished is stored in {escape(str(folder))}; the same command continues there")
+        raise
+    except BurstError as error:
+        if error.burst:
+            error.burst.save(folder)
+            note(f"the trials that are left are in the tables in {escape(str(folder))}")
+        raise
+    files = found.save(folder)
+    if as_json:
+        print_json({"points": found.points.to_dict("records"), "files": files})
+    else:
+        _show(found, f"burst of {pattern} on {topology_name(table)}", files)
+
+
+def _listed(option: str, text: str, kind: Callable[[str], T]) -> list[T]:
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        whole = "whole numbers" if kind is int else "numbers"
+        raise ConfigError(option, f'"{text}"', f"{whole} with commas between them", "for example 1,4,16") from None
+
+
+def _show(found: Burst, title: str, files: list[Path]) -> None:
+    rows = [[*row] for row in found.points[list(_SHOWN)].itertuples(index=False, name=None)]
+    print_table(tuple(_SHOWN.values()), rows, f"{title}; durations in cycles")
+    for path in files:
+        say(escape(str(path)))
