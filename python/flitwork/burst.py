@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from flitwork.arguments import number, several
 from flitwork.errors import ConfigError
 from flitwork.experiment import Failure, Point, SweepError, Watcher, run_options, run_points
+from flitwork.experiment.axes import check_different
 from flitwork.result import Result
-from flitwork.spec import Network, RunOptions, simulation
+from flitwork.spec import Network, RunOptions, nest, simulation
 from flitwork.statistics import half_width_95
 from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, uniform
 
@@ -117,7 +119,7 @@ def burst(
     points = []
     for length, limit in itertools.product(_listed("packets", packets), _listed("rate", rate)):
         workload = burst_workload(
-            pattern, packets=length, packet_flits=packet_flits, rate=limit, **dict(parameters or {})
+            pattern, packets=length, packet_flits=packet_flits, rate=limit, **_parameters(parameters)
         )
         params = {PACKETS: length, RATE: limit}
         for seed in seeds:
@@ -138,13 +140,14 @@ def _added_up(table: pd.DataFrame, results: Sequence[Result], pattern: str) -> B
 
 def _options(run: RunOptions | None, **given: int | None) -> Spec:
     """The table ``run``; what has an argument of its own may not stand in ``run``, too."""
+    run_options(run, "first_seed={}")
     options: dict[str, Any] = dict(run or {})
     for name, value in given.items():
         if value is not None and name in options:
             raise ConfigError(f"run.{name}", options[name], f"nothing beside {name}={value}", "take one of the two out")
         if value is not None:
             options[name] = value
-    return run_options(cast(RunOptions, options), "first_seed={}")
+    return nest("run", options)
 
 
 def _received(result: Result) -> pd.DataFrame:
@@ -229,10 +232,24 @@ def _seeds(trials: int, first: int) -> range:
 
 
 def _listed(name: str, values: Any) -> list[Any]:
-    several = isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
-    found = list(values) if several else [values]
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        number(name, values, "a number, or a list of numbers")
+        return [values]
+    found = several(name, values, "a number, or a list of numbers")
     if not found:
         raise ConfigError(name, values, "at least one value")
-    if len(set(found)) < len(found):
-        raise ConfigError(name, values, "each value once")
+    for i, value in enumerate(found):
+        number(f"{name}[{i}]", value, "a number")
+    check_different(found, name, "each value once", "remove one of the two")
+    return found
+
+
+def _parameters(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The parameters of the pattern, without what is an argument of its own."""
+    if not isinstance(given or {}, Mapping):
+        raise ConfigError("parameters", repr(given), "parameters of the pattern by name", 'such as {"terminals": [0]}')
+    found = dict(given or {})
+    for name in ("pattern", "packets", "packet_flits", "rate"):
+        if name in found:
+            raise ConfigError(f"parameters.{name}", repr(found[name]), "parameters of the pattern", f"give {name}=...")
     return found

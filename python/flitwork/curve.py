@@ -15,6 +15,7 @@ import pandas as pd
 from typing_extensions import Unpack
 
 from flitwork import indices
+from flitwork.arguments import number, several
 from flitwork.bound import Bound, plan
 from flitwork.errors import ConfigError
 from flitwork.experiment import Watcher, sweep
@@ -196,10 +197,9 @@ def curve(
     """
     capacity, top = _limits(network, workload, capacity)
     grid = _loads(loads, top)
-    if not (math.isfinite(resolution) and 0 <= resolution < 1):
-        raise ConfigError(
-            "resolution", resolution, "at least 0 and less than 1, a share of the capacity", "such as 0.01"
-        )
+    share = "at least 0 and less than 1, a share of the capacity"
+    if not 0 <= number("resolution", resolution, share, "such as 0.01") < 1:
+        raise ConfigError("resolution", resolution, share, "such as 0.01")
     if "steady" not in run and not {"warmup_cycles", "measurement_cycles"} & set(run):
         run["steady"] = {}
 
@@ -237,6 +237,8 @@ def _arrays(one: pd.DataFrame) -> tuple[indices.Array, indices.Array, indices.Ar
 
 def _limits(network: Network, workload: Workload, capacity: float | None) -> tuple[float, float]:
     """The capacity, and the highest load that is worth asking for [flits/cycle/terminal]."""
+    if not isinstance(workload, Workload):
+        raise ConfigError("workload", repr(workload), "a Workload", "for example fw.uniform(offered_load=0.1)")
     kind = workload.spec["kind"]
     known = fields(kinds(schema()["properties"]["workload"])[kind])
     if "offered_load" not in known:
@@ -246,8 +248,9 @@ def _limits(network: Network, workload: Workload, capacity: float | None) -> tup
     bound = Bound(json.loads(planned.bound()))
     if capacity is None:
         capacity = _capacity(json.loads(planned.json)["spec"]["network"], bound)
-    if not (math.isfinite(capacity) and capacity > 0):
-        raise ConfigError("capacity", capacity, "a load above 0 [flits/cycle/terminal]", "for an N x N torus 8 / N")
+    expected, hint = "a load above 0 [flits/cycle/terminal]", "for an N x N torus 8 / N"
+    if not (math.isfinite(number("capacity", capacity, expected, hint)) and capacity > 0):
+        raise ConfigError("capacity", capacity, expected, hint)
     return capacity, min(capacity, float(bound.values["terminal_load_flits_per_cycle"]))
 
 
@@ -264,10 +267,11 @@ def _capacity(network: Mapping[str, Any], bound: Bound) -> float:
 def _loads(loads: Sequence[float] | None, top: float) -> list[float]:
     if loads is None:
         return [round(top * step / _STEPS, 9) for step in range(1, _STEPS + 1)]
-    found = [float(load) for load in loads]
+    expected = "a load above 0 [flits/cycle/terminal]"
+    found = [number(f"loads[{i}]", load, expected) for i, load in enumerate(several("loads", loads, "a list of loads"))]
     for i, load in enumerate(found):
         if not (math.isfinite(load) and load > 0):
-            raise ConfigError(f"loads[{i}]", load, "a load above 0 [flits/cycle/terminal]")
+            raise ConfigError(f"loads[{i}]", load, expected)
     if not found:
         raise ConfigError("loads", loads, "at least one load", "leave it out for 20 steps up to the capacity")
     return sorted(found)

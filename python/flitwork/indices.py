@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from flitwork.arguments import floats, number, several
 from flitwork.errors import ConfigError
 from flitwork.statistics import half_width_95
 
@@ -100,7 +101,10 @@ def npm(load: Values, accepted: Values, latency: Values, capacity: float) -> flo
 
 def saturation_throughput(accepted: Values) -> float:
     """The highest accepted load of a curve."""
-    return float(np.max(np.asarray(accepted, dtype=float)))
+    found = floats("accepted", accepted)
+    if not found.size:
+        raise ConfigError("accepted", "nothing", "the accepted load of at least one load")
+    return float(found.max())
 
 
 def uniform_capacity(size: Sequence[int], wrap: Sequence[bool], terminals_per_router: int = 1) -> float:
@@ -108,6 +112,9 @@ def uniform_capacity(size: Sequence[int], wrap: Sequence[bool], terminals_per_ro
 
     No routing accepts more of it on average (a terminal may draw itself); 1 flit a cycle for each channel.
     """
+    sizes = several("size", size, "a size for each dimension", "for example (8, 8)")
+    if len(sizes) != len(several("wrap", wrap, "true or false for each dimension", "for example (True, True)")):
+        raise ConfigError("wrap", list(wrap), f"as many as there are dimensions, {len(size)}")
     loads = [0.0]
     for n, wraps in zip(size, wrap, strict=True):
         # Flits over the most loaded channel of a line or ring if each router sends one flit, shared by both directions.
@@ -131,7 +138,7 @@ class Estimate:
 
 def over_seeds(values: Iterable[float]) -> Estimate:
     """A number of each seed as a mean with its confidence interval, by Student's t: seeds are independent."""
-    found = tuple(float(value) for value in values)
+    found = tuple(float(value) for value in floats("values", several("values", values, "a number of each seed")))
     if not found:
         raise ConfigError("values", "nothing", "one number for each seed, at least one")
     return Estimate(float(np.mean(found)), half_width_95(np.array(found)), found)
@@ -139,7 +146,7 @@ def over_seeds(values: Iterable[float]) -> Estimate:
 
 def _curve(load: Values, values: Values, name: str, infinite: bool = False) -> tuple[Array, Array]:
     """Loads in ascending order and what belongs to them, checked."""
-    r, y = np.asarray(load, dtype=float), np.asarray(values, dtype=float)
+    r, y = floats("load", load), floats(name, values)
     if r.ndim != 1 or r.shape != y.shape or not r.size:
         raise ConfigError(name, f"shape {y.shape}", f"one value for each load, shape {r.shape}, at least one")
     order = np.argsort(r)
@@ -152,5 +159,6 @@ def _curve(load: Values, values: Values, name: str, infinite: bool = False) -> t
 
 
 def _positive(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value > 0):
-        raise ConfigError(name, value, "a number above 0", "for an N x N torus 8 / N")
+    expected, hint = "a number above 0", "for an N x N torus 8 / N"
+    if not (math.isfinite(number(name, value, expected, hint)) and value > 0):
+        raise ConfigError(name, value, expected, hint)

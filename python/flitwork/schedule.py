@@ -11,6 +11,7 @@ import pandas as pd
 from typing_extensions import Unpack
 
 from flitwork import _core
+from flitwork.arguments import several
 from flitwork.bound import Bound, plan
 from flitwork.spec import NetworkOptions, make_network
 from flitwork.workloads import all_to_all
@@ -79,7 +80,8 @@ def check(
 
     Raises :class:`flitwork.ScheduleError` that names the fault where the schedule is not what it claims to be.
     """
-    network = make_network({"kind": topology, "size": list(size)}, options)
+    sizes = several("size", size, "a size for each dimension", "for example (9, 9)")
+    network = make_network({"kind": topology, "size": sizes}, options)
     planned = plan(network, all_to_all(algorithm, message_flits=message_flits))
     return check_plan(planned, algorithm, f"{topology} {'x'.join(map(str, size))}", options.get("controllers", 1))
 

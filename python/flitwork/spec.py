@@ -12,6 +12,7 @@ import numpy as np
 from typing_extensions import Unpack
 
 from flitwork import _core
+from flitwork.arguments import several
 from flitwork.errors import ConfigError, did_you_mean, unknown_key
 from flitwork.numbers import located, with_numbers
 from flitwork.schema import choices, flat_keywords
@@ -79,6 +80,8 @@ class RunOptions(TypedDict, total=False):
 def nest(section: str, options: Mapping[str, Any]) -> Spec:
     """Flat keywords as the nested table ``section`` of a specification."""
     known = flat_keywords(section)
+    if not isinstance(options, Mapping):
+        raise ConfigError(section, repr(options), "options by name", 'for example {"max_cycles": 100_000}')
     nested: Spec = {}
     for key, value in options.items():
         if key not in known:
@@ -172,7 +175,9 @@ def Mesh(*size: int | Sequence[int], **options: Unpack[NetworkOptions]) -> Netwo
 
 def Grid(size: Sequence[int], *, wrap: Sequence[bool], **options: Unpack[NetworkOptions]) -> Network:
     """A grid in which each dimension wraps or not: ``Grid((8, 8, 4), wrap=(True, True, False))``."""
-    return make_network({"kind": "grid", "size": list(size), "wrap": list(wrap)}, options)
+    sizes = several("network.topology.size", size, "a size for each dimension", "for example (8, 8)")
+    wraps = several("network.topology.wrap", wrap, "true or false for each dimension", "for example (True, False)")
+    return make_network({"kind": "grid", "size": sizes, "wrap": wraps}, options)
 
 
 def simulation(

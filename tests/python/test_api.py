@@ -226,3 +226,15 @@ def test_traffic_patterns() -> None:
         fw.traffic("transposed", offered_load=0.1)
     with pytest.raises(fw.ConfigError, match=r"workload\.pattern\.kind"):
         fw.simulate(fw.Torus(5, 5), fw.traffic("shuffle", offered_load=0.1))
+
+
+def test_sizes_are_lists() -> None:
+    for call, path in (
+        (lambda: fw.Grid(4, wrap=[True]), "network.topology.size"),  # type: ignore[arg-type]
+        (lambda: fw.Grid((4, 4), wrap=True), "network.topology.wrap"),  # type: ignore[arg-type]
+        (lambda: fw.check("a2at", size=9), "size"),  # type: ignore[arg-type]
+        (lambda: fw.check("a2at", size="9x9"), "size"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(fw.ConfigError) as caught:
+            call()
+        assert caught.value.path == path and caught.value.hint.startswith("for example (")

@@ -107,6 +107,12 @@ def test_a_curve_that_is_saturated_from_the_start_looks_below() -> None:
         ({"loads": [0.1, -0.1]}, r"loads\[1\]"),
         ({"loads": []}, "loads"),
         ({"loads": [0.1, 0.1]}, LOAD),
+        ({"loads": "0.1,0.2"}, "loads"),
+        ({"loads": 0.1}, r"loads = 0\.1.*write loads=\[0\.1\]"),
+        ({"loads": [0.1, "a"]}, r"loads\[1\]"),
+        ({"capacity": "x"}, "capacity"),
+        ({"resolution": "a"}, "resolution"),
+        ({"resolution": float("nan")}, "resolution"),
         ({"resolution": 1.5}, "resolution"),
         ({"capacity": 0.0}, "capacity"),
         ({"loads": [5.0]}, "offered_load"),
@@ -131,6 +137,8 @@ def test_a_background_takes_what_it_takes(curve: fw.Curve) -> None:
 def test_a_schedule_has_no_load() -> None:
     with pytest.raises(fw.ConfigError, match="traffic at an offered load"):
         fw.curve(NET, fw.all_to_all())
+    with pytest.raises(fw.ConfigError, match="workload = 3: expected a Workload"):
+        fw.curve(NET, 3)  # type: ignore[arg-type]
 
 
 def test_the_command_draws_a_curve(cli: Cli, tmp_path: Path) -> None:

@@ -129,7 +129,15 @@ def test_an_interval_over_seeds() -> None:
         (lambda: npm([0.1, 0.2], [0.1, 0.2], [10, 10], 1.0), "load"),
         (lambda: npm([0.5, 1.0], [0.1, 0.2], [10, math.nan], 1.0), "latency"),
         (lambda: npm([0.5, 1.0], [0.1, 0.2], [10, 0], 1.0), "latency"),
+        (lambda: critical_load(["a"], [0.1], 1.0), "load"),  # type: ignore[list-item]
+        (lambda: critical_load([0.1], [0.1], "x"), "capacity"),  # type: ignore[arg-type]
+        (lambda: saturation_throughput([]), "accepted"),
+        (lambda: saturation_throughput(["a"]), "accepted"),  # type: ignore[list-item]
+        (lambda: uniform_capacity(4, True), "size"),  # type: ignore[arg-type]
+        (lambda: uniform_capacity([4], [True, True]), "wrap"),
         (lambda: over_seeds([]), "values"),
+        (lambda: over_seeds(["a"]), "values"),  # type: ignore[list-item]
+        (lambda: over_seeds(3), "values"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_curve_is_refused(call: object, field: str) -> None:

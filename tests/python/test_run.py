@@ -168,6 +168,17 @@ def test_failures_in_python(tmp_path: Path) -> None:
     assert [result.digest for result in caught.value.results] == list(caught.value.table["digest"])
     with pytest.raises(fw.ConfigError, match=r"run\.seed = 9: expected no seed here; write seeds=\[9\]"):
         fw.sweep(point, flits=[1], run={"seed": 9})  # type: ignore[arg-type]
+    with pytest.raises(fw.ConfigError, match=r"run = 3: expected options by name"):
+        fw.sweep(point, flits=[1], run=3)  # type: ignore[arg-type]
+    with pytest.raises(fw.ConfigError, match=r"sweep\.simulate = 3: expected a function"):
+        fw.sweep(3, flits=[1])  # type: ignore[arg-type]
+
+
+def test_a_study_is_loaded_first() -> None:
+    with pytest.raises(fw.ConfigError, match=r"fw\.run_study\(fw\.load_study\('st\.toml'\)\)"):
+        fw.run_study("st.toml")  # type: ignore[arg-type]
+    with pytest.raises(fw.ConfigError, match="the name of a study file"):
+        fw.load_study(3)  # type: ignore[arg-type]
 
 
 def test_an_unwritable_folder_is_named_before_anything_runs(study: Path, tmp_path: Path, cli: Cli) -> None:

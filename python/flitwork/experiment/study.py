@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from flitwork.errors import ConfigError
 from flitwork.experiment.engines import make_engine
 from flitwork.experiment.execute import Watcher, execute
 from flitwork.experiment.jobs import Failure, Job, plan_points
@@ -67,6 +68,8 @@ def run_study(
     """
     from flitwork.plot.curves import draw_plots
 
+    if not isinstance(study, StudyFile):
+        raise ConfigError("study", repr(study), "what fw.load_study returns", f"fw.run_study(fw.load_study({study!r}))")
     runs_on = make_engine(engine, scheduler, jobs)
     plans = plan_study(study, quick)
     folder = writable_folder(Path(out) if out else Path("results") / study.study.name)

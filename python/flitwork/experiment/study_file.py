@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -111,6 +112,8 @@ class StudyFile(Table):
 
 def load_study(path: str | Path) -> StudyFile:
     """Reads a study file; anything that is not understood is a :class:`flitwork.ConfigError` with its path."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ConfigError("file", repr(path), "the name of a study file", 'such as "study.toml"')
     return parse_study(read_toml(Path(path)), Path(path).parent)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from flitwork.arguments import several
 from flitwork.errors import ConfigError, SimulationError
 from flitwork.experiment.axes import check_different, check_name, check_seeds
 from flitwork.experiment.engines import make_engine
@@ -57,6 +58,9 @@ def sweep(
     others have run where simulations fail; its ``table`` has the others. ``engine="dask"`` with the address of a
     ``scheduler`` runs it on a cluster.
     """
+    if not callable(simulate):
+        hint = "such as lambda N: (fw.Torus(N, N), fw.all_to_all())"
+        raise ConfigError("sweep.simulate", repr(simulate), "a function of the axes", hint)
     values = {name: _axis(name, axis) for name, axis in axes.items()}
     seeds = _seeds(seeds)
     options = run_options(run, "seeds=[{}]")
@@ -109,9 +113,7 @@ def run_options(run: RunOptions | None, instead: str) -> Spec:
 
 def _axis(name: str, values: Any) -> list[Any]:
     check_name(name, "sweep")
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise ConfigError(f"sweep.{name}", repr(values), "a list of values", f"write {name}=[{values!r}]")
-    found = list(values)
+    found = several(f"sweep.{name}", values, "a list of values")
     if not found:
         raise ConfigError(f"sweep.{name}", values, "a list of at least one value", f"add values or remove {name}")
     check_different(found, f"sweep.{name}", "each value once", "remove one of the two")
@@ -119,9 +121,7 @@ def _axis(name: str, values: Any) -> list[Any]:
 
 
 def _seeds(seeds: Any) -> list[int]:
-    if isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable):
-        raise ConfigError("sweep.seeds", repr(seeds), "a list of whole numbers", f"write seeds=[{seeds!r}]")
-    found = list(seeds)
+    found = several("sweep.seeds", seeds, "a list of whole numbers")
     if not found:
         raise ConfigError("sweep.seeds", seeds, "a list of at least one seed", "leave it out for seed 1")
     for i, seed in enumerate(found):
