@@ -141,7 +141,9 @@ def test_measures_name_what_exists(
 
 
 def test_claims_are_judged_by_the_points_that_are_left(tmp_path: Path, cli: Cli) -> None:
-    failing = STUDY.replace("N = [3, 4],", 'N = [3, 4], "run.max_cycles" = [20, 100000],')
+    failing = (
+        STUDY.replace("N = [3, 4],", 'N = [3, 4], "run.max_cycles" = [20, 100000],') + 'panels = "run.max_cycles"\n'
+    )
     python = 'def claims(results):\n    return [{"x": 1}[results["run.max_cycles"].min()]]\n'
     done = cli("reproduce", folder(tmp_path, study=failing, python=python))
     assert done.returncode == 3, done.stderr

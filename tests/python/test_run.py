@@ -121,7 +121,7 @@ def test_errors_come_before_anything_runs(tmp_path: Path, cli: Cli) -> None:
     assert points(tmp_path / "out") == {}
 
 
-FAILING = STUDY.replace("N = [3, 4],", 'N = [3, 4], "run.max_cycles" = [20, 100000],')
+FAILING = STUDY.replace("N = [3, 4],", 'N = [3, 4], "run.max_cycles" = [20, 100000],') + 'panels = "run.max_cycles"\n'
 
 
 def test_points_that_fail_are_left_out_and_listed(tmp_path: Path, cli: Cli) -> None:

@@ -15,6 +15,7 @@ from flitwork.strict import tomllib
 AXIS = "N = [3, 4],"
 X = 'x = "N"'
 DERIVED = "completion_cycles / N"
+QUICK = "quick = { grid = { N = [3] }, seeds = [1] }\n"
 
 CASES: list[tuple[str, str, str, str, str, str, str]] = [
     # what is wrong, a part of the study, what stands there instead, then parts of path, value, expectation and hint
@@ -26,6 +27,9 @@ CASES: list[tuple[str, str, str, str, str, str, str]] = [
     ("where", X, 'x = "N"\nwhere = { statuss = "complete" }', "plots[0].where.statuss", '"statuss"', "status", "`status`?"),
     ("value", X, 'x = "N"\nwhere = { "workload.algorithm" = "a2an" }', "plots[0].where.workload.algorithm", "'a2an'", "a2at, a2and", "`a2and`?"),
     ("value of another type", X, 'x = "N"\nwhere = { N = ["3"] }', "plots[0].where.N", "'3'", "a value of N: 3, 4", "`3`?"),
+    ("axis in none", 'series = "workload.algorithm"', "", "plots[0]", "'a2at' and 'a2and' in one mark", "workload.algorithm in x, series or panels, or one", "would be averaged"),
+    ("axis in none, two values", 'series = "workload.algorithm"', 'where = { "workload.algorithm" = ["a2at", "a2and"] }', "plots[0]", "in one mark", "workload.algorithm in x,", ""),
+    ("axis in none, zipped", AXIS, 'N = [3, 4], "network.router" = [{ vcs = 2 }, { vcs = 4 }],', "plots[0]", "'vcs=2' and 'vcs=4'", "network.router in x,", ""),
     ("derived column", DERIVED, "completion_cycle / N", "experiments[0].columns.cycles_per_N", "completion_cycle / N", "completion_cycles", "`completion_cycles`?"),
     ("derived from text", DERIVED, "size / N", "experiments[0].columns.cycles_per_N", "size / N", "names out of N, terminals", ""),
     ("derived, no arithmetic", DERIVED, "N if N else 1", "experiments[0].columns.cycles_per_N", "N if N else 1", "arithmetic", ""),
@@ -57,6 +61,26 @@ def parsed(change: str = "", to: str = "") -> Any:
     return parse_study(tomllib.loads(STUDY.replace(change, to, 1)))
 
 
+@pytest.mark.parametrize(
+    ("change", "to"),
+    [
+        ('series = "workload.algorithm"', 'where = { "workload.algorithm" = "a2at" }'),
+        ('series = "workload.algorithm"', 'panels = "workload.algorithm"'),
+        ("seeds = [1, 2]", 'zip = { K = ["two", "four"], "network.router.vcs" = [2, 4] }\nquick = { skip = true }'),
+        (X, 'x = "completion_cycles"'),
+        (f'columns = {{ cycles_per_N = "{DERIVED}" }}', f'columns = {{ cycles_per_N = "{DERIVED}", M = "2 * N" }}'),
+        ('series = "workload.algorithm"', 'series = "workload"'),
+    ],
+)  # fmt: skip
+def test_plots_that_tell_their_points_apart(change: str, to: str) -> None:
+    text = STUDY.replace(change, to, 1)
+    if "zip" in to:  # a label stands for what goes with it
+        text = text.replace('series = "w', 'series = ["K", "w').replace('rithm"\n', 'rithm"]\n').replace(QUICK, "")
+    if "M =" in to:  # what follows from an axis tells it apart
+        text = text.replace(X, 'x = "M"')
+    assert change in STUDY and plan_study(parse_study(tomllib.loads(text)))
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 def test_faults_are_found_before_anything_runs(case: tuple[str, ...], tmp_path: Path) -> None:
     _, change, to, path, value, expected, hint = case
@@ -83,12 +107,14 @@ def test_a_plot_may_select_what_the_smaller_version_leaves_out() -> None:
 
 
 def test_equal_numbers_and_truth_values_differ() -> None:
-    record = parsed(AXIS, 'N = [3, 4], "run.record.stalls" = [true, false],')
-    assert len(plan_study(record)) == 16
+    record = STUDY.replace(AXIS, 'N = [3, 4], "run.record.stalls" = [true, false],')
+    record = record.replace(X, 'x = "N"\npanels = "run.record.stalls"')
+    assert len(plan_study(parse_study(tomllib.loads(record)))) == 16
 
 
 def test_a_label_may_stand_beside_a_field_in_a_zip() -> None:
-    plan_study(parsed("seeds = [1, 2]", 'zip = { way = ["a", "b"], "network.router.vcs" = [2, 4] }'))
+    text = STUDY.replace("seeds = [1, 2]", 'zip = { way = ["a", "b"], "network.router.vcs" = [2, 4] }')
+    plan_study(parse_study(tomllib.loads(text.replace(X, 'x = "N"\npanels = "way"'))))
 
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "python").glob("flitwork/studies/*/study.toml")), ids=str)

@@ -6,11 +6,11 @@ So a column that a plot, a derived column or a claim names and that does not exi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from flitwork.errors import ConfigError, did_you_mean
-from flitwork.experiment.expression import check
+from flitwork.experiment.expression import check, names_in
 from flitwork.experiment.study_file import Experiment, Plot, Scalar
 
 When = Literal["always", "completes", "traffic", "background", "stalls"]
@@ -30,6 +30,8 @@ _TRAFFIC = Column(when="traffic")
 _BACKGROUND = Column(when="background")
 _STALLS = Column(when="stalls")
 
+#: Columns that tell networks and workloads apart, without being axes.
+_OF_THE_NETWORK = ("topology", "size", "terminals", "workload")
 #: Every column that ``Result.row`` can have.
 RESULT_COLUMNS: dict[str, Column] = {
     "topology": _TEXT,
@@ -105,12 +107,16 @@ RESULT_COLUMNS: dict[str, Column] = {
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of one experiment: all names, those with numbers, and the values of those that are known already."""
+    """The columns of one experiment: all names, those with numbers, and the values of those that are known already.
+
+    ``values`` of an axis has one value a point; ``follows`` says of a derived column which axes it is computed from.
+    """
 
     experiment: str
     names: tuple[str, ...]
     numbers: tuple[str, ...]
     values: Mapping[str, Sequence[Any]]
+    follows: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def check(self, name: str, path: str, number: bool = False) -> None:
         """There is a column ``name`` (with numbers)."""
@@ -125,7 +131,7 @@ def columns_of(
     experiment: Experiment, path: str, params: Sequence[Mapping[str, Any]], specs: Iterable[Mapping[str, Any]]
 ) -> Columns:
     """The columns of an experiment with these points. Derived columns are checked on the way."""
-    values: dict[str, list[Any]] = {"experiment": [experiment.id]}
+    values: dict[str, list[Any]] = {"experiment": [experiment.id] * len(params)}
     for name in params[0] if params else ():
         values[name] = [cell(one[name]) for one in params]
     numbers = [name for name, found in values.items() if all(isinstance(v, (bool, int, float)) for v in found)]
@@ -133,14 +139,17 @@ def columns_of(
     results = [name for name, column in RESULT_COLUMNS.items() if column.when in had]
     numbers += [name for name in results if RESULT_COLUMNS[name].number]
     names = [*values, *results]
+    axes, follows = set(values), dict[str, frozenset[str]]()
     for name, text in experiment.columns.items():
         where = f"{path}.columns.{name}"
         if name in names or name in RESULT_COLUMNS:
             raise ConfigError(where, f'"{name}"', "a name that no other column has", "rename it")
         check(text, numbers, where)
+        used = names_in(text)
+        follows[name] = frozenset(axes & used).union(*(follows[other] for other in used & set(follows)))
         names.append(name)
         numbers.append(name)
-    return Columns(experiment.id, tuple(names), tuple(numbers), values)
+    return Columns(experiment.id, tuple(names), tuple(numbers), values, follows)
 
 
 def _had(spec: Mapping[str, Any]) -> set[When]:
@@ -169,6 +178,34 @@ def check_plots(plots: Sequence[Plot], known: Mapping[str, Columns], values: boo
             if plot.panels:
                 columns.check(plot.panels, f"plots[{i}].panels")
         check_where(plot.where, shown, f"plots[{i}].where", values)
+        for columns in shown:
+            _check_apart(plot, columns, f"plots[{i}]")
+
+
+def _check_apart(plot: Plot, columns: Columns, path: str) -> None:
+    """Points of one mark differ in nothing but their seeds: others would be averaged as if they were repetitions.
+
+    What a name that is no axis tells apart is not known before the run, unless it follows from axes.
+    """
+    axes = columns.values
+    named = [plot.x, *([plot.series] if isinstance(plot.series, str) else plot.series)]
+    named += [plot.panels] if plot.panels else []
+    shown = [{name} if name in axes else columns.follows.get(name) for name in named]
+    if not all(shown) or {name for name in plot.where if name in _OF_THE_NETWORK} - set(axes):
+        return
+    apart = sorted(set().union(*(one or () for one in shown)))
+    wanted = {name: value if isinstance(value, list) else [value] for name, value in plot.where.items() if name in axes}
+    points = [dict(zip(axes, point, strict=True)) for point in zip(*axes.values(), strict=True)]
+    marks: dict[str, dict[str, Any]] = {}
+    for point in points:
+        if not all(point[name] in found for name, found in wanted.items()):
+            continue
+        first = marks.setdefault(repr([point[name] for name in apart]), point)
+        for name in axes:
+            if first[name] != point[name]:
+                expected = f"{name} in x, series or panels, or one value of it in where"
+                hint = f"points of experiment {columns.experiment} that differ in it would be averaged"
+                raise ConfigError(path, f"{first[name]!r} and {point[name]!r} in one mark", expected, hint)
 
 
 def check_where(
