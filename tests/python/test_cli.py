@@ -117,7 +117,7 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("burst", "shuffle", "--packets", "1", "--set", "packets=2"), 2, "--packets instead"),
         (("burst", "shuffle", "--packets", "1", "--set", "seed=2"), 2, "--first-seed instead"),
         (("burst", "shuffle", "--packets", "1", "--set", "terminals=[1]"), 2, "--set terminals = unknown key"),
-        (("burst", "uniform", "--packets", "1", "--set", "include_self=true"), 2, "a burst has not"),
+        (("burst", "shuffle", "--packets", "1", "--set", "process=on_off"), 2, "--rate instead"),
         (("burst", "hotspot", "--packets", "1"), 2, "add --set terminals=VALUE"),
         (("burst", "shuffle", "--packets", "1", "--trials", "0"), 2, "--trials"),
         (("burst", "shuffle", "--packets", "4", "--trials", "2", "--set", "max_cycles=20"), 3, "2 of 2 points failed"),

@@ -150,10 +150,7 @@ def _unknown(key: str, what: str, of_workload: set[str]) -> ConfigError:
     """The error for a key of ``--set`` that nothing here has; its hint names what has it."""
     known = sorted(_network_or_run() | of_workload)
     others = [name for name in workload_names() if key in _workload_fields(name)]
-    if what in others:
-        hint = "traffic with a load has it, a burst has not"
-    else:
-        hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
+    hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
     return ConfigError(f"--set {key}", "unknown key", f"one of the options {', '.join(known)}", hint)
 
 
