@@ -40,6 +40,8 @@ _WITH_INTERVAL = {
     "network_latency_mean_cycles": "network_latency_ci_half_width_cycles",
 }
 _STEPS = 20
+#: So far beyond what the busiest terminal receives the default loads go, to see what happens there.
+_BEYOND = 1.25
 _ROUNDS = 6
 
 
@@ -188,9 +190,10 @@ def curve(
     >>> curve.points, curve.critical_load, curve.plot()
 
     The load that ``workload`` states is replaced by each of ``loads`` [flits/cycle/terminal], by default 20 equal steps
-    up to ``capacity`` (by default that of the network, ``8 / N`` for an N x N torus). Between the highest load
-    below saturation and the lowest above it three more are run, until the two are less than ``resolution`` times
-    the capacity apart; 0 adds none. Each run is measured as ``steady`` says (``steady={"relative_ci": 0.01}``), or in a
+    up to ``capacity`` (by default that of the network, ``8 / N`` for an N x N torus), or to 1.25 times the load at
+    which the busiest terminal has nothing left to receive more with, if that is less. Between the highest load below
+    saturation and the lowest above it three more are run, until the two are less than ``resolution`` times the capacity
+    apart; 0 adds none. Each run is measured as ``steady`` says (``steady={"relative_ci": 0.01}``), or in a
     fixed window where ``warmup_cycles`` or ``measurement_cycles`` is given. With ``out`` every finished run is stored
     there at once, and the same call continues after an interruption. ``background`` runs beside the workload in every
     run, at its own load. ``engine`` and ``scheduler`` are those of :func:`flitwork.sweep`.
@@ -209,7 +212,7 @@ def curve(
 
         where: dict[str, Any] = {"out": out, "jobs": jobs, "engine": engine, "scheduler": scheduler, "watcher": watcher}
         where[LOAD] = values
-        return sweep(at, seeds=seeds, run=run, **where)
+        return _judged(sweep(at, seeds=seeds, run=run, **where))
 
     table = sweep_loads(grid)
     for _ in range(_ROUNDS if resolution else 0):
@@ -220,6 +223,15 @@ def curve(
         table = pd.concat([table, sweep_loads(between)], ignore_index=True)
     table = table.sort_values([LOAD, "seed"], kind="stable").reset_index(drop=True)
     return Curve(table, tuple(grid), capacity, str(table["workload"].iloc[0]))
+
+
+def _judged(table: pd.DataFrame) -> pd.DataFrame:
+    """The same runs; above what channels and terminals can carry the network is saturated, whatever was seen.
+
+    In a short fixed window all that was created may still arrive, because the queues have only begun to grow.
+    """
+    beyond = table[LOAD] > table["bound_load_flits_per_cycle"] * (1 + 1e-9)
+    return table.assign(status=table["status"].mask(beyond, "saturated"))
 
 
 def _bracket(table: pd.DataFrame) -> tuple[float, float]:
@@ -251,7 +263,22 @@ def _limits(network: Network, workload: Workload, capacity: float | None) -> tup
     expected, hint = "a load above 0 [flits/cycle/terminal]", "for an N x N torus 8 / N"
     if not (math.isfinite(number("capacity", capacity, expected, hint)) and capacity > 0):
         raise ConfigError("capacity", capacity, expected, hint)
-    return capacity, min(capacity, float(bound.values["terminal_load_flits_per_cycle"]))
+    return capacity, _top(network, workload, capacity, float(bound.values["terminal_load_flits_per_cycle"]))
+
+
+def _top(network: Network, workload: Workload, capacity: float, terminals: float) -> float:
+    """The last load of the default: the capacity, or, where the busiest terminal is full before, a little beyond that.
+
+    A load at which a terminal would have to create more than one packet a cycle is refused: then there is no beyond.
+    """
+    if terminals >= capacity:
+        return capacity
+    beyond = min(capacity, _BEYOND * terminals)
+    try:
+        plan(network, Workload({**workload.spec, "offered_load": beyond}))
+    except ConfigError:
+        return terminals
+    return beyond
 
 
 def _capacity(network: Mapping[str, Any], bound: Bound) -> float:

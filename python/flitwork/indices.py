@@ -83,13 +83,17 @@ def npm(load: Values, accepted: Values, latency: Values, capacity: float) -> flo
     """The network performance measure: accepted load over mean latency, integrated over loads from 0 to ``capacity``.
 
     Trapezoids between the loads, from 0 at load 0; what lies above ``capacity`` is cut off. The unit is
-    (flits/cycle/terminal)^2 / cycle. A saturated network has an infinite latency in the steady state: write ``inf``.
+    (flits/cycle/terminal)^2 / cycle. A saturated network has an infinite latency in the steady state: write ``inf``. A
+    curve that ends saturated may end below ``capacity``: all that is left out is 0.
     """
     r, theta = _curve(load, accepted, "accepted")
     _, tau = _curve(load, latency, "latency", infinite=True)
     _positive("capacity", capacity)
     if (tau <= 0).any():
         raise ConfigError("latency", f"{tau.min():g}", "more than 0 cycles")
+    if r[-1] < capacity * (1 - 1e-9) and np.isinf(tau[-1]):
+        # Saturated here, saturated at every higher load.
+        r, theta, tau = np.append(r, capacity), np.append(theta, theta[-1]), np.append(tau, math.inf)
     if r[-1] < capacity * (1 - 1e-9):
         raise ConfigError("load", f"up to {r[-1]:g}", f"loads up to the capacity {capacity:g}", "extend the curve")
     r, quality = np.insert(r, 0, 0.0), np.insert(theta / tau, 0, 0.0)

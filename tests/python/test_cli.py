@@ -309,7 +309,7 @@ def test_the_schema_is_json(cli: Cli) -> None:
 def test_run_prints_where_everything_is(cli: Cli, study: Path, tmp_path: Path) -> None:
     done = cli("run", study, "--quick")
     assert done.returncode == 0, done.stderr
-    assert "results/tiny/figures/figure.png" in done.stdout and "2 of 2 points" in done.stderr
+    assert "results/tiny-quick/figures/figure.png" in done.stdout and "2 of 2 points" in done.stderr
     found = json.loads(cli("run", study, "--quick", "--json").stdout)
     assert all((tmp_path / path).exists() for path in [*found["files"], *found["figures"]])
 

@@ -10,7 +10,9 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from conftest import Cli
-from flitwork.curve import LOAD
+from flitwork.cli.simulation import default_folder
+from flitwork.curve import LOAD, _limits
+from flitwork.spec import RunOptions, simulation
 
 NET = fw.Torus(4, 4, vcs=2)
 WORK = fw.uniform(offered_load=0.1, packet_flits=4)
@@ -127,6 +129,40 @@ def test_bad_values_are_refused_by_name(arguments: dict[str, object], field: str
         fw.curve(NET, WORK, **arguments)  # type: ignore[arg-type]
 
 
+HOTSPOT = fw.traffic("hotspot", offered_load=0.1, packet_flits=2, terminals=[0])
+
+
+def test_a_hotspot_is_followed_beyond_what_its_terminal_receives() -> None:
+    # 16 terminals send to one, which receives 1 flit a cycle: all is lost beyond 1/16.
+    found = fw.curve(NET, HOTSPOT, seeds=[1, 2], resolution=0.001, warmup_cycles=1000, measurement_cycles=20_000)
+    assert found.grid[15] == 1 / 16 and found.grid[-1] == 1.25 / 16 and len(found.grid) == 20
+    low, high = found.saturation
+    assert low <= 1 / 16 < high < 1.25 / 16
+    index = found.indices.set_index("index")
+    assert not index["value"].isna().any() and index["note"]["critical_load"] == ""
+    assert found.saturation_throughput.mean == pytest.approx(1 / 16, rel=0.02)
+    assert found.critical_load.mean == pytest.approx(1 / 16, abs=0.004)
+
+
+def test_above_its_bound_a_load_is_saturated_whatever_a_short_window_saw() -> None:
+    window: RunOptions = {"warmup_cycles": 100, "measurement_cycles": 400}
+    seen = fw.simulate(NET, HOTSPOT, **window)
+    assert seen.status == "complete" and seen.row["bound_load_flits_per_cycle"] == 1 / 16
+    found = fw.curve(NET, HOTSPOT, [0.03, 0.1, 0.2], seeds=[1], resolution=0.0, **window)
+    assert list(found.points["status"]) == ["complete", "saturated", "saturated"]
+    assert found.saturation == (0.03, 0.1) and found.points["packet_latency_mean_cycles"].isna().sum() == 2
+
+
+def test_the_default_loads_end_at_the_capacity_where_terminals_can_receive_it() -> None:
+    for net, work in ((NET, WORK), (fw.Mesh(8, 8), fw.traffic("transpose", offered_load=0.1))):
+        capacity, top = _limits(net, work, None)
+        assert top == capacity
+    # The first terminal sends all there is: at 1/16 it creates a packet of 1 flit in each cycle, and no more can be asked for.
+    weights = [[0.0] * 16 for _ in range(16)]
+    weights[0][1:] = [1.0] * 15
+    assert _limits(NET, fw.traffic("matrix", offered_load=0.01, weights=weights), None)[1] == pytest.approx(1 / 16)
+
+
 def test_a_background_takes_what_it_takes(curve: fw.Curve) -> None:
     beside = fw.uniform(offered_load=0.4, packet_flits=4)
     found = fw.curve(NET, WORK, background=beside, seeds=[1], resolution=0.05, steady=QUICK)
@@ -167,3 +203,28 @@ def test_the_command_draws_a_curve(cli: Cli, tmp_path: Path) -> None:
 def test_the_command_explains_what_is_wrong(cli: Cli, arguments: list[str], message: str) -> None:
     done = cli("curve", *arguments)
     assert done.returncode == 2 and message in done.stderr, done.stderr
+
+
+def test_every_configuration_has_a_folder_of_its_own(cli: Cli, tmp_path: Path) -> None:
+    run = ["--set", "warmup_cycles=20", "--set", "measurement_cycles=50", "--loads", "0.1", "--seeds", "1"]
+    for i, more in enumerate((["--packet-flits", "2"], [], ["--set", "vcs=2", "--resolution", "0"])):
+        done = cli("curve", "uniform", "--size", "3x3", *run, *more)
+        assert done.returncode == 0, done.stderr
+        # The last is the second in other words: it continues in its folder.
+        assert len(list((tmp_path / "results").glob("curve-uniform-torus-3x3-*"))) == min(i + 1, 2)
+    assert cli("burst", "uniform", "--size", "3x3", "--packets", "1", "--trials", "1").returncode == 0
+    assert len(list((tmp_path / "results").glob("burst-uniform-torus-3x3-*"))) == 1
+
+
+def test_a_folder_is_named_by_all_that_is_simulated() -> None:
+    table: dict[str, object] = {"kind": "torus", "size": [4, 4]}
+    network, beside = fw.Torus(4, 4), fw.uniform(offered_load=0.1)
+    specs = [
+        simulation(network, WORK),
+        simulation(network.replace(vcs=8), WORK),
+        simulation(network, fw.uniform(offered_load=0.1, packet_flits=4, include_self=False)),
+        simulation(network, WORK, {"steady": {}}),
+        simulation(network, WORK, background=beside),
+        simulation(network, HOTSPOT),
+    ]
+    assert len({default_folder("curve", "uniform", table, spec) for spec in specs}) == len(specs)

@@ -82,6 +82,13 @@ def test_npm_is_the_integral_of_throughput_over_latency() -> None:
     assert npm(GRID, GRID, tau, 1.0) == pytest.approx(0.5**2 / 20 + 0.05 * 0.05 / 2)
 
 
+def test_a_curve_that_ends_saturated_adds_nothing_beyond() -> None:
+    tau = np.where(GRID <= 0.5 + 1e-9, 10.0, math.inf)
+    assert npm(GRID[:12], GRID[:12], tau[:12], 1.0) == pytest.approx(npm(GRID, GRID, tau, 1.0))
+    with pytest.raises(fw.ConfigError, match="extend the curve"):
+        npm(GRID[:8], GRID[:8], tau[:8], 1.0)
+
+
 def test_saturation_throughput_is_the_highest() -> None:
     assert saturation_throughput(bent(0.4, -0.2)) == pytest.approx(0.4)
 

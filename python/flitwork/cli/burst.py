@@ -26,9 +26,11 @@ from flitwork.cli.options import (
 )
 from flitwork.cli.output import guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.cli.simulation import burst_parts, topology, topology_name
+from flitwork.cli.simulation import burst_parts, default_folder, topology, topology_name
 from flitwork.errors import ConfigError
 from flitwork.files import writable_folder
+from flitwork.spec import nest, simulation
+from flitwork.workloads import burst_workload, uniform
 
 T = TypeVar("T", int, float)
 
@@ -92,7 +94,10 @@ def burst(
     table = topology(size, mesh, wrap)
     network, parameters, lengths, run = burst_parts(pattern, table, settings, controllers, packet_flits)
     numbers, rates = _listed("--packets", packets, int), _listed("--rate", rate, float)
-    folder = out or Path("results") / "-".join(["burst", pattern, *topology_name(table).replace(",", "").split()])
+    # Its packets and rate are columns of the tables; whatever else differs makes other tables.
+    work = burst_workload(pattern, packets=1, packet_flits=lengths, **parameters)
+    beside = uniform(offered_load=background_load, packet_flits=lengths) if background_load else None
+    folder = out or default_folder("burst", pattern, table, simulation(network, work, nest("run", run), beside))
     writable_folder(folder)
     try:
         found = find_burst(

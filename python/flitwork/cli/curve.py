@@ -24,11 +24,12 @@ from flitwork.cli.options import (
 )
 from flitwork.cli.output import guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.cli.simulation import parts, topology, topology_name
+from flitwork.cli.simulation import default_folder, parts, topology, topology_name
 from flitwork.curve import LOAD, Curve
 from flitwork.curve import curve as find_curve
 from flitwork.errors import ConfigError
 from flitwork.files import writable_folder
+from flitwork.spec import nest, simulation
 
 _SHOWN = {
     LOAD: "offered",
@@ -85,7 +86,7 @@ def curve(
     _check(pattern, settings or [])
     # The load is a placeholder: the curve puts its own in its place.
     network, workload, run = parts(pattern, table, settings, controllers, packet_flits=packet_flits, offered_load=0.1)
-    folder = out or Path("results") / "-".join(["curve", pattern, *topology_name(table).replace(",", "").split()])
+    folder = out or default_folder("curve", pattern, table, simulation(network, workload, nest("run", run)))
     writable_folder(folder)
     asked = _loads(loads)
     try:

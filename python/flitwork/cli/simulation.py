@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 from flitwork.cli.options import components, is_study, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.schema import fields, flat_keywords, kinds, schema
-from flitwork.spec import Network, RunOptions, make_network, nest, simulation
+from flitwork.spec import Network, RunOptions, make_network, nest, plan_of, simulation
 from flitwork.strict import tomllib
 from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
 
@@ -72,6 +73,12 @@ def topology_name(table: dict[str, Any]) -> str:
     name = f"{table['kind']} {'x'.join(map(str, table['size']))}"
     wraps = [_DIMENSIONS[d] if d < len(_DIMENSIONS) else str(d) for d, w in enumerate(table.get("wrap", ())) if w]
     return f"{name} that wraps in {', '.join(wraps)}" if wraps else name
+
+
+def default_folder(command: str, what: str, table: dict[str, Any], spec: Spec) -> Path:
+    """``results/curve-uniform-torus-8x8-1f0c93ab``: whatever else ``spec`` says differs in the last part."""
+    names = [command, what, *topology_name(table).replace(",", "").split(), plan_of(spec).hash[:8]]
+    return Path("results") / "-".join(names)
 
 
 def one_simulation(

@@ -11,11 +11,13 @@ from rich.markup import escape
 from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, cell, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.experiment import StudyRun, load_study, run_study
+from flitwork.experiment import StudyRun, default_folder, load_study, run_study
 from flitwork.studies import Claim, Reproduction, published
 from flitwork.studies import reproduce as reproduce_study
 
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the results [default: results/NAME].")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Folder of the results [default: results/NAME, results/NAME-quick].")
+]
 _COLOUR = {"reproduced": "green", "not reproduced": "red", "differs": "yellow", "not measured": "dim"}
 
 
@@ -52,7 +54,7 @@ def run(
     try:
         done = run_study(file, out, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher())
     except KeyboardInterrupt:
-        _interrupted(out or Path("results") / file.study.name)
+        _interrupted(out or default_folder(file, quick))
         raise
     if as_json:
         print_json(_summary(done))

@@ -10,7 +10,7 @@ from flitwork.experiment.execute import Execution, Status, Watcher, execute
 from flitwork.experiment.jobs import Failure, Job, plan_points
 from flitwork.experiment.points import Point, expand, known_columns
 from flitwork.experiment.store import Store
-from flitwork.experiment.study import StudyRun, plan_study, run_study
+from flitwork.experiment.study import StudyRun, default_folder, plan_study, run_study
 from flitwork.experiment.study_file import StudyFile, load_study, parse_study
 from flitwork.experiment.sweep import SweepError, run_options, run_points, sweep
 
@@ -27,6 +27,7 @@ __all__ = [
     "StudyRun",
     "SweepError",
     "Watcher",
+    "default_folder",
     "execute",
     "expand",
     "known_columns",

@@ -59,7 +59,8 @@ def run_study(
 ) -> StudyRun:
     """Plans every point, runs what is not stored in ``out`` yet, and writes the tables and the declared figures.
 
-    ``out`` is ``results/<name of the study>`` by default. The same call continues what was interrupted.
+    ``out`` is ``results/NAME`` by default, that of the smaller version ``results/NAME-quick``. The same call continues
+    what was interrupted.
     Simulations that fail are left out of tables and figures; a warning lists them, and so do ``failures`` and the file
     ``failures.csv``.
 
@@ -72,7 +73,7 @@ def run_study(
         raise ConfigError("study", repr(study), "what fw.load_study returns", f"fw.run_study(fw.load_study({study!r}))")
     runs_on = make_engine(engine, scheduler, jobs)
     plans = plan_study(study, quick)
-    folder = writable_folder(Path(out) if out else Path("results") / study.study.name)
+    folder = writable_folder(Path(out) if out else default_folder(study, quick))
     done = execute(plans, Store(folder), runs_on, watcher)
     table = study_table(plans, done.results, study, known_columns(study, quick))
     files = save_table(table, folder) + save_failures(done.failures, folder)
@@ -80,6 +81,11 @@ def run_study(
         warnings.warn(explained(done.failures, plans), stacklevel=2)
     figures = draw_plots(study, table, folder / "figures")
     return StudyRun(study, folder, plans, done.results, done.failures, table, files, figures)
+
+
+def default_folder(study: StudyFile, quick: bool) -> Path:
+    """Where the results of a study go."""
+    return Path("results") / (f"{study.study.name}-quick" if quick else study.study.name)
 
 
 def explained(failures: Sequence[Failure], jobs: Sequence[Job]) -> str:
