@@ -113,7 +113,8 @@ def run_options(run: RunOptions | None, instead: str) -> Spec:
 
 def _axis(name: str, values: Any) -> list[Any]:
     check_name(name, "sweep")
-    found = several(f"sweep.{name}", values, "a list of values")
+    # A text is a value, too: an axis may have one.
+    found = several(f"sweep.{name}", values, "a list of values", f"write {name}=[{values!r}]")
     if not found:
         raise ConfigError(f"sweep.{name}", values, "a list of at least one value", f"add values or remove {name}")
     check_different(found, f"sweep.{name}", "each value once", "remove one of the two")
