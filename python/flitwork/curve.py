@@ -50,13 +50,14 @@ class Curve:
     """A curve: ``table`` has one row for each load and seed, :attr:`points` one for each load.
 
     ``capacity`` is the load at which uniform traffic uses up the middle of the network or its terminals, ``grid`` the
-    loads of the first sweep; the others were added around saturation.
+    loads of the first sweep; the others were added around saturation. ``title`` says what was simulated.
     """
 
     table: pd.DataFrame
     grid: tuple[float, ...]
     capacity: float
     name: str = ""
+    title: str = ""
 
     @cached_property
     def points(self) -> pd.DataFrame:
@@ -158,7 +159,8 @@ class Curve:
         from flitwork.plot.style import together
 
         curves = together(self.name or "curve", self, compared)
-        return load_curves({name: (one.points, one.saturation) for name, one in curves.items()}, self.capacity)
+        title = self.title if all(one.title == self.title for one in curves.values()) else ""
+        return load_curves({name: (one.points, one.saturation) for name, one in curves.items()}, self.capacity, title)
 
     def save(self, folder: str | Path) -> list[Path]:
         """``runs.csv``, ``points.csv``, ``indices.csv`` and the figure as PNG and SVG in ``folder``."""
@@ -222,7 +224,18 @@ def curve(
         between = [round(low + (high - low) * quarter / 4, 9) for quarter in (1, 2, 3)]
         table = pd.concat([table, sweep_loads(between)], ignore_index=True)
     table = table.sort_values([LOAD, "seed"], kind="stable").reset_index(drop=True)
-    return Curve(table, tuple(grid), capacity, str(table["workload"].iloc[0]))
+    name = str(table["workload"].iloc[0])
+    return Curve(table, tuple(grid), capacity, name, _title(name, network, workload))
+
+
+def _title(name: str, network: Network, workload: Workload) -> str:
+    """``uniform on torus 8x8: dimension_order, 4 VCs of 16 flits, packets of 4 flits``."""
+    spec = json.loads(plan(network, Workload({"offered_load": 0.1, **workload.spec})).json)["spec"]
+    topology, router, routing = (spec["network"][key] for key in ("topology", "router", "routing"))
+    size, lengths = "x".join(map(str, topology["size"])), spec["workload"]["packet_flits"]
+    packets = f"packets of {lengths} flits" if isinstance(lengths, int) else "packets of several lengths"
+    vcs = f"{router['vcs']} VCs of {router['buffer_flits']} flits"
+    return f"{name} on {topology['kind']} {size}: {routing['kind']}, {vcs}, {packets}"
 
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:

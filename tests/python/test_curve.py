@@ -82,6 +82,13 @@ def test_a_curve_is_saved_with_its_figure(curve: fw.Curve, tmp_path: Path) -> No
         curve.plot(uniform=curve)
     left, right = curve.plot(other=curve).axes
     assert "cycles" in left.get_ylabel() and "flits/cycle/terminal" in right.get_ylabel()
+    legend = right.get_legend()
+    assert legend is not None
+    assert {"saturated", "saturates in here", "uniform", "other"} < {text.get_text() for text in legend.get_texts()}
+    bars = [bar for ax in (left, right) for bars in ax.collections for bar in getattr(bars, "get_segments", list)()]
+    assert len(bars) > 50 and min(bar[:, 1].min() for bar in bars) >= 0
+    title = "uniform on torus 4x4: dimension_order, 2 VCs of 16 flits, packets of 4 flits"
+    assert curve.title == title and curve.plot().get_suptitle() == title
     assert left.get_ylim()[1] <= 6.0 * curve.points["packet_latency_mean_cycles"].min() + 1e-9
 
 

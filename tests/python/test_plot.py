@@ -4,8 +4,12 @@ from pathlib import Path
 
 import flitwork as fw
 import numpy as np
+import pandas as pd
 import pytest
+from flitwork.experiment.study_file import Plot
+from flitwork.plot.curves import curves
 from flitwork.plot.gallery import gallery
+from flitwork.plot.labels import label
 from flitwork.plot.layout import layout
 from flitwork.spec import simulation
 from matplotlib.collections import LineCollection
@@ -102,3 +106,76 @@ def test_the_time_line_begins_at_t_0_and_leaves_the_background_out(beside: fw.Re
     assert len(bars) == beside.row["packets"] == 8 * 14  # two terminals are fixed points of the shuffle
     assert min(bar[:, 0].min() for bar in bars) == 0
     assert max(bar[:, 0].max() for bar in bars) == axes.get_xlim()[1] == beside.completion_cycles
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ("workload.offered_load", "offered load [flits/cycle/terminal]"),
+        ("background.offered_load", "background offered load [flits/cycle/terminal]"),
+        ("network.router.vcs", "vcs"),
+        ("network.topology.kind", "topology"),
+        ("network.router.buffer_flits", "buffer [flits]"),
+        ("accepted_load_flits_per_cycle", "accepted load [flits/cycle/terminal]"),
+        ("max_link_flits_per_cycle", "max link [flits/cycle]"),
+        ("packet_latency_mean_cycles", "packet latency mean [cycles]"),
+        ("time_over_theory", "time over theory"),
+        ("N", "N"),
+    ],
+)
+def test_columns_have_names_in_words_and_units(column: str, expected: str) -> None:
+    assert label(column) == expected
+
+
+LOAD, LATENCY = "workload.offered_load", "packet_latency_mean_cycles"
+
+
+@pytest.fixture
+def rows() -> pd.DataFrame:
+    """Two curves, each load with two seeds; the last load is saturated."""
+    points = [(load, vcs, seed) for load in (0.1, 0.2, 0.3) for vcs in (2, 4) for seed in (1, 2)]
+    table = pd.DataFrame(points, columns=[LOAD, "network.router.vcs", "seed"])
+    table[LATENCY] = 5.35 + 10 * table[LOAD] + 0.05 * table["seed"]
+    table["accepted_load_flits_per_cycle"] = table[LOAD] * (0.9 + 0.5 * table["seed"] * (table[LOAD] < 0.15))
+    return table.assign(status=np.where(table[LOAD] > 0.25, "saturated", "complete"))
+
+
+def declared(y: str, **more: object) -> Plot:
+    return Plot.model_validate(
+        {"id": "p", "experiment": "e", "x": LOAD, "y": y, "series": "network.router.vcs", **more}
+    )
+
+
+def test_a_declared_plot_says_what_it_shows(rows: pd.DataFrame) -> None:
+    (ax,) = curves(rows, declared(LATENCY)).axes
+    assert ax.get_xlabel() == label(LOAD) and ax.get_ylabel() == label(LATENCY)
+    legend = ax.get_legend()
+    assert legend is not None and legend.get_title().get_text() == "vcs"
+    assert [text.get_text() for text in legend.get_texts()] == ["2", "4", "saturated"]
+    panels = curves(rows, declared(LATENCY, panels="network.router.vcs", series=[])).axes
+    assert [ax.get_title() for ax in panels] == ["vcs = 2", "vcs = 4"]
+
+
+def test_a_saturated_latency_is_no_part_of_the_line(rows: pd.DataFrame) -> None:
+    def drawn(y: str) -> tuple[np.ndarray, list[float]]:
+        (ax,) = curves(rows, declared(y)).axes
+        lines = [(one, np.asarray(one.get_xydata(), dtype=float)) for one in ax.get_lines()]
+        joined = next(points for one, points in lines if len(points) == 3 and one.get_linestyle() == "-")
+        hollow = [points for one, points in lines if one.get_markerfacecolor() == "white" and len(points)]
+        return joined[:, 1], [float(points[0, 0]) for points in hollow]
+
+    latency, hollow = drawn(LATENCY)
+    assert np.isfinite(latency).tolist() == [True, True, False] and hollow == [0.3, 0.3]
+    accepted, hollow = drawn("accepted_load_flits_per_cycle")
+    assert np.isfinite(accepted).all() and hollow == [0.3, 0.3]
+
+
+def test_bars_end_at_0_and_logarithmic_axes_write_numbers_out(rows: pd.DataFrame) -> None:
+    # The interval of the first point is 12.7 times half of what its two seeds differ by.
+    (ax,) = curves(rows, declared("accepted_load_flits_per_cycle")).axes
+    ends = [end for bars in ax.collections for bar in bars.get_segments() for end in bar[:, 1]]  # type: ignore[attr-defined]
+    assert min(ends) == 0 and max(ends) > 0.3
+    figure = curves(rows, declared(LATENCY, yscale="log"))
+    figure.canvas.draw()
+    ticks = [tick.get_text() for tick in figure.axes[0].get_yticklabels(which="both")]
+    assert {"7", "8"} <= set(ticks) and not any("10^" in tick or "times" in tick for tick in ticks)

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from flitwork.plot.style import COLOURS, MARKERS, style
+from flitwork.plot.style import COLOURS, MARKERS, logarithmic, style
 
 _PACKETS, _RATE = "packets_per_terminal", "rate_flits_per_cycle"
 _LINES = ("-", "--", ":", "-.")
@@ -50,8 +50,8 @@ def _durations(ax: Axes, shown: Mapping[str, pd.DataFrame]) -> None:
             i += 1
     ax.plot([], [], color="0.35", linestyle=":", marker="o", markerfacecolor="white", label="lower bound")
     if x == _PACKETS:
-        ax.set_xscale("log")
-    ax.set_yscale("log")
+        logarithmic(ax, "x")
+    logarithmic(ax, "y")
     ax.set_xlabel("packets a terminal" if x == _PACKETS else "rate [flits/cycle/terminal]")
     ax.set_ylabel("duration [cycles]")
     ax.legend(fontsize=9)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.study_file import Plot, StudyFile
-from flitwork.plot.style import COLOURS, MARKERS, save, style
+from flitwork.plot.labels import label, short
+from flitwork.plot.style import COLOURS, MARKERS, logarithmic, save, style
 from flitwork.statistics import error_bars
+
+_SATURATED = "saturated"
 
 
 def draw_plots(study: StudyFile, table: pd.DataFrame, folder: Path) -> list[Path]:
@@ -59,14 +64,16 @@ def curves(rows: pd.DataFrame, plot: Plot) -> Figure:
             for i, key in enumerate(keys):
                 _line(ax, shown[(shown[names] == list(key)).all(axis=1)] if names else shown, plot, key, i)
             _dress(ax, plot)
+            if across > 1 and plot.xscale == "linear" and pd.api.types.is_numeric_dtype(rows[plot.x]):
+                ax.locator_params(axis="x", nbins=5)
             if panel is not None:
-                ax.set_title(str(panel))
+                ax.set_title(f"{short(str(plot.panels))} = {panel}" if not isinstance(panel, str) else panel)
         for ax in axes.flat[len(panels) :]:
             ax.set_visible(False)
         for ax in axes[:, 0]:
-            ax.set_ylabel(plot.ylabel or plot.y)
+            ax.set_ylabel(plot.ylabel or label(plot.y))
         if len(keys) > 1 or plot.lines:
-            axes.flat[0].legend(fontsize=9)
+            _legend(axes.flat, names if len(keys) > 1 else [])
         if plot.title:
             figure.suptitle(plot.title) if panels != [None] else axes.flat[0].set_title(plot.title)
     return figure
@@ -74,6 +81,17 @@ def curves(rows: pd.DataFrame, plot: Plot) -> Figure:
 
 def _series(plot: Plot) -> list[str]:
     return [plot.series] if isinstance(plot.series, str) else plot.series
+
+
+def _legend(axes: Iterable[Axes], names: Sequence[str]) -> None:
+    """One legend for all panels, in the first: every line has its name, wherever it is drawn."""
+    panels = list(axes)
+    found = {name: handle for ax in panels for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
+    hollow = found.pop(_SATURATED, None)
+    found = found if hollow is None else {**found, _SATURATED: hollow}
+    panels[0].legend(
+        list(found.values()), list(found), title=", ".join(map(short, names)), fontsize=9, title_fontsize=9
+    )
 
 
 def _line(ax: Axes, rows: pd.DataFrame, plot: Plot, key: Sequence[Any], index: int) -> None:
@@ -87,16 +105,34 @@ def _line(ax: Axes, rows: pd.DataFrame, plot: Plot, key: Sequence[Any], index: i
         "linestyle": ("-", "--", ":")[index // len(COLOURS) % 3],
         "label": ", ".join(map(str, key)) or None,
     }
-    ax.errorbar(list(mean.index), mean.to_numpy(), yerr=error_bars(grouped), capsize=3, **look)
+    x, y, bars = list(mean.index), mean.to_numpy(float), error_bars(grouped)
+    below = None if bars is None else np.where(y >= 0, np.minimum(bars, y), bars)
+    beyond = _saturated(rows, plot.x, mean.index)
+    # A latency beyond saturation grows with the length of the run: it is no value of the curve.
+    joined = np.where(beyond, math.nan, y) if "latency" in plot.y else y
+    ax.errorbar(x, joined, yerr=None if below is None or bars is None else [below, bars], capsize=3, **look)
+    if beyond.any():
+        look.update(linestyle="", markerfacecolor="white", zorder=3, label=None)
+        ax.plot([at for at, out in zip(x, beyond, strict=True) if out], y[beyond], **look)
+        ax.plot([], [], linestyle="", marker="o", color="0.35", markerfacecolor="white", label=_SATURATED)
+
+
+def _saturated(rows: pd.DataFrame, x: str, at: pd.Index[Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Whether one of the runs of each mark is saturated."""
+    if "status" not in rows.columns:
+        return np.zeros(len(at), dtype=bool)
+    return (rows["status"] == "saturated").groupby(rows[x]).any().reindex(at).to_numpy(bool)
 
 
 def _dress(ax: Axes, plot: Plot) -> None:
     for line in plot.lines:
         ax.axhline(line.y, color="0.35", linestyle="--", linewidth=1.1, label=line.label or None, zorder=1)
-    ax.set_xscale(plot.xscale)
-    ax.set_yscale(plot.yscale)
+    if plot.xscale == "log":
+        logarithmic(ax, "x")
+    if plot.yscale == "log":
+        logarithmic(ax, "y")
     if plot.xlim:
         ax.set_xlim(*plot.xlim)
     if plot.ylim:
         ax.set_ylim(*plot.ylim)
-    ax.set_xlabel(plot.xlabel or plot.x)
+    ax.set_xlabel(plot.xlabel or label(plot.x))

@@ -21,11 +21,13 @@ _UNIT = "[flits/cycle/terminal]"
 _HIGHEST = 6.0
 
 
-def load_curves(curves: Mapping[str, tuple[pd.DataFrame, tuple[float, float]]], capacity: float) -> Figure:
+def load_curves(
+    curves: Mapping[str, tuple[pd.DataFrame, tuple[float, float]]], capacity: float, title: str = ""
+) -> Figure:
     """Both panels; a curve is its points, one row a load, and the loads between which the network saturates.
 
     Filled marks are steady, hollow ones saturated (accepted load only: their latency has no steady value). A shaded
-    band is where a network saturates; error bars are 95 % confidence intervals.
+    band is where a network saturates; error bars are 95 % confidence intervals, cut off at 0.
     """
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.2))
@@ -39,15 +41,24 @@ def load_curves(curves: Mapping[str, tuple[pd.DataFrame, tuple[float, float]]], 
                 for ax in (left, right):
                     ax.axvspan(low, high, color=look["color"], alpha=0.15, linewidth=0)
         _dress(left, right, curves, capacity)
+        if title:
+            figure.suptitle(title, fontsize=11)
     return figure
 
 
 def _highest(curves: Iterable[pd.DataFrame]) -> float:
     """The upper end of the axis of latencies."""
-    latencies = pd.concat([points["packet_latency_mean_cycles"] for points in curves]).to_numpy(float)
+    points = pd.concat(list(curves))
+    latencies = points["packet_latency_mean_cycles"].to_numpy(float)
     if not np.isfinite(latencies).any():
         return 1.0
-    return float(min(1.1 * np.nanmax(latencies), _HIGHEST * np.nanmin(latencies)))
+    bars = np.nan_to_num(points["packet_latency_ci_half_width_cycles"].to_numpy(float))
+    return float(min(1.1 * np.nanmax(latencies + bars), _HIGHEST * np.nanmin(latencies)))
+
+
+def _bars(values: pd.Series[float], half: pd.Series[float]) -> np.ndarray[Any, Any]:
+    """Error bars for matplotlib: below and above; neither loads nor latencies are negative."""
+    return np.stack([np.minimum(half, values), half])
 
 
 def _latency(ax: Axes, points: pd.DataFrame, top: float, look: dict[str, Any], name: str) -> None:
@@ -55,12 +66,12 @@ def _latency(ax: Axes, points: pd.DataFrame, top: float, look: dict[str, Any], n
     latency = steady["packet_latency_mean_cycles"]
     # Bars of points above the axis would fill the picture.
     bars = steady["packet_latency_ci_half_width_cycles"].where(latency <= top).fillna(0)
-    ax.errorbar(steady[_LOAD], latency, yerr=bars, capsize=2, label=name, **look)
+    ax.errorbar(steady[_LOAD], latency, yerr=_bars(latency, bars), capsize=2, label=name, **look)
 
 
 def _accepted(ax: Axes, points: pd.DataFrame, look: dict[str, Any], name: str) -> None:
     bars = points["accepted_load_ci_half_width_flits_per_cycle"].fillna(0)
-    ax.errorbar(points[_LOAD], points[_ACCEPTED], yerr=bars, capsize=2, label=name, **look)
+    ax.errorbar(points[_LOAD], points[_ACCEPTED], yerr=_bars(points[_ACCEPTED], bars), capsize=2, label=name, **look)
     saturated = points[points["status"] == "saturated"]
     ax.plot(saturated[_LOAD], saturated[_ACCEPTED], linestyle="", markerfacecolor="white", zorder=3, **look)
 
@@ -78,4 +89,8 @@ def _dress(
     left.set_ylabel("mean packet latency [cycles]")
     right.set_ylabel(f"accepted load {_UNIT}")
     right.set_ylim(0)
+    if any((points["status"] == "saturated").any() for points, _ in curves.values()):
+        hollow: dict[str, Any] = {"marker": "o", "markerfacecolor": "white", "linestyle": ""}
+        right.plot([], [], color="0.35", label="saturated", **hollow)
+        right.fill([], [], color="0.35", alpha=0.25, linewidth=0, label="saturates in here")
     right.legend(fontsize=9)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import matplotlib
 
@@ -17,7 +17,9 @@ matplotlib.use("Agg", force=False)
 
 import matplotlib.pyplot as plt
 from cycler import cycler
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 from pandas import DataFrame
 
 T = TypeVar("T")
@@ -86,3 +88,21 @@ def together(name: str, own: T, compared: Mapping[str, T]) -> dict[str, T]:
         if not isinstance(value, type(own)):
             raise ConfigError(f"plot.{other}", repr(value), f"a {type(own).__name__} to draw beside this one")
     return {name: own, **compared}
+
+
+class _Plain(LogFormatter):
+    """Numbers as they are, where they would stand as ``5 x 10^0``."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:,.6g}" if super().__call__(x, pos) else ""
+
+
+def logarithmic(ax: Axes, which: Literal["x", "y"]) -> None:
+    """Makes an axis logarithmic; its numbers are written out."""
+    if which == "x":
+        ax.set_xscale("log")
+    else:
+        ax.set_yscale("log")
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_major_formatter(_Plain())
+    axis.set_minor_formatter(_Plain(minor_thresholds=(1, 0.4)))

@@ -1,0 +1,44 @@
+"""What stands at an axis or in a legend for a column: its name in words, with its unit."""
+
+from __future__ import annotations
+
+import re
+
+from flitwork.schema import fields, schema
+
+#: Units by the end of a column's name; the first that fits.
+_UNITS = {
+    "_flits_per_cycle": "flits/cycle",
+    "_flit_cycles": "flit-cycles",
+    "_cycles": "cycles",
+    "_flits": "flits",
+    "_seconds": "s",
+}
+_UNIT = re.compile(r"\[([^\]]+)\]")
+
+
+def label(name: str) -> str:
+    """``packet latency mean [cycles]`` for ``packet_latency_mean_cycles``, ``vcs`` for ``network.router.vcs``."""
+    for ending, unit in _UNITS.items():
+        if name.endswith(ending):
+            words = short(name).removesuffix(ending.replace("_", " "))
+            return f"{words} [{unit + '/terminal' if words.endswith('load') else unit}]"
+    unit = _unit(name) if "." in name else ""
+    return f"{short(name)} [{unit}]" if unit else short(name)
+
+
+def short(name: str) -> str:
+    """``vcs`` for ``network.router.vcs``, ``topology`` for ``network.topology.kind``; a background's says so."""
+    parts = name.split(".")
+    last = parts[-2] if parts[-1] == "kind" and len(parts) > 2 else parts[-1]
+    return f"{'background ' if parts[0] == 'background' else ''}{last.replace('_', ' ')}"
+
+
+def _unit(name: str) -> str:
+    """The unit in the description of a field; empty if it has none."""
+    section, *path = name.split(".")
+    node = schema()["properties"].get(section, {})
+    for part in path:
+        node = fields(node).get(part, {})
+    found = _UNIT.search(node.get("description", ""))
+    return found[1] if found else ""
