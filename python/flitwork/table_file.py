@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from decimal import Decimal
@@ -13,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from flitwork.errors import ConfigError
+from flitwork.memory import usable_bytes
 
-_MEMORY_SHARE = 0.75
 _SHORT = 60
 
 Array = np.ndarray[Any, Any]
@@ -22,8 +21,7 @@ Array = np.ndarray[Any, Any]
 
 def check_memory(file: Path, path: str, needed: int) -> None:
     """Refuses a file that needs more memory than there is, before it is read; ``needed`` is in bytes."""
-    limit = _MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > limit:
+    if needed > (limit := usable_bytes()):
         expected = f"a file that can be read with {limit / 1e6:,.0f} MB"
         raise ConfigError(f"{path}.file", file, expected, f"this one needs about {needed / 1e6:,.0f} MB")
 

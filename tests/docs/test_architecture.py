@@ -15,7 +15,7 @@ LONGEST_FILE = 600
 
 #: From the bottom up: a part imports only parts that stand before it.
 LAYERS = (
-    *("interrupt", "_core", "errors", "arguments", "files", "statistics", "strict", "schema", "indices"),
+    *("interrupt", "_core", "errors", "arguments", "memory", "files", "statistics", "strict", "schema", "indices"),
     *(
         "table_file",
         "trace_file",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import flitwork as fw
@@ -203,8 +202,7 @@ def test_work_of_a_burst_counts_its_background_and_its_rate() -> None:
     def work(background: bool = False, rate: float = 0.0, **run: int) -> float:
         workload = fw.burst_workload("shuffle", packets=10, packet_flits=8, rate=rate)
         beside = fw.uniform(offered_load=0.1, packet_flits=8) if background else None
-        plan = _core.Plan(to_json(simulation(fw.Torus(8, 8), workload, run, beside)))
-        return estimated_work(json.loads(plan.json))
+        return estimated_work(_core.Plan(to_json(simulation(fw.Torus(8, 8), workload, run, beside))))
 
     alone = work()
     assert alone == pytest.approx(64 * 80 * 5, rel=0.1)

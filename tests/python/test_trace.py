@@ -111,7 +111,7 @@ def test_a_study_and_the_command_line_take_a_trace(cli: Cli, tmp_path: Path) -> 
     example = Path(__file__).parents[2] / "examples" / "halo_trace.toml"
     jobs = plan_study(load_study(example), quick=True)
     assert len(jobs) == 6 and len({id(job.spec.tables[0]) for job in jobs}) == 1
-    assert jobs[0].work == estimated_work(json.loads(jobs[0].plan().json)) > 192
+    assert jobs[0].work == estimated_work(jobs[0].plan()) > 192
     at = ("--size", "2x2", "--json", "--set", "file=t.parquet")
     found = cli("simulate", "trace", *at)
     assert found.returncode == 0 and json.loads(found.stdout)["packets"] == 4, found.stderr
@@ -154,7 +154,7 @@ def test_a_large_trace_is_refused_before_it_starts() -> None:
 def test_a_file_larger_than_the_memory_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path)
     np.save(tmp_path / "m.npy", np.ones((4, 4)))
-    monkeypatch.setattr(table_file, "_MEMORY_SHARE", 1e-12)
+    monkeypatch.setattr(table_file, "usable_bytes", lambda: 1e-2)
     for name in ("t.csv", "rows.npy", "t.parquet"):
         with pytest.raises(fw.ConfigError, match="a file that can be read with 0 MB") as caught:
             planned(fw.trace(tmp_path / name))
@@ -283,3 +283,25 @@ def test_limits_of_cycles_look_at_the_last_packet() -> None:
         fw.simulate(NET, fw.uniform(offered_load=0.1), background=late)
     with pytest.raises(fw.ConfigError, match="a trace: rows of cycle"):
         fw.simulate(NET, fw.Workload({"kind": "trace"}))
+
+
+def test_work_of_a_trace_counts_flits_cycles_and_its_background() -> None:
+    net = fw.Torus(4, 4)
+
+    def work(rows: list[list[int]], beside: fw.Workload | None = None) -> float:
+        return plan_points([Point("p", "p", {}, 1, simulation(net, fw.trace(rows), {}, beside))])[0].work
+
+    def around(flits: int, last: int = 0) -> list[list[int]]:
+        return [*([0, i, (i + 1) % 16, flits] for i in range(16)), [last, 0, 1, flits]]
+
+    short, long = work(around(1)), work(around(100))
+    assert 20 * short < long < 200 * short
+    late = work(around(1, 100_000))
+    # 16 terminals that do nothing for 100,000 cycles.
+    assert late - short == pytest.approx(0.1 * 16 * 100_000, rel=0.01)
+    background = fw.uniform(offered_load=0.5)
+    hops = 3
+    assert work(around(1, 100_000), background) - late > 0.5 * hops * 16 * 100_000
+    schedule = plan_points([Point("p", "p", {}, 1, simulation(net, fw.all_to_all(message_flits=50)))])[0].work
+    both = plan_points([Point("p", "p", {}, 1, simulation(net, fw.all_to_all(message_flits=50), {}, background))])
+    assert both[0].work > schedule + 0.5 * hops * 16 * 800  # 16 messages of 50 flits, 1 a cycle at most

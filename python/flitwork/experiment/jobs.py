@@ -62,32 +62,49 @@ def _job(point: Point, tables: dict[str, _core.Table]) -> Job:
     spec = replace(spec, tables=tuple(tables.setdefault(table.sha256, table) for table in spec.tables))
     description = json.loads(plan.json)
     memory = int(description["estimated_memory_bytes"])
-    return Job(spec, plan.hash, estimated_work(description), memory, (point,))
+    return Job(spec, plan.hash, estimated_work(plan), memory, (point,))
 
 
-def estimated_work(plan: Mapping[str, Any]) -> float:
-    """Flit-hops that a plan will take, roughly: good enough to start the longest first and to guess the time left."""
-    network, workload, run = (plan["spec"][key] for key in ("network", "workload", "run"))
-    topology, terminals = network["topology"], plan["derived"]["terminals"]
+def estimated_work(plan: _core.Plan) -> float:
+    """Flit-hops that a plan will take, roughly: good enough to start the longest first and to guess the time left.
+
+    A terminal without anything to do is taken for a tenth of a flit-hop in each cycle.
+    """
+    description = json.loads(plan.json)
+    spec, terminals = description["spec"], description["derived"]["terminals"]
+    topology, workload, run = spec["network"]["topology"], spec["workload"], spec["run"]
     wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(topology["size"])
     hops = 1 + sum(n / (4 if w else 3) for n, w in zip(topology["size"], wrap, strict=True))
+    beside = spec.get("background", {}).get("offered_load", 0.0)
     if "offered_load" in workload:
         # A steady run takes at least this long.
         prefix, phases = ("min_", run["steady"]) if "steady" in run else ("", run)
         cycles = phases[f"{prefix}warmup_cycles"] + phases[f"{prefix}measurement_cycles"]
-        load = workload["offered_load"] + plan["spec"].get("background", {}).get("offered_load", 0.0)
-        return float(terminals * cycles * (load * hops + 0.1))
+        return float(terminals * cycles * ((workload["offered_load"] + beside) * hops + 0.1))
     if workload["kind"] == "trace":
-        return float(workload["packets"]["rows"] * hops)
+        work, cycles = _of_trace(plan, workload["packets"]["rows"] * hops)
+    else:
+        flits, rate = _sent(workload, terminals)
+        capacity = min(2 * len(topology["size"]) / hops, description["derived"]["controllers"])
+        work, cycles = terminals * flits * hops, flits / min(rate or capacity, capacity)
+    if beside:
+        cycles += run["warmup_cycles"]
+    return float(work + terminals * cycles * (beside * hops + 0.1))
+
+
+def _of_trace(plan: _core.Plan, packet_hops: float) -> tuple[float, float]:
+    """Flit-hops and least cycles of a trace, whose flits a plan does not have: by what it brings to the channels."""
+    derived, bound = json.loads(plan.json)["derived"], json.loads(plan.bound())
+    # The most loaded channel has about twice the load of the others.
+    flit_hops = derived["routers"] * derived["network_ports"] * (bound["link_load_cycles"] or 0.0) / 2
+    return max(packet_hops, flit_hops), bound["tightest_cycles"]
+
+
+def _sent(workload: Mapping[str, Any], terminals: int) -> tuple[float, float]:
+    """What a terminal sends [flits], and at which rate at most [flits/cycle] (0: at any)."""
     if workload["kind"] == "burst":
-        flits = workload["packets"] * _mean_flits(workload["packet_flits"])
-        capacity = 2 * len(topology["size"]) / hops
-        work, cycles = flits * hops, flits / min(workload["rate"] or capacity, capacity)
-        if "background" in plan["spec"]:
-            cycles += run["warmup_cycles"]
-            work += cycles * plan["spec"]["background"]["offered_load"] * hops
-        return float(terminals * (work + 0.1 * cycles))
-    return float(terminals * terminals * workload.get("message_flits", 1) * hops)
+        return workload["packets"] * _mean_flits(workload["packet_flits"]), workload["rate"]
+    return terminals * workload.get("message_flits", 1), 0.0
 
 
 def _mean_flits(packet_flits: int | Sequence[Mapping[str, float]]) -> float:

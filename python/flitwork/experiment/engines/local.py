@@ -11,9 +11,8 @@ from flitwork.errors import ConfigError, SimulationError
 from flitwork.experiment.engines.engine import TICK_SECONDS, Engine, Outcome, Outcomes
 from flitwork.experiment.jobs import Job
 from flitwork.experiment.store import Store
+from flitwork.memory import usable_bytes
 from flitwork.result import Result, run_plan
-
-_MEMORY_SHARE = 0.75
 
 
 class LocalEngine(Engine):
@@ -80,8 +79,7 @@ def _fitting(jobs: Sequence[Job], wanted: int | None) -> int:
     """As many threads as there are cores, fewer where so many simulations would not fit into memory together."""
     threads = max(1, min(wanted or available_cores(), len(jobs)))
     memory = sorted((job.memory_bytes for job in jobs), reverse=True)
-    limit = _MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    while threads > 1 and sum(memory[:threads]) > limit:
+    while threads > 1 and sum(memory[:threads]) > usable_bytes():
         threads -= 1
     return threads
 
