@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import math
+import warnings
 from pathlib import Path
 from typing import Any
 
 import flitwork as fw
+import pandas as pd
 import pytest
 from conftest import REPOSITORY, STUDY
 from flitwork.experiment import expand, load_study, parse_study, plan_points, plan_study
@@ -168,3 +171,21 @@ def test_toml_that_is_none(tmp_path: Path) -> None:
         load_study(tmp_path / "missing.toml")
     with pytest.raises(fw.ConfigError, match="a TOML file, not a folder"):
         load_study(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("completion_cycles / (N - 3)", [math.nan, 1]),
+        ("N // (N - 3)", [math.nan, 4]),
+        ("(N - 3) ** -1", [math.nan, 1]),
+        ("2 ** (N - 4)", [0.5, 1]),
+    ],
+)
+def test_a_column_has_no_value_where_it_divides_by_0(text: str, expected: list[float], tmp_path: Path) -> None:
+    study = parsed("completion_cycles / N", text.replace("completion_cycles", "terminals / 16"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        table = fw.run_study(study, tmp_path, quick=False).table
+    assert list(table.groupby("N")["cycles_per_N"].first()) == pytest.approx(expected, nan_ok=True)
+    assert pd.read_csv(tmp_path / "results.csv")["cycles_per_N"].isna().sum() == 4 * sum(map(math.isnan, expected))

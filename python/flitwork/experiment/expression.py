@@ -82,6 +82,9 @@ def _value(node: ast.expr, names: Mapping[str, Any], path: str, text: str) -> An
         left, right = (_value(side, names, path, text) for side in (node.left, node.right))
         if isinstance(node.op, ast.Pow) and not np.all(np.abs(right) <= _MAX_EXPONENT):
             raise ConfigError(path, f'"{text}"', f"an exponent of at most {_MAX_EXPONENT}")
+        if isinstance(node.op, ast.Pow) and np.any(right < 0):
+            # NumPy has no such powers of whole numbers.
+            left = left * 1.0
         return _BINARY[type(node.op)](left, right)
     if isinstance(node, ast.UnaryOp):
         return -_value(node.operand, names, path, text)

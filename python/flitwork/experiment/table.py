@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -49,7 +50,9 @@ def study_table(
         for name, text in experiment.columns.items() if rows.any() else ():
             numbers = known[experiment.id].numbers
             part = {number: pd.to_numeric(table.loc[rows, number]) for number in numbers if number in table.columns}
-            table.loc[rows, name] = evaluate(text, part, f"experiments[{i}].columns.{name}")
+            value = evaluate(text, part, f"experiments[{i}].columns.{name}")
+            # What is divided by 0 has no value.
+            table.loc[rows, name] = value.replace([np.inf, -np.inf], np.nan) if isinstance(value, pd.Series) else value
     return table
 
 
