@@ -83,3 +83,19 @@ impl Error {
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A hint with the candidate most like `word`, or nothing where none is close.
+pub(crate) fn did_you_mean<S: AsRef<str>>(word: &str, candidates: &[S]) -> String {
+    candidates
+        .iter()
+        .map(|c| (likeness(word, c.as_ref()), c.as_ref()))
+        .filter(|(score, _)| *score > 0.6)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or_else(String::new, |(_, best)| format!("did you mean {best}?"))
+}
+
+/// How alike two words are, 0 to 1: few typing errors (swapped letters count as one), or a long common beginning.
+fn likeness(a: &str, b: &str) -> f64 {
+    let typing = strsim::normalized_damerau_levenshtein(a, b);
+    if a.len() > 3 && (b.starts_with(a) || a.starts_with(b)) { 0.8 + 0.2 * typing } else { typing }
+}

@@ -38,6 +38,12 @@ fn every_fault_names_its_field_and_value() {
         ("/network/topology/size", json!([2, 2, 2, 2, 2, 2, 2]), "network.topology.size", "[2, 2, 2, 2, 2, 2, 2]"),
         ("/network/topology/size", json!([100_000, 100_000]), "network.topology.size[0]", "100000"),
         ("/network/topology/size", json!([8192, 8192, 16]), "network.topology.size", "[8192, 8192, 16]"),
+        (
+            "/network",
+            json!({ "topology": { "kind": "mesh", "size": [8192, 8192] }, "router": { "vcs": 640 } }),
+            "network.topology.size",
+            "[8192, 8192]",
+        ),
         ("/network/topology/terminals_per_router", json!(0), "network.topology.terminals_per_router", "0"),
         ("/network/topology/terminals_per_router", json!(2), "network.topology.terminals_per_router", "2"),
         ("/network/routing/order", json!([0, 0]), "network.routing.order", "[0, 0]"),
@@ -73,7 +79,22 @@ fn every_fault_names_its_field_and_value() {
         ("/workload", traffic("packet_flits", json!(-4)), "workload.packet_flits", "-4"),
         ("/workload", traffic("packet_flits", json!([])), "workload.packet_flits", "[]"),
         ("/workload", traffic("packet_flits", shares(0, 1.0)), "workload.packet_flits[1].flits", "0"),
-        ("/workload", traffic("packet_flits", shares(4, -1.0)), "workload.packet_flits[1].share", "-1"),
+        ("/workload", traffic("packet_flits", shares(4, -1.0)), "workload.packet_flits[1].share", "-1.0"),
+        (
+            "/workload",
+            traffic("packet_flits", shares(4, f64::MAX)),
+            "workload.packet_flits[1].share",
+            "1.7976931348623157e308",
+        ),
+        ("/workload", traffic("load", json!(0.2)), "workload.load", "0.2"),
+        ("/workload", pattern(json!({ "kind": "hotspot" })), "workload.pattern.terminals", "nothing"),
+        (
+            "/workload",
+            pattern(json!({ "kind": "hotspot", "terminals": [1, 2], "shares": [f64::MAX, f64::MAX] })),
+            "workload.pattern.shares[1]",
+            "1.7976931348623157e308",
+        ),
+        ("/workload", traffic("process", json!({ "kind": "on_off" })), "workload.process.mean_burst_cycles", "nothing"),
         ("/workload", traffic("process", json!({ "kind": "of_off" })), "workload.process.kind", "of_off"),
         ("/workload", traffic("process", on_off(0.5, 10.0)), "workload.process.mean_burst_cycles", "0.5"),
         ("/workload", traffic("process", on_off(10.0, 1e12)), "workload.process.mean_idle_cycles", "1000000000000"),
@@ -101,6 +122,7 @@ fn every_fault_names_its_field_and_value() {
         ("/network/terminal/source_queue", json!("fair"), "network.terminal.source_queue", "fair"),
         ("/run/record", json!({ "delivery_window_cycles": -5 }), "run.record.delivery_window_cycles", "-5"),
         ("/run/measurement_cycles", json!(0), "run.measurement_cycles", "0"),
+        ("/run/measurement_cycles", json!(500), "run.measurement_cycles", "500"),
         ("/run/watchdog_cycles", json!(0), "run.watchdog_cycles", "0"),
         ("/run/sede", json!(3), "run.sede", "3"),
     ];
@@ -122,7 +144,7 @@ fn pattern(pattern: Value) -> Value {
 }
 
 fn shares(flits: u32, share: f64) -> Value {
-    json!([{ "flits": 1, "share": 1.0 }, { "flits": flits, "share": share }])
+    json!([{ "flits": 1, "share": share.max(1.0) }, { "flits": flits, "share": share }])
 }
 
 fn on_off(burst: f64, idle: f64) -> Value {
@@ -227,6 +249,94 @@ fn what_routers_remember_of_each_other_is_counted() {
     plan(1).unwrap();
     let e = plan(16).unwrap_err().to_string();
     assert!(e.contains("at most 100 MB") && e.contains("needs about"), "{e}");
+}
+
+/// What the run would keep of packets and windows counts, not the network alone.
+#[test]
+fn packets_and_windows_that_do_not_fit_are_refused() {
+    let uniform = |load: f64| json!({ "kind": "uniform", "offered_load": load });
+    let long = json!({ "warmup_cycles": 0, "measurement_cycles": 100_000_000 });
+    let all_to_all = |packet_flits: u32| json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 60_000, "packet_flits": packet_flits });
+    let cases = [
+        (json!({ "vcs": 8, "buffer_flits": 4096 }), uniform(0.5), long.clone(), json!({})),
+        (json!({ "vcs": 2 }), uniform(0.1), long.clone(), json!({ "packets": true })),
+        (json!({ "vcs": 2 }), uniform(1e-4), long.clone(), json!({ "link_window_cycles": 10 })),
+        (json!({ "vcs": 2 }), uniform(1e-4), long.clone(), json!({ "delivery_window_cycles": 1 })),
+        (json!({ "vcs": 2 }), all_to_all(1), json!({}), json!({ "packets": true })),
+    ];
+    for (router, workload, mut run, record) in cases {
+        run["memory_limit_mb"] = json!(50);
+        let plan = |record: &Value, buffer_flits: Option<u32>, workload: &Value| {
+            let mut spec = good();
+            spec["network"]["router"] = router.clone();
+            if let Some(flits) = buffer_flits {
+                spec["network"]["router"]["buffer_flits"] = json!(flits);
+            }
+            spec["workload"] = workload.clone();
+            spec["run"] = run.clone();
+            spec["run"]["record"] = record.clone();
+            spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s))
+        };
+        let e = plan(&record, None, &workload).unwrap_err().to_string();
+        assert!(e.contains("at most 50 MB") && e.contains("needs about"), "{e}");
+        plan(&json!({}), Some(16), &workload).unwrap();
+    }
+}
+
+#[test]
+fn a_routing_that_cannot_be_checked_in_so_many_dimensions_says_what_to_do() {
+    let plan = |check: bool| {
+        let mut spec = good();
+        spec["network"]["topology"]["size"] = json!([4, 4, 4, 4, 4, 4]);
+        spec["network"]["routing"] = json!({ "kind": "duato" });
+        spec["network"]["router"] = json!({ "vcs": 8, "switching": "virtual_cut_through" });
+        spec["workload"] = json!({ "kind": "uniform", "offered_load": 0.1 });
+        spec["run"]["deadlock_check"] = json!(check);
+        spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s))
+    };
+    let e = plan(true).unwrap_err().to_string();
+    assert!(e.contains("network.topology.size") && e.contains("run.deadlock_check = false"), "{e}");
+    plan(false).unwrap();
+}
+
+#[test]
+fn bursts_that_carry_the_load_just_so_are_taken_and_empty_ones_are_not() {
+    let plan = |load: f64, burst: f64, idle: f64| {
+        let mut spec = good();
+        spec["workload"] = json!({ "kind": "uniform", "offered_load": load, "process": on_off(burst, idle) });
+        spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s))
+    };
+    for (load, burst, idle) in [(0.07, 7.0, 93.0), (0.14, 14.0, 86.0), (0.55, 55.0, 45.0), (1e-4, 1.0, 1.0)] {
+        plan(load, burst, idle).unwrap();
+    }
+    let e = plan(1e-12, 1.0, 1.0).unwrap_err().to_string();
+    assert!(e.contains("process.mean_burst_cycles = 1:") && e.contains("10000 bursts"), "{e}");
+}
+
+#[test]
+fn a_steady_run_without_room_for_its_delays_is_refused() {
+    let error = |latency: u32, max_cycles: u64| {
+        let mut spec = good();
+        spec["network"]["channel"]["latency_cycles"] = json!(latency);
+        spec["workload"] = json!({ "kind": "uniform", "offered_load": 0.1 });
+        spec["run"] = json!({ "max_cycles": max_cycles,
+            "steady": { "max_cycles": 1000, "min_warmup_cycles": 500, "min_measurement_cycles": 500 } });
+        spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)).map(|_| ()).map_err(|e| e.to_string())
+    };
+    assert!(error(2000, 0).unwrap_err().contains("run.steady.max_cycles = 1000: expected at least"));
+    assert!(error(1, 1000).unwrap_err().contains("run.max_cycles = 1000: expected at least"));
+    error(1, 0).unwrap();
+    error(1, 1100).unwrap();
+}
+
+/// A background may warm up for longer than the usual limit of a run.
+#[test]
+fn the_default_limit_leaves_time_behind_the_warm_up() {
+    let mut spec = good();
+    spec["background"] = json!({ "kind": "uniform", "offered_load": 0.1 });
+    spec["run"] = json!({ "warmup_cycles": 2_000_000_000_u64 });
+    let plan = Plan::new(&spec::from_json(&spec.to_string()).unwrap()).unwrap();
+    assert_eq!(plan.spec.run.max_cycles, 4_000_000_000);
 }
 
 #[test]

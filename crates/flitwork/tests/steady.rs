@@ -41,6 +41,14 @@ fn the_mean_wait_of_a_single_queue_is_that_of_queueing_theory() {
     }
 }
 
+/// Between packets the network is empty, and the clock must not stand still at a decision.
+#[test]
+fn a_load_too_light_to_be_known_ends_at_its_limit() {
+    let found = run(&torus(), uniform(1e-4, 1), json!({ "steady": { "max_cycles": 100_000 } }));
+    assert_eq!(found.status, Status::NotConverged);
+    assert!(found.packets > 50 && found.warmup_cycles + found.measurement_cycles <= 100_100, "{found:?}");
+}
+
 #[test]
 fn a_light_load_converges_and_a_heavy_one_is_recognised_as_saturated() {
     let light = run(&torus(), uniform(0.3, 4), json!({ "steady": {} }));

@@ -9,12 +9,15 @@ use super::{ClassLoad, Flow, FlowLoads, LinkLoads, PhaseLoad, Saturation};
 use crate::schedule::Schedule;
 use crate::topology::{Coords, Grid};
 
+/// Hops of the shortest way in dimension `d`.
+fn shortest(grid: &Grid, d: usize, from: u32, to: u32) -> f64 {
+    let ways = [true, false].map(|plus| grid.distance(d, from, to, plus));
+    f64::from(ways.into_iter().flatten().min().unwrap_or(0))
+}
+
 /// Hops of the shortest way in each dimension.
 fn hops(grid: &Grid, from: &Coords, to: &Coords) -> impl Iterator<Item = f64> {
-    (0..grid.dims()).map(move |d| {
-        let ways = [true, false].map(|plus| grid.distance(d, from[d], to[d], plus));
-        f64::from(ways.into_iter().flatten().min().unwrap_or(0))
-    })
+    (0..grid.dims()).map(move |d| shortest(grid, d, from[d], to[d]))
 }
 
 /// Channels of each dimension, both directions.
@@ -36,17 +39,7 @@ fn channels(grid: &Grid) -> Vec<f64> {
 /// The even load of each output port, by dimension and direction, of so many flits times hops in each dimension.
 fn classes(flit_hops: &[f64], channels: &[f64]) -> Vec<ClassLoad> {
     let load = |d: usize| if channels[d] > 0.0 { flit_hops[d] / channels[d] } else { 0.0 };
-    (0..2 * flit_hops.len())
-        .map(|port| ClassLoad {
-            dimension: port / 2,
-            sign: if port.is_multiple_of(2) { 1 } else { -1 },
-            max_flits: load(port / 2),
-        })
-        .collect()
-}
-
-fn largest(classes: &[ClassLoad]) -> f64 {
-    classes.iter().map(|c| c.max_flits).fold(0.0, f64::max)
+    ClassLoad::of_ports((0..2 * flit_hops.len()).map(|port| load(port / 2)))
 }
 
 /// The loads of a schedule's messages if they were spread evenly over the channels of each dimension; phases as in
@@ -72,7 +65,7 @@ pub fn even_link_loads(grid: &Grid, schedule: &Schedule, router_of: &[u32], grou
         .into_iter()
         .map(|(group, flit_hops)| {
             let classes = classes(&flit_hops, &channels);
-            let max_flits = largest(&classes);
+            let max_flits = ClassLoad::largest(&classes);
             PhaseLoad { group, max_flits, class_max_flits: classes.iter().map(|c| c.max_flits).collect() }
         })
         .collect();
@@ -82,7 +75,7 @@ pub fn even_link_loads(grid: &Grid, schedule: &Schedule, router_of: &[u32], grou
     let ports = (0..grid.routers()).flat_map(|r| (0..grid.network_ports()).map(move |port| (r, port)));
     LinkLoads {
         channel_flits: ports.map(of_port).collect(),
-        max_flits: largest(&classes_of_all),
+        max_flits: ClassLoad::largest(&classes_of_all),
         phase_sum_flits: phases.iter().map(|p| p.max_flits).sum(),
         classes: classes_of_all,
         phases,
@@ -110,10 +103,7 @@ pub fn even_uniform_saturation(grid: &Grid, terminals_per_router: u32, include_s
         let a = grid.size(d);
         let line: f64 = (0..a)
             .flat_map(|from| (0..a).map(move |to| (from, to)))
-            .map(|(from, to)| {
-                let ways = [true, false].map(|plus| grid.distance(d, from, to, plus));
-                f64::from(ways.into_iter().flatten().min().unwrap_or(0))
-            })
+            .map(|(from, to)| shortest(grid, d, from, to))
             .sum();
         // Every pair of coordinates stands for as many pairs of terminals as the other coordinates allow.
         let others = terminals / f64::from(a);
@@ -124,7 +114,7 @@ pub fn even_uniform_saturation(grid: &Grid, terminals_per_router: u32, include_s
 
 fn saturation(grid: &Grid, flit_hops: &[f64]) -> Saturation {
     let classes = classes(flit_hops, &channels(grid));
-    Saturation { load_flits_per_cycle: 1.0 / largest(&classes), classes }
+    Saturation { load_flits_per_cycle: 1.0 / ClassLoad::largest(&classes), classes }
 }
 
 #[cfg(test)]

@@ -88,15 +88,8 @@ pub fn flow_loads(
     }
     stretches.add_up(&mut load);
     let of_port = |port: usize| load.iter().skip(port).step_by(ports).copied().fold(0.0, f64::max);
-    let classes: Vec<ClassLoad> = (0..ports)
-        .map(|port| ClassLoad {
-            dimension: port / 2,
-            sign: if port.is_multiple_of(2) { 1 } else { -1 },
-            max_flits: of_port(port),
-        })
-        .collect();
-    let largest = classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
-    let channels = Saturation { load_flits_per_cycle: 1.0 / largest, classes };
+    let classes = ClassLoad::of_ports((0..ports).map(of_port));
+    let channels = Saturation { load_flits_per_cycle: 1.0 / ClassLoad::largest(&classes), classes };
     FlowLoads::new(channels, ends)
 }
 
@@ -114,7 +107,7 @@ pub struct TrafficNeeds {
 /// Lower bounds on the time of a burst, given the loads of the channels at 1 flit/cycle/terminal. A burst is one phase.
 pub fn traffic_bound(channels: &Saturation, needs: &TrafficNeeds, controllers: u32) -> Bound {
     let width = f64::from(controllers);
-    let link_load_cycles = needs.flits * channels.classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
+    let link_load_cycles = needs.flits * ClassLoad::largest(&channels.classes);
     let limits = Limits {
         ejection_cycles: needs.flits * needs.largest_received_share / width,
         injection_cycles: (needs.flits / width).max(needs.last_creation_cycles),
@@ -131,7 +124,7 @@ where
     P: DoubleEndedIterator<Item = (u64, u32)>,
 {
     let width = f64::from(controllers);
-    let link_load_cycles = loads.channels.classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
+    let link_load_cycles = ClassLoad::largest(&loads.channels.classes);
     let limits = Limits {
         ejection_cycles: loads.received / width,
         injection_cycles: sources.map(|packets| injection_cycles(packets, width)).fold(0.0, f64::max),
@@ -162,13 +155,14 @@ mod tests {
         flow_loads(grid, &routing, 1, flows).channels.load_flits_per_cycle
     }
 
-    /// Dimension order on the 32 x 32 torus: transpose saturates at 1 / 15.5 (0.258 of 8 / N), complement at 1 / 8 (Yokota et
+    /// Dimension order on the 32 x 32 torus: transpose saturates at 1 / 16 with ties by
+    /// parity (0.25 of 8 / N; with coins it is 1 / 15.5), complement at 1 / 8 (Yokota et
     /// al.'s figure 9b shows saturation between 0.2 and 0.5 of 8 / N).
     #[test]
     fn permutations_saturate_where_the_channel_loads_say() {
         let grid = Grid::torus(&[32, 32]);
-        assert!((limit(&grid, |i| i % 32 * 32 + i / 32) - 1.0 / 15.5).abs() < 0.003);
-        assert!((limit(&grid, |i| 1023 - i) - 1.0 / 8.0).abs() < 0.003);
+        assert_eq!(1.0 / limit(&grid, |i| i % 32 * 32 + i / 32), 16.0);
+        assert_eq!(1.0 / limit(&grid, |i| 1023 - i), 8.0);
     }
 
     /// Loads are added up along rows; here each way is walked channel by channel instead.

@@ -22,6 +22,22 @@ pub struct ClassLoad {
     pub max_flits: f64,
 }
 
+impl ClassLoad {
+    /// The classes of the output ports, in their order, given the largest load of each [flits].
+    pub(super) fn of_ports(max_flits: impl IntoIterator<Item = f64>) -> Vec<ClassLoad> {
+        let class = |(port, max_flits): (usize, f64)| {
+            let sign = if port.is_multiple_of(2) { 1 } else { -1 };
+            ClassLoad { dimension: port / 2, sign, max_flits }
+        };
+        max_flits.into_iter().enumerate().map(class).collect()
+    }
+
+    /// The largest load of all [flits].
+    pub(super) fn largest(classes: &[ClassLoad]) -> f64 {
+        classes.iter().map(|c| c.max_flits).fold(0.0, f64::max)
+    }
+}
+
 /// Loads of one phase: of a group of consecutive message indices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseLoad {
@@ -85,14 +101,10 @@ pub fn link_loads(
         }
         walker.changes.fill(0);
     }
-    let classes: Vec<ClassLoad> = class_maxima(&total, ports)
-        .into_iter()
-        .enumerate()
-        .map(|(port, max_flits)| ClassLoad { dimension: port / 2, sign: if port % 2 == 0 { 1 } else { -1 }, max_flits })
-        .collect();
+    let classes = ClassLoad::of_ports(class_maxima(&total, ports));
     LinkLoads {
         channel_flits: total.iter().map(|&h| flits(h)).collect(),
-        max_flits: classes.iter().map(|c| c.max_flits).fold(0.0, f64::max),
+        max_flits: ClassLoad::largest(&classes),
         classes,
         phase_sum_flits: phases.iter().map(|p| p.max_flits).sum(),
         phases,

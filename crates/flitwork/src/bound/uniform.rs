@@ -46,7 +46,7 @@ pub fn uniform_saturation(
             classes.push(ClassLoad { dimension: d, sign, max_flits: pairs * per_pair });
         }
     }
-    let largest = classes.iter().map(|c| c.max_flits).fold(0.0, f64::max);
+    let largest = ClassLoad::largest(&classes);
     Saturation { load_flits_per_cycle: 1.0 / largest, classes }
 }
 

@@ -196,17 +196,17 @@ impl Steady {
         };
         let over = now.cycle >= options.max_cycles;
         let measured = now.cycle - begin.cycle;
-        self.next = (now.cycle + (measured / 4).max(1)).min(options.max_cycles).max(now.cycle + 1);
-        if now.has_grown_since(&begin) {
+        let verdict = if now.has_grown_since(&begin) {
             let long = measured >= SATURATED * options.min_measurement_cycles;
-            if over || (long && known(|t| (t.flits as f64, 1.0))) {
-                return Decision::End(Status::Saturated);
-            }
-        } else if over || known(latency_of_packets) {
-            let converged = !self.forced && known(latency_of_packets);
-            return Decision::End(if converged { Status::Complete } else { Status::NotConverged });
-        }
-        Decision::Wait
+            (over || (long && known(|t| (t.flits as f64, 1.0)))).then_some(Status::Saturated)
+        } else {
+            let known = known(latency_of_packets);
+            let converged = known && !self.forced;
+            (over || known).then_some(if converged { Status::Complete } else { Status::NotConverged })
+        };
+        let later = (now.cycle + (measured / 4).max(1)).min(options.max_cycles).max(now.cycle + 1);
+        self.next = if verdict.is_some() { u64::MAX } else { later };
+        verdict.map_or(Decision::Wait, Decision::End)
     }
 }
 

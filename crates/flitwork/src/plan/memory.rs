@@ -1,12 +1,13 @@
 //! How much memory a simulation takes, estimated before any of it is asked for.
 
 use super::Params;
+use crate::collective::Sync;
 use crate::error::{Error, Result};
 use crate::routing::Routing;
-use crate::spec::{AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, SimulationSpec, WorkloadSpec};
+use crate::spec::{AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
 use crate::topology::Grid;
-use crate::traffic::{Attached, Pattern};
-use crate::transit::{CompiledSize, Wheel};
+use crate::traffic::{Attached, PacketFlits, Pattern};
+use crate::transit::{CompiledSize, Packet, Wheel};
 
 /// What is taken for the memory of a machine that does not tell [bytes].
 const UNKNOWN_MACHINE: u64 = 8_000_000_000;
@@ -17,9 +18,24 @@ const RECORD_BYTES: u64 = 64;
 /// Memory of a simulation [bytes].
 pub(super) fn estimate(spec: &SimulationSpec, p: &Params, grid: &Grid, routing: &Routing) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, &spec.run.record) as u64);
-    let sent = [Some(&spec.workload), spec.background.as_ref()].into_iter().flatten();
-    let sent = sent.map(|w| workload(w, p, &spec.run.record)).fold(0, u64::saturating_add);
-    routers.saturating_add(under_way(p)).saturating_add(news(p, grid, routing)).saturating_add(sent)
+    let sent: Vec<Sent> =
+        [Some(&spec.workload), spec.background.as_ref()].into_iter().flatten().map(|w| sent(w, p, &spec.run)).collect();
+    let tables = sent.iter().map(|sent| sent.table_bytes);
+    let recorded =
+        sent.iter().map(|sent| if spec.run.record.packets { sent.packets.saturating_mul(RECORD_BYTES) } else { 0 });
+    // Where a background keeps the schedule company, what came when is noted of each operation.
+    let noted = if spec.background.is_some() { 8 * operations(&spec.workload, p) } else { 0 };
+    let parts = [routers, under_way(p), packets(p, &sent), news(p, grid, routing), noted];
+    parts.into_iter().chain(tables).chain(recorded).fold(0, u64::saturating_add)
+}
+
+/// Memory of what is noted per window of time, in a run of at least `cycles` [bytes].
+pub(super) fn windows(spec: &SimulationSpec, p: &Params, cycles: u64) -> u64 {
+    let record = &spec.run.record;
+    let rows = |window: u64| cycles.checked_div(window).unwrap_or(0);
+    let links = rows(record.link_window_cycles).saturating_mul(4 * (p.routers * p.network_ports) as u64);
+    let delivered = rows(record.delivery_window_cycles).saturating_mul(16 * (1 + u64::from(spec.background.is_some())));
+    links.saturating_add(delivered)
 }
 
 /// Refuses what does not fit.
@@ -40,6 +56,15 @@ pub(super) fn check(spec: &SimulationSpec, grid: &Grid, estimated: u64) -> Resul
     let expected = format!("a simulation of at most {} MB", limit / 1_000_000);
     let hint = format!("this one needs about {} MB; {smaller} or set run.memory_limit_mb", estimated / 1_000_000);
     Err(Error::config(path, value, expected, hint))
+}
+
+/// What a workload or a background takes.
+struct Sent {
+    /// Its tables [bytes].
+    table_bytes: u64,
+    /// Packets that it may create, and the length of the shortest [flits].
+    packets: u64,
+    shortest_flits: u32,
 }
 
 /// Bytes of a trace, and of what is recorded of its packets.
@@ -94,25 +119,61 @@ fn news(p: &Params, grid: &Grid, routing: &Routing) -> u64 {
     ports.saturating_mul(4 * (news.cycles_kept(grid) + 2))
 }
 
-/// Bytes of the workload's tables.
-fn workload(workload: &WorkloadSpec, p: &Params, recorded: &RecordSpec) -> u64 {
-    let record = if recorded.packets { RECORD_BYTES } else { 0 };
-    // A terminal, and its process where each has its own.
-    let terminals = |pattern: &Pattern| match pattern {
-        Pattern::Matrix { weights, .. } => p.terminals as u64 * 160 + weights.memory_bytes(),
-        _ => p.terminals as u64 * 96,
+/// Bytes of the packets under way: each has a place in some buffer or on a channel, and has been created.
+fn packets(p: &Params, sent: &[Sent]) -> u64 {
+    let buffers = (p.routers * p.ports * p.vcs) as u64 * u64::from(p.buffer_flits);
+    let channels = (p.routers * p.ports) as u64 * u64::from(p.hop_cycles);
+    let shortest = sent.iter().map(|sent| sent.shortest_flits).min().unwrap_or(1).max(1);
+    let places = (buffers + channels) / u64::from(shortest);
+    let created = sent.iter().map(|sent| sent.packets).fold(0, u64::saturating_add);
+    (size_of::<Packet>() as u64).saturating_mul(places.min(created))
+}
+
+/// Operations of a schedule: a send and a receive for each pair, and what the send waits for.
+fn operations(workload: &WorkloadSpec, p: &Params) -> u64 {
+    let WorkloadSpec::AllToAll { sync, .. } = workload else { return 0 };
+    let each = if *sync == Sync::Async { 2 } else { 3 };
+    (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(each)
+}
+
+fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Sent {
+    let terminals = p.terminals as u64;
+    let drawn = |pattern: Option<&Pattern>| match pattern {
+        // A terminal, and its process where each has its own.
+        Some(Pattern::Matrix { weights, .. }) => terminals * 160 + weights.memory_bytes(),
+        _ => terminals * 96,
+    };
+    // All that an open loop may create until its measurement ends.
+    let open = |pattern, packet_flits: &PacketFlits, load: f64| {
+        let cycles = run.steady.as_ref().map_or(run.fixed_window().end, |steady| steady.max_cycles);
+        let packets = (load.max(0.0) * cycles as f64 * terminals as f64 / packet_flits.mean_flits()) as u64;
+        Sent { table_bytes: drawn(pattern), packets, shortest_flits: packet_flits.shortest_flits() }
     };
     match workload {
-        WorkloadSpec::AllToAll { .. } => {
-            (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(120 + record)
+        WorkloadSpec::AllToAll { message_flits, packet_flits, sync, .. } => {
+            let longest = if *packet_flits == 0 { *message_flits } else { *packet_flits }.max(1);
+            let messages = terminals.saturating_mul(terminals);
+            let dependencies = if *sync == Sync::Async { 0 } else { 8 };
+            let table_bytes =
+                operations(workload, p).saturating_mul(60).saturating_add(messages.saturating_mul(dependencies));
+            let packets = messages.saturating_mul(u64::from(message_flits.div_ceil(longest)));
+            let last = message_flits % longest;
+            Sent { table_bytes, packets, shortest_flits: if last == 0 { longest } else { last } }
         }
-        WorkloadSpec::Uniform { .. } => p.terminals as u64 * 96,
-        WorkloadSpec::Traffic { pattern, .. } => terminals(pattern),
-        WorkloadSpec::Burst { pattern, packets, .. } => {
-            let records = (p.terminals as u64).saturating_mul(u64::from(*packets).saturating_mul(record));
-            terminals(pattern).saturating_add(records)
+        WorkloadSpec::Uniform { packet_flits, offered_load, .. } => open(None, packet_flits, *offered_load),
+        WorkloadSpec::Traffic { pattern, packet_flits, offered_load, .. } => {
+            open(Some(pattern), packet_flits, *offered_load)
         }
-        WorkloadSpec::Trace { packets, .. } => (p.terminals as u64 * 96).saturating_add(trace(packets, recorded)),
+        WorkloadSpec::Burst { pattern, packets, packet_flits, .. } => Sent {
+            table_bytes: drawn(Some(pattern)),
+            packets: terminals.saturating_mul(u64::from(*packets)),
+            shortest_flits: packet_flits.shortest_flits(),
+        },
+        WorkloadSpec::Trace { packets, .. } => Sent {
+            table_bytes: (terminals * 96).saturating_add(packets.memory_bytes()),
+            packets: packets.rows,
+            shortest_flits: 1,
+        },
     }
 }
 

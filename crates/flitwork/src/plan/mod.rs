@@ -5,6 +5,7 @@ use crate::routing::Routing;
 use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, SimulationSpec, VcPolicy};
 use crate::topology::Grid;
 use crate::traffic::Traffic;
+use crate::transit::CompiledSize;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -96,12 +97,17 @@ impl Plan {
         let grid = spec.network.topology.grid()?;
         let routing = routing::resolve(&mut spec.network.routing, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
+        check_vc_numbers(&grid, &params)?;
         check_router(&spec.network, &grid, &params)?;
         let estimated_memory_bytes = memory::estimate(&spec, &params, &grid, &routing);
         memory::check(&spec, &grid, estimated_memory_bytes)?;
         routing::check(&spec.network, &grid, &routing, spec.run.deadlock_check)?;
         let Sent { workload, background, start_cycle } = workload::resolve(&mut spec, &grid, &params)?;
-        run::check(&mut spec.run, &workload, start_cycle)?;
+        run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
+        let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);
+        let estimated_memory_bytes =
+            estimated_memory_bytes.saturating_add(memory::windows(&spec, &params, least_cycles));
+        memory::check(&spec, &grid, estimated_memory_bytes)?;
         Ok(Plan { spec, grid, routing, workload, background, start_cycle, params, estimated_memory_bytes })
     }
 
@@ -128,7 +134,7 @@ impl Plan {
 }
 
 fn needs_dateline(grid: &Grid) -> bool {
-    (0..grid.dims()).any(|d| grid.wraps(d) && grid.size(d) > 1)
+    (0..grid.dims()).any(|d| grid.has_dateline(d))
 }
 
 fn within(path: &str, value: u32, low: u32, high: u32, unit: &str) -> Result<u32> {
@@ -213,6 +219,18 @@ fn longest_delay(p: &Params, output_speedup: u32) -> u64 {
         u64::from(p.inject_credit_cycles),
     ];
     stages.into_iter().max().unwrap_or(0)
+}
+
+/// VCs are numbered across the network with 32 bits.
+fn check_vc_numbers(grid: &Grid, params: &Params) -> Result<()> {
+    let slots = CompiledSize::for_router(params.ports, params.vcs).slots();
+    let most = (u32::MAX as usize - 1) / slots;
+    if params.routers <= most {
+        return Ok(());
+    }
+    let (ports, vcs) = (params.ports, params.vcs);
+    let expected = format!("at most {most} routers of {ports} ports with {vcs} VCs");
+    Err(Error::config("network.topology.size", format!("{:?}", grid.sizes()), expected, "use a smaller network"))
 }
 
 fn check_router(network: &NetworkSpec, grid: &Grid, params: &Params) -> Result<()> {

@@ -3,8 +3,8 @@
 use super::needs_dateline;
 use crate::error::{Error, Result};
 use crate::routing::{
-    self, Buffers, CrossLine, Crossings, DimensionOrder, Duato, Intermediate, MinAdapt, O1Turn, Routing, Scheme,
-    Selection, Tie, TwoPhase,
+    self, Buffers, CrossLine, Crossings, DimensionOrder, Duato, Finding, Intermediate, MinAdapt, O1Turn, Routing,
+    Scheme, Selection, Tie, TwoPhase,
 };
 use crate::spec::{DatelineClasses, NetworkSpec, RoutingSpec, Switching, VcPolicy};
 use crate::topology::Grid;
@@ -112,9 +112,10 @@ pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing, deadl
     if !deadlock_check {
         return Ok(());
     }
-    let cycle = match routing {
+    let found = match routing {
         Routing::DimensionOrder(order) => {
-            routing::check_deadlock_free(grid, order, if needs_dateline(grid) { 2 } else { 1 }).err()
+            let free = routing::check_deadlock_free(grid, order, if needs_dateline(grid) { 2 } else { 1 });
+            free.map_or_else(Finding::Cycle, |()| Finding::Free)
         }
         Routing::Scheme(_) => {
             let buffers = match network.router.switching {
@@ -126,9 +127,17 @@ pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing, deadl
         }
     };
     let kind = serde_json::to_value(&network.routing).map(|v| v["kind"].to_string()).unwrap_or_default();
-    match cycle {
-        None => Ok(()),
-        Some(mut cycle) => {
+    match found {
+        Finding::Free => Ok(()),
+        Finding::Unknown => Err(Error::config(
+            "network.topology.size",
+            format!("{:?}", grid.sizes()),
+            format!(
+                "fewer dimensions: with so many, not every way of {kind} can be followed to see that none deadlocks"
+            ),
+            "set run.deadlock_check = false: the run itself still ends with an error in a deadlock",
+        )),
+        Finding::Cycle(mut cycle) => {
             // A ring that is shown as one; a packet that gets nowhere is a text of its own.
             if cycle[0].starts_with("router") {
                 cycle.push(cycle[0].clone());

@@ -3,11 +3,25 @@
 use super::Workload;
 use crate::error::{Error, Result};
 use crate::measure::SteadySpec;
-use crate::spec::RunSpec;
+use crate::spec::{FIXED_CYCLES, RunSpec};
 use crate::traffic::{Packets, Traffic};
 
-/// Fills in the defaults of `run` and refuses what has no sense. The workload starts in cycle `start_cycle`.
-pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64) -> Result<()> {
+/// Default limit of a workload that completes [cycles].
+const LONG: u64 = 1_000_000_000;
+
+/// Cycles that a run surely takes, unless it is saturated or known early.
+pub(super) fn least_cycles(run: &RunSpec, workload: &Workload, start_cycle: u64) -> u64 {
+    match (workload, &run.steady) {
+        (Workload::Closed { .. }, _) => start_cycle,
+        (Workload::Finite(traffic), _) => start_cycle.max(last_creation(traffic)),
+        (Workload::Open(_), Some(steady)) => steady.max_cycles,
+        (Workload::Open(_), None) => run.fixed_window().end,
+    }
+}
+
+/// Fills in the defaults of `run` and refuses what has no sense. The workload starts in cycle `start_cycle`; no event lies more
+/// than `longest_delay_cycles` ahead.
+pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64, longest_delay_cycles: u64) -> Result<()> {
     let cycles = |path: &str, value: u64, least: u64| match value {
         _ if value < least => Err(Error::config(path, value, "at least 1 cycle", "")),
         _ if value > 1 << 40 => Err(Error::config(path, value, "at most 2^40 cycles", "")),
@@ -25,16 +39,22 @@ pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64) ->
         }
     }
     if let Some(steady) = &run.steady {
-        check_steady(steady, workload, run.max_cycles)?;
+        check_steady(steady, workload, run.max_cycles, longest_delay_cycles)?;
     } else {
         let window = run.fixed_window();
+        let measured = window.end - window.start;
+        if workload.completes() && run.measurement_cycles.is_some_and(|_| measured != FIXED_CYCLES) {
+            let expected = "nothing for a workload that ends by itself: all of it is measured";
+            return Err(Error::config("run.measurement_cycles", measured, expected, "leave it out"));
+        }
         (run.warmup_cycles, run.measurement_cycles) = (Some(window.start), Some(window.end - window.start));
     }
     if run.max_cycles == 0 {
         run.max_cycles = match (workload, &run.steady) {
-            (Workload::Closed { .. }, _) => 1_000_000_000,
+            // Time enough behind a background alone.
+            (Workload::Closed { .. }, _) => LONG.max(2 * start_cycle),
             // Time enough behind the last packet of a trace.
-            (Workload::Finite(traffic), _) => 1_000_000_000 + last_creation(traffic),
+            (Workload::Finite(traffic), _) => LONG.max(2 * start_cycle) + last_creation(traffic),
             (Workload::Open(_), Some(steady)) => 2 * steady.max_cycles,
             (Workload::Open(_), None) => 100 * run.fixed_window().end,
         };
@@ -67,7 +87,7 @@ fn last_creation(traffic: &Traffic) -> u64 {
     }
 }
 
-fn check_steady(steady: &SteadySpec, workload: &Workload, max_cycles: u64) -> Result<()> {
+fn check_steady(steady: &SteadySpec, workload: &Workload, max_cycles: u64, longest_delay_cycles: u64) -> Result<()> {
     if workload.completes() {
         let expected = "no run.steady for a workload that ends by itself";
         return Err(Error::config("run.steady", "a table", expected, "use a traffic pattern at an offered load"));
@@ -91,8 +111,14 @@ fn check_steady(steady: &SteadySpec, workload: &Workload, max_cycles: u64) -> Re
             return Err(Error::config(format!("run.steady.{name}"), value, expected, "raise max_cycles"));
         }
     }
-    if max_cycles > 0 && max_cycles < limit {
-        let expected = format!("at least run.steady.max_cycles = {limit}, or 0");
+    // A window begins, and ends, behind all events that are known when it is decided.
+    let behind = 2 * (longest_delay_cycles + 1);
+    if behind > limit / 4 {
+        let expected = format!("at least {} cycles: eight times the longest delay of a channel or router", 4 * behind);
+        return Err(Error::config("run.steady.max_cycles", limit, expected, "raise it, or shorten the delays"));
+    }
+    if max_cycles > 0 && max_cycles < limit + behind {
+        let expected = format!("at least {}, run.steady.max_cycles and twice the longest delay, or 0", limit + behind);
         return Err(Error::config("run.max_cycles", max_cycles, expected, "limit the run by run.steady.max_cycles"));
     }
     Ok(())

@@ -16,6 +16,8 @@ use std::sync::Arc;
 const MAX_RANKS: usize = 30_000;
 /// Longest mean burst or pause [cycles].
 const MAX_STATE: f64 = 1e9;
+/// Most bursts without a packet, on the average: they are drawn one by one.
+const MOST_EMPTY_BURSTS: f64 = 1e4;
 
 /// What is sent, resolved.
 #[derive(Debug, Clone)]
@@ -268,7 +270,13 @@ impl Context<'_> {
             }
         }
         let in_bursts = OnOff::rate_in_bursts(packets_per_cycle, burst, idle);
-        if in_bursts > 1.0 {
+        if in_bursts * burst * MOST_EMPTY_BURSTS < 1.0 {
+            let expected = format!("a packet in {MOST_EMPTY_BURSTS} bursts at least");
+            let hint = "raise offered_load, or mean_burst_cycles and mean_idle_cycles; or use a Bernoulli process";
+            return Err(Error::config(self.path("process.mean_burst_cycles"), burst, expected, hint));
+        }
+        // The most that is allowed stays so when it has been rounded.
+        if in_bursts > 1.0 + 1e-9 {
             let expected = format!(
                 "a pause so short that bursts carry the offered load with 1 packet a cycle, here at most {:.4} cycles",
                 burst * (1.0 / packets_per_cycle - 1.0)

@@ -169,7 +169,7 @@ impl Allocator {
         open.clear();
         open.extend_from_slice(requests);
         open.sort_unstable_by_key(|r| {
-            let distance = ((r.row + r.col) as usize % size + size - start) % size;
+            let distance = ((r.row as usize + r.col as usize) % size + size - start) % size;
             (r.priority, r.preference, distance, r.row)
         });
         let first_grant = grants.len();

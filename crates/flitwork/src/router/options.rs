@@ -12,7 +12,9 @@ pub struct AllocatorSpec {
     pub kind: AllocatorKind,
     /// Iterations of iSLIP, 1 to 16; the other kinds take 1. Default: 1.
     pub iterations: IterationCount,
-    /// The arbiters of a separable allocator. iSLIP is round robin by definition, a wavefront has none. Default: round_robin.
+    /// The arbiters of a separable allocator. iSLIP is round robin by definition; of a wavefront it is the order in which
+    /// requests of one priority come, so only arbiters with priorities (oldest_first, fcfs) change anything. Default:
+    /// round_robin.
     pub arbiter: ArbiterKind,
 }
 

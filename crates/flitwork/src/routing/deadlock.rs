@@ -17,7 +17,7 @@
 //!   ring, direction and class, and the only possible cycle is the whole ring: it exists if none of these edges is missing.
 
 use super::{DimensionOrder, Tie};
-use crate::topology::Grid;
+use crate::topology::{DIMENSION_NAMES, Grid};
 
 /// Checks that no channels can wait for each other in a circle; the error is such a circle, channel by channel.
 ///
@@ -120,9 +120,6 @@ fn circle(grid: &Grid, d: usize, minus: bool, class: u32) -> Vec<String> {
         })
         .collect()
 }
-
-/// What the dimensions are called.
-pub(super) const DIMENSION_NAMES: [char; crate::topology::MAX_DIMS] = ['x', 'y', 'z', 'u', 'v', 'w'];
 
 #[cfg(test)]
 mod tests {

@@ -11,13 +11,14 @@
 //!   room for a whole one, a head may wait for credits of an adaptive channel that it was given, or behind the tail of another
 //!   packet, and cannot ask. Then adaptive channels are nodes like all others ([`Buffers::Shared`]).
 //!
-//! That takes time with the cube of the number of routers, so a large network is represented by a small one: each dimension
-//! is cut down to 4 or 5 routers (3 or 4 in more than two dimensions), odd stays odd and even stays even. A ring of four already has
-//! all that a longer one can depend on: packets that turn into it, pass through, tie, and cross its dateline. The tests look at
-//! longer ones.
+//! That takes time with the cube of the number of routers, and with its fourth power where packets go by way of another router,
+//! so a large network is represented by a small one: each dimension is cut down to 4 or 5 routers (3 or 4 in more than two
+//! dimensions), odd stays odd and even stays even. A ring of four already has all that a longer one can depend on: packets that
+//! turn into it, pass through, tie, and cross its dateline. The tests look at longer ones. With many dimensions even that is too
+//! much; then there is no answer ([`Finding::Unknown`]).
 
 use super::scheme::{Place, Scheme, Start};
-use crate::topology::{Coords, Grid};
+use crate::topology::{Coords, DIMENSION_NAMES, Grid};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What the buffer of a VC may hold, which decides what a packet can wait for.
@@ -47,19 +48,27 @@ struct Walk {
     held: Option<Node>,
 }
 
-/// A cycle of channels that can wait for each other under a scheme, or a packet that can get nowhere; `None` if there is neither.
-pub fn find_cycle(
-    grid: &Grid,
-    make: impl Fn(&Grid) -> std::sync::Arc<dyn Scheme>,
-    buffers: Buffers,
-) -> Option<Vec<String>> {
+/// What was found out about a scheme.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// It is free of deadlock.
+    Free,
+    /// Channels that can wait for each other in a cycle, or a packet that can get nowhere.
+    Cycle(Vec<String>),
+    /// There are more places at which packets may be than can be followed.
+    Unknown,
+}
+
+/// Whether channels can wait for each other in a cycle under a scheme.
+pub fn find_cycle(grid: &Grid, make: impl Fn(&Grid) -> std::sync::Arc<dyn Scheme>, buffers: Buffers) -> Finding {
     let small = smaller(grid);
     let scheme = make(&small);
-    let edges = match Explorer::new(&small, scheme.as_ref(), buffers).explore() {
-        Ok(edges) => edges,
-        Err(stuck) => return Some(vec![stuck]),
-    };
-    cycle(&edges).map(|nodes| nodes.into_iter().map(|node| name(&small, node)).collect())
+    match Explorer::new(&small, scheme.as_ref(), buffers).explore() {
+        Ok(edges) => cycle(&edges)
+            .map_or(Finding::Free, |nodes| Finding::Cycle(nodes.into_iter().map(|node| name(&small, node)).collect())),
+        Err(Stop::Stuck(packet)) => Finding::Cycle(vec![packet]),
+        Err(Stop::TooMany) => Finding::Unknown,
+    }
 }
 
 /// A network of the same shape with short dimensions.
@@ -77,6 +86,15 @@ pub(super) fn whole_graph_has_cycle(grid: &Grid, scheme: &dyn Scheme, buffers: B
     Explorer::new(grid, scheme, buffers).explore().map_or(true, |edges| cycle(&edges).is_some())
 }
 
+/// Most states of packets that are followed: some gigabyte, some ten seconds.
+const MOST_WALKS: usize = 8_000_000;
+
+/// Why not every way was followed to its end.
+enum Stop {
+    Stuck(String),
+    TooMany,
+}
+
 /// Follows every way.
 struct Explorer<'a> {
     grid: &'a Grid,
@@ -92,15 +110,24 @@ impl<'a> Explorer<'a> {
         Explorer { grid, scheme, buffers, seen: HashSet::new(), open: Vec::new(), edges: BTreeMap::new() }
     }
 
-    fn explore(mut self) -> Result<BTreeMap<Node, BTreeSet<Node>>, String> {
+    fn explore(mut self) -> Result<BTreeMap<Node, BTreeSet<Node>>, Stop> {
+        if (self.grid.routers() as usize).pow(2) > MOST_WALKS {
+            return Err(Stop::TooMany);
+        }
         for (s, t) in (0..self.grid.routers()).flat_map(|s| (0..self.grid.routers()).map(move |t| (s, t))) {
             let (at, dst) = (self.grid.coords(s), self.grid.coords(t));
             for start in self.scheme.starts(self.grid, &at, &dst) {
                 self.visit(Walk { at, dst, to: start.to, trip: start.trip, came: None, held: None });
             }
+            if self.seen.len() > MOST_WALKS {
+                return Err(Stop::TooMany);
+            }
         }
         while let Some(walk) = self.open.pop() {
             self.go_on(walk)?;
+            if self.seen.len() > MOST_WALKS {
+                return Err(Stop::TooMany);
+            }
         }
         Ok(self.edges)
     }
@@ -112,7 +139,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Everything that a packet may do next.
-    fn go_on(&mut self, walk: Walk) -> Result<(), String> {
+    fn go_on(&mut self, walk: Walk) -> Result<(), Stop> {
         let mut entered: Vec<Start> = Vec::new();
         // Whatever the coins say: those of the start and those of a second walk.
         for coins in 0..1u64 << self.grid.dims() {
@@ -125,16 +152,13 @@ impl<'a> Explorer<'a> {
         entered.into_iter().try_for_each(|start| self.go_on_from(&walk, start))
     }
 
-    fn go_on_from(&mut self, walk: &Walk, start: Start) -> Result<(), String> {
+    fn go_on_from(&mut self, walk: &Walk, start: Start) -> Result<(), Stop> {
         let place = Place { at: walk.at, port: walk.came.map(|c| c.0), set: walk.came.map(|c| c.1) };
         let choice = self.scheme.choice(self.grid, &place, &start);
         if choice.ports == 0 && choice.escape.is_none() {
             let dims = self.grid.dims();
-            return Err(format!(
-                "a packet at router {:?} for {:?} can go nowhere",
-                &walk.at[..dims],
-                &walk.dst[..dims]
-            ));
+            let (at, dst) = (&walk.at[..dims], &walk.dst[..dims]);
+            return Err(Stop::Stuck(format!("a packet at router {at:?} for {dst:?} can go nowhere")));
         }
         let has_escape = choice.escape.is_some() && self.buffers != Buffers::Shared;
         let walk = Walk { to: start.to, trip: start.trip, ..*walk };
@@ -198,6 +222,6 @@ fn cycle(edges: &BTreeMap<Node, BTreeSet<Node>>) -> Option<Vec<Node>> {
 
 fn name(grid: &Grid, (router, port, set): Node) -> String {
     let sign = if port % 2 == 0 { '+' } else { '-' };
-    let dimension = super::deadlock::DIMENSION_NAMES[port as usize / 2];
+    let dimension = DIMENSION_NAMES[port as usize / 2];
     format!("router {:?} {sign}{dimension} set {set}", &grid.coords(router)[..grid.dims()])
 }

@@ -15,7 +15,7 @@ mod two_phase;
 pub use cross_line::CrossLine;
 pub use crossings::Crossings;
 pub use deadlock::check_deadlock_free;
-pub use dependencies::{Buffers, find_cycle};
+pub use dependencies::{Buffers, Finding, find_cycle};
 pub use dimension_order::{DimensionOrder, Header, Tie};
 pub use duato::Duato;
 pub use min_adapt::MinAdapt;

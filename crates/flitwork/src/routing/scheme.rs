@@ -25,7 +25,7 @@ pub struct Trip {
 }
 
 /// A packet about to start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Start {
     /// Where it walks to first: its destination, or an intermediate router.
     pub to: Coords,
@@ -171,7 +171,7 @@ pub fn crosses(grid: &Grid, at: &Coords, port: usize) -> bool {
 
 /// Number of wrapped dimensions: the most datelines that a shortest way crosses.
 pub fn datelines(grid: &Grid) -> u8 {
-    (0..grid.dims()).filter(|&d| grid.wraps(d) && grid.size(d) > 1).count() as u8
+    (0..grid.dims()).filter(|&d| grid.has_dateline(d)).count() as u8
 }
 
 /// Whether the rest of a way in dimension `d`, in the direction of `header`, still crosses its dateline.

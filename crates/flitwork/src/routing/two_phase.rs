@@ -7,10 +7,11 @@
 //!
 //! The two walks use different sets of virtual channels, each divided into two dateline classes where a dimension wraps.
 
-use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of};
+use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of, still_crosses};
 use super::{DimensionOrder, Header, class_of, classes};
 use crate::mix::{draw_below, mix};
 use crate::topology::{Coords, Grid, MAX_DIMS};
+use std::collections::HashSet;
 
 /// Where the intermediate router lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,10 +73,8 @@ impl TwoPhase {
 
 /// The header of a way from `from` to `to` whose directions are given.
 fn along(grid: &Grid, minus: u8, from: &Coords, to: &Coords) -> Header {
-    let wraps = (0..grid.dims()).fold(0, |wraps, d| {
-        let crosses = if minus >> d & 1 == 1 { from[d] < to[d] } else { from[d] > to[d] };
-        wraps | u8::from(crosses) << d
-    });
+    let without = Header { minus, wraps: 0 };
+    let wraps = (0..grid.dims()).fold(0, |wraps, d| wraps | u8::from(still_crosses(without, from, to, d)) << d);
     Header { minus, wraps }
 }
 
@@ -100,7 +99,7 @@ impl Scheme for TwoPhase {
     }
 
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
-        let mut starts = Vec::new();
+        let mut starts = HashSet::new();
         for coins in 0..1 << grid.dims() {
             let coins = coins | coins << 8;
             let header = self.order.header(grid, src, dst, coins as u8);
@@ -112,14 +111,11 @@ impl Scheme for TwoPhase {
                         via[d] == src[d] || grid.distance(d, src[d], via[d], header.minus >> d & 1 == 0).is_some()
                     });
                 if self.intermediate == Intermediate::Anywhere || on_the_way {
-                    let start = self.start_by(grid, src, dst, via, coins);
-                    if !starts.contains(&start) {
-                        starts.push(start);
-                    }
+                    starts.insert(self.start_by(grid, src, dst, via, coins));
                 }
             }
         }
-        starts
+        starts.into_iter().collect()
     }
 
     fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {

@@ -3,6 +3,7 @@
 //! A [`SimulationSpec`] says everything about one simulation. It is the only schema: Python, the study files and the
 //! reference page are generated from it (`flitwork schema`) or checked against it. Resolve it with [`crate::Plan`].
 
+mod explain;
 mod network;
 mod parse;
 mod run;
@@ -13,6 +14,7 @@ pub use network::{
     Switching, TerminalSpec, VcPolicy,
 };
 pub use parse::{from_json, schema_json};
+pub(crate) use run::FIXED_CYCLES;
 pub use run::{RecordSpec, RunSpec};
 pub use workload::{ProcessSpec, WorkloadSpec};
 

@@ -12,18 +12,18 @@ pub struct RunSpec {
     /// Seed of all random choices. Default: 1.
     pub seed: u64,
     /// Open loop: cycles before measurement starts [cycles]; not together with `steady`. With a background beside a workload that
-    /// completes: cycles of background alone before t = 0. Default: 3000.
+    /// completes: cycles of background alone before t = 0; without one it completes from cycle 0 on. Default: 3000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", extend("default" = FIXED_CYCLES))]
     pub warmup_cycles: Option<u64>,
     /// Open loop: packets created, and flits ejected, in this many cycles count [cycles], at least 1; not together with
-    /// `steady`. Default: 3000.
+    /// `steady`, and not for a workload that completes, of which all is measured. Default: 3000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", extend("default" = FIXED_CYCLES))]
     pub measurement_cycles: Option<u64>,
     /// Cycles after which the run ends in any case [cycles], at least 1. Closed loop: an error; open loop: saturated, and at
-    /// least warm-up and measurement. Default: 10^9 for a closed loop; 100 times warm-up and measurement for an open loop; twice
-    /// the limit of `steady` (written as 0).
+    /// least warm-up and measurement. Default: for what completes, 10^9 or twice the warm-up, and the last cycle of a trace on
+    /// top; 100 times warm-up and measurement for an open loop; twice the limit of `steady` (written as 0).
     pub max_cycles: u64,
     /// Cycles without any flit moving, with flits in the network, after which a deadlock is looked for [cycles], at least 1.
     /// Default: 10000.
@@ -49,7 +49,7 @@ fn is_true(value: &bool) -> bool {
 }
 
 /// Default of warm-up and measurement [cycles].
-const FIXED_CYCLES: u64 = 3000;
+pub(crate) const FIXED_CYCLES: u64 = 3000;
 
 impl RunSpec {
     /// The cycles that are measured where that is fixed.

@@ -51,7 +51,7 @@ pub enum WorkloadSpec {
         process: ProcessSpec,
     },
     /// Synchronised burst: at t = 0 every terminal starts to send so many packets by a pattern; complete when all have
-    /// arrived. A terminal that a pattern lets send to itself alone sends nothing.
+    /// arrived. A terminal whose only destination by a permutation or a matrix is itself sends nothing; a hot spot does.
     Burst {
         /// Where packets go.
         pattern: Pattern,

@@ -5,6 +5,8 @@ use crate::error::{Error, Result};
 
 /// Largest number of dimensions.
 pub const MAX_DIMS: usize = 6;
+/// What the dimensions are called.
+pub(crate) const DIMENSION_NAMES: [char; MAX_DIMS] = ['x', 'y', 'z', 'u', 'v', 'w'];
 
 /// Coordinates of a router; dimensions past the last one are 0.
 pub type Coords = [u32; MAX_DIMS];
@@ -75,6 +77,11 @@ impl Grid {
     /// Whether dimension `d` wraps. A wrapped dimension of size 1 has no channels.
     pub fn wraps(&self, d: usize) -> bool {
         self.wrap[d]
+    }
+
+    /// Whether dimension `d` has a dateline: it wraps, and has channels.
+    pub fn has_dateline(&self, d: usize) -> bool {
+        self.wrap[d] && self.sizes[d] > 1
     }
 
     /// Whether dimension `d` can be walked round: it wraps, and not by a single cable.

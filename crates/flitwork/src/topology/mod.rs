@@ -10,6 +10,7 @@ mod mesh;
 mod mixed;
 mod torus;
 
+pub(crate) use grid::DIMENSION_NAMES;
 pub use grid::{Coords, Grid, MAX_DIMS};
 pub(crate) use kind::TOPOLOGIES;
 pub use kind::TopologySpec;

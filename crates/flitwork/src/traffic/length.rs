@@ -90,14 +90,32 @@ impl PacketFlits {
         if shares.is_empty() {
             return Err(Error::config(path, "[]", "at least one length", "for example [{ flits = 1, share = 1.0 }]"));
         }
-        if let Some(i) = shares.iter().position(|s| !(s.share.is_finite() && s.share > 0.0)) {
-            return Err(Error::config(format!("{path}[{i}].share"), shares[i].share, "more than 0", ""));
-        }
         let shares_only: Vec<f64> = shares.iter().map(|s| s.share).collect();
+        super::check_shares(&shares_only, |i| format!("{path}[{i}].share"))?;
         Ok(Lengths::Mix {
             flits: shares.iter().map(|s| s.flits).collect(),
             cumulative: super::cumulative(&shares_only),
         })
+    }
+
+    /// Mean length [flits], before the shares have been checked.
+    pub(crate) fn mean_flits(&self) -> f64 {
+        match self {
+            PacketFlits::Fixed(flits) => f64::from(*flits).max(1.0),
+            PacketFlits::Mix(shares) => {
+                let of = |what: fn(&PacketShare) -> f64| shares.iter().map(what).sum::<f64>();
+                let mean = of(|s| s.share * f64::from(s.flits)) / of(|s| s.share);
+                if mean.is_finite() { mean.max(1.0) } else { 1.0 }
+            }
+        }
+    }
+
+    /// Length of the shortest packet [flits].
+    pub(crate) fn shortest_flits(&self) -> u32 {
+        match self {
+            PacketFlits::Fixed(flits) => *flits,
+            PacketFlits::Mix(shares) => shares.iter().map(|s| s.flits).min().unwrap_or(1),
+        }
     }
 
     /// Each length with the path of its field.
@@ -180,6 +198,6 @@ mod tests {
         let error = |json: &str| read(json).unwrap().resolve("workload.packet_flits").unwrap_err().to_string();
         assert!(error("[]").starts_with("workload.packet_flits = []: expected at least one length"));
         let second = error(r#"[{"flits":1,"share":1},{"flits":1,"share":0}]"#);
-        assert!(second.starts_with("workload.packet_flits[1].share = 0: expected more than 0"), "{second}");
+        assert!(second.starts_with("workload.packet_flits[1].share = 0.0: expected more than 0"), "{second}");
     }
 }

@@ -129,10 +129,10 @@ impl Matrix {
     /// What [`Matrix::to_bytes`] wrote.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Matrix> {
         let number = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?) as usize);
-        let size = number(0)?;
+        let size = number(0).filter(|&size| size < bytes.len() / 8)?;
         let counts: Vec<usize> = (1..=size).map_while(|row| number(8 * row)).collect();
         let mut rows = counts.iter().enumerate().flat_map(|(row, &count)| std::iter::repeat_n(row, count));
-        let entries = bytes.get(8 * size.checked_add(1)?..)?.chunks_exact(12).map_while(|entry| {
+        let entries = bytes.get(8 * (size + 1)..)?.chunks_exact(12).map_while(|entry| {
             let (to, weight) = entry.split_at(4);
             let to = u32::from_le_bytes(to.try_into().ok()?) as usize;
             Some((rows.next()?, to, f64::from_le_bytes(weight.try_into().ok()?)))

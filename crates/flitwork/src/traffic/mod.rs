@@ -22,6 +22,21 @@ pub(crate) use table::no_file;
 pub use table::{Attached, Table};
 pub use trace::{Trace, TraceColumns, TracePacket};
 
+use crate::error::{Error, Result};
+
+/// Refuses shares, the field `path(i)` each, that are not more than 0, or whose sum no number can hold.
+fn check_shares(shares: &[f64], path: impl Fn(usize) -> String) -> Result<()> {
+    let mut sum = 0.0;
+    for (i, &share) in shares.iter().enumerate() {
+        sum += share;
+        if !(share > 0.0 && sum < f64::INFINITY) {
+            let shown = format!("{share:?}"); // Not with 300 digits.
+            return Err(Error::config(path(i), shown, "more than 0, in all less than 1e308", ""));
+        }
+    }
+    Ok(())
+}
+
 /// Sums of the shares of a list up to each entry, scaled so that the last is 1.
 fn cumulative(shares: &[f64]) -> Vec<f64> {
     let total: f64 = shares.iter().sum();

@@ -31,13 +31,14 @@ pub struct OnOff {
 
 impl OnOff {
     /// Bursts and pauses of so many cycles on the average, at least 1 each; the rate within bursts is
-    /// [`OnOff::rate_in_bursts`], which must be at most 1.
+    /// [`OnOff::rate_in_bursts`], which must be at most 1 but for rounding.
     pub fn new(packets_per_cycle: f64, mean_burst_cycles: f64, mean_idle_cycles: f64) -> Self {
         let on = mean_burst_cycles / (mean_burst_cycles + mean_idle_cycles);
+        let in_bursts = Self::rate_in_bursts(packets_per_cycle, mean_burst_cycles, mean_idle_cycles);
         OnOff {
             burst: Geometric::new(1.0 / mean_burst_cycles),
             idle: Geometric::new(1.0 / mean_idle_cycles),
-            gap: Geometric::new(Self::rate_in_bursts(packets_per_cycle, mean_burst_cycles, mean_idle_cycles)),
+            gap: Geometric::new(in_bursts.min(1.0)),
             on: (on * (u64::MAX as f64)) as u64,
             mean_gap_cycles: 1.0 / packets_per_cycle,
         }

@@ -7,6 +7,7 @@
 use super::table::no_file;
 use super::{Attached, Matrix, terminal_rng};
 use crate::error::{Error, Result};
+use crate::mix::draw_below;
 use crate::topology::Grid;
 use rand_pcg::rand_core::Rng;
 use schemars::JsonSchema;
@@ -125,7 +126,7 @@ impl Pattern {
             Pattern::RandomPairs => pairs(n, seed),
             Pattern::RandomSelection => {
                 let mut rng = terminal_rng(seed, PATTERN_STREAM);
-                Ok(Destinations::Fixed((0..n).map(|_| below(rng.next_u64(), n)).collect()))
+                Ok(Destinations::Fixed((0..n).map(|_| draw_below(rng.next_u64(), u64::from(n)) as u32).collect()))
             }
             Pattern::Hotspot { terminals, shares } => hotspot(n, terminals, shares),
             Pattern::Permutation { destinations, file } => {
@@ -165,11 +166,6 @@ fn undefined(kind: &str, needs: String) -> Error {
     Error::config("workload.pattern.kind", kind, format!("a pattern that is defined here: this one needs {needs}"), "")
 }
 
-/// A number below `n`: fixed-point multiplication (Lemire 2019), biased by less than n / 2^64.
-fn below(bits: u64, n: u32) -> u32 {
-    ((u128::from(bits) * u128::from(n)) >> 64) as u32
-}
-
 fn transpose(grid: &Grid, per_router: u32) -> Result<Destinations> {
     let n = grid.routers() * per_router;
     if grid.dims() == 2 && grid.size(0) == grid.size(1) && per_router == 1 {
@@ -201,7 +197,7 @@ fn shuffled(n: u32, seed: u64) -> Vec<u32> {
     let mut rng = terminal_rng(seed, PATTERN_STREAM);
     let mut order: Vec<u32> = (0..n).collect();
     for i in (1..order.len()).rev() {
-        order.swap(i, below(rng.next_u64(), i as u32 + 1) as usize);
+        order.swap(i, draw_below(rng.next_u64(), i as u64 + 1) as usize);
     }
     order
 }
@@ -231,9 +227,7 @@ fn hotspot(n: u32, terminals: &[u32], shares: &[f64]) -> Result<Destinations> {
         let expected = format!("{} shares, one for each terminal", terminals.len());
         return Err(Error::config(path("shares"), format!("{shares:?}"), expected, ""));
     }
-    if let Some(i) = shares.iter().position(|s| !(s.is_finite() && *s > 0.0)) {
-        return Err(Error::config(format!("{}[{i}]", path("shares")), shares[i], "more than 0", ""));
-    }
+    super::check_shares(shares, |i| format!("{}[{i}]", path("shares")))?;
     let weights = if shares.is_empty() { vec![1.0; terminals.len()] } else { shares.to_vec() };
     Ok(Destinations::Weighted { terminals: terminals.to_vec(), cumulative: super::cumulative(&weights) })
 }

@@ -90,7 +90,7 @@ pub struct Drawn {
     pub lengths: Lengths,
     /// When they are created.
     pub process: Processes,
-    /// Packets of each terminal; `None`: without end. With an end, a terminal whose only destination is itself sends none.
+    /// Packets of each terminal; `None`: without end. With an end, a terminal that a permutation or matrix lets send to itself alone sends none.
     pub limit: Option<u64>,
 }
 

@@ -173,5 +173,7 @@ mod tests {
         let bytes = a.table().unwrap().to_bytes();
         assert_eq!(Attached::new(Table::from_bytes(&bytes).unwrap()), a);
         assert!(Table::from_bytes(&bytes[1..]).is_none());
+        let size = |rows: u64| [b"matrix".as_slice(), &rows.to_le_bytes()].concat();
+        assert!([u64::MAX >> 3, u64::MAX, 1].iter().all(|&rows| Table::from_bytes(&size(rows)).is_none()));
     }
 }

@@ -5,7 +5,7 @@ use super::created::created;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
 use flitwork::measure::{PacketRecord, SimulationResult};
 use flitwork::routing::{Header, Tie};
-use flitwork::spec::{NetworkSpec, RecordSpec, RunSpec, SimulationSpec};
+use flitwork::spec::{NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
 use flitwork::topology::Grid;
 use flitwork::traffic::{Created, Packets, Traffic};
 use flitwork::{Error, Plan, PlanBound, Workload, plan_bound, simulate};
@@ -16,8 +16,11 @@ use std::collections::HashMap;
 const WATCHDOG: u64 = 500;
 
 /// The plan of a valid specification, `None` of an invalid one.
-pub fn plan(case: &Case, run: RunSpec) -> Result<Option<Plan>, TestCaseError> {
+pub fn plan(case: &Case, mut run: RunSpec) -> Result<Option<Plan>, TestCaseError> {
     let Case { network, workload, background } = case.clone();
+    if !matches!(workload, WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. }) {
+        run.measurement_cycles = None; // All of what completes is measured.
+    }
     let spec = SimulationSpec { network, workload, background, run };
     match Plan::new(&spec) {
         Ok(plan) => Ok(Some(plan)),

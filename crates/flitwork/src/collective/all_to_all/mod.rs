@@ -8,7 +8,7 @@ mod a2at;
 mod build;
 mod simple_spread;
 
-use crate::error::Error;
+use crate::error::{Error, did_you_mean};
 use crate::schedule::Schedule;
 use crate::topology::{Grid, MAX_DIMS};
 use schemars::JsonSchema;
@@ -156,13 +156,8 @@ pub fn find(name: &str) -> Result<&'static Algorithm, Error> {
     if let Some(algorithm) = ALGORITHMS.iter().find(|a| a.name == name) {
         return Ok(algorithm);
     }
-    let likeness = |a: &Algorithm| strsim::jaro_winkler(a.name, &name.to_lowercase());
-    let nearest = ALGORITHMS.iter().map(|a| (likeness(a), a.name)).max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = match nearest {
-        Some((likeness, nearest)) if likeness > 0.7 => format!("did you mean {nearest}?"),
-        _ => String::new(),
-    };
     let names: Vec<&str> = ALGORITHMS.iter().map(|a| a.name).collect();
+    let hint = did_you_mean(&name.to_lowercase(), &names);
     Err(Error::config("workload.algorithm", name, format!("one of {}", names.join(", ")), hint))
 }
 

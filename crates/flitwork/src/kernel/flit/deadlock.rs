@@ -5,6 +5,7 @@ use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router};
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::topology::DIMENSION_NAMES;
 use crate::transit::NONE;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
@@ -113,7 +114,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let side = if port >= self.env.p.network_ports {
             format!("injection port {}", port - self.env.p.network_ports)
         } else {
-            format!("{}{} input", if port % 2 == 0 { '+' } else { '-' }, ["x", "y", "z", "u", "v", "w"][port / 2])
+            format!("{}{} input", if port % 2 == 0 { '+' } else { '-' }, DIMENSION_NAMES[port / 2])
         };
         format!("router {coords:?} {side} VC {vc}")
     }

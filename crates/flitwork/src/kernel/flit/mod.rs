@@ -103,7 +103,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let terminals = Terminals::new(plan, layout)?;
         let phases = phases(plan);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
-        let dateline = |port: usize| plan.grid.wraps(port / 2) && plan.grid.size(port / 2) > 1;
+        let dateline = |port: usize| plan.grid.has_dateline(port / 2);
         Ok(Kernel {
             routers: Router::all(&p, &plan.grid),
             terminals,
@@ -320,6 +320,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         if let Some(links) = &self.links {
             next = next.min(links.window_end(self.env.now));
         }
+        debug_assert!(next > self.env.now, "time stands still in cycle {next}");
         Some(next)
     }
 

@@ -23,7 +23,7 @@ impl LinkRecorder {
 
     /// The last cycle of the window that the cycle after `now` belongs to.
     pub fn window_end(&self, now: u64) -> u64 {
-        (now + 1).div_ceil(self.window_cycles).max(1) * self.window_cycles - 1
+        ((now + 1) / self.window_cycles + 1) * self.window_cycles - 1
     }
 
     fn ends_with(&self, cycle: u64) -> bool {

@@ -164,6 +164,22 @@ fn stalls_and_windows_do_not_change_a_run() {
     assert_eq!(watched.packet_records.len() as u64, watched.packets);
 }
 
+/// Windows end where the network is empty too, and each of them once.
+#[test]
+fn windows_of_an_idle_network_are_counted() {
+    let network = json!({ "topology": { "kind": "mesh", "size": [2, 2] } });
+    for window in [1, 10, 64] {
+        let record =
+            json!({ "warmup_cycles": 0, "measurement_cycles": 3000, "record": { "link_window_cycles": window } });
+        let found = run(&plan(network.clone(), uniform(0.001, 1), record), Variation::default());
+        let windows = found.link_windows.unwrap();
+        let total: u64 = windows.flits.iter().map(|&f| u64::from(f)).sum();
+        assert!(total > 0 && total == found.link_flits.iter().sum::<u64>());
+        let rows = (windows.flits.len() / found.link_flits.len()) as u64;
+        assert!((3000_u64.div_ceil(window)..=3030_u64.div_ceil(window)).contains(&rows), "{window}: {rows}");
+    }
+}
+
 #[test]
 fn more_than_the_network_can_carry_is_saturated() {
     let network = json!({ "topology": { "kind": "mesh", "size": [8, 8] }, "router": { "vcs": 4 } });
