@@ -29,17 +29,18 @@ pub fn plan(case: &Case, mut run: RunSpec) -> Result<Option<Plan>, TestCaseError
     }
 }
 
-/// The result; `None` if a background kept the workload from completing.
-fn simulated(plan: &Plan) -> Result<Option<SimulationResult>, TestCaseError> {
+/// The result, or what the kernel says of a workload that a background kept from completing.
+fn simulated(plan: &Plan) -> Result<Result<SimulationResult, String>, TestCaseError> {
     match simulate(plan, &mut |_| true) {
-        Ok(result) => Ok(Some(result)),
-        Err(Error::CycleLimit { .. }) if plan.background.is_some() => Ok(None),
+        Ok(result) => Ok(Ok(result)),
+        Err(Error::CycleLimit { detail, .. }) if plan.background.is_some() => Ok(Err(detail)),
         Err(error) => Err(TestCaseError::fail(format!("kernel: {error}"))),
     }
 }
 
-/// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either.
-fn check_unfinished(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError> {
+/// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of traffic
+/// just as many packets.
+fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<usize, TestCaseError> {
     let end = plan.spec.run.max_cycles;
     let (load, flits) = match &plan.workload {
         Workload::Closed { schedule, packet_flits } => {
@@ -53,9 +54,12 @@ fn check_unfinished(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCas
         }
     };
     let outcome = run_beside(network, plan.spec.run.seed, load, &beside(plan, end), end, WATCHDOG);
-    let of_workload = outcome.packets.iter().filter(|r| !r.background && r.arrived <= end);
-    let arrived: u64 = of_workload.map(|r| u64::from(r.flits)).sum();
-    prop_assert!(arrived < flits, "the oracle has completed");
+    let arrived: Vec<&PacketRecord> = outcome.packets.iter().filter(|r| !r.background && r.arrived <= end).collect();
+    prop_assert!(arrived.iter().map(|r| u64::from(r.flits)).sum::<u64>() < flits, "the oracle has completed");
+    if !matches!(plan.workload, Workload::Closed { .. }) {
+        let packets = arrived.len();
+        prop_assert!(detail.starts_with(&format!("{packets} of ")), "kernel: {detail}; oracle: {packets}");
+    }
     Ok(0)
 }
 
@@ -192,7 +196,10 @@ fn check_bound(plan: &Plan, cycles: u64) -> Result<(), TestCaseError> {
 
 /// Runs a plan in the kernel and in the oracle and compares all that can be; the number of packets that made detours.
 pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError> {
-    let Some(result) = simulated(plan)? else { return check_unfinished(network, plan) };
+    let result = match simulated(plan)? {
+        Ok(result) => result,
+        Err(detail) => return check_unfinished(network, plan, &detail),
+    };
     let end = plan.start_cycle + result.completion_cycles;
     let (load, more) = match &plan.workload {
         // Some cycles more, should the oracle be later.
