@@ -38,12 +38,6 @@ fn every_fault_names_its_field_and_value() {
         ("/network/topology/size", json!([2, 2, 2, 2, 2, 2, 2]), "network.topology.size", "[2, 2, 2, 2, 2, 2, 2]"),
         ("/network/topology/size", json!([100_000, 100_000]), "network.topology.size[0]", "100000"),
         ("/network/topology/size", json!([8192, 8192, 16]), "network.topology.size", "[8192, 8192, 16]"),
-        (
-            "/network",
-            json!({ "topology": { "kind": "mesh", "size": [8192, 8192] }, "router": { "vcs": 640 } }),
-            "network.topology.size",
-            "[8192, 8192]",
-        ),
         ("/network/topology/terminals_per_router", json!(0), "network.topology.terminals_per_router", "0"),
         ("/network/topology/terminals_per_router", json!(2), "network.topology.terminals_per_router", "2"),
         ("/network/routing/order", json!([0, 0]), "network.routing.order", "[0, 0]"),
@@ -233,6 +227,16 @@ fn a_network_too_large_for_memory_is_refused_with_the_numbers() {
     spec["network"]["topology"]["size"] = json!([64, 64]);
     let e = spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)).unwrap_err().to_string();
     assert!(e.contains("at most 1 MB") && e.contains("needs about"), "{e}");
+}
+
+#[test]
+fn more_vcs_than_can_be_numbered_are_refused_on_the_largest_machine_too() {
+    let mut spec = good();
+    spec["network"] = json!({ "topology": { "kind": "mesh", "size": [8192, 8192] }, "router": { "vcs": 640 } });
+    spec["workload"] = json!({ "kind": "uniform", "offered_load": 0.1 });
+    spec["run"]["memory_limit_mb"] = json!(1_000_000_000_000_u64);
+    let e = spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)).unwrap_err().to_string();
+    assert!(e.contains("network.topology.size = [8192, 8192]") && e.contains("routers of 5 ports with 640 VCs"), "{e}");
 }
 
 #[test]

@@ -97,10 +97,10 @@ impl Plan {
         let grid = spec.network.topology.grid()?;
         let routing = routing::resolve(&mut spec.network.routing, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
-        check_vc_numbers(&grid, &params)?;
         check_router(&spec.network, &grid, &params)?;
         let estimated_memory_bytes = memory::estimate(&spec, &params, &grid, &routing);
         memory::check(&spec, &grid, estimated_memory_bytes)?;
+        check_vc_numbers(&grid, &params)?;
         routing::check(&spec.network, &grid, &routing, spec.run.deadlock_check)?;
         let Sent { workload, background, start_cycle } = workload::resolve(&mut spec, &grid, &params)?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;

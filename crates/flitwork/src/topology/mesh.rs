@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mesh {
-    /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
+    /// Routers along each dimension [routers], 1 to 6 dimensions of 1 to 8192.
     pub size: Vec<u32>,
     /// Terminals at each router, at least 1. Default: 1.
     #[serde(default = "one")]

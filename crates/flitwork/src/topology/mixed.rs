@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MixedGrid {
-    /// Routers along each dimension [routers], 1 to 6 dimensions of at least 1.
+    /// Routers along each dimension [routers], 1 to 6 dimensions of 1 to 8192.
     pub size: Vec<u32>,
     /// Whether each dimension wraps; as many as `size` has.
     pub wrap: Vec<bool>,
