@@ -125,7 +125,7 @@ def test_matrices_and_traces_reach_the_workers(address: str, tmp_path: Path) -> 
         matrix = fw.traffic("matrix", offered_load=0.1, file=file)
         return fw.Torus(4, 4), matrix if name == "matrix" else fw.trace(file)
 
-    axes: dict[str, Any] = {"name": ["matrix", "trace"], "seeds": [1, 2], "run": {"measurement_cycles": 500}}
+    axes: dict[str, Any] = {"name": ["matrix", "trace"], "seeds": [1, 2], "run": {"warmup_cycles": 100}}
     here = fw.sweep(point, **axes)
     same(here, fw.sweep(point, **axes, engine="dask", scheduler=address))
 
