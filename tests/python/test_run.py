@@ -99,7 +99,7 @@ def test_a_damaged_point_is_computed_again(study: Path, tmp_path: Path) -> None:
     recorder = Recorder()
     with pytest.warns(UserWarning, match=victim.name) as warned:
         fw.run_study(load_study(study), tmp_path, watcher=recorder)
-    assert len(warned) == 1
+    assert sum(victim.name in str(w.message) for w in warned) == 1
     assert recorder.computed == [victim.stem]
     assert fw.load(victim).plan_hash == victim.stem
 
