@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -70,6 +70,14 @@ def environment() -> dict[str, str]:
     """Without what would colour or widen the output."""
     dropped = ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "GITHUB_ACTIONS", "TTY_COMPATIBLE")
     return {k: v for k, v in os.environ.items() if k not in dropped} | {"MPLBACKEND": "Agg"}
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    """No test leaves figures open for those that follow."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture
