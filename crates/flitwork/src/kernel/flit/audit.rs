@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use super::mask::VcMask;
-use super::state::{ACTIVE, FREE, GRANTED, Router, WAITING};
+use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router, WAITING};
 use crate::transit::NONE;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
@@ -10,6 +10,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
     pub(super) fn audit(&mut self) {
         self.audit_credits();
         self.audit_news();
+        self.audit_dozing();
         for (r, router) in self.routers.iter().enumerate() {
             router.audit_masks(r, self.env.now);
         }
@@ -24,6 +25,25 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 let outputs = &router.outputs[port * vcs..][..self.env.p.vcs];
                 let credits: u32 = outputs.iter().map(|output| u32::from(output.credits)).sum();
                 assert_eq!(news.taken(r, port), places - credits, "router {r} port {port} cycle {}", self.env.now);
+            }
+        }
+    }
+
+    /// A packet that is not looked at would find nothing.
+    fn audit_dozing(&mut self) {
+        let Kernel { routers, env, .. } = self;
+        let Some(choices) = &env.choices else { return };
+        for (r, router) in routers.iter().enumerate() {
+            for slot in (0..SLOTS).filter(|&slot| router.waiting.contains(slot)) {
+                let (vc, front) = (r * SLOTS + slot, router.inputs[slot].front);
+                if router.inputs[slot].flags & EJECTING != 0 || !choices.dozes(r, vc) {
+                    continue;
+                }
+                for (port, set) in choices.candidates(vc) {
+                    let mut usable = router.ports[port].free.at_least(set.start).below(set.end);
+                    router.keep_credited(port, env.pool[front].flits, &mut usable, env);
+                    assert!(usable.is_empty(), "router {r} slot {slot} port {port} cycle {}", env.now);
+                }
             }
         }
     }

@@ -3,6 +3,9 @@
 //! The scheme answers once, when a packet comes to the front; the answer is kept here, beside the routers, because plain
 //! dimension order has no use for it. In each cycle in which the packet waits, the ports it may take are looked at for free virtual
 //! channels, and one is picked.
+//!
+//! In a full network most packets find nothing, cycle after cycle. One that has found nothing *dozes*: it is not looked at again
+//! until one of its ports stirs, which is when a VC of that port becomes free, or a credit that may make a free one usable comes.
 
 use super::env::Env;
 use super::mask::VcMask;
@@ -10,11 +13,14 @@ use super::news::NewsBoard;
 use super::requests::Ask;
 use super::state::{EJECTING, Router};
 use crate::mix::{draw_below, mix, packet_bits};
-use crate::plan::{Params, Plan};
-use crate::routing::{Choice, Place, Scheme, Selection, Start};
+use crate::plan::{Params, Plan, Workload};
+use crate::routing::{Choice, Place, Scheme, Selection, Start, Tie};
+use crate::spec::Switching;
 use crate::topology::{Coords, Grid};
+use crate::traffic::{Drawn, Lengths, Packets, Traffic};
 use crate::transit::{Layout, Packet};
 use crate::unchecked::at;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What is kept for the front packet of an input VC.
@@ -23,6 +29,10 @@ struct Kept {
     choice: Choice,
     /// The port that it prefers, by the news; [`UNDECIDED`] before it asks for the first time.
     preferred: u8,
+    /// It has found nothing at any of its `ports`.
+    dozes: bool,
+    /// All ports that it may ask for.
+    ports: u16,
     /// First cycle in which it may ask, lowest 32 bits.
     since: u32,
 }
@@ -42,6 +52,10 @@ pub(super) struct Choices {
     set_of_vc: Vec<u8>,
     /// By VC.
     kept: Vec<Kept>,
+    /// Ports of each router that have stirred since its packets were looked at.
+    stirred: Vec<u64>,
+    /// Credits of a VC at which some packet may begin to use it.
+    begin_to_matter: RangeInclusive<u16>,
     /// Port that each router looks at first, under round robin.
     turns: Vec<u8>,
     news: Option<NewsBoard>,
@@ -62,6 +76,8 @@ impl Choices {
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
             kept: vec![Kept::default(); p.routers * layout.slots],
+            stirred: vec![0; p.routers],
+            begin_to_matter: credits_that_begin_to_matter(plan),
             turns: vec![0; p.routers],
             news: scheme.news().map(|news| NewsBoard::new(&plan.grid, p, news, layout)),
             seed: plan.spec.run.seed,
@@ -102,10 +118,56 @@ impl Choices {
             .chain(choice.escape.map(|(port, set)| sets(port as usize, set)))
     }
 
+    /// Whether the front packet of VC `vc` of router `me` would find as little as the last time.
+    #[inline(always)]
+    pub fn dozes(&self, me: usize, vc: usize) -> bool {
+        let kept = at(&self.kept, vc);
+        kept.dozes && u64::from(kept.ports) & at(&self.stirred, me) == 0
+    }
+
+    /// A VC of `port` is free and has so many credits: it has become free, or has got the last of them, now.
+    #[inline(always)]
+    pub fn stir(&mut self, router: usize, port: usize, credits: u16, freed: bool) {
+        let range = &self.begin_to_matter;
+        if credits >= *range.start() && (freed || credits <= *range.end()) {
+            self.stirred[router] |= 1 << port;
+        }
+    }
+
+    /// All waiting packets of a router have been looked at.
+    #[inline(always)]
+    pub fn looked_at(&mut self, router: usize) {
+        self.stirred[router] = 0;
+    }
+
     /// What routers tell each other, where they do.
     pub fn news(&mut self) -> Option<&mut NewsBoard> {
         self.news.as_mut()
     }
+}
+
+/// With fewer credits than these a VC is of no use to any packet, with more it was of use before.
+fn credits_that_begin_to_matter(plan: &Plan) -> RangeInclusive<u16> {
+    let router = &plan.spec.network.router;
+    let least = u16::from(router.vc_busy_when_full);
+    if router.wait_for_tail_credit {
+        let all = plan.params.buffer_flits as u16;
+        return all..=all;
+    }
+    if router.switching == Switching::Wormhole {
+        return least..=least;
+    }
+    let split = *plan.spec.network.routing.clone().order_and_tie().1 == Tie::Split;
+    let lengths = |traffic: &Traffic| match &traffic.packets {
+        Packets::Drawn(Drawn { lengths: Lengths::Fixed(flits), .. }) if !split => *flits as u16..=*flits as u16,
+        _ => 1..=u16::MAX,
+    };
+    let workload = match &plan.workload {
+        Workload::Closed { .. } => 1..=u16::MAX,
+        Workload::Open(traffic) | Workload::Finite(traffic) => lengths(traffic),
+    };
+    let background = plan.background.as_ref().map_or_else(|| workload.clone(), lengths);
+    least.max(*workload.start().min(background.start()))..=*workload.end().max(background.end())
 }
 
 /// The numbers of the bits that are set.
@@ -126,7 +188,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let (in_port, vc) = Self::port_and_vc(slot);
         let came = (in_port < p.network_ports).then_some((in_port as u8, vc));
         let choice = choices.route(me, came, &mut pool[self.input(slot).front], p)?;
-        choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, since: since as u32 };
+        let ports = choice.ports | choice.sideways | choice.escape.map_or(0, |(port, _)| 1 << port);
+        choices.kept[me * SLOTS + slot] =
+            Kept { choice, preferred: UNDECIDED, dozes: false, ports, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
     }
@@ -141,8 +205,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             self.input(slot).port = port as u8;
             asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
         }
+        let found = asks.len() > before;
+        let patient = self.is_patient(me, slot, &choices, env);
+        choices.kept[me * SLOTS + slot].dozes = !found && !patient;
         env.choices = Some(choices);
-        asks.len() > before
+        found
     }
 
     fn ask_for_all(&mut self, me: usize, slot: usize, choices: &Choices, asks: &mut Vec<Ask<M>>, env: &Env) {
@@ -169,11 +236,17 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 return Some((port as usize, usable));
             }
         }
-        let waited = (env.now as u32).wrapping_sub(kept.since);
-        if choice.sideways == 0 || waited < choices.patience_cycles {
+        if choice.sideways == 0 || self.is_patient(me, slot, choices, env) {
             return None;
         }
         self.select(me, slot, choice.sideways, choices, env)
+    }
+
+    /// Whether a packet may make a detour, but does not ask for it yet.
+    fn is_patient(&self, me: usize, slot: usize, choices: &Choices, env: &Env) -> bool {
+        let kept = at(&choices.kept, me * SLOTS + slot);
+        let waited = (env.now as u32).wrapping_sub(kept.since);
+        kept.choice.sideways != 0 && waited < choices.patience_cycles
     }
 
     /// One of `ports` with a VC to give.

@@ -20,8 +20,17 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
             at_mut(&mut self.routers, router).deliver_credit(router, output, &mut self.env);
         }
-        if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
-            news.credits_come(&slot.credits);
+        if let Some(choices) = &mut self.env.choices {
+            for &vc in &slot.credits {
+                let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
+                let out = at_mut(&mut self.routers, router).output(output);
+                if out.owner == FREE {
+                    choices.stir(router, output / (SLOTS / PORTS), out.credits, false);
+                }
+            }
+            if let Some(news) = choices.news() {
+                news.credits_come(&slot.credits);
+            }
         }
         for &vc in &slot.controller_credits {
             self.terminals.credit(vc as usize);

@@ -25,12 +25,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             bits.for_each(|bit| self.collect_ask(me, word * 64 + bit, of, asks, env));
             from = word + 1;
         }
+        if let Some(choices) = &mut env.choices {
+            choices.looked_at(me);
+        }
     }
 
     #[inline(never)]
     fn collect_ask(&mut self, me: usize, slot: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
-            self.ask_by_choice(me, slot, asks, env)
+            let dozes = env.choices.as_ref().is_some_and(|choices| choices.dozes(me, me * SLOTS + slot));
+            !dozes && self.ask_by_choice(me, slot, asks, env)
         } else {
             let port = self.wanted_port(slot, env);
             if of >> port & 1 == 0 {

@@ -78,8 +78,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     /// The output VC is free again, and the next packet of the buffer comes to the front.
     #[inline(always)]
     fn behind_tail(&mut self, me: usize, slot: usize, port: usize, output: usize, env: &mut Env) {
-        self.output(output).owner = FREE;
+        let out = self.output(output);
+        out.owner = FREE;
+        let credits = out.credits;
         self.port(port).free.insert(Self::port_and_vc(output).1);
+        if let Some(choices) = &mut env.choices {
+            choices.stir(me, port, credits, true);
+        }
         self.senders(port).remove(slot);
         let vc = self.input(slot);
         let last = vc.behind_last;
