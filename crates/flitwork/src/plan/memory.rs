@@ -83,7 +83,7 @@ fn router(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> usize {
     let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
     let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
     // What is kept for each VC, and the notes of the queues, where the way is decided hop by hop.
-    let choices = if super::routing::is_plain(&network.routing) { 0 } else { 8 + 28 * size.slots() };
+    let choices = if super::routing::is_plain(&network.routing) { 0 } else { 8 + 24 * size.slots() };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 16 * p.concentration;
     size.router_bytes

@@ -13,14 +13,11 @@ use super::news::NewsBoard;
 use super::requests::Ask;
 use super::state::{EJECTING, Router};
 use crate::mix::{draw_below, mix, packet_bits};
-use crate::plan::{Params, Plan, Workload};
-use crate::routing::{Choice, Place, Scheme, Selection, Start, Tie};
-use crate::spec::Switching;
+use crate::plan::{Params, Plan};
+use crate::routing::{Choice, Place, Scheme, Selection, Start};
 use crate::topology::{Coords, Grid};
-use crate::traffic::{Drawn, Lengths, Packets, Traffic};
 use crate::transit::{Layout, Packet};
-use crate::unchecked::at;
-use std::ops::RangeInclusive;
+use crate::unchecked::{at, at_mut};
 use std::sync::Arc;
 
 /// What is kept for the front packet of an input VC.
@@ -29,10 +26,8 @@ struct Kept {
     choice: Choice,
     /// The port that it prefers, by the news; [`UNDECIDED`] before it asks for the first time.
     preferred: u8,
-    /// It has found nothing at any of its `ports`.
+    /// It has found nothing at any of its ports.
     dozes: bool,
-    /// All ports that it may ask for.
-    ports: u16,
     /// First cycle in which it may ask, lowest 32 bits.
     since: u32,
 }
@@ -54,8 +49,6 @@ pub(super) struct Choices {
     kept: Vec<Kept>,
     /// Ports of each router that have stirred since its packets were looked at.
     stirred: Vec<u64>,
-    /// Credits of a VC at which some packet may begin to use it.
-    begin_to_matter: RangeInclusive<u16>,
     /// Port that each router looks at first, under round robin.
     turns: Vec<u8>,
     news: Option<NewsBoard>,
@@ -77,7 +70,6 @@ impl Choices {
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
             kept: vec![Kept::default(); p.routers * layout.slots],
             stirred: vec![0; p.routers],
-            begin_to_matter: credits_that_begin_to_matter(plan),
             turns: vec![0; p.routers],
             news: scheme.news().map(|news| NewsBoard::new(&plan.grid, p, news, layout)),
             seed: plan.spec.run.seed,
@@ -122,52 +114,30 @@ impl Choices {
     #[inline(always)]
     pub fn dozes(&self, me: usize, vc: usize) -> bool {
         let kept = at(&self.kept, vc);
-        kept.dozes && u64::from(kept.ports) & at(&self.stirred, me) == 0
+        if !kept.dozes {
+            return false;
+        }
+        let Choice { ports, sideways, escape, .. } = kept.choice;
+        let wanted = ports | sideways | escape.map_or(0, |(port, _)| 1 << port);
+        u64::from(wanted) & at(&self.stirred, me) == 0
     }
 
-    /// A VC of `port` is free and has so many credits: it has become free, or has got the last of them, now.
+    /// A VC of `port` that packets may use now and could not before.
     #[inline(always)]
-    pub fn stir(&mut self, router: usize, port: usize, credits: u16, freed: bool) {
-        let range = &self.begin_to_matter;
-        if credits >= *range.start() && (freed || credits <= *range.end()) {
-            self.stirred[router] |= 1 << port;
-        }
+    pub fn stir(&mut self, router: usize, port: usize) {
+        *at_mut(&mut self.stirred, router) |= 1 << port;
     }
 
     /// All waiting packets of a router have been looked at.
     #[inline(always)]
     pub fn looked_at(&mut self, router: usize) {
-        self.stirred[router] = 0;
+        *at_mut(&mut self.stirred, router) = 0;
     }
 
     /// What routers tell each other, where they do.
     pub fn news(&mut self) -> Option<&mut NewsBoard> {
         self.news.as_mut()
     }
-}
-
-/// With fewer credits than these a VC is of no use to any packet, with more it was of use before.
-fn credits_that_begin_to_matter(plan: &Plan) -> RangeInclusive<u16> {
-    let router = &plan.spec.network.router;
-    let least = u16::from(router.vc_busy_when_full);
-    if router.wait_for_tail_credit {
-        let all = plan.params.buffer_flits as u16;
-        return all..=all;
-    }
-    if router.switching == Switching::Wormhole {
-        return least..=least;
-    }
-    let split = *plan.spec.network.routing.clone().order_and_tie().1 == Tie::Split;
-    let lengths = |traffic: &Traffic| match &traffic.packets {
-        Packets::Drawn(Drawn { lengths: Lengths::Fixed(flits), .. }) if !split => *flits as u16..=*flits as u16,
-        _ => 1..=u16::MAX,
-    };
-    let workload = match &plan.workload {
-        Workload::Closed { .. } => 1..=u16::MAX,
-        Workload::Open(traffic) | Workload::Finite(traffic) => lengths(traffic),
-    };
-    let background = plan.background.as_ref().map_or_else(|| workload.clone(), lengths);
-    least.max(*workload.start().min(background.start()))..=*workload.end().max(background.end())
 }
 
 /// The numbers of the bits that are set.
@@ -188,9 +158,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let (in_port, vc) = Self::port_and_vc(slot);
         let came = (in_port < p.network_ports).then_some((in_port as u8, vc));
         let choice = choices.route(me, came, &mut pool[self.input(slot).front], p)?;
-        let ports = choice.ports | choice.sideways | choice.escape.map_or(0, |(port, _)| 1 << port);
-        choices.kept[me * SLOTS + slot] =
-            Kept { choice, preferred: UNDECIDED, dozes: false, ports, since: since as u32 };
+        choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, dozes: false, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
     }

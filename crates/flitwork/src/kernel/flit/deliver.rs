@@ -16,20 +16,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let now = self.env.now;
         self.env.open_next_slots();
         let slot = self.env.wheel.take(now);
-        for &vc in &slot.credits {
-            let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
-            at_mut(&mut self.routers, router).deliver_credit(router, output, &mut self.env);
-        }
-        if let Some(choices) = &mut self.env.choices {
+        if self.env.rules.by_choice {
+            self.deliver_credits_by_choice(&slot.credits);
+        } else {
             for &vc in &slot.credits {
                 let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
-                let out = at_mut(&mut self.routers, router).output(output);
-                if out.owner == FREE {
-                    choices.stir(router, output / (SLOTS / PORTS), out.credits, false);
-                }
-            }
-            if let Some(news) = choices.news() {
-                news.credits_come(&slot.credits);
+                at_mut(&mut self.routers, router).deliver_credit(router, output, &mut self.env);
             }
         }
         for &vc in &slot.controller_credits {
@@ -50,6 +42,23 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             self.env.pool.remove(packet);
         }
         self.env.wheel.put_back(now, slot);
+    }
+
+    /// Credits, where packets doze until their ports stir.
+    #[inline(always)]
+    fn deliver_credits_by_choice(&mut self, credits: &[u32]) {
+        for &vc in credits {
+            let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            let at = at_mut(&mut self.routers, router);
+            at.deliver_credit(router, output, &mut self.env);
+            let out = at.output(output);
+            if self.env.rules.first_use.may_be_at(out.credits) && out.owner == FREE {
+                self.env.stir(router, output / (SLOTS / PORTS));
+            }
+        }
+        if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
+            news.credits_come(credits);
+        }
     }
 }
 

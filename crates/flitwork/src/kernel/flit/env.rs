@@ -5,8 +5,10 @@ use super::mask::ClassMasks;
 use super::observe::Observer;
 use super::route::RouteTable;
 use crate::measure::StallCounter;
-use crate::plan::Params;
-use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, NetworkSpec, Switching, VcPolicy};
+use crate::plan::{Params, Plan, Workload};
+use crate::routing::Tie;
+use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, Switching, VcPolicy};
+use crate::traffic::{Drawn, Lengths, Packets, Traffic};
 use crate::transit::PacketPool;
 use crate::transit::{FlitArrival, Wheel};
 use crate::unchecked::at_mut;
@@ -62,12 +64,61 @@ pub(super) struct Rules {
     pub by_choice: bool,
     /// Either: packets pick their port anew in each cycle.
     pub chooses_port: bool,
+    /// When a free VC becomes of use.
+    pub first_use: FirstUse,
     /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding or speculation.
     pub plain: bool,
 }
 
+/// The credits that a free VC needs for its first packet. With fewer than `least` it is of no use to any packet; with more than
+/// `least + span` it was of use before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FirstUse {
+    least: u16,
+    span: u16,
+}
+
+impl FirstUse {
+    fn new(plan: &Plan) -> Self {
+        let router = &plan.spec.network.router;
+        let least = u16::from(router.vc_busy_when_full);
+        if router.wait_for_tail_credit {
+            return FirstUse { least: plan.params.buffer_flits as u16, span: 0 };
+        }
+        if router.switching == Switching::Wormhole {
+            return FirstUse { least, span: 0 };
+        }
+        let split = *plan.spec.network.routing.clone().order_and_tie().1 == Tie::Split;
+        let one_length = |traffic: &Traffic| match &traffic.packets {
+            Packets::Drawn(Drawn { lengths: Lengths::Fixed(flits), .. }) if !split => Some(*flits as u16),
+            _ => None,
+        };
+        let workload = match &plan.workload {
+            Workload::Closed { .. } => None,
+            Workload::Open(traffic) | Workload::Finite(traffic) => one_length(traffic),
+        };
+        match (workload, plan.background.as_ref().map_or(workload, one_length)) {
+            (Some(a), Some(b)) => FirstUse { least: a.min(b), span: a.abs_diff(b) },
+            _ => FirstUse { least: 1, span: u16::MAX },
+        }
+    }
+
+    /// Whether some packet may use a free VC with so many credits.
+    #[inline(always)]
+    pub fn are_enough(&self, credits: u16) -> bool {
+        credits >= self.least
+    }
+
+    /// Whether the last of so many credits may have made the difference.
+    #[inline(always)]
+    pub fn may_be_at(&self, credits: u16) -> bool {
+        credits.wrapping_sub(self.least) <= self.span
+    }
+}
+
 impl Rules {
-    pub fn new(network: &NetworkSpec, choices: Option<&Choices>) -> Self {
+    pub fn new(plan: &Plan, choices: Option<&Choices>) -> Self {
+        let network = &plan.spec.network;
         let router = &network.router;
         let cut_through = router.switching == Switching::VirtualCutThrough;
         let credits_matter = cut_through || router.vc_busy_when_full || router.wait_for_tail_credit;
@@ -89,6 +140,7 @@ impl Rules {
             chooses_ejection_port: several_ejection_ports,
             by_choice: choices.is_some(),
             chooses_port: choices.is_some() || several_ejection_ports,
+            first_use: FirstUse::new(plan),
             plain: islip1(&router.vc_allocator)
                 && islip1(&router.sw_allocator)
                 && !router.speculative
@@ -129,6 +181,14 @@ impl Env {
         self.wheel.at(turn + u64::from(self.p.hop_cycles)).flits.push(flit);
         if let Some(news) = self.choices.as_mut().and_then(|choices| choices.news()) {
             news.flits_leave(&[flit]);
+        }
+    }
+
+    /// A VC of `port` of `router` is of use to some packet from now on.
+    #[inline(always)]
+    pub fn stir(&mut self, router: usize, port: usize) {
+        if let Some(choices) = &mut self.choices {
+            choices.stir(router, port);
         }
     }
 

@@ -98,7 +98,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let run = &plan.spec.run;
         let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
         let choices = Choices::new(plan, layout);
-        let mut rules = Rules::new(network, choices.as_deref());
+        let mut rules = Rules::new(plan, choices.as_deref());
         rules.plain &= !variation.general;
         let terminals = Terminals::new(plan, layout)?;
         let phases = phases(plan);

@@ -82,8 +82,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         out.owner = FREE;
         let credits = out.credits;
         self.port(port).free.insert(Self::port_and_vc(output).1);
-        if let Some(choices) = &mut env.choices {
-            choices.stir(me, port, credits, true);
+        if env.rules.by_choice && env.rules.first_use.are_enough(credits) {
+            env.stir(me, port);
         }
         self.senders(port).remove(slot);
         let vc = self.input(slot);
