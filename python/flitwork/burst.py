@@ -36,11 +36,13 @@ class Burst:
     """Trials of bursts: ``table`` has one row a trial, :attr:`points` one for each length and rate.
 
     ``deliveries`` has one row a window of time for each of them: what was received in it, the mean over the trials.
+    ``title`` says what was simulated.
     """
 
     table: pd.DataFrame
     deliveries: pd.DataFrame
     name: str = ""
+    title: str = ""
 
     @cached_property
     def points(self) -> pd.DataFrame:
@@ -60,7 +62,8 @@ class Burst:
         from flitwork.plot.style import together
 
         shown = together(self.name or "burst", self, compared)
-        return bursts({name: (one.points, one.deliveries) for name, one in shown.items()})
+        title = self.title if all(one.title == self.title for one in shown.values()) else ""
+        return bursts({name: (one.points, one.deliveries) for name, one in shown.items()}, title)
 
     def save(self, folder: str | Path) -> list[Path]:
         """``trials.csv``, ``points.csv``, ``deliveries.csv`` and the figure as PNG and SVG in ``folder``."""
@@ -134,8 +137,11 @@ def burst(
 
 
 def _added_up(table: pd.DataFrame, results: Sequence[Result], pattern: str) -> Burst:
+    from flitwork.plot.labels import simulated
+
     table = table.rename(columns={"completion_cycles": "duration_cycles"})
-    return Burst(table, _mean_deliveries(table, [_received(result) for result in results]), pattern)
+    received = _mean_deliveries(table, [_received(result) for result in results])
+    return Burst(table, received, pattern, simulated(f"bursts of {pattern}", results[0].spec))
 
 
 def _options(run: RunOptions | None, **given: int | None) -> Spec:

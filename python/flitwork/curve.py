@@ -229,13 +229,9 @@ def curve(
 
 
 def _title(name: str, network: Network, workload: Workload) -> str:
-    """``uniform on torus 8x8: dimension_order, 4 VCs of 16 flits, packets of 4 flits``."""
-    spec = json.loads(plan(network, Workload({"offered_load": 0.1, **workload.spec})).json)["spec"]
-    topology, router, routing = (spec["network"][key] for key in ("topology", "router", "routing"))
-    size, lengths = "x".join(map(str, topology["size"])), spec["workload"]["packet_flits"]
-    packets = f"packets of {lengths} flits" if isinstance(lengths, int) else "packets of several lengths"
-    vcs = f"{router['vcs']} VCs of {router['buffer_flits']} flits"
-    return f"{name} on {topology['kind']} {size}: {routing['kind']}, {vcs}, {packets}"
+    from flitwork.plot.labels import simulated
+
+    return simulated(name, json.loads(plan(network, Workload({"offered_load": 0.1, **workload.spec})).json)["spec"])
 
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:

@@ -150,6 +150,8 @@ def test_the_figure_and_the_files(found: fw.Burst, tmp_path: Path) -> None:
     assert limited.points["mean_duration_cycles"].is_monotonic_decreasing
     assert len(found.plot(transpose=limited).axes) == 2 and len(limited.plot().axes) == 1
     assert limited.plot().axes[0].get_xlabel() == "rate [flits/cycle/terminal]"
+    assert limited.plot().get_suptitle().startswith("bursts of transpose on torus")
+    assert found.plot(transpose=limited).get_suptitle() == ""
     names = {path.name for path in found.save(tmp_path)}
     assert names == {"trials.csv", "points.csv", "deliveries.csv", "burst.png", "burst.svg"}
 

@@ -11,6 +11,9 @@ use serde::Serialize;
 
 /// Simulates a plan. `progress` is called every few milliseconds; it returns false to stop the run.
 ///
+/// Routers of more than 64 VCs a port, or more than 16 ports, are megabytes and pass through the stack: run those in a thread of
+/// 64 MiB, as the Python package does.
+///
 /// # Errors
 /// [`crate::Error::Deadlock`], [`crate::Error::CycleLimit`], [`crate::Error::Interrupted`], or [`crate::Error::Schedule`] for a
 /// schedule that cannot complete.

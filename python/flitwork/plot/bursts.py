@@ -16,7 +16,7 @@ _PACKETS, _RATE = "packets_per_terminal", "rate_flits_per_cycle"
 _LINES = ("-", "--", ":", "-.")
 
 
-def bursts(shown: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> Figure:
+def bursts(shown: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]], title: str = "") -> Figure:
     """Durations over the packets of a terminal, or over the rate where only that differs; packets received over time.
 
     Each of ``shown`` is the points and the deliveries of a :class:`flitwork.Burst`. Bars are 95 % confidence intervals,
@@ -30,6 +30,9 @@ def bursts(shown: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> Figure:
         _durations(axes[0, 0], {name: points for name, (points, _) in shown.items()})
         if over_time:
             _deliveries(axes[0, 1], {name: deliveries for name, (_, deliveries) in shown.items()})
+        if title:
+            # A long line over one panel is broken behind the network.
+            figure.suptitle(title if over_time else title.replace(": ", ":\n", 1), fontsize=11)
     return figure
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from flitwork.schema import fields, schema
 
@@ -15,6 +17,17 @@ _UNITS = {
     "_seconds": "s",
 }
 _UNIT = re.compile(r"\[([^\]]+)\]")
+
+
+def simulated(name: str, spec: Mapping[str, Any]) -> str:
+    """``uniform on torus 8x8: dimension_order, 4 VCs of 16 flits, packets of 4 flits``, of a resolved specification."""
+    topology, router, routing = (spec["network"][key] for key in ("topology", "router", "routing"))
+    size, lengths = "x".join(map(str, topology["size"])), spec["workload"]["packet_flits"]
+    packets = f"packets of {lengths} flits" if isinstance(lengths, int) else "packets of several lengths"
+    background = spec.get("background")
+    beside = f", beside {background['offered_load']:g} flits/cycle/terminal" if background else ""
+    vcs = f"{router['vcs']} VCs of {router['buffer_flits']} flits"
+    return f"{name} on {topology['kind']} {size}: {routing['kind']}, {vcs}, {packets}{beside}"
 
 
 def label(name: str) -> str:
