@@ -242,7 +242,7 @@ def _beyond(results: pd.DataFrame) -> Figure:
 
 
 def _ties(results: pd.DataFrame) -> Figure:
-    figure, ax = plt.subplots()
+    figure, ax = plt.subplots(figsize=(8.4, 4.2))
     part = rows(results, "ties")
     for i, tie in enumerate(part["tie"].drop_duplicates()):
         grouped = part[part["tie"] == tie].groupby("N")["time_of_bisection"]
@@ -252,5 +252,5 @@ def _ties(results: pd.DataFrame) -> Figure:
     _sizes(ax, results, "ties")
     ax.set_ylabel("time / bisection bound")
     ax.set_title("Half way round an even ring: the tie rules, NCT = 4")
-    ax.legend(title="tie rule; random: 3 seeds, 95 %")
+    ax.legend(title="tie rule; random: 3 seeds, 95 %", loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
