@@ -106,7 +106,7 @@ class Page:
             told = re.search(r"\s*Default: ([\w.]+)\.$", meaning)
             default = json.dumps(field["default"]) if "default" in field else told[1] if told else ""
             default = "required" if key in required else default and f"`{default}`"
-            meaning = meaning[: told.start()] if told else meaning
+            meaning = (meaning[: told.start()] if told else meaning) + _limits(inner)
             lines.append(f"| `{key}` | {self.type(field)} | {default} | {_cell(meaning)} |")
             words = [word for word in inner.get("oneOf", ()) if "const" in word]
             if words and not self.is_known(key, field):
@@ -136,6 +136,14 @@ class Page:
 def _required_first(table: Node) -> list[tuple[str, Node]]:
     required = table.get("required", ())
     return sorted(table.get("properties", {}).items(), key=lambda field: field[0] not in required)
+
+
+def _limits(field: Node) -> str:
+    """How many entries a list may have, and between which numbers each lies, where the schema says so."""
+    if "maxItems" not in field:
+        return ""
+    each = field["items"]
+    return f" {field['minItems']} to {field['maxItems']} entries of {each['minimum']} to {each['maximum']}."
 
 
 def _cell(text: str) -> str:

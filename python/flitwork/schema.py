@@ -48,6 +48,13 @@ def kinds(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {v["properties"]["kind"]["const"]: v for v in variants if "kind" in v.get("properties", {})}
 
 
+@lru_cache(maxsize=1)
+def largest() -> tuple[int, int]:
+    """Most dimensions of a network [dimensions], and most routers along one of them [routers]."""
+    size = fields(tables("network")["topology"])["size"]
+    return int(size["maxItems"]), int(size["items"]["maximum"])
+
+
 def tables(section: str) -> dict[str, dict[str, Any]]:
     """The fields of ``network`` or ``run``."""
     return fields(schema()["properties"][section])

@@ -10,6 +10,7 @@ from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
 from flitwork.booksim.traffic import workload
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.schema import largest
 from flitwork.workloads import Spec
 
 _TOPOLOGIES = ("mesh", "torus")
@@ -30,8 +31,6 @@ _OTHER_ROUTINGS = {
     "mesh": ("dim_order_ni", "dim_order_pni", "adaptive_xy_yx", "romm_ni", "planar_adapt", "chaos"),
     "torus": ("dim_order_ni", "dim_order_bal", "valiant_ni", "chaos"),
 }
-#: The largest sizes that flitwork takes.
-_MOST = {"n": 6, "k": 8192}
 _SEPARABLE = ("separable_input_first", "separable_output_first")
 _ALLOCATORS = "islip, islip(n), wavefront, " + ", ".join(
     f"{name}, {name}(round_robin), {name}(matrix)" for name in _SEPARABLE
@@ -79,7 +78,7 @@ def _may_deadlock(settings: Settings) -> bool:
 def network(settings: Settings) -> Spec:
     """The table ``network``."""
     kind = _known(settings, "topology", _TOPOLOGIES, _OTHER_TOPOLOGIES)
-    for name, most in _MOST.items():
+    for name, most in zip(("n", "k"), largest(), strict=True):
         if not 1 <= settings[name] <= most:
             raise settings.error(name, f"1 to {most}: {KEYS[name].note}")
     return {

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from flitwork.cli.options import components, is_study, workload_names
 from flitwork.errors import ConfigError, did_you_mean
-from flitwork.schema import fields, flat_keywords, kinds, schema
+from flitwork.schema import fields, flat_keywords, kinds, largest, schema
 from flitwork.spec import Network, RunOptions, make_network, nest, plan_of, simulation
 from flitwork.strict import tomllib
 from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
@@ -17,8 +17,6 @@ from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make
 _DIMENSIONS = "xyz"
 _UNITS = {"flits": "flits", "cycles": "cycles", "mb": "MB"}
 _WITH_UNIT = re.compile(r"[-+]?[\d._]+\s*[a-zA-Zµ]+")
-#: Most routers along a dimension.
-_LARGEST = 8192
 #: Fields that have an option of their own, and how it is written.
 _OPTIONS = {
     "offered_load": "--load",
@@ -39,10 +37,11 @@ _EXAMPLES = {"process": "'process={kind=\"on_off\", mean_burst_cycles=40, mean_i
 
 def parse_size(text: str) -> list[int]:
     """``9x9`` as ``[9, 9]``."""
+    _, most = largest()
     parts = text.lower().replace("×", "x").replace(",", "x").split("x")
-    if all(part.strip().isdecimal() and 1 <= int(part) <= _LARGEST for part in parts):
+    if all(part.strip().isdecimal() and 1 <= int(part) <= most for part in parts):
         return [int(part) for part in parts]
-    expected = f"whole numbers of at least 1 and at most {_LARGEST}, joined by x"
+    expected = f"whole numbers of at least 1 and at most {most}, joined by x"
     raise ConfigError("--size", f'"{text}"', expected, "for example 9x9 or 8x8x4")
 
 

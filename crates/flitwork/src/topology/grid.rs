@@ -12,7 +12,7 @@ pub(crate) const DIMENSION_NAMES: [char; MAX_DIMS] = ['x', 'y', 'z', 'u', 'v', '
 pub type Coords = [u32; MAX_DIMS];
 
 /// Most routers along a dimension: planning looks at every pair of coordinates of a ring.
-const MAX_SIZE: u32 = 8192;
+pub(crate) const MAX_SIZE: u32 = 8192;
 
 /// An n-dimensional array of routers; each dimension either wraps (torus) or ends (mesh).
 #[derive(Debug, Clone, PartialEq, Eq)]

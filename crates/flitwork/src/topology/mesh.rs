@@ -1,5 +1,6 @@
 //! The mesh: no dimension wraps.
 
+use super::grid::{MAX_DIMS, MAX_SIZE};
 use super::kind::{Topology, one};
 use super::{Grid, Ring2};
 use crate::error::Result;
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mesh {
-    /// Routers along each dimension [routers], 1 to 6 dimensions of 1 to 8192.
+    /// Routers along each dimension [routers].
+    #[schemars(length(min = 1, max = MAX_DIMS), inner(range(min = 1, max = MAX_SIZE)))]
     pub size: Vec<u32>,
     /// Terminals at each router, at least 1. Default: 1.
     #[serde(default = "one")]

@@ -1,6 +1,7 @@
 //! The torus: every dimension wraps.
 
 use super::Grid;
+use super::grid::{MAX_DIMS, MAX_SIZE};
 use super::kind::{Topology, one};
 use crate::error::Result;
 use schemars::JsonSchema;
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Torus {
-    /// Routers along each dimension [routers], 1 to 6 dimensions of 1 to 8192.
+    /// Routers along each dimension [routers].
+    #[schemars(length(min = 1, max = MAX_DIMS), inner(range(min = 1, max = MAX_SIZE)))]
     pub size: Vec<u32>,
     /// Cables between the two routers of a ring of length 2. Default: double.
     #[serde(default)]
