@@ -36,6 +36,22 @@ STALL_REASONS = (
     "source_no_credit",
     "source_waits_for_sync",
 )
+#: What is recorded of a packet, in the order of the simulator's columns; a run without packets has empty ones.
+_OF_A_PACKET = {
+    "src": np.uint32,
+    "sequence": np.uint32,
+    "dst": np.uint32,
+    "flits": np.uint32,
+    "message": np.uint32,
+    "controller": np.uint32,
+    "minus": np.uint8,
+    "wraps": np.uint8,
+    "hops": np.uint32,
+    "created_cycle": np.uint64,
+    "injected_cycle": np.uint64,
+    "arrived_cycle": np.uint64,
+    "background": np.bool_,
+}
 _FORMAT = "3"
 _LATENCIES = ("packet_latency", "network_latency")
 
@@ -287,13 +303,14 @@ class Result:
     def packets(self) -> pd.DataFrame:
         """One row a packet; empty unless the run recorded packets. What had not happened by the end is missing."""
         table = pd.DataFrame({k.split(".", 1)[1]: v for k, v in self.columns.items() if k.startswith("packets.")})
+        if table.empty:
+            table = pd.DataFrame({name: np.empty(0, kind) for name, kind in _OF_A_PACKET.items()})
         for name in table.columns:
             if name.endswith("_cycle"):
                 happened = table[name] != NEVER
                 table[name] = table[name].where(happened, 0).astype("Int64").where(happened)
-        if len(table):
-            table["packet_latency_cycles"] = table["arrived_cycle"] - table["created_cycle"]
-            table["network_latency_cycles"] = table["arrived_cycle"] - table["injected_cycle"]
+        table["packet_latency_cycles"] = table["arrived_cycle"] - table["created_cycle"]
+        table["network_latency_cycles"] = table["arrived_cycle"] - table["injected_cycle"]
         return table
 
     @cached_property

@@ -564,6 +564,47 @@ def test_an_unstable_run_says_so(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        (("injection_rate=1e-7",), 0),
+        (("injection_rate=1e-7", "sim_type=throughput"), 0),
+        (("injection_rate=1e-7", "sim_count=2"), 0),
+        (("packet_size=5000", "sim_type=throughput"), 0),
+        (("packet_size=5000",), 1),
+        (("injection_rate=0",), 2),
+        (("max_samples=1",), 2),
+    ],
+)
+def test_runs_in_which_nothing_arrives(cli: Cli, tmp_path: Path, more: tuple[str, ...], code: int) -> None:
+    (tmp_path / "mesh.cfg").write_text(SMALL)
+    done = cli("booksim", "mesh.cfg", *more)
+    assert done.returncode == code and "Traceback" not in done.stderr
+    assert ("no packet of the measurement" in done.stderr) is (code < 2)
+    assert ("Packet latency average = nan" in done.stdout) is (code < 2)
+    if code < 2:
+        found = json.loads(cli("booksim", "mesh.cfg", *more, "--json").stdout)
+        assert found["classes"][0]["packet_latency"]["average"] is None and found["stable"] is (code == 0)
+        assert any("no packet of the measurement" in note for note in found["notes"])
+
+
+def test_the_table_of_packets_has_its_columns_without_packets() -> None:
+    some, none = sample(SMALL).result.packets, sample(f"{SMALL} injection_rate = 1e-7;").result.packets
+    assert len(some) and none.empty
+    assert none.dtypes.equals(some.dtypes)
+
+
+@pytest.mark.parametrize(
+    "more", [("k=1",), ("k=1", "n=1"), ("k=2", "n=1"), ("sample_period=1",), ("warmup_periods=1", "max_samples=2")]
+)
+def test_the_least_networks_and_phases(cli: Cli, tmp_path: Path, more: tuple[str, ...]) -> None:
+    (tmp_path / "mesh.cfg").write_text(SMALL)
+    done = cli("booksim", "mesh.cfg", *more)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    (hops,) = re.findall(r"^Hops average = (\S+) ", done.stdout, re.MULTILINE)
+    assert (float(hops) == 1) is ("k=1" in more)
+
+
+@pytest.mark.parametrize(
     ("args", "said"),
     [
         (("k=4",), "a configuration file"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -51,6 +52,15 @@ def overall(samples: Sequence[Sample]) -> Iterator[str]:
     yield f"Hops average = {_hops(samples):.6g}{count}"
 
 
+def remarks(samples: Sequence[Sample]) -> list[str]:
+    """What to say to the user after the runs: those in which there is nothing to average."""
+    seeds = [str(sample.result.seed) for sample in samples if math.isnan(sample.packet_latency.average)]
+    if not seeds:
+        return []
+    which = "" if len(samples) == 1 else f" of the runs with seed {', '.join(seeds)}"
+    return [f"no packet of the measurement{which} arrived: its latencies and hops are nan"]
+
+
 def as_json(settings: Settings, samples: Sequence[Sample], unstable: str) -> dict[str, Any]:
     """All of it as one value; keys are named as the lines are."""
     numbers = {name: asdict(_mean(samples, name)) for name in (*_LATENCIES.values(), *_RATES.values())}
@@ -65,7 +75,7 @@ def as_json(settings: Settings, samples: Sequence[Sample], unstable: str) -> dic
         "classes": [{**numbers, **lengths, "hops": _hops(samples)}],
         "not_measured": list(UNMEASURED),
         "settings": {name: written(one.value) for name, one in settings.given.items()},
-        "notes": notes(settings),
+        "notes": [*notes(settings), *remarks(samples)],
         "runs": [_run(sample) for sample in samples],
     }
 

@@ -69,6 +69,8 @@ def _run_and_print(settings: Settings, files: list[Path], overrides: list[str], 
             print(*report.measured(sample), sep="\n")
         if reason:
             break
+    for line in report.remarks(done):
+        note(f"[yellow]note[/]: {line}")
     if quiet:
         print_json(report.as_json(settings, done, reason))
         return reason
