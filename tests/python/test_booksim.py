@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ import pytest
 from conftest import REPOSITORY, Cli
 from flitwork.booksim.config_file import Call, parse, read_config
 from flitwork.booksim.keys import KEYS, Fate
+from flitwork.booksim.knuth import LaggedFibonacci, recommended
 from flitwork.booksim.mapping import notes, specification
 from flitwork.booksim.measure import Sample, plan, samples
+from flitwork.booksim.permutation import random_permutation
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings, read_settings
 from flitwork.experiment import expand, load_study
@@ -294,8 +297,8 @@ REFUSALS = [
     ("k = 8192; n = 6; traffic = background({0});", "traffic", "it names each of them"),
     ("k = 8192; n = 6;", "k", "at most 2^30 routers"),
     ("traffic = background({0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15});", "traffic", "not excluded"),
-    ("traffic = randperm(-1);", "traffic", "a seed"),
-    ("perm_seed = -1; traffic = randperm;", "perm_seed", "a seed"),
+    ("traffic = randperm(2147483648);", "traffic", "a seed"),
+    ("perm_seed = -2147483649; traffic = randperm;", "perm_seed", "a seed"),
     ("k = 3; traffic = bitcomp;", "traffic", "a power of two"),
     ("injection_process = poisson;", "injection_process", "bernoulli, on_off"),
     ("injection_process = on_off(0.5,0.5,-1.0,1);", "injection_process", "on_off(alpha,beta)"),
@@ -368,12 +371,53 @@ def test_patterns() -> None:
     hot = planned(f"{SMALL} traffic = hotspot({{3,0,5}},{{2,0,1}});")["workload"]["pattern"]
     assert hot == {"kind": "hotspot", "terminals": [3, 5], "shares": [2.0, 1.0]}
     assert planned(f"{SMALL} traffic = background({{0,1}});")["workload"]["pattern"]["terminals"] == list(range(2, 16))
-    drawn = planned(f"{SMALL} traffic = randperm(7);")["workload"]["pattern"]["destinations"]
+
+
+def test_knuths_random_numbers() -> None:
+    """The two values that Knuth gives to check a program with."""
+    for arrays, length in ((2010, 1009), (1010, 2009)):
+        source = LaggedFibonacci(310952)
+        for _ in range(arrays):
+            found = source.take(length)
+        assert found[0] == 995235265
+    whole = LaggedFibonacci(5).take(3 * 1009).reshape(3, 1009)
+    assert recommended(5, 250).tolist() == whole[:, :100].ravel()[:250].tolist()
+    assert not len(recommended(5, 0))
+
+
+def test_the_permutation_is_booksims() -> None:
+    def drawn(text: str) -> list[int]:
+        pattern = planned(f"{SMALL} {text}")["workload"]["pattern"]
+        assert pattern["kind"] == "permutation"
+        return list(pattern["destinations"])
+
+    assert drawn("traffic = randperm;") == [2, 8, 6, 1, 0, 11, 4, 5, 3, 14, 10, 7, 15, 12, 9, 13]
+    assert drawn("traffic = randperm(0); perm_seed = 7;") == drawn("traffic = randperm;"), "the seed of traffic wins"
     assert (
-        sorted(drawn) == list(range(16))
-        and drawn == planned(f"{SMALL} traffic = randperm; perm_seed = 7;")["workload"]["pattern"]["destinations"]
+        drawn("traffic = randperm(7);") == drawn("traffic = randperm; perm_seed = 7;") != drawn("traffic = randperm;")
     )
-    assert drawn[:4] == [8, 5, 10, 2], "the same with every version of NumPy"
+    hops = []
+    for seed in range(4):
+        to = np.array(drawn(f"k = 8; traffic = randperm({seed});"))
+        here = np.arange(64)
+        hops.append(np.mean(abs(here % 8 - to % 8) + abs(here // 8 - to // 8)) + 1)
+    assert hops == [6.4375, 5.84375, 6.5, 6.40625]
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3, 64, 100, 1009])
+@pytest.mark.parametrize("seed", [0, 1, 2**30 - 2, 2**31 - 1, -1, -2])
+def test_permutations_take_the_free_node_that_is_drawn(seed: int, nodes: int) -> None:
+    free, wanted = list(range(nodes)), [0] * nodes
+    for i, number in enumerate(recommended(seed, nodes).tolist()):
+        wanted[free.pop(number % len(free))] = i
+    assert random_permutation(seed, nodes) == wanted
+
+
+def test_a_large_permutation_is_drawn_soon() -> None:
+    began = time.process_time()
+    drawn = random_permutation(1, 2**19)
+    assert time.process_time() - began < 20, "node by node it takes minutes"
+    assert sorted(drawn) == list(range(2**19))
 
 
 def test_routings() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from flitwork.booksim.config_file import Call, Value, written
+from flitwork.booksim.permutation import random_permutation
 from flitwork.booksim.settings import Settings, numbers
 from flitwork.errors import did_you_mean
 from flitwork.workloads import Spec
@@ -103,13 +102,12 @@ def _pattern(settings: Settings, nodes: int) -> Spec:
 
 
 def _permutation(settings: Settings, arguments: tuple[Value, ...], nodes: int) -> Spec:
-    """A permutation that follows from the seed alone: NumPy keeps the numbers of this generator for ever."""
+    """BookSim's permutation of a seed; one in ``traffic`` wins over ``perm_seed``."""
     seed = arguments[0] if arguments else settings["perm_seed"]
-    if not isinstance(seed, int) or not 0 <= seed < 2**32:
-        raise settings.error("traffic" if arguments else "perm_seed", "a seed from 0 to 4294967295")
+    if not isinstance(seed, int) or not -(2**31) <= seed < 2**31:
+        raise settings.error("traffic" if arguments else "perm_seed", "a seed from -2147483648 to 2147483647")
     _check_named(settings, nodes)
-    drawn = np.random.RandomState(seed).permutation(nodes)
-    return {"kind": "permutation", "destinations": [int(node) for node in drawn]}
+    return {"kind": "permutation", "destinations": random_permutation(seed, nodes)}
 
 
 def _check_named(settings: Settings, nodes: int) -> None:
