@@ -74,11 +74,12 @@ def _polynomial(seed: int) -> Numbers:
 
 def _squared(found: Numbers) -> Numbers:
     """Powers from z^100 on are replaced by z^100 = -z^37 - 1, the highest first."""
-    wide = np.zeros(2 * _LONG - 1, np.int64)
+    wide: Numbers = np.zeros(2 * _LONG - 1, np.int64)
     wide[::2] = found
     again = 2 * _LONG - _SHORT
     # What the upper part gives lies partly at z^100 and above, where the second step finds it.
     for start, stop in ((again, len(wide)), (_LONG, again)):
         for lower in (_LONG - _SHORT, _LONG):
             wide[start - lower : stop - lower] -= wide[start:stop]
-    return wide[:_LONG] & _MASK
+    wide &= _MASK
+    return wide[:_LONG]
