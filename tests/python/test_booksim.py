@@ -189,7 +189,7 @@ CHANGES = {
     "injection_process": ("", "injection_process = on_off;"),
     "burst_alpha": ("injection_process = on_off;", "injection_process = on_off; burst_alpha = 0.2;"),
     "burst_beta": ("injection_process = on_off;", "injection_process = on_off; burst_beta = 0.2;"),
-    "burst_r1": ("injection_process = on_off;", "injection_process = on_off; burst_r1 = 0.5;"),
+    "burst_r1": ("injection_process = on_off; burst_beta = -1.0; burst_r1 = 0.2;", "injection_process = on_off; burst_beta = -1.0; burst_r1 = 0.3;"),
     "sim_type": ("", "sim_type = throughput;"),
     "warmup_periods": ("", "warmup_periods = 4;"),
     "sample_period": ("", "sample_period = 300;"),
@@ -287,12 +287,21 @@ REFUSALS = [
     ("vc_allocator = islip(two);", "vc_allocator", "islip(n)"),
     ("traffic = taper64;", "traffic", "BookSim's taper64"),
     ("traffic = unifrom;", "traffic", "did you mean `uniform`?"),
-    ("traffic = hotspot;", "traffic", "hotspot({nodes})"),
+    ("traffic = hotspot;", "traffic", "BookSim draws a node"),
+    ("traffic = hotspot({-1});", "traffic", "BookSim draws a node"),
+    ("traffic = hotspot({3,-1});", "traffic", "BookSim draws a node"),
+    ("traffic = hotspot({});", "traffic", "nodes from 0 to 15"),
+    ("traffic = hotspot({1},{1},{1});", "traffic", "hotspot({nodes},{rates})"),
+    ("traffic = tornado(8);", "traffic", "tornado(4,2) as the network is"),
+    ("traffic = neighbor(4,1);", "traffic", "neighbor(4,2) as the network is"),
+    ("traffic = tornado(4,2,2);", "traffic", "tornado(4,2) as the network is"),
+    ("traffic = tornado(4,2,1,1);", "traffic", "tornado(4,2) as the network is"),
+    ("traffic = transpose(4);", "traffic", "one of uniform"),
     ("traffic = hotspot({16});", "traffic", "nodes from 0 to 15"),
-    ("traffic = hotspot({1,2},{1});", "traffic", "each of 2 nodes"),
+    ("traffic = hotspot({1,2},{1,2,3});", "traffic", "at most 2 rates"),
     ("traffic = hotspot({1,2},{0,0});", "traffic", "a rate above 0 for at least one node"),
-    ("traffic = hotspot({1,2},{});", "traffic", "each of 2 nodes"),
-    ("traffic = hotspot({1,2},{-1,3});", "traffic", "each of 2 nodes"),
+    ("traffic = hotspot({1,2},{});", "traffic", "at most 2 rates of at least 0"),
+    ("traffic = hotspot({1,2},{-1,3});", "traffic", "at most 2 rates of at least 0"),
     ("k = 8192; traffic = randperm;", "traffic", "it names each of them"),
     ("k = 8192; n = 6; traffic = background({0});", "traffic", "it names each of them"),
     ("k = 8192; n = 6;", "k", "at most 2^30 routers"),
@@ -301,19 +310,41 @@ REFUSALS = [
     ("perm_seed = -2147483649; traffic = randperm;", "perm_seed", "a seed"),
     ("k = 3; traffic = bitcomp;", "traffic", "a power of two"),
     ("injection_process = poisson;", "injection_process", "bernoulli, on_off"),
-    ("injection_process = on_off(0.5,0.5,-1.0,1);", "injection_process", "on_off(alpha,beta)"),
+    ("injection_process = on_off(0.5,0.5,-1.0,1);", "injection_process", "on_off(alpha,beta,r1)"),
     ("injection_process = on_off(0.0,0.5);", "injection_process", "burst_alpha more than 0"),
     ("injection_process = on_off(0.5,x);", "injection_process", "burst_beta more than 0"),
     ("injection_process = on_off; burst_beta = 1.5;", "burst_beta", "at most 1"),
-    ("injection_process = on_off; burst_r1 = 0.5;", "burst_r1", "follows"),
-    ("injection_process = on_off; burst_beta = 0.9; burst_alpha = 0.05;", "burst_alpha", "carry the offered load"),
+    (
+        "injection_process = on_off; burst_r1 = 0.5;",
+        "burst_r1",
+        "exactly one of burst_alpha, burst_beta, burst_r1 below 0",
+    ),
+    (
+        "injection_process = on_off; burst_beta = -1.0;",
+        "burst_beta",
+        "here burst_alpha = 0.5, burst_beta = -1.0, burst_r1 = -1",
+    ),
+    ("injection_process = on_off(-1,0.5);", "injection_process", "exactly one of"),
+    ("injection_process = on_off(-1,-1,0.5);", "injection_process", "exactly one of"),
+    ("injection_process = on_off; burst_beta = -1.0; burst_r1 = 1.5;", "burst_r1", "at most 1"),
+    ("injection_process = on_off; burst_beta = -1.0; burst_r1 = 0.0;", "burst_r1", "more than 0"),
+    (
+        "injection_process = on_off; burst_beta = -1.0; burst_r1 = 0.1;",
+        "burst_r1",
+        "more than the injection rate, here 0.1",
+    ),
+    ("injection_process = on_off(-1,0.5,0.05);", "injection_process", "more than the injection rate"),
+    ("injection_process = on_off; injection_rate = 1.5;", "injection_rate", "at most 1 packet a cycle"),
+    ("injection_process = on_off; injection_rate = 0.0;", "injection_rate", "more than 0"),
     ("injection_rate = 1.5;", "injection_rate", "at most 1 packet a cycle"),
     ("injection_rate = 0.0;", "injection_rate", "more than 0"),
-    ("packet_size = 0;", "packet_size", "1 to"),
+    ("packet_size = 0;", "packet_size", "at least 1"),
     ("packet_size = {1,2};", "packet_size", "a mixture is a list in a list"),
     ("packet_size = {{1,x}};", "packet_size", "a whole number of flits"),
-    ("packet_size = {{1,2}}; packet_size_rate = {{1,2,3}};", "packet_size_rate", "each of 2"),
-    ("packet_size = {{1,2}}; packet_size_rate = {{1,0}};", "packet_size_rate", "at least 1"),
+    ("packet_size = {{1,2}}; packet_size_rate = {{1,2,3}};", "packet_size_rate", "at most 2 weights"),
+    ("packet_size = {{1,2}}; packet_size_rate = {{1,-1}};", "packet_size_rate", "of at least 0"),
+    ("packet_size = {{1,2}}; packet_size_rate = {{0,0}};", "packet_size_rate", "above 0"),
+    ("packet_size = 0; injection_rate_uses_flits = 1;", "packet_size", "at least 1 flit"),
     ("vc_alloc_delay = 0;", "vc_alloc_delay", "at least 1"),
     ("speculative = 1; vc_alloc_delay = 2;", "vc_alloc_delay", "at most sw_alloc_delay"),
     ("st_final_delay = -1;", "st_final_delay", "at least 0"),
@@ -349,8 +380,8 @@ def test_what_cannot_be_obeyed_is_an_error_with_key_and_line(text: str, name: st
 
 def test_an_error_of_the_specification_is_about_what_was_written() -> None:
     with pytest.raises(fw.ConfigError) as caught:
-        list(samples(settings(f"{SMALL} injection_process = on_off; burst_beta = 0.5; burst_alpha = 0.01;")))
-    assert caught.value.value == "0.01 (workload.process.mean_idle_cycles = 100)"
+        list(samples(settings(f"{SMALL} injection_process = on_off; burst_beta = 1.0; injection_rate = 1e-6;")))
+    assert caught.value.value == "1.0 (workload.process.mean_burst_cycles = 1)"
     with pytest.raises(fw.ConfigError) as caught:
         list(samples(settings(f"{SMALL} vc_buf_size = 0;")))
     assert (caught.value.path, caught.value.value) == ("test.cfg:1: vc_buf_size", "0")
@@ -460,6 +491,69 @@ def test_lengths_and_processes() -> None:
     ):
         assert planned(SMALL + text)["workload"]["process"] == bursts
     assert planned(SMALL)["workload"]["process"] == {"kind": "bernoulli"}
+
+
+def test_weights_are_filled_with_the_last_one() -> None:
+    def lengths(weights: str) -> object:
+        found = planned(f"{SMALL} packet_size = {{{{1,5,9}}}}; packet_size_rate = {weights};")["workload"]
+        return found["packet_flits"], pytest.approx(found["offered_load"])
+
+    every = [{"flits": 1, "share": 3.0}, {"flits": 5, "share": 2.0}, {"flits": 9, "share": 2.0}]
+    assert lengths("{{3,2}}") == lengths("{{3,2,2}}") == (every, 0.1 * 31 / 7)
+    assert lengths("{{0,3}}") == ([{"flits": 5, "share": 3.0}, {"flits": 9, "share": 3.0}], 0.1 * 7)
+    assert lengths("{{0,3,0}}") == (5, 0.1 * 5)
+
+    def hot(arguments: str) -> object:
+        pattern = planned(f"{SMALL} traffic = hotspot({arguments});")["workload"]["pattern"]
+        return dict(zip(pattern["terminals"], pattern["shares"], strict=True))
+
+    assert hot("{0,5},{1}") == {0: 1.0, 5: 1.0}
+    assert hot("{0,5,7},{1,3}") == {0: 1.0, 5: 3.0, 7: 3.0}
+
+
+def test_patterns_of_digits_may_name_the_network() -> None:
+    for name, ours in (("tornado", "tornado"), ("neighbor", "neighbour")):
+        for arguments in ("", "(4)", "(4,2)", "(4,2,1)"):
+            assert planned(f"{SMALL} traffic = {name}{arguments};")["workload"]["pattern"] == {"kind": ours}
+
+
+@pytest.mark.parametrize(
+    ("given", "burst", "idle"),
+    [
+        # alpha = beta * rate / (r1 - rate), beta = alpha * (r1 - rate) / rate, at 0.1 packets/cycle
+        ("burst_alpha = -1.0; burst_beta = 0.2; burst_r1 = 0.3;", 5.0, 10.0),
+        ("burst_alpha = 0.1; burst_beta = -1.0; burst_r1 = 0.3;", 5.0, 10.0),
+        ("injection_process = on_off(-1,0.2,0.3);", 5.0, 10.0),
+        ("injection_process = on_off(0.1,-1); burst_r1 = 0.3;", 5.0, 10.0),
+        ("packet_size = 4; injection_rate = 0.4; injection_rate_uses_flits = 1; burst_beta = -1; burst_r1 = 0.2;", 2.0, 2.0),
+    ],
+)  # fmt: skip
+def test_one_of_the_three_numbers_of_bursts_follows(given: str, burst: float, idle: float) -> None:
+    found = settings(f"{SMALL} injection_process = on_off; {given}")
+    workload = specification(found)["workload"]
+    assert workload["process"]["mean_burst_cycles"] == pytest.approx(burst)
+    assert workload["process"]["mean_idle_cycles"] == pytest.approx(idle)
+    assert workload["offered_load"] == (0.4 if "packet_size" in given else 0.1) and not notes(found)
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "packets"),
+    [
+        ("burst_alpha = 0.1; burst_beta = 0.4;", "burst_r1 = 1.5 ", 0.2),
+        ("burst_alpha = 0.1; burst_beta = 0.4; packet_size = 3;", "burst_r1 = 1.5 ", 0.2),
+        ("burst_alpha = -1; burst_beta = 0.5; burst_r1 = 0.4;", "burst_alpha = 1.5 ", 0.4 / 1.5),
+        ("burst_alpha = 0.8; burst_beta = -1; burst_r1 = 0.9;", "burst_beta = 1.6 ", 0.4),
+    ],
+)
+def test_what_follows_acts_as_1_where_it_is_more(given: str, said: str, packets: float) -> None:
+    found = settings(f"{SMALL} injection_process = on_off; injection_rate = 0.3; {given}")
+    flits = found["packet_size"]
+    assert specification(found)["workload"]["offered_load"] == pytest.approx(packets * flits)
+    (note,) = notes(found)
+    assert said in note and f"create {packets:.4g} packets/cycle, not 0.3" in note
+    one = sample(f"{SMALL} injection_process = on_off; injection_rate = 0.3; sample_period = 5000; {given}")
+    created = one.result.packets["created_cycle"]
+    assert ((created >= 15000) & (created < 20000)).sum() / 5000 / 16 == pytest.approx(packets, rel=0.1)
 
 
 def test_the_example_of_the_manual() -> None:

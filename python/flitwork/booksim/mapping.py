@@ -8,7 +8,7 @@ from flitwork.booksim.config_file import written
 from flitwork.booksim.keys import KEYS
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
-from flitwork.booksim.traffic import workload
+from flitwork.booksim.traffic import traffic_notes, workload
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.schema import largest
 from flitwork.workloads import Spec
@@ -56,7 +56,7 @@ def specification(settings: Settings, phases: Phases | None = None, seed: int | 
 
 def notes(settings: Settings) -> list[str]:
     """What to say to the user before a run: keys without effect, and where BookSim does not do what it says."""
-    found = settings.notes()
+    found = [*settings.notes(), *traffic_notes(settings)]
     if settings["routing_function"] == "min_adapt":
         found.append(
             f"{settings.place('routing_function')}: asks for the first productive dimension's port and the escape "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flitwork.booksim.config_file import Call, Value, written
+from flitwork.booksim.injection import Injection, injection
 from flitwork.booksim.permutation import random_permutation
 from flitwork.booksim.settings import Settings, numbers
 from flitwork.errors import did_you_mean
@@ -18,6 +19,8 @@ _PLAIN = {
     "tornado": "tornado",
     "neighbor": "neighbour",
 }
+#: Those of the digits of a node's number; they may have the network's k and n as arguments.
+_OF_DIGITS = ("tornado", "neighbor")
 _KNOWN = (
     *_PLAIN,
     "randperm",
@@ -35,10 +38,12 @@ def workload(settings: Settings, nodes: int) -> Spec:
     """The table ``workload`` for so many nodes."""
     flits, mean_flits = _packet_flits(settings)
     rate = settings["injection_rate"]
+    found = _injection(settings)
+    asked = rate if settings["injection_rate_uses_flits"] else rate * mean_flits
     common = {
         "packet_flits": flits,
-        "offered_load": rate if settings["injection_rate_uses_flits"] else rate * mean_flits,
-        "process": _process(settings),
+        "offered_load": asked if found.packets_per_cycle is None else found.packets_per_cycle * mean_flits,
+        "process": found.process,
     }
     pattern = _pattern(settings, nodes)
     if pattern["kind"] == "uniform":
@@ -46,45 +51,54 @@ def workload(settings: Settings, nodes: int) -> Spec:
     return {"kind": "traffic", "pattern": pattern, **common}
 
 
+def packets_per_cycle(settings: Settings) -> float:
+    """The rate that is asked for [packets/cycle/node]."""
+    rate = settings["injection_rate"]
+    return float(rate / _packet_flits(settings)[1] if settings["injection_rate_uses_flits"] else rate)
+
+
+def traffic_notes(settings: Settings) -> list[str]:
+    """Where the load is not the one that is asked for."""
+    note = _injection(settings).note
+    return [note] if note else []
+
+
+def _injection(settings: Settings) -> Injection:
+    return injection(settings, packets_per_cycle(settings))
+
+
 def _packet_flits(settings: Settings) -> tuple[int | list[Spec], float]:
     """``packet_flits`` and its mean: one length, or a mixture with ``packet_size_rate`` as its weights."""
     sizes = numbers(settings["packet_size"], int)
     if sizes is None:
         raise settings.error("packet_size", "a whole number of flits, or {{sizes}}")
-    weights = numbers(settings["packet_size_rate"], int)
-    if weights is None or len(weights) not in (1, len(sizes)) or min(weights) < 1:
-        raise settings.error("packet_size_rate", f"a weight of at least 1 for each of {len(sizes)} packet sizes")
+    if min(sizes) < 1:
+        raise settings.error("packet_size", "at least 1 flit")
+    weights = _filled(settings["packet_size_rate"], len(sizes))
+    if weights is None:
+        raise settings.error("packet_size_rate", f"at most {len(sizes)} weights of at least 0, as there are sizes")
     if len(sizes) == 1:
         return sizes[0], sizes[0]
-    weights = weights * len(sizes) if len(weights) == 1 else weights
+    if not any(weights):
+        raise settings.error("packet_size_rate", "a weight above 0 for at least one packet size")
     mean = sum(size * weight for size, weight in zip(sizes, weights, strict=True)) / sum(weights)
-    return [{"flits": size, "share": float(w)} for size, w in zip(sizes, weights, strict=True)], mean
+    drawn: list[Spec] = [{"flits": s, "share": float(w)} for s, w in zip(sizes, weights, strict=True) if w]
+    return drawn if len(drawn) > 1 else drawn[0]["flits"], mean
 
 
-def _process(settings: Settings) -> Spec:
-    """When packets are created: ``bernoulli``, ``on_off``, or ``on_off(alpha,beta)``."""
-    value = settings["injection_process"]
-    name, arguments = (value.name, value.arguments) if isinstance(value, Call) else (value, ())
-    if name == "bernoulli" and not arguments:
-        return {"kind": "bernoulli"}
-    keys = ("burst_alpha", "burst_beta", "burst_r1")
-    if name != "on_off" or len(arguments) > len(keys):
-        near = did_you_mean(name, ("bernoulli", "on_off"))
-        raise settings.error("injection_process", "bernoulli, on_off or on_off(alpha,beta)", near)
-    found = []
-    for i, key in enumerate(keys):
-        one, where = (arguments[i], "injection_process") if i < len(arguments) else (settings[key], key)
-        if not isinstance(one, (int, float)) or not (one < 0 if key == "burst_r1" else 0 < one <= 1):
-            expected = "-1.0: the rate in bursts follows" if key == "burst_r1" else "more than 0 and at most 1"
-            raise settings.error(where, f"{key} {expected}")
-        found.append(one)
-    return {"kind": "on_off", "mean_burst_cycles": 1 / found[1], "mean_idle_cycles": 1 / found[0]}
+def _filled(value: Value, count: int) -> list[int] | None:
+    """Weights, of which the last one stands for those that are missing; ``None`` if they are none or too many."""
+    weights = numbers(value, int)
+    if weights is None or len(weights) > count or min(weights) < 0:
+        return None
+    return weights + weights[-1:] * (count - len(weights))
 
 
 def _pattern(settings: Settings, nodes: int) -> Spec:
     value = settings["traffic"]
     name, arguments = (value.name, value.arguments) if isinstance(value, Call) else (str(value), ())
-    if name in _PLAIN and not arguments:
+    if name in _PLAIN and (not arguments or name in _OF_DIGITS):
+        _check_digits(settings, name, arguments)
         return {"kind": _PLAIN[name]}
     if name == "randperm" and len(arguments) <= 1:
         return _permutation(settings, arguments, nodes)
@@ -116,16 +130,30 @@ def _check_named(settings: Settings, nodes: int) -> None:
         raise settings.error("traffic", f"at most {_MOST_NAMED} nodes", f"there are {nodes}, and it names each of them")
 
 
+def _check_digits(settings: Settings, name: str, arguments: tuple[Value, ...]) -> None:
+    """The arguments of ``tornado(k,n,xr)`` may only say what the network is."""
+    network = (settings["k"], settings["n"], settings["xr"])
+    if arguments != network[: len(arguments)]:
+        expected = f"{name}, or {name}({network[0]},{network[1]}) as the network is"
+        raise settings.error("traffic", expected, "flitwork has no pattern of other digits")
+
+
 def _hotspot(settings: Settings, arguments: tuple[Value, ...], nodes: int) -> Spec:
-    if not 1 <= len(arguments) <= 2:
-        raise settings.error("traffic", "hotspot({nodes}) or hotspot({nodes},{rates})", "name the nodes")
+    found = numbers(arguments[0], int) if arguments else [-1]
+    if found is not None and min(found) < 0:
+        hint = "BookSim draws a node for each below 0, with random numbers that flitwork does not have"
+        raise settings.error("traffic", f"hotspot({{nodes}}) with nodes from 0 to {nodes - 1}", hint)
+    if len(arguments) > 2:
+        raise settings.error("traffic", "hotspot({nodes}) or hotspot({nodes},{rates})")
     terminals = _nodes(settings, arguments[0], nodes)
-    rates = numbers(arguments[1], int) if len(arguments) == 2 else [1] * len(terminals)
-    if rates is None or len(rates) != len(terminals) or min(rates, default=0) < 0:
-        shown = written(arguments[-1])
-        raise settings.error("traffic", f"a rate of at least 0 for each of {len(terminals)} nodes, not {shown}")
+    rates = _filled(arguments[1], len(terminals)) if len(arguments) == 2 else [1] * len(terminals)
+    if rates is None:
+        shown = written(arguments[1])
+        raise settings.error(
+            "traffic", f"at most {len(terminals)} rates of at least 0, as there are nodes, not {shown}"
+        )
     if not any(rates):
-        raise settings.error("traffic", "a rate above 0 for at least one node", f"the rates are {written(rates)}")
+        raise settings.error("traffic", "a rate above 0 for at least one node", f"the rates are {written([*rates])}")
     chosen = [(node, rate) for node, rate in zip(terminals, rates, strict=True) if rate]
     return {"kind": "hotspot", "terminals": [n for n, _ in chosen], "shares": [float(r) for _, r in chosen]}
 
