@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import REPOSITORY, Cli
+from flitwork.booksim import report
 from flitwork.booksim.config_file import Call, parse, read_config
 from flitwork.booksim.keys import KEYS, Fate
 from flitwork.booksim.knuth import LaggedFibonacci, recommended
@@ -198,18 +199,20 @@ CHANGES = {
     "stopping_thres": ("stopping_thres = -1.0; acc_stopping_thres = -1.0;", "stopping_thres = 0.0; acc_stopping_thres = -1.0;"),
     "acc_stopping_thres": ("stopping_thres = -1.0; acc_stopping_thres = -1.0;", "stopping_thres = -1.0; acc_stopping_thres = 0.0;"),
     "sim_count": ("", "sim_count = 2;"),
+    "print_csv_results": ("", "print_csv_results = 1;"),
     "seed": ("", "seed = 5;"),
 }  # fmt: skip
 
 
 def outcome(text: str) -> object:
-    """What a configuration does: its runs, and whether they are stable; or the error."""
+    """What a configuration does: its runs, whether they are stable, lines that are asked for; or the error."""
     try:
         found = settings(SMALL + text)
         done = list(samples(found))
     except fw.ConfigError as error:
         return str(error)
-    return [(s.result.plan_hash, bool(s.unstable(found["latency_thres"]))) for s in done]
+    lines = [line for line in report.overall(found, done) if line.startswith("results:")]
+    return [*((s.result.plan_hash, bool(s.unstable(found["latency_thres"]))) for s in done), *lines]
 
 
 @pytest.mark.parametrize("name", [name for name, key in KEYS.items() if key.fate is Fate.MAPPED])
@@ -656,8 +659,8 @@ def test_close_to_booksim() -> None:
 
 def test_the_command_prints_what_booksim_prints(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mesh.cfg").write_text(SMALL + "\n")
-    done = cli("booksim", "mesh.cfg", "seed=3", "print_csv_results=1")
-    assert done.returncode == 0 and "print_csv_results: no effect" in done.stderr
+    done = cli("booksim", "mesh.cfg", "seed=3", "pair_stats=1")
+    assert done.returncode == 0 and "pair_stats: no effect" in done.stderr
     lines = done.stdout.splitlines()
     assert lines[:4] == [
         "BEGIN Configuration File: mesh.cfg",
@@ -671,6 +674,8 @@ def test_the_command_prints_what_booksim_prints(cli: Cli, tmp_path: Path) -> Non
     for title in (
         "Packet latency",
         "Network latency",
+        "Flit latency",
+        "Fragmentation",
         "Injected packet rate",
         "Accepted packet rate",
         "Injected flit rate",
@@ -684,10 +689,71 @@ def test_the_command_prints_what_booksim_prints(cli: Cli, tmp_path: Path) -> Non
         assert any(re.fullmatch(rf"{title} average = {number} \(1 samples\)", line) for line in overall)
     assert re.fullmatch(rf"Total run time {number}", lines[-1])
     assert re.search(r"Accepted flit rate average= ", done.stdout), "as scripts expect of the periods"
-    assert not re.search("Flit latency|Fragmentation", done.stdout)
     found = json.loads(cli("booksim", "mesh.cfg", "seed=3", "--json").stdout)
     assert f"Packet latency average = {found['classes'][0]['packet_latency']['average']:.6g} (1 samples)" in overall
     assert found["stable"] and found["runs"][0]["seed"] == 3 and found["settings"]["k"] == "4"
+
+
+def test_the_order_of_the_blocks_is_booksims(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mesh.cfg").write_text(SMALL)
+
+    def titles(*more: str) -> list[list[str]]:
+        """Those of the block of the measurement, and of the overall block."""
+        blocks = cli("booksim", "mesh.cfg", *more).stdout.split("====== Overall")
+        return [re.findall(r"^(.*?) average ?= ", block, re.MULTILINE) for block in blocks]
+
+    rates = [f"{done} {what} rate" for what in ("packet", "flit") for done in ("Injected", "Accepted")]
+    latencies, flits = ["Packet latency", "Network latency"], ["Flit latency", "Fragmentation"]
+    for more, expected in (((), latencies + flits), (("packet_size=2",), latencies)):
+        for found, name in zip(titles(*more), ("length", "size"), strict=True):
+            assert found[: len(expected) + 4] == expected + rates
+            assert found[len(expected) + 4 :][:2] == [f"Injected packet {name}", f"Accepted packet {name}"]
+
+
+def test_flits_are_known_of_packets_of_one_flit() -> None:
+    """Those of all packets that arrive in the measurement or after it."""
+    one = sample(f"{SMALL} injection_rate = 0.4; packet_size = {{{{1,1}}}};")
+    packets = one.result.packets.dropna()
+    late = packets[packets["arrived_cycle"] >= one.phases.start]
+    assert set(late["created_cycle"] < one.phases.start) == {True, False}
+    latency = (late["arrived_cycle"] - late["injected_cycle"]).astype(float)
+    found = one.flit_latency
+    assert (found.average, found.minimum, found.maximum) == (latency.mean(), latency.min(), latency.max())
+    assert (one.fragmentation.average, one.fragmentation.maximum) == (0, 0)
+    more = sample(f"{SMALL} packet_size = {{{{1,2}}}};")
+    assert np.isnan([more.flit_latency.average, more.fragmentation.average]).all()
+    none = sample(f"{SMALL} injection_rate = 1e-7;")
+    assert np.isnan([none.flit_latency.average, none.fragmentation.average]).all()
+
+
+@pytest.mark.parametrize("flits", [1, 4])
+def test_the_line_for_other_programs(cli: Cli, tmp_path: Path, flits: int) -> None:
+    (tmp_path / "mesh.cfg").write_text(f"{SMALL} traffic = hotspot({{0,5}},{{1}}); injection_rate_uses_flits = 1;")
+    args = ("booksim", "mesh.cfg", f"packet_size={flits}", "print_csv_results=1", "sim_count=2")
+    printed = cli(*args).stdout.splitlines()
+    assert printed[-1].startswith("Total run time") and printed[-3].startswith("Hops average")
+    start = f"results:0,hotspot({{0,5}},{{1}}),0,{0.1 / flits:.6g},"
+    assert printed[-2].startswith(start)
+    values = printed[-2][len(start) :].split(",")
+    (numbers,) = json.loads(cli(*args, "--json").stdout)["classes"]
+    expected = []
+    for name in (
+        "packet_latency",
+        "network_latency",
+        "flit_latency",
+        "fragmentation",
+        "injected_packets",
+        "accepted_packets",
+        "injected_flits",
+        "accepted_flits",
+    ):
+        known = numbers.get(name, dict.fromkeys(("minimum", "average", "maximum"), float("nan")))
+        expected += [known[what] for what in ("minimum", "average", "maximum")]
+    expected += [numbers[name] for name in ("injected_packet_size", "accepted_packet_size", "hops")]
+    assert values == [f"{number:.6g}" for number in expected] and len(values) == 27
+    assert (values[6:12] == ["nan"] * 6) is (flits > 1)
+    unstable = cli(*args, "latency_thres=1.0")
+    assert unstable.returncode == 1 and "results:" not in unstable.stdout
 
 
 def test_an_unstable_run_says_so(cli: Cli, tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ _TABLE = (
     Key("include_queuing", INT, 1, ONLY, note="latency counts from creation"),
     Key("seed", INTS, 0, MAPPED, "run.seed", "a number"),
     Key("print_activity", INT, 0, NOTED, note="not printed; --json has what flitwork measures"),
-    Key("print_csv_results", INT, 0, NOTED, note="not printed; --json has what flitwork measures"),
+    Key("print_csv_results", INT, 0, MAPPED, note="not 0: a line `results:0,...` at the end, see *What is printed*"),
     Key("deadlock_warn_timeout", INT, 256, NO_EFFECT, note="a warning only; a deadlock is an error here"),
     Key("viewer_trace", INT, 0, NOTED, note="not written"),
     Key("watch_file", TEXT, "", NOTED, note="not written"),

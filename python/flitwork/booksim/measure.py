@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +47,32 @@ class Sample:
     def network_latency(self) -> Spread:
         """From injection of the head to arrival of the tail [cycles]."""
         return self._latency("network_latency")
+
+    @cached_property
+    def one_flit(self) -> bool:
+        """Whether each packet is a flit: the records of packets say then what BookSim measures of flits."""
+        lengths = self.result.spec["workload"]["packet_flits"]
+        return all(one["flits"] == 1 for one in lengths) if isinstance(lengths, list) else lengths == 1
+
+    @cached_property
+    def flit_latency(self) -> Spread:
+        """From injection of a flit to its arrival [cycles], NaN unless each packet is a flit.
+
+        As in BookSim of all flits that arrived from the start of the measurement to the end of the run, whenever they
+        were created.
+        """
+        packets = self.result.packets
+        arrived = packets[(packets["arrived_cycle"] >= self.phases.start).fillna(False)]
+        if not self.one_flit or arrived.empty:
+            return Spread(math.nan, math.nan, math.nan)
+        cycles = arrived["network_latency_cycles"].astype(float)
+        return Spread(float(cycles.mean()), float(cycles.min()), float(cycles.max()))
+
+    @property
+    def fragmentation(self) -> Spread:
+        """Cycles in which a packet's flits arrive and it does not [cycles]: 0 for one flit, NaN (unknown) for more."""
+        none = 0.0 if self.one_flit and not math.isnan(self.packet_latency.average) else math.nan
+        return Spread(none, none, none)
 
     @cached_property
     def injected_packets(self) -> Spread:

@@ -74,7 +74,7 @@ def _run_and_print(settings: Settings, files: list[Path], overrides: list[str], 
     if quiet:
         print_json(report.as_json(settings, done, reason))
         return reason
-    print(*([reason, "Simulation unstable, ending ..."] if reason else report.overall(done)), sep="\n")
+    print(*([reason, "Simulation unstable, ending ..."] if reason else report.overall(settings, done)), sep="\n")
     print(f"Total run time {time.perf_counter() - started:.6g}")
     return reason
 
