@@ -284,6 +284,8 @@ REFUSALS = [
     ("topology = torus;", "routing_function", "one of dim_order"),
     ("topology = torus; routing_function = romm;", "routing_function", "one of dim_order, min_adapt, valiant"),
     ("num_vcs = 1; routing_function = valiant;", "num_vcs", "at least 2"),
+    ("num_vcs = 3; topology = torus; routing_function = min_adapt;", "num_vcs", "at least 4"),
+    ("num_vcs = 2; topology = torus; routing_function = min_adapt;", "num_vcs", "at least 4"),
     ("sw_allocator = pim;", "sw_allocator", "BookSim's pim"),
     ("sw_allocator = islop;", "sw_allocator", "did you mean `islip`?"),
     ("vc_allocator = separable_input_first(tree(2,matrix));", "vc_allocator", "separable_input_first(matrix)"),
@@ -465,6 +467,9 @@ def test_routings() -> None:
     adaptive = f"{SMALL} routing_function = min_adapt;"
     routing = planned(adaptive)["network"]["routing"]
     assert (routing["selection"], routing["productive"]) == ("all", "first")
+    assert not {"adaptive_vcs", "adaptive_tie"} & set(routing), "a mesh uses all VCs but the first"
+    ring = planned(f"{adaptive} topology = torus; num_vcs = 8;")["network"]["routing"]
+    assert (ring["adaptive_vcs"], ring["adaptive_tie"], ring["tie"]) == ([3], "minus", "random")
     (note,) = notes(settings(adaptive))
     assert "first productive dimension" in note and not notes(settings(SMALL))
     _, note = notes(settings(f"{adaptive} topology = torus;"))

@@ -54,7 +54,7 @@ const ROUTINGS: &[Component] = &[
     component(
         "min_adapt",
         "minimal adaptive, with an escape network that is not left again",
-        "order, tie, selection, productive",
+        "order, tie, selection, productive, adaptive_vcs, adaptive_tie",
         "Dally and Towles 2004, section 14.2",
     ),
     component(

@@ -170,6 +170,7 @@ fn fewer_vcs_than_a_routing_needs_are_refused_with_the_number() {
         (json!({ "kind": "valiant" }), 4),
         (json!({ "kind": "romm" }), 4),
         (json!({ "kind": "min_adapt" }), 3),
+        (json!({ "kind": "min_adapt", "adaptive_vcs": [3, 4] }), 5),
         (json!({ "kind": "o1turn" }), 4),
     ] {
         let (path, value, expected, hint) = routing_error(&kind, least - 1, "virtual_cut_through").unwrap();
@@ -188,6 +189,15 @@ fn a_routing_with_nonsense_is_refused() {
         (json!({ "kind": "duato_misrouting", "selection": "all" }), "network.routing.selection", "all"),
         (json!({ "kind": "cross_line", "news_delay_cycles": 17 }), "network.routing.news_delay_cycles", "17"),
         (json!({ "kind": "cross_line", "order": [0, 1] }), "network.routing.order", "[0,1]"),
+        (json!({ "kind": "min_adapt", "adaptive_vcs": [1] }), "network.routing.adaptive_vcs", "[1]"),
+        (json!({ "kind": "min_adapt", "adaptive_vcs": [3, 5] }), "network.routing.adaptive_vcs", "[3, 5]"),
+        (json!({ "kind": "min_adapt", "adaptive_vcs": [4, 3] }), "network.routing.adaptive_vcs", "[4, 3]"),
+        (
+            json!({ "kind": "min_adapt", "adaptive_vcs": [4294967295u32] }),
+            "network.routing.adaptive_vcs",
+            "[4294967295]",
+        ),
+        (json!({ "kind": "min_adapt", "adaptive_tie": "left" }), "network.routing.adaptive_tie", "\"left\""),
         (json!({ "kind": "duatto" }), "network.routing.kind", "\"duatto\""),
     ] {
         let found = routing_error(&routing, 6, "virtual_cut_through").unwrap_or_else(|| panic!("{routing}"));

@@ -115,7 +115,11 @@ def _routing(settings: Settings, topology: str) -> Spec:
     name = _known(settings, "routing_function", tuple(_ROUTINGS[topology]), _OTHER_ROUTINGS[topology])
     # BookSim draws the direction where both ways round a ring are equally long.
     routing = {"kind": _ROUTINGS[topology][name], "tie": "random"}
-    return {**routing, "productive": "first"} if name == "min_adapt" else routing
+    if name != "min_adapt":
+        return routing
+    # On a torus its adaptive requests name VC 3 alone, and minus at a tie; only those of the escape channels are drawn.
+    ring = {"adaptive_vcs": [3], "adaptive_tie": "minus"} if topology == "torus" else {}
+    return {**routing, "productive": "first", **ring}
 
 
 def _router(settings: Settings) -> Spec:

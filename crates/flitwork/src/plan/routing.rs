@@ -1,6 +1,6 @@
 //! The routing of a plan: resolved, and free of deadlock.
 
-use super::needs_dateline;
+use super::{MAX_VCS, needs_dateline};
 use crate::error::{Error, Result};
 use crate::routing::{
     self, Buffers, CrossLine, Crossings, DimensionOrder, Duato, Finding, Intermediate, MinAdapt, O1Turn, Routing,
@@ -35,6 +35,9 @@ pub(super) fn resolve(spec: &mut RoutingSpec, grid: &Grid) -> Result<Routing> {
         ));
     }
     check_numbers(spec)?;
+    if let RoutingSpec::MinAdapt { adaptive_vcs, .. } = spec {
+        check_adaptive_vcs(adaptive_vcs, grid)?;
+    }
     if plain {
         return Ok(Routing::DimensionOrder(dimension_order(spec, grid)));
     }
@@ -75,6 +78,18 @@ fn check_numbers(spec: &RoutingSpec) -> Result<()> {
     }
 }
 
+/// They are a range above the escape channels. Whether a port has so many is a question of the number of VCs.
+fn check_adaptive_vcs(vcs: &[u32], grid: &Grid) -> Result<()> {
+    let escapes = if needs_dateline(grid) { 2 } else { 1 };
+    let follow = vcs.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
+    if follow && vcs.iter().all(|v| (escapes..MAX_VCS).contains(v)) {
+        return Ok(());
+    }
+    let expected = format!("numbers from {escapes} to {} that follow each other", MAX_VCS - 1);
+    let hint = "the escape channels have the lowest numbers";
+    Err(Error::config("network.routing.adaptive_vcs", format!("{vcs:?}"), expected, hint))
+}
+
 fn dimension_order(spec: &RoutingSpec, grid: &Grid) -> DimensionOrder {
     let mut spec = spec.clone();
     let (order, tie) = spec.order_and_tie();
@@ -97,8 +112,8 @@ fn scheme(spec: &RoutingSpec, grid: &Grid) -> Arc<dyn Scheme> {
         }
         RoutingSpec::Valiant { .. } => Arc::new(TwoPhase::new(grid, order, Intermediate::Anywhere)),
         RoutingSpec::Romm { .. } => Arc::new(TwoPhase::new(grid, order, Intermediate::OnTheWay)),
-        RoutingSpec::MinAdapt { selection, productive, .. } => {
-            Arc::new(MinAdapt::new(grid, order, *selection, *productive))
+        RoutingSpec::MinAdapt { selection, productive, adaptive_vcs, adaptive_tie, .. } => {
+            Arc::new(MinAdapt::new(grid, order, *selection, *productive).with_adaptive(adaptive_vcs, *adaptive_tie))
         }
         RoutingSpec::O1Turn { .. } => Arc::new(O1Turn::new(grid, order)),
     }

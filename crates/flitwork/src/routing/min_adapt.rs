@@ -4,10 +4,11 @@
 //! two dateline classes on a torus). A packet that has taken an escape channel stays in the escape network up to its destination, so
 //! only the escape channels' own dependencies matter. As BookSim 2's `min_adapt` does it, the default is to ask for everything at
 //! once (W. J. Dally and B. Towles, Principles and Practices of Interconnection Networks, 2004, section 14.2).
-//! With [`Productive::First`] the adaptive channels are those of one direction alone: what BookSim 2 runs under that name.
+//! With [`Productive::First`] the adaptive channels are those of one direction alone: what BookSim 2 runs under that name. Its torus
+//! has one adaptive channel a port and always takes it to minus at a tie: [`MinAdapt::with_adaptive`].
 
 use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of, productive, still_crosses};
-use super::{DimensionOrder, Productive, Selection, classes, tie_starts};
+use super::{AdaptiveTie, DimensionOrder, Header, Productive, Selection, classes, tie_starts};
 use crate::topology::{Coords, Grid};
 
 /// Minimal adaptive routing.
@@ -19,19 +20,48 @@ pub struct MinAdapt {
     pub selection: Selection,
     /// Which directions the adaptive channels lead in.
     pub productive: Productive,
+    division: Division,
+    adaptive_tie: AdaptiveTie,
     escapes: u8,
 }
 
 impl MinAdapt {
     /// For a network.
     pub fn new(grid: &Grid, order: DimensionOrder, selection: Selection, productive: Productive) -> Self {
-        MinAdapt { order, selection, productive, escapes: classes(grid) }
+        let escapes = classes(grid);
+        let (division, adaptive_tie) = (Division::Escape(escapes), AdaptiveTie::Same);
+        MinAdapt { order, selection, productive, division, adaptive_tie, escapes }
+    }
+
+    /// With the VCs `vcs` (ascending, without a gap) as adaptive channels, all but the escape channels if there are none, and a
+    /// direction of their own at a tie.
+    pub fn with_adaptive(self, vcs: &[u32], tie: AdaptiveTie) -> Self {
+        let division = match vcs {
+            [] => self.division,
+            [first, ..] => {
+                Division::EscapeAndSome { escapes: self.escapes, first: *first, end: first + vcs.len() as u32 }
+            }
+        };
+        MinAdapt { division, adaptive_tie: tie, ..self }
+    }
+
+    /// The directions of the adaptive channels, where `header` has those of the escape channels.
+    fn adaptive(&self, grid: &Grid, header: Header, at: &Coords, to: &Coords) -> Header {
+        let minus = match self.adaptive_tie {
+            AdaptiveTie::Same => return header,
+            AdaptiveTie::Plus => 0,
+            AdaptiveTie::Minus => u8::MAX,
+        };
+        let hops = |d: usize, plus: bool| grid.distance(d, at[d], to[d], plus);
+        let ties = (0..grid.dims()).filter(|&d| at[d] != to[d] && hops(d, true) == hops(d, false));
+        let ties = ties.fold(0u8, |ties, d| ties | 1 << d);
+        Header { minus: header.minus & !ties | minus & ties, ..header }
     }
 }
 
 impl Scheme for MinAdapt {
     fn division(&self) -> Division {
-        Division::Escape(self.escapes)
+        self.division
     }
 
     fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start {
@@ -44,7 +74,24 @@ impl Scheme for MinAdapt {
     }
 
     fn fixed_way(&self) -> Option<&DimensionOrder> {
-        (self.productive == Productive::First).then_some(&self.order)
+        (self.productive == Productive::First && self.adaptive_tie.is_same()).then_some(&self.order)
+    }
+
+    fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, _bits: &dyn Fn() -> u64) {
+        if self.adaptive_tie.is_same() {
+            return;
+        }
+        // A packet that left a tie by an adaptive channel, against the direction of the escape channel, goes on that way. Only one of
+        // the two ways from a tie crosses the dateline.
+        let header = &mut start.trip.header;
+        for d in 0..grid.dims() {
+            let plus = header.minus >> d & 1 == 0;
+            let (ahead, back) = (grid.distance(d, at[d], dst[d], plus), grid.distance(d, at[d], dst[d], !plus));
+            if ahead.zip(back).is_some_and(|(ahead, back)| ahead > back) {
+                header.minus ^= 1 << d;
+                header.wraps ^= 1 << d;
+            }
+        }
     }
 
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {
@@ -59,8 +106,8 @@ impl Scheme for MinAdapt {
         let first = port_of(header, d);
         let ports = match self.productive {
             _ if escaped.is_some() => 0,
-            Productive::All => productive(grid, header, at, to),
-            Productive::First => 1 << first,
+            Productive::All => productive(grid, self.adaptive(grid, header, at, to), at, to),
+            Productive::First => 1 << port_of(self.adaptive(grid, header, at, to), d),
         };
         Choice { ports, set: self.escapes, escape: Some((first as u8, class)), ..Choice::default() }
     }

@@ -21,7 +21,7 @@ pub use duato::Duato;
 pub use min_adapt::MinAdapt;
 pub use o1turn::O1Turn;
 pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
-pub use selection::{Information, Productive, Selection};
+pub use selection::{AdaptiveTie, Information, Productive, Selection};
 pub use two_phase::{Intermediate, TwoPhase};
 
 use crate::topology::{Coords, Grid};

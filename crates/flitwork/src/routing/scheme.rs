@@ -80,6 +80,16 @@ pub enum Division {
     Equal(u8),
     /// So many sets of one VC each for escape, and one set of all the others.
     Escape(u8),
+    /// So many sets of one VC each for escape, and one set of the VCs `first..end`. Network ports leave all others idle; packets may
+    /// be injected and ejected on them.
+    EscapeAndSome {
+        /// Escape sets.
+        escapes: u8,
+        /// First VC of the last set.
+        first: u32,
+        /// The one behind its last.
+        end: u32,
+    },
 }
 
 impl Division {
@@ -88,6 +98,7 @@ impl Division {
         match self {
             Division::Equal(sets) => u32::from(sets),
             Division::Escape(sets) => u32::from(sets) + 1,
+            Division::EscapeAndSome { end, .. } => end,
         }
     }
 
@@ -101,6 +112,9 @@ impl Division {
             Division::Escape(n) => {
                 let n = u32::from(n);
                 (0..n).map(|i| i..i + 1).chain(std::iter::once(n..vcs)).collect()
+            }
+            Division::EscapeAndSome { escapes, first, end } => {
+                (0..u32::from(escapes)).map(|i| i..i + 1).chain(std::iter::once(first..end)).collect()
             }
         }
     }

@@ -18,8 +18,15 @@ fn schemes(grid: &Grid, tie: Tie) -> Vec<(&'static str, Arc<dyn Scheme>)> {
         ("romm", Arc::new(TwoPhase::new(grid, order(), Intermediate::OnTheWay))),
         ("min_adapt", Arc::new(MinAdapt::new(grid, order(), Selection::All, Productive::All))),
         ("min_adapt_first", Arc::new(MinAdapt::new(grid, order(), Selection::All, Productive::First))),
+        ("min_adapt_minus", Arc::new(one_vc_to_minus(grid, order(), Productive::All))),
+        ("min_adapt_first_minus", Arc::new(one_vc_to_minus(grid, order(), Productive::First))),
         ("o1turn", Arc::new(O1Turn::new(grid, order()))),
     ]
+}
+
+/// One adaptive channel, VC 3, that leads to minus at a tie: as BookSim 2 has it on a torus.
+fn one_vc_to_minus(grid: &Grid, order: DimensionOrder, productive: Productive) -> MinAdapt {
+    MinAdapt::new(grid, order, Selection::All, productive).with_adaptive(&[3], AdaptiveTie::Minus)
 }
 
 fn grids() -> Vec<Grid> {
@@ -86,6 +93,34 @@ fn every_packet_arrives_by_a_way_of_the_right_length() {
             }
         }
     }
+}
+
+/// On a ring of 8, from 1 half way round to 5: the adaptive channel leads to minus whatever the coin says, the escape channel where the
+/// coin says; behind the tie both lead on in the direction that was taken.
+#[test]
+fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
+    let grid = Grid::torus(&[8]);
+    let scheme = one_vc_to_minus(&grid, order(&grid, Tie::Random), Productive::First);
+    assert_eq!(scheme.division().sets(6), [0..1, 1..2, 3..4]);
+    assert_eq!(scheme.division().least_vcs(), 4);
+    let (at, to) = (grid.coords(1), grid.coords(5));
+    let ask = |coin: u64, router: u32, came: Option<(u8, u8)>| {
+        let mut start = scheme.start(&grid, &at, &to, coin);
+        let at = grid.coords(router);
+        scheme.enter(&grid, &at, &to, &mut start, &|| coin);
+        let place = Place { at, port: came.map(|c| c.0), set: came.map(|c| c.1) };
+        let choice = scheme.choice(&grid, &place, &start);
+        (choice.ports, choice.set, choice.escape)
+    };
+    let (plus, minus) = (0, 1);
+    // The way to plus does not cross the dateline, the way to minus does.
+    assert_eq!(ask(0, 1, None), (1 << minus, 2, Some((plus, 0))));
+    assert_eq!(ask(1, 1, None), (1 << minus, 2, Some((minus, 1))));
+    // In the next router: by the adaptive channel to minus, and by the escape channel to plus.
+    for coin in [0, 1] {
+        assert_eq!(ask(coin, 0, Some((plus, 2))), (1 << minus, 2, Some((minus, 1))));
+    }
+    assert_eq!(ask(0, 2, Some((minus, 0))), (0, 2, Some((plus, 0))));
 }
 
 fn cycle_of(grid: &Grid, name: &'static str, tie: Tie, buffers: Buffers) -> Option<Vec<String>> {

@@ -1,7 +1,7 @@
 //! The network: topology, routing, router, channels, terminals.
 
 use crate::router::AllocatorSpec;
-use crate::routing::{Information, Productive, Selection, Tie};
+use crate::routing::{AdaptiveTie, Information, Productive, Selection, Tie};
 use crate::topology::TopologySpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,6 +116,13 @@ pub enum RoutingSpec {
         /// Which productive ports are offered; first: the dimension-order one alone, which is what BookSim 2 runs. Default: all.
         #[serde(default)]
         productive: Productive,
+        /// Adaptive virtual channels, numbers that follow each other, above the escape channels; those that are neither are used at
+        /// injection and ejection only. Default (empty): all but the escape channels.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        adaptive_vcs: Vec<u32>,
+        /// Which way adaptive channels lead where both ways round a ring are equally long. Default: same.
+        #[serde(default, skip_serializing_if = "AdaptiveTie::is_same")]
+        adaptive_tie: AdaptiveTie,
     },
     /// O1TURN: dimension order, forwards or backwards, by a coin for each packet.
     #[serde(rename = "o1turn")]

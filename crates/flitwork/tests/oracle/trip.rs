@@ -3,7 +3,7 @@
 use super::machine::{Machine, Packet};
 use super::random::{below, mix};
 use super::router::VcId;
-use flitwork::routing::{Productive, Tie};
+use flitwork::routing::{AdaptiveTie, Productive, Tie};
 use flitwork::spec::RoutingSpec;
 use std::ops::Range;
 
@@ -171,6 +171,7 @@ impl Machine {
     /// network.
     pub fn choose(&self, here: u32, came_by: VcId, packet: &Packet, trip: &mut Trip) -> Option<Choice> {
         self.turn(here, packet, trip);
+        self.keep_to_the_shorter_way(here, trip);
         if trip.target == here {
             return None;
         }
@@ -203,20 +204,56 @@ impl Machine {
                 let class = usize::from(self.walk_crosses(trip.start, first, trip.target));
                 (vec![way(first, self.equal_set(c * trip.mode + class, 2 * c))], None, vec![])
             }
-            RoutingSpec::MinAdapt { productive: offered, .. } => {
+            RoutingSpec::MinAdapt { productive: offered, ref adaptive_vcs, .. } => {
                 let by_escape = came_from_network && came_by.1 < c;
                 let class = if by_escape && came_by.0 / 2 == first / 2 {
                     came_by.1
                 } else {
                     usize::from(self.walk_crosses(here, first, trip.target))
                 };
+                let set = match (adaptive_vcs.first(), adaptive_vcs.last()) {
+                    (Some(&low), Some(&high)) => low as usize..high as usize + 1,
+                    _ => self.escape_set(c, c),
+                };
                 let offered = if offered == Productive::First { vec![first] } else { productive.clone() };
-                let adaptive: Vec<Way> = offered.iter().map(|&p| way(p, self.escape_set(c, c))).collect();
+                let adaptive = offered.iter().map(|&p| way(self.adaptive_port(here, p, trip.target), set.clone()));
+                let adaptive: Vec<Way> = adaptive.collect();
                 (if by_escape { vec![] } else { adaptive }, Some(way(first, self.escape_set(class, c))), vec![])
             }
         };
         let left = |w: &Way| self.hops_in(w.port / 2, here, trip.target, w.port % 2 == 1);
         Some(Choice { hops_left: minimal.iter().map(left).collect(), minimal, escape, away })
+    }
+
+    /// Whether both ways round a ring lead from `here` to `to` in as many hops.
+    fn is_tie(&self, d: usize, here: u32, to: u32) -> bool {
+        let (h, t) = (self.grid.coords(here)[d], self.grid.coords(to)[d]);
+        h != t && self.grid.distance(d, h, t, true) == self.grid.distance(d, h, t, false)
+    }
+
+    /// min_adapt: the port of an adaptive channel, where the escape channel would be that of `port`.
+    fn adaptive_port(&self, here: u32, port: usize, to: u32) -> usize {
+        let RoutingSpec::MinAdapt { adaptive_tie, .. } = self.routing_spec else { return port };
+        match adaptive_tie {
+            AdaptiveTie::Plus if self.is_tie(port / 2, here, to) => port / 2 * 2,
+            AdaptiveTie::Minus if self.is_tie(port / 2, here, to) => port / 2 * 2 + 1,
+            _ => port,
+        }
+    }
+
+    /// min_adapt: a packet that an adaptive channel led the other way from a tie goes on that way.
+    fn keep_to_the_shorter_way(&self, here: u32, trip: &mut Trip) {
+        if !matches!(self.routing_spec, RoutingSpec::MinAdapt { .. }) {
+            return;
+        }
+        for d in 0..self.grid.dims() {
+            let (h, t) = (self.grid.coords(here)[d], self.grid.coords(trip.target)[d]);
+            let (plus, minus) = (self.grid.distance(d, h, t, true), self.grid.distance(d, h, t, false));
+            match (plus, minus) {
+                (Some(plus), Some(minus)) if plus != minus => trip.minus[d] = minus < plus,
+                _ => {}
+            }
+        }
     }
 
     /// The productive ports of a trip, in ascending order.

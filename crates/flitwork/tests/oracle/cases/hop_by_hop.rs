@@ -1,7 +1,7 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
 use super::{channel, rings, router, sizes, terminal, topology};
-use flitwork::routing::{Information, Productive, Selection, Tie};
+use flitwork::routing::{AdaptiveTie, Information, Productive, Selection, Tie};
 use flitwork::spec::{DatelineClasses, NetworkSpec, RouterSpec, RoutingSpec, Switching, TopologySpec, VcPolicy};
 use proptest::prelude::*;
 
@@ -43,11 +43,28 @@ fn routing() -> impl Strategy<Value = RoutingSpec> {
         }),
         (order(), tie()).prop_map(|(order, tie)| RoutingSpec::Valiant { order, tie }),
         (order(), tie()).prop_map(|(order, tie)| RoutingSpec::Romm { order, tie }),
-        (order(), tie(), selection(), prop_oneof![2 => Just(Productive::All), 1 => Just(Productive::First)]).prop_map(
-            |(order, tie, selection, productive)| RoutingSpec::MinAdapt { order, tie, selection, productive }
-        ),
+        min_adapt(),
         (order(), tie()).prop_map(|(order, tie)| RoutingSpec::O1Turn { order, tie }),
     ]
+}
+
+/// With adaptive VCs counted from the first that may be one: [`network`] adds those of escape.
+fn min_adapt() -> impl Strategy<Value = RoutingSpec> {
+    let order = Just(vec![0, 1, 2, 3]).prop_shuffle();
+    let productive = prop_oneof![2 => Just(Productive::All), 1 => Just(Productive::First)];
+    let some_vcs = (0..=2u32, 1..=2u32).prop_map(|(first, vcs)| (first..first + vcs).collect());
+    let adaptive_vcs = prop_oneof![1 => Just(vec![]), 1 => some_vcs];
+    let adaptive_tie = prop_oneof![Just(AdaptiveTie::Same), Just(AdaptiveTie::Plus), Just(AdaptiveTie::Minus)];
+    (order, tie(), selection(), productive, adaptive_vcs, adaptive_tie).prop_map(
+        |(order, tie, selection, productive, adaptive_vcs, adaptive_tie)| RoutingSpec::MinAdapt {
+            order,
+            tie,
+            selection,
+            productive,
+            adaptive_vcs,
+            adaptive_tie,
+        },
+    )
 }
 
 /// VCs that the sets of a routing need at least.
@@ -59,7 +76,7 @@ fn least_vcs(routing: &RoutingSpec, topology: &TopologySpec) -> u32 {
         RoutingSpec::Duato { .. } | RoutingSpec::DuatoMisrouting { .. } => rings + 2,
         RoutingSpec::CrossLine { .. } => (rings + 1) << (sizes(topology).len() - 1),
         RoutingSpec::Valiant { .. } | RoutingSpec::Romm { .. } | RoutingSpec::O1Turn { .. } => 2 * classes,
-        RoutingSpec::MinAdapt { .. } => classes + 1,
+        RoutingSpec::MinAdapt { adaptive_vcs, .. } => adaptive_vcs.last().map_or(classes + 1, |last| last + 1),
     }
 }
 
@@ -72,6 +89,10 @@ pub fn network(most_terminals: u32, most_concentration: u32) -> impl Strategy<Va
             let dims = sizes(&topology).len();
             if let (Some(order), _) = routing.order_and_tie() {
                 order.retain(|&d| d < dims);
+            }
+            if let RoutingSpec::MinAdapt { adaptive_vcs, .. } = &mut routing {
+                let escapes = if rings(&topology) > 0 { 2 } else { 1 };
+                adaptive_vcs.iter_mut().for_each(|v| *v += escapes);
             }
             let mut router =
                 RouterSpec { vcs: least_vcs(&routing, &topology) + more_vcs, vc_policy: VcPolicy::Dateline, ..router };
