@@ -32,6 +32,8 @@ class NetworkOptions(TypedDict, total=False):
     classes: Literal["entered", "crossed"]
     selection: Literal["most_credits", "random", "round_robin", "all"]
     productive: Literal["all", "first"]
+    adaptive_vcs: list[int]
+    adaptive_tie: Literal["same", "plus", "minus"]
     misroutes: int
     patience_cycles: int
     information: Literal["cross", "local", "none"]
