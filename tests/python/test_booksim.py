@@ -582,6 +582,12 @@ def test_the_example_of_the_manual() -> None:
     assert found["workload"]["offered_load"] == 0.1 and found["workload"]["packet_flits"] == 20
 
 
+def test_only_stages_of_several_cycles_take_batches() -> None:
+    for text in ("routing_delay = 2;", "st_final_delay = 2;", "st_prepare_delay = 1;"):
+        assert planned(SMALL + text)["network"]["router"]["pipelined_stages"] is False
+    assert "pipelined_stages" not in planned(SMALL)["network"]["router"]
+
+
 CURVES = {
     "mesh8x8_dor_uniform_1flit": [0.05, 0.3, 0.43, 0.5],
     "mesh8x8_dor_uniform_4flit": [0.05, 0.3, 0.43, 0.5],

@@ -131,6 +131,9 @@ def _router(settings: Settings) -> Spec:
     for name in ("st_prepare_delay", "st_final_delay"):
         if settings[name] < 0:
             raise settings.error(name, "at least 0")
+    st_delay = settings["st_prepare_delay"] + settings["st_final_delay"]
+    # With delays of one cycle a stage of BookSim's is never busy, and nothing is different: the plan need not say it.
+    batches = max(settings["routing_delay"], st_delay) > 1
     return {
         "vcs": settings["num_vcs"],
         "buffer_flits": settings["vc_buf_size"],
@@ -142,7 +145,8 @@ def _router(settings: Settings) -> Spec:
         "routing_delay_cycles": settings["routing_delay"],
         "vc_alloc_delay_cycles": settings["vc_alloc_delay"],
         "sw_alloc_delay_cycles": settings["sw_alloc_delay"],
-        "st_delay_cycles": settings["st_prepare_delay"] + settings["st_final_delay"],
+        "st_delay_cycles": st_delay,
+        **({"pipelined_stages": False} if batches else {}),
     }
 
 

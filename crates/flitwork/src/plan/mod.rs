@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::routing::Routing;
-use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, SimulationSpec, VcPolicy};
+use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RouterSpec, SimulationSpec, VcPolicy};
 use crate::topology::Grid;
 use crate::traffic::Traffic;
 use crate::transit::CompiledSize;
@@ -202,15 +202,21 @@ fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
         eject_credit_cycles: local + 1 + credit,
         longest_delay_cycles: 0,
     };
-    params.longest_delay_cycles = longest_delay(&params, router.output_speedup);
+    params.longest_delay_cycles = longest_delay(&params, router);
     Ok(params)
 }
 
 /// The longest delay of any event [cycles].
-fn longest_delay(p: &Params, output_speedup: u32) -> u64 {
-    let turns = if output_speedup > 1 { p.vcs as u64 * u64::from(p.buffer_flits) } else { 0 };
+fn longest_delay(p: &Params, router: &RouterSpec) -> u64 {
+    let mut turns = if router.output_speedup > 1 { p.vcs as u64 * u64::from(p.buffer_flits) } else { 0 };
+    let mut routing = u64::from(p.routing_delay_cycles);
+    if !router.pipelined_stages {
+        // A batch may have to wait for the one before, and its flits for one another.
+        routing *= 2;
+        turns += 2 * u64::from(router.st_delay_cycles);
+    }
     let stages = [
-        u64::from(p.routing_delay_cycles) + 1,
+        routing + 1,
         u64::from(p.vc_alloc_delay_cycles),
         u64::from(p.hop_cycles) + turns,
         u64::from(p.eject_cycles) + u64::from(p.eject_credit_cycles) + turns,

@@ -49,3 +49,8 @@ impl SimulationSpec {
         workloads.filter_map(WorkloadSpec::table).for_each(|table| table.fill(tables));
     }
 }
+
+/// What is left out of a plan, so that only plans that say otherwise have another hash.
+fn is_true(value: &bool) -> bool {
+    *value
+}

@@ -207,6 +207,11 @@ pub struct RouterSpec {
     pub sw_alloc_delay_cycles: u32,
     /// Switch traversal [cycles]. Default: 0.
     pub st_delay_cycles: u32,
+    /// Whether route computation and switch traversal of several cycles take up what comes in each of them. If not, a router's
+    /// heads that come while others are being routed wait until those are through, and are then routed together; flits in
+    /// the switch likewise. That is what BookSim 2 runs. Default: true.
+    #[serde(skip_serializing_if = "super::is_true")]
+    pub pipelined_stages: bool,
 }
 
 impl Default for RouterSpec {
@@ -228,6 +233,7 @@ impl Default for RouterSpec {
             vc_alloc_delay_cycles: 0,
             sw_alloc_delay_cycles: 1,
             st_delay_cycles: 0,
+            pipelined_stages: true,
         }
     }
 }

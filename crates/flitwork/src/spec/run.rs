@@ -30,7 +30,7 @@ pub struct RunSpec {
     pub watchdog_cycles: u64,
     /// Refuse a network whose packets could wait for each other for ever. Without it such a run goes on until the watchdog finds that
     /// they do. Default: true.
-    #[serde(skip_serializing_if = "is_true")]
+    #[serde(skip_serializing_if = "super::is_true")]
     pub deadlock_check: bool,
     /// Memory that the simulation may take [MB]. Default (0): three quarters of what the machine has.
     pub memory_limit_mb: u64,
@@ -41,11 +41,6 @@ pub struct RunSpec {
     pub steady: Option<SteadySpec>,
     /// What to record besides the summary.
     pub record: RecordSpec,
-}
-
-/// What is left out of a plan, so that only plans that say otherwise have another hash.
-fn is_true(value: &bool) -> bool {
-    *value
 }
 
 /// Default of warm-up and measurement [cycles].

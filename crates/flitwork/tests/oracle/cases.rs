@@ -90,8 +90,8 @@ fn router() -> impl Strategy<Value = RouterSpec> {
     let rarely = || prop::bool::weighted(0.3);
     (
         (1..=6u32, policy, 1..=12u32, switching, allocator(), allocator()),
-        (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup),
-        (delay(3), delay(3), 1..=3u32, delay(2)),
+        (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely()),
+        (delay(3), delay(3), 1..=3u32, delay(3)),
     )
         .prop_map(|(a, b, c)| RouterSpec {
             vcs: a.0,
@@ -110,6 +110,7 @@ fn router() -> impl Strategy<Value = RouterSpec> {
             vc_alloc_delay_cycles: c.1,
             sw_alloc_delay_cycles: c.2,
             st_delay_cycles: c.3,
+            pipelined_stages: !b.6,
         })
 }
 

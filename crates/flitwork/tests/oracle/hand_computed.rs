@@ -104,6 +104,32 @@ fn a_lone_packet_takes_as_long_as_in_booksim() {
     assert_eq!(on_mesh(vec![packet(&grid, 0, 63, 4, 0)]), [80]);
 }
 
+/// Six hops of a lone packet of 8 flits with a switch of two cycles: 44 for the head, 7 for the others. If the switch takes a batch
+/// at a time, the second flit comes while the head is in it and enters behind it, a cycle late, together with the third; the
+/// following ones in pairs likewise. In the other routers they come at the pace at which they can enter. Heads do not meet.
+#[test]
+fn a_switch_that_is_not_pipelined_takes_a_batch_at_a_time() {
+    let grid = Grid::torus(&[8, 8]);
+    for (pipelined_stages, flits, expected) in [(true, 8, 51), (false, 8, 52), (true, 1, 44), (false, 1, 44)] {
+        let (base, channel) = booksim(RouterSpec::default());
+        let router = RouterSpec { st_delay_cycles: 2, pipelined_stages, ..base };
+        let spec = network(torus(&[8, 8]), router, channel);
+        assert_eq!(arrivals_of(&spec, vec![packet(&grid, 0, 3 + 3 * 8, flits, 0)]), [expected]);
+    }
+}
+
+/// Heads of terminals 0 and 1 arrive at router 0 in cycles 1 and 2. Routing takes 3 cycles: the first asks in cycle 4 and once more
+/// at router 1; the second, which comes while the first is being routed and goes to its own terminal, in cycle 4 + 3 instead of 5.
+#[test]
+fn heads_that_come_while_others_are_routed_are_routed_after_them() {
+    for (pipelined_stages, second) in [(true, 6), (false, 8)] {
+        let router = RouterSpec { routing_delay_cycles: 3, pipelined_stages, ..RouterSpec::default() };
+        let spec = network(mesh(&[2], 2), router, ChannelSpec::default());
+        let packets = vec![plus(0, 2, 1), TracePacket { created: 1, ..plus(1, 1, 1) }];
+        assert_eq!(arrivals_of(&spec, packets), [9, second]);
+    }
+}
+
 #[test]
 fn a_short_buffer_throttles_a_packet_as_in_booksim() {
     let grid = Grid::torus(&[8, 8]);

@@ -46,7 +46,10 @@ impl Machine {
         let (wire, local) = (u64::from(spec.channel.latency_cycles), u64::from(spec.channel.local_latency_cycles));
         let credit = u64::from(spec.channel.credit_delay_cycles);
         let router = spec.router.clone();
-        let through = u64::from(router.sw_alloc_delay_cycles) + u64::from(router.st_delay_cycles);
+        // A switch that takes a batch at a time keeps the flits itself.
+        let batches = router.st_delay_cycles > 1 && !router.pipelined_stages;
+        let st = if batches { 0 } else { router.st_delay_cycles };
+        let through = u64::from(router.sw_alloc_delay_cycles) + u64::from(st);
         Machine {
             grid,
             routing: DimensionOrder { order, tie },

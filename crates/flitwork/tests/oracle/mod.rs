@@ -5,6 +5,7 @@
 
 mod allocators;
 mod asking;
+mod batch_stage;
 pub mod beside_kernel;
 pub mod cases;
 mod created;

@@ -2,6 +2,7 @@
 
 use super::allocators::{Allocator, Matching, Request, Requests};
 use super::asking::Want;
+use super::batch_stage::BatchStage;
 use super::machine::{Flit, Machine, Packet};
 use super::news::News;
 use super::trip::{Choice, Trip};
@@ -70,6 +71,9 @@ pub struct Router<'m> {
     pub(super) outputs: Vec<Vec<OutputVc>>,
     /// Behind each output port, flits that wait for their turn on the channel.
     queues: Vec<VecDeque<(VcId, Flit)>>,
+    /// Heads in route computation and flits in the switch, where these stages are not pipelined.
+    routing_stage: Option<BatchStage<VcId>>,
+    switch_stage: Option<BatchStage<(VcId, Flit)>>,
     vc_allocator: Allocator,
     sw_allocator: Allocator,
     /// The pointer `off` of each row of the switch.
@@ -92,6 +96,8 @@ impl<'m> Router<'m> {
             inputs: (0..ports).map(input_port).collect(),
             outputs: (0..ports).map(output_port).collect(),
             queues: vec![VecDeque::new(); ports],
+            routing_stage: BatchStage::new(spec.routing_delay_cycles, spec.pipelined_stages),
+            switch_stage: BatchStage::new(spec.st_delay_cycles, spec.pipelined_stages),
             vc_allocator: Allocator::new(spec.vc_allocator, ports * vcs, ports * vcs),
             sw_allocator: Allocator::new(spec.sw_allocator, ports * is, ports * os),
             off: (0..ports * is).map(|row| row % is).collect(),
@@ -105,7 +111,13 @@ impl<'m> Router<'m> {
         assert!(flit.head, "a packet starts with its head");
         let mut trip = flit.trip.clone();
         let choice = trip.as_mut().and_then(|trip| self.machine.choose(self.id, vc, &flit.packet, trip));
-        let asks_from = since + u64::from(self.machine.router.routing_delay_cycles);
+        let asks_from = match &mut self.routing_stage {
+            Some(stage) => {
+                stage.push(vc, since);
+                u64::MAX // until it leaves the stage
+            }
+            None => since + u64::from(self.machine.router.routing_delay_cycles),
+        };
         let front = Front { packet: flit.packet.clone(), head_arrived, asks_from, choice, trip, grant: None };
         self.inputs[vc.0][vc.1].front = Some(front);
     }
@@ -129,9 +141,14 @@ impl<'m> Router<'m> {
 
     /// Steps 3 to 6.
     pub fn cycle(&mut self, news: &News, now: u64) -> Sent {
-        if self.inputs.iter().flatten().all(|input| input.front.is_none()) && self.queues.iter().all(VecDeque::is_empty)
-        {
+        if self.inputs.iter().flatten().all(|input| input.front.is_none()) && self.flits() == 0 {
             return Sent::default(); // Without a packet nothing changes.
+        }
+        if let Some(stage) = &mut self.routing_stage {
+            stage.begin(now);
+        }
+        if let Some(stage) = &mut self.switch_stage {
+            stage.begin(now);
         }
         let asking: Vec<(VcId, Vec<Want>)> =
             self.waiting(now).into_iter().map(|vc| (vc, self.wants(vc, news, now))).collect();
@@ -140,7 +157,14 @@ impl<'m> Router<'m> {
         self.allocate_vcs(&asking, now);
         let held = self.serve_holds();
         let granted = self.allocate_switch(&speculating, now);
-        self.traverse(held, granted, now)
+        let freed = self.traverse(held, granted, now);
+        for vc in self.routing_stage.as_mut().map(|stage| stage.finish(now)).unwrap_or_default() {
+            self.inputs[vc.0][vc.1].front.as_mut().expect("it is being routed").asks_from = now + 1;
+        }
+        for (output, flit) in self.switch_stage.as_mut().map(|stage| stage.finish(now)).unwrap_or_default() {
+            self.queues[output.0].push_back((output, flit));
+        }
+        Sent { flits: self.queues.iter_mut().filter_map(VecDeque::pop_front).collect(), freed }
     }
 
     /// The input VCs whose packet waits for an output VC, in ascending order.
@@ -238,8 +262,8 @@ impl<'m> Router<'m> {
         (now >= from && !input.buffer.is_empty() && self.credits(output) > 0).then_some(output.0)
     }
 
-    /// Step 6: the flits leave their buffers; each output port sends one on.
-    fn traverse(&mut self, held: Vec<Traversal>, granted: Vec<Traversal>, now: u64) -> Sent {
+    /// Step 6: the flits leave their buffers. Returns the input VCs that they left.
+    fn traverse(&mut self, held: Vec<Traversal>, granted: Vec<Traversal>, now: u64) -> Vec<VcId> {
         // A speculation succeeds if the packet was given a VC of that port in this cycle and that VC has a credit.
         let os = self.machine.router.output_speedup as usize;
         let leads = |t: &Traversal, output: VcId| output.0 == t.column / os && self.credits(output) > 0;
@@ -248,7 +272,7 @@ impl<'m> Router<'m> {
         all.extend(granted.into_iter().filter(succeeds));
         all.sort_by_key(|t| t.row);
         self.holds.clear();
-        let mut sent = Sent::default();
+        let mut freed = Vec::new();
         for Traversal { row, column, vc } in all {
             let input = &mut self.inputs[vc.0][vc.1];
             let (output, _) = input.front.as_ref().expect("a packet traverses").grant.expect("it is active");
@@ -265,11 +289,13 @@ impl<'m> Router<'m> {
             } else if self.machine.router.hold_switch_for_packet && !input.buffer.is_empty() {
                 self.holds.push(Hold { row, column, vc });
             }
-            self.queues[output.0].push_back((output, flit));
-            sent.freed.push(vc);
+            match &mut self.switch_stage {
+                Some(stage) => stage.push((output, flit), now + 1),
+                None => self.queues[output.0].push_back((output, flit)),
+            }
+            freed.push(vc);
         }
-        sent.flits = self.queues.iter_mut().filter_map(VecDeque::pop_front).collect();
-        sent
+        freed
     }
 
     /// What the packet at the front of `vc` carries behind output port `out`.
@@ -284,6 +310,7 @@ impl<'m> Router<'m> {
     /// Flits in this router.
     pub fn flits(&self) -> usize {
         let buffered: usize = self.inputs.iter().flatten().map(|input| input.buffer.len()).sum();
-        buffered + self.queues.iter().map(VecDeque::len).sum::<usize>()
+        let in_the_switch = self.switch_stage.as_ref().map_or(0, BatchStage::len);
+        buffered + in_the_switch + self.queues.iter().map(VecDeque::len).sum::<usize>()
     }
 }

@@ -1,5 +1,6 @@
 //! What all routers share: the network's numbers and rules, the packets, and what is under way.
 
+use super::batch_stage::BatchStage;
 use super::choices::Choices;
 use super::mask::ClassMasks;
 use super::observe::Observer;
@@ -28,6 +29,8 @@ pub(super) struct Env {
     pub routes: RouteTable,
     /// Where the way is decided hop by hop.
     pub choices: Option<Box<Choices>>,
+    /// Route computation, if it takes a batch at a time.
+    pub routing_stage: Option<BatchStage>,
     /// Routers with something to do, one bit each.
     pub active: Vec<u64>,
     /// The VCs of each dateline class.
@@ -66,7 +69,7 @@ pub(super) struct Rules {
     pub chooses_port: bool,
     /// When a free VC becomes of use.
     pub first_use: FirstUse,
-    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding or speculation.
+    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation or batches in the switch.
     pub plain: bool,
 }
 
@@ -146,7 +149,8 @@ impl Rules {
                 && !router.speculative
                 && !router.hold_switch_for_packet
                 && router.input_speedup == 1
-                && router.output_speedup == 1,
+                && router.output_speedup == 1
+                && BatchStage::of_switch(plan).is_none(),
         }
     }
 }
@@ -174,6 +178,16 @@ impl Env {
         let slot = &mut self.wheel.at(credits).credits;
         std::mem::swap(slot, &mut self.next_credits);
         slot.append(&mut self.next_credits);
+    }
+
+    /// When a head that comes to the front in cycle `since` may ask for an output VC.
+    #[inline(always)]
+    pub fn asks_from(&mut self, router: usize, since: u64) -> u64 {
+        if self.p.routing_delay_cycles == 0 {
+            return since;
+        }
+        let start = self.routing_stage.as_mut().map_or(since, |stage| stage.enter(router, since));
+        start + u64::from(self.p.routing_delay_cycles)
     }
 
     /// A flit leaves its router now, and goes on its channel in cycle `turn`.

@@ -3,13 +3,14 @@
 //! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's slots
 //! leave gaps between ports.
 
+use super::batch_stage::BatchStage;
 use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
 use super::state::{ACTIVE, GRANTED, Router};
-use crate::plan::Params;
+use crate::plan::Plan;
 use crate::router::{Allocator, Priority, Request, Waiting};
-use crate::spec::{ArbiterKind, NetworkSpec};
+use crate::spec::ArbiterKind;
 use crate::transit::Packet;
 
 /// Allocators and their working memory.
@@ -29,7 +30,9 @@ pub(super) struct GeneralAllocators<M> {
     /// Held ways through the switch: the rows of each router, and the input VC (slot) of each row, `[router][row]`.
     held_rows: Vec<u64>,
     held_slot: Vec<u16>,
-    /// Cycle in which each output port can put the next flit on its channel, `[router][port]`; empty without speed-up.
+    /// Switch traversal, if it takes a batch at a time.
+    switch_stage: Option<BatchStage>,
+    /// Cycle in which each output port can put the next flit on its channel, `[router][port]`; empty without speed-up or batches.
     next_turn: Vec<u64>,
     ports: usize,
     asks: Vec<Ask<M>>,
@@ -49,8 +52,10 @@ pub(super) struct GeneralAllocators<M> {
 const SPECULATIVE: u128 = 1 << 127;
 
 impl<M> GeneralAllocators<M> {
-    pub fn new(network: &NetworkSpec, p: &Params) -> Self {
-        let router = &network.router;
+    pub fn new(plan: &Plan) -> Self {
+        let (router, p) = (&plan.spec.network.router, &plan.params);
+        let switch_stage = BatchStage::of_switch(plan);
+        let turns = if router.output_speedup > 1 || switch_stage.is_some() { p.routers * p.ports } else { 0 };
         let vcs_of_router = p.ports * p.vcs;
         let rows = p.ports * router.input_speedup as usize;
         let cols = p.ports * router.output_speedup as usize;
@@ -67,7 +72,8 @@ impl<M> GeneralAllocators<M> {
             sw_vc: (0..p.routers * rows).map(|row| (row % rows % speedup) as u16).collect(),
             held_rows: vec![0; if router.hold_switch_for_packet { p.routers } else { 0 }],
             held_slot: vec![0; if router.hold_switch_for_packet { p.routers * rows } else { 0 }],
-            next_turn: vec![0; if router.output_speedup > 1 { p.routers * p.ports } else { 0 }],
+            switch_stage,
+            next_turn: vec![0; turns],
             ports: p.ports,
             asks: Vec::with_capacity(vcs_of_router),
             requests: Vec::with_capacity(vcs_of_router * p.vcs.min(64)),
@@ -339,9 +345,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 // Sent on speculation: the request masks learn of it now.
                 self.activate(slot as usize);
             }
+            // A flit granted now enters the switch in the next cycle, unless a batch is in it.
+            let through = general.switch_stage.as_mut().map_or(env.now, |stage| stage.enter(me, env.now + 1) - 1);
             let turn = match general.next_turn.get_mut(me * general.ports + vc.port as usize) {
                 Some(next) => {
-                    let turn = (*next).max(env.now);
+                    let turn = (*next).max(through);
                     *next = turn + 1;
                     turn
                 }

@@ -10,6 +10,7 @@
 
 #[cfg(feature = "audit")]
 mod audit;
+mod batch_stage;
 mod choices;
 mod deadlock;
 mod deliver;
@@ -33,6 +34,7 @@ use crate::plan::{Plan, Workload};
 use crate::terminal::{Injector, Terminals};
 use crate::transit::{CompiledSize, Layout, PacketPool, Wheel};
 use crate::unchecked::{at_mut, prefetch_small};
+use batch_stage::BatchStage;
 use choices::Choices;
 use env::{Env, Rules};
 use fast::Scratch;
@@ -94,7 +96,6 @@ pub(crate) fn simulate(
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     fn new(plan: &Plan, variation: Variation) -> Result<Self> {
         let p = plan.params.clone();
-        let network = &plan.spec.network;
         let run = &plan.spec.run;
         let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
         let choices = Choices::new(plan, layout);
@@ -109,7 +110,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             terminals,
             // A packet may ask for a port of each dimension and an escape channel.
             scratch: Scratch::new(p.ports * p.vcs * if rules.by_choice { plan.grid.dims() + 1 } else { 1 }),
-            general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(network, &p))),
+            general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan))),
             log: packet_log(plan, &phases),
             links: (run.record.link_window_cycles > 0)
                 .then(|| LinkRecorder::new(run.record.link_window_cycles, p.routers * p.network_ports)),
@@ -122,6 +123,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 next_flits_before: 0,
                 routes: RouteTable::of(&plan.grid, &plan.routing),
                 choices,
+                routing_stage: BatchStage::of_routing(plan),
                 active: vec![0; p.routers.div_ceil(64)],
                 classes: ClassMasks::new(
                     (0..p.network_ports).filter(|&q| dateline(q)).fold(0, |ports, q| ports | 1 << q),
