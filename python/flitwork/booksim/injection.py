@@ -26,6 +26,8 @@ class Injection:
 
 def injection(settings: Settings, packets_per_cycle: float) -> Injection:
     """The process of the settings for a node that is to create so many packets per cycle."""
+    if not 0 < packets_per_cycle <= 1 + _ROUNDING:
+        raise settings.error("injection_rate", "more than 0 and at most 1 packet a cycle")
     value = settings["injection_process"]
     name, arguments = (value.name, value.arguments) if isinstance(value, Call) else (value, ())
     if name == "bernoulli" and not arguments:
@@ -33,8 +35,6 @@ def injection(settings: Settings, packets_per_cycle: float) -> Injection:
     if name != "on_off" or len(arguments) > len(_KEYS):
         known = ("bernoulli", "on_off")
         raise settings.error("injection_process", _EXPECTED, "" if name in known else did_you_mean(name, known))
-    if not 0 < packets_per_cycle <= 1:
-        raise settings.error("injection_rate", "more than 0 and at most 1 packet a cycle")
     given = [settings[key] for key in _KEYS]
     given[: len(arguments)] = arguments
     return _on_off(settings, given, packets_per_cycle, len(arguments))

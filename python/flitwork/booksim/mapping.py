@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flitwork.booksim.config_file import written
+from flitwork.booksim.config_file import Call, written
 from flitwork.booksim.keys import KEYS
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
@@ -101,6 +101,8 @@ def explained(settings: Settings, error: ConfigError) -> ConfigError:
     if not fields:
         return error
     names = [key.name for key in KEYS.values() if key.field == max(fields, key=len)]
+    if error.path.startswith("workload.process") and isinstance(settings["injection_process"], Call):
+        names = ["injection_process"]  # on_off(alpha,beta,r1) wins over the keys of the same names
     given = [name for name in names if name in settings.given] or names[:1]
     value = ", ".join(written(settings[name]) for name in given)
     if value != error.value:

@@ -141,7 +141,7 @@ def _check_digits(settings: Settings, name: str, arguments: tuple[Value, ...]) -
 def _hotspot(settings: Settings, arguments: tuple[Value, ...], nodes: int) -> Spec:
     found = numbers(arguments[0], int) if arguments else [-1]
     if found is not None and min(found) < 0:
-        hint = "BookSim draws a node for each below 0, with random numbers that flitwork does not have"
+        hint = "BookSim draws a node where none is named or it is below 0, with numbers that flitwork does not have"
         raise settings.error("traffic", f"hotspot({{nodes}}) with nodes from 0 to {nodes - 1}", hint)
     if len(arguments) > 2:
         raise settings.error("traffic", "hotspot({nodes}) or hotspot({nodes},{rates})")
