@@ -32,7 +32,7 @@ class NetworkOptions(TypedDict, total=False):
     classes: Literal["entered", "crossed"]
     selection: Literal["most_credits", "random", "round_robin", "all"]
     productive: Literal["all", "first"]
-    adaptive_vcs: list[int]
+    adaptive_vcs: Sequence[int]
     adaptive_tie: Literal["same", "plus", "minus"]
     misroutes: int
     patience_cycles: int
@@ -48,6 +48,7 @@ class NetworkOptions(TypedDict, total=False):
     speculative: bool
     wait_for_tail_credit: bool
     vc_busy_when_full: bool
+    shared_middle_vc: bool
     input_speedup: int
     output_speedup: int
     routing_delay_cycles: int

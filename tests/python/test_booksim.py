@@ -284,6 +284,8 @@ REFUSALS = [
     ("topology = torus;", "routing_function", "one of dim_order"),
     ("topology = torus; routing_function = romm;", "routing_function", "one of dim_order, min_adapt, valiant"),
     ("num_vcs = 1; routing_function = valiant;", "num_vcs", "at least 2"),
+    ("num_vcs = 1; routing_function = romm;", "num_vcs", "at least 2"),
+    ("num_vcs = 1; routing_function = xy_yx;", "num_vcs", "at least 2"),
     ("num_vcs = 3; topology = torus; routing_function = min_adapt;", "num_vcs", "at least 4"),
     ("num_vcs = 2; topology = torus; routing_function = min_adapt;", "num_vcs", "at least 4"),
     ("sw_allocator = pim;", "sw_allocator", "BookSim's pim"),
@@ -479,6 +481,21 @@ def test_routings() -> None:
     _, note = notes(settings(f"{adaptive} topology = torus;"))
     assert "can deadlock" in note
     assert len(notes(settings(f"{adaptive} topology = torus; wait_for_tail_credit = 1;"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("topology", "routing"), [("torus", "dim_order"), ("mesh", "xy_yx"), ("mesh", "romm"), ("mesh", "valiant")]
+)
+def test_the_middle_one_of_an_odd_number_of_vcs_belongs_to_both_halves(topology: str, routing: str) -> None:
+    text = f"{SMALL} topology = {topology}; routing_function = {routing};"
+    odd = planned(f"{text} num_vcs = 3;")
+    assert odd["network"]["router"]["shared_middle_vc"] is True and odd["run"]["deadlock_check"] is False
+    (note,) = notes(settings(f"{text} num_vcs = 3;"))
+    assert f"an odd num_vcs with {routing} on a {topology} can deadlock" in note
+    waits = f"{text} num_vcs = 3; wait_for_tail_credit = 1;"
+    assert "deadlock_check" not in planned(waits)["run"] and not notes(settings(waits))
+    assert "shared_middle_vc" not in planned(f"{text} num_vcs = 4;")["network"]["router"]
+    assert "shared_middle_vc" not in planned(f"{SMALL} num_vcs = 3;")["network"]["router"], "nothing is halved"
 
 
 def test_rates_and_channels() -> None:

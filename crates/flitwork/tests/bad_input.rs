@@ -219,6 +219,39 @@ fn an_unsafe_combination_is_refused_and_its_cycle_shown() {
     assert!(hint.contains("wait_for_tail_credit"), "{hint}");
 }
 
+/// A middle VC of both halves: only where there are two halves, and with what closes the cycle named.
+#[test]
+fn a_shared_middle_vc_needs_two_halves_and_may_deadlock() {
+    let found = |kind: &str, topology: &str, router: Value| {
+        let mut spec = good();
+        spec["network"] = json!({ "topology": { "kind": topology, "size": [4, 4] }, "routing": { "kind": kind } });
+        spec["network"]["router"] = router;
+        spec["network"]["router"]["shared_middle_vc"] = json!(true);
+        match spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)) {
+            Err(Error::Config { path, hint, .. }) => Some((path, hint)),
+            other => other.map(|_| None).unwrap(),
+        }
+    };
+    let halves = [("dimension_order", "torus"), ("valiant", "mesh"), ("romm", "mesh"), ("o1turn", "mesh")];
+    for (kind, topology) in halves {
+        let (path, hint) = found(kind, topology, json!({ "vcs": 3 })).unwrap_or_else(|| panic!("{kind}"));
+        assert!(path == "network.routing.kind" && hint.contains("wait for each other: router"), "{kind} {path} {hint}");
+        for safe in [
+            json!({ "vcs": 4 }),
+            json!({ "vcs": 3, "wait_for_tail_credit": true }),
+            json!({ "vcs": 3, "switching": "virtual_cut_through" }),
+        ] {
+            assert_eq!(found(kind, topology, safe.clone()), None, "{kind} {safe}");
+        }
+    }
+    for (kind, topology) in
+        [("dimension_order", "mesh"), ("valiant", "torus"), ("duato", "mesh"), ("cross_line", "mesh")]
+    {
+        let (path, hint) = found(kind, topology, json!({ "vcs": 9 })).unwrap_or_else(|| panic!("{kind}"));
+        assert!(path == "network.router.shared_middle_vc" && hint.contains("two halves"), "{kind} {path} {hint}");
+    }
+}
+
 #[test]
 fn packets_longer_than_the_buffer_are_refused_under_virtual_cut_through() {
     let mut spec = good();

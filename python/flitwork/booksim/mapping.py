@@ -27,6 +27,8 @@ _ROUTINGS = {
     },
     "torus": {"dim_order": "dimension_order", "min_adapt": "min_adapt", "valiant": "valiant"},
 }
+#: Those that divide the VCs into two halves.
+_HALVED = {"mesh": ("xy_yx", "romm", "valiant"), "torus": ("dim_order",)}
 _OTHER_ROUTINGS = {
     "mesh": ("dim_order_ni", "dim_order_pni", "adaptive_xy_yx", "romm_ni", "planar_adapt", "chaos"),
     "torus": ("dim_order_ni", "dim_order_bal", "valiant_ni", "chaos"),
@@ -62,17 +64,23 @@ def notes(settings: Settings) -> list[str]:
             f"{settings.place('routing_function')}: asks for the first productive dimension's port and the escape "
             "channel, as BookSim does in effect (docs/booksim.md)"
         )
-        if _may_deadlock(settings):
-            found.append(
-                "min_adapt on a torus can deadlock unless wait_for_tail_credit = 1; such a run ends with an error"
-            )
+    if _may_deadlock(settings):
+        what = f"an odd num_vcs with {settings['routing_function']}" if _shares_middle(settings) else "min_adapt"
+        where = f"{what} on a {settings['topology']}"
+        found.append(f"{where} can deadlock unless wait_for_tail_credit = 1; such a run ends with an error")
     return found
 
 
 def _may_deadlock(settings: Settings) -> bool:
-    """Whether packets can wait for each other on the adaptive channels of a ring (docs/routing.md)."""
-    adaptive = settings["routing_function"] == "min_adapt"
-    return adaptive and settings["topology"] == "torus" and not settings["wait_for_tail_credit"]
+    """Whether packets can wait for each other on adaptive channels of a ring, or on a VC of both halves."""
+    adaptive = settings["routing_function"] == "min_adapt" and settings["topology"] == "torus"
+    return (adaptive or _shares_middle(settings)) and not settings["wait_for_tail_credit"]
+
+
+def _shares_middle(settings: Settings) -> bool:
+    """Whether BookSim's two halves of the VCs both have the one in the middle."""
+    halved = settings["routing_function"] in _HALVED.get(settings["topology"], ()) and settings["k"] > 1
+    return halved and settings["num_vcs"] > 1 and settings["num_vcs"] % 2 == 1
 
 
 def network(settings: Settings) -> Spec:
@@ -142,6 +150,7 @@ def _router(settings: Settings) -> Spec:
         "vc_allocator": _allocator(settings, "vc_allocator"),
         "sw_allocator": _allocator(settings, "sw_allocator"),
         **{name: bool(settings[name]) for name in _SWITCHES},
+        **({"shared_middle_vc": True} if _shares_middle(settings) else {}),
         "input_speedup": settings["input_speedup"],
         "output_speedup": settings["output_speedup"],
         "routing_delay_cycles": settings["routing_delay"],

@@ -95,7 +95,7 @@ impl Plan {
     pub fn new(spec: &SimulationSpec) -> Result<Plan> {
         let mut spec = spec.clone();
         let grid = spec.network.topology.grid()?;
-        let routing = routing::resolve(&mut spec.network.routing, &grid)?;
+        let routing = routing::resolve(&mut spec.network, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
         check_router(&spec.network, &grid, &params)?;
         let estimated_memory_bytes = memory::estimate(&spec, &params, &grid, &routing);

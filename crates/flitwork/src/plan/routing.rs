@@ -3,8 +3,8 @@
 use super::{MAX_VCS, needs_dateline};
 use crate::error::{Error, Result};
 use crate::routing::{
-    self, Buffers, CrossLine, Crossings, DimensionOrder, Duato, Finding, Intermediate, MinAdapt, O1Turn, Routing,
-    Scheme, Selection, Tie, TwoPhase,
+    self, Buffers, CrossLine, Crossings, DimensionOrder, Division, Duato, Finding, Intermediate, MinAdapt, O1Turn,
+    Routing, Scheme, Selection, Tie, TwoPhase,
 };
 use crate::spec::{DatelineClasses, NetworkSpec, RoutingSpec, Switching, VcPolicy};
 use crate::topology::Grid;
@@ -19,7 +19,8 @@ pub(super) fn is_plain(spec: &RoutingSpec) -> bool {
 }
 
 /// Fills in the order of dimensions and checks every field.
-pub(super) fn resolve(spec: &mut RoutingSpec, grid: &Grid) -> Result<Routing> {
+pub(super) fn resolve(network: &mut NetworkSpec, grid: &Grid) -> Result<Routing> {
+    let spec = &mut network.routing;
     let plain = is_plain(spec);
     let (order, tie) = spec.order_and_tie();
     let tie = *tie;
@@ -41,7 +42,7 @@ pub(super) fn resolve(spec: &mut RoutingSpec, grid: &Grid) -> Result<Routing> {
     if plain {
         return Ok(Routing::DimensionOrder(dimension_order(spec, grid)));
     }
-    Ok(Routing::Scheme(scheme(spec, grid)))
+    Ok(Routing::Scheme(scheme(network, grid)))
 }
 
 fn resolve_order(order: &mut Vec<usize>, grid: &Grid) -> Result<()> {
@@ -99,8 +100,13 @@ fn dimension_order(spec: &RoutingSpec, grid: &Grid) -> DimensionOrder {
 }
 
 /// The scheme of a resolved specification for a grid.
-fn scheme(spec: &RoutingSpec, grid: &Grid) -> Arc<dyn Scheme> {
+fn scheme(network: &NetworkSpec, grid: &Grid) -> Arc<dyn Scheme> {
+    let (spec, shared) = (&network.routing, network.router.shared_middle_vc);
     let order = dimension_order(spec, grid);
+    let two_phase = |order: DimensionOrder, intermediate: Intermediate| {
+        let scheme = TwoPhase::new(grid, order, intermediate);
+        if shared { scheme.with_shared_middle() } else { scheme }
+    };
     match spec {
         RoutingSpec::DimensionOrder { .. } => Arc::new(Crossings::new(grid, order)),
         RoutingSpec::Duato { selection, .. } => Arc::new(Duato::new(grid, order, *selection, 0, 0)),
@@ -110,11 +116,12 @@ fn scheme(spec: &RoutingSpec, grid: &Grid) -> Arc<dyn Scheme> {
         RoutingSpec::CrossLine { information, news_delay_cycles, .. } => {
             Arc::new(CrossLine::new(grid, order, *information, *news_delay_cycles))
         }
-        RoutingSpec::Valiant { .. } => Arc::new(TwoPhase::new(grid, order, Intermediate::Anywhere)),
-        RoutingSpec::Romm { .. } => Arc::new(TwoPhase::new(grid, order, Intermediate::OnTheWay)),
+        RoutingSpec::Valiant { .. } => Arc::new(two_phase(order, Intermediate::Anywhere)),
+        RoutingSpec::Romm { .. } => Arc::new(two_phase(order, Intermediate::OnTheWay)),
         RoutingSpec::MinAdapt { selection, productive, adaptive_vcs, adaptive_tie, .. } => {
             Arc::new(MinAdapt::new(grid, order, *selection, *productive).with_adaptive(adaptive_vcs, *adaptive_tie))
         }
+        RoutingSpec::O1Turn { .. } if shared => Arc::new(O1Turn::new(grid, order).with_shared_middle()),
         RoutingSpec::O1Turn { .. } => Arc::new(O1Turn::new(grid, order)),
     }
 }
@@ -124,21 +131,27 @@ pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing, deadl
     if let Routing::Scheme(scheme) = routing {
         check_vcs(network, scheme.as_ref())?;
     }
+    check_shared_middle(network, grid, routing)?;
     if !deadlock_check {
         return Ok(());
     }
+    let buffers = match network.router.switching {
+        Switching::VirtualCutThrough => Buffers::WholePackets,
+        Switching::Wormhole if network.router.wait_for_tail_credit => Buffers::OnePacket,
+        Switching::Wormhole => Buffers::Shared,
+    };
     let found = match routing {
         Routing::DimensionOrder(order) => {
-            let free = routing::check_deadlock_free(grid, order, if needs_dateline(grid) { 2 } else { 1 });
+            // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone: these then are
+            // an escape network, and what depends on what by way of the middle VC is ahead of it in the same class anyway.
+            let joined = shares_middle(network) && buffers == Buffers::Shared;
+            let classes = if needs_dateline(grid) && !joined { 2 } else { 1 };
+            let free = routing::check_deadlock_free(grid, order, classes);
             free.map_or_else(Finding::Cycle, |()| Finding::Free)
         }
         Routing::Scheme(_) => {
-            let buffers = match network.router.switching {
-                Switching::VirtualCutThrough => Buffers::WholePackets,
-                Switching::Wormhole if network.router.wait_for_tail_credit => Buffers::OnePacket,
-                Switching::Wormhole => Buffers::Shared,
-            };
-            routing::find_cycle(grid, |small| self::scheme(&network.routing, small), buffers)
+            let shares = shares_middle(network);
+            routing::find_cycle(grid, |small| self::scheme(network, small), buffers, shares)
         }
     };
     let kind = serde_json::to_value(&network.routing).map(|v| v["kind"].to_string()).unwrap_or_default();
@@ -168,6 +181,27 @@ pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing, deadl
             ))
         }
     }
+}
+
+/// Whether there is a VC of both halves.
+fn shares_middle(network: &NetworkSpec) -> bool {
+    network.router.shared_middle_vc && network.router.vcs % 2 == 1
+}
+
+fn check_shared_middle(network: &NetworkSpec, grid: &Grid, routing: &Routing) -> Result<()> {
+    let halves = match routing {
+        Routing::DimensionOrder(_) => needs_dateline(grid) && network.router.vc_policy == VcPolicy::Dateline,
+        Routing::Scheme(scheme) => scheme.division() == Division::Overlapping,
+    };
+    if halves || !network.router.shared_middle_vc {
+        return Ok(());
+    }
+    Err(Error::config(
+        "network.router.shared_middle_vc",
+        true,
+        "false: here the virtual channels are not divided into two halves that could share one",
+        "dimension_order has two halves where a dimension wraps; valiant, romm and o1turn where none does",
+    ))
 }
 
 fn check_vcs(network: &NetworkSpec, scheme: &dyn Scheme) -> Result<()> {

@@ -10,6 +10,8 @@
 //! * An escape network helps only those who can ask for it. Where a buffer may hold flits of several packets and need not have
 //!   room for a whole one, a head may wait for credits of an adaptive channel that it was given, or behind the tail of another
 //!   packet, and cannot ask. Then adaptive channels are nodes like all others ([`Buffers::Shared`]).
+//! * A VC of two halves ([`super::Division::Overlapping`]) is an adaptive channel beside those of one half alone, which all
+//!   packets of that half can ask for: a node of its own where buffers are shared, else none.
 //!
 //! That takes time with the cube of the number of routers, and with its fourth power where packets go by way of another router,
 //! so a large network is represented by a small one: each dimension is cut down to 4 or 5 routers (3 or 4 in more than two
@@ -34,6 +36,9 @@ pub enum Buffers {
 
 /// A set of VCs of a channel: (router, output port, set).
 type Node = (u32, u8, u8);
+
+/// The number of the set with the VC of both halves; packets that came by it count as those of the second half, set 1.
+const MIDDLE: u8 = 2;
 
 /// A packet somewhere on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,10 +65,17 @@ pub enum Finding {
 }
 
 /// Whether channels can wait for each other in a cycle under a scheme.
-pub fn find_cycle(grid: &Grid, make: impl Fn(&Grid) -> std::sync::Arc<dyn Scheme>, buffers: Buffers) -> Finding {
+///
+/// `shares`: the scheme has two halves, and there is a VC that belongs to both.
+pub fn find_cycle(
+    grid: &Grid,
+    make: impl Fn(&Grid) -> std::sync::Arc<dyn Scheme>,
+    buffers: Buffers,
+    shares: bool,
+) -> Finding {
     let small = smaller(grid);
     let scheme = make(&small);
-    match Explorer::new(&small, scheme.as_ref(), buffers).explore() {
+    match (Explorer { shares, ..Explorer::new(&small, scheme.as_ref(), buffers) }).explore() {
         Ok(edges) => cycle(&edges)
             .map_or(Finding::Free, |nodes| Finding::Cycle(nodes.into_iter().map(|node| name(&small, node)).collect())),
         Err(Stop::Stuck(packet)) => Finding::Cycle(vec![packet]),
@@ -100,6 +112,7 @@ struct Explorer<'a> {
     grid: &'a Grid,
     scheme: &'a dyn Scheme,
     buffers: Buffers,
+    shares: bool,
     seen: HashSet<Walk>,
     open: Vec<Walk>,
     edges: BTreeMap<Node, BTreeSet<Node>>,
@@ -107,7 +120,8 @@ struct Explorer<'a> {
 
 impl<'a> Explorer<'a> {
     fn new(grid: &'a Grid, scheme: &'a dyn Scheme, buffers: Buffers) -> Self {
-        Explorer { grid, scheme, buffers, seen: HashSet::new(), open: Vec::new(), edges: BTreeMap::new() }
+        let (seen, open, edges) = (HashSet::new(), Vec::new(), BTreeMap::new());
+        Explorer { grid, scheme, buffers, shares: false, seen, open, edges }
     }
 
     fn explore(mut self) -> Result<BTreeMap<Node, BTreeSet<Node>>, Stop> {
@@ -169,6 +183,10 @@ impl<'a> Explorer<'a> {
                 trip.misroutes -= 1;
             }
             self.hop(&walk, port as u8, choice.set_of(port), trip, !has_escape, !has_escape);
+            if self.shares {
+                let node = self.buffers == Buffers::Shared;
+                self.hop(&walk, port as u8, MIDDLE, trip, node, node);
+            }
         }
         if let Some((port, set)) = choice.escape {
             self.hop(&walk, port, set, walk.trip, true, true);
@@ -191,6 +209,7 @@ impl<'a> Explorer<'a> {
         } else {
             walk.held
         };
+        let set = if self.shares { set.min(1) } else { set };
         self.visit(Walk { at: self.grid.coords(next), trip, came: Some((port ^ 1, set)), held, ..*walk });
     }
 }

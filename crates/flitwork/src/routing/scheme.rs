@@ -78,6 +78,8 @@ pub struct Place {
 pub enum Division {
     /// So many sets of equal size; where the number of VCs is no multiple, later sets are larger by one.
     Equal(u8),
+    /// Two halves; of an odd number of VCs the middle one belongs to both, and a packet that came by it counts as one of the second.
+    Overlapping,
     /// So many sets of one VC each for escape, and one set of all the others.
     Escape(u8),
     /// So many sets of one VC each for escape, and one set of the VCs `first..end`. Network ports leave all others idle; packets may
@@ -97,6 +99,7 @@ impl Division {
     pub fn least_vcs(self) -> u32 {
         match self {
             Division::Equal(sets) => u32::from(sets),
+            Division::Overlapping => 2,
             Division::Escape(sets) => u32::from(sets) + 1,
             Division::EscapeAndSome { end, .. } => end,
         }
@@ -109,6 +112,7 @@ impl Division {
                 let n = u32::from(n);
                 (0..n).map(|i| i * vcs / n..(i + 1) * vcs / n).collect()
             }
+            Division::Overlapping => vec![0..vcs - vcs / 2, vcs / 2..vcs],
             Division::Escape(n) => {
                 let n = u32::from(n);
                 (0..n).map(|i| i..i + 1).chain(std::iter::once(n..vcs)).collect()

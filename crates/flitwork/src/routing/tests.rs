@@ -125,7 +125,7 @@ fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
 
 fn cycle_of(grid: &Grid, name: &'static str, tie: Tie, buffers: Buffers) -> Option<Vec<String>> {
     let make = |g: &Grid| schemes(g, tie).into_iter().find(|(n, _)| *n == name).unwrap().1;
-    match find_cycle(grid, make, buffers) {
+    match find_cycle(grid, make, buffers, false) {
         Finding::Free => None,
         Finding::Cycle(cycle) => Some(cycle),
         Finding::Unknown => panic!("{name} {grid:?}: too many ways"),
@@ -211,7 +211,50 @@ fn without_sets_there_is_a_cycle() {
         let make = |g: &Grid| -> Arc<dyn Scheme> {
             Arc::new(OneSet(schemes(g, Tie::Parity).into_iter().find(|(n, _)| *n == name).unwrap().1))
         };
-        let Finding::Cycle(cycle) = find_cycle(&grid, make, Buffers::WholePackets) else { panic!("{name}: no cycle") };
+        let Finding::Cycle(cycle) = find_cycle(&grid, make, Buffers::WholePackets, false) else {
+            panic!("{name}: no cycle")
+        };
         assert!(cycle.len() >= 2 && cycle[0].starts_with("router"), "{name}: {cycle:?}");
+    }
+}
+
+/// Two halves of an odd number of VCs, the middle one in both: a cycle where it can be waited for, and none where whoever waits can ask
+/// for the VCs of its half alone.
+#[test]
+fn a_vc_of_both_halves_closes_cycles_where_buffers_are_shared() {
+    let grid = Grid::mesh(&[4, 4]);
+    let schemes: [(&str, fn(&Grid) -> Arc<dyn Scheme>); 3] = [
+        ("o1turn", |g| Arc::new(O1Turn::new(g, order(g, Tie::Plus)).with_shared_middle())),
+        ("valiant", |g| Arc::new(TwoPhase::new(g, order(g, Tie::Plus), Intermediate::Anywhere).with_shared_middle())),
+        ("romm", |g| Arc::new(TwoPhase::new(g, order(g, Tie::Plus), Intermediate::OnTheWay).with_shared_middle())),
+    ];
+    for (name, make) in schemes {
+        assert_eq!(make(&grid).division().sets(5), [0..3, 2..5], "{name}");
+        assert_eq!(make(&grid).division().sets(6), [0..3, 3..6], "{name}");
+        for (buffers, shares, cycle) in [
+            (Buffers::Shared, true, true),
+            (Buffers::Shared, false, false),
+            (Buffers::OnePacket, true, false),
+            (Buffers::WholePackets, true, false),
+        ] {
+            let found = find_cycle(&grid, make, buffers, shares);
+            assert_eq!(matches!(found, Finding::Cycle(_)), cycle, "{name} {buffers:?} {shares}: {found:?}");
+        }
+    }
+}
+
+/// O1TURN with a middle VC of both halves: by that VC, which is one of the second half too, a packet goes on backwards.
+#[test]
+fn a_packet_on_the_middle_vc_turns_to_the_other_order() {
+    let grid = Grid::mesh(&[4, 4]);
+    let (at, to) = (grid.coords(5), grid.coords(15));
+    for (shared, port_behind) in [(false, 0), (true, 2)] {
+        let scheme = O1Turn::new(&grid, order(&grid, Tie::Plus));
+        let scheme = if shared { scheme.with_shared_middle() } else { scheme };
+        let start = scheme.start(&grid, &grid.coords(4), &to, 0);
+        let place = Place { at, port: Some(1), set: Some(1) };
+        assert_eq!(scheme.choice(&grid, &place, &start).ports, 1 << port_behind, "{shared}");
+        let from_a_terminal = Place { port: None, set: None, ..place };
+        assert_eq!(scheme.choice(&grid, &from_a_terminal, &start).ports, 1, "{shared}");
     }
 }

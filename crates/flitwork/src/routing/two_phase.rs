@@ -30,12 +30,20 @@ pub struct TwoPhase {
     /// Where the first walk ends.
     pub intermediate: Intermediate,
     classes: u8,
+    division: Division,
 }
 
 impl TwoPhase {
     /// For a network.
     pub fn new(grid: &Grid, order: DimensionOrder, intermediate: Intermediate) -> Self {
-        TwoPhase { order, intermediate, classes: classes(grid) }
+        let classes = classes(grid);
+        TwoPhase { order, intermediate, classes, division: Division::Equal(2 * classes) }
+    }
+
+    /// With a middle VC, if their number is odd, for both walks, where nothing but the walks divides the VCs.
+    pub fn with_shared_middle(self) -> Self {
+        let division = if self.classes == 1 { Division::Overlapping } else { self.division };
+        TwoPhase { division, ..self }
     }
 
     /// The start of a packet that goes by way of `via`.
@@ -80,7 +88,7 @@ fn along(grid: &Grid, minus: u8, from: &Coords, to: &Coords) -> Header {
 
 impl Scheme for TwoPhase {
     fn division(&self) -> Division {
-        Division::Equal(2 * self.classes)
+        self.division
     }
 
     fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start {

@@ -54,3 +54,8 @@ impl SimulationSpec {
 fn is_true(value: &bool) -> bool {
     *value
 }
+
+/// The same for a field that is false by default.
+fn is_false(value: &bool) -> bool {
+    !value
+}

@@ -195,6 +195,10 @@ pub struct RouterSpec {
     pub wait_for_tail_credit: bool,
     /// Do not request output virtual channels that have no credit. Default: false.
     pub vc_busy_when_full: bool,
+    /// Where a routing divides an odd number of virtual channels into two halves: the middle one belongs to both, as in BookSim 2.
+    /// Default: false.
+    #[serde(skip_serializing_if = "super::is_false")]
+    pub shared_middle_vc: bool,
     /// Flits that an input port may send a cycle; divides `vcs`. Default: 1.
     pub input_speedup: u32,
     /// Flits that an output port may accept a cycle (it sends on 1). Default: 1.
@@ -227,6 +231,7 @@ impl Default for RouterSpec {
             speculative: false,
             wait_for_tail_credit: false,
             vc_busy_when_full: false,
+            shared_middle_vc: false,
             input_speedup: 1,
             output_speedup: 1,
             routing_delay_cycles: 0,

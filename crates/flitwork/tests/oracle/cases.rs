@@ -90,7 +90,7 @@ fn router() -> impl Strategy<Value = RouterSpec> {
     let rarely = || prop::bool::weighted(0.3);
     (
         (1..=6u32, policy, 1..=12u32, switching, allocator(), allocator()),
-        (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely()),
+        (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely(), any::<bool>()),
         (delay(3), delay(3), 1..=3u32, delay(3)),
     )
         .prop_map(|(a, b, c)| RouterSpec {
@@ -104,6 +104,7 @@ fn router() -> impl Strategy<Value = RouterSpec> {
             speculative: b.1,
             wait_for_tail_credit: b.2,
             vc_busy_when_full: b.3,
+            shared_middle_vc: b.7,
             input_speedup: b.4,
             output_speedup: b.5,
             routing_delay_cycles: c.0,
@@ -137,6 +138,12 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
     })
 }
 
+/// A middle VC is shared between two halves, and not where packets that wait for it could deadlock.
+fn share_middle(router: &mut RouterSpec, halves: bool) {
+    let waits = router.switching == Switching::Wormhole && !router.wait_for_tail_credit && router.vcs % 2 == 1;
+    router.shared_middle_vc &= halves && router.vc_policy == VcPolicy::Dateline && !waits;
+}
+
 /// A network under plain dimension order; most are valid.
 pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) -> impl Strategy<Value = NetworkSpec> {
     let tie = prop_oneof![
@@ -160,6 +167,7 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
             while router.vcs % router.input_speedup != 0 {
                 router.input_speedup -= 1;
             }
+            share_middle(&mut router, wraps);
             NetworkSpec {
                 topology,
                 routing: RoutingSpec::DimensionOrder { order, tie, classes: DatelineClasses::Entered },

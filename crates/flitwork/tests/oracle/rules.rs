@@ -42,7 +42,8 @@ impl Router<'_> {
         match (m.router.vc_policy, dimension) {
             (VcPolicy::Dateline, Some(d)) if m.grid.wraps(d) => {
                 let h = m.vcs / 2;
-                if packet.class(d) == 0 { v < m.vcs - h } else { v >= h + m.vcs % 2 }
+                let odd = if m.router.shared_middle_vc { 0 } else { m.vcs % 2 };
+                if packet.class(d) == 0 { v < m.vcs - h } else { v >= h + odd }
             }
             (VcPolicy::Dateline, _) => true,
             (VcPolicy::Destination, _) => {

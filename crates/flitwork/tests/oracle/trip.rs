@@ -157,8 +157,12 @@ impl Machine {
         (0..self.grid.dims()).filter(|&d| self.grid.wraps(d) && self.grid.size(d) >= 2).count()
     }
 
-    /// Set `i` of `k` equal ones.
+    /// Set `i` of `k` equal ones, or one of two with a middle VC that belongs to both.
     fn equal_set(&self, i: usize, k: usize) -> Range<usize> {
+        if self.router.shared_middle_vc {
+            let least = self.vcs / 2;
+            return [0..self.vcs - least, least..self.vcs][i].clone();
+        }
         i * self.vcs / k..(i + 1) * self.vcs / k
     }
 
@@ -171,6 +175,12 @@ impl Machine {
     /// network.
     pub fn choose(&self, here: u32, came_by: VcId, packet: &Packet, trip: &mut Trip) -> Option<Choice> {
         self.turn(here, packet, trip);
+        let came_from_network = came_by.0 < self.grid.network_ports();
+        // A VC of both halves does not say which order a packet began with.
+        if self.router.shared_middle_vc && matches!(self.routing_spec, RoutingSpec::O1Turn { .. }) && came_from_network
+        {
+            trip.mode = usize::from(came_by.1 >= self.vcs / 2);
+        }
         self.keep_to_the_shorter_way(here, trip);
         if trip.target == here {
             return None;
@@ -181,7 +191,6 @@ impl Machine {
         let l = 1 + self.wrapped_dimensions();
         let c = if l > 1 { 2 } else { 1 };
         let crossed = |port: usize| trip.crossed + usize::from(self.crosses(here, port));
-        let came_from_network = came_by.0 < self.grid.network_ports();
         let (minimal, escape, away) = match self.routing_spec {
             RoutingSpec::DimensionOrder { .. } => (vec![way(first, self.equal_set(crossed(first), l))], None, vec![]),
             RoutingSpec::Duato { .. } | RoutingSpec::DuatoMisrouting { .. } => {

@@ -60,7 +60,8 @@ impl Choices {
     pub fn new(plan: &Plan, layout: Layout) -> Option<Box<Self>> {
         let (scheme, p) = (plan.routing.scheme()?, &plan.params);
         let sets = scheme.division().sets(p.vcs as u32);
-        let set_of = |v: u32| sets.iter().position(|s| s.contains(&v)).unwrap_or(0) as u8;
+        // The last one: a VC of two sets counts as one of the second (`Division::Overlapping`).
+        let set_of = |v: u32| sets.iter().rposition(|s| s.contains(&v)).unwrap_or(0) as u8;
         Some(Box::new(Choices {
             selection: scheme.selection(),
             patience_cycles: scheme.patience_cycles(),

@@ -50,18 +50,22 @@ pub(crate) struct ClassMasks {
     narrow: [[u64; 2]; 64],
     /// Ports with two classes, one bit each.
     ports: u64,
-    /// First VC of class 1.
+    /// The VC behind the last of class 0.
     low: usize,
+    /// First VC of class 1.
+    high: usize,
 }
 
 impl ClassMasks {
-    /// Two classes on `ports` (one bit each): the lower half of `vcs`, a middle one included, and the rest.
-    pub fn new(ports: u64, vcs: usize) -> Self {
+    /// Two classes on `ports` (one bit each): the lower half of `vcs`, a middle one included, and the rest; the middle one belongs
+    /// to both if it is `shared`.
+    pub fn new(ports: u64, vcs: usize, shared: bool) -> Self {
         let low = vcs - vcs / 2;
+        let high = if shared { vcs / 2 } else { low };
         let narrow = std::array::from_fn(|port| {
-            if ports >> port & 1 == 0 { [!0; 2] } else { [VcMask::below(&!0u64, low), VcMask::at_least(&!0u64, low)] }
+            if ports >> port & 1 == 0 { [!0; 2] } else { [VcMask::below(&!0u64, low), VcMask::at_least(&!0u64, high)] }
         });
-        ClassMasks { narrow, ports, low }
+        ClassMasks { narrow, ports, low, high }
     }
 }
 
@@ -177,7 +181,7 @@ impl VcMask for [u64; WORDS] {
         match (classes.ports >> port & 1, class) {
             (0, _) => *self,
             (_, 0) => self.below(classes.low),
-            _ => self.at_least(classes.low),
+            _ => self.at_least(classes.high),
         }
     }
     fn count(&self) -> u32 {

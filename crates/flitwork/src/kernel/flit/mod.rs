@@ -128,6 +128,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 classes: ClassMasks::new(
                     (0..p.network_ports).filter(|&q| dateline(q)).fold(0, |ports, q| ports | 1 << q),
                     p.vcs,
+                    plan.spec.network.router.shared_middle_vc,
                 ),
                 arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
                 ejected: vec![0; p.terminals],

@@ -99,7 +99,7 @@ fn a_deadlock_ends_the_run_and_names_the_vcs() {
     let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 40 });
     let plan = plan(network, all_to_all, json!({ "watchdog_cycles": 500 }));
     let mut kernel = super::Kernel::<u64, 8, 16, 1>::new(&plan, Variation::default()).unwrap();
-    kernel.env.classes = super::mask::ClassMasks::new(0, 2);
+    kernel.env.classes = super::mask::ClassMasks::new(0, 2, false);
     for router in &mut kernel.routers {
         router.ports[..2].iter_mut().for_each(|port| port.free = 1);
     }

@@ -1,6 +1,6 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
-use super::{channel, rings, router, sizes, terminal, topology};
+use super::{channel, rings, router, share_middle, sizes, terminal, topology};
 use flitwork::routing::{AdaptiveTie, Information, Productive, Selection, Tie};
 use flitwork::spec::{DatelineClasses, NetworkSpec, RouterSpec, RoutingSpec, Switching, TopologySpec, VcPolicy};
 use proptest::prelude::*;
@@ -107,6 +107,9 @@ pub fn network(most_terminals: u32, most_concentration: u32) -> impl Strategy<Va
             while !router.vcs.is_multiple_of(router.input_speedup) {
                 router.input_speedup -= 1;
             }
+            let two =
+                matches!(routing, RoutingSpec::Valiant { .. } | RoutingSpec::Romm { .. } | RoutingSpec::O1Turn { .. });
+            share_middle(&mut router, two && rings(&topology) == 0);
             NetworkSpec { topology, routing, router, channel, terminal }
         })
         .prop_filter("too many virtual channels", |network| network.router.vcs <= 12)
