@@ -55,6 +55,7 @@ class NetworkOptions(TypedDict, total=False):
     vc_alloc_delay_cycles: int
     sw_alloc_delay_cycles: int
     st_delay_cycles: int
+    pipelined_stages: bool
     latency_cycles: int
     local_latency_cycles: int
     credit_delay_cycles: int
