@@ -223,7 +223,8 @@ fn without_sets_there_is_a_cycle() {
 #[test]
 fn a_vc_of_both_halves_closes_cycles_where_buffers_are_shared() {
     let grid = Grid::mesh(&[4, 4]);
-    let schemes: [(&str, fn(&Grid) -> Arc<dyn Scheme>); 3] = [
+    type Make = fn(&Grid) -> Arc<dyn Scheme>;
+    let schemes: [(&str, Make); 3] = [
         ("o1turn", |g| Arc::new(O1Turn::new(g, order(g, Tie::Plus)).with_shared_middle())),
         ("valiant", |g| Arc::new(TwoPhase::new(g, order(g, Tie::Plus), Intermediate::Anywhere).with_shared_middle())),
         ("romm", |g| Arc::new(TwoPhase::new(g, order(g, Tie::Plus), Intermediate::OnTheWay).with_shared_middle())),
