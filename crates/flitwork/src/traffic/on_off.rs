@@ -4,8 +4,8 @@
 //! and one in a burst ends it with probability `1 / mean burst length`; a terminal that is then in a burst creates a packet with
 //! the probability that makes the long-run mean the offered load. This is the process `on_off` of BookSim 2 with
 //! `burst_alpha = 1 / mean_idle_cycles`, `burst_beta = 1 / mean_burst_cycles` and
-//! `burst_r1 = rate * (burst_alpha + burst_beta) / burst_alpha`; there each terminal starts in either state by a coin, here in a state drawn from the
-//! chain's stationary distribution, so that the offered load is right from the first cycle.
+//! `burst_r1 = rate * (burst_alpha + burst_beta) / burst_alpha`; there each terminal starts in either state by a coin, here in a
+//! state drawn from the chain's stationary distribution, so that the offered load is right from the first cycle.
 //!
 //! Lengths of bursts and pauses, and the gaps within bursts, are geometric and drawn directly. The chain has no memory, so nothing
 //! needs to be kept from one packet to the next: after a packet the terminal is in a burst, and the rest of a burst is as long as a
