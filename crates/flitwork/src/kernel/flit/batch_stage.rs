@@ -31,7 +31,7 @@ impl BatchStage {
     }
 
     /// The cycle in which something that is ready in cycle `ready` enters the stage of `router`. Calls come in the sequence of
-    /// their `ready`.
+    /// their `ready`; asking twice changes nothing.
     pub fn enter(&mut self, router: usize, ready: u64) -> u64 {
         let left = &mut self.left[router];
         if *left < ready + self.cycles {

@@ -121,8 +121,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             }
             None => (ejection_port(packet, env), HEAD | EJECTING),
         };
-        let asks_from = env.asks_from(me, since);
-        self.settle(me, slot, port, flags, asks_from, env);
+        self.settle(me, slot, port, flags, since, env);
     }
 
     /// The same where the way is decided hop by hop.
@@ -133,12 +132,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             Some(port) => (port, HEAD),
             None => (ejection_port(&env.pool[self.input(slot).front], env), HEAD | EJECTING),
         };
-        self.settle(me, slot, port, flags, asks_from, env);
+        self.settle(me, slot, port, flags, since, env);
     }
 
-    /// The front packet wants `port`, and asks for it from a cycle on.
+    /// The front packet wants `port`.
     #[inline(always)]
-    fn settle(&mut self, me: usize, slot: usize, port: u8, flags: u8, asks_from: u64, env: &mut Env) {
+    fn settle(&mut self, me: usize, slot: usize, port: u8, flags: u8, since: u64, env: &mut Env) {
         let vc = self.input(slot);
         let packet = &env.pool[vc.front];
         vc.left = packet.flits;
@@ -148,12 +147,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             // The cycle of the lowest 32 bits that is not later than now.
             env.arrivals[me * SLOTS + slot] = env.now - u64::from((env.now as u32).wrapping_sub(packet.here));
         }
-        // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from the next one on.
+        // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
         if env.p.routing_delay_cycles == 0 {
             vc.flags = flags | WAITING;
             self.want(me, slot, port, env);
         } else {
             vc.flags = flags;
+            let asks_from = env.asks_from(me, since);
             env.wheel.at(asks_from).wakes.push((me * SLOTS + slot) as u32);
         }
     }
