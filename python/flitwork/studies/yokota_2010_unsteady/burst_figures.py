@@ -31,7 +31,7 @@ def figure_5(results: pd.DataFrame, points: Path, scaled: bool) -> Figure:
     figure, found = panels(
         f"Figure 5: packets received over time, shfl, background of 0.2 Rc, {size(results, 'windows')}, "
         f"mean of {part['seed'].nunique()} trials",
-        "time / time until 99.5 % have arrived" if scaled else "time [cycles]",
+        "time / time until 99.5 % have arrived" if scaled else "time, until 99.5 % have arrived [cycles]",
         "packets received a cycle",
         sharex=scaled,
         sharey=False,
@@ -71,7 +71,11 @@ def figure_7(results: pd.DataFrame, points: Path) -> Figure:
         series = [received(select(part, {"algorithm": a, "pattern": pattern}), points) for a in ALGORITHMS]
         for i, (algorithm, trials) in enumerate(zip(ALGORITHMS, series, strict=True)):
             ax.plot(trials.middle, trials.mean / trials.window, color=COLOURS[i], label=algorithm, linewidth=1.3)
-        ax.set(title=PATTERNS[pattern], xlabel="time [cycles]", ylabel="packets received a cycle")
+        ax.set(
+            title=PATTERNS[pattern],
+            xlabel="time, until 99.5 % have arrived [cycles]",
+            ylabel="packets received a cycle",
+        )
         ax.set_xlim(0, max(end(trials, 0.995) for trials in series))
     figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
