@@ -21,6 +21,7 @@ pub mod collective;
 mod component;
 mod components;
 mod error;
+mod host;
 mod kernel;
 pub mod measure;
 mod mix;

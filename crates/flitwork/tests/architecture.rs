@@ -25,11 +25,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("bound", &["error", "routing", "schedule", "topology"]),
     ("transit", &["measure", "routing", "unchecked"]),
     ("plan", &["collective", "error", "measure", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
-    ("terminal", &["error", "measure", "mix", "plan", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
+    ("host", &["error", "schedule"]),
+    (
+        "terminal",
+        &["error", "host", "measure", "mix", "plan", "routing", "schedule", "spec", "topology", "traffic", "transit"],
+    ),
     (
         "kernel",
         &[
             "error",
+            "host",
             "measure",
             "mix",
             "plan",

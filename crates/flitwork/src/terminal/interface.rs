@@ -2,9 +2,9 @@
 
 use super::calendar::Calendar;
 use super::controller::{Controller, choose_vc};
-use super::program::Program;
 use super::queue::{Job, SourceQueues, Untaken};
 use crate::error::Result;
+use crate::host::Program;
 use crate::measure::{PacketLog, PacketRecord, StallCounter};
 use crate::mix::packet_bits;
 use crate::plan::{Params, Plan, Workload};

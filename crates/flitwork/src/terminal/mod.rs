@@ -4,7 +4,6 @@
 mod calendar;
 mod controller;
 mod interface;
-mod program;
 mod queue;
 
 pub(crate) use interface::{Injector, Terminals};

@@ -1,6 +1,6 @@
 //! The source queues: what each terminal sends next, of its workload and of a background beside it.
 
-use super::program::Program;
+use crate::host::Program;
 use crate::traffic::{Source, Traffic, terminal_rng};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
