@@ -1,5 +1,5 @@
 //! Hosts: what ranks do. A rank executes its operations, and hands messages to the NIC of its terminal (`terminal/`).
 
-mod program;
+mod ranks;
 
-pub(crate) use program::Program;
+pub(crate) use ranks::Hosts;

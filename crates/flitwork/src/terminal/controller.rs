@@ -37,7 +37,7 @@ impl Job {
         if self.second_half > 0 {
             return (std::mem::take(&mut self.second_half), !0);
         }
-        let whole = self.flits_left.min(self.packet_flits);
+        let whole = self.flits_left.min(u64::from(self.packet_flits));
         self.flits_left -= whole;
         if !splits {
             return (whole as u16, self.coins);

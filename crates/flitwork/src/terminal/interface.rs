@@ -4,7 +4,7 @@ use super::calendar::Calendar;
 use super::controller::{Controller, choose_vc};
 use super::queue::{Job, SourceQueues, Untaken};
 use crate::error::Result;
-use crate::host::Program;
+use crate::host::Hosts;
 use crate::measure::{PacketLog, PacketRecord, StallCounter};
 use crate::mix::packet_bits;
 use crate::plan::{Params, Plan, Workload};
@@ -89,7 +89,7 @@ impl Terminals {
     }
 
     /// The schedule in execution, if the workload is one.
-    pub fn program(&self) -> Option<&Program> {
+    pub fn program(&self) -> Option<&Hosts> {
         self.queues.program()
     }
 
@@ -120,7 +120,7 @@ impl Terminals {
         for job in self.controllers.iter().filter_map(|c| c.job.as_ref()) {
             if job.created.is_some_and(|created| window.contains(&created)) {
                 let untaken = if job.background { &mut background } else { &mut work };
-                untaken.flits += u64::from(job.flits_left) + u64::from(job.second_half);
+                untaken.flits += job.flits_left + u64::from(job.second_half);
             }
         }
         (work, background)
@@ -159,8 +159,8 @@ impl Terminals {
             return;
         }
         let Some(program) = self.queues.program_mut() else { return };
-        if program.arrived(packet.message, u32::from(packet.flits), now) {
-            self.wake(packet.dst);
+        if let Some(terminal) = program.arrived(packet.message, u32::from(packet.flits), now) {
+            self.wake(terminal);
         }
     }
 
@@ -189,7 +189,7 @@ impl Terminals {
         let mut woken = std::mem::take(&mut self.active);
         self.calendar.advance(now, |t| woken[t as usize / 64] |= 1 << (t % 64));
         if let Some(program) = self.queues.program_mut() {
-            program.begin_cycle(now, |rank| woken[rank as usize / 64] |= 1 << (rank % 64));
+            program.begin_cycle(now, |t| woken[t as usize / 64] |= 1 << (t % 64));
         }
         for (word, bits) in woken.iter_mut().enumerate() {
             let mut left = *bits;
@@ -270,7 +270,7 @@ impl Terminals {
             sequence,
             dst: job.dst,
             flits: u32::from(flits),
-            message: job.message,
+            message: job.number,
             controller: k as u32,
             minus: header.minus,
             wraps: header.wraps,
@@ -422,7 +422,7 @@ fn queues(plan: &Plan) -> Result<SourceQueues> {
     let terminals = plan.params.terminals as u32;
     let queues = match &plan.workload {
         Workload::Closed { schedule, packet_flits } => {
-            SourceQueues::of_program(Program::new(schedule)?, *packet_flits, terminals, plan.spec.run.seed)
+            SourceQueues::of_program(Hosts::new(schedule)?, *packet_flits, terminals, plan.spec.run.seed)
         }
         Workload::Open(traffic) | Workload::Finite(traffic) => SourceQueues::of_traffic(traffic, terminals),
     };

@@ -1,6 +1,6 @@
 //! The source queues: what each terminal sends next, of its workload and of a background beside it.
 
-use crate::host::Program;
+use crate::host::Hosts;
 use crate::traffic::{Source, Traffic, terminal_rng};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -11,10 +11,12 @@ use std::ops::Range;
 pub(super) struct Job {
     /// Destination terminal.
     pub dst: u32,
-    /// Operation in the schedule, or sequence number of the first packet.
+    /// What the hosts call the message; of traffic as `number`.
     pub message: u32,
+    /// Index of the message in the order of sending of its rank; of traffic the sequence number of the first packet.
+    pub number: u32,
     /// Flits not in a packet yet.
-    pub flits_left: u32,
+    pub flits_left: u64,
     /// Longest packet [flits].
     pub packet_flits: u32,
     /// Flits of the second half of a packet that a tie cuts in two; 0 if there is none.
@@ -53,7 +55,8 @@ impl Feed {
         Job {
             dst: drawn.dst,
             message,
-            flits_left: drawn.flits,
+            number: message,
+            flits_left: u64::from(drawn.flits),
             packet_flits: drawn.flits,
             second_half: 0,
             created: Some(drawn.cycle),
@@ -94,7 +97,7 @@ pub(crate) struct Untaken {
 #[derive(Debug)]
 enum Work {
     Traffic(Feed),
-    Program { program: Program, packet_flits: u32, coins: Vec<Pcg64Mcg> },
+    Program { program: Hosts, packet_flits: u32, coins: Vec<Pcg64Mcg> },
 }
 
 /// The source queues of all terminals.
@@ -117,7 +120,7 @@ impl SourceQueues {
     }
 
     /// Queues fed by a schedule, one rank a terminal.
-    pub fn of_program(program: Program, packet_flits: u32, terminals: u32, seed: u64) -> Self {
+    pub fn of_program(program: Hosts, packet_flits: u32, terminals: u32, seed: u64) -> Self {
         let coins = (0..u64::from(terminals)).map(|t| terminal_rng(seed, t)).collect();
         let work = Work::Program { program, packet_flits, coins };
         SourceQueues { work, background: None, background_next: Vec::new() }
@@ -134,7 +137,7 @@ impl SourceQueues {
     }
 
     /// The schedule in execution, if the workload is one.
-    pub fn program(&self) -> Option<&Program> {
+    pub fn program(&self) -> Option<&Hosts> {
         match &self.work {
             Work::Program { program, .. } => Some(program),
             Work::Traffic(_) => None,
@@ -142,7 +145,7 @@ impl SourceQueues {
     }
 
     /// See [`SourceQueues::program`].
-    pub fn program_mut(&mut self) -> Option<&mut Program> {
+    pub fn program_mut(&mut self) -> Option<&mut Hosts> {
         match &mut self.work {
             Work::Program { program, .. } => Some(program),
             Work::Traffic(_) => None,
@@ -233,11 +236,12 @@ impl SourceQueues {
     }
 }
 
-fn take_message(program: &mut Program, packet_flits: u32, coins: &mut Pcg64Mcg, terminal: usize) -> Option<Job> {
+fn take_message(program: &mut Hosts, packet_flits: u32, coins: &mut Pcg64Mcg, terminal: usize) -> Option<Job> {
     let message = program.take(terminal as u32)?;
     Some(Job {
         dst: message.to,
-        message: message.op,
+        message: message.id,
+        number: message.number,
         flits_left: message.flits,
         packet_flits,
         second_half: 0,

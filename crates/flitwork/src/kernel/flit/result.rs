@@ -2,9 +2,8 @@
 
 use super::Kernel;
 use super::mask::VcMask;
-use crate::measure::{BackgroundResult, Fairness, PacketRecord, SimulationResult};
-use crate::plan::{Plan, Workload};
-use crate::schedule::OpKind;
+use crate::measure::{BackgroundResult, Fairness, SimulationResult};
+use crate::plan::Plan;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// The outcome of the run.
@@ -54,21 +53,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             link_windows: self.links.map(|links| links.finish(now, &link_flits)),
             link_flits,
             stalls: self.env.stalls.map(|s| s.report()),
-            packet_records: with_message_numbers(self.log.into_records(), plan),
+            packet_records: self.log.into_records(),
         }
     }
-}
-
-/// Replaces operations of a schedule by the index of the message in its sender's order.
-fn with_message_numbers(mut records: Vec<PacketRecord>, plan: &Plan) -> Vec<PacketRecord> {
-    if let Workload::Closed { schedule, .. } = &plan.workload {
-        let mut number = vec![0; schedule.ops.len()];
-        for rank in 0..schedule.ranks() {
-            let sends =
-                schedule.ops_of(rank).filter(|&op| matches!(schedule.ops[op as usize].kind, OpKind::Send { .. }));
-            sends.enumerate().for_each(|(i, op)| number[op as usize] = i as u32);
-        }
-        records.iter_mut().filter(|r| !r.background).for_each(|r| r.message = number[r.message as usize]);
-    }
-    records
 }

@@ -5,18 +5,22 @@ use crate::schedule::{OpId, OpKind, Schedule, match_messages};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A message that a controller takes.
+/// A message that a NIC takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// The send operation.
-    pub op: OpId,
+    /// Its number among those under way: what [`Hosts::sent`] and [`Hosts::arrived`] are told. Used again.
+    pub id: u32,
+    /// Its index in the order of sending of its rank, for records.
+    pub number: u32,
+    /// Destination terminal.
     pub to: u32,
-    pub flits: u32,
+    /// Length [flits].
+    pub flits: u64,
 }
 
 /// A schedule in execution.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct Hosts {
     kinds: Vec<OpKind>,
     rank_end: Vec<u32>,
     /// Next operation that the program of each rank has not passed.
@@ -39,16 +43,18 @@ pub(crate) struct Program {
     is_computing: Vec<bool>,
     /// From which cycle on each send may start; empty unless asked for.
     came: Vec<u64>,
+    /// Messages of each rank that were taken.
+    taken: Vec<u32>,
     messages_left: u64,
     messages: u64,
 }
 
-impl Program {
+impl Hosts {
     /// Prepares a schedule.
     ///
     /// # Errors
     /// [`Error::Schedule`] if a send has no matching receive or the other way round.
-    pub fn new(schedule: &Schedule) -> Result<Program> {
+    pub fn new(schedule: &Schedule) -> Result<Hosts> {
         let ops = schedule.ops.len();
         let receive_of = match_messages(schedule)?;
         let mut waits_for = vec![0; ops];
@@ -73,7 +79,7 @@ impl Program {
         let flits_to_come = kinds.iter().map(|k| if let OpKind::Send { flits, .. } = k { *flits } else { 0 }).collect();
         let messages = kinds.iter().filter(|k| matches!(k, OpKind::Send { .. })).count() as u64;
         let ranks = schedule.ranks() as usize;
-        Ok(Program {
+        Ok(Hosts {
             kinds,
             rank_end: schedule.rank_start[1..].to_vec(),
             counter: schedule.rank_start[..ranks].to_vec(),
@@ -87,6 +93,7 @@ impl Program {
             computing: BinaryHeap::new(),
             is_computing: vec![false; ranks],
             came: Vec::new(),
+            taken: vec![0; ranks],
             messages_left: messages,
             messages,
         })
@@ -97,7 +104,7 @@ impl Program {
         (self.messages, self.messages_left)
     }
 
-    /// From now on takes note of the cycle from which on each send may start, for [`Program::next_came`].
+    /// From now on takes note of the cycle from which on each send may start, for [`Hosts::next_came`].
     pub fn note_when_sends_come(&mut self) {
         self.came = vec![u64::MAX; self.kinds.len()];
     }
@@ -131,8 +138,8 @@ impl Program {
         self.messages_left == 0 && self.counter == self.rank_end
     }
 
-    /// Start of a cycle: sends of the previous cycle and computations that end now are complete. Calls `wake` for each rank
-    /// that may be able to go on.
+    /// Start of a cycle: sends of the previous cycle and computations that end now are complete. Calls `wake` for each
+    /// terminal that may be able to go on.
     pub fn begin_cycle(&mut self, now: u64, mut wake: impl FnMut(u32)) {
         while let Some(op) = self.just_sent.pop() {
             if self.complete(op, now) {
@@ -206,7 +213,9 @@ impl Program {
                     return None;
                 }
                 self.queue[r] += 1;
-                return Some(Message { op, to, flits });
+                let number = self.taken[r];
+                self.taken[r] += 1;
+                return Some(Message { id: op, number, to, flits: u64::from(flits) });
             }
             self.queue[r] += 1;
         }
@@ -229,20 +238,21 @@ impl Program {
     }
 
     /// The last flit of a message left its terminal.
-    pub fn sent(&mut self, op: OpId) {
-        self.just_sent.push(op);
+    pub fn sent(&mut self, id: u32) {
+        self.just_sent.push(id);
     }
 
-    /// `flits` flits of the message of send `op` have arrived in cycle `now`. Returns true if something that the receiver waited for is
-    /// complete with it.
-    pub fn arrived(&mut self, op: OpId, flits: u32, now: u64) -> bool {
-        let to_come = &mut self.flits_to_come[op as usize];
+    /// `flits` flits of a message have arrived in cycle `now`. Returns the terminal of the receiver if something that it waited for
+    /// is complete with it.
+    pub fn arrived(&mut self, id: u32, flits: u32, now: u64) -> Option<u32> {
+        let to_come = &mut self.flits_to_come[id as usize];
         *to_come -= flits;
         if *to_come > 0 {
-            return false;
+            return None;
         }
         self.messages_left -= 1;
-        self.complete(self.receive_of[op as usize], now)
+        let receive = self.receive_of[id as usize];
+        self.complete(receive, now).then(|| self.rank_of(receive))
     }
 
     /// Marks an operation complete in cycle `now`; returns whether another one waited for it and need not any more.
@@ -296,39 +306,39 @@ mod tests {
 
     #[test]
     fn a_program_waits_for_messages_and_time() {
-        let mut p = Program::new(&ping_pong()).unwrap();
+        let mut p = Hosts::new(&ping_pong()).unwrap();
         (0..2).for_each(|r| p.advance(r, 0));
         let first = p.take(0).unwrap();
         assert_eq!((first.to, p.take(0), p.take(1)), (1, None, None));
-        assert!(!p.arrived(first.op, 3, 1), "two flits are missing");
-        assert!(p.arrived(first.op, 2, 2));
+        assert_eq!(p.arrived(first.id, 3, 1), None, "two flits are missing");
+        assert_eq!(p.arrived(first.id, 2, 2), Some(1));
         let answer = p.take(1).unwrap();
-        p.arrived(answer.op, 5, 4);
+        p.arrived(answer.id, 5, 4);
         p.advance(0, 4);
         assert_eq!(p.take(0), None, "still computing");
         p.begin_cycle(10, |_| {});
         p.advance(0, 10);
         let last = p.take(0).unwrap();
-        p.arrived(last.op, 5, 20);
+        p.arrived(last.id, 5, 20);
         p.advance(1, 20);
         assert!(p.is_complete());
     }
 
     #[test]
     fn a_send_comes_when_all_it_depends_on_is_complete() {
-        let mut p = Program::new(&ping_pong()).unwrap();
+        let mut p = Hosts::new(&ping_pong()).unwrap();
         p.note_when_sends_come();
         (0..2).for_each(|r| p.advance(r, 3));
         assert_eq!((p.next_came(0), p.next_came(1)), (Some(3), None));
         let ping = p.take(0).unwrap();
         assert!(!p.is_stuck(), "rank 0 computes");
-        p.arrived(ping.op, 5, 8);
+        p.arrived(ping.id, 5, 8);
         assert_eq!(p.next_came(1), Some(8));
         p.begin_cycle(13, |_| {});
         p.advance(0, 13);
         let answer = p.take(1).unwrap();
         assert!(p.is_stuck(), "all wait, and what is under way is not for the program to know");
-        p.arrived(answer.op, 5, 15);
+        p.arrived(answer.id, 5, 15);
         assert!(!p.is_stuck());
         p.advance(0, 15);
         assert_eq!(p.next_came(0), Some(15));
@@ -340,6 +350,6 @@ mod tests {
         b.op(send(1), 0, &[]);
         b.end_rank();
         b.end_rank();
-        assert!(Program::new(&b.build()).is_err());
+        assert!(Hosts::new(&b.build()).is_err());
     }
 }
