@@ -3,6 +3,7 @@
 use crate::collective::all_to_all::ALGORITHMS;
 use crate::component::Component;
 use crate::router::ARBITERS;
+use crate::routing::ROUTINGS;
 use crate::topology::TOPOLOGIES;
 
 const fn component(
@@ -13,57 +14,6 @@ const fn component(
 ) -> Component {
     Component { name, summary, parameters, paper }
 }
-
-const ROUTINGS: &[Component] = &[
-    component(
-        "dimension_order",
-        "one dimension after the other, shortest way; classes by whether the ring's dateline is crossed, or by datelines crossed",
-        "order, tie, classes",
-        "Dally and Seitz, IEEE Trans. Computers C-36(5), 1987",
-    ),
-    component(
-        "duato",
-        "minimal adaptive, with an escape network of dimension order",
-        "order, tie, selection",
-        "Duato, IEEE Trans. Parallel and Distributed Systems 4(12), 1993",
-    ),
-    component(
-        "duato_misrouting",
-        "the same with a budget of detours",
-        "order, tie, selection, misroutes, patience_cycles",
-        "Duato, IEEE Trans. Parallel and Distributed Systems 4(12), 1993",
-    ),
-    component(
-        "cross_line",
-        "minimal adaptive, by the queues along the row and the column",
-        "tie, information, news_delay_cycles",
-        "after Yokota, Ootsu and Baba; Linder and Harden, IEEE Trans. Computers 40(1), 1991",
-    ),
-    component(
-        "valiant",
-        "dimension order to a random router, and on from there",
-        "order, tie",
-        "Valiant, SIAM J. Computing 11(2), 1982",
-    ),
-    component(
-        "romm",
-        "dimension order to a random router on a shortest way, and on from there",
-        "order, tie",
-        "Nesson and Johnsson, SPAA 1995",
-    ),
-    component(
-        "min_adapt",
-        "minimal adaptive, with an escape network that is not left again",
-        "order, tie, selection, productive, adaptive_vcs, adaptive_tie",
-        "Dally and Towles 2004, section 14.2",
-    ),
-    component(
-        "o1turn",
-        "dimension order forwards or backwards, by a coin for each packet",
-        "order, tie",
-        "Seo, Ali, Lim, Rafique and Thottethodi, ISCA 2005",
-    ),
-];
 
 const ALLOCATORS: &[Component] = &[
     component(

@@ -15,7 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mix", &[]),
     ("unchecked", &[]),
     ("traffic", &["error", "mix", "topology"]),
-    ("routing", &["mix", "topology"]),
+    ("routing", &["component", "error", "mix", "topology"]),
     ("schedule", &["error"]),
     ("collective", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
@@ -50,7 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("run", &["bound", "error", "kernel", "measure", "plan", "traffic"]),
-    ("components", &["collective", "component", "router", "topology"]),
+    ("components", &["collective", "component", "router", "routing", "topology"]),
 ];
 
 /// Most lines of a file.

@@ -17,7 +17,7 @@ const RECORD_BYTES: u64 = 64;
 
 /// Memory of a simulation [bytes].
 pub(super) fn estimate(spec: &SimulationSpec, p: &Params, grid: &Grid, routing: &Routing) -> u64 {
-    let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, &spec.run.record) as u64);
+    let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, routing, &spec.run.record) as u64);
     let sent: Vec<Sent> =
         [Some(&spec.workload), spec.background.as_ref()].into_iter().flatten().map(|w| sent(w, p, &spec.run)).collect();
     let tables = sent.iter().map(|sent| sent.table_bytes);
@@ -73,7 +73,7 @@ fn trace(packets: &Attached, record: &RecordSpec) -> u64 {
 }
 
 /// Bytes of a router, its allocators, its terminals' controllers, and what is noted of it.
-fn router(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> usize {
+fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordSpec) -> usize {
     let size = CompiledSize::for_router(p.ports, p.vcs);
     let router = &network.router;
     let vcs = p.ports * p.vcs;
@@ -83,7 +83,7 @@ fn router(p: &Params, network: &NetworkSpec, record: &RecordSpec) -> usize {
     let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
     let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
     // What is kept for each VC, and the notes of the queues, where the way is decided hop by hop.
-    let choices = if super::routing::is_plain(&network.routing) { 0 } else { 8 + 24 * size.slots() };
+    let choices = if routing.dimension_order().is_some() { 0 } else { 8 + 24 * size.slots() };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 16 * p.concentration;
     size.router_bytes

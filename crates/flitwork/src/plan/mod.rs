@@ -1,7 +1,7 @@
 //! From a specification to a plan: resolved, validated, printable, hashed. A plan is stored with every result.
 
 use crate::error::{Error, Result};
-use crate::routing::Routing;
+use crate::routing::{MAX_VCS, Routing};
 use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RouterSpec, SimulationSpec, VcPolicy};
 use crate::topology::Grid;
 use crate::traffic::Traffic;
@@ -17,8 +17,6 @@ mod workload;
 use workload::Sent;
 pub use workload::Workload;
 
-/// Most virtual channels of a port.
-const MAX_VCS: u32 = 640;
 /// Most ports of a router, times input speed-up.
 const MAX_ROWS: usize = 64;
 /// Part of the plan's hash: raised whenever the same plan gives another result, so that stored results are not mistaken for
@@ -97,7 +95,7 @@ impl Plan {
         let grid = spec.network.topology.grid()?;
         let routing = routing::resolve(&mut spec.network, &grid)?;
         let params = resolve_params(&spec.network, &grid)?;
-        check_router(&spec.network, &grid, &params)?;
+        check_router(&spec.network, &grid, &routing, &params)?;
         let estimated_memory_bytes = memory::estimate(&spec, &params, &grid, &routing);
         memory::check(&spec, &grid, estimated_memory_bytes)?;
         check_vc_numbers(&grid, &params)?;
@@ -239,11 +237,11 @@ fn check_vc_numbers(grid: &Grid, params: &Params) -> Result<()> {
     Err(Error::config("network.topology.size", format!("{:?}", grid.sizes()), expected, "use a smaller network"))
 }
 
-fn check_router(network: &NetworkSpec, grid: &Grid, params: &Params) -> Result<()> {
+fn check_router(network: &NetworkSpec, grid: &Grid, routing: &Routing, params: &Params) -> Result<()> {
     let router = &network.router;
     let wraps = needs_dateline(grid);
     match router.vc_policy {
-        VcPolicy::Dateline if wraps && router.vcs < 2 && routing::is_plain(&network.routing) => {
+        VcPolicy::Dateline if wraps && router.vcs < 2 && routing.dimension_order().is_some() => {
             return Err(Error::config(
                 "network.router.vcs",
                 router.vcs,

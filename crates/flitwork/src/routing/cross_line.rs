@@ -14,9 +14,48 @@
 //!   ties to the larger remaining distance, then to the lower dimension. It takes another one if the preferred one has no
 //!   virtual channel to give.
 
+use super::kind::{Context, Options, check_tie, one, parity};
 use super::scheme::{Choice, Division, News, Place, Scheme, Start, Trip, crossing, datelines, productive};
-use super::{DimensionOrder, Information, Selection, tie_starts};
+use super::{DimensionOrder, Information, Selection, Tie, tie_starts};
+use crate::error::{Error, Result};
 use crate::topology::{Coords, Grid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Most cycles that news may take for a hop.
+const MAX_NEWS_DELAY: u32 = 16;
+
+/// Options of Cross-Line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CrossLineOptions {
+    /// What to do at half a ring of even length; not split. Default: parity.
+    #[serde(default = "parity")]
+    pub tie: Tie,
+    /// What a router knows: cross, local, none. Default: cross.
+    #[serde(default)]
+    pub information: Information,
+    /// Time that the news takes for each hop [cycles], 0 to 16. Default: 1.
+    #[serde(default = "one")]
+    pub news_delay_cycles: u32,
+}
+
+impl Options for CrossLineOptions {
+    fn resolve(&mut self, _context: &Context) -> Result<()> {
+        check_tie(self.tie)?;
+        if self.news_delay_cycles <= MAX_NEWS_DELAY {
+            return Ok(());
+        }
+        let expected = format!("0 to {MAX_NEWS_DELAY} cycles");
+        Err(Error::config("network.routing.news_delay_cycles", self.news_delay_cycles, expected, ""))
+    }
+
+    fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
+        let order = DimensionOrder::of(&[], self.tie, context.grid);
+        Arc::new(CrossLine::new(context.grid, order, self.information, self.news_delay_cycles))
+    }
+}
 
 /// Cross-Line routing.
 #[derive(Debug, Clone)]

@@ -6,10 +6,62 @@
 //! no ring of channels of one class can close, because no packet of class 0 crosses the wrap channel and no packet of
 //! class 1 walks on as far as to meet its own beginning (`deadlock.rs` checks it for the sizes at hand).
 
+use super::kind::{Context, Options, check_tie, parity, resolve_order};
+use super::{Crossings, Scheme};
+use crate::error::Result;
 use crate::topology::{Coords, Grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Options of dimension order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DimensionOrderOptions {
+    /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+    #[serde(default)]
+    pub order: Vec<usize>,
+    /// What to do at half a ring of even length. Default: parity.
+    #[serde(default = "parity")]
+    pub tie: Tie,
+    /// How virtual channels are divided where a dimension wraps. Default: entered.
+    #[serde(default)]
+    pub classes: DatelineClasses,
+}
+
+/// How dimension order divides the virtual channels where a dimension wraps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DatelineClasses {
+    /// Two classes, fixed on entering a ring: whether the way along it crosses the dateline.
+    #[default]
+    Entered,
+    /// One more set than wrapped dimensions: by the number of datelines crossed so far.
+    Crossed,
+}
+
+impl Default for DimensionOrderOptions {
+    fn default() -> Self {
+        DimensionOrderOptions { order: Vec::new(), tie: Tie::Parity, classes: DatelineClasses::Entered }
+    }
+}
+
+impl Options for DimensionOrderOptions {
+    fn resolve(&mut self, context: &Context) -> Result<()> {
+        resolve_order(&mut self.order, context.grid)?;
+        if self.classes == DatelineClasses::Entered { Ok(()) } else { check_tie(self.tie) }
+    }
+
+    fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
+        Arc::new(Crossings::new(context.grid, DimensionOrder::of(&self.order, self.tie, context.grid)))
+    }
+
+    fn plain(&self, context: &Context) -> Option<DimensionOrder> {
+        let plain = self.classes == DatelineClasses::Entered;
+        plain.then(|| DimensionOrder::of(&self.order, self.tie, context.grid))
+    }
+}
 
 /// Which way a packet takes when the two ways round a ring are equally long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +96,12 @@ pub struct DimensionOrder {
 }
 
 impl DimensionOrder {
+    /// In the given order, 0, 1, 2, ... if it is empty.
+    pub fn of(order: &[usize], tie: Tie, grid: &Grid) -> Self {
+        let order = if order.is_empty() { (0..grid.dims()).collect() } else { order.to_vec() };
+        DimensionOrder { order, tie }
+    }
+
     /// The header of a packet from router `src` to `dst`. `coin` is asked for bit `d` of a tie in dimension `d`: pass
     /// random bits under [`Tie::Random`], and all zeros, then all ones, for the two packets under [`Tie::Split`].
     pub fn header(&self, grid: &Grid, src: &Coords, dst: &Coords, coin: u8) -> Header {

@@ -11,11 +11,89 @@
 //! With `misroutes` the adaptive channels of non-minimal directions may be taken too, never straight back, and only when neither a
 //! minimal nor the escape channel can be had. The budget makes livelock impossible; the escape channel can always be asked for.
 
+use super::kind::{Context, Options, check_tie, one, parity, resolve_order};
 use super::scheme::{
     Choice, Division, Place, Scheme, Start, Trip, crosses, datelines, port_of, productive, still_crosses,
 };
-use super::{DimensionOrder, Selection, tie_starts};
+use super::{DimensionOrder, Selection, Tie, tie_starts};
+use crate::error::{Error, Result};
 use crate::topology::{Coords, Grid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Options of Duato's protocol, minimal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DuatoOptions {
+    /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
+    #[serde(default)]
+    pub order: Vec<usize>,
+    /// What to do at half a ring of even length; not split. Default: parity.
+    #[serde(default = "parity")]
+    pub tie: Tie,
+    /// Which of several ports a packet asks for. Default: most_credits.
+    #[serde(default)]
+    pub selection: Selection,
+}
+
+/// Options of Duato's protocol with detours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DuatoMisroutingOptions {
+    /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
+    #[serde(default)]
+    pub order: Vec<usize>,
+    /// What to do at half a ring of even length; not split. Default: parity.
+    #[serde(default = "parity")]
+    pub tie: Tie,
+    /// Which of several ports a packet asks for; not all. Default: most_credits.
+    #[serde(default)]
+    pub selection: Selection,
+    /// Hops away from its destination that a packet may make, 1 to 255. Default: 4.
+    #[serde(default = "four")]
+    pub misroutes: u32,
+    /// Cycles that a packet waits before it makes one [cycles]. Default: 1.
+    #[serde(default = "one")]
+    pub patience_cycles: u32,
+}
+
+fn four() -> u32 {
+    4
+}
+
+impl Options for DuatoOptions {
+    fn resolve(&mut self, context: &Context) -> Result<()> {
+        resolve_order(&mut self.order, context.grid)?;
+        check_tie(self.tie)
+    }
+
+    fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
+        let order = DimensionOrder::of(&self.order, self.tie, context.grid);
+        Arc::new(Duato::new(context.grid, order, self.selection, 0, 0))
+    }
+}
+
+impl Options for DuatoMisroutingOptions {
+    fn resolve(&mut self, context: &Context) -> Result<()> {
+        resolve_order(&mut self.order, context.grid)?;
+        check_tie(self.tie)?;
+        if !(1..=255).contains(&self.misroutes) {
+            let hint = "use kind = \"duato\" for minimal routing";
+            return Err(Error::config("network.routing.misroutes", self.misroutes, "1 to 255 hops", hint));
+        }
+        if self.selection == Selection::All {
+            let expected = "most_credits, random or round_robin";
+            return Err(Error::config("network.routing.selection", "all", expected, "a detour is a last resort"));
+        }
+        Ok(())
+    }
+
+    fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
+        let order = DimensionOrder::of(&self.order, self.tie, context.grid);
+        Arc::new(Duato::new(context.grid, order, self.selection, self.misroutes as u8, self.patience_cycles))
+    }
+}
 
 /// Duato's protocol.
 #[derive(Debug, Clone)]

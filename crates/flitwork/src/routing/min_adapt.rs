@@ -7,9 +7,68 @@
 //! With [`Productive::First`] the adaptive channels are those of one direction alone: what BookSim 2 runs under that name. Its torus
 //! has one adaptive channel a port and always takes it to minus at a tie: [`MinAdapt::with_adaptive`].
 
+use super::kind::{Context, Options, check_tie, parity, resolve_order};
 use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of, productive, still_crosses};
-use super::{AdaptiveTie, DimensionOrder, Header, Productive, Selection, classes, tie_starts};
+use super::{AdaptiveTie, DimensionOrder, Header, MAX_VCS, Productive, Selection, Tie, classes, tie_starts};
+use crate::error::{Error, Result};
 use crate::topology::{Coords, Grid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Options of minimal adaptive routing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MinAdaptOptions {
+    /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
+    #[serde(default)]
+    pub order: Vec<usize>,
+    /// What to do at half a ring of even length; not split. Default: parity.
+    #[serde(default = "parity")]
+    pub tie: Tie,
+    /// Which of several ports a packet asks for. Default: all.
+    #[serde(default = "all")]
+    pub selection: Selection,
+    /// Which productive ports are offered; first: the dimension-order one alone, which is what BookSim 2 runs. Default: all.
+    #[serde(default)]
+    pub productive: Productive,
+    /// Adaptive virtual channels, numbers that follow each other, above the escape channels; those that are neither are used at
+    /// injection and ejection only. Default (empty): all but the escape channels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adaptive_vcs: Vec<u32>,
+    /// Which way adaptive channels lead where both ways round a ring are equally long. Default: same.
+    #[serde(default, skip_serializing_if = "AdaptiveTie::is_same")]
+    pub adaptive_tie: AdaptiveTie,
+}
+
+fn all() -> Selection {
+    Selection::All
+}
+
+impl Options for MinAdaptOptions {
+    fn resolve(&mut self, context: &Context) -> Result<()> {
+        resolve_order(&mut self.order, context.grid)?;
+        check_tie(self.tie)?;
+        check_adaptive_vcs(&self.adaptive_vcs, classes(context.grid).into())
+    }
+
+    fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
+        let order = DimensionOrder::of(&self.order, self.tie, context.grid);
+        let scheme = MinAdapt::new(context.grid, order, self.selection, self.productive);
+        Arc::new(scheme.with_adaptive(&self.adaptive_vcs, self.adaptive_tie))
+    }
+}
+
+/// They are a range above the escape channels. Whether a port has so many is a question of the number of VCs.
+fn check_adaptive_vcs(vcs: &[u32], escapes: u32) -> Result<()> {
+    let follow = vcs.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
+    if follow && vcs.iter().all(|v| (escapes..MAX_VCS).contains(v)) {
+        return Ok(());
+    }
+    let expected = format!("numbers from {escapes} to {} that follow each other", MAX_VCS - 1);
+    let hint = "the escape channels have the lowest numbers";
+    Err(Error::config("network.routing.adaptive_vcs", format!("{vcs:?}"), expected, hint))
+}
 
 /// Minimal adaptive routing.
 #[derive(Debug, Clone)]

@@ -1,4 +1,7 @@
 //! Routing: which channels, and which sets of virtual channels, a packet may take.
+//!
+//! A routing is a file with its options, their checks and its [`Scheme`], and a row in `kind.rs`. The other files are common to
+//! all: what a scheme is, whether it can deadlock, how one of several ports is chosen.
 
 mod cross_line;
 mod crossings;
@@ -6,26 +9,32 @@ mod deadlock;
 mod dependencies;
 mod dimension_order;
 mod duato;
+mod kind;
 mod min_adapt;
 mod o1turn;
 mod scheme;
 mod selection;
 mod two_phase;
 
-pub use cross_line::CrossLine;
+pub use cross_line::{CrossLine, CrossLineOptions};
 pub use crossings::Crossings;
 pub use deadlock::check_deadlock_free;
 pub use dependencies::{Buffers, Finding, find_cycle};
-pub use dimension_order::{DimensionOrder, Header, Tie};
-pub use duato::Duato;
-pub use min_adapt::MinAdapt;
-pub use o1turn::O1Turn;
+pub use dimension_order::{DatelineClasses, DimensionOrder, DimensionOrderOptions, Header, Tie};
+pub use duato::{Duato, DuatoMisroutingOptions, DuatoOptions};
+pub(crate) use kind::ROUTINGS;
+pub use kind::{Context, RoutingSpec};
+pub use min_adapt::{MinAdapt, MinAdaptOptions};
+pub use o1turn::{O1Turn, O1TurnOptions};
 pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
 pub use selection::{AdaptiveTie, Information, Productive, Selection};
-pub use two_phase::{Intermediate, TwoPhase};
+pub use two_phase::{Intermediate, RommOptions, TwoPhase, ValiantOptions};
 
 use crate::topology::{Coords, Grid};
 use std::sync::Arc;
+
+/// Most virtual channels of a port.
+pub(crate) const MAX_VCS: u32 = 640;
 
 /// The routing of a network.
 #[derive(Debug, Clone)]

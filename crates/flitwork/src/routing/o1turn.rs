@@ -4,9 +4,39 @@
 //! networks", ISCA 2005: half of the packets walk x first, half y first, each half on virtual channels of its own. In more
 //! than two dimensions the second half walks the dimensions in the opposite order.
 
+use super::kind::{Context, Options, check_tie, parity, resolve_order};
 use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of};
-use super::{DimensionOrder, class_of, classes, tie_starts};
+use super::{DimensionOrder, Tie, class_of, classes, tie_starts};
+use crate::error::Result;
 use crate::topology::{Coords, Grid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Options of O1TURN.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct O1TurnOptions {
+    /// Dimensions in the order of the forward half. Default (empty): 0, 1, 2, ...
+    #[serde(default)]
+    pub order: Vec<usize>,
+    /// What to do at half a ring of even length; not split. Default: parity.
+    #[serde(default = "parity")]
+    pub tie: Tie,
+}
+
+impl Options for O1TurnOptions {
+    fn resolve(&mut self, context: &Context) -> Result<()> {
+        resolve_order(&mut self.order, context.grid)?;
+        check_tie(self.tie)
+    }
+
+    fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
+        let order = DimensionOrder::of(&self.order, self.tie, context.grid);
+        let scheme = O1Turn::new(context.grid, order);
+        Arc::new(if context.shared_middle_vc { scheme.with_shared_middle() } else { scheme })
+    }
+}
 
 /// O1TURN routing.
 #[derive(Debug, Clone)]

@@ -7,11 +7,64 @@
 //!
 //! The two walks use different sets of virtual channels, each divided into two dateline classes where a dimension wraps.
 
+use super::kind::{Context, Options, check_tie, parity, resolve_order};
 use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of, still_crosses};
-use super::{DimensionOrder, Header, class_of, classes};
+use super::{DimensionOrder, Header, Tie, class_of, classes};
+use crate::error::Result;
 use crate::mix::{draw_below, mix};
 use crate::topology::{Coords, Grid, MAX_DIMS};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Options of Valiant's routing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ValiantOptions {
+    /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+    #[serde(default)]
+    pub order: Vec<usize>,
+    /// What to do at half a ring of even length; not split. Default: parity.
+    #[serde(default = "parity")]
+    pub tie: Tie,
+}
+
+impl Options for ValiantOptions {
+    fn resolve(&mut self, context: &Context) -> Result<()> {
+        resolve_order(&mut self.order, context.grid)?;
+        check_tie(self.tie)
+    }
+
+    fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
+        let order = DimensionOrder::of(&self.order, self.tie, context.grid);
+        Arc::new(TwoPhase::made_for(context, order, Intermediate::Anywhere))
+    }
+}
+
+/// Options of ROMM.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RommOptions {
+    /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+    #[serde(default)]
+    pub order: Vec<usize>,
+    /// What to do at half a ring of even length; not split. Default: parity.
+    #[serde(default = "parity")]
+    pub tie: Tie,
+}
+
+impl Options for RommOptions {
+    fn resolve(&mut self, context: &Context) -> Result<()> {
+        resolve_order(&mut self.order, context.grid)?;
+        check_tie(self.tie)
+    }
+
+    fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
+        let order = DimensionOrder::of(&self.order, self.tie, context.grid);
+        Arc::new(TwoPhase::made_for(context, order, Intermediate::OnTheWay))
+    }
+}
 
 /// Where the intermediate router lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +91,12 @@ impl TwoPhase {
     pub fn new(grid: &Grid, order: DimensionOrder, intermediate: Intermediate) -> Self {
         let classes = classes(grid);
         TwoPhase { order, intermediate, classes, division: Division::Equal(2 * classes) }
+    }
+
+    /// For a network, with a middle VC of both walks where that is asked for.
+    fn made_for(context: &Context, order: DimensionOrder, intermediate: Intermediate) -> Self {
+        let scheme = Self::new(context.grid, order, intermediate);
+        if context.shared_middle_vc { scheme.with_shared_middle() } else { scheme }
     }
 
     /// With a middle VC, if their number is odd, for both walks, where nothing but the walks divides the VCs.

@@ -10,8 +10,7 @@ mod run;
 mod workload;
 
 pub use network::{
-    ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, NetworkSpec, RouterSpec, RoutingSpec, SourceQueue,
-    Switching, TerminalSpec, VcPolicy,
+    ChannelSpec, EjectionPort, InjectionVc, NetworkSpec, RouterSpec, SourceQueue, Switching, TerminalSpec, VcPolicy,
 };
 pub use parse::{from_json, schema_json};
 pub(crate) use run::FIXED_CYCLES;
@@ -19,6 +18,7 @@ pub use run::{RecordSpec, RunSpec};
 pub use workload::{ProcessSpec, WorkloadSpec};
 
 pub use crate::router::{AllocatorKind, AllocatorSpec, ArbiterKind, IterationCount};
+pub use crate::routing::RoutingSpec;
 pub use crate::topology::{Ring2, TopologySpec};
 
 use crate::traffic::Attached;

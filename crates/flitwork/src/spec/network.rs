@@ -1,7 +1,7 @@
 //! The network: topology, routing, router, channels, terminals.
 
 use crate::router::AllocatorSpec;
-use crate::routing::{AdaptiveTie, Information, Productive, Selection, Tie};
+use crate::routing::RoutingSpec;
 use crate::topology::TopologySpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,149 +24,6 @@ pub struct NetworkSpec {
     /// The network interfaces.
     #[serde(default)]
     pub terminal: TerminalSpec,
-}
-
-/// Which way packets take.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum RoutingSpec {
-    /// Finish one dimension before the next, always along a shortest way.
-    DimensionOrder {
-        /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
-        #[serde(default)]
-        order: Vec<usize>,
-        /// What to do at half a ring of even length. Default: parity.
-        #[serde(default = "parity")]
-        tie: Tie,
-        /// How virtual channels are divided where a dimension wraps. Default: entered.
-        #[serde(default)]
-        classes: DatelineClasses,
-    },
-    /// Duato's protocol, minimal: adaptive virtual channels, and an escape network of dimension order.
-    Duato {
-        /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
-        #[serde(default)]
-        order: Vec<usize>,
-        /// What to do at half a ring of even length; not split. Default: parity.
-        #[serde(default = "parity")]
-        tie: Tie,
-        /// Which of several ports a packet asks for. Default: most_credits.
-        #[serde(default)]
-        selection: Selection,
-    },
-    /// Duato's protocol with detours: if no minimal and no escape channel can be had, an adaptive one away from the destination.
-    DuatoMisrouting {
-        /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
-        #[serde(default)]
-        order: Vec<usize>,
-        /// What to do at half a ring of even length; not split. Default: parity.
-        #[serde(default = "parity")]
-        tie: Tie,
-        /// Which of several ports a packet asks for; not all. Default: most_credits.
-        #[serde(default)]
-        selection: Selection,
-        /// Hops away from its destination that a packet may make, 1 to 255. Default: 4.
-        #[serde(default = "four")]
-        misroutes: u32,
-        /// Cycles that a packet waits before it makes one [cycles]. Default: 1.
-        #[serde(default = "one")]
-        patience_cycles: u32,
-    },
-    /// Cross-Line: minimal adaptive, by the queues along the row and the column.
-    CrossLine {
-        /// What to do at half a ring of even length; not split. Default: parity.
-        #[serde(default = "parity")]
-        tie: Tie,
-        /// What a router knows: cross, local, none. Default: cross.
-        #[serde(default)]
-        information: Information,
-        /// Time that the news takes for each hop [cycles], 0 to 16. Default: 1.
-        #[serde(default = "one")]
-        news_delay_cycles: u32,
-    },
-    /// Valiant's routing: dimension order to a random router, and on from there.
-    Valiant {
-        /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
-        #[serde(default)]
-        order: Vec<usize>,
-        /// What to do at half a ring of even length; not split. Default: parity.
-        #[serde(default = "parity")]
-        tie: Tie,
-    },
-    /// ROMM: dimension order to a random router on a shortest way, and on from there.
-    Romm {
-        /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
-        #[serde(default)]
-        order: Vec<usize>,
-        /// What to do at half a ring of even length; not split. Default: parity.
-        #[serde(default = "parity")]
-        tie: Tie,
-    },
-    /// Minimal adaptive, with an escape network of dimension order that is not left again.
-    MinAdapt {
-        /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
-        #[serde(default)]
-        order: Vec<usize>,
-        /// What to do at half a ring of even length; not split. Default: parity.
-        #[serde(default = "parity")]
-        tie: Tie,
-        /// Which of several ports a packet asks for. Default: all.
-        #[serde(default = "all")]
-        selection: Selection,
-        /// Which productive ports are offered; first: the dimension-order one alone, which is what BookSim 2 runs. Default: all.
-        #[serde(default)]
-        productive: Productive,
-        /// Adaptive virtual channels, numbers that follow each other, above the escape channels; those that are neither are used at
-        /// injection and ejection only. Default (empty): all but the escape channels.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        adaptive_vcs: Vec<u32>,
-        /// Which way adaptive channels lead where both ways round a ring are equally long. Default: same.
-        #[serde(default, skip_serializing_if = "AdaptiveTie::is_same")]
-        adaptive_tie: AdaptiveTie,
-    },
-    /// O1TURN: dimension order, forwards or backwards, by a coin for each packet.
-    #[serde(rename = "o1turn")]
-    O1Turn {
-        /// Dimensions in the order of the forward half. Default (empty): 0, 1, 2, ...
-        #[serde(default)]
-        order: Vec<usize>,
-        /// What to do at half a ring of even length; not split. Default: parity.
-        #[serde(default = "parity")]
-        tie: Tie,
-    },
-}
-
-impl RoutingSpec {
-    /// The order of dimensions, where the routing has one, and the rule for ties.
-    pub fn order_and_tie(&mut self) -> (Option<&mut Vec<usize>>, &mut Tie) {
-        match self {
-            RoutingSpec::DimensionOrder { order, tie, .. }
-            | RoutingSpec::Duato { order, tie, .. }
-            | RoutingSpec::DuatoMisrouting { order, tie, .. }
-            | RoutingSpec::Valiant { order, tie }
-            | RoutingSpec::Romm { order, tie }
-            | RoutingSpec::MinAdapt { order, tie, .. }
-            | RoutingSpec::O1Turn { order, tie } => (Some(order), tie),
-            RoutingSpec::CrossLine { tie, .. } => (None, tie),
-        }
-    }
-}
-
-/// How dimension order divides the virtual channels where a dimension wraps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DatelineClasses {
-    /// Two classes, fixed on entering a ring: whether the way along it crosses the dateline.
-    #[default]
-    Entered,
-    /// One more set than wrapped dimensions: by the number of datelines crossed so far.
-    Crossed,
-}
-
-impl Default for RoutingSpec {
-    fn default() -> Self {
-        RoutingSpec::DimensionOrder { order: Vec::new(), tie: Tie::Parity, classes: DatelineClasses::Entered }
-    }
 }
 
 /// The input-queued virtual-channel router. Delays count cycles of a head flit; see the model page of the documentation
@@ -339,20 +196,4 @@ pub enum SourceQueue {
     Fifo,
     /// The workload's and the background's in turn, if there is one of either; the workload's first.
     Alternate,
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn parity() -> Tie {
-    Tie::Parity
-}
-
-fn four() -> u32 {
-    4
-}
-
-fn all() -> Selection {
-    Selection::All
 }

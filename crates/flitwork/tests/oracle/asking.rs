@@ -65,8 +65,8 @@ impl Router<'_> {
 
     fn how_to_pick(&self, vc: VcId, choice: &Choice, news: &News) -> Pick {
         match (&self.machine.routing_spec, self.machine.selection()) {
-            (RoutingSpec::CrossLine { information: Information::None, .. }, _) => Pick::Random,
-            (RoutingSpec::CrossLine { .. }, _) if choice.minimal.len() > 1 => {
+            (RoutingSpec::CrossLine(options), _) if options.information == Information::None => Pick::Random,
+            (RoutingSpec::CrossLine(_), _) if choice.minimal.len() > 1 => {
                 Pick::Prefer(news.preferred(self.machine, self.id, choice, self.front(vc).asks_from))
             }
             (_, Selection::Random) => Pick::Random,

@@ -2,12 +2,12 @@
 
 use super::random::mix;
 use flitwork::collective::Sync;
-use flitwork::routing::Tie;
+use flitwork::routing::{DatelineClasses, DimensionOrderOptions, Tie};
 use flitwork::schedule::{OpKind, Schedule, ScheduleBuilder};
 use flitwork::spec::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, DatelineClasses, EjectionPort, InjectionVc, IterationCount,
-    NetworkSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TerminalSpec, TopologySpec,
-    VcPolicy, WorkloadSpec,
+    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, EjectionPort, InjectionVc, IterationCount, NetworkSpec,
+    ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TerminalSpec, TopologySpec, VcPolicy,
+    WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::{Attached, Matrix, PacketFlits, PacketShare, Pattern, Table, Trace, TraceColumns};
@@ -170,7 +170,11 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
             share_middle(&mut router, wraps);
             NetworkSpec {
                 topology,
-                routing: RoutingSpec::DimensionOrder { order, tie, classes: DatelineClasses::Entered },
+                routing: RoutingSpec::DimensionOrder(DimensionOrderOptions {
+                    order,
+                    tie,
+                    classes: DatelineClasses::Entered,
+                }),
                 router,
                 channel,
                 terminal,

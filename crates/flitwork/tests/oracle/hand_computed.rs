@@ -1,7 +1,7 @@
 //! The oracle against numbers worked out by hand, and against BookSim 2.
 
 use super::{Load, Outcome, TracePacket, run};
-use flitwork::routing::{AdaptiveTie, DimensionOrder, Productive, Selection, Tie};
+use flitwork::routing::{AdaptiveTie, DimensionOrder, MinAdaptOptions, Productive, Selection, Tie};
 use flitwork::schedule::{OpKind, ScheduleBuilder};
 use flitwork::spec::{ChannelSpec, NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec, TopologySpec};
 use flitwork::topology::{Grid, Mesh, Torus};
@@ -226,14 +226,14 @@ fn the_watchdog_sees_a_deadlock() {
 fn an_escape_channel_is_of_no_use_to_a_packet_that_waits_for_a_credit() {
     let deadlocks = |wait_for_tail_credit: bool| {
         let router = RouterSpec { vcs: 3, buffer_flits: 2, wait_for_tail_credit, ..RouterSpec::default() };
-        let routing = RoutingSpec::MinAdapt {
+        let routing = RoutingSpec::MinAdapt(MinAdaptOptions {
             order: vec![],
             tie: Tie::Plus,
             selection: Selection::MostCredits,
             productive: Productive::All,
             adaptive_vcs: vec![],
             adaptive_tie: AdaptiveTie::Same,
-        };
+        });
         let spec = NetworkSpec { routing, ..network(torus(&[5]), router, ChannelSpec::default()) };
         let packets = (0..40).flat_map(|i| (0..5).map(move |src| (i, src)));
         let packets = packets.map(|(i, src)| TracePacket { message: i, ..plus(src, (src + 2) % 5, 1) }).collect();

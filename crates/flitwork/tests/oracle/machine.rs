@@ -1,9 +1,10 @@
 //! What the oracle knows of the machine: the specification, the grid and the delays, and what flows through it.
 
 use super::trip::Trip;
-use flitwork::routing::{DimensionOrder, Selection};
-use flitwork::spec::{DatelineClasses, NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec};
+use flitwork::routing::{DatelineClasses, DimensionOrder, Selection, Tie};
+use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec};
 use flitwork::topology::Grid;
+use serde::de::DeserializeOwned;
 use std::rc::Rc;
 
 /// The immutable part: sizes, delays, rules.
@@ -37,12 +38,18 @@ pub struct Machine {
     pub eject_credit_cycles: u64,
 }
 
+/// An option of a routing, if it is one of its options.
+fn option<T: DeserializeOwned>(routing: &RoutingSpec, name: &str) -> Option<T> {
+    let table = serde_json::to_value(routing).expect("a table");
+    table.get(name).map(|value| serde_json::from_value(value.clone()).expect("what was written can be read"))
+}
+
 impl Machine {
     pub fn new(spec: &NetworkSpec, seed: u64) -> Self {
         let grid = spec.topology.grid().expect("a case is valid");
-        let mut routing = spec.routing.clone();
-        let (order, &mut tie) = routing.order_and_tie();
-        let order = order.filter(|o| !o.is_empty()).map_or_else(|| (0..grid.dims()).collect(), |o| o.clone());
+        let order: Vec<usize> = option(&spec.routing, "order").unwrap_or_default();
+        let order = if order.is_empty() { (0..grid.dims()).collect() } else { order };
+        let tie = option(&spec.routing, "tie").unwrap_or(Tie::Parity);
         let (wire, local) = (u64::from(spec.channel.latency_cycles), u64::from(spec.channel.local_latency_cycles));
         let credit = u64::from(spec.channel.credit_delay_cycles);
         let router = spec.router.clone();
@@ -72,25 +79,17 @@ impl Machine {
 
     /// Whether the routing decides hop by hop.
     pub fn hop_by_hop(&self) -> bool {
-        !matches!(self.routing_spec, RoutingSpec::DimensionOrder { classes: DatelineClasses::Entered, .. })
+        !matches!(&self.routing_spec, RoutingSpec::DimensionOrder(o) if o.classes == DatelineClasses::Entered)
     }
 
     /// Which of several ports a packet asks for. Routings without that option never have several.
     pub fn selection(&self) -> Selection {
-        match self.routing_spec {
-            RoutingSpec::Duato { selection, .. }
-            | RoutingSpec::DuatoMisrouting { selection, .. }
-            | RoutingSpec::MinAdapt { selection, .. } => selection,
-            _ => Selection::MostCredits,
-        }
+        option(&self.routing_spec, "selection").unwrap_or(Selection::MostCredits)
     }
 
     /// Cycles that a packet waits before it takes a port that leads away.
     pub fn patience(&self) -> u64 {
-        match self.routing_spec {
-            RoutingSpec::DuatoMisrouting { patience_cycles, .. } => u64::from(patience_cycles),
-            _ => 0,
-        }
+        option(&self.routing_spec, "patience_cycles").unwrap_or(0)
     }
 
     pub fn routers(&self) -> usize {

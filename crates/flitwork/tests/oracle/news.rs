@@ -17,7 +17,7 @@ pub struct News {
 impl News {
     /// The end of a cycle.
     pub fn note(&mut self, m: &Machine, routers: &[Router]) {
-        if !matches!(m.routing_spec, RoutingSpec::CrossLine { .. }) {
+        if !matches!(m.routing_spec, RoutingSpec::CrossLine(_)) {
             return; // Nobody listens.
         }
         self.notes.push(routers.iter().map(Router::notes).collect());
@@ -30,15 +30,13 @@ impl News {
 
     /// The port that a packet at router `here` prefers which asks for the first time in cycle `first`.
     pub fn preferred(&self, m: &Machine, here: u32, choice: &Choice, first: u64) -> usize {
-        let RoutingSpec::CrossLine { information, news_delay_cycles, .. } = m.routing_spec else {
-            panic!("only Cross-Line hears news")
-        };
+        let RoutingSpec::CrossLine(options) = &m.routing_spec else { panic!("only Cross-Line hears news") };
         let mut best: Option<(f64, Reverse<u32>, usize)> = None;
         for (way, &hops) in choice.minimal.iter().zip(&choice.hops_left) {
-            let heard_of = if information == Information::Local { 1 } else { hops };
+            let heard_of = if options.information == Information::Local { 1 } else { hops };
             let (mut at, mut sum) = (here, 0);
             for k in 0..heard_of {
-                let cycle = first as i64 - 1 - i64::from(k) * i64::from(news_delay_cycles);
+                let cycle = first as i64 - 1 - i64::from(k) * i64::from(options.news_delay_cycles);
                 sum += self.at(cycle, at, way.port);
                 at = m.grid.neighbour(at, way.port).expect("it is on the way");
             }

@@ -52,21 +52,21 @@ impl Machine {
         let (src, dst) = (self.router_of(packet.src), self.router_of(packet.dst));
         let bits = self.bits(packet);
         let target = match self.routing_spec {
-            RoutingSpec::Valiant { .. } => below(mix(bits), u64::from(self.grid.routers())) as u32,
-            RoutingSpec::Romm { .. } => self.part_of_the_way(src, dst, bits),
+            RoutingSpec::Valiant(_) => below(mix(bits), u64::from(self.grid.routers())) as u32,
+            RoutingSpec::Romm(_) => self.part_of_the_way(src, dst, bits),
             _ => dst,
         };
         let minus = match self.routing_spec {
-            RoutingSpec::Valiant { .. } => self.directions(src, target, bits),
+            RoutingSpec::Valiant(_) => self.directions(src, target, bits),
             _ => self.directions(src, dst, bits),
         };
         let mode = match self.routing_spec {
-            RoutingSpec::CrossLine { .. } => self.virtual_network(src, dst, &minus),
-            RoutingSpec::O1Turn { .. } => (bits >> 16 & 1) as usize,
+            RoutingSpec::CrossLine(_) => self.virtual_network(src, dst, &minus),
+            RoutingSpec::O1Turn(_) => (bits >> 16 & 1) as usize,
             _ => 0,
         };
-        let detours = match self.routing_spec {
-            RoutingSpec::DuatoMisrouting { misroutes, .. } => misroutes,
+        let detours = match &self.routing_spec {
+            RoutingSpec::DuatoMisrouting(options) => options.misroutes,
             _ => 0,
         };
         let mut trip = Trip { target, start: src, minus, crossed: 0, mode, detours, hops: 0 };
@@ -76,12 +76,12 @@ impl Machine {
 
     /// Two walks: a packet at its intermediate router turns to its destination.
     fn turn(&self, here: u32, packet: &Packet, trip: &mut Trip) {
-        let two_walks = matches!(self.routing_spec, RoutingSpec::Valiant { .. } | RoutingSpec::Romm { .. });
+        let two_walks = matches!(self.routing_spec, RoutingSpec::Valiant(_) | RoutingSpec::Romm(_));
         if two_walks && trip.mode == 0 && trip.target == here {
             trip.mode = 1;
             trip.start = here;
             trip.target = self.router_of(packet.dst);
-            if matches!(self.routing_spec, RoutingSpec::Valiant { .. }) {
+            if matches!(self.routing_spec, RoutingSpec::Valiant(_)) {
                 trip.minus = self.directions(here, trip.target, self.bits(packet) >> 8);
             }
         }
@@ -177,8 +177,7 @@ impl Machine {
         self.turn(here, packet, trip);
         let came_from_network = came_by.0 < self.grid.network_ports();
         // A VC of both halves does not say which order a packet began with.
-        if self.router.shared_middle_vc && matches!(self.routing_spec, RoutingSpec::O1Turn { .. }) && came_from_network
-        {
+        if self.router.shared_middle_vc && matches!(self.routing_spec, RoutingSpec::O1Turn(_)) && came_from_network {
             trip.mode = usize::from(came_by.1 >= self.vcs / 2);
         }
         self.keep_to_the_shorter_way(here, trip);
@@ -191,9 +190,9 @@ impl Machine {
         let l = 1 + self.wrapped_dimensions();
         let c = if l > 1 { 2 } else { 1 };
         let crossed = |port: usize| trip.crossed + usize::from(self.crosses(here, port));
-        let (minimal, escape, away) = match self.routing_spec {
-            RoutingSpec::DimensionOrder { .. } => (vec![way(first, self.equal_set(crossed(first), l))], None, vec![]),
-            RoutingSpec::Duato { .. } | RoutingSpec::DuatoMisrouting { .. } => {
+        let (minimal, escape, away) = match &self.routing_spec {
+            RoutingSpec::DimensionOrder(_) => (vec![way(first, self.equal_set(crossed(first), l))], None, vec![]),
+            RoutingSpec::Duato(_) | RoutingSpec::DuatoMisrouting(_) => {
                 let set = l - 1 - self.crossings_behind(here, trip);
                 let leads_away = |port: &usize| {
                     let straight_back = came_from_network && came_by.0 == *port;
@@ -204,31 +203,32 @@ impl Machine {
                 let adaptive = |ports: &[usize]| ports.iter().map(|&p| way(p, self.escape_set(l, l))).collect();
                 (adaptive(&productive), Some(way(first, self.escape_set(set, l))), adaptive(&away))
             }
-            RoutingSpec::CrossLine { .. } => {
+            RoutingSpec::CrossLine(_) => {
                 let sets = (1 << (self.grid.dims() - 1)) * l;
                 let set = |port: usize| self.equal_set(trip.mode * l + crossed(port), sets);
                 (productive.iter().map(|&p| way(p, set(p))).collect(), None, vec![])
             }
-            RoutingSpec::Valiant { .. } | RoutingSpec::Romm { .. } | RoutingSpec::O1Turn { .. } => {
+            RoutingSpec::Valiant(_) | RoutingSpec::Romm(_) | RoutingSpec::O1Turn(_) => {
                 let class = usize::from(self.walk_crosses(trip.start, first, trip.target));
                 (vec![way(first, self.equal_set(c * trip.mode + class, 2 * c))], None, vec![])
             }
-            RoutingSpec::MinAdapt { productive: offered, ref adaptive_vcs, .. } => {
+            RoutingSpec::MinAdapt(options) => {
                 let by_escape = came_from_network && came_by.1 < c;
                 let class = if by_escape && came_by.0 / 2 == first / 2 {
                     came_by.1
                 } else {
                     usize::from(self.walk_crosses(here, first, trip.target))
                 };
-                let set = match (adaptive_vcs.first(), adaptive_vcs.last()) {
+                let set = match (options.adaptive_vcs.first(), options.adaptive_vcs.last()) {
                     (Some(&low), Some(&high)) => low as usize..high as usize + 1,
                     _ => self.escape_set(c, c),
                 };
-                let offered = if offered == Productive::First { vec![first] } else { productive.clone() };
+                let offered = if options.productive == Productive::First { vec![first] } else { productive.clone() };
                 let adaptive = offered.iter().map(|&p| way(self.adaptive_port(here, p, trip.target), set.clone()));
                 let adaptive: Vec<Way> = adaptive.collect();
                 (if by_escape { vec![] } else { adaptive }, Some(way(first, self.escape_set(class, c))), vec![])
             }
+            other => panic!("no rule for {}: write one here, after docs/model.md", other.kind()),
         };
         let left = |w: &Way| self.hops_in(w.port / 2, here, trip.target, w.port % 2 == 1);
         Some(Choice { hops_left: minimal.iter().map(left).collect(), minimal, escape, away })
@@ -242,8 +242,8 @@ impl Machine {
 
     /// min_adapt: the port of an adaptive channel, where the escape channel would be that of `port`.
     fn adaptive_port(&self, here: u32, port: usize, to: u32) -> usize {
-        let RoutingSpec::MinAdapt { adaptive_tie, .. } = self.routing_spec else { return port };
-        match adaptive_tie {
+        let RoutingSpec::MinAdapt(options) = &self.routing_spec else { return port };
+        match options.adaptive_tie {
             AdaptiveTie::Plus if self.is_tie(port / 2, here, to) => port / 2 * 2,
             AdaptiveTie::Minus if self.is_tie(port / 2, here, to) => port / 2 * 2 + 1,
             _ => port,
@@ -252,7 +252,7 @@ impl Machine {
 
     /// min_adapt: a packet that an adaptive channel led the other way from a tie goes on that way.
     fn keep_to_the_shorter_way(&self, here: u32, trip: &mut Trip) {
-        if !matches!(self.routing_spec, RoutingSpec::MinAdapt { .. }) {
+        if !matches!(self.routing_spec, RoutingSpec::MinAdapt(_)) {
             return;
         }
         for d in 0..self.grid.dims() {
@@ -275,7 +275,7 @@ impl Machine {
     /// The port of the first dimension in order in which `here` and the target differ.
     fn dimension_order_port(&self, here: u32, trip: &Trip) -> usize {
         let mut order = self.routing.order.clone();
-        if matches!(self.routing_spec, RoutingSpec::O1Turn { .. }) && trip.mode == 1 {
+        if matches!(self.routing_spec, RoutingSpec::O1Turn(_)) && trip.mode == 1 {
             order.reverse();
         }
         let (h, t) = (self.grid.coords(here), self.grid.coords(trip.target));

@@ -7,7 +7,6 @@ use super::observe::Observer;
 use super::route::RouteTable;
 use crate::measure::StallCounter;
 use crate::plan::{Params, Plan, Workload};
-use crate::routing::Tie;
 use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, Switching, VcPolicy};
 use crate::traffic::{Drawn, Lengths, Packets, Traffic};
 use crate::transit::PacketPool;
@@ -91,7 +90,7 @@ impl FirstUse {
         if router.switching == Switching::Wormhole {
             return FirstUse { least, span: 0 };
         }
-        let split = *plan.spec.network.routing.clone().order_and_tie().1 == Tie::Split;
+        let split = plan.routing.splits();
         let one_length = |traffic: &Traffic| match &traffic.packets {
             Packets::Drawn(Drawn { lengths: Lengths::Fixed(flits), .. }) if !split => Some(*flits as u16),
             _ => None,

@@ -1,0 +1,169 @@
+//! The routings that users can name. A routing is a file with its options, its checks and its scheme, and a row below.
+
+use super::{
+    CrossLineOptions, DimensionOrder, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, MinAdaptOptions,
+    O1TurnOptions, RommOptions, Routing, Scheme, Tie, ValiantOptions,
+};
+use crate::component::Component;
+use crate::error::{Error, Result};
+use crate::topology::Grid;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a routing is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The routers and channels.
+    pub grid: &'a Grid,
+    /// Whether two halves of an odd number of virtual channels share the middle one.
+    pub shared_middle_vc: bool,
+}
+
+/// What users write of a routing: its options.
+pub(super) trait Options {
+    /// Fills in what was left open, and checks every field.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] with the path of a field that makes no sense.
+    fn resolve(&mut self, context: &Context) -> Result<()>;
+
+    /// The scheme of options that are resolved, or on a smaller network of as many dimensions.
+    fn scheme(&self, context: &Context) -> Arc<dyn Scheme>;
+
+    /// Plain dimension order, if that is what it is; then nobody asks for a scheme.
+    fn plain(&self, _context: &Context) -> Option<DimensionOrder> {
+        None
+    }
+}
+
+/// Rows: the line for the reference page, variant, name, options, the line and the fields for lists, and the paper.
+macro_rules! routings {
+    ($(#[doc = $about:literal] $Kind:ident = $name:literal: $Options:ty, $summary:literal, $fields:literal, $paper:literal;)*) => {
+        /// Which way packets take.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        #[non_exhaustive]
+        pub enum RoutingSpec {
+            $(#[doc = $about] #[serde(rename = $name)] $Kind($Options),)*
+        }
+
+        impl RoutingSpec {
+            /// The names of all routings.
+            pub const KINDS: &[&str] = &[$($name),*];
+
+            /// What it is called in a specification.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(RoutingSpec::$Kind(_) => $name,)*
+                }
+            }
+
+            fn options(&self) -> &dyn Options {
+                match self {
+                    $(RoutingSpec::$Kind(options) => options,)*
+                }
+            }
+
+            fn options_mut(&mut self) -> &mut dyn Options {
+                match self {
+                    $(RoutingSpec::$Kind(options) => options,)*
+                }
+            }
+        }
+
+        /// All routings, for lists.
+        pub(crate) const ROUTINGS: &[Component] =
+            &[$(Component { name: $name, summary: $summary, parameters: $fields, paper: $paper }),*];
+    };
+}
+
+routings! {
+    /// Finish one dimension before the next, always along a shortest way.
+    DimensionOrder = "dimension_order": DimensionOrderOptions,
+        "one dimension after the other, shortest way; classes by whether the ring's dateline is crossed, or by datelines crossed",
+        "order, tie, classes", "Dally and Seitz, IEEE Trans. Computers C-36(5), 1987";
+    /// Duato's protocol, minimal: adaptive virtual channels, and an escape network of dimension order.
+    Duato = "duato": DuatoOptions, "minimal adaptive, with an escape network of dimension order",
+        "order, tie, selection", "Duato, IEEE Trans. Parallel and Distributed Systems 4(12), 1993";
+    /// Duato's protocol with detours: if no minimal and no escape channel can be had, an adaptive one away from the destination.
+    DuatoMisrouting = "duato_misrouting": DuatoMisroutingOptions, "the same with a budget of detours",
+        "order, tie, selection, misroutes, patience_cycles", "Duato, IEEE Trans. Parallel and Distributed Systems 4(12), 1993";
+    /// Cross-Line: minimal adaptive, by the queues along the row and the column.
+    CrossLine = "cross_line": CrossLineOptions, "minimal adaptive, by the queues along the row and the column",
+        "tie, information, news_delay_cycles",
+        "after Yokota, Ootsu and Baba; Linder and Harden, IEEE Trans. Computers 40(1), 1991";
+    /// Valiant's routing: dimension order to a random router, and on from there.
+    Valiant = "valiant": ValiantOptions, "dimension order to a random router, and on from there",
+        "order, tie", "Valiant, SIAM J. Computing 11(2), 1982";
+    /// ROMM: dimension order to a random router on a shortest way, and on from there.
+    Romm = "romm": RommOptions, "dimension order to a random router on a shortest way, and on from there",
+        "order, tie", "Nesson and Johnsson, SPAA 1995";
+    /// Minimal adaptive, with an escape network of dimension order that is not left again.
+    MinAdapt = "min_adapt": MinAdaptOptions, "minimal adaptive, with an escape network that is not left again",
+        "order, tie, selection, productive, adaptive_vcs, adaptive_tie", "Dally and Towles 2004, section 14.2";
+    /// O1TURN: dimension order, forwards or backwards, by a coin for each packet.
+    O1Turn = "o1turn": O1TurnOptions, "dimension order forwards or backwards, by a coin for each packet",
+        "order, tie", "Seo, Ali, Lim, Rafique and Thottethodi, ISCA 2005";
+}
+
+impl Default for RoutingSpec {
+    fn default() -> Self {
+        RoutingSpec::DimensionOrder(DimensionOrderOptions::default())
+    }
+}
+
+impl RoutingSpec {
+    /// Fills in what was left open, and checks every field.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] with the path of a field that makes no sense.
+    pub fn resolve(&mut self, context: &Context) -> Result<()> {
+        self.options_mut().resolve(context)
+    }
+
+    /// The routing of a specification that is resolved.
+    pub fn routing(&self, context: &Context) -> Routing {
+        let plain = self.options().plain(context);
+        plain.map_or_else(|| Routing::Scheme(self.scheme(context)), Routing::DimensionOrder)
+    }
+
+    /// The scheme that decides hop by hop. Plain dimension order needs none; for it, this is the one with classes by datelines
+    /// crossed.
+    pub fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
+        self.options().scheme(context)
+    }
+}
+
+/// Fills in and checks the order of dimensions.
+pub(super) fn resolve_order(order: &mut Vec<usize>, grid: &Grid) -> Result<()> {
+    if order.is_empty() {
+        *order = (0..grid.dims()).collect();
+    }
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    if sorted != (0..grid.dims()).collect::<Vec<_>>() {
+        let expected = format!("each of 0 to {} once", grid.dims() - 1);
+        return Err(Error::config("network.routing.order", format!("{order:?}"), expected, ""));
+    }
+    Ok(())
+}
+
+/// Refuses the rule for ties that cuts packets in two.
+pub(super) fn check_tie(tie: Tie) -> Result<()> {
+    if tie != Tie::Split {
+        return Ok(());
+    }
+    let (expected, hint) = ("plus, parity or random", "only plain dimension order cuts packets in two");
+    Err(Error::config("network.routing.tie", "split", expected, hint))
+}
+
+/// The default of `tie`.
+pub(super) fn parity() -> Tie {
+    Tie::Parity
+}
+
+/// The default of times of one cycle.
+pub(super) fn one() -> u32 {
+    1
+}
