@@ -36,7 +36,7 @@ class Check:
     @property
     def link_classes(self) -> list[str]:
         """Names of the link classes: ``+x``, ``-x``, ``+y``, ..."""
-        return [link_class(c["dimension"], c["sign"]) for c in self.loads["classes"]]
+        return [c["class"] for c in self.loads["classes"]]
 
     @property
     def phases(self) -> pd.DataFrame:

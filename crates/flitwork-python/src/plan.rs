@@ -3,7 +3,7 @@
 use crate::data::Table;
 use crate::patience::{beside, patiently};
 use crate::{arrays, errors, tables::json_text};
-use flitwork::bound::{LinkLoads, Placement, routed_link_loads};
+use flitwork::bound::{LinkLoads, Placement, link_loads};
 use flitwork::measure::SimulationResult;
 use flitwork::schedule::{ExchangeReport, Schedule, check_exchange};
 use flitwork::traffic::Attached;
@@ -88,7 +88,8 @@ impl Plan {
         source: u32,
         destination: u32,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>)> {
-        let (grid, routing) = (&self.plan.grid, &self.plan.routing);
+        let (fabric, routing) = (&self.plan.fabric, &self.plan.routing);
+        let grid = fabric.needs_grid("network.topology.kind", "this").map_err(|e| errors::to_python(py, &e))?;
         if let Some(bad) = [source, destination].into_iter().find(|&r| r >= grid.routers()) {
             let error = Error::config("router", bad, format!("0 to {}", grid.routers() - 1), "");
             return Err(errors::to_python(py, &error));
@@ -138,9 +139,9 @@ fn schedule_of(plan: &flitwork::Plan) -> flitwork::Result<(&Schedule, u32)> {
 fn check(plan: &flitwork::Plan) -> flitwork::Result<(ExchangeReport, LinkLoads)> {
     let (schedule, packet_flits) = schedule_of(plan)?;
     let report = check_exchange(schedule)?;
-    let placement = Placement::blocks(&plan.grid, plan.params.concentration as u32);
+    let placement = Placement::of_terminals(&plan.fabric);
     let group = Some(plan.params.controllers as u32);
-    let loads = routed_link_loads(&plan.grid, &plan.routing, schedule, &placement.router_of, packet_flits, group);
+    let loads = link_loads(&plan.fabric, &plan.routing, schedule, &placement.router_of, packet_flits, group);
     Ok((report, loads))
 }
 

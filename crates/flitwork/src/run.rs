@@ -44,12 +44,11 @@ pub enum PlanBound {
 /// [`crate::Error::Schedule`] if the schedule does not fit the network.
 pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
     let controllers = plan.params.controllers as u32;
-    let concentration = plan.params.concentration as u32;
     match &plan.workload {
         Workload::Closed { schedule, packet_flits } => {
-            let placement = Placement::blocks(&plan.grid, concentration);
+            let placement = Placement::of_terminals(&plan.fabric);
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_controllers(controllers) };
-            bound::bound(&plan.grid, &plan.routing, schedule, &placement, &limits).map(PlanBound::Completion)
+            bound::bound(&plan.fabric, &plan.routing, schedule, &placement, &limits).map(PlanBound::Completion)
         }
         Workload::Open(traffic) | Workload::Finite(traffic) => Ok(match &traffic.packets {
             Packets::Given(trace) => PlanBound::Completion(given(plan, trace)),
@@ -110,20 +109,16 @@ fn given(plan: &Plan, trace: &Trace) -> Bound {
         };
         seen.into_iter().map(flow).collect::<Vec<_>>()
     });
-    let loads = flow_loads(plan, flows);
+    let loads = bound::flow_loads(&plan.fabric, &plan.routing, flows);
     let sources = (0..terminals).map(|from| trace.of(from).map(|packet| (packet.cycle, packet.flits)));
     bound::trace_bound(&loads, sources, plan.params.controllers as u32)
 }
 
 /// The loads of traffic that sends `sends(terminal)` flits, each a cycle or all in all.
 fn loads(plan: &Plan, drawn: &Drawn, sends: impl Fn(u32) -> f64) -> FlowLoads {
-    let (terminals, concentration) = (plan.params.terminals as u32, plan.params.concentration as u32);
-    let (grid, order) = (&plan.grid, plan.routing.fixed_way());
+    let terminals = plan.params.terminals as u32;
     if let Destinations::Uniform { include_self } = drawn.destinations {
-        let channels = match order {
-            Some(order) => bound::uniform_saturation(grid, order, concentration, include_self),
-            None => bound::even_uniform_saturation(grid, concentration, include_self),
-        };
+        let channels = bound::uniform_saturation(&plan.fabric, &plan.routing, include_self);
         return FlowLoads { channels, sent: 1.0, received: 1.0 };
     }
     let heads = heads(plan, &drawn.lengths);
@@ -132,16 +127,7 @@ fn loads(plan: &Plan, drawn: &Drawn, sends: impl Fn(u32) -> f64) -> FlowLoads {
         Flow { from, to, flits, heads: heads * flits }
     };
     let flows = drawn.destinations.flows(terminals).unwrap_or_default().into_iter().map(flow);
-    flow_loads(plan, flows.filter(|flow| flow.flits > 0.0))
-}
-
-/// The loads of flows under the routing of the plan, as far as it is fixed.
-fn flow_loads(plan: &Plan, flows: impl Iterator<Item = Flow>) -> FlowLoads {
-    let concentration = plan.params.concentration as u32;
-    match plan.routing.fixed_way() {
-        Some(order) => bound::flow_loads(&plan.grid, order, concentration, flows),
-        None => bound::even_flow_loads(&plan.grid, concentration, flows),
-    }
+    bound::flow_loads(&plan.fabric, &plan.routing, flows.filter(|flow| flow.flits > 0.0))
 }
 
 /// Share of the flits with all coins 0 where a way has ties: half, but the larger half of each packet that is split.

@@ -1,9 +1,9 @@
 //! The load that flows between terminals put on the channels, and how long a burst of traffic takes at least.
 
-use super::stretches::Stretches;
+use super::loads::ChannelLoads;
 use super::{Bound, ClassLoad, Limits, Saturation};
-use crate::routing::{DimensionOrder, Tie};
-use crate::topology::Grid;
+use crate::routing::Routing;
+use crate::topology::Fabric;
 
 /// What one terminal sends to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,37 +60,18 @@ impl Ends {
     }
 }
 
-/// The loads of flows under dimension-order routing: exact, but where ties are drawn it is the expectation.
-pub fn flow_loads(
-    grid: &Grid,
-    routing: &DimensionOrder,
-    terminals_per_router: u32,
-    flows: impl IntoIterator<Item = Flow>,
-) -> FlowLoads {
-    let ports = grid.network_ports();
-    let mut load = vec![0.0; grid.routers() as usize * ports];
-    let stretches = Stretches::new(grid);
-    let either_way = matches!(routing.tie, Tie::Random | Tie::Split);
-    let mut ends = Ends::new(grid.routers() * terminals_per_router);
+/// The loads of flows: exact where routes are fixed, but where ties are drawn it is the expectation; what any routing needs where
+/// they are not.
+pub fn flow_loads(fabric: &Fabric, routing: &Routing, flows: impl IntoIterator<Item = Flow>) -> FlowLoads {
+    let mut loads = ChannelLoads::new(fabric, routing);
+    let mut ends = Ends::new(fabric.terminals());
     for flow in flows {
         ends.add(&flow);
-        let (src, dst) = (grid.coords(flow.from / terminals_per_router), grid.coords(flow.to / terminals_per_router));
-        let parts =
-            if either_way { [(0, flow.heads), (!0, flow.flits - flow.heads)] } else { [(0, flow.flits), (0, 0.0)] };
-        for (coins, flits) in parts.into_iter().filter(|part| part.1 != 0.0) {
-            let header = routing.header(grid, &src, &dst, coins);
-            let mut at = flow.from / terminals_per_router;
-            for &d in &routing.order {
-                let way = (d, header.minus >> d & 1 == 1);
-                at = stretches.add(&mut load, at, way, (src[d], dst[d]), flits);
-            }
-        }
+        let (src, dst) = (fabric.router_of(flow.from), fabric.router_of(flow.to));
+        loads.add(src, dst, [flow.heads, flow.flits - flow.heads]);
     }
-    stretches.add_up(&mut load);
-    let of_port = |port: usize| load.iter().skip(port).step_by(ports).copied().fold(0.0, f64::max);
-    let classes = ClassLoad::of_ports((0..ports).map(of_port));
-    let channels = Saturation { load_flits_per_cycle: 1.0 / ClassLoad::largest(&classes), classes };
-    FlowLoads::new(channels, ends)
+    loads.end_phase();
+    FlowLoads::new(Saturation::of(loads.classes()), ends)
 }
 
 /// What every terminal sends in a burst.
@@ -147,12 +128,15 @@ fn injection_cycles(packets: impl DoubleEndedIterator<Item = (u64, u32)>, width:
 #[cfg(test)]
 mod tests {
     use super::super::Limit;
+    use super::super::tests::dor;
     use super::*;
+    use crate::routing::{DimensionOrder, Tie};
+    use crate::topology::Grid;
 
     fn limit(grid: &Grid, to: impl Fn(u32) -> u32) -> f64 {
-        let routing = DimensionOrder { order: (0..grid.dims()).collect(), tie: Tie::Parity };
+        let (fabric, routing) = dor(grid, 1, (0..grid.dims()).collect(), Tie::Parity);
         let flows: Vec<_> = (0..grid.routers()).map(|from| Flow::even((from, to(from), 1.0))).collect();
-        flow_loads(grid, &routing, 1, flows).channels.load_flits_per_cycle
+        flow_loads(&fabric, &routing, flows).channels.load_flits_per_cycle
     }
 
     /// Dimension order on the 32 x 32 torus: transpose saturates at 1 / 16 with ties by
@@ -188,8 +172,8 @@ mod tests {
                     }
                 }
             }
-            for class in flow_loads(&grid, &routing, 2, flows).channels.classes {
-                let port = 2 * class.dimension + usize::from(class.sign < 0);
+            let (fabric, routing) = dor(&grid, 2, routing.order, tie);
+            for (port, class) in flow_loads(&fabric, &routing, flows).channels.classes.iter().enumerate() {
                 let want = loads.iter().skip(port).step_by(grid.network_ports()).copied().fold(0.0, f64::max);
                 assert!((class.max_flits - want).abs() < 1e-12, "{grid:?} {tie:?} {class:?}: {want}");
             }
@@ -201,10 +185,10 @@ mod tests {
     #[test]
     fn a_burst_needs_what_its_busiest_channel_carries() {
         let grid = Grid::torus(&[32, 32]);
-        let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Random };
+        let (fabric, routing) = dor(&grid, 1, vec![0, 1], Tie::Random);
         let bound = |to: &dyn Fn(u32) -> u32, last_creation_cycles: f64| {
             let flows = (0..1024).map(|from| (from, to(from), 1.0)).filter(|f| f.0 != f.1).map(Flow::even);
-            let loads = flow_loads(&grid, &routing, 1, flows);
+            let loads = flow_loads(&fabric, &routing, flows);
             let largest_received_share = loads.received;
             let needs = TrafficNeeds { flits: 80.0, largest_received_share, last_creation_cycles };
             traffic_bound(&loads.channels, &needs, 1)
@@ -219,9 +203,9 @@ mod tests {
     #[test]
     fn a_hot_terminal_receives_everything() {
         let grid = Grid::mesh(&[4]);
-        let routing = DimensionOrder { order: vec![0], tie: Tie::Plus };
+        let (fabric, routing) = dor(&grid, 1, vec![0], Tie::Plus);
         let flows: Vec<_> = (0..4).map(|from| Flow::even((from, 0, 1.0))).collect();
-        let loads = flow_loads(&grid, &routing, 1, flows);
+        let loads = flow_loads(&fabric, &routing, flows);
         assert_eq!((loads.channels.load_flits_per_cycle, loads.sent, loads.received), (1.0 / 3.0, 1.0, 4.0));
     }
 
@@ -242,8 +226,8 @@ mod tests {
         let grid = Grid::torus(&[4]);
         let flow = Flow { from: 0, to: 2, flits: 3.0, heads: 2.0 };
         for (tie, loads) in [(Tie::Split, [2.0, 1.0]), (Tie::Random, [2.0, 1.0]), (Tie::Plus, [3.0, 0.0])] {
-            let routing = DimensionOrder { order: vec![0], tie };
-            let found = flow_loads(&grid, &routing, 1, [flow]).channels.classes;
+            let (fabric, routing) = dor(&grid, 1, vec![0], tie);
+            let found = flow_loads(&fabric, &routing, [flow]).channels.classes;
             assert_eq!(found.iter().map(|c| c.max_flits).collect::<Vec<_>>(), loads, "{tie:?}");
         }
     }

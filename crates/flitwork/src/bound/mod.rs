@@ -2,10 +2,11 @@
 //!
 //! A channel carries 1 flit a cycle. All bounds leave out latency, so they are lower bounds for every router.
 
-mod any_routing;
 mod bisection;
+mod even;
 mod flows;
 mod link_loads;
+mod loads;
 mod stretches;
 mod terminals;
 mod uniform;
@@ -13,11 +14,10 @@ mod uniform;
 use crate::error::Error;
 use crate::routing::Routing;
 use crate::schedule::Schedule;
-use crate::topology::Grid;
+use crate::topology::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use any_routing::{even_flow_loads, even_link_loads, even_uniform_saturation};
 pub use bisection::{Bisection, bisection, bisection_units};
 pub use flows::{Flow, FlowLoads, TrafficNeeds, flow_loads, trace_bound, traffic_bound};
 pub use link_loads::{ClassLoad, LinkLoads, PhaseLoad, link_loads};
@@ -34,26 +34,21 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Rank = terminal = router.
-    pub fn one_per_router(grid: &Grid) -> Self {
-        Placement::blocks(grid, 1)
-    }
-
-    /// Rank = terminal; ranks `k * ranks_per_router ..` are at router `k`.
-    pub fn blocks(grid: &Grid, ranks_per_router: u32) -> Self {
-        let ranks = grid.routers() * ranks_per_router;
+    /// Rank = terminal.
+    pub fn of_terminals(fabric: &Fabric) -> Self {
+        let terminals = 0..fabric.terminals();
         Placement {
-            router_of: (0..ranks).map(|r| r / ranks_per_router.max(1)).collect(),
-            terminal_of: (0..ranks).collect(),
+            router_of: terminals.clone().map(|t| fabric.router_of(t)).collect(),
+            terminal_of: terminals.collect(),
         }
     }
 
-    fn check(&self, grid: &Grid, schedule: &Schedule) -> Result<(), Error> {
+    fn check(&self, fabric: &Fabric, schedule: &Schedule) -> Result<(), Error> {
         let ranks = schedule.ranks() as usize;
         let fault = if self.router_of.len() != ranks || self.terminal_of.len() != ranks {
             format!("has {ranks} ranks, but {} are placed", self.router_of.len().min(self.terminal_of.len()))
-        } else if let Some(router) = self.router_of.iter().find(|&&r| r >= grid.routers()) {
-            format!("is placed on router {router} of {}", grid.routers())
+        } else if let Some(router) = self.router_of.iter().find(|&&r| r >= fabric.routers()) {
+            format!("is placed on router {router} of {}", fabric.routers())
         } else {
             return Ok(());
         };
@@ -79,10 +74,10 @@ pub enum Limit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
     /// What any routing needs to bring the messages across the narrowest cut [cycles]; absent unless every rank sends to
-    /// every other.
+    /// every other, and where the shape of the network has no such cut.
     pub bisection_cycles: Option<f64>,
     /// Load of the most loaded channel under the routing at hand [cycles]. With random ties it is the expectation, which
-    /// bounds the mean over seeds. Under a routing that does not walk in dimension order, what any routing needs.
+    /// bounds the mean over seeds. Under a routing that leaves a choice of ports, what any routing needs.
     pub link_load_cycles: f64,
     /// What the terminals need to send [cycles].
     pub injection_cycles: f64,
@@ -97,22 +92,22 @@ pub struct Bound {
     pub phase_model_cycles: f64,
 }
 
-/// Bounds the completion time of a schedule on a grid under a routing.
+/// Bounds the completion time of a schedule on a network under a routing.
 ///
 /// A phase of the phase model is a group of `limits.controllers` consecutive message indices.
 pub fn bound(
-    grid: &Grid,
+    fabric: &Fabric,
     routing: &Routing,
     schedule: &Schedule,
     placement: &Placement,
     limits: &TerminalLimits,
 ) -> Result<Bound, Error> {
-    placement.check(grid, schedule)?;
+    placement.check(fabric, schedule)?;
     let (router_of, group) = (&placement.router_of, Some(limits.controllers));
-    let loads = routed_link_loads(grid, routing, schedule, router_of, limits.packet_flits, group);
+    let loads = link_loads(fabric, routing, schedule, router_of, limits.packet_flits, group);
     let terminals = terminal_times(schedule, &placement.terminal_of, limits);
-    let bisection_cycles = shortest_of_all_to_all(schedule).map(|flits| {
-        let mut ranks_at = vec![0; grid.routers() as usize];
+    let bisection_cycles = fabric.grid().zip(shortest_of_all_to_all(schedule)).map(|(grid, flits)| {
+        let mut ranks_at = vec![0; fabric.routers() as usize];
         placement.router_of.iter().for_each(|&r| ranks_at[r as usize] += 1);
         bisection(grid, &ranks_at).messages * f64::from(flits)
     });
@@ -153,22 +148,6 @@ impl Limits {
             tightest,
             phase_model_cycles,
         }
-    }
-}
-
-/// The loads of all messages of a schedule: exact where packets walk in dimension order, spread evenly over the channels of each
-/// dimension under any other routing. Arguments as for [`link_loads`].
-pub fn routed_link_loads(
-    grid: &Grid,
-    routing: &Routing,
-    schedule: &Schedule,
-    router_of: &[u32],
-    packet_flits: u32,
-    group: Option<u32>,
-) -> LinkLoads {
-    match routing.fixed_way() {
-        Some(order) => link_loads(grid, order, schedule, router_of, packet_flits, group),
-        None => even_link_loads(grid, schedule, router_of, group),
     }
 }
 

@@ -2,8 +2,22 @@
 
 use super::*;
 use crate::collective::{AllToAllOptions, Sync, all_to_all};
-use crate::routing::{DimensionOrder, Routing, Tie};
+use crate::routing::{DimensionOrder, Duato, Routing, Selection, Tie};
+use crate::topology::Grid;
 use proptest::prelude::*;
+
+/// A grid under dimension order.
+pub(super) fn dor(grid: &Grid, terminals_per_router: u32, order: Vec<usize>, tie: Tie) -> (Fabric, Routing) {
+    let fabric = Fabric::of_grid(grid.clone(), terminals_per_router).unwrap();
+    (fabric, Routing::DimensionOrder(DimensionOrder { order, tie }))
+}
+
+/// A grid under an adaptive routing.
+pub(super) fn adaptive(grid: Grid, terminals_per_router: u32) -> (Fabric, Routing) {
+    let order = DimensionOrder { order: (0..grid.dims()).collect(), tie: Tie::Plus };
+    let scheme = Duato::new(&grid, order, Selection::MostCredits, 0, 0);
+    (Fabric::of_grid(grid, terminals_per_router).unwrap(), Routing::Scheme(std::sync::Arc::new(scheme)))
+}
 
 /// One message of 1 flit a pair.
 fn schedule(name: &str, grid: &Grid) -> Schedule {
@@ -17,9 +31,9 @@ fn schedule_of(name: &str, grid: &Grid, message_flits: u32) -> Schedule {
 
 /// Loads if a message is 1 flit, ties split included: messages of 2 flits that count half.
 fn loads_of(name: &str, grid: &Grid, tie: Tie, group: Option<u32>) -> LinkLoads {
-    let routing = DimensionOrder { order: (0..grid.dims()).collect(), tie };
-    let placement = Placement::one_per_router(grid);
-    let mut loads = link_loads(grid, &routing, &schedule_of(name, grid, 2), &placement.router_of, 0, group);
+    let (fabric, routing) = dor(grid, 1, (0..grid.dims()).collect(), tie);
+    let placement = Placement::of_terminals(&fabric);
+    let mut loads = link_loads(&fabric, &routing, &schedule_of(name, grid, 2), &placement.router_of, 0, group);
     loads.max_flits /= 2.0;
     loads.phase_sum_flits /= 2.0;
     loads
@@ -27,9 +41,10 @@ fn loads_of(name: &str, grid: &Grid, tie: Tie, group: Option<u32>) -> LinkLoads 
 
 #[test]
 fn the_odd_flit_of_a_split_packet_goes_to_plus() {
-    let (ring, routing) = (Grid::torus(&[2]), DimensionOrder { order: vec![0], tie: Tie::Split });
+    let ring = Grid::torus(&[2]);
+    let (fabric, routing) = dor(&ring, 1, vec![0], Tie::Split);
     let classes = |message, packet| {
-        link_loads(&ring, &routing, &schedule_of("a2a", &ring, message), &[0, 1], packet, None).classes
+        link_loads(&fabric, &routing, &schedule_of("a2a", &ring, message), &[0, 1], packet, None).classes
     };
     for (message, packet, want) in [(1, 0, [1.0, 0.0]), (7, 0, [4.0, 3.0]), (7, 3, [5.0, 2.0]), (7, 1, [7.0, 0.0])] {
         assert_eq!([classes(message, packet)[0].max_flits, classes(message, packet)[1].max_flits], want);
@@ -141,16 +156,9 @@ fn phases_add_up_to_the_total() {
 #[test]
 fn the_tightest_bound_is_named() {
     let bound_of = |grid: &Grid, controllers| {
-        let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
+        let (fabric, routing) = dor(grid, 1, vec![0, 1], Tie::Plus);
         let limits = TerminalLimits::of_controllers(controllers);
-        bound(
-            grid,
-            &Routing::DimensionOrder(routing.clone()),
-            &schedule("a2at", grid),
-            &Placement::one_per_router(grid),
-            &limits,
-        )
-        .unwrap()
+        bound(&fabric, &routing, &schedule("a2at", grid), &Placement::of_terminals(&fabric), &limits).unwrap()
     };
     let b = bound_of(&Grid::torus(&[5, 5]), 1);
     assert_eq!((b.tightest, b.tightest_cycles, b.bisection_cycles), (Limit::Injection, 24.0, Some(15.0)));
@@ -168,15 +176,13 @@ fn the_tightest_bound_is_named() {
 fn several_ranks_may_share_a_router() {
     let grid = Grid::torus(&[3, 3]);
     let eighteen = schedule("a2a", &Grid::torus(&[18]));
-    let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
     let limits = TerminalLimits::of_controllers(1);
-    let b = bound(&grid, &Routing::DimensionOrder(routing.clone()), &eighteen, &Placement::blocks(&grid, 2), &limits)
-        .unwrap();
+    let (two, routing) = dor(&grid, 2, vec![0, 1], Tie::Plus);
+    let b = bound(&two, &routing, &eighteen, &Placement::of_terminals(&two), &limits).unwrap();
     assert_eq!(b.bisection_cycles, Some(4.0 * 3.0));
     assert_eq!((b.link_load_cycles, b.injection_cycles), (12.0, 17.0));
-    let fault =
-        bound(&grid, &Routing::DimensionOrder(routing.clone()), &eighteen, &Placement::one_per_router(&grid), &limits)
-            .unwrap_err();
+    let (one, routing) = dor(&grid, 1, vec![0, 1], Tie::Plus);
+    let fault = bound(&one, &routing, &eighteen, &Placement::of_terminals(&one), &limits).unwrap_err();
     assert!(fault.to_string().contains("has 18 ranks, but 9 are placed"));
 }
 
@@ -186,10 +192,9 @@ fn a_partial_exchange_has_no_bisection_bound() {
     let grid = Grid::torus(&[3, 3]);
     let last = s.ops.len() - 1;
     s.ops[last].kind = crate::schedule::OpKind::Wait;
-    let routing = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
     let limits = TerminalLimits::of_controllers(1);
-    let b = bound(&grid, &Routing::DimensionOrder(routing.clone()), &s, &Placement::one_per_router(&grid), &limits)
-        .unwrap();
+    let (fabric, routing) = dor(&grid, 1, vec![0, 1], Tie::Plus);
+    let b = bound(&fabric, &routing, &s, &Placement::of_terminals(&fabric), &limits).unwrap();
     assert_eq!(b.bisection_cycles, None);
 }
 
@@ -215,7 +220,8 @@ proptest! {
         order.rotate_left(turn % sizes.len());
         let routing = DimensionOrder { order, tie };
         let s = schedule("a2at", &grid);
-        let loads = link_loads(&grid, &routing, &s, &Placement::one_per_router(&grid).router_of, 0, Some(2));
+        let (fabric, plain) = dor(&grid, 1, routing.order.clone(), tie);
+        let loads = link_loads(&fabric, &plain, &s, &Placement::of_terminals(&fabric).router_of, 0, Some(2));
         let mut want = vec![0.0; loads.channel_flits.len()];
         for (from, to, flits, _) in s.messages() {
             let (src, dst) = (grid.coords(from), grid.coords(to));

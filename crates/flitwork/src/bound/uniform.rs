@@ -1,20 +1,21 @@
-//! Saturation of uniform random traffic under dimension-order routing.
+//! Saturation of uniform random traffic.
 //!
 //! W. J. Dally and B. Towles, *Principles and Practices of Interconnection Networks*, 2004, section 3.3: the accepted load is
 //! at most 1 / (largest channel load per unit of offered load).
 //!
-//! One ring for each dimension suffices, and the result is exact on any grid. A packet that walks dimension `d` has the
+//! Under dimension-order routing one ring for each dimension suffices, and the result is exact on any grid. A packet that walks dimension `d` has the
 //! destination's coordinates in the dimensions before (in routing order) and the source's in those after. Both are uniform and
 //! independent of source and destination coordinate in `d`, so all rings of the dimension are used alike: a channel has
 //! `terminals / a_d^2` times the number of pairs (source coordinate, destination coordinate) whose way it lies on, divided by
 //! the `P / a_d` rings.
 
-use crate::routing::{DimensionOrder, Tie};
-use crate::topology::Grid;
+use crate::routing::{DimensionOrder, Routing, Tie};
+use crate::topology::{Fabric, Grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ClassLoad;
+use super::loads::ChannelLoads;
+use super::{ClassLoad, even};
 
 /// Where uniform random traffic saturates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,32 +23,56 @@ pub struct Saturation {
     /// Largest load that the channels between routers can accept [flits/cycle/terminal]; infinite where there are none. The
     /// terminals have limits of their own.
     pub load_flits_per_cycle: f64,
-    /// Largest channel load of each dimension and direction at 1 flit/cycle/terminal: +x, -x, +y, ... [flits/cycle].
+    /// Largest channel load of each class of channels at 1 flit/cycle/terminal [flits/cycle].
     pub classes: Vec<ClassLoad>,
+}
+
+impl Saturation {
+    /// Where the loads of the classes at 1 flit/cycle/terminal are these.
+    pub(super) fn of(classes: Vec<ClassLoad>) -> Self {
+        Saturation { load_flits_per_cycle: 1.0 / ClassLoad::largest(&classes), classes }
+    }
 }
 
 /// The saturation bound of uniform random traffic; with `include_self` a terminal may draw itself as destination.
 ///
 /// Split ties are taken as halves. Packets of an odd length load the plus direction more (one of 1 flit is not split at all):
 /// the bound stands, but is less tight.
-pub fn uniform_saturation(
-    grid: &Grid,
-    routing: &DimensionOrder,
-    terminals_per_router: u32,
-    include_self: bool,
-) -> Saturation {
+pub fn uniform_saturation(fabric: &Fabric, routing: &Routing, include_self: bool) -> Saturation {
+    match (fabric.grid(), routing.fixed_way()) {
+        (Some(grid), Some(order)) => of_rings(fabric, grid, order, include_self),
+        (Some(grid), None) => even::uniform(fabric, grid, fabric.most_terminals(), include_self),
+        (None, _) => of_pairs(fabric, routing, include_self),
+    }
+}
+
+/// On any network: the flows between all pairs of routers.
+fn of_pairs(fabric: &Fabric, routing: &Routing, include_self: bool) -> Saturation {
+    let at = |router: u32| fabric.terminals_at(router).len() as f64;
+    let destinations = f64::from(fabric.terminals()) - if include_self { 0.0 } else { 1.0 };
+    let mut loads = ChannelLoads::new(fabric, routing);
+    for (src, dst) in (0..fabric.routers()).flat_map(|src| (0..fabric.routers()).map(move |dst| (src, dst))) {
+        let flits = at(src) * at(dst) / destinations.max(1.0);
+        if src != dst && flits > 0.0 {
+            loads.add(src, dst, [flits / 2.0; 2]);
+        }
+    }
+    loads.end_phase();
+    Saturation::of(loads.classes())
+}
+
+/// On a grid under dimension order: ring by ring.
+fn of_rings(fabric: &Fabric, grid: &Grid, routing: &DimensionOrder, include_self: bool) -> Saturation {
+    let terminals_per_router = fabric.most_terminals();
     let terminals = f64::from(grid.routers()) * f64::from(terminals_per_router);
     // Without the packets to oneself, which use no channel, all others are drawn that much more often.
     let others = if include_self || terminals <= 1.0 { 1.0 } else { terminals / (terminals - 1.0) };
-    let mut classes = Vec::new();
+    let mut loads = Vec::new();
     for d in 0..grid.dims() {
         let per_pair = f64::from(terminals_per_router) / f64::from(grid.size(d)) * others;
-        for (pairs, sign) in busiest_channels(grid, routing.tie, d).into_iter().zip([1, -1]) {
-            classes.push(ClassLoad { dimension: d, sign, max_flits: pairs * per_pair });
-        }
+        loads.extend(busiest_channels(grid, routing.tie, d).map(|pairs| pairs * per_pair));
     }
-    let largest = ClassLoad::largest(&classes);
-    Saturation { load_flits_per_cycle: 1.0 / largest, classes }
+    Saturation::of(ClassLoad::named(fabric, loads))
 }
 
 /// Most pairs of coordinates whose way lies on one channel of a ring of dimension `d`, in the plus and minus direction.
@@ -105,16 +130,14 @@ fn tied_to_plus(grid: &Grid, tie: Tie, d: usize, from: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::dor;
     use super::super::{Placement, link_loads};
     use super::*;
     use crate::collective::{AllToAllOptions, Sync, all_to_all};
 
-    fn dor(dims: usize, tie: Tie) -> DimensionOrder {
-        DimensionOrder { order: (0..dims).collect(), tie }
-    }
-
     fn saturation(grid: &Grid, tie: Tie) -> f64 {
-        uniform_saturation(grid, &dor(grid.dims(), tie), 1, true).load_flits_per_cycle
+        let (fabric, routing) = dor(grid, 1, (0..grid.dims()).collect(), tie);
+        uniform_saturation(&fabric, &routing, true).load_flits_per_cycle
     }
 
     #[test]
@@ -136,7 +159,8 @@ mod tests {
     #[test]
     fn four_terminals_a_router_saturate_at_a_quarter() {
         let grid = Grid::torus(&[8, 8]);
-        let load = uniform_saturation(&grid, &dor(2, Tie::Split), 4, true).load_flits_per_cycle;
+        let (fabric, routing) = dor(&grid, 4, vec![0, 1], Tie::Split);
+        let load = uniform_saturation(&fabric, &routing, true).load_flits_per_cycle;
         assert!((load - 0.25).abs() < 1e-12);
     }
 
@@ -150,11 +174,11 @@ mod tests {
                 for tie in [Tie::Plus, Tie::Parity, Tie::Random, Tie::Split] {
                     for single in [false, true] {
                         let grid = Grid::new(sizes, &wrap, single);
-                        let routing = DimensionOrder { order: (0..sizes.len()).rev().collect(), tie };
+                        let (fabric, routing) = dor(&grid, 1, (0..sizes.len()).rev().collect(), tie);
                         let s = all_to_all("a2a", &grid, &options).unwrap();
-                        let place = Placement::one_per_router(&grid);
-                        let loads = link_loads(&grid, &routing, &s, &place.router_of, 0, None);
-                        let all = uniform_saturation(&grid, &routing, 1, false);
+                        let place = Placement::of_terminals(&fabric);
+                        let loads = link_loads(&fabric, &routing, &s, &place.router_of, 0, None);
+                        let all = uniform_saturation(&fabric, &routing, false);
                         let peers = f64::from(grid.routers() - 1);
                         for (pairs, ring) in loads.classes.iter().zip(&all.classes) {
                             assert!((pairs.max_flits / 2.0 / peers - ring.max_flits).abs() < 1e-12, "{grid:?} {tie:?}");

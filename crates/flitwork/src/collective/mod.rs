@@ -4,4 +4,4 @@
 
 pub mod all_to_all;
 
-pub use all_to_all::{AllToAllOptions, Sync, all_to_all, relative_order};
+pub use all_to_all::{AllToAllOptions, Sync, all_to_all, goes_by_rank, relative_order};

@@ -5,7 +5,7 @@ use crate::collective::Sync;
 use crate::error::{Error, Result};
 use crate::routing::Routing;
 use crate::spec::{AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
-use crate::topology::Grid;
+use crate::topology::Fabric;
 use crate::traffic::{Attached, PacketFlits, Pattern};
 use crate::transit::{CompiledSize, Packet, Wheel};
 
@@ -16,7 +16,7 @@ const UNKNOWN_MACHINE: u64 = 8_000_000_000;
 const RECORD_BYTES: u64 = 64;
 
 /// Memory of a simulation [bytes].
-pub(super) fn estimate(spec: &SimulationSpec, p: &Params, grid: &Grid, routing: &Routing) -> u64 {
+pub(super) fn estimate(spec: &SimulationSpec, p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, routing, &spec.run.record) as u64);
     let sent: Vec<Sent> =
         [Some(&spec.workload), spec.background.as_ref()].into_iter().flatten().map(|w| sent(w, p, &spec.run)).collect();
@@ -25,7 +25,7 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, grid: &Grid, routing: 
         sent.iter().map(|sent| if spec.run.record.packets { sent.packets.saturating_mul(RECORD_BYTES) } else { 0 });
     // Where a background keeps the schedule company, what came when is noted of each operation.
     let noted = if spec.background.is_some() { 8 * operations(&spec.workload, p) } else { 0 };
-    let parts = [routers, under_way(p), packets(p, &sent), news(p, grid, routing), noted];
+    let parts = [routers, under_way(p), packets(p, &sent), news(p, fabric, routing), noted];
     parts.into_iter().chain(tables).chain(recorded).fold(0, u64::saturating_add)
 }
 
@@ -39,7 +39,7 @@ pub(super) fn windows(spec: &SimulationSpec, p: &Params, cycles: u64) -> u64 {
 }
 
 /// Refuses what does not fit.
-pub(super) fn check(spec: &SimulationSpec, grid: &Grid, estimated: u64) -> Result<()> {
+pub(super) fn check(spec: &SimulationSpec, fabric: &Fabric, estimated: u64) -> Result<()> {
     let limit = match spec.run.memory_limit_mb {
         0 => machine() / 4 * 3,
         mb => mb.saturating_mul(1_000_000),
@@ -47,15 +47,17 @@ pub(super) fn check(spec: &SimulationSpec, grid: &Grid, estimated: u64) -> Resul
     if estimated <= limit {
         return Ok(());
     }
-    let (path, value, smaller) = match &spec.workload {
-        WorkloadSpec::Trace { packets, .. } if trace(packets, &spec.run.record) > estimated / 2 => {
-            ("workload.packets", format!("{} rows", packets.rows), "cut the trace, record no packets,")
-        }
-        _ => ("network.topology.size", format!("{:?}", grid.sizes()), "use a smaller network"),
-    };
     let expected = format!("a simulation of at most {} MB", limit / 1_000_000);
-    let hint = format!("this one needs about {} MB; {smaller} or set run.memory_limit_mb", estimated / 1_000_000);
-    Err(Error::config(path, value, expected, hint))
+    let hint = |smaller: &str| {
+        format!("this one needs about {} MB; {smaller} or set run.memory_limit_mb", estimated / 1_000_000)
+    };
+    match &spec.workload {
+        WorkloadSpec::Trace { packets, .. } if trace(packets, &spec.run.record) > estimated / 2 => {
+            let hint = hint("cut the trace, record no packets,");
+            Err(Error::config("workload.packets", format!("{} rows", packets.rows), expected, hint))
+        }
+        _ => Err(fabric.too_large(expected, &hint("use a smaller network"))),
+    }
 }
 
 /// What a workload or a background takes.
@@ -112,8 +114,9 @@ fn under_way(p: &Params) -> u64 {
 }
 
 /// Bytes of what routers remember of each other's queues.
-fn news(p: &Params, grid: &Grid, routing: &Routing) -> u64 {
+fn news(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
     let Some(news) = routing.scheme().and_then(|scheme| scheme.news()) else { return 0 };
+    let Some(grid) = fabric.grid() else { return 0 };
     let ports = (p.routers * p.network_ports) as u64;
     // The cycles kept, the queue and the note of now.
     ports.saturating_mul(4 * (news.cycles_kept(grid) + 2))

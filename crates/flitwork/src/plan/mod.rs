@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::routing::{MAX_VCS, Routing};
 use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RouterSpec, SimulationSpec, VcPolicy};
-use crate::topology::Grid;
+use crate::topology::Fabric;
 use crate::traffic::Traffic;
 use crate::transit::CompiledSize;
 use serde::Serialize;
@@ -30,8 +30,8 @@ const MAX_DELAY: u32 = 10_000;
 pub struct Plan {
     /// The specification with every default filled in.
     pub spec: SimulationSpec,
-    /// The routers and channels.
-    pub grid: Grid,
+    /// Routers, channels and terminals.
+    pub fabric: Fabric,
     /// The routing.
     pub routing: Routing,
     /// The workload.
@@ -53,11 +53,11 @@ pub struct Params {
     pub routers: usize,
     /// Terminals.
     pub terminals: usize,
-    /// Terminals of a router.
+    /// The most terminals of a router.
     pub concentration: usize,
     /// Controllers of a terminal.
     pub controllers: usize,
-    /// Network ports of a router.
+    /// The most network ports of a router.
     pub network_ports: usize,
     /// All ports of a router.
     pub ports: usize,
@@ -92,21 +92,21 @@ impl Plan {
     /// [`Error::Config`] names the field, its value, what was expected and what to do.
     pub fn new(spec: &SimulationSpec) -> Result<Plan> {
         let mut spec = spec.clone();
-        let grid = spec.network.topology.grid()?;
-        let routing = routing::resolve(&mut spec.network, &grid)?;
-        let params = resolve_params(&spec.network, &grid)?;
-        check_router(&spec.network, &grid, &routing, &params)?;
-        let estimated_memory_bytes = memory::estimate(&spec, &params, &grid, &routing);
-        memory::check(&spec, &grid, estimated_memory_bytes)?;
-        check_vc_numbers(&grid, &params)?;
-        routing::check(&spec.network, &grid, &routing, spec.run.deadlock_check)?;
-        let Sent { workload, background, start_cycle } = workload::resolve(&mut spec, &grid, &params)?;
+        let fabric = spec.network.topology.fabric()?;
+        let routing = routing::resolve(&mut spec.network, &fabric)?;
+        let params = resolve_params(&spec.network, &fabric)?;
+        check_router(&spec.network, &fabric, &routing, &params)?;
+        let estimated_memory_bytes = memory::estimate(&spec, &params, &fabric, &routing);
+        memory::check(&spec, &fabric, estimated_memory_bytes)?;
+        check_vc_numbers(&fabric, &params)?;
+        routing::check(&spec.network, &fabric, &routing, spec.run.deadlock_check)?;
+        let Sent { workload, background, start_cycle } = workload::resolve(&mut spec, &fabric, &params)?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
         let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);
         let estimated_memory_bytes =
             estimated_memory_bytes.saturating_add(memory::windows(&spec, &params, least_cycles));
-        memory::check(&spec, &grid, estimated_memory_bytes)?;
-        Ok(Plan { spec, grid, routing, workload, background, start_cycle, params, estimated_memory_bytes })
+        memory::check(&spec, &fabric, estimated_memory_bytes)?;
+        Ok(Plan { spec, fabric, routing, workload, background, start_cycle, params, estimated_memory_bytes })
     }
 
     /// The plan as JSON: the resolved specification and what follows from it.
@@ -131,8 +131,8 @@ impl Plan {
     }
 }
 
-fn needs_dateline(grid: &Grid) -> bool {
-    (0..grid.dims()).any(|d| grid.has_dateline(d))
+fn needs_dateline(fabric: &Fabric) -> bool {
+    fabric.grid().is_some_and(|grid| (0..grid.dims()).any(|d| grid.has_dateline(d)))
 }
 
 fn within(path: &str, value: u32, low: u32, high: u32, unit: &str) -> Result<u32> {
@@ -143,11 +143,10 @@ fn within(path: &str, value: u32, low: u32, high: u32, unit: &str) -> Result<u32
     }
 }
 
-fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
+fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     let router = &network.router;
     let channel = &network.channel;
-    let concentration =
-        within("network.topology.terminals_per_router", network.topology.terminals_per_router(), 1, 52, "terminals")?;
+    let concentration = fabric.most_terminals();
     let controllers = within("network.terminal.controllers", network.terminal.controllers, 1, 52, "controllers")?;
     let vcs = within("network.router.vcs", router.vcs, 1, MAX_VCS, "VCs")?;
     let buffer_flits = within("network.router.buffer_flits", router.buffer_flits, 1, 65_535, "flits")?;
@@ -157,7 +156,7 @@ fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
     let wire = delay("network.channel.latency_cycles", channel.latency_cycles, 0)?;
     let local = delay("network.channel.local_latency_cycles", channel.local_latency_cycles, 0)?;
     let credit = delay("network.channel.credit_delay_cycles", channel.credit_delay_cycles, 0)?;
-    let network_ports = grid.network_ports();
+    let network_ports = fabric.network_ports();
     let ports = network_ports + (concentration * controllers) as usize;
     let is = within("network.router.input_speedup", router.input_speedup, 1, 64, "flits a cycle")?;
     within("network.router.output_speedup", router.output_speedup, 1, 64, "flits a cycle")?;
@@ -180,10 +179,10 @@ fn resolve_params(network: &NetworkSpec, grid: &Grid) -> Result<Params> {
     if !vcs.is_multiple_of(is) {
         return Err(Error::config("network.router.input_speedup", is, format!("a divisor of vcs = {vcs}"), ""));
     }
-    let routers = grid.routers() as usize;
+    let routers = fabric.routers() as usize;
     let mut params = Params {
         routers,
-        terminals: routers * concentration as usize,
+        terminals: fabric.terminals() as usize,
         concentration: concentration as usize,
         controllers: controllers as usize,
         network_ports,
@@ -226,7 +225,7 @@ fn longest_delay(p: &Params, router: &RouterSpec) -> u64 {
 }
 
 /// VCs are numbered across the network with 32 bits.
-fn check_vc_numbers(grid: &Grid, params: &Params) -> Result<()> {
+fn check_vc_numbers(fabric: &Fabric, params: &Params) -> Result<()> {
     let slots = CompiledSize::for_router(params.ports, params.vcs).slots();
     let most = (u32::MAX as usize - 1) / slots;
     if params.routers <= most {
@@ -234,12 +233,12 @@ fn check_vc_numbers(grid: &Grid, params: &Params) -> Result<()> {
     }
     let (ports, vcs) = (params.ports, params.vcs);
     let expected = format!("at most {most} routers of {ports} ports with {vcs} VCs");
-    Err(Error::config("network.topology.size", format!("{:?}", grid.sizes()), expected, "use a smaller network"))
+    Err(fabric.too_large(expected, "use a smaller network"))
 }
 
-fn check_router(network: &NetworkSpec, grid: &Grid, routing: &Routing, params: &Params) -> Result<()> {
+fn check_router(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, params: &Params) -> Result<()> {
     let router = &network.router;
-    let wraps = needs_dateline(grid);
+    let wraps = needs_dateline(fabric);
     match router.vc_policy {
         VcPolicy::Dateline if wraps && router.vcs < 2 && routing.dimension_order().is_some() => {
             return Err(Error::config(

@@ -4,7 +4,7 @@ use super::needs_dateline;
 use crate::error::{Error, Result};
 use crate::routing::{self, Buffers, Context, Division, Finding, Routing, Scheme};
 use crate::spec::{NetworkSpec, Switching, VcPolicy};
-use crate::topology::Grid;
+use crate::topology::{Fabric, Grid};
 
 /// What the routing of a network is made for.
 fn context<'a>(network: &NetworkSpec, grid: &'a Grid) -> Context<'a> {
@@ -12,21 +12,23 @@ fn context<'a>(network: &NetworkSpec, grid: &'a Grid) -> Context<'a> {
 }
 
 /// Fills in what was left open, and checks every field.
-pub(super) fn resolve(network: &mut NetworkSpec, grid: &Grid) -> Result<Routing> {
+pub(super) fn resolve(network: &mut NetworkSpec, fabric: &Fabric) -> Result<Routing> {
+    let grid = fabric.needs_grid("network.routing.kind", network.routing.kind())?;
     let context = context(network, grid);
     network.routing.resolve(&context)?;
     Ok(network.routing.routing(&context))
 }
 
 /// Refuses a routing without the virtual channels that it needs, and one that can deadlock.
-pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing, deadlock_check: bool) -> Result<()> {
+pub(super) fn check(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, deadlock_check: bool) -> Result<()> {
     if let Routing::Scheme(scheme) = routing {
         check_vcs(network, scheme.as_ref())?;
     }
-    check_shared_middle(network, grid, routing)?;
+    check_shared_middle(network, fabric, routing)?;
     if !deadlock_check {
         return Ok(());
     }
+    let grid = fabric.needs_grid("network.routing.kind", network.routing.kind())?;
     let buffers = match network.router.switching {
         Switching::VirtualCutThrough => Buffers::WholePackets,
         Switching::Wormhole if network.router.wait_for_tail_credit => Buffers::OnePacket,
@@ -37,7 +39,7 @@ pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing, deadl
             // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone: these then are
             // an escape network, and what depends on what by way of the middle VC is ahead of it in the same class anyway.
             let joined = shares_middle(network) && buffers == Buffers::Shared;
-            let classes = if needs_dateline(grid) && !joined { 2 } else { 1 };
+            let classes = if needs_dateline(fabric) && !joined { 2 } else { 1 };
             let free = routing::check_deadlock_free(grid, order, classes);
             free.map_or_else(Finding::Cycle, |()| Finding::Free)
         }
@@ -49,9 +51,7 @@ pub(super) fn check(network: &NetworkSpec, grid: &Grid, routing: &Routing, deadl
     let kind = network.routing.kind();
     match found {
         Finding::Free => Ok(()),
-        Finding::Unknown => Err(Error::config(
-            "network.topology.size",
-            format!("{:?}", grid.sizes()),
+        Finding::Unknown => Err(fabric.too_large(
             format!(
                 "fewer dimensions: with so many, not every way of \"{kind}\" can be followed to see that none deadlocks"
             ),
@@ -80,9 +80,9 @@ fn shares_middle(network: &NetworkSpec) -> bool {
     network.router.shared_middle_vc && network.router.vcs % 2 == 1
 }
 
-fn check_shared_middle(network: &NetworkSpec, grid: &Grid, routing: &Routing) -> Result<()> {
+fn check_shared_middle(network: &NetworkSpec, fabric: &Fabric, routing: &Routing) -> Result<()> {
     let halves = match routing {
-        Routing::DimensionOrder(_) => needs_dateline(grid) && network.router.vc_policy == VcPolicy::Dateline,
+        Routing::DimensionOrder(_) => needs_dateline(fabric) && network.router.vc_policy == VcPolicy::Dateline,
         Routing::Scheme(scheme) => scheme.division() == Division::Overlapping,
     };
     if halves || !network.router.shared_middle_vc {

@@ -5,7 +5,7 @@ use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
 use crate::schedule::Schedule;
 use crate::spec::{ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
-use crate::topology::Grid;
+use crate::topology::{Fabric, Grid};
 use crate::traffic::{
     Attached, Bernoulli, Destinations, Drawn, OnOff, PacketFlits, Packets, Pattern, Process, Processes, Traffic,
     no_file,
@@ -51,11 +51,11 @@ pub(super) struct Sent {
 }
 
 /// Resolves the workload and the background; defaults that depend on other fields are filled in.
-pub(super) fn resolve(spec: &mut SimulationSpec, grid: &Grid, params: &Params) -> Result<Sent> {
+pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Params) -> Result<Sent> {
     let open_loop = matches!(spec.workload, WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. });
     let start_cycle = if open_loop || spec.background.is_none() { 0 } else { spec.run.fixed_warmup() };
     let router = &spec.network.router;
-    let context = Context { at: "workload", router, grid, params, seed: spec.run.seed, start: start_cycle };
+    let context = Context { at: "workload", router, fabric, params, seed: spec.run.seed, start: start_cycle };
     let workload = context.workload(&mut spec.workload)?;
     let background = match &spec.background {
         None => None,
@@ -74,7 +74,7 @@ struct Context<'a> {
     /// Path of its table.
     at: &'static str,
     router: &'a RouterSpec,
-    grid: &'a Grid,
+    fabric: &'a Fabric,
     params: &'a Params,
     seed: u64,
     /// First cycle in which packets are created [cycles].
@@ -154,21 +154,29 @@ impl Context<'_> {
         } else {
             self.check_packet(&self.path("packet_flits"), *packet_flits)?;
         }
-        if self.params.concentration > 1 {
+        if self.params.terminals > MAX_RANKS {
+            let expected = format!("at most {MAX_RANKS} ranks in an all-to-all");
+            return Err(self.fabric.too_large(expected, "use a smaller network"));
+        }
+        let schedule = self.exchange(algorithm, options)?;
+        Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
+    }
+
+    /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with rank = terminal.
+    fn exchange(&self, algorithm: &str, options: &AllToAllOptions) -> Result<Schedule> {
+        if collective::goes_by_rank(algorithm)? {
+            return collective::all_to_all(algorithm, &Grid::mesh(&[self.fabric.terminals()]), options);
+        }
+        let grid = self.fabric.needs_grid(&self.path("algorithm"), algorithm)?;
+        if !self.fabric.has_one_terminal_each() {
             return Err(Error::config(
                 "network.topology.terminals_per_router",
                 self.params.concentration,
-                "1: the all-to-all algorithms are defined for one rank a router",
-                "",
+                format!("1: {algorithm} is defined for one rank a router"),
+                "use a2a, which goes by rank",
             ));
         }
-        if self.params.terminals > MAX_RANKS {
-            let sizes = format!("{:?}", self.grid.sizes());
-            let expected = format!("at most {MAX_RANKS} ranks in an all-to-all");
-            return Err(Error::config("network.topology.size", sizes, expected, "use a smaller network"));
-        }
-        let schedule = collective::all_to_all(algorithm, self.grid, options)?;
-        Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
+        collective::all_to_all(algorithm, grid, options)
     }
 
     fn open_loop(
@@ -237,9 +245,7 @@ impl Context<'_> {
         let path = self.path("packet_flits");
         let lengths = packet_flits.resolve(&path)?;
         packet_flits.lengths(&path).into_iter().try_for_each(|(path, flits)| self.check_packet(&path, flits))?;
-        let destinations = pattern
-            .resolve(self.grid, self.params.concentration as u32, self.seed)
-            .map_err(|error| error.moved("workload", self.at))?;
+        let destinations = pattern.resolve(self.fabric, self.seed).map_err(|error| error.moved("workload", self.at))?;
         let process = Processes::Alike(Process::AtOnce);
         Ok(Drawn { destinations, lengths, process, limit: None })
     }

@@ -60,7 +60,8 @@ impl Terminals {
     /// # Errors
     /// [`crate::Error::Schedule`] if the messages of a schedule do not match.
     pub fn new(plan: &Plan, layout: Layout) -> Result<Self> {
-        let Plan { params, grid, routing, .. } = plan;
+        let Plan { params, fabric, routing, .. } = plan;
+        let grid = fabric.needs_grid("network.topology.kind", "this")?;
         let network = &plan.spec.network;
         let controllers = params.terminals * params.controllers;
         let mut terminals = Terminals {

@@ -1,6 +1,6 @@
 //! The topologies that users can name. A topology is a file with a struct of what users write, and a row below.
 
-use super::{Grid, Mesh, MixedGrid, Torus};
+use super::{Fabric, Mesh, MixedGrid, Torus};
 use crate::component::Component;
 use crate::error::Result;
 use schemars::JsonSchema;
@@ -8,14 +8,11 @@ use serde::{Deserialize, Serialize};
 
 /// What users write of a topology.
 pub(super) trait Topology {
-    /// The grid that it is.
+    /// Its routers, channels and terminals.
     ///
     /// # Errors
     /// [`crate::Error::Config`] with the path of a field that makes no sense.
-    fn grid(&self) -> Result<Grid>;
-
-    /// Terminals at each router.
-    fn terminals_per_router(&self) -> u32;
+    fn fabric(&self) -> Result<Fabric>;
 }
 
 /// Rows: the line for the reference page, variant, name, struct, the line and the fields for lists.
@@ -52,17 +49,12 @@ topologies! {
 }
 
 impl TopologySpec {
-    /// The grid that it is.
+    /// Its routers, channels and terminals.
     ///
     /// # Errors
     /// [`crate::Error::Config`] with the path of a field that makes no sense.
-    pub fn grid(&self) -> Result<Grid> {
-        self.named().grid()
-    }
-
-    /// Terminals at each router.
-    pub fn terminals_per_router(&self) -> u32 {
-        self.named().terminals_per_router()
+    pub fn fabric(&self) -> Result<Fabric> {
+        self.named().fabric()
     }
 }
 
@@ -73,10 +65,12 @@ pub(super) fn one() -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Grid;
     use super::*;
 
     fn grid(json: &str) -> Result<Grid> {
-        serde_json::from_str::<TopologySpec>(json).unwrap().grid()
+        let fabric = serde_json::from_str::<TopologySpec>(json).unwrap().fabric()?;
+        Ok(fabric.grid().unwrap().clone())
     }
 
     #[test]
@@ -103,7 +97,10 @@ mod tests {
             (r#"{"kind": "mesh", "size": [4], "terminals_per_router": 3}"#, 3),
             (r#"{"kind": "grid", "size": [4], "wrap": [true], "terminals_per_router": 2}"#, 2),
         ] {
-            assert_eq!(serde_json::from_str::<TopologySpec>(json).unwrap().terminals_per_router(), terminals);
+            assert_eq!(
+                serde_json::from_str::<TopologySpec>(json).unwrap().fabric().unwrap().most_terminals(),
+                terminals
+            );
         }
     }
 }

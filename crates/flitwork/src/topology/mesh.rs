@@ -2,7 +2,7 @@
 
 use super::grid::{MAX_DIMS, MAX_SIZE};
 use super::kind::{Topology, one};
-use super::{Grid, Ring2};
+use super::{Fabric, Grid, Ring2};
 use crate::error::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,11 +20,10 @@ pub struct Mesh {
 }
 
 impl Topology for Mesh {
-    fn grid(&self) -> Result<Grid> {
-        Grid::checked(&self.size, &vec![false; self.size.len()], Ring2::Double)
-    }
-
-    fn terminals_per_router(&self) -> u32 {
-        self.terminals_per_router
+    fn fabric(&self) -> Result<Fabric> {
+        Fabric::of_grid(
+            Grid::checked(&self.size, &vec![false; self.size.len()], Ring2::Double)?,
+            self.terminals_per_router,
+        )
     }
 }

@@ -2,7 +2,7 @@
 
 use super::grid::{MAX_DIMS, MAX_SIZE};
 use super::kind::{Topology, one};
-use super::{Grid, Ring2};
+use super::{Fabric, Grid, Ring2};
 use crate::error::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,15 +25,11 @@ pub struct MixedGrid {
 }
 
 impl Topology for MixedGrid {
-    fn grid(&self) -> Result<Grid> {
+    fn fabric(&self) -> Result<Fabric> {
         if self.wrap.len() != self.size.len() {
             let expected = format!("{} entries, one for each size", self.size.len());
             return Err(Error::config("network.topology.wrap", format!("{:?}", self.wrap), expected, ""));
         }
-        Grid::checked(&self.size, &self.wrap, self.ring2)
-    }
-
-    fn terminals_per_router(&self) -> u32 {
-        self.terminals_per_router
+        Fabric::of_grid(Grid::checked(&self.size, &self.wrap, self.ring2)?, self.terminals_per_router)
     }
 }

@@ -1,19 +1,29 @@
 //! Topologies: which routers exist and which channels join them.
 //!
-//! Every topology so far is a [`Grid`]: an n-dimensional array of routers in which each dimension may or may not wrap.
-//! Routers are numbered `id = x0 + a0*(x1 + a1*(x2 + ...))`; network port `2d` leads to the neighbour in the plus
-//! direction of dimension `d`, port `2d + 1` to the one in the minus direction.
+//! A topology is what users write; what everybody else sees of it is its [`Fabric`]: routers, channels between their ports, and
+//! terminals. Some topologies have a [`Shape`] that routings, patterns and bounds can use. A [`Grid`] is an n-dimensional array
+//! of routers in which each dimension may or may not wrap: routers are numbered `id = x0 + a0*(x1 + a1*(x2 + ...))`; network port
+//! `2d` leads to the neighbour in the plus direction of dimension `d`, port `2d + 1` to the one in the minus direction. All other
+//! topologies are a [`Graph`], a list of channels.
 
+mod drawing;
+mod fabric;
+mod graph;
 mod grid;
 mod kind;
 mod mesh;
 mod mixed;
+mod shape;
 mod torus;
 
+pub use drawing::{Drawing, Segment};
+pub use fabric::Fabric;
+pub use graph::{Channel, Graph};
 pub(crate) use grid::DIMENSION_NAMES;
 pub use grid::{Coords, Grid, MAX_DIMS};
 pub(crate) use kind::TOPOLOGIES;
 pub use kind::TopologySpec;
 pub use mesh::Mesh;
 pub use mixed::MixedGrid;
+pub use shape::Shape;
 pub use torus::{Ring2, Torus};

@@ -1,8 +1,8 @@
 //! The torus: every dimension wraps.
 
-use super::Grid;
 use super::grid::{MAX_DIMS, MAX_SIZE};
 use super::kind::{Topology, one};
+use super::{Fabric, Grid};
 use crate::error::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,11 +34,7 @@ pub enum Ring2 {
 }
 
 impl Topology for Torus {
-    fn grid(&self) -> Result<Grid> {
-        Grid::checked(&self.size, &vec![true; self.size.len()], self.ring2)
-    }
-
-    fn terminals_per_router(&self) -> u32 {
-        self.terminals_per_router
+    fn fabric(&self) -> Result<Fabric> {
+        Fabric::of_grid(Grid::checked(&self.size, &vec![true; self.size.len()], self.ring2)?, self.terminals_per_router)
     }
 }

@@ -8,7 +8,7 @@ use super::table::no_file;
 use super::{Attached, Matrix, terminal_rng};
 use crate::error::{Error, Result};
 use crate::mix::draw_below;
-use crate::topology::Grid;
+use crate::topology::{Fabric, Grid};
 use rand_pcg::rand_core::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,8 +104,8 @@ impl Pattern {
     ///
     /// # Errors
     /// [`Error::Config`] where the pattern is not defined for this network.
-    pub fn resolve(&self, grid: &Grid, terminals_per_router: u32, seed: u64) -> Result<Destinations> {
-        let n = grid.routers() * terminals_per_router;
+    pub fn resolve(&self, fabric: &Fabric, seed: u64) -> Result<Destinations> {
+        let n = fabric.terminals();
         let fixed = |f: &dyn Fn(u32) -> u32| Ok(Destinations::Fixed((0..n).map(f).collect()));
         match self {
             Pattern::Uniform { include_self } => {
@@ -115,13 +115,13 @@ impl Pattern {
                 }
                 Ok(Destinations::Uniform { include_self: *include_self })
             }
-            Pattern::Transpose => transpose(grid, terminals_per_router),
+            Pattern::Transpose => transpose(fabric),
             Pattern::Shuffle => self.bits(n).and_then(|b| fixed(&|i| (i << 1 | i >> (b - 1)) & (n - 1))),
             Pattern::BitComplement => self.bits(n).and_then(|_| fixed(&|i| !i & (n - 1))),
             Pattern::BitReverse => self.bits(n).and_then(|b| fixed(&|i| i.reverse_bits() >> (32 - b))),
             Pattern::BitRotation => self.bits(n).and_then(|b| fixed(&|i| (i >> 1 | i << (b - 1)) & (n - 1))),
-            Pattern::Tornado => shift(grid, terminals_per_router, "tornado", |size| size.div_ceil(2) - 1),
-            Pattern::Neighbour => shift(grid, terminals_per_router, "neighbour", |_| 1),
+            Pattern::Tornado => shift(fabric, "tornado", |size| size.div_ceil(2) - 1),
+            Pattern::Neighbour => shift(fabric, "neighbour", |_| 1),
             Pattern::RandomPermutation => Ok(Destinations::Fixed(shuffled(n, seed))),
             Pattern::RandomPairs => pairs(n, seed),
             Pattern::RandomSelection => {
@@ -166,9 +166,10 @@ fn undefined(kind: &str, needs: String) -> Error {
     Error::config("workload.pattern.kind", kind, format!("a pattern that is defined here: this one needs {needs}"), "")
 }
 
-fn transpose(grid: &Grid, per_router: u32) -> Result<Destinations> {
-    let n = grid.routers() * per_router;
-    if grid.dims() == 2 && grid.size(0) == grid.size(1) && per_router == 1 {
+fn transpose(fabric: &Fabric) -> Result<Destinations> {
+    let n = fabric.terminals();
+    let square = |grid: &&Grid| grid.dims() == 2 && grid.size(0) == grid.size(1) && fabric.has_one_terminal_each();
+    if let Some(grid) = fabric.grid().filter(square) {
         let size = grid.size(0);
         return Ok(Destinations::Fixed((0..n).map(|i| i % size * size + i / size).collect()));
     }
@@ -180,8 +181,9 @@ fn transpose(grid: &Grid, per_router: u32) -> Result<Destinations> {
     Ok(Destinations::Fixed((0..n).map(|i| (i >> half | i << half) & (n - 1)).collect()))
 }
 
-fn shift(grid: &Grid, per_router: u32, name: &str, by: impl Fn(u32) -> u32) -> Result<Destinations> {
-    if per_router != 1 {
+fn shift(fabric: &Fabric, name: &str, by: impl Fn(u32) -> u32) -> Result<Destinations> {
+    let grid = fabric.needs_grid("workload.pattern.kind", name)?;
+    if !fabric.has_one_terminal_each() {
         return Err(undefined(name, "one terminal a router".to_string()));
     }
     let shifted = |i: u32| {

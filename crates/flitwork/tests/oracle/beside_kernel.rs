@@ -118,7 +118,7 @@ fn trace(plan: &Plan, background: bool, end: u64) -> Vec<TracePacket> {
 
 /// One packet as it is sent.
 fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
-    let coords = |terminal: u32| plan.grid.coords(terminal / plan.params.concentration as u32);
+    let coords = |terminal: u32| grid(plan).coords(plan.fabric.router_of(terminal));
     let (from, to) = (coords(src), coords(packet.dst));
     let flits = packet.flits;
     let whole = TracePacket { src, dst: packet.dst, flits, created: packet.cycle, minus: 0, wraps: 0, message: 0 };
@@ -126,14 +126,14 @@ fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
         return vec![whole]; // Where its trip leads is up to the oracle.
     };
     let parts = match routing.tie {
-        Tie::Split if flits > 1 && routing.has_tie(&plan.grid, &from, &to) => {
+        Tie::Split if flits > 1 && routing.has_tie(grid(plan), &from, &to) => {
             vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)]
         }
         Tie::Split => vec![(flits, 0)],
         _ => vec![(flits, packet.coins)],
     };
     let part = |(flits, coins)| {
-        let Header { minus, wraps } = routing.header(&plan.grid, &from, &to, coins);
+        let Header { minus, wraps } = routing.header(grid(plan), &from, &to, coins);
         TracePacket { flits, minus, wraps, ..whole.clone() }
     };
     parts.into_iter().map(part).collect()
@@ -226,9 +226,14 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
 
 /// Packets that walked farther than the shortest way.
 fn detours(plan: &Plan, packets: &[PacketRecord]) -> usize {
-    let router = |terminal: u32| terminal / plan.params.concentration as u32;
-    let shortest = |r: &PacketRecord| shortest(&plan.grid, router(r.src), router(r.dst));
+    let router = |terminal: u32| plan.fabric.router_of(terminal);
+    let shortest = |r: &PacketRecord| shortest(grid(plan), router(r.src), router(r.dst));
     packets.iter().filter(|r| r.arrived != u64::MAX && r.hops > shortest(r)).count()
+}
+
+/// The grid of a plan whose case is one.
+fn grid(plan: &Plan) -> &Grid {
+    plan.fabric.grid().expect("a case is a grid")
 }
 
 /// Channels of a shortest way between two routers.

@@ -48,12 +48,13 @@ fn topology(
 }
 
 fn sizes(topology: &TopologySpec) -> Vec<u32> {
-    topology.grid().expect("a case is valid").sizes().to_vec()
+    topology.fabric().expect("a case is valid").grid().expect("a case is a grid").sizes().to_vec()
 }
 
 /// Wrapped dimensions that have a channel.
 fn rings(topology: &TopologySpec) -> u32 {
-    let grid = topology.grid().expect("a case is valid");
+    let fabric = topology.fabric().expect("a case is valid");
+    let grid = fabric.grid().expect("a case is a grid");
     (0..grid.dims()).filter(|&d| grid.wraps(d) && grid.size(d) > 1).count() as u32
 }
 
@@ -194,7 +195,7 @@ fn fitting(network: &NetworkSpec, flits: u32) -> u32 {
 /// Terminals of a network.
 fn terminals(network: &NetworkSpec) -> usize {
     let topology = &network.topology;
-    (sizes(topology).iter().product::<u32>() * topology.terminals_per_router()) as usize
+    topology.fabric().expect("a case is valid").terminals() as usize
 }
 
 /// A matrix with a weight for every pair of terminals from the given ones in turn, and the largest load of a terminal compared with

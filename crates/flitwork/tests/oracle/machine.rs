@@ -46,7 +46,8 @@ fn option<T: DeserializeOwned>(routing: &RoutingSpec, name: &str) -> Option<T> {
 
 impl Machine {
     pub fn new(spec: &NetworkSpec, seed: u64) -> Self {
-        let grid = spec.topology.grid().expect("a case is valid");
+        let fabric = spec.topology.fabric().expect("a case is valid");
+        let grid = fabric.grid().expect("a case is a grid").clone();
         let order: Vec<usize> = option(&spec.routing, "order").unwrap_or_default();
         let order = if order.is_empty() { (0..grid.dims()).collect() } else { order };
         let tie = option(&spec.routing, "tie").unwrap_or(Tie::Parity);
@@ -63,7 +64,7 @@ impl Machine {
             routing_spec: spec.routing.clone(),
             seed,
             terminal: spec.terminal.clone(),
-            concentration: spec.topology.terminals_per_router() as usize,
+            concentration: fabric.most_terminals() as usize,
             controllers: spec.terminal.controllers as usize,
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),

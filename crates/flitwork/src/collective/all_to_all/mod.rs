@@ -115,6 +115,11 @@ pub fn all_to_all(name: &str, grid: &Grid, options: &AllToAllOptions) -> Result<
     Ok(build::schedule(algorithm.name, grid, &algorithm.order_on(grid)?, options))
 }
 
+/// Whether algorithm `name` counts ranks alone and knows nothing of the network.
+pub fn goes_by_rank(name: &str) -> Result<bool, Error> {
+    Ok(matches!(find(name)?.order_on(&Grid::mesh(&[2]))?, Order::Ranks(_)))
+}
+
 /// The destinations of algorithm `name` relative to the sender, in the order in which they are addressed.
 ///
 /// `a2a` counts ranks, not coordinates; on a grid of more than one dimension it has no such vectors and is refused.

@@ -58,21 +58,21 @@ pub(super) struct Choices {
 impl Choices {
     /// For a plan whose routing is a scheme.
     pub fn new(plan: &Plan, layout: Layout) -> Option<Box<Self>> {
-        let (scheme, p) = (plan.routing.scheme()?, &plan.params);
+        let (scheme, p, grid) = (plan.routing.scheme()?, &plan.params, plan.fabric.grid()?);
         let sets = scheme.division().sets(p.vcs as u32);
         // The last one: a VC of two sets counts as one of the second (`Division::Overlapping`).
         let set_of = |v: u32| sets.iter().rposition(|s| s.contains(&v)).unwrap_or(0) as u8;
         Some(Box::new(Choices {
             selection: scheme.selection(),
             patience_cycles: scheme.patience_cycles(),
-            grid: plan.grid.clone(),
-            coords: (0..plan.grid.routers()).map(|r| plan.grid.coords(r)).collect(),
+            grid: grid.clone(),
+            coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
             kept: vec![Kept::default(); p.routers * layout.slots],
             stirred: vec![0; p.routers],
             turns: vec![0; p.routers],
-            news: scheme.news().map(|news| NewsBoard::new(&plan.grid, p, news, layout)),
+            news: scheme.news().map(|news| NewsBoard::new(grid, p, news, layout)),
             seed: plan.spec.run.seed,
             scheme: Arc::clone(scheme),
         }))

@@ -5,7 +5,6 @@ use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router};
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::topology::DIMENSION_NAMES;
 use crate::transit::NONE;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
@@ -77,11 +76,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         if state.occupied == 0 {
             // The rest of the packet is upstream.
             let (in_port, in_vc) = Router::<M, PORTS, SLOTS, WORDS>::port_and_vc(slot);
-            let far_end = router.ports[in_port].far_end;
-            if far_end == NONE {
+            let feeder = router.ports[in_port].feeder;
+            if feeder == NONE {
                 return Vec::new();
             }
-            let upstream = far_end as usize + in_vc;
+            let upstream = feeder as usize + in_vc;
             let owner = self.routers[upstream / SLOTS].outputs[upstream % SLOTS].owner;
             return if owner == FREE { Vec::new() } else { vec![upstream / SLOTS * SLOTS + owner as usize] };
         }
@@ -110,12 +109,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
     fn name(&self, plan: &Plan, vc: usize) -> String {
         let router = vc / SLOTS;
         let (port, vc) = Router::<M, PORTS, SLOTS, WORDS>::port_and_vc(vc % SLOTS);
-        let coords = &plan.grid.coords(router as u32)[..plan.grid.dims()];
+        let name = plan.fabric.router_name(router as u32);
         let side = if port >= self.env.p.network_ports {
             format!("injection port {}", port - self.env.p.network_ports)
         } else {
-            format!("{}{} input", if port % 2 == 0 { '+' } else { '-' }, DIMENSION_NAMES[port / 2])
+            plan.fabric.input_name(router as u32, port)
         };
-        format!("router {coords:?} {side} VC {vc}")
+        format!("{name} {side} VC {vc}")
     }
 }

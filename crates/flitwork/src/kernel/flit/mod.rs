@@ -104,12 +104,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let terminals = Terminals::new(plan, layout)?;
         let phases = phases(plan);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
-        let dateline = |port: usize| plan.grid.has_dateline(port / 2);
+        let grid = plan.fabric.needs_grid("network.topology.kind", "this")?;
+        let dateline = |port: usize| grid.has_dateline(port / 2);
         Ok(Kernel {
-            routers: Router::all(&p, &plan.grid),
+            routers: Router::all(&p, &plan.fabric),
             terminals,
             // A packet may ask for a port of each dimension and an escape channel.
-            scratch: Scratch::new(p.ports * p.vcs * if rules.by_choice { plan.grid.dims() + 1 } else { 1 }),
+            scratch: Scratch::new(p.ports * p.vcs * if rules.by_choice { grid.dims() + 1 } else { 1 }),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan))),
             log: packet_log(plan, &phases),
             links: (run.record.link_window_cycles > 0)
@@ -121,7 +122,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
                 next_flits_before: 0,
-                routes: RouteTable::of(&plan.grid, &plan.routing),
+                routes: RouteTable::of(grid, &plan.routing),
                 choices,
                 routing_stage: BatchStage::of_routing(plan),
                 active: vec![0; p.routers.div_ceil(64)],

@@ -44,9 +44,15 @@ fn every_packet_arrives_and_minimal_ways_are_shortest() {
         let kind = network["routing"]["kind"].as_str().unwrap();
         let (mut least, mut taken) = (0, 0);
         for packet in result.packet_records.iter().filter(|p| p.arrived < u64::MAX) {
-            let (src, dst) = (plan.grid.coords(packet.src), plan.grid.coords(packet.dst));
-            let hops: u32 = (0..plan.grid.dims())
-                .filter_map(|d| [true, false].iter().filter_map(|&p| plan.grid.distance(d, src[d], dst[d], p)).min())
+            let (src, dst) =
+                (plan.fabric.grid().unwrap().coords(packet.src), plan.fabric.grid().unwrap().coords(packet.dst));
+            let hops: u32 = (0..plan.fabric.grid().unwrap().dims())
+                .filter_map(|d| {
+                    [true, false]
+                        .iter()
+                        .filter_map(|&p| plan.fabric.grid().unwrap().distance(d, src[d], dst[d], p))
+                        .min()
+                })
                 .sum();
             least += hops;
             taken += packet.hops;

@@ -16,7 +16,7 @@
 use super::mask::VcMask;
 use super::slots::SlotSet;
 use crate::plan::Params;
-use crate::topology::Grid;
+use crate::topology::Fabric;
 use crate::transit::Layout;
 use crate::transit::NONE;
 use crate::unchecked::at_mut;
@@ -86,9 +86,10 @@ pub(crate) struct Port<M> {
     pub free: M,
     /// Flits sent over the channel behind this output port.
     pub flits: u64,
-    /// First VC at the other end of the channel; [`NONE`] where there is no channel. The input port that an output port leads
-    /// to and the output port that feeds an input port have the same number, so one number serves both directions.
+    /// First input VC at the other end of the channel behind this output port; [`NONE`] where there is no channel.
     pub far_end: u32,
+    /// First output VC at the other end of the channel before this input port; [`NONE`] where there is no channel.
+    pub feeder: u32,
     /// VC of this input port that the switch sends first.
     pub send_first: u16,
     /// First VC (slot) of the input port that this output port grants first.
@@ -121,9 +122,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     pub const VCS: usize = SLOTS / PORTS;
 
     /// All routers of a network, empty.
-    pub fn all(p: &Params, grid: &Grid) -> Vec<Self> {
-        let port =
-            Port { free: M::range(0, p.vcs), flits: 0, far_end: NONE, send_first: 0, grant_first: 0, accept_first: 0 };
+    pub fn all(p: &Params, fabric: &Fabric) -> Vec<Self> {
+        let port = Port {
+            free: M::range(0, p.vcs),
+            flits: 0,
+            far_end: NONE,
+            feeder: NONE,
+            send_first: 0,
+            grant_first: 0,
+            accept_first: 0,
+        };
         let empty = Router {
             waiting: SlotSet::EMPTY,
             ready: SlotSet::EMPTY,
@@ -139,9 +147,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let layout = Layout { slots: SLOTS, vcs: Self::VCS };
         for (r, router) in routers.iter_mut().enumerate() {
             for port in 0..p.network_ports {
-                if let Some(n) = grid.neighbour(r as u32, port) {
-                    router.ports[port].far_end = layout.vc(n as usize, layout.slot(port ^ 1, 0)) as u32;
-                }
+                let first = |(far, port): (u32, usize)| layout.vc(far as usize, layout.slot(port, 0)) as u32;
+                router.ports[port].far_end = fabric.peer(r as u32, port).map_or(NONE, first);
+                router.ports[port].feeder = fabric.feeder(r as u32, port).map_or(NONE, first);
             }
         }
         routers

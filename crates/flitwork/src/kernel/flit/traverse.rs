@@ -40,7 +40,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
         let (in_port, in_vc) = Self::port_and_vc(slot);
         if in_port < env.p.network_ports {
-            let upstream = self.port(in_port).far_end + in_vc as u32;
+            let upstream = self.port(in_port).feeder + in_vc as u32;
             env.next_credits.push(upstream);
         } else {
             let p = &env.p;

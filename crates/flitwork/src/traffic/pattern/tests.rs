@@ -3,8 +3,12 @@
 use super::*;
 use crate::traffic::Table;
 
+fn torus(sizes: &[u32], terminals_per_router: u32) -> Fabric {
+    Fabric::of_grid(Grid::torus(sizes), terminals_per_router).unwrap()
+}
+
 fn fixed(pattern: &Pattern, sizes: &[u32]) -> Vec<u32> {
-    match pattern.resolve(&Grid::torus(sizes), 1, 3) {
+    match pattern.resolve(&torus(sizes, 1), 3) {
         Ok(Destinations::Fixed(to)) => to,
         other => panic!("{other:?}"),
     }
@@ -54,7 +58,7 @@ fn all_but_selection_are_permutations() {
 #[test]
 fn hotspots_get_their_shares() {
     let pattern = Pattern::Hotspot { terminals: vec![3, 5], shares: vec![3.0, 1.0] };
-    let to = pattern.resolve(&Grid::mesh(&[4, 4]), 1, 1).unwrap();
+    let to = pattern.resolve(&Fabric::of_grid(Grid::mesh(&[4, 4]), 1).unwrap(), 1).unwrap();
     let n = 1 << 12;
     let threes = (0..n).filter(|i| to.draw(0, 16, i << 44) == 3).count();
     assert_eq!(threes, 3 * n as usize / 4);
@@ -100,7 +104,7 @@ fn every_pattern_is_defined_where_it_says_and_refused_elsewhere() {
     for (pattern, (defined, undefined, says)) in cases {
         for &(sizes, terminals) in defined {
             let n = sizes.iter().product::<u32>() * terminals;
-            match pattern.resolve(&Grid::torus(sizes), terminals, 1).unwrap() {
+            match pattern.resolve(&torus(sizes, terminals), 1).unwrap() {
                 Destinations::Fixed(to) => {
                     assert!(to.len() == n as usize && to.iter().all(|&t| t < n), "{pattern:?}")
                 }
@@ -108,7 +112,7 @@ fn every_pattern_is_defined_where_it_says_and_refused_elsewhere() {
             }
         }
         for &(sizes, terminals) in undefined {
-            let error = pattern.resolve(&Grid::torus(sizes), terminals, 1).unwrap_err();
+            let error = pattern.resolve(&torus(sizes, terminals), 1).unwrap_err();
             let Error::Config { path, value, expected, .. } = error else { panic!("{error}") };
             let kind = serde_json::to_value(&pattern).unwrap()["kind"].to_string();
             assert_eq!((path.as_str(), value), ("workload.pattern.kind", kind), "{pattern:?} {sizes:?}");
@@ -119,7 +123,7 @@ fn every_pattern_is_defined_where_it_says_and_refused_elsewhere() {
 
 #[test]
 fn undefined_patterns_are_refused() {
-    let refused = |pattern: Pattern, sizes: &[u32]| match pattern.resolve(&Grid::torus(sizes), 1, 1) {
+    let refused = |pattern: Pattern, sizes: &[u32]| match pattern.resolve(&torus(sizes, 1), 1) {
         Err(Error::Config { path, .. }) => path,
         other => panic!("{other:?}"),
     };
