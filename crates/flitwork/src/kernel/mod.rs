@@ -1,6 +1,11 @@
-//! Kernels: the ways to advance the one model. Only what is here runs per cycle.
+//! The loop that drives a simulation, and kernels: the ways to advance a network. Only what is here runs per cycle.
 
 pub(crate) mod flit;
+mod network;
+mod result;
+mod simulation;
+
+pub use simulation::{Pause, Simulation};
 
 /// How far a simulation has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

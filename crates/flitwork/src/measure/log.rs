@@ -11,6 +11,7 @@ use std::ops::Range;
 pub(crate) struct Arrival {
     pub src: u32,
     pub sequence: u32,
+    pub message: u32,
     pub record: u32,
     pub hops: u32,
     pub flits: u32,

@@ -1,9 +1,8 @@
-//! The network interfaces: controllers that take messages from source queues, cut them into packets, choose a virtual channel
-//! and send a flit a cycle each.
+//! The network interfaces (NICs): source queues, the order in which messages are served, and how they become packets.
 
 mod calendar;
-mod controller;
-mod interface;
+mod job;
+mod nic;
 mod queue;
 
-pub(crate) use interface::{Injector, Terminals};
+pub(crate) use nic::{Nics, Outgoing};

@@ -1,33 +1,11 @@
-//! The source queues: what each terminal sends next, of its workload and of a background beside it.
+//! The source queues: what each terminal sends next, of its workload and of a background that runs with it.
 
+use super::job::Job;
 use crate::host::Hosts;
 use crate::traffic::{Source, Traffic, terminal_rng};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::ops::Range;
-
-/// A message, or the rest of it, that a controller is sending.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Job {
-    /// Destination terminal.
-    pub dst: u32,
-    /// What the hosts call the message; of traffic as `number`.
-    pub message: u32,
-    /// Index of the message in the order of sending of its rank; of traffic the sequence number of the first packet.
-    pub number: u32,
-    /// Flits not in a packet yet.
-    pub flits_left: u64,
-    /// Longest packet [flits].
-    pub packet_flits: u32,
-    /// Flits of the second half of a packet that a tie cuts in two; 0 if there is none.
-    pub second_half: u16,
-    /// Cycle of creation; `None`: that of each packet is when its turn comes.
-    pub created: Option<u64>,
-    /// Random bits for ties.
-    pub coins: u8,
-    /// Whether it belongs to the background.
-    pub background: bool,
-}
 
 /// Traffic, drawn packet by packet.
 #[derive(Debug)]
@@ -60,12 +38,12 @@ impl Feed {
             packet_flits: drawn.flits,
             second_half: 0,
             created: Some(drawn.cycle),
-            coins: drawn.coins,
+            tie_bits: drawn.coins,
             background: false,
         }
     }
 
-    /// Packets, and their flits, that were created in `window` and that no controller has taken.
+    /// Packets, and their flits, that were created in `window` and that no injection port has taken.
     fn untaken(&self, window: Range<u64>) -> Untaken {
         let terminals = self.sources.len() as u32;
         let mut untaken = Untaken::default();
@@ -97,7 +75,11 @@ pub(crate) struct Untaken {
 #[derive(Debug)]
 enum Work {
     Traffic(Feed),
-    Program { program: Hosts, packet_flits: u32, coins: Vec<Pcg64Mcg> },
+    /// Messages of ranks, in packets of at most so many flits; random bits of each terminal.
+    Messages {
+        packet_flits: u32,
+        bits: Vec<Pcg64Mcg>,
+    },
 }
 
 /// The source queues of all terminals.
@@ -119,48 +101,34 @@ impl SourceQueues {
         }
     }
 
-    /// Queues fed by a schedule, one rank a terminal.
-    pub fn of_program(program: Hosts, packet_flits: u32, terminals: u32, seed: u64) -> Self {
-        let coins = (0..u64::from(terminals)).map(|t| terminal_rng(seed, t)).collect();
-        let work = Work::Program { program, packet_flits, coins };
+    /// Queues fed by the ranks of each terminal.
+    pub fn of_messages(packet_flits: u32, terminals: u32, seed: u64) -> Self {
+        let bits = (0..u64::from(terminals)).map(|t| terminal_rng(seed, t)).collect();
+        let work = Work::Messages { packet_flits, bits };
         SourceQueues { work, background: None, background_next: Vec::new() }
     }
 
-    /// The same with a background; `alternate`: the two take turns.
+    /// The same with a background; `alternate`: the two take turns. Hosts must note when sends come.
     pub fn with_background(mut self, traffic: &Traffic, terminals: u32, alternate: bool) -> Self {
-        if let Work::Program { program, .. } = &mut self.work {
-            program.note_when_sends_come();
-        }
         self.background = Some(Feed::new(traffic, terminals));
         self.background_next = vec![false; if alternate { terminals as usize } else { 0 }];
         self
     }
 
-    /// The schedule in execution, if the workload is one.
-    pub fn program(&self) -> Option<&Hosts> {
-        match &self.work {
-            Work::Program { program, .. } => Some(program),
-            Work::Traffic(_) => None,
-        }
-    }
-
-    /// See [`SourceQueues::program`].
-    pub fn program_mut(&mut self) -> Option<&mut Hosts> {
-        match &mut self.work {
-            Work::Program { program, .. } => Some(program),
-            Work::Traffic(_) => None,
-        }
+    /// Whether ranks feed the queues.
+    pub fn of_ranks(&self) -> bool {
+        matches!(self.work, Work::Messages { .. })
     }
 
     /// Packets of traffic that has an end; `None` of all else.
     pub fn finite_packets(&self) -> Option<u64> {
         match &self.work {
             Work::Traffic(feed) => feed.packets,
-            Work::Program { .. } => None,
+            Work::Messages { .. } => None,
         }
     }
 
-    /// Whether controllers have taken all that traffic with an end has.
+    /// Whether injection ports have taken all that traffic with an end has.
     pub fn all_taken(&self) -> bool {
         matches!(&self.work, Work::Traffic(feed) if feed.open == 0)
     }
@@ -171,36 +139,38 @@ impl SourceQueues {
     pub fn next_creation(&self, terminal: usize) -> u64 {
         let work = match &self.work {
             Work::Traffic(feed) => feed.sources[terminal].next_creation(),
-            Work::Program { .. } => u64::MAX,
+            Work::Messages { .. } => u64::MAX,
         };
         self.background.as_ref().map_or(work, |feed| work.min(feed.sources[terminal].next_creation()))
     }
 
     /// Takes the next message of a terminal, if one may start now. `sequence`: the number of its first packet.
     #[inline]
-    pub fn take(&mut self, terminal: usize, now: u64, sequence: u32) -> Option<Job> {
-        match (&mut self.work, &self.background) {
-            (Work::Traffic(feed), None) => {
+    pub fn take(&mut self, terminal: usize, now: u64, sequence: u32, hosts: Option<&mut Hosts>) -> Option<Job> {
+        if self.background.is_some() {
+            return self.take_in_turn(terminal, now, sequence, hosts);
+        }
+        match &mut self.work {
+            Work::Traffic(feed) => {
                 (feed.sources[terminal].next_creation() <= now).then(|| feed.draw(terminal, sequence))
             }
-            (Work::Program { program, packet_flits, coins }, None) => {
-                take_message(program, *packet_flits, &mut coins[terminal], terminal)
-            }
-            (_, Some(_)) => self.take_in_turn(terminal, now, sequence),
+            Work::Messages { packet_flits, bits } => take_message(hosts?, *packet_flits, &mut bits[terminal], terminal),
         }
     }
 
     /// [`SourceQueues::take`] where a background runs beside the workload.
-    fn take_in_turn(&mut self, terminal: usize, now: u64, sequence: u32) -> Option<Job> {
+    fn take_in_turn(&mut self, terminal: usize, now: u64, sequence: u32, hosts: Option<&mut Hosts>) -> Option<Job> {
         let background = self.background.as_mut()?;
-        let came = match &self.work {
-            Work::Traffic(feed) => feed.sources[terminal].next_creation(),
-            Work::Program { program, .. } => program.next_came(terminal as u32).unwrap_or(u64::MAX),
+        let came = match (&self.work, &hosts) {
+            (Work::Traffic(feed), _) => feed.sources[terminal].next_creation(),
+            (Work::Messages { .. }, hosts) => {
+                hosts.as_ref().and_then(|hosts| hosts.next_came(terminal as u32)).unwrap_or(u64::MAX)
+            }
         };
-        let beside = background.sources[terminal].next_creation();
-        let turn = match (came <= now, beside <= now) {
+        let of_background = background.sources[terminal].next_creation();
+        let turn = match (came <= now, of_background <= now) {
             (false, false) => return None,
-            (true, true) => self.background_next.get(terminal).copied().unwrap_or(beside < came),
+            (true, true) => self.background_next.get(terminal).copied().unwrap_or(of_background < came),
             (_, only) => only,
         };
         if let Some(next) = self.background_next.get_mut(terminal) {
@@ -211,13 +181,11 @@ impl SourceQueues {
         }
         match &mut self.work {
             Work::Traffic(feed) => Some(feed.draw(terminal, sequence)),
-            Work::Program { program, packet_flits, coins } => {
-                take_message(program, *packet_flits, &mut coins[terminal], terminal)
-            }
+            Work::Messages { packet_flits, bits } => take_message(hosts?, *packet_flits, &mut bits[terminal], terminal),
         }
     }
 
-    /// What was created in `window` and no controller has taken: of an open-loop workload, and of the background.
+    /// What was created in `window` and no injection port has taken: of an open-loop workload, and of the background.
     pub fn untaken(&self, window: Range<u64>) -> (Untaken, Untaken) {
         let work = match &self.work {
             Work::Traffic(feed) if feed.packets.is_none() => feed.untaken(window.clone()),
@@ -230,14 +198,14 @@ impl SourceQueues {
     pub fn all_taken_before(&self, end: u64) -> bool {
         let work = match &self.work {
             Work::Traffic(feed) => feed.all_taken_before(end),
-            Work::Program { .. } => true,
+            Work::Messages { .. } => true,
         };
         work && self.background.as_ref().is_none_or(|feed| feed.all_taken_before(end))
     }
 }
 
-fn take_message(program: &mut Hosts, packet_flits: u32, coins: &mut Pcg64Mcg, terminal: usize) -> Option<Job> {
-    let message = program.take(terminal as u32)?;
+fn take_message(hosts: &mut Hosts, packet_flits: u32, bits: &mut Pcg64Mcg, terminal: usize) -> Option<Job> {
+    let message = hosts.take(terminal as u32)?;
     Some(Job {
         dst: message.to,
         message: message.id,
@@ -246,7 +214,7 @@ fn take_message(program: &mut Hosts, packet_flits: u32, coins: &mut Pcg64Mcg, te
         packet_flits,
         second_half: 0,
         created: None,
-        coins: coins.next_u32() as u8,
+        tie_bits: bits.next_u32() as u8,
         background: false,
     })
 }

@@ -66,6 +66,7 @@ impl Packet {
         Arrival {
             src: self.src,
             sequence: self.sequence,
+            message: self.message,
             record: self.record,
             hops: u32::from(self.hops),
             flits: u32::from(self.flits),

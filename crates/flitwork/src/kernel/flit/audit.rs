@@ -72,7 +72,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                     u32::from(self.routers[upstream / SLOTS].outputs[upstream % SLOTS].credits) + credits[upstream]
                 } else {
                     let at = (r * p.concentration * p.controllers + port - p.network_ports) * p.vcs + vc;
-                    u32::from(self.terminals.credits_at(at)) + controller_credits[at]
+                    u32::from(self.injection.credits_at(at)) + controller_credits[at]
                 };
                 assert_eq!(held + free, p.buffer_flits, "router {r} port {port} VC {vc} cycle {}", self.env.now);
             }

@@ -3,33 +3,16 @@
 use super::Kernel;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router};
-use crate::error::Error;
-use crate::plan::Plan;
 use crate::transit::NONE;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
-    /// The error for a network in which no flit can move.
-    pub(super) fn deadlock(&self, plan: &Plan) -> Error {
-        let cycle = self.waiting_cycle();
-        let names: Vec<String> = cycle.iter().map(|&vc| self.name(plan, vc)).collect();
-        let waiting = if names.is_empty() {
+    /// Who waits for whom in a network in which no flit can move, in words.
+    pub(super) fn who_waits(&self) -> String {
+        let names: Vec<String> = self.waiting_cycle().iter().map(|&vc| self.name(vc)).collect();
+        if names.is_empty() {
             format!("{} packets are in the network and none moves", self.env.pool.live())
         } else {
             format!("{} -> {}", names.join(" -> "), names[0])
-        };
-        Error::Deadlock { cycle: self.env.now, waiting }
-    }
-
-    /// The error for a schedule that waits for something that never comes.
-    pub(super) fn stuck(&self, plan: &Plan) -> Error {
-        let left = self.terminals.program().map_or(0, |p| p.messages().1);
-        let name = match &plan.workload {
-            crate::plan::Workload::Closed { schedule, .. } => schedule.name.clone(),
-            crate::plan::Workload::Open(_) | crate::plan::Workload::Finite(_) => String::new(),
-        };
-        Error::Schedule {
-            name,
-            fault: format!("{left} messages can never be sent: every rank waits for an operation that cannot complete"),
         }
     }
 
@@ -106,14 +89,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         vec![far_end as usize + out_vc]
     }
 
-    fn name(&self, plan: &Plan, vc: usize) -> String {
+    fn name(&self, vc: usize) -> String {
         let router = vc / SLOTS;
         let (port, vc) = Router::<M, PORTS, SLOTS, WORDS>::port_and_vc(vc % SLOTS);
-        let name = plan.fabric.router_name(router as u32);
+        let name = self.fabric.router_name(router as u32);
         let side = if port >= self.env.p.network_ports {
             format!("injection port {}", port - self.env.p.network_ports)
         } else {
-            plan.fabric.input_name(router as u32, port)
+            self.fabric.input_name(router as u32, port)
         };
         format!("{name} {side} VC {vc}")
     }

@@ -4,6 +4,7 @@ use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, WAITING};
+use crate::measure::Arrival;
 use crate::spec::EjectionPort;
 use crate::transit::Packet;
 use crate::transit::{FlitArrival, NONE};
@@ -12,7 +13,7 @@ use crate::unchecked::at_mut;
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     /// Delivers everything that is due now. On its own, so that nothing else takes its registers.
     #[inline(never)]
-    pub(super) fn deliver(&mut self) {
+    pub(super) fn deliver_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
         self.env.open_next_slots();
         let slot = self.env.wheel.take(now);
@@ -25,7 +26,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             }
         }
         for &vc in &slot.controller_credits {
-            self.terminals.credit(vc as usize);
+            self.injection.credit(vc as usize);
         }
         for flit in &slot.flits {
             let router = flit.vc as usize / SLOTS;
@@ -36,9 +37,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
         }
         for &packet in &slot.tails {
-            let record = &self.env.pool[packet];
-            self.log.arrived(&record.arrival(), now);
-            self.terminals.arrived(record, now);
+            arrived.push(self.env.pool[packet].arrival());
             self.env.pool.remove(packet);
         }
         self.env.wheel.put_back(now, slot);

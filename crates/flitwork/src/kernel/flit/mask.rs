@@ -1,7 +1,7 @@
 //! Sets of virtual channels of one port as bit masks: one word for the usual few, ten for one VC per destination.
 
 /// A set of small numbers.
-pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static {
+pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static + Send {
     /// Nothing.
     const EMPTY: Self;
     /// `low..high`.

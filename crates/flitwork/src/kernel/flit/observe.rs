@@ -4,6 +4,7 @@ use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
+use crate::kernel::network::Network;
 use crate::measure::{LinkWindows, StallReason};
 use crate::transit::NONE;
 
@@ -89,7 +90,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             self.count_stalls();
         }
         if self.links.as_ref().is_some_and(|links| links.ends_with(self.env.now)) {
-            let totals = self.link_flits();
+            let mut totals = Vec::new();
+            self.channel_flits(&mut totals);
             if let Some(links) = &mut self.links {
                 links.close(&totals);
             }
@@ -115,12 +117,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 stalls.count(router.stall_reason(r, slot, observer, *now), vc.left == 1, idle_ejection);
             }
         }
-    }
-
-    /// Flits sent over every network channel so far, `[router][network port]`, flattened.
-    pub(super) fn link_flits(&self) -> Vec<u64> {
-        let ports = self.env.p.network_ports;
-        self.routers.iter().flat_map(|router| router.ports[..ports].iter().map(|port| port.flits)).collect()
     }
 }
 

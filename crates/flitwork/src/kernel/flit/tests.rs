@@ -2,6 +2,7 @@
 
 use super::{Router, Variation, simulate};
 use crate::error::Error;
+use crate::kernel::simulation::Simulation;
 use crate::measure::{SimulationResult, StallReason, Status};
 use crate::plan::Plan;
 use crate::spec::from_json;
@@ -103,7 +104,7 @@ fn a_deadlock_ends_the_run_and_names_the_vcs() {
     for router in &mut kernel.routers {
         router.ports[..2].iter_mut().for_each(|port| port.free = 1);
     }
-    match kernel.run(&plan, &mut |_| true) {
+    match Simulation::on(&plan, Box::new(kernel)).unwrap().run(&mut |_| true) {
         Err(Error::Deadlock { waiting, .. }) => {
             assert!(waiting.contains("router [0] ") && waiting.contains(" -> "), "{waiting}");
         }

@@ -1,0 +1,310 @@
+//! Injection: each port between a terminal and its router sends the flits of one packet at a time, as far as it has credits.
+
+use super::env::Env;
+use crate::error::Result;
+use crate::kernel::network::Endpoints;
+use crate::measure::PacketRecord;
+use crate::mix::packet_bits;
+use crate::plan::{Params, Plan};
+use crate::routing::Routing;
+use crate::spec::{InjectionVc, Switching, VcPolicy};
+use crate::terminal::Outgoing;
+use crate::topology::{Coords, Grid};
+use crate::transit::{FlitArrival, Layout, NONE, Packet};
+
+/// An injection port.
+#[derive(Debug, Clone, Copy)]
+struct InjectionPort {
+    /// The packet that it sends, or [`NONE`].
+    packet: u32,
+    /// Flits of the packet not sent yet.
+    left: u16,
+    vc: u16,
+    last_vc: u16,
+    head_sent: bool,
+}
+
+/// All injection ports of a network.
+#[derive(Debug)]
+pub(super) struct Injection {
+    ports: Vec<InjectionPort>,
+    /// Free places in the buffers behind each port, `[port][vc]`.
+    credits: Vec<u16>,
+    credits_per_terminal: u32,
+    /// Terminals with a port that may be able to send in the next cycle, one bit each.
+    active: Vec<u64>,
+    /// Terminals with a port that sleeps until a credit arrives, one bit each.
+    starved: Vec<u64>,
+    grid: Grid,
+    /// Coordinates of each router.
+    coords: Vec<Coords>,
+    routing: Routing,
+    seed: u64,
+    layout: Layout,
+    injection_vc: InjectionVc,
+    destination_vc: bool,
+    cut_through: bool,
+    whole_buffer: bool,
+}
+
+impl Injection {
+    /// The injection ports of a plan, idle.
+    pub fn new(plan: &Plan, layout: Layout) -> Result<Self> {
+        let Plan { params: p, fabric, routing, .. } = plan;
+        let grid = fabric.needs_grid("network.topology.kind", "this")?;
+        let network = &plan.spec.network;
+        let ports = p.terminals * p.controllers;
+        let idle = InjectionPort { packet: NONE, left: 0, vc: 0, last_vc: p.vcs as u16 - 1, head_sent: false };
+        Ok(Injection {
+            ports: vec![idle; ports],
+            credits: vec![p.buffer_flits as u16; ports * p.vcs],
+            credits_per_terminal: (p.controllers * p.vcs) as u32,
+            active: vec![0; p.terminals.div_ceil(64)],
+            starved: vec![0; p.terminals.div_ceil(64)],
+            grid: grid.clone(),
+            coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
+            routing: routing.clone(),
+            seed: plan.spec.run.seed,
+            layout,
+            injection_vc: network.terminal.injection_vc,
+            destination_vc: network.router.vc_policy == VcPolicy::Destination,
+            cut_through: network.router.switching == Switching::VirtualCutThrough,
+            whole_buffer: network.router.wait_for_tail_credit,
+        })
+    }
+
+    /// A credit arrived for VC `at`, `port * vcs + vc`.
+    #[inline(always)]
+    pub fn credit(&mut self, at: usize) {
+        self.credits[at] += 1;
+        let terminal = at as u32 / self.credits_per_terminal;
+        let (word, bit) = (terminal as usize / 64, 1 << (terminal % 64));
+        let starved = &mut self.starved[word];
+        if *starved & bit != 0 {
+            *starved &= !bit;
+            self.active[word] |= bit;
+        }
+    }
+
+    /// Whether some port may be able to send.
+    pub fn is_active(&self) -> bool {
+        self.active.iter().any(|&word| word != 0)
+    }
+
+    /// One cycle of all ports.
+    #[inline(never)]
+    pub fn step(&mut self, env: &mut Env, ends: &mut Endpoints) {
+        for word in 0..self.active.len() {
+            let mut left = self.active[word] | ends.nics.take_woken(word);
+            let mut active = left;
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                if !self.step_terminal(word * 64 + bit.trailing_zeros() as usize, env, ends) {
+                    active ^= bit;
+                }
+            }
+            self.active[word] = active;
+        }
+        if env.stalls.is_some() {
+            self.count_sync_waits(env, ends);
+        }
+    }
+
+    /// One cycle of one terminal's ports; false if they need not be looked at before something wakes them.
+    fn step_terminal(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
+        let now = env.now;
+        let mut busy = false;
+        for k in 0..env.p.controllers {
+            let port = terminal * env.p.controllers + k;
+            if self.ports[port].packet == NONE {
+                let Some(outgoing) = ends.next_packet(terminal, k, now) else { continue };
+                self.load(terminal, k, outgoing, env, ends);
+            }
+            // A port without a credit sleeps until one arrives, unless its waiting is counted.
+            let asleep = !self.send(terminal, k, env, ends) && env.stalls.is_none();
+            if asleep {
+                self.starved[terminal / 64] |= 1 << (terminal % 64);
+            }
+            let sends_on = self.ports[port].packet != NONE || !ends.nics.message_done(terminal, k);
+            busy |= !asleep && (sends_on || ends.nics.is_due(terminal, now));
+        }
+        busy
+    }
+
+    /// Gives port `k` of a terminal its next packet.
+    #[inline]
+    fn load(&mut self, terminal: usize, k: usize, outgoing: Outgoing, env: &mut Env, ends: &mut Endpoints) {
+        let Outgoing { dst, sequence, message, number, flits, tie_bits, created, background } = outgoing;
+        let concentration = env.p.concentration;
+        let (from, to) = (&self.coords[terminal / concentration], &self.coords[dst as usize / concentration]);
+        let bits = || packet_bits(self.seed, terminal as u32, sequence);
+        let (start, hops) = self.routing.start(&self.grid, from, to, tie_bits, bits);
+        let header = start.trip.header;
+        let record = ends.log.taken(background, terminal, created, flits, || PacketRecord {
+            src: terminal as u32,
+            sequence,
+            dst,
+            flits: u32::from(flits),
+            message: number,
+            controller: k as u32,
+            minus: header.minus,
+            wraps: header.wraps,
+            hops,
+            created,
+            injected: u64::MAX,
+            arrived: u64::MAX,
+            background,
+        });
+        let packet = env.pool.insert(Packet {
+            key: env.routes.keys()[self.grid.id(&start.to) as usize],
+            created,
+            injected: u64::MAX,
+            next: NONE,
+            src: terminal as u32,
+            dst,
+            sequence,
+            message,
+            record,
+            here: 0,
+            flits,
+            hops: hops as u16,
+            minus: header.minus,
+            wraps: header.wraps,
+            controller: k as u8,
+            crossed: start.trip.crossed,
+            mode: start.trip.mode,
+            misroutes: start.trip.misroutes,
+            background,
+        });
+        let port = &mut self.ports[terminal * env.p.controllers + k];
+        port.packet = packet;
+        port.left = flits;
+        port.head_sent = false;
+    }
+
+    /// Sends the next flit of the packet at port `k` of a terminal; false if there is no credit for it.
+    #[inline]
+    fn send(&mut self, terminal: usize, k: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
+        let vcs = env.p.vcs;
+        let at = terminal * env.p.controllers + k;
+        let (head, packet) = (!self.ports[at].head_sent, self.ports[at].packet);
+        let vc = if head {
+            self.vc_for(&env.pool[packet], at, &env.p)
+        } else {
+            let vc = self.ports[at].vc;
+            (self.credits[at * vcs + vc as usize] > 0).then_some(vc)
+        };
+        let port = &mut self.ports[at];
+        let Some(vc) = vc else {
+            if let Some(stalls) = &mut env.stalls {
+                stalls.source_no_credit(port.left == 1);
+            }
+            return false;
+        };
+        self.credits[at * vcs + vc as usize] -= 1;
+        if head {
+            port.vc = vc;
+            port.last_vc = vc;
+            port.head_sent = true;
+            let packet = &mut env.pool[packet];
+            packet.injected = env.now;
+            ends.log.injected(packet.record, env.now);
+        }
+        let router = terminal / env.p.concentration;
+        let local = at - router * env.p.concentration * env.p.controllers;
+        let slot = self.layout.slot(env.p.network_ports + local, vc as usize);
+        env.wheel
+            .at(env.now + u64::from(env.p.inject_cycles))
+            .flits
+            .push(FlitArrival { vc: self.layout.vc(router, slot) as u32, packet: if head { packet } else { NONE } });
+        port.left -= 1;
+        if port.left == 0 {
+            port.packet = NONE;
+            let Packet { message, background, .. } = env.pool[packet];
+            ends.packet_sent(terminal, k, message, background);
+        }
+        true
+    }
+
+    /// The VC for the head of a packet at port `at`, if there is one with the credits that it needs.
+    #[inline]
+    fn vc_for(&self, packet: &Packet, at: usize, p: &Params) -> Option<u16> {
+        let credits = &self.credits[at * p.vcs..(at + 1) * p.vcs];
+        let most = p.buffer_flits as u16;
+        let needed = if self.whole_buffer {
+            most
+        } else if self.cut_through {
+            packet.flits
+        } else {
+            1
+        };
+        let vc = if self.destination_vc {
+            let coords = |terminal: u32| &self.coords[terminal as usize / p.concentration];
+            let order = self.routing.dimension_order();
+            let first = order.and_then(|order| order.first_dimension(coords(packet.src), coords(packet.dst)));
+            let class = first.map_or(0, |d| (packet.wraps >> d & 1) as usize);
+            let vc = packet.dst as usize + class * p.terminals;
+            (credits[vc] >= needed).then_some(vc)
+        } else {
+            choose_vc(self.injection_vc, credits, self.ports[at].last_vc as usize, needed, most)
+        };
+        vc.map(|vc| vc as u16)
+    }
+
+    /// Ports that could send but for a message that a rank should have received before.
+    fn count_sync_waits(&self, env: &mut Env, ends: &Endpoints) {
+        let Some(stalls) = &mut env.stalls else { return };
+        for (terminal, ports) in self.ports.chunks(env.p.controllers).enumerate() {
+            let idle = ports.iter().filter(|port| port.packet == NONE).count();
+            if idle > 0 && ends.has_unsent(terminal as u32) {
+                stalls.source_waits_for_sync(idle as u64);
+            }
+        }
+    }
+
+    /// Credits for VC `at`, `port * vcs + vc`.
+    #[cfg(feature = "audit")]
+    pub fn credits_at(&self, at: usize) -> u16 {
+        self.credits[at]
+    }
+}
+
+/// The VC for a new packet among those with at least `needed` credits, of at most `most`.
+fn choose_vc(rule: InjectionVc, credits: &[u16], last: usize, needed: u16, most: u16) -> Option<usize> {
+    let vcs = credits.len();
+    match rule {
+        InjectionVc::RoundRobin => (last + 1..vcs).chain(0..=last).find(|&v| credits[v] >= needed),
+        InjectionVc::Emptiest => {
+            let mut best = (0, 0);
+            for (v, &free) in credits.iter().enumerate() {
+                if free > best.1 {
+                    best = (v, free);
+                    if free == most {
+                        break;
+                    }
+                }
+            }
+            (best.1 >= needed).then_some(best.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_emptiest_vc_is_the_lowest_of_equals() {
+        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 1, 9), Some(1));
+        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 1, 3), Some(1));
+        assert_eq!(choose_vc(InjectionVc::Emptiest, &[1, 3, 3], 0, 4, 9), None);
+    }
+
+    #[test]
+    fn round_robin_starts_behind_the_last_and_ends_with_it() {
+        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[1, 1, 0], 0, 1, 9), Some(1));
+        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[1, 0, 0], 0, 1, 9), Some(0));
+        assert_eq!(choose_vc(InjectionVc::RoundRobin, &[0, 0, 0], 0, 1, 9), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! What the simulation knows of a network, whatever advances it.
+
+use crate::host::Hosts;
+use crate::measure::{Arrival, LinkWindows, PacketLog, StallReport};
+use crate::terminal::{Nics, Outgoing};
+use std::ops::Range;
+
+/// A network in motion. These are a few calls a cycle; none of them is made for a flit.
+///
+/// Cycles ascend from call to call, and those in which [`Network::next_event`] promises that nothing happens may be left out.
+pub(crate) trait Network: Send {
+    /// Step 1 of the model: what is due in cycle `now` arrives. Packets whose last flit arrived at their terminal join `arrived`.
+    fn deliver(&mut self, now: u64, arrived: &mut Vec<Arrival>);
+
+    /// Steps 2b to 6: injection ports take packets and send, routers route, allocate and send.
+    fn step(&mut self, now: u64, ends: &mut Endpoints);
+
+    /// The next cycle after `now` in which something may happen without a NIC; `None` where nothing is under way.
+    fn next_event(&self, now: u64) -> Option<u64>;
+
+    /// The first cycle after `now` that must not be left out although nothing happens in it, because it is observed.
+    fn next_observation(&self, now: u64) -> u64;
+
+    /// Flit-hops so far. Where they do not grow though packets are under way, nothing moves.
+    fn flit_hops(&self) -> u64;
+
+    /// Where packets are under way and none of them can ever move again: who waits for whom, in words.
+    fn deadlock(&self) -> Option<String>;
+
+    /// From now on flits that arrive at terminals in these cycles count.
+    fn measure(&mut self, window: Range<u64>);
+
+    /// Appends the flits sent over every channel so far.
+    fn channel_flits(&self, flits: &mut Vec<u64>);
+
+    /// What it has observed; the run ended after cycle `now`.
+    fn finish(self: Box<Self>, now: u64) -> Observed;
+}
+
+/// What a network has observed in a run.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    /// Switch traversals, ejection included.
+    pub flit_hops: u64,
+    /// Flits over every channel.
+    pub channel_flits: Vec<u64>,
+    /// The same by window of time, where asked for.
+    pub channel_windows: Option<LinkWindows>,
+    /// Flits ejected at each terminal in the measurement.
+    pub ejected_flits: Vec<u64>,
+    /// Why flits stood still, where asked for.
+    pub stalls: Option<StallReport>,
+}
+
+/// What is at the ends of a network: NICs, the ranks behind them, and the log of what they send.
+pub(crate) struct Endpoints<'a> {
+    pub nics: &'a mut Nics,
+    pub hosts: Option<&'a mut Hosts>,
+    pub log: &'a mut PacketLog,
+}
+
+impl Endpoints<'_> {
+    /// The next packet for injection port `port` of a terminal, if there is one now.
+    #[inline]
+    pub fn next_packet(&mut self, terminal: usize, port: usize, now: u64) -> Option<Outgoing> {
+        self.nics.next_packet(terminal, port, now, self.hosts.as_deref_mut())
+    }
+
+    /// Injection port `port` of a terminal has sent the last flit of a packet of `message`.
+    #[inline]
+    pub fn packet_sent(&mut self, terminal: usize, port: usize, message: u32, background: bool) {
+        if let Some(hosts) = self.hosts.as_deref_mut() {
+            if !background && self.nics.message_done(terminal, port) {
+                hosts.sent(message);
+            }
+        }
+    }
+
+    /// Whether a rank of a terminal has messages that its NIC has not taken.
+    pub fn has_unsent(&self, terminal: u32) -> bool {
+        self.hosts.as_deref().is_some_and(|hosts| hosts.has_unsent(terminal))
+    }
+}

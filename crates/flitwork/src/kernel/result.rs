@@ -1,0 +1,60 @@
+//! The result of a run, put together when it is over.
+
+use super::simulation::{Attached, Simulation};
+use crate::measure::{BackgroundResult, Fairness, SimulationResult};
+
+impl Simulation {
+    /// The outcome of a run that has ended.
+    pub(crate) fn into_result(mut self) -> SimulationResult {
+        let (now, complete) = (self.now, self.ended == Some(true));
+        self.look(now + 1);
+        let Simulation { phases, limits, mut networks, .. } = self;
+        let Attached { network, nics, mut log } = networks.swap_remove(0);
+        let observed = network.finish(now);
+        let window = phases.window();
+        let cycles = if limits.completes { (now - limits.start).max(1) } else { window.end - window.start };
+        let load = |flits: u64| flits as f64 / (cycles as f64 * limits.terminals as f64);
+        let created = window.start..if limits.completes { now + 1 } else { window.end };
+        let (untaken, untaken_of_background) = nics.untaken(created);
+        let digest = log.digest();
+        let background = log.background.take().map(|mut log| BackgroundResult {
+            packets: log.totals.packets,
+            offered_load: load(log.measured_taken_flits + untaken_of_background.flits),
+            accepted_load: load(log.delivered_flits.iter().sum()),
+            packet_latency: log.packet_latency.summary(),
+            network_latency: log.network_latency.summary(),
+            mean_hops: log.mean_hops(),
+            deliveries: log.deliveries(now),
+        });
+        let work = &mut log.workload;
+        let accepted = if background.is_some() { &work.delivered_flits } else { &observed.ejected_flits };
+        let status = phases.status(complete, work.measured_taken + untaken.packets);
+        SimulationResult {
+            status,
+            completion_cycles: now - limits.start,
+            digest,
+            packets: work.totals.packets,
+            flit_hops: observed.flit_hops,
+            warmup_cycles: window.start,
+            measurement_cycles: cycles,
+            offered_load: if limits.completes { 0.0 } else { load(work.measured_taken_flits + untaken.flits) },
+            accepted_load: load(accepted.iter().sum()),
+            packet_latency: work.packet_latency.summary(),
+            network_latency: work.network_latency.summary(),
+            packet_latency_histogram: work.packet_latency.histogram(),
+            network_latency_histogram: work.network_latency.histogram(),
+            precision: phases.precision(limits.terminals, status),
+            mean_hops: work.mean_hops(),
+            measured_link_flits: phases.measured_link_flits(&observed.channel_flits),
+            ejected_flits: observed.ejected_flits,
+            fairness: Fairness::of(&work.delivered_flits, |terminal| work.has_sent[terminal]),
+            delivered_flits: std::mem::take(&mut work.delivered_flits),
+            deliveries: work.deliveries(now),
+            background,
+            link_windows: observed.channel_windows,
+            link_flits: observed.channel_flits,
+            stalls: observed.stalls,
+            packet_records: log.into_records(),
+        }
+    }
+}

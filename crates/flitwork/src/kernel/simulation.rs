@@ -1,0 +1,382 @@
+//! The one loop: hosts, NICs and networks, cycle by cycle.
+//!
+//! A cycle is that of `docs/model.md`: networks deliver (1), ranks go on (2a), injection ports take packets and send, and
+//! routers work (2b to 6). The loop knows nothing of flits: it asks every network for its next event and leaves out the cycles
+//! in which neither a network nor a NIC nor a rank has anything to do. Several networks advance in lockstep, each with NICs
+//! and a log of its own.
+//!
+//! A simulation can be paused: [`Simulation::advance`] returns when it has come to a given cycle, when the run is over, or
+//! within a cycle (after 1, in 2a) when ranks ask what to do next; the caller answers with [`Simulation::give`] and goes on.
+
+use super::Progress;
+use super::network::{Endpoints, Network};
+use crate::error::{Error, Result};
+use crate::host::Hosts;
+use crate::measure::{Arrival, ClassLog, DeliveryRecorder, PacketLog, Phases, View};
+use crate::plan::{Plan, Workload};
+use crate::terminal::Nics;
+
+/// Why a simulation has paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// It has come to the cycle that it was told to advance to.
+    Reached,
+    /// The run is over.
+    Ended,
+}
+
+/// A network with the NICs at its terminals.
+pub(super) struct Attached {
+    pub network: Box<dyn Network>,
+    pub nics: Nics,
+    pub log: PacketLog,
+}
+
+/// Limits of a run, and what its errors say of it.
+#[derive(Debug)]
+pub(super) struct Limits {
+    /// Cycle of t = 0, in which ranks begin.
+    pub start: u64,
+    pub max_cycles: u64,
+    pub watchdog_cycles: u64,
+    pub completes: bool,
+    pub terminals: usize,
+    /// Name of the schedule.
+    pub schedule: String,
+}
+
+/// A simulation in progress.
+pub struct Simulation {
+    pub(super) now: u64,
+    hosts: Option<Hosts>,
+    /// The network that the workload runs on, then others.
+    pub(super) networks: Vec<Attached>,
+    pub(super) phases: Phases,
+    pub(super) limits: Limits,
+    /// Whether cycle `now` has been simulated.
+    stepped: bool,
+    /// How the run ended, once it has: whether its workload is complete.
+    pub(super) ended: Option<bool>,
+    /// Cycle in which a flit left a buffer last, and the flit-hops then.
+    moved: (u64, u64),
+    report_at: u64,
+    report_cycle: u64,
+    /// Packets that arrived in this cycle.
+    arrived: Vec<Arrival>,
+}
+
+impl Simulation {
+    /// A simulation of a plan on `network`, which must be the plan's.
+    ///
+    /// # Errors
+    /// [`Error::Schedule`] if the messages of a schedule do not match.
+    pub(crate) fn on(plan: &Plan, network: Box<dyn Network>) -> Result<Self> {
+        let hosts = hosts(plan)?;
+        let phases = phases(plan);
+        let mut simulation = Simulation {
+            now: 0,
+            hosts,
+            networks: Vec::new(),
+            limits: limits(plan),
+            stepped: false,
+            ended: None,
+            moved: (0, 0),
+            report_at: REPORT_FLIT_HOPS,
+            report_cycle: REPORT_CYCLES,
+            arrived: Vec::with_capacity((plan.params.terminals * plan.params.controllers).min(1 << 12)),
+            phases,
+        };
+        simulation.attach(plan, network);
+        Ok(simulation)
+    }
+
+    /// Adds a network with NICs of its own.
+    fn attach(&mut self, plan: &Plan, mut network: Box<dyn Network>) {
+        network.measure(self.phases.window());
+        let log = packet_log(plan, &self.phases);
+        self.networks.push(Attached { network, nics: Nics::new(plan), log });
+    }
+
+    /// The current cycle.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Simulates to the end. `progress` is called every few milliseconds; it returns false to stop the run.
+    ///
+    /// # Errors
+    /// See [`crate::simulate`].
+    pub fn run(&mut self, progress: &mut dyn FnMut(Progress) -> bool) -> Result<()> {
+        self.advance(u64::MAX, progress).map(|_| ())
+    }
+
+    /// Simulates all cycles before `until`, unless there is a reason to pause earlier.
+    ///
+    /// # Errors
+    /// See [`crate::simulate`].
+    pub fn advance(&mut self, until: u64, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Pause> {
+        while self.ended.is_none() {
+            if self.stepped {
+                self.now = self.next_cycle()?;
+                self.stepped = false;
+            }
+            if self.now >= until {
+                return Ok(Pause::Reached);
+            }
+            if self.now >= self.phases.next() {
+                self.look(self.now);
+            }
+            self.step();
+            self.stepped = true;
+            self.check(progress)?;
+        }
+        Ok(Pause::Ended)
+    }
+
+    /// One cycle.
+    fn step(&mut self) {
+        self.deliver();
+        self.advance_ranks();
+        self.drive();
+    }
+
+    /// Step 1.
+    #[inline(never)]
+    fn deliver(&mut self) {
+        let Simulation { now, hosts, networks, arrived, .. } = self;
+        for Attached { network, nics, log } in networks {
+            network.deliver(*now, arrived);
+            for packet in arrived.drain(..) {
+                log.arrived(&packet, *now);
+                if packet.background {
+                    continue;
+                }
+                if let Some(hosts) = hosts {
+                    if let Some(terminal) = hosts.arrived(packet.message, packet.flits, *now) {
+                        nics.wake(terminal);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Step 2a: ranks go on as far as they can.
+    fn advance_ranks(&mut self) {
+        let Simulation { now, hosts, networks, limits, .. } = self;
+        for Attached { nics, .. } in &mut *networks {
+            if *now == limits.start {
+                nics.wake_all();
+            }
+            nics.begin_cycle(*now);
+        }
+        let (Some(hosts), Some(Attached { nics, .. })) = (hosts, networks.first_mut()) else { return };
+        hosts.begin_cycle(*now, |terminal| nics.wake(terminal));
+        if *now < limits.start {
+            return;
+        }
+        for (word, &woken) in nics.woken().iter().enumerate() {
+            let mut left = woken;
+            while left != 0 {
+                hosts.advance(word as u32 * 64 + left.trailing_zeros(), *now);
+                left &= left - 1;
+            }
+        }
+    }
+
+    /// Steps 2b to 6.
+    fn drive(&mut self) {
+        let started = self.now >= self.limits.start;
+        for (i, Attached { network, nics, log }) in self.networks.iter_mut().enumerate() {
+            // Ranks send by the first network.
+            let hosts = if started && i == 0 { self.hosts.as_mut() } else { None };
+            network.step(self.now, &mut Endpoints { nics, hosts, log });
+        }
+    }
+
+    /// Whether the run is over, cannot go on, or shall not.
+    fn check(&mut self, progress: &mut dyn FnMut(Progress) -> bool) -> Result<()> {
+        if self.is_done() {
+            self.ended = Some(true);
+            return Ok(());
+        }
+        let flit_hops = self.networks.iter().map(|n| n.network.flit_hops()).sum();
+        if flit_hops != self.moved.1 {
+            self.moved = (self.now, flit_hops);
+        } else if self.now - self.moved.0 >= self.limits.watchdog_cycles {
+            if let Some(waiting) = self.networks.iter().find_map(|n| n.network.deadlock()) {
+                return Err(Error::Deadlock { cycle: self.now, waiting });
+            }
+        }
+        if flit_hops >= self.report_at || self.now >= self.report_cycle {
+            self.report_at = flit_hops + REPORT_FLIT_HOPS;
+            self.report_cycle = self.now + REPORT_CYCLES;
+            if !progress(self.progress()) {
+                return Err(Error::Interrupted { cycle: self.now });
+            }
+            if self.is_stuck() {
+                return Err(self.stuck());
+            }
+        }
+        if self.now >= self.limits.max_cycles {
+            if self.limits.completes {
+                return Err(Error::CycleLimit { cycles: self.now, detail: self.what_is_left() });
+            }
+            self.ended = Some(false);
+        }
+        Ok(())
+    }
+
+    /// The next cycle in which anything can happen.
+    fn next_cycle(&self) -> Result<u64> {
+        let now = self.now;
+        let next = match self.networks.iter().filter_map(|n| n.network.next_event(now)).min() {
+            Some(next) => next,
+            None => self.next_turn(now).ok_or_else(|| self.stuck())?,
+        };
+        debug_assert!(next > now, "time stands still in cycle {next}");
+        Ok(next.min(self.limits.max_cycles))
+    }
+
+    /// The next cycle with something to do while no network has anything under way; `None` if there never will be one.
+    fn next_turn(&self, now: u64) -> Option<u64> {
+        let nics = self.networks.iter().filter_map(|n| n.nics.next_turn(now));
+        let ranks = match &self.hosts {
+            Some(_) if now < self.limits.start => Some(self.limits.start),
+            Some(hosts) if hosts.has_pending_completions() => Some(now + 1),
+            Some(hosts) => hosts.next_compute_end(),
+            None => None,
+        };
+        // Where all sources of an open loop are silent, the measurement still ends.
+        let end = self.networks[0].nics.is_open_loop().then(|| self.phases.window().end - 1).filter(|&end| end > now);
+        let next = nics.chain(ranks).min().or(end)?;
+        let observed = self.networks.iter().map(|n| n.network.next_observation(now));
+        let start = (now < self.limits.start).then_some(self.limits.start);
+        observed.chain(start).chain([self.phases.next_check(), next]).min()
+    }
+
+    /// Lets the phases of the run see its state at the beginning of cycle `now`; they may decide what is measured.
+    #[inline(never)]
+    pub(super) fn look(&mut self, now: u64) {
+        let Simulation { phases, networks, .. } = self;
+        let Attached { network, nics, log } = &mut networks[0];
+        let view = View {
+            totals: log.workload.totals,
+            untaken_before: &|cycle| nics.untaken(0..cycle).0.packets,
+            link_flits: &|flits| network.channel_flits(flits),
+        };
+        if phases.look(now, &view) {
+            network.measure(phases.window());
+            log.measure(&phases.window());
+        }
+    }
+
+    /// Whether the run is over.
+    fn is_done(&self) -> bool {
+        if self.now < self.limits.start {
+            return false; // A workload without anything to send is over when it starts.
+        }
+        if let Some(hosts) = &self.hosts {
+            return hosts.is_complete();
+        }
+        let Attached { nics, log, .. } = &self.networks[0];
+        if nics.finite_packets().is_some() {
+            let work = &log.workload;
+            return work.taken == work.totals.packets && nics.all_taken();
+        }
+        let end = self.phases.window().end;
+        self.now + 1 >= end && (!self.phases.drains() || log.measured_under_way() == 0 && nics.all_taken_before(end))
+    }
+
+    /// Whether a schedule cannot go on though packets of a background move.
+    fn is_stuck(&self) -> bool {
+        let log = &self.networks[0].log;
+        let under_way = log.workload.taken > log.workload.totals.packets;
+        log.background.is_some()
+            && !under_way
+            && self.now > self.limits.start
+            && self.hosts.as_ref().is_some_and(Hosts::is_stuck)
+    }
+
+    /// The error for ranks that wait for something that never comes.
+    fn stuck(&self) -> Error {
+        let left = self.hosts.as_ref().map_or(0, |hosts| hosts.messages().1);
+        Error::Schedule {
+            name: self.limits.schedule.clone(),
+            fault: format!("{left} messages can never be sent: every rank waits for an operation that cannot complete"),
+        }
+    }
+
+    /// What of a workload that completes has not arrived.
+    fn what_is_left(&self) -> String {
+        let Attached { nics, log, .. } = &self.networks[0];
+        match (&self.hosts, nics.finite_packets()) {
+            (Some(hosts), _) => format!("{} messages have not arrived", hosts.messages().1),
+            (None, packets) => {
+                format!("{} of {} packets have arrived", log.workload.totals.packets, packets.unwrap_or_default())
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let Attached { nics, log, .. } = &self.networks[0];
+        let arrived = log.workload.totals.packets;
+        let (done, total) = match (self.hosts.as_ref().map(Hosts::messages), nics.finite_packets()) {
+            (Some((all, left)), _) => (all - left, Some(all)),
+            // Where ties cut packets in two, more arrive than were created.
+            (None, Some(all)) => (arrived.min(all), Some(all)),
+            (None, None) => (arrived, None),
+        };
+        Progress { cycle: self.now, packets_done: done, packets_total: total }
+    }
+}
+
+/// The ranks of a plan whose workload is a schedule.
+fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
+    let Workload::Closed { schedule, .. } = &plan.workload else { return Ok(None) };
+    let mut hosts = Hosts::new(schedule)?;
+    if plan.background.is_some() {
+        hosts.note_when_sends_come();
+    }
+    Ok(Some(hosts))
+}
+
+fn limits(plan: &Plan) -> Limits {
+    let schedule = match &plan.workload {
+        Workload::Closed { schedule, .. } => schedule.name.clone(),
+        Workload::Open(_) | Workload::Finite(_) => String::new(),
+    };
+    Limits {
+        start: plan.start_cycle,
+        max_cycles: plan.spec.run.max_cycles,
+        watchdog_cycles: plan.spec.run.watchdog_cycles,
+        completes: plan.workload.completes(),
+        terminals: plan.params.terminals,
+        schedule,
+    }
+}
+
+/// What is measured of a run.
+fn phases(plan: &Plan) -> Phases {
+    let (p, run) = (&plan.params, &plan.spec.run);
+    let channels = p.routers * p.network_ports;
+    match (&plan.workload, &run.steady) {
+        (Workload::Closed { .. } | Workload::Finite(_), _) => Phases::whole_run(plan.start_cycle, channels),
+        (Workload::Open(_), Some(steady)) => Phases::steady(steady, p.longest_delay_cycles, channels),
+        (Workload::Open(_), None) => Phases::fixed(run.fixed_window(), channels),
+    }
+}
+
+/// What is noted of the packets of workload and background, both in the same window.
+fn packet_log(plan: &Plan, phases: &Phases) -> PacketLog {
+    let record = &plan.spec.run.record;
+    let class = || {
+        let window_cycles = record.delivery_window_cycles;
+        let deliveries = (window_cycles > 0).then(|| DeliveryRecorder::new(plan.start_cycle, window_cycles));
+        ClassLog::new(phases.window(), plan.params.terminals, deliveries)
+    };
+    PacketLog::new(class(), plan.background.is_some().then(class), record.packets)
+}
+
+/// Work between two calls of the progress callback: a few milliseconds.
+const REPORT_FLIT_HOPS: u64 = 200_000;
+const REPORT_CYCLES: u64 = 1 << 12;

@@ -1,0 +1,255 @@
+//! The NICs of all terminals: which packet each injection port sends next.
+//!
+//! A NIC takes messages of the ranks at its terminal (`host/`), or packets that traffic creates, in the order of its source
+//! queue, and cuts them into packets. Each of its injection ports works on one message at a time, first come, first served. A
+//! port that is free asks for its next packet; to send its flits is the network's business, which knows buffers and credits.
+//! A NIC that has nothing to send is not looked at until something wakes it: its calendar, a rank that can go on, or a credit.
+
+use super::calendar::Calendar;
+use super::job::Job;
+use super::queue::{SourceQueues, Untaken};
+use crate::host::Hosts;
+use crate::plan::{Plan, Workload};
+use crate::routing::{DimensionOrder, Routing, Tie};
+use crate::spec::SourceQueue;
+use crate::topology::Grid;
+use std::ops::Range;
+
+/// A packet that an injection port is to send.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outgoing {
+    /// Destination terminal.
+    pub dst: u32,
+    /// Number at its source.
+    pub sequence: u32,
+    /// Message it belongs to, as the hosts call it.
+    pub message: u32,
+    /// Index of the message in the order of sending of its rank; of traffic the sequence number of its first packet.
+    pub number: u32,
+    /// Length [flits].
+    pub flits: u16,
+    /// Random bits for ties.
+    pub tie_bits: u8,
+    /// Cycle of creation.
+    pub created: u64,
+    /// Whether it belongs to the background.
+    pub background: bool,
+}
+
+/// All NICs of a network.
+#[derive(Debug)]
+pub(crate) struct Nics {
+    queues: SourceQueues,
+    /// What is left of the message that each injection port sends, `[terminal][port]`.
+    rest: Vec<Option<Job>>,
+    /// Injection ports of a NIC.
+    ports: usize,
+    /// Terminals to look at in this cycle, one bit each.
+    woken: Vec<u64>,
+    calendar: Calendar,
+    /// Packets so far, by terminal.
+    sequence: Vec<u32>,
+    /// Where packets with a tie are cut in two.
+    ties: Option<Ties>,
+}
+
+/// Tells which packets have a tie.
+#[derive(Debug)]
+struct Ties {
+    order: DimensionOrder,
+    grid: Grid,
+    concentration: u32,
+}
+
+impl Ties {
+    /// Of a plan whose tie rule cuts packets in two.
+    fn of(plan: &Plan) -> Option<Self> {
+        match &plan.routing {
+            Routing::DimensionOrder(order) if order.tie == Tie::Split => {
+                let concentration = plan.params.concentration as u32;
+                Some(Ties { order: order.clone(), grid: plan.fabric.grid()?.clone(), concentration })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether some dimension of the route between two terminals is a tie.
+    fn has_tie(&self, src: u32, dst: u32) -> bool {
+        let coords = |terminal: u32| self.grid.coords(terminal / self.concentration);
+        self.order.has_tie(&self.grid, &coords(src), &coords(dst))
+    }
+}
+
+impl Nics {
+    /// The NICs of a plan, all awake.
+    pub fn new(plan: &Plan) -> Self {
+        let terminals = plan.params.terminals;
+        let mut nics = Nics {
+            queues: queues(plan),
+            rest: vec![None; terminals * plan.params.controllers],
+            ports: plan.params.controllers,
+            woken: vec![0; terminals.div_ceil(64)],
+            calendar: Calendar::new(terminals),
+            sequence: vec![0; terminals],
+            ties: Ties::of(plan),
+        };
+        nics.wake_all();
+        nics
+    }
+
+    /// Packets of traffic that has an end; `None` of all else.
+    pub fn finite_packets(&self) -> Option<u64> {
+        self.queues.finite_packets()
+    }
+
+    /// Whether the workload is traffic without end.
+    pub fn is_open_loop(&self) -> bool {
+        !self.queues.of_ranks() && self.finite_packets().is_none()
+    }
+
+    /// Whether injection ports have taken all that traffic with an end has.
+    pub fn all_taken(&self) -> bool {
+        self.queues.all_taken()
+    }
+
+    /// What was created in `window` and no injection port has taken: of an open-loop workload, and of the background.
+    pub fn untaken(&self, window: Range<u64>) -> (Untaken, Untaken) {
+        let (mut work, mut background) = self.queues.untaken(window.clone());
+        // Second halves whose first half an injection port has taken.
+        for job in self.rest.iter().flatten() {
+            if job.created.is_some_and(|created| window.contains(&created)) {
+                let untaken = if job.background { &mut background } else { &mut work };
+                untaken.flits += job.flits_left + u64::from(job.second_half);
+            }
+        }
+        (work, background)
+    }
+
+    /// Whether all traffic has moved on to packets created at or after `end`.
+    pub fn all_taken_before(&self, end: u64) -> bool {
+        self.queues.all_taken_before(end)
+    }
+
+    /// Has a terminal looked at.
+    #[inline]
+    pub fn wake(&mut self, terminal: u32) {
+        self.woken[terminal as usize / 64] |= 1 << (terminal % 64);
+    }
+
+    /// Has all terminals looked at.
+    pub fn wake_all(&mut self) {
+        (0..self.sequence.len()).for_each(|t| self.wake(t as u32));
+    }
+
+    /// The start of cycle `now`: terminals whose turn it is by the calendar wake.
+    pub fn begin_cycle(&mut self, now: u64) {
+        let Nics { calendar, woken, .. } = self;
+        calendar.advance(now, |t| woken[t as usize / 64] |= 1 << (t % 64));
+    }
+
+    /// Terminals to look at, 64 a word.
+    pub fn woken(&self) -> &[u64] {
+        &self.woken
+    }
+
+    /// Takes the terminals of a word of [`Nics::woken`].
+    #[inline]
+    pub fn take_woken(&mut self, word: usize) -> u64 {
+        std::mem::take(&mut self.woken[word])
+    }
+
+    /// The next cycle after `now` in which a NIC may do something by itself; `None` if all wait for ranks or for the network.
+    pub fn next_turn(&self, now: u64) -> Option<u64> {
+        if self.woken.iter().any(|&w| w != 0) { Some(now + 1) } else { self.calendar.next_after(now) }
+    }
+
+    /// The next packet for injection port `port` of a terminal, if there is one now; if not, the terminal's next turn is on the
+    /// calendar where it is known.
+    #[inline]
+    pub fn next_packet(
+        &mut self,
+        terminal: usize,
+        port: usize,
+        now: u64,
+        hosts: Option<&mut Hosts>,
+    ) -> Option<Outgoing> {
+        let at = terminal * self.ports + port;
+        let mut job = match self.rest[at].take() {
+            Some(job) => job,
+            None => self.take_job(terminal, now, hosts)?,
+        };
+        let (ties, dst) = (&self.ties, job.dst);
+        let tie = || ties.as_ref().is_some_and(|ties| ties.has_tie(terminal as u32, dst));
+        let (flits, tie_bits) = job.next_packet(ties.is_some(), tie);
+        let sequence = self.sequence[terminal];
+        self.sequence[terminal] += 1;
+        if job.has_more() {
+            self.rest[at] = Some(job);
+        }
+        Some(Outgoing {
+            dst: job.dst,
+            sequence,
+            message: job.message,
+            number: job.number,
+            flits,
+            tie_bits,
+            created: job.created.unwrap_or(now),
+            background: job.background,
+        })
+    }
+
+    /// The next message of a terminal's queue, if it may start now.
+    #[inline]
+    fn take_job(&mut self, terminal: usize, now: u64, hosts: Option<&mut Hosts>) -> Option<Job> {
+        let job = self.queues.take(terminal, now, self.sequence[terminal], hosts);
+        if job.is_none() {
+            let next = self.queues.next_creation(terminal);
+            self.schedule(terminal, now, next);
+        }
+        job
+    }
+
+    /// Whether an injection port has sent the last packet of its message.
+    #[inline]
+    pub fn message_done(&self, terminal: usize, port: usize) -> bool {
+        self.rest[terminal * self.ports + port].is_none()
+    }
+
+    /// Whether it pays to look at a terminal with an idle injection port in the next cycle; otherwise its next turn is on the
+    /// calendar, or comes with what it waits for.
+    #[inline]
+    pub fn is_due(&mut self, terminal: usize, now: u64) -> bool {
+        if self.queues.of_ranks() {
+            return true;
+        }
+        let next = self.queues.next_creation(terminal);
+        if next > now + 1 {
+            self.schedule(terminal, now, next);
+        }
+        next <= now + 1
+    }
+
+    /// Puts the next turn of a terminal on the calendar, if there is one.
+    #[inline]
+    fn schedule(&mut self, terminal: usize, now: u64, next: u64) {
+        if next < u64::MAX {
+            self.calendar.schedule(terminal as u32, now, next);
+        }
+    }
+}
+
+/// The source queues of a plan.
+fn queues(plan: &Plan) -> SourceQueues {
+    let terminals = plan.params.terminals as u32;
+    let queues = match &plan.workload {
+        Workload::Closed { packet_flits, .. } => {
+            SourceQueues::of_messages(*packet_flits, terminals, plan.spec.run.seed)
+        }
+        Workload::Open(traffic) | Workload::Finite(traffic) => SourceQueues::of_traffic(traffic, terminals),
+    };
+    let alternate = plan.spec.network.terminal.source_queue == SourceQueue::Alternate;
+    match &plan.background {
+        Some(traffic) => queues.with_background(traffic, terminals, alternate),
+        None => queues,
+    }
+}
