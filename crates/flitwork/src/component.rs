@@ -14,3 +14,15 @@ pub(crate) struct Component {
     /// Where it was published; empty for common knowledge.
     pub paper: &'static str,
 }
+
+impl Component {
+    /// A row of a table.
+    pub const fn new(
+        name: &'static str,
+        summary: &'static str,
+        parameters: &'static str,
+        paper: &'static str,
+    ) -> Component {
+        Component { name, summary, parameters, paper }
+    }
+}

@@ -14,14 +14,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("topology", &["component", "error"]),
     ("mix", &[]),
     ("unchecked", &[]),
-    ("traffic", &["error", "mix", "topology"]),
+    ("traffic", &["component", "error", "mix", "topology"]),
     ("routing", &["component", "error", "mix", "topology"]),
     ("schedule", &["error"]),
     ("collective", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
     ("measure", &["mix"]),
     ("router", &["component"]),
-    ("spec", &["collective", "error", "router", "measure", "routing", "topology", "traffic"]),
+    ("spec", &["collective", "component", "error", "router", "measure", "routing", "topology", "traffic"]),
     ("bound", &["error", "routing", "schedule", "topology"]),
     ("transit", &["measure", "routing", "unchecked"]),
     ("plan", &["collective", "error", "measure", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
@@ -50,7 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("run", &["bound", "error", "kernel", "measure", "plan", "traffic"]),
-    ("components", &["collective", "component", "router", "routing", "topology"]),
+    ("components", &["collective", "component", "router", "routing", "spec", "topology", "traffic"]),
 ];
 
 /// Most lines of a file.

@@ -141,10 +141,10 @@ fn operations(workload: &WorkloadSpec, p: &Params) -> u64 {
 
 fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Sent {
     let terminals = p.terminals as u64;
-    let drawn = |pattern: Option<&Pattern>| match pattern {
+    let drawn = |pattern: Option<&Pattern>| match pattern.and_then(Pattern::attached) {
         // A terminal, and its process where each has its own.
-        Some(Pattern::Matrix { weights, .. }) => terminals * 160 + weights.memory_bytes(),
-        _ => terminals * 96,
+        Some(table) => terminals * 160 + table.memory_bytes(),
+        None => terminals * 96,
     };
     // All that an open loop may create until its measurement ends.
     let open = |pattern, packet_flits: &PacketFlits, load: f64| {

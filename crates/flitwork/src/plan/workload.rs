@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::schedule::Schedule;
 use crate::spec::{ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
 use crate::topology::{Fabric, Grid};
+use crate::traffic::pattern::Uniform;
 use crate::traffic::{
     Attached, Bernoulli, Destinations, Drawn, OnOff, PacketFlits, Packets, Pattern, Process, Processes, Traffic,
     no_file,
@@ -101,7 +102,7 @@ impl Context<'_> {
                     let path = self.path("include_self");
                     return Err(Error::config(path, false, "true where there is one terminal", ""));
                 }
-                let pattern = Pattern::Uniform { include_self: *include_self };
+                let pattern = Pattern::Uniform(Uniform { include_self: *include_self });
                 self.open_loop(&pattern, packet_flits, *offered_load, process).map(Workload::Open)
             }
             WorkloadSpec::Traffic { pattern, packet_flits, offered_load, process } => {

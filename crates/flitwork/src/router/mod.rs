@@ -7,4 +7,5 @@ mod options;
 pub(crate) use allocator::{Allocator, Request};
 pub use arbiter::ArbiterKind;
 pub(crate) use arbiter::{ARBITERS, Priority, Waiting};
+pub(crate) use options::ALLOCATORS;
 pub use options::{AllocatorKind, AllocatorSpec, IterationCount};

@@ -1,6 +1,7 @@
 //! What users say of allocators.
 
 use super::ArbiterKind;
+use crate::component::Component;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,3 +44,31 @@ pub enum AllocatorKind {
     /// Grants along diagonals that start one further each cycle (Tamir and Chi 1993).
     Wavefront,
 }
+
+/// All allocators, for lists.
+pub(crate) const ALLOCATORS: &[Component] = &[
+    Component::new(
+        "islip",
+        "round robin; pointers move on accepted grants of the first iteration",
+        "iterations",
+        "McKeown, IEEE/ACM Trans. Networking 7(2), 1999",
+    ),
+    Component::new(
+        "separable_input_first",
+        "requesters pick, then resources pick",
+        "arbiter",
+        "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapter 19",
+    ),
+    Component::new(
+        "separable_output_first",
+        "resources pick, then requesters pick",
+        "arbiter",
+        "Dally and Towles 2004, chapter 19",
+    ),
+    Component::new(
+        "wavefront",
+        "grants along diagonals, starting one further each time",
+        "arbiter",
+        "Tamir and Chi, IEEE Trans. Parallel and Distributed Systems 4(1), 1993",
+    ),
+];

@@ -15,6 +15,7 @@ pub use network::{
 pub use parse::{from_json, schema_json};
 pub(crate) use run::FIXED_CYCLES;
 pub use run::{RecordSpec, RunSpec};
+pub(crate) use workload::WORKLOADS;
 pub use workload::{ProcessSpec, WorkloadSpec};
 
 pub use crate::router::{AllocatorKind, AllocatorSpec, ArbiterKind, IterationCount};

@@ -1,6 +1,7 @@
 //! The workload: what is sent.
 
 use crate::collective::Sync;
+use crate::component::Component;
 use crate::traffic::{Attached, PacketFlits, Pattern};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,11 +78,35 @@ pub enum WorkloadSpec {
     },
 }
 
+/// All workloads, for lists.
+pub(crate) const WORKLOADS: &[Component] = &[
+    Component::new(
+        "all_to_all",
+        "every rank sends a message to every other",
+        "algorithm, message_flits, packet_flits, sync",
+        "",
+    ),
+    Component::new(
+        "uniform",
+        "open loop, to terminals drawn at random",
+        "offered_load, packet_flits, include_self, process",
+        "",
+    ),
+    Component::new("traffic", "open loop, by a pattern", "pattern, offered_load, packet_flits, process", ""),
+    Component::new(
+        "burst",
+        "so many packets of each terminal, by a pattern",
+        "pattern, packets, packet_flits, rate",
+        "",
+    ),
+    Component::new("trace", "packets given one by one: cycle, source, destination, flits", "packets, file", ""),
+];
+
 impl WorkloadSpec {
     /// The table that comes beside the specification, if it has one.
     pub(super) fn table(&mut self) -> Option<&mut Attached> {
         match self {
-            WorkloadSpec::Traffic { pattern, .. } | WorkloadSpec::Burst { pattern, .. } => pattern.table(),
+            WorkloadSpec::Traffic { pattern, .. } | WorkloadSpec::Burst { pattern, .. } => pattern.attached_mut(),
             WorkloadSpec::Trace { packets, .. } => Some(packets),
             WorkloadSpec::AllToAll { .. } | WorkloadSpec::Uniform { .. } => None,
         }

@@ -10,6 +10,7 @@ use flitwork::spec::{
     WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
+use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
 use flitwork::traffic::{Attached, Matrix, PacketFlits, PacketShare, Pattern, Table, Trace, TraceColumns};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -206,7 +207,7 @@ fn matrix(terminals: usize, weights: &[f64]) -> (Pattern, f64) {
     let matrix = Matrix::dense(&all, terminals).expect("a matrix");
     let busiest = (0..terminals as u32).map(|row| matrix.relative_load(row)).fold(0.0, f64::max);
     let weights = Attached::new(Table::Matrix(Arc::new(matrix)));
-    (Pattern::Matrix { weights, file: String::new() }, busiest)
+    (Pattern::Matrix(Weights { weights, file: String::new() }), busiest)
 }
 
 /// What a terminal may send, before it is fitted to a network.
@@ -262,7 +263,7 @@ impl Sent {
         // At most a flit a cycle, so that queues do not outgrow the patience of the oracle.
         let offered_load = self.load * most.min(1.0);
         match pattern {
-            Pattern::Uniform { include_self } => {
+            Pattern::Uniform(Uniform { include_self }) => {
                 WorkloadSpec::Uniform { packet_flits, offered_load, include_self, process }
             }
             pattern => WorkloadSpec::Traffic { pattern, packet_flits, offered_load, process },
@@ -272,10 +273,10 @@ impl Sent {
 
 fn sent() -> impl Strategy<Value = Sent> {
     let pattern = prop_oneof![
-        4 => any::<bool>().prop_map(|include_self| Pattern::Uniform { include_self }),
-        1 => Just(Pattern::RandomPermutation),
-        1 => Just(Pattern::RandomSelection),
-        1 => Just(Pattern::Hotspot { terminals: vec![1, 0], shares: vec![1.0, 3.0] }),
+        4 => any::<bool>().prop_map(|include_self| Pattern::Uniform(Uniform { include_self })),
+        1 => Just(Pattern::RandomPermutation(RandomPermutation {})),
+        1 => Just(Pattern::RandomSelection(RandomSelection {})),
+        1 => Just(Pattern::Hotspot(Hotspot { terminals: vec![1, 0], shares: vec![1.0, 3.0] })),
     ];
     let flits = prop_oneof![
         2 => (1..=9u32).prop_map(|flits| vec![(flits, 1.0)]),

@@ -3,6 +3,7 @@
 use super::random::{Stream, mix, pick};
 use flitwork::Plan;
 use flitwork::spec::{ProcessSpec, WorkloadSpec};
+use flitwork::traffic::pattern::{Hotspot, Permutation, Uniform, Weights};
 use flitwork::traffic::{
     Created, Destinations, Drawn, Matrix, PacketFlits, Packets, Pattern, Table, Trace, TracePacket, Traffic,
 };
@@ -49,7 +50,7 @@ fn of(plan: &Plan, spec: &WorkloadSpec, (seed, start): (u64, u64), terminal: u32
     let uniform;
     let said = match spec {
         WorkloadSpec::Uniform { packet_flits, offered_load, include_self, process } => {
-            uniform = Pattern::Uniform { include_self: *include_self };
+            uniform = Pattern::Uniform(Uniform { include_self: *include_self });
             Said { pattern: &uniform, packet_flits, process: *process, load: *offered_load, limit: None }
         }
         WorkloadSpec::Traffic { pattern, packet_flits, offered_load, process } => {
@@ -73,7 +74,7 @@ fn of(plan: &Plan, spec: &WorkloadSpec, (seed, start): (u64, u64), terminal: u32
     let to_itself = match &place {
         Where::Silent => return Vec::new(),
         Where::Always(to) => *to == terminal,
-        Where::ByShare { terminals, .. } => matches!(said.pattern, Pattern::Matrix { .. }) && *terminals == [terminal],
+        Where::ByShare { terminals, .. } => matches!(said.pattern, Pattern::Matrix(_)) && *terminals == [terminal],
         Where::Fixed(to) => to[terminal as usize] == terminal,
         Where::Anywhere { .. } => false,
     };
@@ -107,7 +108,7 @@ fn given(trace: &Trace, (seed, start): (u64, u64), terminal: u32, end: u64) -> V
 }
 
 fn matrix_of(pattern: &Pattern) -> Option<&Matrix> {
-    let Pattern::Matrix { weights, .. } = pattern else { return None };
+    let Pattern::Matrix(Weights { weights, .. }) = pattern else { return None };
     match weights.table() {
         Some(Table::Matrix(matrix)) => Some(matrix),
         _ => None,
@@ -116,22 +117,39 @@ fn matrix_of(pattern: &Pattern) -> Option<&Matrix> {
 
 fn destinations<'a>(plan: &'a Plan, spec: &WorkloadSpec, pattern: &Pattern, terminal: u32) -> Where<'a> {
     match pattern {
-        Pattern::Uniform { include_self } => Where::Anywhere { include_self: *include_self },
-        Pattern::Hotspot { terminals, shares } => {
+        Pattern::Uniform(Uniform { include_self }) => Where::Anywhere { include_self: *include_self },
+        Pattern::Hotspot(Hotspot { terminals, shares }) => {
             let shares = if shares.is_empty() { vec![1.0; terminals.len()] } else { shares.clone() };
             Where::ByShare { terminals: terminals.clone(), shares }
         }
-        Pattern::Permutation { destinations, .. } => Where::Always(destinations[terminal as usize]),
-        Pattern::Matrix { .. } => {
+        Pattern::Permutation(Permutation { destinations, .. }) => Where::Always(destinations[terminal as usize]),
+        Pattern::Matrix(_) => {
             let row = matrix_of(pattern).expect("a valid plan has its matrix").weights(terminal);
             let (terminals, shares): (Vec<u32>, Vec<f64>) = row.unzip();
             if terminals.is_empty() { Where::Silent } else { Where::ByShare { terminals, shares } }
         }
         // What a pattern means, and what is drawn once for the run, is for the tests of the patterns.
         _ => match &traffic_of(plan, spec).packets {
-            Packets::Drawn(Drawn { destinations: Destinations::Fixed(to), .. }) => Where::Fixed(to),
-            other => panic!("{other:?}"),
+            Packets::Drawn(Drawn { destinations, .. }) => meant(destinations, terminal),
+            Packets::Given(_) => unreachable!("a pattern is no trace"),
         },
+    }
+}
+
+/// Where the packets of a terminal go, by what a pattern was resolved to.
+fn meant(destinations: &Destinations, terminal: u32) -> Where<'_> {
+    match destinations {
+        Destinations::Fixed(to) => Where::Fixed(to),
+        Destinations::Uniform { include_self } => Where::Anywhere { include_self: *include_self },
+        Destinations::Weighted { terminals, cumulative } => {
+            let before = std::iter::once(&0.0).chain(cumulative);
+            let shares = cumulative.iter().zip(before).map(|(sum, before)| sum - before).collect();
+            Where::ByShare { terminals: terminals.clone(), shares }
+        }
+        Destinations::Matrix(matrix) => {
+            let (terminals, shares): (Vec<u32>, Vec<f64>) = matrix.weights(terminal).unzip();
+            if terminals.is_empty() { Where::Silent } else { Where::ByShare { terminals, shares } }
+        }
     }
 }
 
