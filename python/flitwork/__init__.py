@@ -6,7 +6,7 @@ A network and a workload are plain values; simulate them, bound them, sweep over
 >>> net = fw.Torus(9, 9, vcs=2, buffer_flits=20)
 >>> work = fw.all_to_all("a2at", message_flits=100, sync="local")
 >>> result = fw.simulate(net, work)
->>> result.completion_cycles, result.distance_from_bound
+>>> result.completion_cycles, result.ratio_to_bound
 """
 
 from typing import TYPE_CHECKING, Any

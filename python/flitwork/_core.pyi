@@ -7,13 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
-__all__ = ["Plan", "Table", "__version__", "components", "schema"]
+__all__ = ["Plan", "Table", "__version__", "components", "renamed", "schema", "stall_reasons"]
 
 def schema() -> str:
     """The JSON Schema of a specification."""
 
 def components() -> str:
     """Every component that can be named in a specification, by table, as JSON."""
+
+def renamed() -> str:
+    """Fields that were renamed, old and new path, and words of fields: path, old and new word; JSON."""
+
+def stall_reasons() -> str:
+    """The reasons for a flit to stand still, in the order of their counters, as JSON."""
 
 @final
 class Table:

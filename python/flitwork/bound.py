@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork import _core
+from flitwork import _core, renamed
 from flitwork.spec import Network, plan_of, simulation
 from flitwork.workloads import Workload
 
@@ -17,7 +17,7 @@ from flitwork.workloads import Workload
 class Bound:
     """Limits of a network under a workload, latency left out: they hold for every router.
 
-    A workload that completes has lower bounds on its completion time (``bisection_cycles``, ``link_load_cycles``,
+    A workload that completes has lower bounds on its completion time (``bisection_cycles``, ``channel_load_cycles``,
     ``injection_cycles``, ``ejection_cycles``, the largest of them as ``tightest_cycles``) and, beside them, the time of
     the phase model (``phase_model_cycles``), which is an estimate and no bound. An open loop has ``max_load``.
     """
@@ -25,7 +25,7 @@ class Bound:
     values: Mapping[str, Any]
 
     @property
-    def closed_loop(self) -> bool:
+    def runs_to_completion(self) -> bool:
         """Whether it bounds a completion time (and not a load)."""
         return bool(self.values["kind"] == "completion")
 
@@ -39,9 +39,9 @@ class Bound:
         return self._cycles("bisection_cycles")
 
     @property
-    def link_load_cycles(self) -> float:
+    def channel_load_cycles(self) -> float:
         """Load of the most loaded channel under the routing."""
-        return self._cycles("link_load_cycles")
+        return self._cycles("channel_load_cycles")
 
     @property
     def injection_cycles(self) -> float:
@@ -60,8 +60,8 @@ class Bound:
 
     @property
     def tightest(self) -> str:
-        """Which bound that is: bisection, link_load, injection or ejection; of an open loop channels or terminals."""
-        if self.closed_loop:
+        """Which bound it is: bisection, channel_load, injection or ejection; of an open loop channels or terminals."""
+        if self.runs_to_completion:
             return str(self.values["tightest"])
         terminals = self.values["terminal_load_flits_per_cycle"]
         return "terminals" if self.max_load >= terminals else "channels"
@@ -75,6 +75,9 @@ class Bound:
     def max_load(self) -> float:
         """Open loop: the highest load that channels and terminals can accept [flits/cycle/terminal]."""
         return self._cycles("load_flits_per_cycle")
+
+    closed_loop = renamed.attribute("Bound", "closed_loop", "runs_to_completion")
+    link_load_cycles = renamed.attribute("Bound", "link_load_cycles", "channel_load_cycles")
 
 
 def plan(network: Network, workload: Workload) -> _core.Plan:

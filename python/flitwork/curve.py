@@ -297,7 +297,7 @@ def _capacity(network: Mapping[str, Any], bound: Bound) -> float:
     size = topology["size"]
     wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(size)
     found = indices.uniform_capacity(size, wrap, topology["terminals_per_router"])
-    return min(found, float(network["terminal"]["controllers"]))
+    return min(found, float(network["nic"]["ports"]))
 
 
 def _loads(loads: Sequence[float] | None, top: float) -> list[float]:

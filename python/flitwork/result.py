@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flitwork import _core
+from flitwork import _core, format_3, renamed
 from flitwork.bound import Bound
 from flitwork.errors import ResultFileError
 from flitwork.files import write_atomically
@@ -24,18 +24,7 @@ from flitwork.histogram import Histogram
 #: Cycle number of what had not happened when the run ended.
 NEVER = np.uint64(2**64 - 1)
 #: Reasons for a flit to stand still, in the order of the simulator's counters.
-STALL_REASONS = (
-    "pipeline",
-    "no_vc",
-    "lost_vc_allocation",
-    "no_credit",
-    "lost_switch",
-    "input_port_busy",
-    "ejection_port_busy",
-    "no_ejection_vc",
-    "source_no_credit",
-    "source_waits_for_sync",
-)
+STALL_REASONS: tuple[str, ...] = tuple(json.loads(_core.stall_reasons()))
 #: What is recorded of a packet, in the order of the simulator's columns; a run without packets has empty ones.
 _OF_A_PACKET = {
     "src": np.uint32,
@@ -43,7 +32,7 @@ _OF_A_PACKET = {
     "dst": np.uint32,
     "flits": np.uint32,
     "message": np.uint32,
-    "controller": np.uint32,
+    "injection_port": np.uint32,
     "minus": np.uint8,
     "wraps": np.uint8,
     "hops": np.uint32,
@@ -52,7 +41,9 @@ _OF_A_PACKET = {
     "arrived_cycle": np.uint64,
     "background": np.bool_,
 }
-_FORMAT = "3"
+_FORMAT = "4"
+#: Formats that can be read.
+_READ = ("3", _FORMAT)
 _LATENCIES = ("packet_latency", "network_latency")
 
 
@@ -106,9 +97,9 @@ class Result:
         return str(self.values["status"])
 
     @property
-    def closed_loop(self) -> bool:
+    def runs_to_completion(self) -> bool:
         """Whether the workload completes by itself (and is not traffic at an offered load)."""
-        return self.bound.closed_loop
+        return self.bound.runs_to_completion
 
     @property
     def has_schedule(self) -> bool:
@@ -117,12 +108,12 @@ class Result:
 
     @property
     def completion_cycles(self) -> int:
-        """Closed loop: cycles from t = 0 to the arrival of the last tail. Open loop: cycle in which the run ended."""
+        """Cycles from t = 0 to the arrival of the last tail; of an open loop the cycle in which the run ended."""
         return int(self.values["completion_cycles"])
 
     @property
     def accepted_load(self) -> float:
-        """Flits ejected in the measurement [flits/cycle/terminal]; closed loop: over the whole run."""
+        """Flits ejected in the measurement [flits/cycle/terminal]; what runs to completion: over the whole run."""
         return float(self.values["accepted_load"])
 
     @property
@@ -132,22 +123,22 @@ class Result:
 
     @property
     def warmup_cycles(self) -> int:
-        """Open loop: cycles before the measurement; closed loop: of background alone, before t = 0."""
+        """Open loop: cycles before the measurement; what runs to completion: of background alone, before t = 0."""
         return int(self.values["warmup_cycles"])
 
     @property
     def start_cycle(self) -> int:
-        """Cycle of t = 0, in which the workload started; in :attr:`packets` and windows of links it is not 0."""
-        return self.warmup_cycles if self.closed_loop else 0
+        """Cycle of t = 0, in which the workload started; in :attr:`packets` and windows of channels it is not 0."""
+        return self.warmup_cycles if self.runs_to_completion else 0
 
     @property
     def end_cycle(self) -> int:
-        """Cycle in which the run ended, counted from its start as :attr:`packets` and windows of links are."""
+        """Cycle in which the run ended, counted from its start as :attr:`packets` and windows of channels are."""
         return self.start_cycle + self.completion_cycles
 
     @property
     def measurement_cycles(self) -> int:
-        """Open loop: cycles of the measurement; closed loop: from t = 0 to completion."""
+        """Open loop: cycles of the measurement; what runs to completion: from t = 0 on."""
         return int(self.values["measurement_cycles"])
 
     @property
@@ -161,13 +152,13 @@ class Result:
         return Histogram(self.columns["network_latency.value_cycles"], self.columns["network_latency.packets"])
 
     @property
-    def distance_from_bound(self) -> float:
-        """How far from what nothing can beat: 1 is on the bound.
+    def ratio_to_bound(self) -> float:
+        """How near to what nothing can beat: 1 is on the bound.
 
-        Closed loop: completion time over the tightest lower bound. Open loop: accepted load over the highest that the
-        links and the terminals could carry.
+        Of a workload that runs to completion its time over the tightest lower bound; of an open loop the accepted load
+        over the highest that channels and terminals could carry.
         """
-        if self.closed_loop:
+        if self.runs_to_completion:
             return self.completion_cycles / self.bound.tightest_cycles if self.bound.tightest_cycles else 1.0
         return self.accepted_load / self.bound.max_load if self.bound.max_load else 1.0
 
@@ -182,28 +173,28 @@ class Result:
         return 2 * len(self.size)
 
     @property
-    def link_flits(self) -> np.ndarray[Any, Any]:
+    def channel_flits(self) -> np.ndarray[Any, Any]:
         """Flits over every channel in the whole run, indexed ``[router, network port]``."""
-        return self.columns["link_flits"].reshape(-1, self.network_ports)
+        return self.columns["channel_flits"].reshape(-1, self.network_ports)
 
     @property
-    def link_utilisation(self) -> np.ndarray[Any, Any]:
+    def channel_utilisation(self) -> np.ndarray[Any, Any]:
         """Flits per cycle over every channel in the measurement, indexed ``[router, network port]``."""
-        measured = self.columns["measured_link_flits"].reshape(-1, self.network_ports)
+        measured = self.columns["measured_channel_flits"].reshape(-1, self.network_ports)
         utilisation: np.ndarray[Any, Any] = measured / max(self.measurement_cycles, 1)
         return utilisation
 
     @property
-    def link_windows(self) -> np.ndarray[Any, Any] | None:
-        """Flits over every channel, ``[window, router, network port]``; ``None`` if ``link_window_cycles`` was 0."""
-        if "link_windows" not in self.columns:
+    def channel_windows(self) -> np.ndarray[Any, Any] | None:
+        """Flits over every channel, ``[window, router, network port]``; ``None`` if ``channel_window_cycles`` was 0."""
+        if "channel_windows" not in self.columns:
             return None
-        return self.columns["link_windows"].reshape(-1, len(self.link_flits), self.network_ports)
+        return self.columns["channel_windows"].reshape(-1, len(self.channel_flits), self.network_ports)
 
     @property
-    def link_window_cycles(self) -> int:
-        """Length of a window of :attr:`link_windows` [cycles]; 0 without windows."""
-        return int(self.plan["spec"]["run"]["record"]["link_window_cycles"])
+    def channel_window_cycles(self) -> int:
+        """Length of a window of :attr:`channel_windows` [cycles]; 0 without windows."""
+        return int(self.plan["spec"]["run"]["record"]["channel_window_cycles"])
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -215,7 +206,7 @@ class Result:
         """The row of :attr:`summary`."""
         spec, values = self.plan["spec"], self.values
         topology, workload = spec["network"]["topology"], spec["workload"]
-        utilisation = self.link_utilisation
+        utilisation = self.channel_utilisation
         busy = utilisation[utilisation > 0]
         row: dict[str, Any] = {
             "topology": topology["kind"],
@@ -224,10 +215,10 @@ class Result:
             "workload": workload.get("algorithm") or workload.get("pattern", workload)["kind"],
             "status": self.status,
             "completion_cycles": self.completion_cycles,
-            "bound_cycles": self.bound.tightest_cycles if self.closed_loop else None,
-            "phase_model_cycles": self.bound.phase_model_cycles if self.closed_loop else None,
-            "bound_load_flits_per_cycle": None if self.closed_loop else self.bound.max_load,
-            "distance_from_bound": self.distance_from_bound,
+            "bound_cycles": self.bound.tightest_cycles if self.runs_to_completion else None,
+            "phase_model_cycles": self.bound.phase_model_cycles if self.runs_to_completion else None,
+            "bound_load_flits_per_cycle": None if self.runs_to_completion else self.bound.max_load,
+            "ratio_to_bound": self.ratio_to_bound,
             "packets": values["packets"],
             "flit_hops": values["flit_hops"],
             "warmup_cycles": self.warmup_cycles,
@@ -236,8 +227,8 @@ class Result:
             "accepted_load_flits_per_cycle": values["accepted_load"],
             "accepted_load_ci_half_width_flits_per_cycle": self._precision("accepted_load_half_width"),
             "mean_hops": values["mean_hops"] if values["packet_latency"]["count"] else math.nan,
-            "mean_link_flits_per_cycle": float(busy.mean()) if busy.size else 0.0,
-            "max_link_flits_per_cycle": float(busy.max()) if busy.size else 0.0,
+            "mean_channel_flits_per_cycle": float(busy.mean()) if busy.size else 0.0,
+            "max_channel_flits_per_cycle": float(busy.max()) if busy.size else 0.0,
             "jain_index": values["fairness"]["jain_index"],
             "slowest_over_mean": values["fairness"]["slowest_over_mean"],
             "ci_confidence": self._precision("confidence"),
@@ -295,9 +286,9 @@ class Result:
         return table
 
     def _precision(self, name: str) -> float | None:
-        """A number of ``precision``: NaN where there is none, nothing for a closed loop."""
+        """A number of ``precision``: NaN where there is none, nothing for what runs to completion."""
         found = (self.values["precision"] or {}).get(name)
-        return math.nan if found is None and not self.closed_loop else found
+        return math.nan if found is None and not self.runs_to_completion else found
 
     @cached_property
     def packets(self) -> pd.DataFrame:
@@ -316,7 +307,7 @@ class Result:
     @cached_property
     def links(self) -> pd.DataFrame:
         """One row a channel that exists: router, dimension, direction, flits in all, flits per cycle when measured."""
-        flits = self.link_flits
+        flits = self.channel_flits
         routers, ports = np.indices(flits.shape)
         table = pd.DataFrame(
             {
@@ -324,7 +315,7 @@ class Result:
                 "dimension": ports.ravel() // 2,
                 "direction": np.where(ports.ravel() % 2 == 0, "plus", "minus"),
                 "flits": flits.ravel(),
-                "flits_per_cycle": self.link_utilisation.ravel(),
+                "flits_per_cycle": self.channel_utilisation.ravel(),
             }
         )
         return table[self.channels.ravel()].reset_index(drop=True)
@@ -349,7 +340,7 @@ class Result:
         """Which ``[router, network port]`` has a channel."""
         topology = self.plan["spec"]["network"]["topology"]
         wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(self.size)
-        exists = np.zeros(self.link_flits.shape, dtype=bool)
+        exists = np.zeros(self.channel_flits.shape, dtype=bool)
         stride = 1
         for d, size in enumerate(self.size):
             at = np.arange(len(exists)) // stride % size
@@ -414,21 +405,20 @@ class Result:
             raise ResultFileError(
                 f"{path}: cannot be read as a result ({because}); if flitwork wrote it, delete it and run again"
             ) from None
-        if meta.get("flitwork.format") != _FORMAT:
+        if meta.get("flitwork.format") not in _READ:
             found = meta.get("flitwork.format", "none")
             raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")
         try:
-            result = cls(
-                plan=json.loads(meta["flitwork.plan"]),
-                values=json.loads(meta["flitwork.values"]),
-                columns={
-                    name[1:-1]: table[name].chunk(0).flatten().to_numpy(zero_copy_only=False)
-                    for name in table.column_names
-                    if name.startswith("[")
-                },
-                bound=Bound(json.loads(meta["flitwork.bound"])),
-                wall_seconds=float(table["wall_seconds"][0].as_py()),
-            )
+            columns = {
+                name[1:-1]: table[name].chunk(0).flatten().to_numpy(zero_copy_only=False)
+                for name in table.column_names
+                if name.startswith("[")
+            }
+            plan, limits = json.loads(meta["flitwork.plan"]), json.loads(meta["flitwork.bound"])
+            if meta["flitwork.format"] == "3":
+                plan, columns, limits = format_3.plan(plan), format_3.columns(columns), format_3.bound(limits)
+            values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"][0].as_py())
+            result = cls(plan, values, columns, Bound(limits), seconds)
             whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
         except (KeyError, IndexError, ValueError) as error:
             raise ResultFileError(f"{path}: is incomplete ({error}); delete it and run again") from None
@@ -436,11 +426,18 @@ class Result:
             raise ResultFileError(f"{path}: its parts do not belong together; delete it and run again")
         return result
 
+    closed_loop = renamed.attribute("Result", "closed_loop", "runs_to_completion")
+    distance_from_bound = renamed.attribute("Result", "distance_from_bound", "ratio_to_bound")
+    link_flits = renamed.attribute("Result", "link_flits", "channel_flits")
+    link_utilisation = renamed.attribute("Result", "link_utilisation", "channel_utilisation")
+    link_windows = renamed.attribute("Result", "link_windows", "channel_windows")
+    link_window_cycles = renamed.attribute("Result", "link_window_cycles", "channel_window_cycles")
+
     def __repr__(self) -> str:
         row = self.row
         what = f"{row['workload']} on {row['topology']} {row['size']}"
-        near = f"{self.distance_from_bound:.3f} times the bound"
-        if self.closed_loop:
+        near = f"{self.ratio_to_bound:.3f} times the bound"
+        if self.runs_to_completion:
             return f"<{what}: {self.completion_cycles:,} cycles, {near}>"
         mean = self.mean_packet_latency_cycles
         latency = "no packet measured" if math.isnan(mean) else f"latency {mean:.2f} cycles"

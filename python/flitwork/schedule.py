@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 from typing_extensions import Unpack
 
-from flitwork import _core
+from flitwork import _core, renamed
 from flitwork.arguments import several
 from flitwork.bound import Bound, plan
 from flitwork.spec import NetworkOptions, make_network
@@ -23,7 +23,7 @@ class Check:
 
     name: str
     network: str
-    controllers: int
+    ports: int
     bound: Bound
     exchange: Mapping[str, Any]
     loads: Mapping[str, Any]
@@ -34,15 +34,15 @@ class Check:
         return int(self.exchange["longest_flits"])
 
     @property
-    def link_classes(self) -> list[str]:
-        """Names of the link classes: ``+x``, ``-x``, ``+y``, ..."""
+    def channel_classes(self) -> list[str]:
+        """Names of the classes of channels: ``+x``, ``-x``, ``+y``, ..."""
         return [c["class"] for c in self.loads["classes"]]
 
     @property
     def phases(self) -> pd.DataFrame:
-        """One row a phase (as many messages as a terminal has controllers): largest load of each link class [flits]."""
+        """One row a phase (as many messages as a NIC has ports): largest load of each class of channels [flits]."""
         rows = [[p["group"], *p["class_max_flits"], p["max_flits"]] for p in self.loads["phases"]]
-        return pd.DataFrame(rows, columns=["phase", *(f"{c}_flits" for c in self.link_classes), "max_flits"])
+        return pd.DataFrame(rows, columns=["phase", *(f"{c}_flits" for c in self.channel_classes), "max_flits"])
 
     @property
     def phase_sum_flits(self) -> float:
@@ -51,16 +51,19 @@ class Check:
 
     @property
     def phase_sum_over_bound(self) -> float:
-        """That sum over the lower bound of the links: 1 where the schedule is as good as any."""
-        links = max(self.bound.bisection_cycles, self.bound.link_load_cycles)
-        return self.phase_sum_flits / links if links else 1.0
+        """That sum over the lower bound of the channels: 1 where the schedule is as good as any."""
+        channels = max(self.bound.bisection_cycles, self.bound.channel_load_cycles)
+        return self.phase_sum_flits / channels if channels else 1.0
+
+    controllers = renamed.attribute("Check", "controllers", "ports")
+    link_classes = renamed.attribute("Check", "link_classes", "channel_classes")
 
     def __repr__(self) -> str:
         messages = f"{self.exchange['messages']:,} messages, every pair once"
         return f"<{self.name} on {self.network}: {messages}, phases {self.phase_sum_over_bound:.3f} times the bound>"
 
 
-def link_class(dimension: int, sign: int) -> str:
+def channel_class(dimension: int, sign: int) -> str:
     """``+x``, ``-x``, ``+y``, ...; dimensions from the fourth on are ``d3``, ``d4``, ..."""
     name = "xyz"[dimension] if dimension < 3 else f"d{dimension}"
     return ("+" if sign > 0 else "-") + name
@@ -74,25 +77,25 @@ def check(
     message_flits: int = 100,
     **options: Unpack[NetworkOptions],
 ) -> Check:
-    """Proves that an all-to-all exchanges every pair exactly once, and adds up the load of every link class by phase.
+    """Proves that an all-to-all exchanges every pair exactly once, and adds up the load of each channel class by phase.
 
-    >>> fw.check("a2at", size=(9, 9), controllers=4).phase_sum_over_bound
+    >>> fw.check("a2at", size=(9, 9), ports=4).phase_sum_over_bound
 
     Raises :class:`flitwork.ScheduleError` that names the fault where the schedule is not what it claims to be.
     """
     sizes = several("size", size, "a size for each dimension", "for example (9, 9)")
     network = make_network({"kind": topology, "size": sizes}, options)
     planned = plan(network, all_to_all(algorithm, message_flits=message_flits))
-    return check_plan(planned, algorithm, f"{topology} {'x'.join(map(str, size))}", options.get("controllers", 1))
+    return check_plan(planned, algorithm, f"{topology} {'x'.join(map(str, size))}", network.options.get("ports", 1))
 
 
-def check_plan(planned: _core.Plan, name: str, network: str, controllers: int) -> Check:
+def check_plan(planned: _core.Plan, name: str, network: str, ports: int) -> Check:
     """:func:`check` of a plan that exists; ``name`` and ``network`` are for the reader."""
     found = json.loads(planned.check())
     return Check(
         name=name,
         network=network,
-        controllers=controllers,
+        ports=ports,
         bound=Bound(json.loads(planned.bound())),
         exchange=found["exchange"],
         loads=found["loads"],

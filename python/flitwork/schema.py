@@ -97,7 +97,7 @@ def choices(section: str, path: Path) -> tuple[str, ...]:
 def flat_keywords(section: str) -> dict[str, Path]:
     """Every keyword of ``network`` or ``run`` that may be written flat, with its place in the nested specification.
 
-    ``vcs`` stands for ``router.vcs``, ``controllers`` for ``terminal.controllers``, ``routing`` for ``routing.kind``.
+    ``vcs`` stands for ``router.vcs``, ``ports`` for ``nic.ports``, ``routing`` for ``routing.kind``.
     """
     found: dict[str, Path] = {}
     for name, path in _flat(section):

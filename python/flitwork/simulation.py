@@ -25,7 +25,7 @@ def simulate(
     Beside a workload that completes it starts ``warmup_cycles`` before it.
 
     ``run`` takes the options of a run, flat: ``max_cycles``, ``warmup_cycles``, and what to record (``packets=True``,
-    ``stalls=True``, ``link_window_cycles=500``). ``progress(cycle, done, total)`` is called about 20 times a second
+    ``stalls=True``, ``channel_window_cycles=500``). ``progress(cycle, done, total)`` is called about 20 times a second
     and may return ``False`` to stop. Ctrl-C stops within a fraction of a second.
     """
     spec = specification(network, workload, {**nest("run", run), "seed": seed}, background)

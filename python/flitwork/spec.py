@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 from typing_extensions import Unpack
 
-from flitwork import _core
+from flitwork import _core, renamed
 from flitwork.arguments import several
 from flitwork.errors import ConfigError, did_you_mean, unknown_key
 from flitwork.numbers import located, with_numbers
@@ -59,9 +59,9 @@ class NetworkOptions(TypedDict, total=False):
     latency_cycles: int
     local_latency_cycles: int
     credit_delay_cycles: int
-    controllers: int
+    ports: int
     injection_vc: Literal["emptiest", "round_robin"]
-    ejection_port: Literal["any", "same_controller", "by_source"]
+    ejection_port: Literal["any", "same_port", "by_source"]
     source_queue: Literal["fifo", "alternate"]
 
 
@@ -76,7 +76,7 @@ class RunOptions(TypedDict, total=False):
     memory_limit_mb: int
     steady: Mapping[str, Any]
     packets: bool
-    link_window_cycles: int
+    channel_window_cycles: int
     delivery_window_cycles: int
     stalls: bool
 
@@ -87,7 +87,7 @@ def nest(section: str, options: Mapping[str, Any]) -> Spec:
     if not isinstance(options, Mapping):
         raise ConfigError(section, repr(options), "options by name", 'for example {"max_cycles": 100_000}')
     nested: Spec = {}
-    for key, value in options.items():
+    for key, value in _with_new_names(section, options).items():
         if key not in known:
             raise unknown_key(section, key, known, "options")
         *tables, name = known[key]
@@ -100,6 +100,13 @@ def nest(section: str, options: Mapping[str, Any]) -> Spec:
         else:
             place[name] = {"kind": value} if key.endswith("_allocator") and isinstance(value, str) else value
     return nested
+
+
+def _with_new_names(section: str, options: Mapping[str, Any]) -> Spec:
+    """Flat keywords, of which some may be the old names of fields or words."""
+    known = flat_keywords(section)
+    found = renamed.keywords(section, options, known)
+    return {key: renamed.word(".".join([section, *known.get(key, ())]), value) for key, value in found.items()}
 
 
 def _check_word(value: Any, section: str, path: Sequence[str]) -> None:
@@ -135,7 +142,7 @@ class Network:
 
     def replace(self, **options: Unpack[NetworkOptions]) -> Network:
         """The same network with some options changed."""
-        return make_network(self.topology, {**self.options, **options})
+        return make_network(self.topology, {**self.options, **_with_new_names("network", options)})
 
     def __repr__(self) -> str:
         name = str(self.topology["kind"]).capitalize()
@@ -147,7 +154,7 @@ class Network:
 def make_network(topology: Mapping[str, Any], options: Mapping[str, Any]) -> Network:
     """A network from its table ``topology`` and flat options; a misspelt option or word is an error here."""
     _check_size(topology["size"])
-    network = Network(topology, options)
+    network = Network(topology, _with_new_names("network", options))
     _ = network.spec
     return network
 
@@ -211,6 +218,7 @@ class Prepared:
 def prepare(spec: Mapping[str, Any]) -> tuple[Prepared, _core.Plan]:
     """A specification with its files read, and its plan; what is wrong with numbers from a file names their place."""
     complete, read = with_numbers(spec)
+    complete = renamed.specification(complete)
     prepared = Prepared(to_json(complete), tuple(_tables(complete)))
     try:
         return prepared, prepared.plan()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from flitwork import renamed
 from flitwork.errors import ConfigError, unknown_key
 from flitwork.numbers import FIELDS, table_of
 from flitwork.schema import fields, kinds, schema
@@ -36,6 +37,7 @@ def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
     """A workload of ``kind``; a misspelt field is an error here."""
     table = kinds(schema()["properties"]["workload"])[kind]
     known = fields(table)
+    given = renamed.table("workload", given)
     for key, value in given.items():
         if key not in known:
             raise unknown_key("workload", key, set(known) - {"kind"}, "options")
@@ -71,8 +73,8 @@ def all_to_all(
     """Closed loop: every rank sends one message of ``message_flits`` flits to every other.
 
     ``flitwork list algorithms`` names the algorithms. ``packet_flits`` cuts messages into packets (0: one packet a
-    message). With ``sync="local"`` a message waits for what its rank should have received before the controllers' last
-    common start; with ``"local_sliding"`` message ``m`` waits for those of index ``m - controllers`` and below.
+    message). With ``sync="local"`` a message waits for what its rank should have received before the last common
+    start of its NIC's ports; with ``"local_sliding"`` message ``m`` waits for those of index ``m - ports`` and below.
     """
     given = {"algorithm": algorithm, "message_flits": message_flits, "packet_flits": packet_flits, "sync": sync}
     return make_workload("all_to_all", {**given, **more})
@@ -139,13 +141,21 @@ def trace(packets: Any) -> Workload:
     return make_workload("trace", {"packets": table_of("trace", packets, "workload.packets")})
 
 
-def on_off(*, mean_burst_cycles: float, mean_idle_cycles: float) -> Spec:
-    """A process for :func:`traffic`: bursts and pauses of geometric length, with these means.
+def on_off(*, mean_on_cycles: float | None = None, mean_off_cycles: float | None = None, **old_names: float) -> Spec:
+    """A process for :func:`traffic`: on and off periods of geometric length, with these means, both required [cycles].
 
-    The rate in bursts is such that the long-run mean is the offered load. BookSim's ``burst_alpha`` is
-    ``1 / mean_idle_cycles``, its ``burst_beta`` is ``1 / mean_burst_cycles``.
+    The rate in on periods is such that the long-run mean is the offered load. BookSim's ``burst_alpha`` is
+    ``1 / mean_off_cycles``, its ``burst_beta`` is ``1 / mean_on_cycles``.
     """
-    return {"kind": "on_off", "mean_burst_cycles": mean_burst_cycles, "mean_idle_cycles": mean_idle_cycles}
+    given = {"mean_on_cycles": mean_on_cycles, "mean_off_cycles": mean_off_cycles}
+    given = {name: value for name, value in given.items() if value is not None}
+    process = {"kind": "on_off", **renamed.keywords("workload.process", {**given, **old_names})}
+    table = kinds(fields(kinds(schema()["properties"]["workload"])["traffic"])["process"])["on_off"]
+    for name in process:
+        if name not in fields(table):
+            raise unknown_key("workload.process", name, set(fields(table)) - {"kind"}, "options")
+    _check_required(process, table, "workload.process")
+    return process
 
 
 def is_silent(background: Mapping[str, Any]) -> bool:

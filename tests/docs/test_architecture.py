@@ -15,7 +15,19 @@ LONGEST_FILE = 600
 
 #: From the bottom up: a part imports only parts that stand before it.
 LAYERS = (
-    *("interrupt", "_core", "errors", "arguments", "memory", "files", "statistics", "strict", "schema", "indices"),
+    *(
+        "interrupt",
+        "_core",
+        "errors",
+        "arguments",
+        "memory",
+        "files",
+        "statistics",
+        "strict",
+        "schema",
+        "indices",
+        "renamed",
+    ),
     *(
         "table_file",
         "trace_file",
@@ -24,6 +36,7 @@ LAYERS = (
         "workloads",
         "spec",
         "bound",
+        "format_3",
         "result",
         "schedule",
         "simulation",

@@ -21,7 +21,7 @@ def test_the_example_of_the_readme() -> None:
     result = fw.simulate(NET, WORK)
     assert result.status == "complete"
     assert result.completion_cycles >= result.bound.tightest_cycles
-    assert result.distance_from_bound == result.completion_cycles / result.bound.tightest_cycles
+    assert result.ratio_to_bound == result.completion_cycles / result.bound.tightest_cycles
     assert len(result.summary) == 1
     assert result.summary["completion_cycles"][0] == result.completion_cycles
 
@@ -54,15 +54,15 @@ def test_packets_are_a_table_with_units() -> None:
 def test_links_are_the_channels_that_exist(network: fw.Network, channels: int) -> None:
     result = fw.simulate(network, fw.all_to_all("a2a", message_flits=2))
     assert len(result.links) == channels
-    assert result.links["flits"].sum() == result.link_flits.sum()
-    assert result.link_flits[~result.channels].sum() == 0
+    assert result.links["flits"].sum() == result.channel_flits.sum()
+    assert result.channel_flits[~result.channels].sum() == 0
 
 
 def test_link_windows_add_up_to_the_links() -> None:
-    result = fw.simulate(NET, WORK, link_window_cycles=100)
-    assert result.link_windows is not None
-    assert (result.link_windows.sum(axis=0) == result.link_flits).all()
-    assert result.link_windows.shape[1:] == (25, 4)
+    result = fw.simulate(NET, WORK, channel_window_cycles=100)
+    assert result.channel_windows is not None
+    assert (result.channel_windows.sum(axis=0) == result.channel_flits).all()
+    assert result.channel_windows.shape[1:] == (25, 4)
 
 
 def test_stalls_are_a_table() -> None:
@@ -76,7 +76,7 @@ def test_an_open_loop() -> None:
     result = fw.simulate(fw.Mesh(4, 4, vcs=4), fw.uniform(offered_load=0.2, packet_flits=2), warmup_cycles=1000)
     assert result.status == "complete"
     assert result.accepted_load == pytest.approx(0.2, rel=0.1)
-    assert 0 < result.distance_from_bound < 1
+    assert 0 < result.ratio_to_bound < 1
     assert result.mean_packet_latency_cycles > 2
 
 
@@ -101,7 +101,7 @@ def test_bound_names_what_limits() -> None:
 
 
 def test_check_adds_up_the_phases() -> None:
-    found = fw.check("a2at", size=(5, 5), controllers=4)
+    found = fw.check("a2at", size=(5, 5), ports=4)
     assert found.phase_sum_over_bound == 1
     assert list(found.phases.columns) == ["phase", "+x_flits", "-x_flits", "+y_flits", "-y_flits", "max_flits"]
     assert found.phases["max_flits"].sum() == found.phase_sum_flits
@@ -109,13 +109,13 @@ def test_check_adds_up_the_phases() -> None:
 
 
 def test_a_result_survives_the_disk(tmp_path: Path) -> None:
-    result = fw.simulate(NET, WORK, packets=True, stalls=True, link_window_cycles=500, seed=7)
+    result = fw.simulate(NET, WORK, packets=True, stalls=True, channel_window_cycles=500, seed=7)
     path = result.save(tmp_path / "deep" / "result.parquet")
     again = fw.load(path)
     assert again.row == result.row
     assert again.packets.equals(result.packets)
     assert again.stalls.equals(result.stalls)
-    assert np.array_equal(again.link_flits, result.link_flits)
+    assert np.array_equal(again.channel_flits, result.channel_flits)
     assert again.bound == result.bound
     meta = {k.decode(): v.decode() for k, v in pq.read_schema(path).metadata.items()}
     assert meta["flitwork.seed"] == "7" and meta["flitwork.version"] == fw.__version__

@@ -46,7 +46,7 @@ CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     ("a table beside its field", lambda: fw.Torus(4, 4, tie="parity", routing={"kind": "dimension_order", "tie": "plus"}), "network.routing.tie", "'plus'", "it once", "'parity' already"),
     ("seven dimensions", lambda: fw.simulate(fw.Mesh([2] * 7), A2AT), "network.topology.size", "[2, 2, 2, 2, 2, 2, 2]", "1 to 6", ""),
     ("wrap too short", lambda: fw.simulate(fw.Grid((4, 4), wrap=[True]), A2AT), "network.topology.wrap", "[true]", "2 entries", ""),
-    ("no controller", lambda: fw.simulate(net(controllers=0), A2AT), "network.terminal.controllers", "0", "1 to", ""),
+    ("no port", lambda: fw.simulate(net(ports=0), A2AT), "network.nic.ports", "0", "1 to", ""),
     ("no buffer", lambda: fw.simulate(net(buffer_flits=0), A2AT), "network.router.buffer_flits", "0", "1 to 65535 flits", ""),
     ("an empty message", lambda: fw.simulate(net(), fw.all_to_all(message_flits=0)), "workload.message_flits", "0", "at least 1 flit", ""),
     ("no VC for the dateline", lambda: fw.simulate(net(vcs=1), A2AT), "network.router.vcs", "1", "at least 2", "vcs = 2"),
@@ -63,7 +63,7 @@ CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     ("a table for a pattern", lambda: fw.traffic({"kind": "transpose"}, offered_load=0.1), "workload.pattern", "{'kind': 'transpose'}", "the name of a pattern", "keywords"),  # type: ignore[arg-type]
     ("no pattern", lambda: fw.traffic(None, offered_load=0.1), "workload.pattern", "None", "the name of a pattern", ""),  # type: ignore[arg-type]
     ("no terminals", lambda: fw.traffic("hotspot", offered_load=0.1), "workload.pattern.terminals", "nothing", "a value", "add terminals"),
-    ("half a process", lambda: fw.traffic("shuffle", offered_load=0.1, process={"kind": "on_off", "mean_burst_cycles": 4}), "workload.process.mean_idle_cycles", "nothing", "a value", "add mean_idle_cycles"),
+    ("half a process", lambda: fw.traffic("shuffle", offered_load=0.1, process={"kind": "on_off", "mean_on_cycles": 4}), "workload.process.mean_off_cycles", "nothing", "a value", "add mean_off_cycles"),
     ("no load", lambda: fw.simulate(net(), fw.uniform(offered_load=0.0)), "workload.offered_load", "0", "more than 0", ""),
     ("no measurement", lambda: fw.simulate(net(), fw.uniform(offered_load=0.1), measurement_cycles=0), "run.measurement_cycles", "0", "at least 1 cycle", ""),
     ("arguments swapped", lambda: fw.simulate(A2AT, net()), "network", "all_to_all(", "a Network", "fw.Torus"),  # type: ignore[arg-type]

@@ -392,7 +392,7 @@ def test_what_cannot_be_obeyed_is_an_error_with_key_and_line(text: str, name: st
 def test_an_error_of_the_specification_is_about_what_was_written() -> None:
     with pytest.raises(fw.ConfigError) as caught:
         list(samples(settings(f"{SMALL} injection_process = on_off; burst_beta = 1.0; injection_rate = 1e-6;")))
-    assert caught.value.value == "1.0 (workload.process.mean_burst_cycles = 1)"
+    assert caught.value.value == "1.0 (workload.process.mean_on_cycles = 1)"
     with pytest.raises(fw.ConfigError) as caught:
         list(samples(settings(f"{SMALL} vc_buf_size = 0;")))
     assert (caught.value.path, caught.value.value) == ("test.cfg:1: vc_buf_size", "0")
@@ -513,7 +513,7 @@ def test_lengths_and_processes() -> None:
     assert mixed["offered_load"] == pytest.approx(0.1 * 2)
     even = planned(f"{SMALL} packet_size = {{{{1,5}}}};")["workload"]
     assert [length["share"] for length in even["packet_flits"]] == [1.0, 1.0] and even["offered_load"] == 0.1 * 3
-    bursts = {"kind": "on_off", "mean_burst_cycles": 5.0, "mean_idle_cycles": 10.0}
+    bursts = {"kind": "on_off", "mean_on_cycles": 5.0, "mean_off_cycles": 10.0}
     for text in (
         "injection_process = on_off; burst_alpha = 0.1; burst_beta = 0.2;",
         "injection_process = on_off(0.1,0.2);",
@@ -560,8 +560,8 @@ def test_patterns_of_digits_may_name_the_network() -> None:
 def test_one_of_the_three_numbers_of_bursts_follows(given: str, burst: float, idle: float) -> None:
     found = settings(f"{SMALL} injection_process = on_off; {given}")
     workload = specification(found)["workload"]
-    assert workload["process"]["mean_burst_cycles"] == pytest.approx(burst)
-    assert workload["process"]["mean_idle_cycles"] == pytest.approx(idle)
+    assert workload["process"]["mean_on_cycles"] == pytest.approx(burst)
+    assert workload["process"]["mean_off_cycles"] == pytest.approx(idle)
     assert workload["offered_load"] == (0.4 if "packet_size" in given else 0.1) and not notes(found)
 
 

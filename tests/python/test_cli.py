@@ -73,7 +73,7 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("simulate", "a2at", "--set", "buffer_flits=16KB"), 2, "a number of flits"),
         (("simulate", "a2at", "--set", "vcs="), 2, "KEY=VALUE"),
         (("simulate", "a2at", "--set", "vcs=4", "--set", "vcs=8"), 2, "each key once"),
-        (("simulate", "a2at", "--set", "controllers=2", "--controllers", "4"), 2, "--controllers already"),
+        (("simulate", "a2at", "--set", "ports=2", "--ports", "4"), 2, "--ports already"),
         (("simulate", "a2at", "--set", "packet_flits=2", "--packet-flits", "4"), 2, "--packet-flits already"),
         (("simulate", "a2at", "--message-flits", "5000000000"), 2, "0 to 4294967295"),
         (("simulate", "uniform", "--load", "much"), 2, "a number"),
@@ -86,12 +86,12 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("plan", "a2at", "--quick"), 2, "only a study has a smaller version"),
         (("check", "uniform"), 2, "one of a2a"),
         (("show", "."), 2, "is a folder"),
-        (("simulate", "a2at", "--controllers", "0"), 2, "network.terminal.controllers"),
+        (("simulate", "a2at", "--ports", "0"), 2, "network.nic.ports"),
         (("simulate", "uniform"), 2, "add --load VALUE"),
         (("simulate", "uniform", "--load", "0.1", "--set", "offered_load=0.2"), 2, "there is --load already"),
         (("simulate", "hotspot", "--load", "0.1"), 2, "workload.pattern.terminals = nothing"),
         (("simulate", "hotspot", "--load", "0.1"), 2, "add --set terminals=VALUE"),
-        (("simulate", "shuffle", "--load", "0.1", "--set", "process=on_off"), 2, "workload.process.mean_burst_cycles"),
+        (("simulate", "shuffle", "--load", "0.1", "--set", "process=on_off"), 2, "workload.process.mean_on_cycles"),
         (("simulate", "shuffle", "--load", "0.1", "--set", "process=on_off"), 2, "add --set 'process={kind="),
         (("simulate", "shuffle", "--load", "0.1", "--set", "packet_flits={x=1.0}"), 2, "packet_flits={1=0.8, 9=0.2}"),
         (
@@ -273,10 +273,10 @@ def test_bursts_on_the_command_line_are_those_of_python(cli: Cli, tmp_path: Path
 
 
 def test_check_prints_the_phases(cli: Cli) -> None:
-    done = cli("check", "a2at", "--size", "9x9", "--controllers", "4")
+    done = cli("check", "a2at", "--size", "9x9", "--ports", "4")
     assert done.returncode == 0
     assert "every ordered pair exactly once" in done.stdout and "1.0000 of the lower bound" in done.stdout
-    mesh = json.loads(cli("check", "a2at", "--size", "9x9", "--mesh", "--controllers", "2", "--json").stdout)
+    mesh = json.loads(cli("check", "a2at", "--size", "9x9", "--mesh", "--ports", "2", "--json").stdout)
     assert mesh["phase_sum_over_bound"] == 1
 
 

@@ -81,7 +81,7 @@ def test_the_bound_of_a_matrix_is_that_of_its_flows() -> None:
     assert bound.values["terminal_load_flits_per_cycle"] == pytest.approx(1 / 3)
     burst = fw.burst_workload("matrix", packets=5, packet_flits=4, weights=weights)
     # In a burst the sums of the rows make no difference.
-    assert fw.bound(line, burst).link_load_cycles == 2 * 5 * 4
+    assert fw.bound(line, burst).channel_load_cycles == 2 * 5 * 4
     result = fw.simulate(line, burst)
     assert result.row["packets"] == 10 and result.completion_cycles >= 40
 

@@ -55,26 +55,26 @@ def test_a_gallery_of_a_trace(tmp_path: Path) -> None:
 
 
 def test_phases_are_chosen_and_bounded() -> None:
-    figure = fw.plot.phases(fw.Torus(5, 5, controllers=4), fw.all_to_all(), which=[0, 5])
+    figure = fw.plot.phases(fw.Torus(5, 5, ports=4), fw.all_to_all(), which=[0, 5])
     titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
     assert titles == ["phase 0: max 1", "phase 5: max 3"]
     with pytest.raises(fw.ConfigError, match="0 to 5"):
-        fw.plot.phases(fw.Torus(5, 5, controllers=4), fw.all_to_all(), which=[6])
+        fw.plot.phases(fw.Torus(5, 5, ports=4), fw.all_to_all(), which=[6])
 
 
 def test_axes_carry_units() -> None:
-    result = fw.simulate(fw.Mesh(4, 4), fw.all_to_all(message_flits=10), packets=True, link_window_cycles=50)
+    result = fw.simulate(fw.Mesh(4, 4), fw.all_to_all(message_flits=10), packets=True, channel_window_cycles=50)
     assert fw.plot.timeline(result).axes[0].get_xlabel() == "time [cycles]"
-    labels = [ax.get_ylabel() for ax in fw.plot.link_heatmap(result).axes]
+    labels = [ax.get_ylabel() for ax in fw.plot.channel_heatmap(result).axes]
     assert "mean\n[flits/cycle]" in labels and "utilisation [flits/cycle]" in labels
-    assert fw.plot.link_snapshot(result).axes[0].get_xlabel() == "x [router]"
+    assert fw.plot.channel_snapshot(result).axes[0].get_xlabel() == "x [router]"
 
 
 def test_what_cannot_be_drawn_is_named() -> None:
     with pytest.raises(fw.ConfigError, match="3 dimensions"):
         fw.plot.phases(fw.Mesh(2, 2, 2, 2), fw.all_to_all())
-    with pytest.raises(fw.ConfigError, match="link_window_cycles"):
-        fw.plot.link_heatmap(fw.simulate(fw.Mesh(3, 3), fw.all_to_all()))
+    with pytest.raises(fw.ConfigError, match="channel_window_cycles"):
+        fw.plot.channel_heatmap(fw.simulate(fw.Mesh(3, 3), fw.all_to_all()))
 
 
 @pytest.fixture(scope="module")
@@ -85,14 +85,14 @@ def beside() -> fw.Result:
         fw.burst_workload("shuffle", packets=8, packet_flits=8),
         background=fw.uniform(offered_load=0.6, packet_flits=8),
         warmup_cycles=1000,
-        link_window_cycles=100,
+        channel_window_cycles=100,
         packets=True,
     )
 
 
 def test_channels_beside_a_background_are_drawn_from_the_start_of_the_run(beside: fw.Result) -> None:
     assert beside.start_cycle == 1000 and beside.end_cycle == 1000 + beside.completion_cycles
-    figure = fw.plot.link_heatmap(beside)
+    figure = fw.plot.channel_heatmap(beside)
     assert figure.axes[0].get_xlim() == (-1000, beside.completion_cycles)
     rows = [np.asarray(ax.collections[0].get_array()) for ax in figure.axes[1:5]]
     # A channel carries at most 1 flit a cycle, also in the last window, which is short.
@@ -117,7 +117,7 @@ def test_the_time_line_begins_at_t_0_and_leaves_the_background_out(beside: fw.Re
         ("network.topology.kind", "topology"),
         ("network.router.buffer_flits", "buffer [flits]"),
         ("accepted_load_flits_per_cycle", "accepted load [flits/cycle/terminal]"),
-        ("max_link_flits_per_cycle", "max link [flits/cycle]"),
+        ("max_channel_flits_per_cycle", "max link [flits/cycle]"),
         ("packet_latency_mean_cycles", "packet latency mean [cycles]"),
         ("time_over_theory", "time over theory"),
         ("N", "N"),

@@ -41,9 +41,9 @@ def test_a_fixed_run_has_an_interval_too_and_a_schedule_has_none() -> None:
 
 def test_channels_and_terminals_are_measured_in_the_measurement(result: fw.Result) -> None:
     flits = result.values["accepted_load"] * result.measurement_cycles * 16
-    hops = result.link_utilisation.sum() * result.measurement_cycles
+    hops = result.channel_utilisation.sum() * result.measurement_cycles
     assert hops == pytest.approx(flits * result.row["mean_hops"], rel=0.01)
-    assert result.links["flits_per_cycle"].max() == result.row["max_link_flits_per_cycle"]
+    assert result.links["flits_per_cycle"].max() == result.row["max_channel_flits_per_cycle"]
     terminals = result.terminals
     assert terminals["received_flits"].sum() == pytest.approx(flits)
     assert terminals["delivered_flits_per_cycle"].mean() == pytest.approx(0.3, rel=0.02)

@@ -38,10 +38,10 @@ def test_quick_replaces_axes_and_seeds() -> None:
 def test_zip_goes_together_and_groups_multiply() -> None:
     study = parsed(
         ', "workload.algorithm" = ["a2at", "a2and"] }',
-        ' }\nzip = { K = [1, 2], "network.terminal.controllers" = ["${K}", "${2 * K}"] }',
+        ' }\nzip = { K = [1, 2], "network.nic.ports" = ["${K}", "${2 * K}"] }',
     )
-    controllers = [p.spec["network"]["terminal"]["controllers"] for p in expand(study)]
-    assert sorted(set(controllers)) == [1, 4] and len(controllers) == 8
+    ports = [p.spec["network"]["nic"]["ports"] for p in expand(study)]
+    assert sorted(set(ports)) == [1, 4] and len(ports) == 8
     groups = parsed(
         'grid = { N = [3, 4], "workload.algorithm" = ["a2at", "a2and"] }',
         'zip = [{ N = [3, 4], M = [1, 2] }, { "network.router.vcs" = [2, 3, 4] }]',

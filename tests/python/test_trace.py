@@ -53,7 +53,7 @@ def test_packets_are_created_when_the_trace_says() -> None:
     result = fw.simulate(NET, fw.trace(TABLE), packets=True, delivery_window_cycles=10)
     packets = result.packets.sort_values(["created_cycle", "src"])
     assert packets[["created_cycle", "src", "dst", "flits"]].to_numpy().tolist() == [list(row) for row in ROWS]
-    assert result.closed_loop and not result.has_schedule and result.row["workload"] == "trace"
+    assert result.runs_to_completion and not result.has_schedule and result.row["workload"] == "trace"
     assert result.completion_cycles == packets["arrived_cycle"].max() >= result.bound.tightest_cycles == 91
     # Terminal 0 sends its second packet behind the first.
     second = packets.iloc[2]
@@ -80,18 +80,18 @@ def test_a_terminal_waits_for_its_earlier_packets() -> None:
 def test_the_bound_of_a_trace_is_what_it_needs() -> None:
     line = fw.Mesh(4)
     bound = fw.bound(line, fw.trace([(0, 0, 3, 10), (0, 1, 3, 7), (0, 2, 0, 5)]))
-    assert (bound.link_load_cycles, bound.ejection_cycles, bound.injection_cycles) == (17, 17, 10)
+    assert (bound.channel_load_cycles, bound.ejection_cycles, bound.injection_cycles) == (17, 17, 10)
     ring = fw.Torus(4, tie="split", vcs=2)
     # Of packets of 5 flits half-way round 3 go to plus and 2 to minus; one of 1 flit goes to plus.
-    assert fw.bound(ring, fw.trace([(0, 0, 2, 5), (0, 0, 2, 1)])).link_load_cycles == 4
-    assert fw.bound(ring.replace(tie="random"), fw.trace([(0, 0, 2, 5), (0, 0, 2, 1)])).link_load_cycles == 3
+    assert fw.bound(ring, fw.trace([(0, 0, 2, 5), (0, 0, 2, 1)])).channel_load_cycles == 4
+    assert fw.bound(ring.replace(tie="random"), fw.trace([(0, 0, 2, 5), (0, 0, 2, 1)])).channel_load_cycles == 3
     assert fw.bound(ring, fw.trace([(1000, 0, 2, 5)])).tightest_cycles == 1005
 
 
 _ADAPTIVE = {"routing": "duato", "vcs": 4, "switching": "virtual_cut_through", "buffer_flits": 16}
 
 
-@pytest.mark.parametrize("options", [{}, {"tie": "split"}, _ADAPTIVE, {"controllers": 2}])
+@pytest.mark.parametrize("options", [{}, {"tie": "split"}, _ADAPTIVE, {"ports": 2}])
 def test_no_trace_beats_its_bound(options: Any) -> None:
     rng = np.random.default_rng(3)
     n = 3000

@@ -22,7 +22,7 @@ def result() -> fw.Result:
 
 
 def test_a_burst_counts_from_t_0_and_the_background_apart(result: fw.Result) -> None:
-    assert result.closed_loop and not result.has_schedule and result.start_cycle == 200
+    assert result.runs_to_completion and not result.has_schedule and result.start_cycle == 200
     packets = result.packets
     own = packets[~packets["background"]]
     assert len(own) == result.row["packets"] == 6 * 12
@@ -60,10 +60,10 @@ def test_a_sweep_takes_a_background() -> None:
 
 
 def test_lengths_and_processes_reach_the_specification() -> None:
-    process = fw.on_off(mean_burst_cycles=10, mean_idle_cycles=30)
+    process = fw.on_off(mean_on_cycles=10, mean_off_cycles=30)
     work = fw.traffic("shuffle", offered_load=0.1, packet_flits={1: 3, 5: 1}, process=process)
     result = fw.simulate(NET, work, packets=True, measurement_cycles=2000)
-    assert result.spec["workload"]["process"]["mean_idle_cycles"] == 30
+    assert result.spec["workload"]["process"]["mean_off_cycles"] == 30
     lengths = result.packets["flits"].value_counts(normalize=True)
     assert lengths[1] == pytest.approx(0.75, abs=0.05) and set(lengths.index) == {1, 5}
 
@@ -77,7 +77,7 @@ def test_lengths_and_processes_reach_the_specification() -> None:
         (lambda: fw.simulate(NET, fw.uniform(offered_load=0.1, process="bursty")), "workload.process.kind", ""),
         (lambda: fw.simulate(NET, fw.uniform(offered_load=0.1, packet_flits={0: 1})), "packet_flits[0].flits", ""),
         (lambda: fw.simulate(NET, BURST, background=fw.Torus(2)), "background", ""),  # type: ignore[arg-type]
-        (lambda: fw.simulate(NET.replace(source_queue="lifo"), BURST), "network.terminal.source_queue", ""),  # type: ignore[arg-type]
+        (lambda: fw.simulate(NET.replace(source_queue="lifo"), BURST), "network.nic.source_queue", ""),  # type: ignore[arg-type]
     ],
 )
 def test_bad_workloads_are_named(make: Callable[[], object], path: str, hint: str) -> None:

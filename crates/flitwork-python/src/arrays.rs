@@ -10,8 +10,8 @@ use std::mem::take;
 pub fn take_columns<'py>(py: Python<'py>, result: &mut SimulationResult) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
     for (name, column) in [
-        ("link_flits", &mut result.link_flits),
-        ("measured_link_flits", &mut result.measured_link_flits),
+        ("channel_flits", &mut result.channel_flits),
+        ("measured_channel_flits", &mut result.measured_channel_flits),
         ("ejected_flits", &mut result.ejected_flits),
         ("delivered_flits", &mut result.delivered_flits),
         ("packet_latency.value_cycles", &mut result.packet_latency_histogram.value_cycles),
@@ -28,8 +28,8 @@ pub fn take_columns<'py>(py: Python<'py>, result: &mut SimulationResult) -> PyRe
             columns.set_item(format!("{of}deliveries.flits"), take(&mut windows.flits).into_pyarray(py))?;
         }
     }
-    if let Some(windows) = &mut result.link_windows {
-        columns.set_item("link_windows", take(&mut windows.flits).into_pyarray(py))?;
+    if let Some(windows) = &mut result.channel_windows {
+        columns.set_item("channel_windows", take(&mut windows.flits).into_pyarray(py))?;
     }
     if let Some(stalls) = &mut result.stalls {
         columns.set_item("stall_windows", take(&mut stalls.windows).into_pyarray(py))?;
@@ -56,7 +56,7 @@ fn packet_columns(columns: &Bound<'_, PyDict>, packets: &[PacketRecord]) -> PyRe
     set(columns, "dst", packets, |p| p.dst)?;
     set(columns, "flits", packets, |p| p.flits)?;
     set(columns, "message", packets, |p| p.message)?;
-    set(columns, "controller", packets, |p| p.controller)?;
+    set(columns, "injection_port", packets, |p| p.injection_port)?;
     set(columns, "minus", packets, |p| p.minus)?;
     set(columns, "wraps", packets, |p| p.wraps)?;
     set(columns, "hops", packets, |p| p.hops)?;

@@ -18,7 +18,7 @@ mod _core {
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]
-    use crate::tables::{components, schema};
+    use crate::tables::{components, renamed, schema, stall_reasons};
 
     use pyo3::prelude::*;
 

@@ -1,5 +1,7 @@
 //! What can be asked without a plan: the schema and the tables of components.
 
+use flitwork::measure::STALL_REASONS;
+use flitwork::spec::{RENAMED_FIELDS, RENAMED_WORDS};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -19,4 +21,16 @@ pub fn schema() -> String {
 #[pyfunction]
 pub fn components() -> String {
     flitwork::components_json()
+}
+
+/// Fields that were renamed, as `(old path, new path)`, and words of fields, as `(path, old word, new word)`, as JSON.
+#[pyfunction]
+pub fn renamed() -> PyResult<String> {
+    json_text(&(RENAMED_FIELDS, RENAMED_WORDS))
+}
+
+/// The reasons for a flit to stand still, in the order of their counters.
+#[pyfunction]
+pub fn stall_reasons() -> PyResult<String> {
+    json_text(&STALL_REASONS)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 fn good() -> Value {
     json!({
         "network": { "topology": { "kind": "torus", "size": [4, 4] }, "router": {}, "routing": { "kind": "dimension_order" },
-                     "terminal": {}, "channel": {} },
+                     "nic": {}, "channel": {} },
         "workload": { "kind": "all_to_all", "algorithm": "a2at", "message_flits": 10 },
         "run": {},
     })
@@ -58,8 +58,8 @@ fn every_fault_names_its_field_and_value() {
             "network.router.sw_allocator.iterations",
             "2",
         ),
-        ("/network/terminal/controllers", json!(0), "network.terminal.controllers", "0"),
-        ("/network/terminal/controllers", json!(1000), "network.terminal.controllers", "1000"),
+        ("/network/nic/ports", json!(0), "network.nic.ports", "0"),
+        ("/network/nic/ports", json!(1000), "network.nic.ports", "1000"),
         ("/network/channel/latency_cycles", json!(-1), "network.channel.latency_cycles", "-1"),
         ("/workload/algorithm", json!("a2ta"), "workload.algorithm", "a2ta"),
         ("/workload/message_flits", json!(0), "workload.message_flits", "0"),
@@ -88,11 +88,11 @@ fn every_fault_names_its_field_and_value() {
             "workload.pattern.shares[1]",
             "1.7976931348623157e308",
         ),
-        ("/workload", traffic("process", json!({ "kind": "on_off" })), "workload.process.mean_burst_cycles", "nothing"),
+        ("/workload", traffic("process", json!({ "kind": "on_off" })), "workload.process.mean_on_cycles", "nothing"),
         ("/workload", traffic("process", json!({ "kind": "of_off" })), "workload.process.kind", "of_off"),
-        ("/workload", traffic("process", on_off(0.5, 10.0)), "workload.process.mean_burst_cycles", "0.5"),
-        ("/workload", traffic("process", on_off(10.0, 1e12)), "workload.process.mean_idle_cycles", "1000000000000"),
-        ("/workload", traffic("process", on_off(10.0, 500.0)), "workload.process.mean_idle_cycles", "500"),
+        ("/workload", traffic("process", on_off(0.5, 10.0)), "workload.process.mean_on_cycles", "0.5"),
+        ("/workload", traffic("process", on_off(10.0, 1e12)), "workload.process.mean_off_cycles", "1000000000000"),
+        ("/workload", traffic("process", on_off(10.0, 500.0)), "workload.process.mean_off_cycles", "500"),
         ("/workload", burst(0, 0.0), "workload.packets", "0"),
         ("/workload", burst(3, -0.1), "workload.rate", "-0.1"),
         ("/workload", burst(3, 1.5), "workload.rate", "1.5"),
@@ -113,7 +113,7 @@ fn every_fault_names_its_field_and_value() {
         ("/workload", pattern(json!({ "kind": "matrix", "file": "m.npy" })), "workload.pattern.file", "m.npy"),
         ("/workload", pattern(json!({ "kind": "permutation" })), "workload.pattern.destinations", "0 destinations"),
         ("/workload", pattern(json!({ "kind": "permutation", "file": "p.csv" })), "workload.pattern.file", "p.csv"),
-        ("/network/terminal/source_queue", json!("fair"), "network.terminal.source_queue", "fair"),
+        ("/network/nic/source_queue", json!("fair"), "network.nic.source_queue", "fair"),
         ("/run/record", json!({ "delivery_window_cycles": -5 }), "run.record.delivery_window_cycles", "-5"),
         ("/run/measurement_cycles", json!(0), "run.measurement_cycles", "0"),
         ("/run/measurement_cycles", json!(500), "run.measurement_cycles", "500"),
@@ -142,7 +142,7 @@ fn shares(flits: u32, share: f64) -> Value {
 }
 
 fn on_off(burst: f64, idle: f64) -> Value {
-    json!({ "kind": "on_off", "mean_burst_cycles": burst, "mean_idle_cycles": idle })
+    json!({ "kind": "on_off", "mean_on_cycles": burst, "mean_off_cycles": idle })
 }
 
 fn burst(packets: u32, rate: f64) -> Value {
@@ -307,7 +307,7 @@ fn packets_and_windows_that_do_not_fit_are_refused() {
     let cases = [
         (json!({ "vcs": 8, "buffer_flits": 4096 }), uniform(0.5), long.clone(), json!({})),
         (json!({ "vcs": 2 }), uniform(0.1), long.clone(), json!({ "packets": true })),
-        (json!({ "vcs": 2 }), uniform(1e-4), long.clone(), json!({ "link_window_cycles": 10 })),
+        (json!({ "vcs": 2 }), uniform(1e-4), long.clone(), json!({ "channel_window_cycles": 10 })),
         (json!({ "vcs": 2 }), uniform(1e-4), long.clone(), json!({ "delivery_window_cycles": 1 })),
         (json!({ "vcs": 2 }), all_to_all(1), json!({}), json!({ "packets": true })),
     ];
@@ -357,7 +357,7 @@ fn bursts_that_carry_the_load_just_so_are_taken_and_empty_ones_are_not() {
         plan(load, burst, idle).unwrap();
     }
     let e = plan(1e-12, 1.0, 1.0).unwrap_err().to_string();
-    assert!(e.contains("process.mean_burst_cycles = 1:") && e.contains("10000 bursts"), "{e}");
+    assert!(e.contains("process.mean_on_cycles = 1:") && e.contains("10000 on periods"), "{e}");
 }
 
 #[test]
@@ -453,7 +453,7 @@ const FIELDS: [&str; 32] = [
     "/network/router/vc_allocator",
     "/network/router/sw_allocator",
     "/network/router/input_speedup",
-    "/network/terminal/controllers",
+    "/network/nic/ports",
     "/network/channel/latency_cycles",
     "/workload/algorithm",
     "/workload/message_flits",
@@ -463,7 +463,7 @@ const FIELDS: [&str; 32] = [
     "/workload/process",
     "/workload/packets",
     "/background",
-    "/network/terminal/source_queue",
+    "/network/nic/source_queue",
     "/run/memory_limit_mb",
     "/run/max_cycles",
 ];

@@ -80,7 +80,7 @@ fn the_channels_carry_what_the_bound_of_a_matrix_says() {
     let result = simulate(&plan, &mut |_| true).unwrap();
     let cycles = 60_000.0;
     for (port, bound) in channel_loads(&plan).into_iter().enumerate() {
-        let most = result.measured_link_flits.iter().skip(port).step_by(4).max().unwrap();
+        let most = result.measured_channel_flits.iter().skip(port).step_by(4).max().unwrap();
         let carried = *most as f64 / cycles / 0.05;
         // Thousands of flits over the most loaded channel; the largest of 16 lies a little above its mean.
         assert!((carried / bound - 1.0).abs() < 0.06, "port {port}: {carried} for {bound}");
@@ -108,7 +108,7 @@ fn packets_of_a_trace_come_in_their_cycles_and_their_order() {
     assert_eq!(records, [(0, 0, 0, 3 + 3), (0, 0, 4, 4 + 3), (0, 5, 8, 3 + 1), (1, 1000, 1000, 3 + 2)]);
     assert_eq!((result.completion_cycles, result.status), (1005, Status::Complete));
     let PlanBound::Completion(bound) = plan_bound(&plan).unwrap() else { panic!("it completes") };
-    assert_eq!((bound.link_load_cycles, bound.ejection_cycles, bound.injection_cycles), (10.0, 6.0, 1003.0));
+    assert_eq!((bound.channel_load_cycles, bound.ejection_cycles, bound.injection_cycles), (10.0, 6.0, 1003.0));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn the_source_queue_is_fair_if_asked_to_be() {
         (latency.mean_cycles.unwrap(), latency.count)
     };
     let fifo = wait(&spec);
-    spec["network"]["terminal"] = json!({ "source_queue": "alternate" });
+    spec["network"]["nic"] = json!({ "source_queue": "alternate" });
     let alternate = wait(&spec);
     assert!(alternate.0 * 4.0 < fifo.0, "{alternate:?} {fifo:?}");
     assert!(alternate.1 > 2 * fifo.1, "more of them arrive before the burst is over");
@@ -233,7 +233,7 @@ fn bursts_of_injection_and_mixed_lengths_keep_the_offered_load() {
         "run": { "warmup_cycles": 500, "measurement_cycles": 40_000 },
     });
     let smooth = run(&spec);
-    spec["workload"]["process"] = json!({ "kind": "on_off", "mean_burst_cycles": 40, "mean_idle_cycles": 160 });
+    spec["workload"]["process"] = json!({ "kind": "on_off", "mean_on_cycles": 40, "mean_off_cycles": 160 });
     let bursty = run(&spec);
     for result in [&smooth, &bursty] {
         assert!((result.offered_load - 0.1).abs() < 0.005, "{}", result.offered_load);

@@ -74,7 +74,7 @@ def _limited(settings: Settings, alpha: float, beta: float, in_bursts: float, ra
     known = {"burst_alpha": alpha, "burst_beta": beta, "burst_r1": in_bursts}
     above = [f"{key} = {one:.4g}" for key, one in known.items() if one > 1 + _ROUNDING]
     alpha, beta, in_bursts = (min(one, 1.0) for one in known.values())
-    process = {"kind": "on_off", "mean_burst_cycles": 1 / beta, "mean_idle_cycles": 1 / alpha}
+    process = {"kind": "on_off", "mean_on_cycles": 1 / beta, "mean_off_cycles": 1 / alpha}
     if not above:
         return Injection(process)
     actual = in_bursts * alpha / (alpha + beta)

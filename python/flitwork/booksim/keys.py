@@ -140,7 +140,7 @@ _TABLE = (
         FLOAT,
         0.5,
         MAPPED,
-        "workload.process.mean_idle_cycles",
+        "workload.process.mean_off_cycles",
         "on_off: its inverse; below 0 it follows from the others",
     ),
     Key(
@@ -148,7 +148,7 @@ _TABLE = (
         FLOAT,
         0.5,
         MAPPED,
-        "workload.process.mean_burst_cycles",
+        "workload.process.mean_on_cycles",
         "on_off: its inverse; below 0 it follows from the others",
     ),
     Key(

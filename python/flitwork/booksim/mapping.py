@@ -99,7 +99,7 @@ def network(settings: Settings) -> Spec:
             "local_latency_cycles": 1,
             "credit_delay_cycles": settings["credit_delay"],
         },
-        "terminal": {"injection_vc": "round_robin"},
+        "nic": {"injection_vc": "round_robin"},
     }
 
 

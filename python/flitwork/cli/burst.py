@@ -13,12 +13,12 @@ from flitwork.burst import PACKETS, RATE, Burst, BurstError
 from flitwork.burst import burst as find_burst
 from flitwork.cli.options import (
     AsJson,
-    Controllers,
     Engine,
     IsMesh,
     Jobs,
     PacketFlits,
     Pattern,
+    Ports,
     Scheduler,
     Settings,
     Size,
@@ -70,7 +70,7 @@ def burst(
     background_load: Annotated[
         float, typer.Option(min=0, help="Uniform traffic of the same packets beside it [flits/cycle/terminal].")
     ] = 0.0,
-    controllers: Controllers = None,
+    ports: Ports = None,
     settings: Settings = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of tables, figure and finished runs.")] = None,
     jobs: Jobs = None,
@@ -92,7 +92,7 @@ def burst(
       flitwork burst uniform --packets 16 --rate 0.1,0.2,0.4 --set delivery_window_cycles=20 --json
     """
     table = topology(size, mesh, wrap)
-    network, parameters, lengths, run = burst_parts(pattern, table, settings, controllers, packet_flits)
+    network, parameters, lengths, run = burst_parts(pattern, table, settings, ports, packet_flits)
     numbers, rates = _listed("--packets", packets, int), _listed("--rate", rate, float)
     # Its packets and rate are columns of the tables; whatever else differs makes other tables.
     work = burst_workload(pattern, packets=1, packet_flits=lengths, **parameters)

@@ -10,12 +10,12 @@ from rich.markup import escape
 
 from flitwork.cli.options import (
     AsJson,
-    Controllers,
     Engine,
     IsMesh,
     Jobs,
     PacketFlits,
     Pattern,
+    Ports,
     Scheduler,
     Settings,
     Size,
@@ -61,7 +61,7 @@ def curve(
     resolution: Annotated[
         float, typer.Option(help="How closely saturation is bracketed, as a share of the capacity; 0: not at all.")
     ] = 0.01,
-    controllers: Controllers = None,
+    ports: Ports = None,
     settings: Settings = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of tables, figure and finished runs.")] = None,
     jobs: Jobs = None,
@@ -85,7 +85,7 @@ def curve(
     table = topology(size, mesh, wrap)
     _check(pattern, settings or [])
     # The load is a placeholder: the curve puts its own in its place.
-    network, workload, run = parts(pattern, table, settings, controllers, packet_flits=packet_flits, offered_load=0.1)
+    network, workload, run = parts(pattern, table, settings, ports, packet_flits=packet_flits, offered_load=0.1)
     folder = out or default_folder("curve", pattern, table, simulation(network, workload, nest("run", run)))
     writable_folder(folder)
     asked = _loads(loads)

@@ -13,11 +13,11 @@ from rich.markup import escape
 from flitwork.bound import Bound
 from flitwork.cli.options import (
     AsJson,
-    Controllers,
     IsMesh,
     Load,
     MessageFlits,
     PacketFlits,
+    Ports,
     Quick,
     Settings,
     Size,
@@ -62,7 +62,7 @@ def simulate(
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
     load: Load = None,
-    controllers: Controllers = None,
+    ports: Ports = None,
     settings: Settings = None,
     save: Annotated[
         Path | None,
@@ -87,7 +87,7 @@ def simulate(
     if save and save.suffix.lower() not in _SAVED:
         raise ConfigError("--save", save, "a file .parquet or .csv", "flitwork show reads .parquet")
     spec = one_simulation(
-        what, topology(size, mesh, wrap), settings, controllers,
+        what, topology(size, mesh, wrap), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     result = run_plan(plan_of(spec))
@@ -118,7 +118,7 @@ def plan(
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
     load: Load = None,
-    controllers: Controllers = None,
+    ports: Ports = None,
     settings: Settings = None,
     quick: Quick = False,
     as_json: AsJson = False,
@@ -136,7 +136,7 @@ def plan(
         _plan_study(Path(what), quick, as_json)
         return
     spec = one_simulation(
-        what, topology(size, mesh, wrap), settings, controllers,
+        what, topology(size, mesh, wrap), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     text = plan_of(spec).json
@@ -179,7 +179,7 @@ def bound(
     wrap: Wrap = None,
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
-    controllers: Controllers = None,
+    ports: Ports = None,
     settings: Settings = None,
     quick: Quick = False,
     as_json: AsJson = False,
@@ -201,7 +201,7 @@ def bound(
         load = 0.1 if what in patterns() else None
         table = topology(size, mesh, wrap)
         spec = one_simulation(
-            what, table, settings, controllers,
+            what, table, settings, ports,
             message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
         )  # fmt: skip
         bounds = {f"{what} on {topology_name(table)}": Bound(json.loads(plan_of(spec).bound()))}
@@ -209,9 +209,9 @@ def bound(
         print_json([{"point": name, **found.values} for name, found in bounds.items()])
         return
     for closed in (True, False):
-        chosen = [(name, found) for name, found in bounds.items() if found.closed_loop is closed]
+        chosen = [(name, found) for name, found in bounds.items() if found.runs_to_completion is closed]
         if chosen and closed:
-            headers = ("bisection", "link load", "injection", "ejection", "tightest", "which", "phase model")
+            headers = ("bisection", "channel load", "injection", "ejection", "tightest", "which", "phase model")
             print_table(("point", *headers), [_closed_row(*one) for one in chosen], "lower bounds [cycles]")
             say("The phase model is an estimate, not a bound: runs whose phases overlap can be faster.")
         elif chosen:
@@ -235,7 +235,7 @@ def _study_bounds(jobs: list[Job]) -> dict[str, Bound]:
 
 
 def _closed_row(name: str, found: Bound) -> tuple[object, ...]:
-    values = (found.bisection_cycles, found.link_load_cycles, found.injection_cycles, found.ejection_cycles)
+    values = (found.bisection_cycles, found.channel_load_cycles, found.injection_cycles, found.ejection_cycles)
     return name, *values, found.tightest_cycles, found.tightest, found.phase_model_cycles
 
 
@@ -245,31 +245,31 @@ def check(
     size: Size = "8x8",
     mesh: IsMesh = False,
     wrap: Wrap = None,
-    controllers: Controllers = None,
+    ports: Ports = None,
     tie: Annotated[Tie | None, typer.Option(help="What to do at half a ring of even length.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Print every phase, however many.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove that an algorithm exchanges every pair exactly once, and print the load of every link class by phase.
+    """Prove that an algorithm exchanges every pair exactly once, and print the load of every channel class by phase.
 
-    Loads are in messages; a phase is as many messages as a terminal has controllers. The exit code is 1 if the
+    Loads are in messages; a phase is as many messages as a network interface has ports. The exit code is 1 if the
     schedule is wrong.
 
     Examples:
 
       flitwork check a2at --size 9x9
 
-      flitwork check a2at --size 9x9 --mesh --controllers 2
+      flitwork check a2at --size 9x9 --mesh --ports 2
 
-      flitwork check a2at --size 8x8x4 --controllers 6 --json
+      flitwork check a2at --size 8x8x4 --ports 6 --json
     """
     algorithms = [row["name"] for row in components()["algorithms"]]
     if algorithm not in algorithms:
         expected = f"one of {', '.join(algorithms)}"
         raise ConfigError("ALGORITHM", algorithm, expected, did_you_mean(algorithm, algorithms))
     table = topology(size, mesh, wrap)
-    spec = one_simulation(algorithm, table, [f'tie="{tie}"'] if tie else [], controllers)
-    found = check_plan(plan_of(spec), algorithm, topology_name(table), controllers or 1)
+    spec = one_simulation(algorithm, table, [f'tie="{tie}"'] if tie else [], ports)
+    found = check_plan(plan_of(spec), algorithm, topology_name(table), ports or 1)
     if as_json:
         values = {"exchange": found.exchange, "loads": found.loads, "bound": found.bound.values}
         print_json({**values, "phase_sum_over_bound": found.phase_sum_over_bound})
@@ -279,8 +279,8 @@ def check(
 
 def _show_check(found: Check, every: bool) -> None:
     exchange, unit = found.exchange, found.message_flits
-    plural = "s" if found.controllers > 1 else ""
-    say(f"[bold]{found.name}[/] on [bold]{found.network}[/], {found.controllers} controller{plural}")
+    plural = "s" if found.ports > 1 else ""
+    say(f"[bold]{found.name}[/] on [bold]{found.network}[/], {found.ports} port{plural} a network interface")
     say(
         f"[green]complete[/]: {exchange['ranks']:,} ranks, {exchange['messages']:,} messages, "
         f"every ordered pair exactly once, every rank can finish"
@@ -288,13 +288,13 @@ def _show_check(found: Check, every: bool) -> None:
     table = found.phases
     shown = table if every else table.head(_SHOWN_PHASES)
     rows = [[int(row[0]), *(value / unit for value in row[1:])] for row in shown.itertuples(index=False, name=None)]
-    print_table(("phase", *found.link_classes, "largest"), rows, "load of the most loaded channel [messages]")
+    print_table(("phase", *found.channel_classes, "largest"), rows, "load of the most loaded channel [messages]")
     if len(shown) < len(table):
         say(f"... {len(table) - len(shown)} more phases; --all prints them")
-    limit = max(found.bound.bisection_cycles, found.bound.link_load_cycles) / unit
+    limit = max(found.bound.bisection_cycles, found.bound.channel_load_cycles) / unit
     say(
         f"sum of the largest: {found.phase_sum_flits / unit:,.4g} messages = "
-        f"{found.phase_sum_over_bound:.4f} of the lower bound of the links, {limit:,.4g}"
+        f"{found.phase_sum_over_bound:.4f} of the lower bound of the channels, {limit:,.4g}"
     )
 
 
@@ -308,7 +308,7 @@ def draw(
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
     load: Load = None,
-    controllers: Controllers = None,
+    ports: Ports = None,
     settings: Settings = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the pictures.")] = Path("pictures"),
     windows: Annotated[int, typer.Option(min=1, help="Pictures in the animation, about.")] = 60,
@@ -324,7 +324,7 @@ def draw(
     from flitwork.plot.gallery import gallery
 
     spec = one_simulation(
-        what, topology(size, mesh, wrap), settings, controllers,
+        what, topology(size, mesh, wrap), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     for path in gallery(spec, out, windows):

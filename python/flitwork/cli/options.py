@@ -67,7 +67,10 @@ Sync = Annotated[
 MessageFlits = Annotated[int | None, typer.Option(help="all-to-all: length of each message, in flits [default: 100].")]
 PacketFlits = Annotated[int | None, typer.Option(help="Length of a packet in flits (all-to-all: the longest).")]
 Load = Annotated[float | None, typer.Option(help="Traffic pattern: offered load in flits/cycle/terminal.")]
-Controllers = Annotated[int | None, typer.Option(help="Messages that a terminal sends, and receives, at once.")]
+Ports = Annotated[
+    int | None,
+    typer.Option(help="Ports of a network interface: messages that a terminal sends, and receives, at once."),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

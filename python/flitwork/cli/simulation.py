@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+from flitwork import renamed
 from flitwork.cli.options import components, is_study, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.schema import fields, flat_keywords, kinds, largest, schema
@@ -32,7 +33,7 @@ _OF_BURSTS = {
     "offered_load": "--packets (and --background-load)",
     "seed": "--first-seed",
 }
-_EXAMPLES = {"process": "'process={kind=\"on_off\", mean_burst_cycles=40, mean_idle_cycles=160}'"}
+_EXAMPLES = {"process": "'process={kind=\"on_off\", mean_on_cycles=40, mean_off_cycles=160}'"}
 
 
 def parse_size(text: str) -> list[int]:
@@ -84,11 +85,11 @@ def one_simulation(
     what: str,
     table: dict[str, Any],
     settings: list[str] | None = None,
-    controllers: int | None = None,
+    ports: int | None = None,
     **workload: object,
 ) -> Spec:
     """The specification that the options of a command describe; ``table`` is that of the topology."""
-    network, work, run = parts(what, table, settings, controllers, **workload)
+    network, work, run = parts(what, table, settings, ports, **workload)
     return simulation(network, work, nest("run", run))
 
 
@@ -96,13 +97,13 @@ def parts(
     what: str,
     table: dict[str, Any],
     settings: list[str] | None = None,
-    controllers: int | None = None,
+    ports: int | None = None,
     **workload: object,
 ) -> tuple[Network, Workload, dict[str, Any]]:
     """Network, workload and the options of the run, flat."""
     _check_what(what)
     sent = {key: value for key, value in workload.items() if value is not None}
-    options, run = _divided(what, settings, _workload_fields(what), sent, controllers)
+    options, run = _divided(what, settings, _workload_fields(what), sent, ports)
     return make_network(table, options), _work(what, sent), run
 
 
@@ -110,7 +111,7 @@ def burst_parts(
     pattern: str,
     table: dict[str, Any],
     settings: list[str] | None,
-    controllers: int | None,
+    ports: int | None,
     packet_flits: int | None,
 ) -> tuple[Network, dict[str, Any], PacketFlits, RunOptions]:
     """Of a burst: network, the parameters of the pattern, the length of packets, and the options of the run."""
@@ -124,7 +125,7 @@ def burst_parts(
             raise ConfigError(f"--set {key}", "given", f"{instead} instead")
     sent: dict[str, Any] = {} if packet_flits is None else {"packet_flits": packet_flits}
     of_pattern = {*fields(known[pattern])} - {"kind"}
-    options, run = _divided(pattern, settings, of_pattern | {"packet_flits"}, sent, controllers)
+    options, run = _divided(pattern, settings, of_pattern | {"packet_flits"}, sent, ports)
     lengths = _as_in_python(sent).get("packet_flits", 1)
     parameters = {key: sent[key] for key in of_pattern & set(sent)}
     # What is missing or wrong in the pattern is said in words of the command line.
@@ -133,19 +134,20 @@ def burst_parts(
 
 
 def _divided(
-    what: str, settings: list[str] | None, of_workload: set[str], sent: dict[str, Any], controllers: int | None
+    what: str, settings: list[str] | None, of_workload: set[str], sent: dict[str, Any], ports: int | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What ``--set`` says of the network and of the run, flat; what it says of the workload goes into ``sent``."""
-    given = _settings(settings or [])
+    given = renamed.keywords("network", _settings(settings or []), flat_keywords("network"))
+    given = renamed.keywords("run", given, flat_keywords("run"))
     for key in [key for key in given if key in of_workload and key not in _network_or_run()]:
         if key in sent:
             raise ConfigError(f"--set {key}", given[key], f"it once: there is {_OPTIONS[key]} already")
         sent[key] = given.pop(key)
     run = {key: given.pop(key) for key in list(given) if key in flat_keywords("run")}
-    if controllers is not None:
-        if "controllers" in given:
-            raise ConfigError("--set controllers", given["controllers"], "it once: there is --controllers already")
-        given["controllers"] = controllers
+    if ports is not None:
+        if "ports" in given:
+            raise ConfigError("--set ports", given["ports"], "it once: there is --ports already")
+        given["ports"] = ports
     for key in given:
         if key not in flat_keywords("network"):
             raise _unknown(key, what, of_workload)

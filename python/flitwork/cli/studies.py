@@ -128,7 +128,7 @@ def _outcome(done: StudyRun, key: str) -> dict[str, Any]:
         (error,) = (failure.error for failure in done.failures if failure.job.hash == key)
         return {"status": "failed", "error": type(error).__name__, "message": str(error)}
     row = done.results[key].row
-    return {name: row[name] for name in ("status", "completion_cycles", "distance_from_bound", "digest")}
+    return {name: row[name] for name in ("status", "completion_cycles", "ratio_to_bound", "digest")}
 
 
 def _claim(claim: Claim) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 from typer.core import TyperCommand
 
+from flitwork import renamed
 from flitwork.cli.output import USAGE, note
 from flitwork.errors import did_you_mean
 from flitwork.schema import flat_keywords
@@ -25,6 +26,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuses an option that stands twice, then reads the arguments as ever."""
+        args = [_renewed(arg) for arg in args]
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(args=list(args))
             given = [one for one in order if not (getattr(one, "multiple", False) or getattr(one, "is_flag", False))]
@@ -33,6 +35,15 @@ class Command(TyperCommand):
                 message = f"{twice.opts[0]} is given twice: which of the two?"
                 raise _Misused(message, ctx=ctx)
         return super().parse_args(ctx, args)
+
+
+def _renewed(arg: str) -> str:
+    """The argument with the new name of an option."""
+    option, equals, value = arg.partition("=")
+    if option not in renamed.OPTIONS:
+        return arg
+    note(f"[yellow]warning[/]: {renamed.message(option, renamed.OPTIONS[option])}")
+    return renamed.OPTIONS[option] + equals + value
 
 
 _STUDY_COMMANDS = ("run", "reproduce")

@@ -96,7 +96,7 @@ def _of_trace(plan: _core.Plan, packet_hops: float) -> tuple[float, float]:
     """Flit-hops and least cycles of a trace, whose flits a plan does not have: by what it brings to the channels."""
     derived, bound = json.loads(plan.json)["derived"], json.loads(plan.bound())
     # The most loaded channel has about twice the load of the others.
-    flit_hops = derived["routers"] * derived["network_ports"] * (bound["link_load_cycles"] or 0.0) / 2
+    flit_hops = derived["routers"] * derived["network_ports"] * (bound["channel_load_cycles"] or 0.0) / 2
     return max(packet_hops, flit_hops), bound["tightest_cycles"]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr, field_validator
 
+from flitwork import renamed
 from flitwork.errors import ConfigError
 from flitwork.strict import Table, read_toml, validate
 
@@ -119,7 +120,7 @@ def load_study(path: str | Path) -> StudyFile:
 
 def parse_study(data: dict[str, Any], folder: Path = Path()) -> StudyFile:
     """A study from the contents of its file, which lies in ``folder``."""
-    study = validate(StudyFile, data)
+    study = validate(StudyFile, renamed.study(data))
     study._folder = folder
     _unique("experiments", [e.id for e in study.experiments])
     _unique("plots", [p.id for p in study.plots])

@@ -3,8 +3,12 @@
 >>> fw.plot.phases(fw.Torus(5, 5), fw.all_to_all("a2at")).savefig("phases.png")
 """
 
-from flitwork.plot.links import link_animation, link_heatmap, link_snapshot
+from flitwork.plot.channels import channel_animation, channel_heatmap, channel_snapshot
 from flitwork.plot.phases import phases
 from flitwork.plot.timeline import timeline
+from flitwork.renamed import function
 
-__all__ = ["link_animation", "link_heatmap", "link_snapshot", "phases", "timeline"]
+_RENAMED = {f"link_{what}": f"channel_{what}" for what in ("animation", "heatmap", "snapshot")}
+__getattr__ = function("flitwork.plot", _RENAMED, globals())
+
+__all__ = ["channel_animation", "channel_heatmap", "channel_snapshot", "phases", "timeline"]

@@ -6,7 +6,7 @@ import copy
 from pathlib import Path
 
 from flitwork.files import writable_folder
-from flitwork.plot.links import link_animation, link_heatmap, link_snapshot
+from flitwork.plot.channels import channel_animation, channel_heatmap, channel_snapshot
 from flitwork.plot.phases import phases_of
 from flitwork.plot.style import save
 from flitwork.plot.timeline import timeline
@@ -22,12 +22,12 @@ def gallery(spec: Spec, folder: Path, windows: int = 60) -> list[Path]:
     cycles = run_plan(plain).end_cycle
     recorded = copy.deepcopy(spec)
     record = recorded.setdefault("run", {}).setdefault("record", {})
-    record.update(packets=True, link_window_cycles=max(1, -(-cycles // windows)))
+    record.update(packets=True, channel_window_cycles=max(1, -(-cycles // windows)))
     result = run_plan(plan_of(recorded))
     paths = save(phases_of(plain), folder, "phases") if result.has_schedule else []
-    paths += save(link_heatmap(result), folder, "links")
-    paths += save(link_snapshot(result), folder, "network")
-    paths.append(link_animation(result, folder / "network.gif"))
-    if result.closed_loop:
+    paths += save(channel_heatmap(result), folder, "channels")
+    paths += save(channel_snapshot(result), folder, "network")
+    paths.append(channel_animation(result, folder / "network.gif"))
+    if result.runs_to_completion:
         paths += save(timeline(result), folder, "timeline")
     return paths

@@ -27,7 +27,7 @@ def phases(network: Network, workload: Workload, which: Sequence[int] | None = N
     """Draws some phases of a schedule (by default 8 spread over all): one panel each.
 
     Channels are coloured by their load in messages; the ways of the messages of ``rank`` (by default the rank in the
-    middle) are drawn over them. A phase is as many messages of each rank as a terminal has controllers.
+    middle) are drawn over them. A phase is as many messages of each rank as a network interface has ports.
     """
     return phases_of(plan(network, workload), which, rank)
 
@@ -36,7 +36,7 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
     """:func:`phases` of a plan that exists."""
     spec = json.loads(planned.json)["spec"]
     place = layout(spec["network"]["topology"])
-    group = spec["network"]["terminal"]["controllers"]
+    group = spec["network"]["nic"]["ports"]
     messages = planned.messages()
     number = messages["phase"] // group
     count = int(number.max()) + 1

@@ -15,7 +15,7 @@ _MAX_TERMINALS = 64
 
 
 def timeline(result: Result, terminals: list[int] | None = None) -> Figure:
-    """One row a terminal (and controller), one bar a packet from the time its controller took it to its arrival.
+    """One row a terminal (and injection port), one bar a packet from the time its port took it to its arrival.
 
     The colour is the number of the message in its sender's order: ranks that keep in step show vertical bands. By
     default all terminals up to 64, otherwise 64 spread evenly. Time counts from t = 0; a background is not shown.
@@ -26,13 +26,13 @@ def timeline(result: Result, terminals: list[int] | None = None) -> Figure:
     total = int(result.plan["derived"]["terminals"])
     shown = terminals or sorted({round(i * (total - 1) / (_MAX_TERMINALS - 1)) for i in range(_MAX_TERMINALS)})
     rows = packets[packets["src"].isin(shown) & ~packets["background"].astype(bool)].dropna(subset=["arrived_cycle"])
-    controllers = int(packets["controller"].max()) + 1
+    ports = int(packets["injection_port"].max()) + 1
     row_of = {terminal: i for i, terminal in enumerate(t for t in shown if t < total)}
-    y = rows["src"].map(row_of).to_numpy() + (rows["controller"].to_numpy() + 0.5) / controllers - 0.5
+    y = rows["src"].map(row_of).to_numpy() + (rows["injection_port"].to_numpy() + 0.5) / ports - 0.5
     start, stop = (rows[f"{what}_cycle"].to_numpy(dtype=float) - result.start_cycle for what in ("created", "arrived"))
     with style():
-        figure, ax = plt.subplots(figsize=(9.0, min(9.0, 2.0 + 0.14 * len(row_of) * max(1, controllers / 2))))
-        height = figure.get_figheight() * 72 * 0.8 / max(len(row_of) * controllers, 1)
+        figure, ax = plt.subplots(figsize=(9.0, min(9.0, 2.0 + 0.14 * len(row_of) * max(1, ports / 2))))
+        height = figure.get_figheight() * 72 * 0.8 / max(len(row_of) * ports, 1)
         bars = LineCollection(
             list(np.stack([np.stack([start, y], axis=1), np.stack([stop, y], axis=1)], axis=1)),
             cmap=LOAD_MAP,
@@ -48,7 +48,7 @@ def timeline(result: Result, terminals: list[int] | None = None) -> Figure:
         step = max(1, len(row_of) // 16)
         ax.set_yticks(range(0, len(row_of), step), [str(t) for t in list(row_of)[::step]])
         ax.set_xlabel("time [cycles]")
-        ax.set_ylabel("terminal" if controllers == 1 else f"terminal ({controllers} controllers each)")
+        ax.set_ylabel("terminal" if ports == 1 else f"terminal ({ports} injection ports each)")
         ax.grid(False, axis="y")
         figure.colorbar(bars, ax=ax, pad=0.01).set_label("number of the message")
         row = result.row

@@ -88,14 +88,14 @@ pub struct TrafficNeeds {
 /// Lower bounds on the time of a burst, given the loads of the channels at 1 flit/cycle/terminal. A burst is one phase.
 pub fn traffic_bound(channels: &Saturation, needs: &TrafficNeeds, controllers: u32) -> Bound {
     let width = f64::from(controllers);
-    let link_load_cycles = needs.flits * ClassLoad::largest(&channels.classes);
+    let channel_load_cycles = needs.flits * ClassLoad::largest(&channels.classes);
     let limits = Limits {
         ejection_cycles: needs.flits * needs.largest_received_share / width,
         injection_cycles: (needs.flits / width).max(needs.last_creation_cycles),
-        link_load_cycles,
+        channel_load_cycles,
         bisection_cycles: None,
     };
-    limits.bound(link_load_cycles)
+    limits.bound(channel_load_cycles)
 }
 
 /// Lower bounds on the time of given packets: (cycle of creation, flits) of each terminal in the order of creation, and the loads
@@ -105,14 +105,14 @@ where
     P: DoubleEndedIterator<Item = (u64, u32)>,
 {
     let width = f64::from(controllers);
-    let link_load_cycles = ClassLoad::largest(&loads.channels.classes);
+    let channel_load_cycles = ClassLoad::largest(&loads.channels.classes);
     let limits = Limits {
         ejection_cycles: loads.received / width,
         injection_cycles: sources.map(|packets| injection_cycles(packets, width)).fold(0.0, f64::max),
-        link_load_cycles,
+        channel_load_cycles,
         bisection_cycles: None,
     };
-    limits.bound(link_load_cycles)
+    limits.bound(channel_load_cycles)
 }
 
 /// What a terminal needs to send packets: whichever of them one looks at, it and those after it come later and one by one.
@@ -194,8 +194,8 @@ mod tests {
             traffic_bound(&loads.channels, &needs, 1)
         };
         let transpose = bound(&|i| i % 32 * 32 + i / 32, 0.0);
-        assert_eq!((transpose.link_load_cycles, transpose.injection_cycles), (80.0 * 15.5, 80.0));
-        assert_eq!((transpose.tightest, transpose.tightest_cycles), (Limit::LinkLoad, 80.0 * 15.5));
+        assert_eq!((transpose.channel_load_cycles, transpose.injection_cycles), (80.0 * 15.5, 80.0));
+        assert_eq!((transpose.tightest, transpose.tightest_cycles), (Limit::ChannelLoad, 80.0 * 15.5));
         assert_eq!(bound(&|i| 1023 - i, 0.0).tightest_cycles, 640.0);
         assert_eq!(bound(&|i| 1023 - i, 5000.0).tightest, Limit::Injection);
     }

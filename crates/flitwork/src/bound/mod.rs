@@ -63,7 +63,7 @@ pub enum Limit {
     /// The channels between two halves of the network.
     Bisection,
     /// The channel with the largest load under the routing.
-    LinkLoad,
+    ChannelLoad,
     /// The terminal that sends most.
     Injection,
     /// The terminal that receives most.
@@ -78,7 +78,7 @@ pub struct Bound {
     pub bisection_cycles: Option<f64>,
     /// Load of the most loaded channel under the routing at hand [cycles]. With random ties it is the expectation, which
     /// bounds the mean over seeds. Under a routing that leaves a choice of ports, what any routing needs.
-    pub link_load_cycles: f64,
+    pub channel_load_cycles: f64,
     /// What the terminals need to send [cycles].
     pub injection_cycles: f64,
     /// What the terminals need to receive [cycles].
@@ -114,7 +114,7 @@ pub fn bound(
     let limits = Limits {
         ejection_cycles: terminals.ejection_cycles,
         injection_cycles: terminals.injection_cycles,
-        link_load_cycles: loads.max_flits,
+        channel_load_cycles: loads.max_flits,
         bisection_cycles,
     };
     Ok(limits.bound(loads.phase_sum_flits))
@@ -124,7 +124,7 @@ pub fn bound(
 struct Limits {
     ejection_cycles: f64,
     injection_cycles: f64,
-    link_load_cycles: f64,
+    channel_load_cycles: f64,
     bisection_cycles: Option<f64>,
 }
 
@@ -134,14 +134,14 @@ impl Limits {
         let candidates = [
             (self.ejection_cycles, Limit::Ejection),
             (self.injection_cycles, Limit::Injection),
-            (self.link_load_cycles, Limit::LinkLoad),
+            (self.channel_load_cycles, Limit::ChannelLoad),
             (self.bisection_cycles.unwrap_or(0.0), Limit::Bisection),
         ];
         let (tightest_cycles, tightest) =
-            candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, Limit::LinkLoad));
+            candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, Limit::ChannelLoad));
         Bound {
             bisection_cycles: self.bisection_cycles,
-            link_load_cycles: self.link_load_cycles,
+            channel_load_cycles: self.channel_load_cycles,
             injection_cycles: self.injection_cycles,
             ejection_cycles: self.ejection_cycles,
             tightest_cycles,

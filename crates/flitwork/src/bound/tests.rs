@@ -166,9 +166,9 @@ fn the_tightest_bound_is_named() {
     let b = bound_of(&Grid::torus(&[9, 9]), 1);
     assert_eq!((b.tightest, b.tightest_cycles, b.injection_cycles), (Limit::Bisection, 90.0, 80.0));
     let b = bound_of(&Grid::torus(&[4, 4]), 4);
-    assert_eq!((b.tightest, b.tightest_cycles), (Limit::LinkLoad, 12.0));
+    assert_eq!((b.tightest, b.tightest_cycles), (Limit::ChannelLoad, 12.0));
     let json = serde_json::to_value(&b).unwrap();
-    assert_eq!(json["tightest"], "link_load");
+    assert_eq!(json["tightest"], "channel_load");
     assert_eq!(serde_json::from_value::<Bound>(json).unwrap(), b);
 }
 
@@ -180,7 +180,7 @@ fn several_ranks_may_share_a_router() {
     let (two, routing) = dor(&grid, 2, vec![0, 1], Tie::Plus);
     let b = bound(&two, &routing, &eighteen, &Placement::of_terminals(&two), &limits).unwrap();
     assert_eq!(b.bisection_cycles, Some(4.0 * 3.0));
-    assert_eq!((b.link_load_cycles, b.injection_cycles), (12.0, 17.0));
+    assert_eq!((b.channel_load_cycles, b.injection_cycles), (12.0, 17.0));
     let (one, routing) = dor(&grid, 1, vec![0, 1], Tie::Plus);
     let fault = bound(&one, &routing, &eighteen, &Placement::of_terminals(&one), &limits).unwrap_err();
     assert!(fault.to_string().contains("has 18 ranks, but 9 are placed"));

@@ -1,7 +1,7 @@
 //! What the simulation knows of a network, whatever advances it.
 
 use crate::host::Hosts;
-use crate::measure::{Arrival, LinkWindows, PacketLog, StallReport};
+use crate::measure::{Arrival, ChannelWindows, PacketLog, StallReport};
 use crate::terminal::{Nics, Outgoing};
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ pub(crate) struct Observed {
     /// Flits over every channel.
     pub channel_flits: Vec<u64>,
     /// The same by window of time, where asked for.
-    pub channel_windows: Option<LinkWindows>,
+    pub channel_windows: Option<ChannelWindows>,
     /// Flits ejected at each terminal in the measurement.
     pub ejected_flits: Vec<u64>,
     /// Why flits stood still, where asked for.

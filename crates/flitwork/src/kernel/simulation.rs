@@ -262,7 +262,7 @@ impl Simulation {
         let view = View {
             totals: log.workload.totals,
             untaken_before: &|cycle| nics.untaken(0..cycle).0.packets,
-            link_flits: &|flits| network.channel_flits(flits),
+            channel_flits: &|flits| network.channel_flits(flits),
         };
         if phases.look(now, &view) {
             network.measure(phases.window());

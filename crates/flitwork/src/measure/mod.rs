@@ -66,8 +66,8 @@ pub struct PacketRecord {
     pub flits: u32,
     /// Index of the message in its sender's order (closed loop); open loop: the sequence number of its first packet.
     pub message: u32,
-    /// Controller of the source that sent it.
-    pub controller: u32,
+    /// Injection port of its source that sent it.
+    pub injection_port: u32,
     /// Bit `d` is set where it walks dimension `d` in the minus direction; as decided at the source, for the first walk of two.
     pub minus: u8,
     /// Bit `d` is set where it crosses the wrap channel of dimension `d`; as decided at the source.
@@ -86,7 +86,7 @@ pub struct PacketRecord {
 
 /// Flits over each channel in each window of time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinkWindows {
+pub struct ChannelWindows {
     /// Length of a window [cycles]; the last one may be shorter.
     pub window_cycles: u64,
     /// Flits, indexed `[window][router][network port]`, flattened.
@@ -151,9 +151,9 @@ pub struct SimulationResult {
     /// Mean number of channels between routers on the way of a packet of the measurement; none if nothing was measured.
     pub mean_hops: Option<f64>,
     /// Flits over every network channel in the whole run, indexed `[router][network port]`, flattened.
-    pub link_flits: Vec<u64>,
-    /// Flits over every network channel in the measurement, indexed like `link_flits`.
-    pub measured_link_flits: Vec<u64>,
+    pub channel_flits: Vec<u64>,
+    /// Flits over every network channel in the measurement, indexed like `channel_flits`.
+    pub measured_channel_flits: Vec<u64>,
     /// Flits ejected at every terminal in the measurement, the background's included.
     pub ejected_flits: Vec<u64>,
     /// Flits of the packets of every source that arrived in the measurement.
@@ -165,7 +165,7 @@ pub struct SimulationResult {
     /// What became of the background, if there was one.
     pub background: Option<BackgroundResult>,
     /// Per window, where asked for.
-    pub link_windows: Option<LinkWindows>,
+    pub channel_windows: Option<ChannelWindows>,
     /// Why flits stood still, where asked for.
     pub stalls: Option<StallReport>,
     /// Every packet, in order of (source, sequence), where asked for.

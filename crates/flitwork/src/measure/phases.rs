@@ -15,20 +15,20 @@ pub(crate) struct View<'a> {
     /// Packets created before some cycle that no controller has taken.
     pub untaken_before: &'a dyn Fn(u64) -> u64,
     /// Flits sent over every network channel so far.
-    pub link_flits: &'a dyn Fn(&mut Vec<u64>),
+    pub channel_flits: &'a dyn Fn(&mut Vec<u64>),
 }
 
 /// The beginning or the end of the measurement.
 #[derive(Debug, Default)]
 struct Mark {
     state: Option<Snapshot>,
-    link_flits: Vec<u64>,
+    channel_flits: Vec<u64>,
 }
 
 impl Mark {
     fn set(&mut self, state: Snapshot, view: &View) {
         self.state = Some(state);
-        (view.link_flits)(&mut self.link_flits);
+        (view.channel_flits)(&mut self.channel_flits);
     }
 }
 
@@ -73,7 +73,7 @@ impl Phases {
     }
 
     fn new(window: Range<u64>, links: usize, steady: Option<Steady>, lead: u64) -> Self {
-        let mark = || Mark { state: None, link_flits: Vec::with_capacity(links) };
+        let mark = || Mark { state: None, channel_flits: Vec::with_capacity(links) };
         let next = if steady.is_some() { 0 } else { window.start };
         let (begin, end, batches) = (mark(), mark(), Batches::new(0));
         Phases { window, begin, end, batches, steady, lead, verdict: Status::Complete, next }
@@ -172,12 +172,12 @@ impl Phases {
     }
 
     /// Flits sent over every network channel in the measurement; `total` in the whole run.
-    pub fn measured_link_flits(&self, total: &[u64]) -> Vec<u64> {
+    pub fn measured_channel_flits(&self, total: &[u64]) -> Vec<u64> {
         if self.begin.state.is_none() {
             return total.to_vec();
         }
-        let end = if self.end.state.is_some() { &self.end.link_flits } else { total };
-        end.iter().zip(&self.begin.link_flits).map(|(end, begin)| end - begin).collect()
+        let end = if self.end.state.is_some() { &self.end.channel_flits } else { total };
+        end.iter().zip(&self.begin.channel_flits).map(|(end, begin)| end - begin).collect()
     }
 
     /// How well the means are known; `None` for a workload that completes, or where the measurement was too short to tell. The latency of

@@ -55,7 +55,7 @@ pub struct StallReport {
     /// Flit-cycles in which a flit at its destination router stood still although some ejection port of its terminal
     /// was idle in that cycle, in the order of [`STALL_REASONS`].
     pub idle_ejection: [u64; REASONS],
-    /// Flit-cycles per time window (see `record.link_window_cycles`), flattened `[window][reason]`; empty without windows.
+    /// Flit-cycles per time window (see `record.channel_window_cycles`), flattened `[window][reason]`; empty without windows.
     pub windows: Vec<u64>,
 }
 

@@ -33,7 +33,7 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, fabric: &Fabric, routi
 pub(super) fn windows(spec: &SimulationSpec, p: &Params, cycles: u64) -> u64 {
     let record = &spec.run.record;
     let rows = |window: u64| cycles.checked_div(window).unwrap_or(0);
-    let links = rows(record.link_window_cycles).saturating_mul(4 * (p.routers * p.network_ports) as u64);
+    let links = rows(record.channel_window_cycles).saturating_mul(4 * (p.routers * p.network_ports) as u64);
     let delivered = rows(record.delivery_window_cycles).saturating_mul(16 * (1 + u64::from(spec.background.is_some())));
     links.saturating_add(delivered)
 }

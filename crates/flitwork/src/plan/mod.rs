@@ -147,7 +147,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     let router = &network.router;
     let channel = &network.channel;
     let concentration = fabric.most_terminals();
-    let controllers = within("network.terminal.controllers", network.terminal.controllers, 1, 52, "controllers")?;
+    let controllers = within("network.nic.ports", network.nic.ports, 1, 52, "ports")?;
     let vcs = within("network.router.vcs", router.vcs, 1, MAX_VCS, "VCs")?;
     let buffer_flits = within("network.router.buffer_flits", router.buffer_flits, 1, 65_535, "flits")?;
     let delay = |name: &str, value: u32, low: u32| within(name, value, low, MAX_DELAY, "cycles");
@@ -162,10 +162,10 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     within("network.router.output_speedup", router.output_speedup, 1, 64, "flits a cycle")?;
     if ports * is as usize > MAX_ROWS || ports * router.output_speedup as usize > MAX_ROWS {
         return Err(Error::config(
-            "network.terminal.controllers",
+            "network.nic.ports",
             controllers,
             format!("at most {MAX_ROWS} ports a router, times speed-up"),
-            format!("this router has {ports} ports; use fewer controllers, terminals a router, or less speed-up"),
+            format!("this router has {ports} ports; use fewer ports of a NIC, terminals a router, or less speed-up"),
         ));
     }
     if router.output_speedup > 1 && vcs * buffer_flits > 1 << 16 {

@@ -18,7 +18,7 @@ const MAX_RANKS: usize = 30_000;
 /// Longest mean burst or pause [cycles].
 const MAX_STATE: f64 = 1e9;
 /// Most bursts without a packet, on the average: they are drawn one by one.
-const MOST_EMPTY_BURSTS: f64 = 1e4;
+const MOST_EMPTY_PERIODS: f64 = 1e4;
 
 /// What is sent, resolved.
 #[derive(Debug, Clone)]
@@ -267,30 +267,30 @@ impl Context<'_> {
     }
 
     fn process(&self, spec: &ProcessSpec, packets_per_cycle: f64) -> Result<Process> {
-        let (burst, idle) = match *spec {
+        let (on, off) = match *spec {
             ProcessSpec::Bernoulli => return Ok(Process::Bernoulli(Bernoulli::new(packets_per_cycle))),
-            ProcessSpec::OnOff { mean_burst_cycles, mean_idle_cycles } => (mean_burst_cycles, mean_idle_cycles),
+            ProcessSpec::OnOff { mean_on_cycles, mean_off_cycles } => (mean_on_cycles, mean_off_cycles),
         };
-        for (field, cycles) in [("process.mean_burst_cycles", burst), ("process.mean_idle_cycles", idle)] {
+        for (field, cycles) in [("process.mean_on_cycles", on), ("process.mean_off_cycles", off)] {
             if !(1.0..=MAX_STATE).contains(&cycles) {
                 return Err(Error::config(self.path(field), cycles, format!("1 to {MAX_STATE} cycles"), ""));
             }
         }
-        let in_bursts = OnOff::rate_in_bursts(packets_per_cycle, burst, idle);
-        if in_bursts * burst * MOST_EMPTY_BURSTS < 1.0 {
-            let expected = format!("a packet in {MOST_EMPTY_BURSTS} bursts at least");
-            let hint = "raise offered_load, or mean_burst_cycles and mean_idle_cycles; or use a Bernoulli process";
-            return Err(Error::config(self.path("process.mean_burst_cycles"), burst, expected, hint));
+        let rate_when_on = OnOff::rate_when_on(packets_per_cycle, on, off);
+        if rate_when_on * on * MOST_EMPTY_PERIODS < 1.0 {
+            let expected = format!("a packet in {MOST_EMPTY_PERIODS} on periods at least");
+            let hint = "raise offered_load, or mean_on_cycles and mean_off_cycles; or use a Bernoulli process";
+            return Err(Error::config(self.path("process.mean_on_cycles"), on, expected, hint));
         }
         // The most that is allowed stays so when it has been rounded.
-        if in_bursts > 1.0 + 1e-9 {
+        if rate_when_on > 1.0 + 1e-9 {
             let expected = format!(
-                "a pause so short that bursts carry the offered load with 1 packet a cycle, here at most {:.4} cycles",
-                burst * (1.0 / packets_per_cycle - 1.0)
+                "off periods so short that on periods carry the offered load with 1 packet a cycle, here at most {:.4} cycles",
+                on * (1.0 / packets_per_cycle - 1.0)
             );
-            let hint = "lower offered_load, or raise mean_burst_cycles";
-            return Err(Error::config(self.path("process.mean_idle_cycles"), idle, expected, hint));
+            let hint = "lower offered_load, or raise mean_on_cycles";
+            return Err(Error::config(self.path("process.mean_off_cycles"), off, expected, hint));
         }
-        Ok(Process::OnOff(OnOff::new(packets_per_cycle, burst, idle)))
+        Ok(Process::OnOff(OnOff::new(packets_per_cycle, on, off)))
     }
 }

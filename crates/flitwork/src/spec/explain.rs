@@ -1,6 +1,7 @@
 //! Serde's errors in the words of a specification: which field, which value, what was expected, what to do.
 
 use super::parse::schema;
+use super::renamed::{renamed_field, renamed_word};
 use crate::error::{Error, did_you_mean};
 use serde_json::Value;
 
@@ -10,12 +11,16 @@ pub(super) fn explain(path: &str, message: &str, root: &Value) -> Error {
     if let Some(rest) = message.strip_prefix("unknown field ") {
         let (field, expected) = split_quoted(rest);
         let at = if last(path) == field { path.to_string() } else { join(&holder(root, path, &field), &field) };
-        return Error::config(at.clone(), shown(root, &at), known(&expected, "field"), did_you_mean(&field, &expected));
+        let hint = renamed_field(&at)
+            .map_or_else(|| did_you_mean(&field, &expected), |new| format!("it was renamed: write {new}"));
+        return Error::config(at.clone(), shown(root, &at), known(&expected, "field"), hint);
     }
     if let Some(rest) = message.strip_prefix("unknown variant ") {
         let (variant, expected) = split_quoted(rest);
         let at = leaf(root, path, &Value::String(variant.clone()));
-        return Error::config(at, format!("{variant:?}"), known(&expected, "value"), did_you_mean(&variant, &expected));
+        let hint = renamed_word(&at, &variant)
+            .map_or_else(|| did_you_mean(&variant, &expected), |new| format!("it was renamed: write {new}"));
+        return Error::config(at, format!("{variant:?}"), known(&expected, "value"), hint);
     }
     if let Some(rest) = message.strip_prefix("missing field ") {
         let (field, _) = split_quoted(rest);

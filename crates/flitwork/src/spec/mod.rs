@@ -6,13 +6,15 @@
 mod explain;
 mod network;
 mod parse;
+mod renamed;
 mod run;
 mod workload;
 
 pub use network::{
-    ChannelSpec, EjectionPort, InjectionVc, NetworkSpec, RouterSpec, SourceQueue, Switching, TerminalSpec, VcPolicy,
+    ChannelSpec, EjectionPort, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue, Switching, VcPolicy,
 };
 pub use parse::{from_json, schema_json};
+pub use renamed::{RENAMED_FIELDS, RENAMED_WORDS};
 pub(crate) use run::FIXED_CYCLES;
 pub use run::{RecordSpec, RunSpec};
 pub(crate) use workload::WORKLOADS;

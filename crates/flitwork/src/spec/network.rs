@@ -1,4 +1,4 @@
-//! The network: topology, routing, router, channels, terminals.
+//! The network: topology, routing, router, channels, network interfaces.
 
 use crate::router::AllocatorSpec;
 use crate::routing::RoutingSpec;
@@ -23,7 +23,7 @@ pub struct NetworkSpec {
     pub channel: ChannelSpec,
     /// The network interfaces.
     #[serde(default)]
-    pub terminal: TerminalSpec,
+    pub nic: NicSpec,
 }
 
 /// The input-queued virtual-channel router. Delays count cycles of a head flit; see the model page of the documentation
@@ -139,10 +139,10 @@ pub struct ChannelSpec {
 /// The network interface of a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct TerminalSpec {
-    /// Communication controllers (NCT): messages that are sent, and received, at once; each has an injection and an
-    /// ejection port of 1 flit/cycle. Default: 1.
-    pub controllers: u32,
+pub struct NicSpec {
+    /// Injection ports, and as many ejection ports, of 1 flit/cycle each: messages that are sent, and received, at once.
+    /// Default: 1.
+    pub ports: u32,
     /// Which virtual channel a new packet takes at its injection port. Default: emptiest.
     pub injection_vc: InjectionVc,
     /// Which of the terminal's ejection ports a packet takes. Default: any.
@@ -151,10 +151,10 @@ pub struct TerminalSpec {
     pub source_queue: SourceQueue,
 }
 
-impl Default for TerminalSpec {
+impl Default for NicSpec {
     fn default() -> Self {
-        TerminalSpec {
-            controllers: 1,
+        NicSpec {
+            ports: 1,
             injection_vc: InjectionVc::Emptiest,
             ejection_port: EjectionPort::Any,
             source_queue: SourceQueue::Fifo,
@@ -180,9 +180,9 @@ pub enum EjectionPort {
     /// The port with the most free virtual channels when the packet asks; ties to the lowest index.
     #[default]
     Any,
-    /// The port with the number of the controller that sent the packet.
-    SameController,
-    /// Port `source mod controllers`.
+    /// The port with the number of the injection port that sent the packet.
+    SamePort,
+    /// Port `source mod ports`.
     BySource,
 }
 

@@ -82,7 +82,7 @@ pub struct RecordSpec {
     /// Every packet's source, destination, length and times. Default: false.
     pub packets: bool,
     /// Flits over every channel, per window of this many cycles [cycles]. Default (0): totals only.
-    pub link_window_cycles: u64,
+    pub channel_window_cycles: u64,
     /// Packets and flits received per window of this many cycles from t = 0 on, of workload and background apart [cycles].
     /// Default (0): totals only.
     pub delivery_window_cycles: u64,

@@ -120,14 +120,14 @@ pub enum ProcessSpec {
     /// In each cycle with the same probability.
     #[default]
     Bernoulli,
-    /// In bursts of geometric length with pauses of geometric length between them: BookSim's `on_off` with `burst_alpha` = 1 /
-    /// `mean_idle_cycles` and `burst_beta` = 1 / `mean_burst_cycles`. The rate in bursts is such that the long-run mean is the
-    /// offered load.
+    /// In on periods of geometric length, with off periods of geometric length between them: BookSim's `on_off` with `burst_alpha`
+    /// = 1 / `mean_off_cycles` and `burst_beta` = 1 / `mean_on_cycles`. The rate in on periods is such that the long-run mean is
+    /// the offered load.
     OnOff {
-        /// Mean length of a burst [cycles], at least 1.
-        mean_burst_cycles: f64,
-        /// Mean length of a pause [cycles], at least 1.
-        mean_idle_cycles: f64,
+        /// Mean length of an on period [cycles], at least 1.
+        mean_on_cycles: f64,
+        /// Mean length of an off period [cycles], at least 1.
+        mean_off_cycles: f64,
     },
 }
 

@@ -247,7 +247,7 @@ fn queues(plan: &Plan) -> SourceQueues {
         }
         Workload::Open(traffic) | Workload::Finite(traffic) => SourceQueues::of_traffic(traffic, terminals),
     };
-    let alternate = plan.spec.network.terminal.source_queue == SourceQueue::Alternate;
+    let alternate = plan.spec.network.nic.source_queue == SourceQueue::Alternate;
     match &plan.background {
         Some(traffic) => queues.with_background(traffic, terminals, alternate),
         None => queues,

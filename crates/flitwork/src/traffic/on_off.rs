@@ -1,52 +1,52 @@
-//! On/off injection: a terminal is idle or in a burst, and in a burst it injects as a Bernoulli process does.
+//! On/off injection: a terminal is on or off, and while it is on it injects as a Bernoulli process does.
 //!
-//! The state is a Markov chain of two states. Each cycle an idle terminal begins a burst with probability `1 / mean idle length`,
-//! and one in a burst ends it with probability `1 / mean burst length`; a terminal that is then in a burst creates a packet with
-//! the probability that makes the long-run mean the offered load. This is the process `on_off` of BookSim 2 with
-//! `burst_alpha = 1 / mean_idle_cycles`, `burst_beta = 1 / mean_burst_cycles` and
+//! The state is a Markov chain of two states. Each cycle a terminal that is off turns on with probability `1 / mean_off_cycles`, and one
+//! that is on turns off with probability `1 / mean_on_cycles`; a terminal that is then on creates a packet with the probability
+//! that makes the long-run mean the offered load. This is the process `on_off` of BookSim 2 with
+//! `burst_alpha = 1 / mean_off_cycles`, `burst_beta = 1 / mean_on_cycles` and
 //! `burst_r1 = rate * (burst_alpha + burst_beta) / burst_alpha`; there each terminal starts in either state by a coin, here in a
 //! state drawn from the chain's stationary distribution, so that the offered load is right from the first cycle.
 //!
-//! Lengths of bursts and pauses, and the gaps within bursts, are geometric and drawn directly. The chain has no memory, so nothing
-//! needs to be kept from one packet to the next: after a packet the terminal is in a burst, and the rest of a burst is as long as a
-//! new one.
+//! Lengths of on and off periods, and the gaps within on periods, are geometric and drawn directly. The chain has no memory, so nothing
+//! needs to be kept from one packet to the next: after a packet the terminal is on, and the rest of its on period is as long
+//! as a new one.
 
 use super::geometric::Geometric;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Bursts and pauses of geometric length.
+/// On and off periods of geometric length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnOff {
-    /// Length of a burst.
-    burst: Geometric,
-    /// Length of a pause.
-    idle: Geometric,
-    /// Gap between packets in a burst that never ends.
+    /// Length of an on period.
+    on_cycles: Geometric,
+    /// Length of an off period.
+    off_cycles: Geometric,
+    /// Gap between packets in an on period that never ends.
     gap: Geometric,
-    /// Share of the time in bursts, in 1 / 2^64.
+    /// Share of the time that it is on, in 1 / 2^64.
     on: u64,
     mean_gap_cycles: f64,
 }
 
 impl OnOff {
-    /// Bursts and pauses of so many cycles on the average, at least 1 each; the rate within bursts is
-    /// [`OnOff::rate_in_bursts`], which must be at most 1 but for rounding.
-    pub fn new(packets_per_cycle: f64, mean_burst_cycles: f64, mean_idle_cycles: f64) -> Self {
-        let on = mean_burst_cycles / (mean_burst_cycles + mean_idle_cycles);
-        let in_bursts = Self::rate_in_bursts(packets_per_cycle, mean_burst_cycles, mean_idle_cycles);
+    /// On and off periods of so many cycles on the average, at least 1 each; the rate in on periods is
+    /// [`OnOff::rate_when_on`], which must be at most 1 but for rounding.
+    pub fn new(packets_per_cycle: f64, mean_on_cycles: f64, mean_off_cycles: f64) -> Self {
+        let on = mean_on_cycles / (mean_on_cycles + mean_off_cycles);
+        let rate = Self::rate_when_on(packets_per_cycle, mean_on_cycles, mean_off_cycles);
         OnOff {
-            burst: Geometric::new(1.0 / mean_burst_cycles),
-            idle: Geometric::new(1.0 / mean_idle_cycles),
-            gap: Geometric::new(in_bursts.min(1.0)),
+            on_cycles: Geometric::new(1.0 / mean_on_cycles),
+            off_cycles: Geometric::new(1.0 / mean_off_cycles),
+            gap: Geometric::new(rate.min(1.0)),
             on: (on * (u64::MAX as f64)) as u64,
             mean_gap_cycles: 1.0 / packets_per_cycle,
         }
     }
 
-    /// Probability of a packet in a cycle of a burst, for a long-run mean of `packets_per_cycle`.
-    pub fn rate_in_bursts(packets_per_cycle: f64, mean_burst_cycles: f64, mean_idle_cycles: f64) -> f64 {
-        packets_per_cycle * (mean_burst_cycles + mean_idle_cycles) / mean_burst_cycles
+    /// Probability of a packet in a cycle of an on period, for a long-run mean of `packets_per_cycle`.
+    pub fn rate_when_on(packets_per_cycle: f64, mean_on_cycles: f64, mean_off_cycles: f64) -> f64 {
+        packets_per_cycle * (mean_on_cycles + mean_off_cycles) / mean_on_cycles
     }
 
     /// Mean gap between packets [cycles].
@@ -56,26 +56,26 @@ impl OnOff {
 
     /// Cycles from the start to the first packet.
     pub(super) fn first(&self, rng: &mut Pcg64Mcg) -> u64 {
-        let idle = if rng.next_u64() < self.on { 0 } else { self.idle.draw(rng) };
-        let burst = self.burst.draw(rng);
-        self.next(idle, burst, rng) - 1
+        let off = if rng.next_u64() < self.on { 0 } else { self.off_cycles.draw(rng) };
+        let on = self.on_cycles.draw(rng);
+        self.next(off, on, rng) - 1
     }
 
     /// Cycles from one packet to the next, at least 1.
     pub(super) fn gap(&self, rng: &mut Pcg64Mcg) -> u64 {
-        let burst = self.burst.draw(rng);
-        self.next(0, burst - 1, rng)
+        let on = self.on_cycles.draw(rng);
+        self.next(0, on - 1, rng)
     }
 
-    /// The cycle of the next packet, if the `on` cycles after cycle `before` belong to a burst and then a pause begins.
+    /// The cycle of the next packet, if the `on` cycles after cycle `before` belong to an on period and then an off period begins.
     fn next(&self, mut before: u64, mut on: u64, rng: &mut Pcg64Mcg) -> u64 {
         loop {
             let gap = self.gap.draw(rng);
             if gap <= on {
                 return before + gap;
             }
-            before += on + self.idle.draw(rng);
-            on = self.burst.draw(rng);
+            before += on + self.off_cycles.draw(rng);
+            on = self.on_cycles.draw(rng);
         }
     }
 }
@@ -86,16 +86,16 @@ mod tests {
     use crate::traffic::terminal_rng;
 
     /// What the module says, cycle by cycle: which of the first `cycles` cycles have a packet.
-    fn stepped(rate: f64, burst: f64, idle: f64, cycles: usize, rng: &mut Pcg64Mcg) -> Vec<bool> {
+    fn stepped(rate: f64, on_cycles: f64, off_cycles: f64, cycles: usize, rng: &mut Pcg64Mcg) -> Vec<bool> {
         let mut toss = |p: f64| ((rng.next_u64() >> 11) as f64) < p * (1u64 << 53) as f64;
-        let in_bursts = OnOff::rate_in_bursts(rate, burst, idle);
-        let mut on = toss(burst / (burst + idle));
+        let when_on = OnOff::rate_when_on(rate, on_cycles, off_cycles);
+        let mut on = toss(on_cycles / (on_cycles + off_cycles));
         let mut packets = Vec::new();
         for cycle in 0..cycles {
             if cycle > 0 {
-                on = if on { !toss(1.0 / burst) } else { toss(1.0 / idle) };
+                on = if on { !toss(1.0 / on_cycles) } else { toss(1.0 / off_cycles) };
             }
-            packets.push(on && toss(in_bursts));
+            packets.push(on && toss(when_on));
         }
         packets
     }
@@ -119,16 +119,16 @@ mod tests {
 
     #[test]
     fn drawing_gaps_is_stepping_through_cycles() {
-        for (rate, burst, idle) in [(0.1, 12.0, 30.0), (0.02, 3.0, 50.0), (0.5, 1.0, 1.0), (0.3, 40.0, 1.0)] {
-            let process = OnOff::new(rate, burst, idle);
+        for (rate, on, off) in [(0.1, 12.0, 30.0), (0.02, 3.0, 50.0), (0.5, 1.0, 1.0), (0.3, 40.0, 1.0)] {
+            let process = OnOff::new(rate, on, off);
             let (mut a, mut b) = (terminal_rng(5, 1), terminal_rng(5, 2));
             let cycles = 400_000;
             let found = moments(&drawn(&process, cycles, &mut a));
-            let expected = moments(&stepped(rate, burst, idle, cycles, &mut b));
+            let expected = moments(&stepped(rate, on, off, cycles, &mut b));
             for (found, expected) in found.iter().zip(&expected) {
-                // Counts of neighbouring cycles are correlated over a burst and a pause.
-                let error = 5.0 * (2.0 * expected.max(1e-4) * (burst + idle) / cycles as f64).sqrt();
-                assert!((found - expected).abs() < error, "{rate} {burst} {idle}: {found} for {expected}");
+                // Counts of neighbouring cycles are correlated over an on and an off period.
+                let error = 5.0 * (2.0 * expected.max(1e-4) * (on + off) / cycles as f64).sqrt();
+                assert!((found - expected).abs() < error, "{rate} {on} {off}: {found} for {expected}");
             }
             assert!((found[0] - rate).abs() < 0.05 * rate, "{}", found[0]);
         }
@@ -143,7 +143,7 @@ mod tests {
         let short = gaps.iter().filter(|&&g| g <= 4).count() as f64 / gaps.len() as f64;
         // A standard error is about 180 * sqrt(0.2 / 20,000) = 0.6.
         assert!((mean - 20.0).abs() < 2.5, "{mean}");
-        // In a burst, which goes on with 0.95, the rate is 0.5: 0.475 + 0.475^2 + ... of the gaps are that short; of Bernoulli's
+        // While it is on, and it stays so with 0.95, the rate is 0.5: 0.475 + 0.475^2 + ... of the gaps are that short; of Bernoulli's
         // it would be 1 - 0.95^4 = 0.19.
         assert!((short - 0.859).abs() < 0.02, "{short}");
     }

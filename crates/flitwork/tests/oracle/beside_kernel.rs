@@ -188,7 +188,7 @@ fn check_bound(plan: &Plan, cycles: u64) -> Result<(), TestCaseError> {
         other => return Err(TestCaseError::fail(format!("plan_bound: {other:?}"))),
     };
     let drawn = plan.routing.fixed_way().is_some_and(|order| order.tie == Tie::Random);
-    let link_load = if drawn { 0.0 } else { bound.link_load_cycles };
+    let link_load = if drawn { 0.0 } else { bound.channel_load_cycles };
     let least = bound.injection_cycles.max(bound.ejection_cycles).max(link_load);
     prop_assert!(least <= cycles as f64, "{cycles} cycles, but {bound:?}");
     Ok(())

@@ -6,8 +6,7 @@ use flitwork::routing::{DatelineClasses, DimensionOrderOptions, Tie};
 use flitwork::schedule::{OpKind, Schedule, ScheduleBuilder};
 use flitwork::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, EjectionPort, InjectionVc, IterationCount, NetworkSpec,
-    ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TerminalSpec, TopologySpec, VcPolicy,
-    WorkloadSpec,
+    NicSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TopologySpec, VcPolicy, WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
@@ -117,14 +116,14 @@ fn router() -> impl Strategy<Value = RouterSpec> {
         })
 }
 
-fn terminal() -> impl Strategy<Value = TerminalSpec> {
+fn nic() -> impl Strategy<Value = NicSpec> {
     let injection_vc = prop_oneof![Just(InjectionVc::Emptiest), Just(InjectionVc::RoundRobin)];
     let ejection_port =
-        prop_oneof![Just(EjectionPort::Any), Just(EjectionPort::SameController), Just(EjectionPort::BySource)];
+        prop_oneof![Just(EjectionPort::Any), Just(EjectionPort::SamePort), Just(EjectionPort::BySource)];
     let source_queue = prop_oneof![Just(SourceQueue::Fifo), Just(SourceQueue::Alternate)];
     (1..=3u32, injection_vc, ejection_port, source_queue).prop_map(
-        |(controllers, injection_vc, ejection_port, source_queue)| TerminalSpec {
-            controllers,
+        |(ports, injection_vc, ejection_port, source_queue)| NicSpec {
+            ports,
             injection_vc,
             ejection_port,
             source_queue,
@@ -156,8 +155,8 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
     ];
     let order = Just(vec![0, 1, 2]).prop_shuffle();
     let size = prop::collection::vec(1..=5u32, 1..=3);
-    (topology(size, most_terminals, most_concentration), order, tie, router(), channel(), terminal()).prop_map(
-        |((topology, terminals, wraps), mut order, tie, mut router, channel, terminal)| {
+    (topology(size, most_terminals, most_concentration), order, tie, router(), channel(), nic()).prop_map(
+        |((topology, terminals, wraps), mut order, tie, mut router, channel, nic)| {
             order.retain(|&d| d < sizes(&topology).len());
             let own_vcs = terminals * if wraps { 2 } else { 1 };
             if router.vc_policy == VcPolicy::Destination && own_vcs <= 20 {
@@ -179,7 +178,7 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
                 }),
                 router,
                 channel,
-                terminal,
+                nic,
             }
         },
     )
@@ -256,7 +255,7 @@ impl Sent {
         let (process, most) = match self.on_off {
             None => (ProcessSpec::Bernoulli, mean),
             Some((burst, idle)) => {
-                let process = ProcessSpec::OnOff { mean_burst_cycles: burst, mean_idle_cycles: idle };
+                let process = ProcessSpec::OnOff { mean_on_cycles: burst, mean_off_cycles: idle };
                 (process, mean * burst / (burst + idle) * 0.999)
             }
         };

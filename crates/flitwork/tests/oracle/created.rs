@@ -179,7 +179,7 @@ fn when(said: &Said, lengths: &[(u32, f64)], relative: f64) -> When {
     let rate = said.load * relative / mean;
     match said.process {
         ProcessSpec::Bernoulli => When::Bernoulli(rate),
-        ProcessSpec::OnOff { mean_burst_cycles: burst, mean_idle_cycles: idle } => {
+        ProcessSpec::OnOff { mean_on_cycles: burst, mean_off_cycles: idle } => {
             When::OnOff { in_bursts: rate * (burst + idle) / burst, burst, idle }
         }
     }

@@ -3,11 +3,11 @@
 use super::{Load, Outcome, TracePacket, run};
 use flitwork::routing::{AdaptiveTie, DimensionOrder, MinAdaptOptions, Productive, Selection, Tie};
 use flitwork::schedule::{OpKind, ScheduleBuilder};
-use flitwork::spec::{ChannelSpec, NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec, TopologySpec};
+use flitwork::spec::{ChannelSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec};
 use flitwork::topology::{Grid, Mesh, Torus};
 
 fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> NetworkSpec {
-    NetworkSpec { topology, routing: RoutingSpec::default(), router, channel, terminal: TerminalSpec::default() }
+    NetworkSpec { topology, routing: RoutingSpec::default(), router, channel, nic: NicSpec::default() }
 }
 
 fn torus(size: &[u32]) -> TopologySpec {

@@ -2,7 +2,7 @@
 
 use super::trip::Trip;
 use flitwork::routing::{DatelineClasses, DimensionOrder, Selection, Tie};
-use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TerminalSpec};
+use flitwork::spec::{NetworkSpec, NicSpec, RouterSpec, RoutingSpec};
 use flitwork::topology::Grid;
 use serde::de::DeserializeOwned;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ pub struct Machine {
     pub routing_spec: RoutingSpec,
     pub seed: u64,
     pub router: RouterSpec,
-    pub terminal: TerminalSpec,
+    pub nic: NicSpec,
     /// Terminals of a router.
     pub concentration: usize,
     /// `C`, controllers of a terminal.
@@ -63,9 +63,9 @@ impl Machine {
             routing: DimensionOrder { order, tie },
             routing_spec: spec.routing.clone(),
             seed,
-            terminal: spec.terminal.clone(),
+            nic: spec.nic.clone(),
             concentration: fabric.most_terminals() as usize,
-            controllers: spec.terminal.controllers as usize,
+            controllers: spec.nic.ports as usize,
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),
             inject_cycles: local + 1,

@@ -294,7 +294,7 @@ impl<'a> Network<'a> {
             dst: packet.dst,
             flits: packet.flits,
             message: packet.message,
-            controller: packet.controller as u32,
+            injection_port: packet.controller as u32,
             minus,
             wraps,
             hops,

@@ -19,8 +19,8 @@ impl Router<'_> {
 
     fn ejection_controller(&self, packet: &Packet) -> usize {
         let m = self.machine;
-        match m.terminal.ejection_port {
-            EjectionPort::SameController => packet.controller,
+        match m.nic.ejection_port {
+            EjectionPort::SamePort => packet.controller,
             EjectionPort::BySource => packet.src as usize % m.controllers,
             EjectionPort::Any => {
                 let free = |k: usize| {

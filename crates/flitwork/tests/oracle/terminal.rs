@@ -136,7 +136,7 @@ impl<'m> Terminal<'m> {
             (None, None) => return None,
             (Some(_), None) => false,
             (None, Some(_)) => true,
-            (Some(work), Some(background)) => match self.machine.terminal.source_queue {
+            (Some(work), Some(background)) => match self.machine.nic.source_queue {
                 SourceQueue::Fifo => background < work,
                 SourceQueue::Alternate => self.background_next,
             },
@@ -230,7 +230,7 @@ impl<'m> Terminal<'m> {
         };
         let possible: Vec<usize> =
             (0..m.vcs).filter(|&v| own.is_none_or(|own| v == own) && controller.credits[v] >= needed).collect();
-        match m.terminal.injection_vc {
+        match m.nic.injection_vc {
             InjectionVc::Emptiest => {
                 let most = possible.iter().map(|&v| controller.credits[v]).max()?;
                 possible.into_iter().find(|&v| controller.credits[v] == most)

@@ -27,7 +27,7 @@ def booksim_network(topology: str, setting: str = "") -> Spec:
 
 def _options(spec: Spec) -> dict[str, Any]:
     """The flat options of a table ``network``."""
-    tables = ("routing", "router", "channel", "terminal")
+    tables = ("routing", "router", "channel", "nic")
     return {key: value for table in tables for key, value in spec[table].items() if key != "kind"}
 
 

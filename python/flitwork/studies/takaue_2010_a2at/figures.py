@@ -224,7 +224,7 @@ def _beyond(results: pd.DataFrame) -> Figure:
     width = 0.8 / len(pairs)
     for i, (router, algorithm) in enumerate(pairs):
         shown = part[(part["router"] == router) & (part["workload.algorithm"] == algorithm)]
-        distance = shown.set_index("torus")["distance_from_bound"]
+        distance = shown.set_index("torus")["ratio_to_bound"]
         at = np.arange(len(tori)) + (i - (len(pairs) - 1) / 2) * width
         hatch = "//" if algorithm == "a2and" else None
         bars = ax.bar(at, distance.reindex(tori), width, label=f"{_NAMES[algorithm]}, {router}", color=COLOURS[i // 2],

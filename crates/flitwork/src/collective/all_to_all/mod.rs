@@ -109,7 +109,7 @@ pub fn all_to_all(name: &str, grid: &Grid, options: &AllToAllOptions) -> Result<
         return Err(Error::config("workload.message_flits", 0, "at least 1 flit", ""));
     }
     if options.controllers == 0 {
-        return Err(Error::config("network.terminal.controllers", 0, "at least 1 controller", ""));
+        return Err(Error::config("network.nic.ports", 0, "at least 1 port", ""));
     }
     let algorithm = find(name)?;
     Ok(build::schedule(algorithm.name, grid, &algorithm.order_on(grid)?, options))

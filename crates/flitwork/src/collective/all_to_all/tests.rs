@@ -155,7 +155,7 @@ fn faults_are_named() {
     assert_eq!(fault("a2ta", good), expected);
     assert!(!fault("bruck", good).contains("did you mean"));
     assert!(fault("a2at", AllToAllOptions { message_flits: 0, ..good }).contains("workload.message_flits = 0"));
-    assert!(fault("a2at", AllToAllOptions { controllers: 0, ..good }).contains("controllers = 0"));
+    assert!(fault("a2at", AllToAllOptions { controllers: 0, ..good }).contains("network.nic.ports = 0"));
     let alone = all_to_all("a2at", &Grid::torus(&[1, 1]), &good).unwrap_err().to_string();
     assert!(alone.contains("network.topology.size = 1x1: expected any grid of at least 2 routers"), "{alone}");
 }

@@ -203,7 +203,7 @@ fn ejection_port(packet: &Packet, env: &Env) -> u8 {
     let terminal = packet.dst as usize % p.concentration;
     let chosen = match env.rules.ejection_port {
         EjectionPort::Any => 0,
-        EjectionPort::SameController => packet.controller as usize,
+        EjectionPort::SamePort => packet.controller as usize,
         EjectionPort::BySource => packet.src as usize % p.controllers,
     };
     (p.network_ports + terminal * p.controllers + chosen) as u8

@@ -125,11 +125,10 @@ impl Rules {
         let cut_through = router.switching == Switching::VirtualCutThrough;
         let credits_matter = cut_through || router.vc_busy_when_full || router.wait_for_tail_credit;
         let destination_vc = router.vc_policy == VcPolicy::Destination;
-        let several_ejection_ports =
-            network.terminal.controllers > 1 && network.terminal.ejection_port == EjectionPort::Any;
+        let several_ejection_ports = network.nic.ports > 1 && network.nic.ejection_port == EjectionPort::Any;
         let islip1 = |a: &AllocatorSpec| a.kind == AllocatorKind::Islip && a.iterations.0 == 1;
         Rules {
-            ejection_port: network.terminal.ejection_port,
+            ejection_port: network.nic.ejection_port,
             destination_vc,
             cut_through,
             busy_when_full: router.vc_busy_when_full,

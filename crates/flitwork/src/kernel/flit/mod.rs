@@ -43,7 +43,7 @@ use fast::Scratch;
 use general::GeneralAllocators;
 use inject::Injection;
 use mask::{ClassMasks, VcMask};
-use observe::{LinkRecorder, Observer};
+use observe::{ChannelRecorder, Observer};
 use route::RouteTable;
 use state::Router;
 use std::ops::Range;
@@ -57,7 +57,7 @@ pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS:
     scratch: Scratch<M>,
     /// Where allocation by bit masks does not apply.
     general: Option<Box<GeneralAllocators<M>>>,
-    links: Option<LinkRecorder>,
+    links: Option<ChannelRecorder>,
     /// Visit routers in this order instead of ascending; the result must not depend on it.
     order: Option<Vec<usize>>,
     /// The last cycle in which a flit left a buffer, and the flit-hops then.
@@ -123,8 +123,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             // A packet may ask for a port of each dimension and an escape channel.
             scratch: Scratch::new(p.ports * p.vcs * if rules.by_choice { grid.dims() + 1 } else { 1 }),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan))),
-            links: (run.record.link_window_cycles > 0)
-                .then(|| LinkRecorder::new(run.record.link_window_cycles, p.routers * p.network_ports)),
+            links: (run.record.channel_window_cycles > 0)
+                .then(|| ChannelRecorder::new(run.record.channel_window_cycles, p.routers * p.network_ports)),
             order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
             moved: (0, 0),
             fabric: plan.fabric.clone(),
@@ -147,7 +147,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 ejected: vec![0; p.terminals],
                 measurement: 0..0,
                 flit_hops: 0,
-                stalls: run.record.stalls.then(|| StallCounter::new(run.record.link_window_cycles > 0)),
+                stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
                 observer: Observer::new(if run.record.stalls { p.routers } else { 0 }, PORTS, SLOTS),
                 now: 0,
                 rules,

@@ -5,21 +5,21 @@ use super::env::Env;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
 use crate::kernel::network::Network;
-use crate::measure::{LinkWindows, StallReason};
+use crate::measure::{ChannelWindows, StallReason};
 use crate::transit::NONE;
 
 /// Flits over each channel per window.
 #[derive(Debug)]
-pub(super) struct LinkRecorder {
+pub(super) struct ChannelRecorder {
     window_cycles: u64,
     /// Totals at the end of the last window.
     before: Vec<u64>,
     flits: Vec<u32>,
 }
 
-impl LinkRecorder {
+impl ChannelRecorder {
     pub fn new(window_cycles: u64, links: usize) -> Self {
-        LinkRecorder { window_cycles, before: vec![0; links], flits: Vec::new() }
+        ChannelRecorder { window_cycles, before: vec![0; links], flits: Vec::new() }
     }
 
     /// The last cycle of the window that the cycle after `now` belongs to.
@@ -32,11 +32,11 @@ impl LinkRecorder {
     }
 
     /// What was recorded, if the run ends after cycle `now` with these totals.
-    pub fn finish(mut self, now: u64, totals: &[u64]) -> LinkWindows {
+    pub fn finish(mut self, now: u64, totals: &[u64]) -> ChannelWindows {
         if !self.ends_with(now) {
             self.close(totals);
         }
-        LinkWindows { window_cycles: self.window_cycles, flits: self.flits }
+        ChannelWindows { window_cycles: self.window_cycles, flits: self.flits }
     }
 
     fn close(&mut self, totals: &[u64]) {

@@ -148,15 +148,15 @@ fn an_idle_network_skips_to_the_next_packet() {
 
 #[test]
 fn stalls_and_windows_do_not_change_a_run() {
-    let network = json!({ "topology": { "kind": "torus", "size": [5, 5] }, "terminal": { "controllers": 2 } });
+    let network = json!({ "topology": { "kind": "torus", "size": [5, 5] }, "nic": { "ports": 2 } });
     let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2at", "message_flits": 20, "sync": "local" });
     let plain = run(&plan(network.clone(), all_to_all.clone(), json!({})), Variation::default());
-    let record = json!({ "record": { "stalls": true, "packets": true, "link_window_cycles": 64 } });
+    let record = json!({ "record": { "stalls": true, "packets": true, "channel_window_cycles": 64 } });
     let watched = run(&plan(network, all_to_all, record), Variation::default());
     assert_eq!(plain.digest, watched.digest);
-    let windows = watched.link_windows.unwrap();
+    let windows = watched.channel_windows.unwrap();
     let total: u64 = windows.flits.iter().map(|&f| u64::from(f)).sum();
-    assert_eq!(total, plain.link_flits.iter().sum::<u64>());
+    assert_eq!(total, plain.channel_flits.iter().sum::<u64>());
     let stalls = watched.stalls.unwrap();
     let reasons = stalls.total.len();
     let by_window = |reason: usize| stalls.windows.iter().skip(reason).step_by(reasons).sum::<u64>();
@@ -171,12 +171,12 @@ fn windows_of_an_idle_network_are_counted() {
     let network = json!({ "topology": { "kind": "mesh", "size": [2, 2] } });
     for window in [1, 10, 64] {
         let record =
-            json!({ "warmup_cycles": 0, "measurement_cycles": 3000, "record": { "link_window_cycles": window } });
+            json!({ "warmup_cycles": 0, "measurement_cycles": 3000, "record": { "channel_window_cycles": window } });
         let found = run(&plan(network.clone(), uniform(0.001, 1), record), Variation::default());
-        let windows = found.link_windows.unwrap();
+        let windows = found.channel_windows.unwrap();
         let total: u64 = windows.flits.iter().map(|&f| u64::from(f)).sum();
-        assert!(total > 0 && total == found.link_flits.iter().sum::<u64>());
-        let rows = (windows.flits.len() / found.link_flits.len()) as u64;
+        assert!(total > 0 && total == found.channel_flits.iter().sum::<u64>());
+        let rows = (windows.flits.len() / found.channel_flits.len()) as u64;
         assert!((3000_u64.div_ceil(window)..=3030_u64.div_ceil(window)).contains(&rows), "{window}: {rows}");
     }
 }

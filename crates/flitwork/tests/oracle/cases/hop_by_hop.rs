@@ -1,6 +1,6 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
-use super::{channel, rings, router, share_middle, sizes, terminal, topology};
+use super::{channel, nic, rings, router, share_middle, sizes, topology};
 use flitwork::routing::{
     AdaptiveTie, CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions,
     Information, MinAdaptOptions, O1TurnOptions, Productive, RommOptions, Selection, Tie, ValiantOptions,
@@ -131,8 +131,8 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
     let topology = topology
         .prop_filter("not for this routing", move |topology| rings(topology) == 0 || !FOR_MESHES.contains(&kind));
     let routed = topology.prop_flat_map(move |topology| (Just(topology.clone()), routed(kind, &topology)));
-    (routed, 0..=4u32, router(), channel(), terminal())
-        .prop_map(|((topology, routed), more_vcs, router, channel, terminal)| {
+    (routed, 0..=4u32, router(), channel(), nic())
+        .prop_map(|((topology, routed), more_vcs, router, channel, nic)| {
             let mut router = RouterSpec { vcs: routed.least_vcs + more_vcs, vc_policy: VcPolicy::Dateline, ..router };
             // Under wormhole switching few networks allow detours, and an escape network needs buffers of one packet.
             match routed.needs {
@@ -146,7 +146,7 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
                 router.input_speedup -= 1;
             }
             share_middle(&mut router, routed.halves);
-            NetworkSpec { topology, routing: routed.routing, router, channel, terminal }
+            NetworkSpec { topology, routing: routed.routing, router, channel, nic }
         })
         .prop_filter("too many virtual channels", |network| network.router.vcs <= 12)
 }

@@ -15,25 +15,25 @@ from flitwork.errors import ConfigError
 from flitwork.plot.layout import colour_channels, draw_channels, layout
 from flitwork.plot.style import LOAD_MAP, style
 from flitwork.result import Result
-from flitwork.schedule import link_class
+from flitwork.schedule import channel_class
 
 _LABEL = "utilisation [flits/cycle]"
 
 
 def _utilisation(result: Result) -> np.ndarray[Any, Any]:
     """``[window, router, port]`` in flits per cycle; the last window may be shorter."""
-    windows = result.link_windows
+    windows = result.channel_windows
     if windows is None or not len(windows):
-        hint = "simulate with link_window_cycles=500, for example"
-        raise ConfigError("run.record.link_window_cycles", 0, "windows to draw", hint)
-    lengths = np.full(len(windows), float(result.link_window_cycles))
-    rest = result.end_cycle - result.link_window_cycles * (len(windows) - 1)
-    lengths[-1] = min(max(rest, 1), result.link_window_cycles)
+        hint = "simulate with channel_window_cycles=500, for example"
+        raise ConfigError("run.record.channel_window_cycles", 0, "windows to draw", hint)
+    lengths = np.full(len(windows), float(result.channel_window_cycles))
+    rest = result.end_cycle - result.channel_window_cycles * (len(windows) - 1)
+    lengths[-1] = min(max(rest, 1), result.channel_window_cycles)
     busy: np.ndarray[Any, Any] = windows / lengths[:, None, None]
     return busy
 
 
-def link_heatmap(result: Result) -> Figure:
+def channel_heatmap(result: Result) -> Figure:
     """Every channel over time: a row a channel, grouped by link class, coloured by its utilisation.
 
     Time counts from t = 0; where a background runs before that, from a negative number on.
@@ -50,10 +50,12 @@ def link_heatmap(result: Result) -> Figure:
             squeeze=False,
             height_ratios=[1.1, *([1] * len(ports))],
         )
-        edges = np.minimum(np.arange(len(busy) + 1) * result.link_window_cycles, result.end_cycle) - result.start_cycle
+        edges = (
+            np.minimum(np.arange(len(busy) + 1) * result.channel_window_cycles, result.end_cycle) - result.start_cycle
+        )
         mean_ax = axes[0, 0]
         for port in ports:
-            name = link_class(port // 2, 1 if port % 2 == 0 else -1)
+            name = channel_class(port // 2, 1 if port % 2 == 0 else -1)
             mean_ax.stairs(busy[:, exists[:, port], port].mean(axis=1), edges, label=name, baseline=None, linewidth=1.4)
         mean_ax.set_ylabel("mean\n[flits/cycle]")
         mean_ax.set_ylim(0, 1.05)
@@ -62,7 +64,7 @@ def link_heatmap(result: Result) -> Figure:
             rows = busy[:, exists[:, port], port].T
             image = ax.pcolormesh(edges, np.arange(len(rows) + 1), rows, cmap=LOAD_MAP, vmin=0, vmax=1, rasterized=True)
             ax.grid(False)
-            ax.set_ylabel(f"{link_class(port // 2, 1 if port % 2 == 0 else -1)}\n[router]")
+            ax.set_ylabel(f"{channel_class(port // 2, 1 if port % 2 == 0 else -1)}\n[router]")
         axes[-1, 0].set_xlabel("time [cycles]")
         axes[-1, 0].set_xlim(-result.start_cycle, result.completion_cycles)
         figure.colorbar(image, ax=axes[1:], pad=0.01, shrink=0.9).set_label(_LABEL)
@@ -70,21 +72,21 @@ def link_heatmap(result: Result) -> Figure:
     return figure
 
 
-def link_snapshot(result: Result, window: int | None = None) -> Figure:
+def channel_snapshot(result: Result, window: int | None = None) -> Figure:
     """The network with its channels coloured by utilisation: over the measurement, or in one window."""
     place = layout(result.spec["network"]["topology"])
-    loads = result.link_utilisation if window is None else _utilisation(result)[window]
+    loads = result.channel_utilisation if window is None else _utilisation(result)[window]
     with style():
         figure, ax = plt.subplots(figsize=_page(place.extent))
         lines = draw_channels(ax, place, loads, 1.0, place.line_width(0.8 * figure.get_figwidth()))
         figure.colorbar(lines, ax=ax, shrink=0.8, pad=0.02).set_label(_LABEL)
-        whole = ("from t = 0 on" if result.start_cycle else "whole run") if result.closed_loop else "measurement"
+        whole = ("from t = 0 on" if result.start_cycle else "whole run") if result.runs_to_completion else "measurement"
         when = whole if window is None else f"window {window}"
         ax.set_title(f"{_title(result)}\n{when}{'; ' + place.undrawn if place.undrawn else ''}", fontsize=10)
     return figure
 
 
-def link_animation(result: Result, path: str | Path, frames_per_second: int = 8, max_frames: int = 120) -> Path:
+def channel_animation(result: Result, path: str | Path, frames_per_second: int = 8, max_frames: int = 120) -> Path:
     """The same over time, as an animated GIF; neighbouring windows are joined where there would be too many frames."""
     busy = _utilisation(result)
     join = math.ceil(len(busy) / max_frames)
@@ -99,8 +101,8 @@ def link_animation(result: Result, path: str | Path, frames_per_second: int = 8,
         title = ax.set_title("", fontsize=10)
 
         def draw(i: int) -> tuple[Any, ...]:
-            start = i * join * result.link_window_cycles
-            stop = min(start + join * result.link_window_cycles, result.end_cycle)
+            start = i * join * result.channel_window_cycles
+            stop = min(start + join * result.channel_window_cycles, result.end_cycle)
             start, stop = start - result.start_cycle, stop - result.start_cycle
             colour_channels(lines, place, frames[i])
             title.set_text(f"{_title(result)}\ncycles {start:,} to {stop:,}")
