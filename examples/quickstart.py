@@ -11,4 +11,4 @@ print(result.summary.T.to_string(header=False))
 print(fw.check("a2at", size=(9, 9), ports=4))
 
 fw.plot.timeline(result).savefig("timeline.png")
-fw.plot.channel_heatmap(result).savefig("links.png")
+fw.plot.channel_heatmap(result).savefig("channels.png")

@@ -34,7 +34,7 @@ def test_every_channel_has_its_place(network: fw.Network) -> None:
 def test_a_gallery(tmp_path: Path) -> None:
     paths = gallery(simulation(fw.Torus(4, 3), fw.all_to_all(message_flits=20)), tmp_path, windows=10)
     names = {path.name for path in paths}
-    assert {"phases.png", "links.png", "network.png", "network.gif", "timeline.png", "timeline.svg"} <= names
+    assert {"phases.png", "channels.png", "network.png", "network.gif", "timeline.png", "timeline.svg"} <= names
     with Image.open(tmp_path / "network.gif") as animation:
         assert animation.n_frames >= 9  # type: ignore[attr-defined]
     for path in paths:
@@ -47,7 +47,7 @@ def test_a_gallery_of_a_trace(tmp_path: Path) -> None:
     work = fw.trace([(0, 0, 5, 8), (0, 1, 9, 8), (6, 5, 0, 8)])
     names = {path.name for path in gallery(simulation(fw.Torus(4, 3), work), tmp_path, windows=5)}
     # A trace has no phases; its packets are on the time-line from their creation on.
-    assert {"links.png", "network.gif", "timeline.png"} <= names and "phases.png" not in names
+    assert {"channels.png", "network.gif", "timeline.png"} <= names and "phases.png" not in names
     result = fw.simulate(fw.Torus(4, 3), work, packets=True)
     (bars,) = fw.plot.timeline(result).axes[0].collections
     assert isinstance(bars, LineCollection)
