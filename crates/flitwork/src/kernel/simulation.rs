@@ -25,6 +25,17 @@ pub enum Pause {
     Ended,
 }
 
+/// How far a cycle has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing of it has been simulated.
+    Begin,
+    /// Networks have delivered; ranks go on.
+    Ranks,
+    /// It is over.
+    End,
+}
+
 /// A network with the NICs at its terminals.
 pub(super) struct Attached {
     pub network: Box<dyn Network>,
@@ -53,8 +64,7 @@ pub struct Simulation {
     pub(super) networks: Vec<Attached>,
     pub(super) phases: Phases,
     pub(super) limits: Limits,
-    /// Whether cycle `now` has been simulated.
-    stepped: bool,
+    stage: Stage,
     /// How the run ended, once it has: whether its workload is complete.
     pub(super) ended: Option<bool>,
     /// Cycle in which a flit left a buffer last, and the flit-hops then.
@@ -78,7 +88,7 @@ impl Simulation {
             hosts,
             networks: Vec::new(),
             limits: limits(plan),
-            stepped: false,
+            stage: Stage::Begin,
             ended: None,
             moved: (0, 0),
             report_at: REPORT_FLIT_HOPS,
@@ -116,52 +126,55 @@ impl Simulation {
     /// See [`crate::simulate`].
     pub fn advance(&mut self, until: u64, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Pause> {
         while self.ended.is_none() {
-            if self.stepped {
+            if self.stage == Stage::End {
                 self.now = self.next_cycle()?;
-                self.stepped = false;
+                self.stage = Stage::Begin;
             }
-            if self.now >= until {
-                return Ok(Pause::Reached);
+            if self.stage == Stage::Begin {
+                if self.now >= until {
+                    return Ok(Pause::Reached);
+                }
+                if self.now >= self.phases.next() {
+                    self.look(self.now);
+                }
+                self.deliver();
+                self.wake();
+                self.stage = Stage::Ranks;
             }
-            if self.now >= self.phases.next() {
-                self.look(self.now);
-            }
-            self.step();
-            self.stepped = true;
+            self.advance_ranks();
+            self.drive();
+            self.stage = Stage::End;
             self.check(progress)?;
         }
         Ok(Pause::Ended)
-    }
-
-    /// One cycle.
-    fn step(&mut self) {
-        self.deliver();
-        self.advance_ranks();
-        self.drive();
     }
 
     /// Step 1.
     #[inline(never)]
     fn deliver(&mut self) {
         let Simulation { now, hosts, networks, arrived, .. } = self;
+        // Ranks send by the first network.
+        let mut hosts = hosts.as_mut();
         for Attached { network, nics, log } in networks {
             network.deliver(*now, arrived);
+            let Some(hosts) = hosts.take() else {
+                arrived.drain(..).for_each(|packet| log.arrived(&packet, *now));
+                continue;
+            };
             for packet in arrived.drain(..) {
                 log.arrived(&packet, *now);
                 if packet.background {
                     continue;
                 }
-                if let Some(hosts) = hosts {
-                    if let Some(terminal) = hosts.arrived(packet.message, packet.flits, *now) {
-                        nics.wake(terminal);
-                    }
+                if let Some(terminal) = hosts.arrived(packet.message, packet.flits, *now) {
+                    nics.wake(terminal);
                 }
             }
         }
     }
 
-    /// Step 2a: ranks go on as far as they can.
-    fn advance_ranks(&mut self) {
+    /// Who has to be looked at in this cycle: terminals whose turn it is, and those of ranks that can go on.
+    fn wake(&mut self) {
         let Simulation { now, hosts, networks, limits, .. } = self;
         for Attached { nics, .. } in &mut *networks {
             if *now == limits.start {
@@ -169,8 +182,15 @@ impl Simulation {
             }
             nics.begin_cycle(*now);
         }
-        let (Some(hosts), Some(Attached { nics, .. })) = (hosts, networks.first_mut()) else { return };
-        hosts.begin_cycle(*now, |terminal| nics.wake(terminal));
+        if let (Some(hosts), Some(Attached { nics, .. })) = (hosts, networks.first_mut()) {
+            hosts.begin_cycle(*now, |terminal| nics.wake(terminal));
+        }
+    }
+
+    /// Step 2a: ranks go on as far as they can.
+    fn advance_ranks(&mut self) {
+        let Simulation { now, hosts, networks, limits, .. } = self;
+        let (Some(hosts), Some(Attached { nics, .. })) = (hosts, networks.first()) else { return };
         if *now < limits.start {
             return;
         }
@@ -186,10 +206,9 @@ impl Simulation {
     /// Steps 2b to 6.
     fn drive(&mut self) {
         let started = self.now >= self.limits.start;
-        for (i, Attached { network, nics, log }) in self.networks.iter_mut().enumerate() {
-            // Ranks send by the first network.
-            let hosts = if started && i == 0 { self.hosts.as_mut() } else { None };
-            network.step(self.now, &mut Endpoints { nics, hosts, log });
+        let mut hosts = self.hosts.as_mut().filter(|_| started);
+        for Attached { network, nics, log } in &mut self.networks {
+            network.step(self.now, &mut Endpoints { nics, hosts: hosts.take(), log });
         }
     }
 
@@ -229,16 +248,17 @@ impl Simulation {
     /// The next cycle in which anything can happen.
     fn next_cycle(&self) -> Result<u64> {
         let now = self.now;
-        let next = match self.networks.iter().filter_map(|n| n.network.next_event(now)).min() {
-            Some(next) => next,
-            None => self.next_turn(now).ok_or_else(|| self.stuck())?,
+        let event = self.networks.iter().filter_map(|n| n.network.next_event(now)).min();
+        let next = match event {
+            Some(event) if event == now + 1 => event,
+            _ => self.next_turn(now, event).ok_or_else(|| self.stuck())?,
         };
         debug_assert!(next > now, "time stands still in cycle {next}");
         Ok(next.min(self.limits.max_cycles))
     }
 
-    /// The next cycle with something to do while no network has anything under way; `None` if there never will be one.
-    fn next_turn(&self, now: u64) -> Option<u64> {
+    /// The same with regard to NICs and ranks; `event` is the next one of a network. `None` if nothing will ever happen.
+    fn next_turn(&self, now: u64, event: Option<u64>) -> Option<u64> {
         let nics = self.networks.iter().filter_map(|n| n.nics.next_turn(now));
         let ranks = match &self.hosts {
             Some(_) if now < self.limits.start => Some(self.limits.start),
@@ -248,7 +268,7 @@ impl Simulation {
         };
         // Where all sources of an open loop are silent, the measurement still ends.
         let end = self.networks[0].nics.is_open_loop().then(|| self.phases.window().end - 1).filter(|&end| end > now);
-        let next = nics.chain(ranks).min().or(end)?;
+        let next = nics.chain(ranks).chain(event).min().or(end)?;
         let observed = self.networks.iter().map(|n| n.network.next_observation(now));
         let start = (now < self.limits.start).then_some(self.limits.start);
         observed.chain(start).chain([self.phases.next_check(), next]).min()
@@ -380,3 +400,6 @@ fn packet_log(plan: &Plan, phases: &Phases) -> PacketLog {
 /// Work between two calls of the progress callback: a few milliseconds.
 const REPORT_FLIT_HOPS: u64 = 200_000;
 const REPORT_CYCLES: u64 = 1 << 12;
+
+#[cfg(test)]
+mod tests;
