@@ -89,12 +89,11 @@ impl Plan {
         destination: u32,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>)> {
         let (fabric, routing) = (&self.plan.fabric, &self.plan.routing);
-        let grid = fabric.needs_grid("network.topology.kind", "this").map_err(|e| errors::to_python(py, &e))?;
-        if let Some(bad) = [source, destination].into_iter().find(|&r| r >= grid.routers()) {
-            let error = Error::config("router", bad, format!("0 to {}", grid.routers() - 1), "");
+        if let Some(bad) = [source, destination].into_iter().find(|&r| r >= fabric.routers()) {
+            let error = Error::config("router", bad, format!("0 to {}", fabric.routers() - 1), "");
             return Err(errors::to_python(py, &error));
         }
-        let way = routing.path(grid, source, destination);
+        let way = routing.path(fabric, source, destination, 0);
         let column = |of: fn(&(u32, usize, u8)) -> u32| way.iter().map(of).collect::<Vec<u32>>().into_pyarray(py);
         Ok((column(|hop| hop.0), column(|hop| hop.1 as u32), column(|hop| u32::from(hop.2))))
     }

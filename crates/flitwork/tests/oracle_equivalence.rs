@@ -7,9 +7,9 @@ mod oracle;
 
 use flitwork::Workload;
 use flitwork::schedule::Schedule;
-use flitwork::spec::{RoutingSpec, RunSpec};
-use oracle::beside_kernel::{check, plan, recording};
-use oracle::cases::{self, Case, hop_by_hop};
+use flitwork::spec::RunSpec;
+use oracle::beside_kernel::{check, plan, plan_on_switches, recording};
+use oracle::cases::{self, Case, any_network, hop_by_hop};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::cell::{Cell, RefCell};
@@ -114,6 +114,30 @@ fn packets_of_random_programs_arrive_as_in_the_oracle() {
     });
 }
 
+#[test]
+fn packets_on_crossbars_arrive_as_in_the_oracle() {
+    let strategy = (cases::open_loop(any_network::network(16)), any::<u64>(), 0..60u64, 1..120u64);
+    for_all("crossbars", 60, 3_000, strategy, |(case, seed, warmup, measurement)| {
+        Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
+    });
+}
+
+/// Trees of switches, and others with rings; uneven numbers of terminals; input and output sides of ports that lead to different
+/// switches.
+#[test]
+fn packets_between_switches_arrive_as_in_the_oracle() {
+    let strategy = (cases::trace(any_network::network(20)), any::<u64>(), 0..60u64);
+    for_all("switches, traces", 80, 3_000, strategy, |(case, seed, warmup)| {
+        let plan = plan_on_switches(&case, seed, recording(seed, warmup, 1, LONG))?;
+        Ok(plan.map(|plan| check(&case.network, &plan)).transpose()?.is_some())
+    });
+    let strategy = (cases::open_loop(any_network::network(20)), any::<u64>(), 0..60u64, 1..120u64);
+    for_all("switches, open loop", 60, 3_000, strategy, |(case, seed, warmup, measurement)| {
+        let plan = plan_on_switches(&case, seed, recording(seed, warmup, measurement, 600))?;
+        Ok(plan.map(|plan| check(&case.network, &plan)).transpose()?.is_some())
+    });
+}
+
 /// Of each routing: cases, those that could be run, and detours in them.
 #[derive(Default)]
 struct Kinds(RefCell<BTreeMap<&'static str, [usize; 3]>>);
@@ -122,7 +146,7 @@ impl Kinds {
     /// One case; says whether it could be run.
     fn note(&self, case: &Case, detours: Option<usize>) -> bool {
         let mut kinds = self.0.borrow_mut();
-        let [all, run, far] = kinds.entry(case.network.routing.kind()).or_default();
+        let [all, run, far] = kinds.entry(case.network.routing.as_ref().expect("it is drawn").kind()).or_default();
         (*all, *run, *far) = (*all + 1, *run + usize::from(detours.is_some()), *far + detours.unwrap_or(0));
         detours.is_some()
     }
@@ -133,11 +157,12 @@ impl Kinds {
     fn check(&self, name: &str) {
         let kinds = self.0.borrow();
         let total: usize = kinds.values().map(|[all, ..]| all).sum();
-        for kind in RoutingSpec::KINDS {
+        let listed = hop_by_hop::kinds();
+        for &kind in &listed {
             let [all, run, far] = kinds.get(kind).copied().unwrap_or_default();
-            let fair = run * 8 * RoutingSpec::KINDS.len() >= total;
+            let fair = run * 8 * listed.len() >= total;
             assert!(fair && run * 2 >= all, "{name}, {kind}: {run} of {all} were run, of {total}");
-            let should_be_far = ["valiant", "duato_misrouting"].contains(kind);
+            let should_be_far = ["valiant", "duato_misrouting"].contains(&kind);
             assert!((far > 0) == should_be_far, "{name}, {kind}: {far} detours");
         }
     }

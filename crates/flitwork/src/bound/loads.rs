@@ -26,6 +26,7 @@ pub(super) struct ChannelLoads<'a> {
 /// How messages are spread over channels.
 enum Spread<'a> {
     Straight { grid: &'a Grid, order: &'a DimensionOrder, coords: Vec<Coords>, stretches: Stretches },
+    Walked(&'a Routing),
     Even(even::Groups<'a>),
 }
 
@@ -33,11 +34,12 @@ impl<'a> ChannelLoads<'a> {
     /// Of no messages.
     pub fn new(fabric: &'a Fabric, routing: &'a Routing) -> Self {
         let channels = fabric.routers() as usize * fabric.network_ports();
-        let (spread, entries) = match (fabric.grid(), routing.fixed_way()) {
+        let (spread, entries) = match (fabric.grid(), routing.fixed_order()) {
             (Some(grid), Some(order)) => {
                 let coords = (0..grid.routers()).map(|r| grid.coords(r)).collect();
                 (Spread::Straight { grid, order, coords, stretches: Stretches::new(grid) }, channels)
             }
+            _ if routing.is_fixed() => return ChannelLoads::walked(fabric, routing),
             _ => {
                 let groups = even::Groups::new(fabric);
                 let entries = groups.len();
@@ -45,6 +47,13 @@ impl<'a> ChannelLoads<'a> {
             }
         };
         ChannelLoads { fabric, spread, now: vec![0.0; entries], before: vec![0.0; entries] }
+    }
+
+    /// Of no messages; each will be followed along its route, whatever else is known of it.
+    pub fn walked(fabric: &'a Fabric, routing: &'a Routing) -> Self {
+        let channels = fabric.routers() as usize * fabric.network_ports();
+        let (now, before) = (vec![0.0; channels], vec![0.0; channels]);
+        ChannelLoads { fabric, spread: Spread::Walked(routing), now, before }
     }
 
     /// Adds what goes from router `src` to `dst` with all random bits 0, and with all of them 1 [flits].
@@ -64,6 +73,13 @@ impl<'a> ChannelLoads<'a> {
                     for &d in &order.order {
                         let direction = (d, minus >> d & 1 == 1);
                         at = stretches.add(&mut self.now, at, direction, (from[d], to[d]), flits);
+                    }
+                }
+            }
+            Spread::Walked(routing) => {
+                for (bits, flits) in [(0, zeros), (u64::MAX, ones)].into_iter().filter(|part| part.1 != 0.0) {
+                    for (router, port, _) in routing.path(self.fabric, src, dst, bits) {
+                        self.now[router as usize * self.fabric.network_ports() + port] += flits;
                     }
                 }
             }
@@ -93,7 +109,7 @@ impl<'a> ChannelLoads<'a> {
     pub fn channel_flits(&self) -> Vec<f64> {
         match &self.spread {
             Spread::Even(groups) => groups.channel_flits(&self.before),
-            Spread::Straight { .. } => self.before.clone(),
+            Spread::Straight { .. } | Spread::Walked(_) => self.before.clone(),
         }
     }
 
@@ -110,5 +126,84 @@ impl<'a> ChannelLoads<'a> {
             }
         }
         largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::dor;
+    use super::*;
+    use crate::routing::{DimensionOrder, Tie};
+    use crate::topology::{Channel, Graph};
+    use proptest::prelude::*;
+
+    /// The loads of all channels and of the classes in two phases.
+    fn loads(mut of: ChannelLoads, messages: &[(u32, u32, u32)]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let (first, second) = messages.split_at(messages.len() / 2);
+        let mut phase = |part: &[(u32, u32, u32)]| {
+            part.iter().for_each(|&(src, dst, flits)| of.add(src, dst, [f64::from(flits), f64::from(flits / 2)]));
+            of.end_phase()
+        };
+        let phases = (phase(first), phase(second));
+        (of.channel_flits(), phases.0, phases.1)
+    }
+
+    proptest! {
+        /// Straight stretches tell the same as whole routes, channel by channel.
+        #[test]
+        fn stretches_agree_with_routes(
+            sizes in proptest::collection::vec(1u32..6, 1..=3),
+            wraps in 0u32..8,
+            single in any::<bool>(),
+            tie in prop_oneof![Just(Tie::Plus), Just(Tie::Parity), Just(Tie::Random), Just(Tie::Split)],
+            turn in 0usize..3,
+            messages in proptest::collection::vec((0u32..1000, 0u32..1000, 1u32..9), 1..40),
+        ) {
+            let wrap: Vec<bool> = (0..sizes.len()).map(|d| wraps >> d & 1 == 1).collect();
+            let grid = Grid::new(&sizes, &wrap, single);
+            let mut order: Vec<usize> = (0..sizes.len()).collect();
+            order.rotate_left(turn % sizes.len());
+            let (fabric, routing) = dor(&grid, 1, order, tie);
+            let n = grid.routers();
+            let messages: Vec<_> = messages.into_iter().map(|(s, t, flits)| (s % n, t % n, flits)).collect();
+            let fast = loads(ChannelLoads::new(&fabric, &routing), &messages);
+            let general = loads(ChannelLoads::walked(&fabric, &routing), &messages);
+            prop_assert_eq!(fast, general);
+        }
+    }
+
+    /// A tree of a root and three leaves: what one leaf sends to the others goes through its channel to the root.
+    #[test]
+    fn any_network_has_loads_under_a_fixed_routing() {
+        let cables = (1..4u32).flat_map(|leaf| Channel::cable((leaf, 0), (0, leaf as usize - 1), 0)).collect();
+        let graph =
+            Graph { terminals: vec![0, 2, 1, 1], channels: cables, classes: vec!["tree".into()], drawing: None };
+        let fabric = Fabric::of_graph(&graph).unwrap();
+        let routing = Routing::HopByHop(std::sync::Arc::new(crate::routing::ShortestPath::new(&fabric)));
+        let mut loads = ChannelLoads::new(&fabric, &routing);
+        for (src, dst) in [(1, 2), (1, 3), (2, 3)] {
+            loads.add(src, dst, [2.0, 1.0]);
+        }
+        assert_eq!(loads.end_phase(), [6.0]);
+        let flits = loads.channel_flits();
+        assert_eq!((flits[3], flits[6], flits[1], flits[2]), (6.0, 3.0, 3.0, 6.0));
+        let uniform = super::super::uniform_saturation(&fabric, &routing, false);
+        // The two terminals of the first leaf send 4 of 3 destinations' shares to the others.
+        assert!((uniform.load_flits_per_cycle - 3.0 / 4.0).abs() < 1e-12);
+    }
+
+    /// What any routing needs is no more than what one of them puts on its busiest channel.
+    #[test]
+    fn even_loads_are_a_lower_bound() {
+        let grid = Grid::torus(&[4, 4]);
+        let order = DimensionOrder { order: vec![0, 1], tie: Tie::Plus };
+        let (fabric, fixed) = dor(&grid, 1, order.order, order.tie);
+        let (_, free) = super::super::tests::adaptive(grid, 1);
+        let busiest = |routing: &Routing| {
+            let mut loads = ChannelLoads::new(&fabric, routing);
+            (0..16).for_each(|src| loads.add(src, (src * 5 + 3) % 16, [1.0, 1.0]));
+            loads.end_phase().into_iter().fold(0.0, f64::max)
+        };
+        assert!(busiest(&free) <= busiest(&fixed) && busiest(&free) > 0.0);
     }
 }

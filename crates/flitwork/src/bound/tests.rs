@@ -9,14 +9,15 @@ use proptest::prelude::*;
 /// A grid under dimension order.
 pub(super) fn dor(grid: &Grid, terminals_per_router: u32, order: Vec<usize>, tie: Tie) -> (Fabric, Routing) {
     let fabric = Fabric::of_grid(grid.clone(), terminals_per_router).unwrap();
-    (fabric, Routing::DimensionOrder(DimensionOrder { order, tie }))
+    (fabric, Routing::dimension_order(grid, DimensionOrder { order, tie }))
 }
 
 /// A grid under an adaptive routing.
 pub(super) fn adaptive(grid: Grid, terminals_per_router: u32) -> (Fabric, Routing) {
     let order = DimensionOrder { order: (0..grid.dims()).collect(), tie: Tie::Plus };
     let scheme = Duato::new(&grid, order, Selection::MostCredits, 0, 0);
-    (Fabric::of_grid(grid, terminals_per_router).unwrap(), Routing::Scheme(std::sync::Arc::new(scheme)))
+    let routing = Routing::on_grid(&grid, std::sync::Arc::new(scheme));
+    (Fabric::of_grid(grid, terminals_per_router).unwrap(), routing)
 }
 
 /// One message of 1 flit a pair.

@@ -39,10 +39,10 @@ impl Saturation {
 /// Split ties are taken as halves. Packets of an odd length load the plus direction more (one of 1 flit is not split at all):
 /// the bound stands, but is less tight.
 pub fn uniform_saturation(fabric: &Fabric, routing: &Routing, include_self: bool) -> Saturation {
-    match (fabric.grid(), routing.fixed_way()) {
+    match (fabric.grid(), routing.fixed_order()) {
         (Some(grid), Some(order)) => of_rings(fabric, grid, order, include_self),
-        (Some(grid), None) => even::uniform(fabric, grid, fabric.most_terminals(), include_self),
-        (None, _) => of_pairs(fabric, routing, include_self),
+        (Some(grid), None) if !routing.is_fixed() => even::uniform(fabric, grid, fabric.most_terminals(), include_self),
+        _ => of_pairs(fabric, routing, include_self),
     }
 }
 

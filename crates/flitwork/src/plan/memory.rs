@@ -85,9 +85,9 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
     let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
     // What is kept for each VC, and the notes of the queues, where the way is decided hop by hop.
-    let choices = if routing.dimension_order().is_some() { 0 } else { 8 + 24 * size.slots() };
+    let choices = if routing.at_source().is_some() { 0 } else { 8 + 24 * size.slots() };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
-    let counts = 32 * p.network_ports + 16 * p.concentration;
+    let counts = 32 * p.network_ports + 20 * p.concentration + 4;
     size.router_bytes
         + counts
         + choices
@@ -115,7 +115,7 @@ fn under_way(p: &Params) -> u64 {
 
 /// Bytes of what routers remember of each other's queues.
 fn news(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
-    let Some(news) = routing.scheme().and_then(|scheme| scheme.news()) else { return 0 };
+    let Some(news) = routing.hop_by_hop().and_then(|routing| routing.news()) else { return 0 };
     let Some(grid) = fabric.grid() else { return 0 };
     let ports = (p.routers * p.network_ports) as u64;
     // The cycles kept, the queue and the note of now.

@@ -91,8 +91,19 @@ impl Plan {
     /// # Errors
     /// [`Error::Config`] names the field, its value, what was expected and what to do.
     pub fn new(spec: &SimulationSpec) -> Result<Plan> {
+        Plan::on_fabric(spec, spec.network.topology.fabric()?)
+    }
+
+    /// The same on a network that was made in code; the topology of the specification is only kept for the record.
+    ///
+    /// # Errors
+    /// As for [`Plan::new`].
+    pub fn on_fabric(spec: &SimulationSpec, fabric: Fabric) -> Result<Plan> {
         let mut spec = spec.clone();
-        let fabric = spec.network.topology.fabric()?;
+        if let Some((router, port)) = fabric.channel_with_own_latency() {
+            let expected = "channels of one latency, that of network.channel.latency_cycles";
+            return Err(Error::config("network.topology", fabric.channel_name(router, port), expected, ""));
+        }
         let routing = routing::resolve(&mut spec.network, &fabric)?;
         let params = resolve_params(&spec.network, &fabric)?;
         check_router(&spec.network, &fabric, &routing, &params)?;
@@ -240,7 +251,7 @@ fn check_router(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, param
     let router = &network.router;
     let wraps = needs_dateline(fabric);
     match router.vc_policy {
-        VcPolicy::Dateline if wraps && router.vcs < 2 && routing.dimension_order().is_some() => {
+        VcPolicy::Dateline if wraps && router.vcs < 2 && routing.at_source().is_some() => {
             return Err(Error::config(
                 "network.router.vcs",
                 router.vcs,

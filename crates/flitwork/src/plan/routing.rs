@@ -2,53 +2,55 @@
 
 use super::needs_dateline;
 use crate::error::{Error, Result};
-use crate::routing::{self, Buffers, Context, Division, Finding, Routing, Scheme};
+use crate::routing::{self, Buffers, Division, Finding, HopByHop, Network, Routing, RoutingSpec};
 use crate::spec::{NetworkSpec, Switching, VcPolicy};
-use crate::topology::{Fabric, Grid};
-
-/// What the routing of a network is made for.
-fn context<'a>(network: &NetworkSpec, grid: &'a Grid) -> Context<'a> {
-    Context { grid, shared_middle_vc: network.router.shared_middle_vc }
-}
+use crate::topology::Fabric;
 
 /// Fills in what was left open, and checks every field.
 pub(super) fn resolve(network: &mut NetworkSpec, fabric: &Fabric) -> Result<Routing> {
-    let grid = fabric.needs_grid("network.routing.kind", network.routing.kind())?;
-    let context = context(network, grid);
-    network.routing.resolve(&context)?;
-    Ok(network.routing.routing(&context))
+    let shared_middle_vc = network.router.shared_middle_vc;
+    let made_for = Network { fabric, shared_middle_vc };
+    let spec = network.routing.get_or_insert_with(|| RoutingSpec::default_of(fabric));
+    spec.resolve(&made_for)?;
+    Ok(spec.routing(&made_for))
 }
 
 /// Refuses a routing without the virtual channels that it needs, and one that can deadlock.
 pub(super) fn check(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, deadlock_check: bool) -> Result<()> {
-    if let Routing::Scheme(scheme) = routing {
+    if let Routing::HopByHop(scheme) = routing {
         check_vcs(network, scheme.as_ref())?;
     }
     check_shared_middle(network, fabric, routing)?;
     if !deadlock_check {
         return Ok(());
     }
-    let grid = fabric.needs_grid("network.routing.kind", network.routing.kind())?;
+    let Some(spec) = &network.routing else { return Ok(()) };
     let buffers = match network.router.switching {
         Switching::VirtualCutThrough => Buffers::WholePackets,
         Switching::Wormhole if network.router.wait_for_tail_credit => Buffers::OnePacket,
         Switching::Wormhole => Buffers::Shared,
     };
     let found = match routing {
-        Routing::DimensionOrder(order) => {
+        Routing::AtSource(at_source) => {
             // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone: these then are
             // an escape network, and what depends on what by way of the middle VC is ahead of it in the same class anyway.
             let joined = shares_middle(network) && buffers == Buffers::Shared;
             let classes = if needs_dateline(fabric) && !joined { 2 } else { 1 };
-            let free = routing::check_deadlock_free(grid, order, classes);
+            let free = match (fabric.grid(), at_source.order()) {
+                (Some(grid), Some(order)) => routing::check_deadlock_free(grid, order, classes),
+                _ => Ok(()),
+            };
             free.map_or_else(Finding::Cycle, |()| Finding::Free)
         }
-        Routing::Scheme(_) => {
+        Routing::HopByHop(routing) => {
             let shares = shares_middle(network);
-            routing::find_cycle(grid, |small| network.routing.scheme(&context(network, small)), buffers, shares)
+            match spec.representative(&Network { fabric, shared_middle_vc: network.router.shared_middle_vc }) {
+                Some((small, routing)) => routing::find_cycle(&small, routing.as_ref(), buffers, shares),
+                None => routing::find_cycle(fabric, routing.as_ref(), buffers, shares),
+            }
         }
     };
-    let kind = network.routing.kind();
+    let kind = spec.kind();
     match found {
         Finding::Free => Ok(()),
         Finding::Unknown => Err(fabric.too_large(
@@ -82,8 +84,8 @@ fn shares_middle(network: &NetworkSpec) -> bool {
 
 fn check_shared_middle(network: &NetworkSpec, fabric: &Fabric, routing: &Routing) -> Result<()> {
     let halves = match routing {
-        Routing::DimensionOrder(_) => needs_dateline(fabric) && network.router.vc_policy == VcPolicy::Dateline,
-        Routing::Scheme(scheme) => scheme.division() == Division::Overlapping,
+        Routing::AtSource(_) => needs_dateline(fabric) && network.router.vc_policy == VcPolicy::Dateline,
+        Routing::HopByHop(scheme) => scheme.division() == Division::Overlapping,
     };
     if halves || !network.router.shared_middle_vc {
         return Ok(());
@@ -96,7 +98,7 @@ fn check_shared_middle(network: &NetworkSpec, fabric: &Fabric, routing: &Routing
     ))
 }
 
-fn check_vcs(network: &NetworkSpec, scheme: &dyn Scheme) -> Result<()> {
+fn check_vcs(network: &NetworkSpec, scheme: &dyn HopByHop) -> Result<()> {
     let router = &network.router;
     if router.vc_policy != VcPolicy::Dateline {
         return Err(Error::config(

@@ -14,13 +14,11 @@
 //!   packets of that half can ask for: a node of its own where buffers are shared, else none.
 //!
 //! That takes time with the cube of the number of routers, and with its fourth power where packets go by way of another router,
-//! so a large network is represented by a small one: each dimension is cut down to 4 or 5 routers (3 or 4 in more than two
-//! dimensions), odd stays odd and even stays even. A ring of four already has all that a longer one can depend on: packets that
-//! turn into it, pass through, tie, and cross its dateline. The tests look at longer ones. With many dimensions even that is too
-//! much; then there is no answer ([`Finding::Unknown`]).
+//! so a large network may be represented by a small one, as its shape allows ([`super::representative`]). Where even that is too
+//! much there is no answer ([`Finding::Unknown`]).
 
-use super::scheme::{Place, Scheme, Start};
-use crate::topology::{Coords, DIMENSION_NAMES, Grid};
+use super::hop_by_hop::{At, Head, HopByHop};
+use crate::topology::Fabric;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What the buffer of a VC may hold, which decides what a packet can wait for.
@@ -43,10 +41,9 @@ const MIDDLE: u8 = 2;
 /// A packet somewhere on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Walk {
-    at: Coords,
-    dst: Coords,
-    to: Coords,
-    trip: super::Trip,
+    at: u32,
+    dst: u32,
+    head: Head,
     /// Input port and set that it came by.
     came: Option<(u8, u8)>,
     /// The last node that it may still hold.
@@ -64,38 +61,22 @@ pub enum Finding {
     Unknown,
 }
 
-/// Whether channels can wait for each other in a cycle under a scheme.
+/// Whether channels can wait for each other in a cycle under a routing.
 ///
-/// `shares`: the scheme has two halves, and there is a VC that belongs to both.
-pub fn find_cycle(
-    grid: &Grid,
-    make: impl Fn(&Grid) -> std::sync::Arc<dyn Scheme>,
-    buffers: Buffers,
-    shares: bool,
-) -> Finding {
-    let small = smaller(grid);
-    let scheme = make(&small);
-    match (Explorer { shares, ..Explorer::new(&small, scheme.as_ref(), buffers) }).explore() {
-        Ok(edges) => cycle(&edges)
-            .map_or(Finding::Free, |nodes| Finding::Cycle(nodes.into_iter().map(|node| name(&small, node)).collect())),
+/// `shares`: the routing has two halves, and there is a VC that belongs to both.
+pub fn find_cycle(fabric: &Fabric, routing: &dyn HopByHop, buffers: Buffers, shares: bool) -> Finding {
+    let name = |(router, port, set): Node| format!("{} set {set}", fabric.channel_name(router, port.into()));
+    match (Explorer { shares, ..Explorer::new(fabric, routing, buffers) }).explore() {
+        Ok(edges) => cycle(&edges).map_or(Finding::Free, |nodes| Finding::Cycle(nodes.into_iter().map(name).collect())),
         Err(Stop::Stuck(packet)) => Finding::Cycle(vec![packet]),
         Err(Stop::TooMany) => Finding::Unknown,
     }
 }
 
-/// A network of the same shape with short dimensions.
-fn smaller(grid: &Grid) -> Grid {
-    let least = if grid.dims() > 2 { 3 } else { 4 };
-    let size = |&a: &u32| a.min(least + (a + least) % 2);
-    let sizes: Vec<u32> = grid.sizes().iter().map(size).collect();
-    let wraps: Vec<bool> = (0..grid.dims()).map(|d| grid.wraps(d)).collect();
-    Grid::new(&sizes, &wraps, grid.ring2_single())
-}
-
 /// Whether the graph of a network, not cut down, has a cycle.
 #[cfg(test)]
-pub(super) fn whole_graph_has_cycle(grid: &Grid, scheme: &dyn Scheme, buffers: Buffers) -> bool {
-    Explorer::new(grid, scheme, buffers).explore().map_or(true, |edges| cycle(&edges).is_some())
+pub(super) fn whole_graph_has_cycle(fabric: &Fabric, routing: &dyn HopByHop, buffers: Buffers) -> bool {
+    Explorer::new(fabric, routing, buffers).explore().map_or(true, |edges| cycle(&edges).is_some())
 }
 
 /// Most states of packets that are followed: some gigabyte, some ten seconds.
@@ -107,10 +88,10 @@ enum Stop {
     TooMany,
 }
 
-/// Follows every way.
+/// Follows every route.
 struct Explorer<'a> {
-    grid: &'a Grid,
-    scheme: &'a dyn Scheme,
+    fabric: &'a Fabric,
+    routing: &'a dyn HopByHop,
     buffers: Buffers,
     shares: bool,
     seen: HashSet<Walk>,
@@ -119,19 +100,20 @@ struct Explorer<'a> {
 }
 
 impl<'a> Explorer<'a> {
-    fn new(grid: &'a Grid, scheme: &'a dyn Scheme, buffers: Buffers) -> Self {
+    fn new(fabric: &'a Fabric, routing: &'a dyn HopByHop, buffers: Buffers) -> Self {
         let (seen, open, edges) = (HashSet::new(), Vec::new(), BTreeMap::new());
-        Explorer { grid, scheme, buffers, shares: false, seen, open, edges }
+        Explorer { fabric, routing, buffers, shares: false, seen, open, edges }
     }
 
     fn explore(mut self) -> Result<BTreeMap<Node, BTreeSet<Node>>, Stop> {
-        if (self.grid.routers() as usize).pow(2) > MOST_WALKS {
+        let busy = |router: &u32| !self.fabric.terminals_at(*router).is_empty();
+        let ends: Vec<u32> = (0..self.fabric.routers()).filter(busy).collect();
+        if ends.len().pow(2) > MOST_WALKS {
             return Err(Stop::TooMany);
         }
-        for (s, t) in (0..self.grid.routers()).flat_map(|s| (0..self.grid.routers()).map(move |t| (s, t))) {
-            let (at, dst) = (self.grid.coords(s), self.grid.coords(t));
-            for start in self.scheme.starts(self.grid, &at, &dst) {
-                self.visit(Walk { at, dst, to: start.to, trip: start.trip, came: None, held: None });
+        for (&at, &dst) in ends.iter().flat_map(|s| ends.iter().map(move |t| (s, t))) {
+            for head in self.routing.starts(at, dst) {
+                self.visit(Walk { at, dst, head, came: None, held: None });
             }
             if self.seen.len() > MOST_WALKS {
                 return Err(Stop::TooMany);
@@ -154,30 +136,30 @@ impl<'a> Explorer<'a> {
 
     /// Everything that a packet may do next.
     fn go_on(&mut self, walk: Walk) -> Result<(), Stop> {
-        let mut entered: Vec<Start> = Vec::new();
-        // Whatever the coins say: those of the start and those of a second walk.
-        for coins in 0..1u64 << self.grid.dims() {
-            let mut start = Start { to: walk.to, trip: walk.trip };
-            self.scheme.enter(self.grid, &walk.at, &walk.dst, &mut start, &|| coins | coins << 8);
-            if walk.at != start.to && !entered.contains(&start) {
-                entered.push(start);
+        let mut entered: Vec<Head> = Vec::new();
+        // Whatever the random bits say: those of the start and those of a second walk.
+        for bits in 0..1u64 << self.routing.bits_on_entering() {
+            let mut head = walk.head;
+            self.routing.enter(walk.at, walk.dst, &mut head, &|| bits | bits << 8);
+            if walk.at != head.to && !entered.contains(&head) {
+                entered.push(head);
             }
         }
-        entered.into_iter().try_for_each(|start| self.go_on_from(&walk, start))
+        entered.into_iter().try_for_each(|head| self.go_on_from(&walk, head))
     }
 
-    fn go_on_from(&mut self, walk: &Walk, start: Start) -> Result<(), Stop> {
-        let place = Place { at: walk.at, port: walk.came.map(|c| c.0), set: walk.came.map(|c| c.1) };
-        let choice = self.scheme.choice(self.grid, &place, &start);
+    fn go_on_from(&mut self, walk: &Walk, head: Head) -> Result<(), Stop> {
+        let at = At { router: walk.at, port: walk.came.map(|c| c.0), set: walk.came.map(|c| c.1) };
+        let choice = self.routing.choice(&at, &head);
         if choice.ports == 0 && choice.escape.is_none() {
-            let dims = self.grid.dims();
-            let (at, dst) = (&walk.at[..dims], &walk.dst[..dims]);
-            return Err(Stop::Stuck(format!("a packet at router {at:?} for {dst:?} can go nowhere")));
+            let (at, dst) = (self.fabric.router_name(walk.at), self.fabric.router_name(walk.dst));
+            return Err(Stop::Stuck(format!("a packet at {at} for {dst} can go nowhere")));
         }
         let has_escape = choice.escape.is_some() && self.buffers != Buffers::Shared;
-        let walk = Walk { to: start.to, trip: start.trip, ..*walk };
-        for port in (0..self.grid.network_ports()).filter(|&q| (choice.ports | choice.sideways) >> q & 1 == 1) {
-            let mut trip = walk.trip;
+        let walk = Walk { head, ..*walk };
+        for port in (0..self.fabric.network_ports().min(16)).filter(|&q| (choice.ports | choice.sideways) >> q & 1 == 1)
+        {
+            let mut trip = head.trip;
             trip.crossed += (choice.crossing >> port & 1) as u8;
             if choice.ports >> port & 1 == 0 {
                 trip.misroutes -= 1;
@@ -189,16 +171,15 @@ impl<'a> Explorer<'a> {
             }
         }
         if let Some((port, set)) = choice.escape {
-            self.hop(&walk, port, set, walk.trip, true, true);
+            self.hop(&walk, port, set, head.trip, true, true);
         }
         Ok(())
     }
 
     /// A packet takes a channel. `node`: whether the channel is one of the graph's; `holds`: whether it may be held on.
     fn hop(&mut self, walk: &Walk, port: u8, set: u8, trip: super::Trip, node: bool, holds: bool) {
-        let router = self.grid.id(&walk.at);
-        let Some(next) = self.grid.neighbour(router, port as usize) else { return };
-        let channel = (router, port, set);
+        let Some((next, input)) = self.fabric.peer(walk.at, port as usize) else { return };
+        let channel = (walk.at, port, set);
         if let (true, Some(held)) = (node, walk.held) {
             self.edges.entry(held).or_default().insert(channel);
         }
@@ -210,7 +191,8 @@ impl<'a> Explorer<'a> {
             walk.held
         };
         let set = if self.shares { set.min(1) } else { set };
-        self.visit(Walk { at: self.grid.coords(next), trip, came: Some((port ^ 1, set)), held, ..*walk });
+        let head = Head { trip, ..walk.head };
+        self.visit(Walk { at: next, head, came: Some((input as u8, set)), held, ..*walk });
     }
 }
 
@@ -237,10 +219,4 @@ fn cycle(edges: &BTreeMap<Node, BTreeSet<Node>>) -> Option<Vec<Node>> {
         }
     }
     None
-}
-
-fn name(grid: &Grid, (router, port, set): Node) -> String {
-    let sign = if port % 2 == 0 { '+' } else { '-' };
-    let dimension = DIMENSION_NAMES[port as usize / 2];
-    format!("router {:?} {sign}{dimension} set {set}", &grid.coords(router)[..grid.dims()])
 }

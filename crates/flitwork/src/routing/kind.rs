@@ -1,17 +1,27 @@
 //! The routings that users can name. A routing is a file with its options, its checks and its scheme, and a row below.
 
 use super::{
-    CrossLineOptions, DimensionOrder, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, MinAdaptOptions,
-    O1TurnOptions, RommOptions, Routing, Scheme, Tie, ValiantOptions,
+    CrossLineOptions, DimensionOrder, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, HopByHop,
+    MinAdaptOptions, O1TurnOptions, OnGrid, RommOptions, Routing, Scheme, ShortestPathOptions, Tie, ValiantOptions,
+    representative,
 };
 use crate::component::Component;
 use crate::error::{Error, Result};
-use crate::topology::Grid;
+use crate::topology::{Fabric, Grid, Shape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What a routing is made for.
+/// The network that a routing is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct Network<'a> {
+    /// The routers and channels.
+    pub fabric: &'a Fabric,
+    /// Whether two halves of an odd number of virtual channels share the middle one.
+    pub shared_middle_vc: bool,
+}
+
+/// What a routing of a grid is made for.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// The routers and channels.
@@ -20,7 +30,33 @@ pub struct Context<'a> {
     pub shared_middle_vc: bool,
 }
 
-/// What users write of a routing: its options.
+/// What users write of a routing: its options, on any network.
+pub(super) trait AnyOptions {
+    /// Whether it is for grids alone.
+    fn goes_by_grid(&self) -> bool {
+        false
+    }
+
+    /// The scheme of options that are resolved, if it goes by the coordinates of a grid.
+    fn scheme_on(&self, _context: &Context) -> Option<Arc<dyn Scheme>> {
+        None
+    }
+
+    /// Fills in what was left open, and checks every field.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] with the path of a field that makes no sense, or where the routing is not for this network.
+    fn resolve(&mut self, network: &Network) -> Result<()>;
+
+    /// The routing of options that are resolved.
+    fn routing(&self, network: &Network) -> Routing;
+
+    /// A smaller network that stands for this one where dependencies of channels are followed, and the routing on it, if it decides
+    /// hop by hop; `None`: the network stands for itself.
+    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)>;
+}
+
+/// What users write of a routing that goes by the coordinates of a grid.
 pub(super) trait Options {
     /// Fills in what was left open, and checks every field.
     ///
@@ -35,6 +71,44 @@ pub(super) trait Options {
     fn plain(&self, _context: &Context) -> Option<DimensionOrder> {
         None
     }
+}
+
+impl<T: Options> AnyOptions for T {
+    fn goes_by_grid(&self) -> bool {
+        true
+    }
+
+    fn scheme_on(&self, context: &Context) -> Option<Arc<dyn Scheme>> {
+        Some(self.scheme(context))
+    }
+
+    fn resolve(&mut self, network: &Network) -> Result<()> {
+        match context(network) {
+            Some(context) => Options::resolve(self, &context),
+            None => Ok(()),
+        }
+    }
+
+    fn routing(&self, network: &Network) -> Routing {
+        // Planning has refused it where there is no grid.
+        let Some(context) = context(network) else { return Routing::AtSource(super::AtSource::one_router()) };
+        match self.plain(&context) {
+            Some(order) => Routing::dimension_order(context.grid, order),
+            None => Routing::on_grid(context.grid, self.scheme(&context)),
+        }
+    }
+
+    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        let small = representative(network.fabric.grid()?);
+        let scheme = self.scheme(&Context { grid: &small, shared_middle_vc: network.shared_middle_vc });
+        let routing: Arc<dyn HopByHop> = Arc::new(OnGrid::new(&small, scheme));
+        Some((Fabric::of_grid(small, 1).ok()?, routing))
+    }
+}
+
+/// What a routing of a grid is made for, if the network is one.
+fn context<'a>(network: &Network<'a>) -> Option<Context<'a>> {
+    Some(Context { grid: network.fabric.grid()?, shared_middle_vc: network.shared_middle_vc })
 }
 
 /// Rows: the line for the reference page, variant, name, options, the line and the fields for lists, and the paper.
@@ -59,13 +133,13 @@ macro_rules! routings {
                 }
             }
 
-            fn options(&self) -> &dyn Options {
+            fn options(&self) -> &dyn AnyOptions {
                 match self {
                     $(RoutingSpec::$Kind(options) => options,)*
                 }
             }
 
-            fn options_mut(&mut self) -> &mut dyn Options {
+            fn options_mut(&mut self) -> &mut dyn AnyOptions {
                 match self {
                     $(RoutingSpec::$Kind(options) => options,)*
                 }
@@ -105,6 +179,8 @@ routings! {
     /// O1TURN: dimension order, forwards or backwards, by a coin for each packet.
     O1Turn = "o1turn": O1TurnOptions, "dimension order forwards or backwards, by a coin for each packet",
         "order, tie", "Seo, Ali, Lim, Rafique and Thottethodi, ISCA 2005";
+    /// On any network: the lowest port on a shortest path, from a table. The default where the network is no grid.
+    ShortestPath = "shortest_path": ShortestPathOptions, "on any network: the lowest port on a shortest path", "", "";
 }
 
 impl Default for RoutingSpec {
@@ -114,24 +190,40 @@ impl Default for RoutingSpec {
 }
 
 impl RoutingSpec {
+    /// The routing of a network whose user has not named one.
+    pub fn default_of(fabric: &Fabric) -> Self {
+        match fabric.shape() {
+            Shape::Grid(_) => RoutingSpec::default(),
+            Shape::Graph => RoutingSpec::ShortestPath(ShortestPathOptions::default()),
+        }
+    }
+
     /// Fills in what was left open, and checks every field.
     ///
     /// # Errors
-    /// [`crate::Error::Config`] with the path of a field that makes no sense.
-    pub fn resolve(&mut self, context: &Context) -> Result<()> {
-        self.options_mut().resolve(context)
+    /// [`crate::Error::Config`] with the path of a field that makes no sense, or where the routing is not for this network.
+    pub fn resolve(&mut self, network: &Network) -> Result<()> {
+        if self.options().goes_by_grid() {
+            network.fabric.needs_grid("network.routing.kind", self.kind())?;
+        }
+        self.options_mut().resolve(network)
     }
 
     /// The routing of a specification that is resolved.
-    pub fn routing(&self, context: &Context) -> Routing {
-        let plain = self.options().plain(context);
-        plain.map_or_else(|| Routing::Scheme(self.scheme(context)), Routing::DimensionOrder)
+    pub fn routing(&self, network: &Network) -> Routing {
+        self.options().routing(network)
     }
 
-    /// The scheme that decides hop by hop. Plain dimension order needs none; for it, this is the one with classes by datelines
-    /// crossed.
-    pub fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
-        self.options().scheme(context)
+    /// The scheme of a routing of grids that is resolved, which decides hop by hop; `None` of any other routing. Plain dimension order
+    /// needs none; for it, this is the one with classes by datelines crossed.
+    pub fn scheme(&self, context: &Context) -> Option<Arc<dyn Scheme>> {
+        self.options().scheme_on(context)
+    }
+
+    /// A smaller network that stands for this one where dependencies of channels are followed, and the routing on it, if it decides
+    /// hop by hop; `None`: the network stands for itself.
+    pub fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        self.options().representative(network)
     }
 }
 

@@ -3,34 +3,42 @@
 //! A routing is a file with its options, their checks and its [`Scheme`], and a row in `kind.rs`. The other files are common to
 //! all: what a scheme is, whether it can deadlock, how one of several ports is chosen.
 
+mod at_source;
 mod cross_line;
 mod crossings;
 mod deadlock;
 mod dependencies;
 mod dimension_order;
 mod duato;
+mod hop_by_hop;
 mod kind;
 mod min_adapt;
 mod o1turn;
+mod on_grid;
 mod scheme;
 mod selection;
+mod shortest_path;
 mod two_phase;
 
+pub use at_source::{AtSource, Keys};
 pub use cross_line::{CrossLine, CrossLineOptions};
 pub use crossings::Crossings;
 pub use deadlock::check_deadlock_free;
 pub use dependencies::{Buffers, Finding, find_cycle};
 pub use dimension_order::{DatelineClasses, DimensionOrder, DimensionOrderOptions, Header, Tie};
 pub use duato::{Duato, DuatoMisroutingOptions, DuatoOptions};
+pub use hop_by_hop::{At, Head, HopByHop};
 pub(crate) use kind::ROUTINGS;
-pub use kind::{Context, RoutingSpec};
+pub use kind::{Context, Network, RoutingSpec};
 pub use min_adapt::{MinAdapt, MinAdaptOptions};
 pub use o1turn::{O1Turn, O1TurnOptions};
+pub use on_grid::{OnGrid, representative};
 pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
 pub use selection::{AdaptiveTie, Information, Productive, Selection};
+pub use shortest_path::{ShortestPath, ShortestPathOptions};
 pub use two_phase::{Intermediate, RommOptions, TwoPhase, ValiantOptions};
 
-use crate::topology::{Coords, Grid};
+use crate::topology::{Coords, Fabric, Grid};
 use std::sync::Arc;
 
 /// Most virtual channels of a port.
@@ -39,89 +47,98 @@ pub(crate) const MAX_VCS: u32 = 640;
 /// The routing of a network.
 #[derive(Debug, Clone)]
 pub enum Routing {
-    /// One dimension after the other, classes fixed on entering a ring: all decided at the source.
-    DimensionOrder(DimensionOrder),
-    /// Anything else.
-    Scheme(Arc<dyn Scheme>),
+    /// Everything is decided at the source.
+    AtSource(AtSource),
+    /// Each router decides.
+    HopByHop(Arc<dyn HopByHop>),
 }
 
 impl Routing {
-    /// Plain dimension order, if that is what it is.
-    pub fn dimension_order(&self) -> Option<&DimensionOrder> {
+    /// Plain dimension order.
+    pub fn dimension_order(grid: &Grid, order: DimensionOrder) -> Self {
+        Routing::AtSource(AtSource::dimension_order(grid, order))
+    }
+
+    /// A scheme that was made for a grid.
+    pub fn on_grid(grid: &Grid, scheme: Arc<dyn Scheme>) -> Self {
+        Routing::HopByHop(Arc::new(OnGrid::new(grid, scheme)))
+    }
+
+    /// What is decided at the source, if everything is.
+    pub fn at_source(&self) -> Option<&AtSource> {
         match self {
-            Routing::DimensionOrder(order) => Some(order),
-            Routing::Scheme(_) => None,
+            Routing::AtSource(routing) => Some(routing),
+            Routing::HopByHop(_) => None,
+        }
+    }
+
+    /// What decides at each router, if that is how it is.
+    pub fn hop_by_hop(&self) -> Option<&Arc<dyn HopByHop>> {
+        match self {
+            Routing::AtSource(_) => None,
+            Routing::HopByHop(routing) => Some(routing),
         }
     }
 
     /// The dimension order that all packets walk in, if they do.
-    pub fn fixed_way(&self) -> Option<&DimensionOrder> {
+    pub fn fixed_order(&self) -> Option<&DimensionOrder> {
         match self {
-            Routing::DimensionOrder(order) => Some(order),
-            Routing::Scheme(scheme) => scheme.fixed_way(),
+            Routing::AtSource(routing) => routing.order(),
+            Routing::HopByHop(routing) => routing.fixed_order(),
+        }
+    }
+
+    /// Whether the routes are known before a run, but for ties that are drawn.
+    pub fn is_fixed(&self) -> bool {
+        match self {
+            Routing::AtSource(_) => true,
+            Routing::HopByHop(routing) => routing.is_fixed(),
         }
     }
 
     /// Whether packets are cut in two at a tie.
     pub fn splits(&self) -> bool {
-        self.dimension_order().is_some_and(|order| order.tie == Tie::Split)
+        self.at_source().is_some_and(AtSource::splits)
     }
 
-    /// How a packet starts from router `src` to `dst`, and the number of hops that are known then: all of them under plain
-    /// dimension order, none otherwise. `coins` decide ties under plain dimension order, `bits` all else.
+    /// How a packet from router `src` to `dst` starts, and the number of hops that are known then: all of them where everything is
+    /// decided now, else none. `coins` decide ties in the first case, `bits` all else.
     #[inline]
-    pub fn start(
-        &self,
-        grid: &Grid,
-        src: &Coords,
-        dst: &Coords,
-        coins: u8,
-        bits: impl FnOnce() -> u64,
-    ) -> (Start, u32) {
+    pub fn start(&self, src: u32, dst: u32, coins: u8, bits: impl FnOnce() -> u64) -> (Head, u32) {
         match self {
-            Routing::DimensionOrder(order) => {
-                let (header, hops) = order.header_and_hops(grid, src, dst, coins);
-                (Start { to: *dst, trip: Trip { header, ..Trip::default() } }, hops)
-            }
-            Routing::Scheme(scheme) => (scheme.start(grid, src, dst, bits()), 0),
+            Routing::AtSource(routing) => routing.start(src, dst, coins),
+            Routing::HopByHop(routing) => (routing.start(src, dst, bits()), 0),
         }
     }
 
-    /// The way of a packet between two routers: (router, output port, set or class of VCs) of each hop. All coins are 0, and of
-    /// several minimal ports the lowest is taken.
-    pub fn path(&self, grid: &Grid, src: u32, dst: u32) -> Vec<(u32, usize, u8)> {
-        let (from, to) = (grid.coords(src), grid.coords(dst));
-        let scheme = match self {
-            Routing::DimensionOrder(order) => return order.path(grid, &from, &to, order.header(grid, &from, &to, 0)),
-            Routing::Scheme(scheme) => scheme,
+    /// The route of a packet between two routers: (router, output port, set or class of VCs) of each hop. Ties are decided by
+    /// `bits`, and of several minimal ports the lowest is taken.
+    pub fn path(&self, fabric: &Fabric, src: u32, dst: u32, bits: u64) -> Vec<(u32, usize, u8)> {
+        let routing = match self {
+            Routing::AtSource(routing) => return routing.path(src, dst, bits as u8),
+            Routing::HopByHop(routing) => routing,
         };
-        let mut start = scheme.start(grid, &from, &to, 0);
-        let (mut at, mut came, mut way) = (src, None::<(u8, u8)>, Vec::new());
+        let mut head = routing.start(src, dst, bits);
+        let (mut at, mut came, mut path) = (src, None::<(u8, u8)>, Vec::new());
         loop {
-            let here = grid.coords(at);
-            scheme.enter(grid, &here, &to, &mut start, &|| 0);
-            let place = Place { at: here, port: came.map(|c| c.0), set: came.map(|c| c.1) };
-            let choice = scheme.choice(grid, &place, &start);
+            routing.enter(at, dst, &mut head, &|| bits);
+            if at == head.to {
+                return path;
+            }
+            let place = At { router: at, port: came.map(|c| c.0), set: came.map(|c| c.1) };
+            let choice = routing.choice(&place, &head);
             let (port, set) = match (choice.ports, choice.escape) {
-                (0, None) => return way,
+                (0, None) => return path,
                 (0, Some((port, set))) => (port as usize, set),
                 (ports, _) => {
                     let port = ports.trailing_zeros() as usize;
                     (port, choice.set_of(port))
                 }
             };
-            start.trip.crossed += (choice.crossing >> port & 1) as u8;
-            way.push((at, port, set));
-            let Some(next) = grid.neighbour(at, port) else { return way };
-            (at, came) = (next, Some((port as u8 ^ 1, set)));
-        }
-    }
-
-    /// The scheme, if it is not plain dimension order.
-    pub fn scheme(&self) -> Option<&Arc<dyn Scheme>> {
-        match self {
-            Routing::DimensionOrder(_) => None,
-            Routing::Scheme(scheme) => Some(scheme),
+            head.trip.crossed += (choice.crossing.checked_shr(port as u32).unwrap_or(0) & 1) as u8;
+            path.push((at, port, set));
+            let Some((next, input)) = fabric.peer(at, port) else { return path };
+            (at, came) = (next, Some((input as u8, set)));
         }
     }
 }

@@ -58,7 +58,7 @@ impl Choice {
     /// The set of VCs behind one of `ports`.
     #[inline]
     pub fn set_of(&self, port: usize) -> u8 {
-        self.set + (self.crossing >> port & 1) as u8
+        self.set + (u64::from(self.crossing) >> port & 1) as u8
     }
 }
 

@@ -1,6 +1,7 @@
 //! What every routing must pass: it arrives, it is free of deadlock, and its ways have the length that they should.
 
 use super::*;
+use crate::topology::{Channel, Graph};
 use serde_json::json;
 
 fn order(grid: &Grid, tie: Tie) -> DimensionOrder {
@@ -14,7 +15,9 @@ fn by_default(kind: &str, grid: &Grid, tie: Tie) -> Option<Arc<dyn Scheme>> {
     let options = if has_tie { json!({ "kind": kind, "tie": tie }) } else { json!({ "kind": kind }) };
     let mut spec: RoutingSpec = serde_json::from_value(options).unwrap();
     let context = Context { grid, shared_middle_vc: false };
-    spec.resolve(&context).ok().map(|()| spec.scheme(&context))
+    let fabric = Fabric::of_grid(grid.clone(), 1).unwrap();
+    spec.resolve(&Network { fabric: &fabric, shared_middle_vc: false }).ok()?;
+    spec.scheme(&context)
 }
 
 /// Every scheme of a network by name: those of the table, and some with other options.
@@ -128,9 +131,16 @@ fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
     assert_eq!(ask(0, 2, Some((minus, 0))), (0, 2, Some((plus, 0))));
 }
 
+/// What is found on the small grid that stands for another.
+fn on_small(grid: &Grid, make: impl Fn(&Grid) -> Arc<dyn Scheme>, buffers: Buffers, shares: bool) -> Finding {
+    let small = representative(grid);
+    let routing = OnGrid::new(&small, make(&small));
+    find_cycle(&Fabric::of_grid(small, 1).unwrap(), &routing, buffers, shares)
+}
+
 fn cycle_of(grid: &Grid, name: &'static str, tie: Tie, buffers: Buffers) -> Option<Vec<String>> {
     let make = |g: &Grid| schemes(g, tie).into_iter().find(|(n, _)| *n == name).unwrap().1;
-    match find_cycle(grid, make, buffers, false) {
+    match on_small(grid, make, buffers, false) {
         Finding::Free => None,
         Finding::Cycle(cycle) => Some(cycle),
         Finding::Unknown => panic!("{name} {grid:?}: too many ways"),
@@ -174,7 +184,9 @@ fn longer_rings_have_the_same_verdict() {
     for grid in [Grid::torus(&[6, 6]), Grid::torus(&[7, 5]), Grid::mesh(&[6, 5])] {
         for (name, scheme) in schemes(&grid, Tie::Random) {
             if name != "valiant" && name != "romm" {
-                let whole = dependencies::whole_graph_has_cycle(&grid, scheme.as_ref(), Buffers::WholePackets);
+                let fabric = Fabric::of_grid(grid.clone(), 1).unwrap();
+                let routing = OnGrid::new(&grid, scheme);
+                let whole = dependencies::whole_graph_has_cycle(&fabric, &routing, Buffers::WholePackets);
                 assert_eq!(
                     whole,
                     cycle_of(&grid, name, Tie::Random, Buffers::WholePackets).is_some(),
@@ -216,7 +228,7 @@ fn without_sets_there_is_a_cycle() {
         let make = |g: &Grid| -> Arc<dyn Scheme> {
             Arc::new(OneSet(schemes(g, Tie::Parity).into_iter().find(|(n, _)| *n == name).unwrap().1))
         };
-        let Finding::Cycle(cycle) = find_cycle(&grid, make, Buffers::WholePackets, false) else {
+        let Finding::Cycle(cycle) = on_small(&grid, make, Buffers::WholePackets, false) else {
             panic!("{name}: no cycle")
         };
         assert!(cycle.len() >= 2 && cycle[0].starts_with("router"), "{name}: {cycle:?}");
@@ -243,7 +255,7 @@ fn a_vc_of_both_halves_closes_cycles_where_buffers_are_shared() {
             (Buffers::OnePacket, true, false),
             (Buffers::WholePackets, true, false),
         ] {
-            let found = find_cycle(&grid, make, buffers, shares);
+            let found = on_small(&grid, make, buffers, shares);
             assert_eq!(matches!(found, Finding::Cycle(_)), cycle, "{name} {buffers:?} {shares}: {found:?}");
         }
     }
@@ -263,4 +275,21 @@ fn a_packet_on_the_middle_vc_turns_to_the_other_order() {
         let from_a_terminal = Place { port: None, set: None, ..place };
         assert_eq!(scheme.choice(&grid, &from_a_terminal, &start).ports, 1, "{shared}");
     }
+}
+
+/// A ring of switches whose packets all go the shortest way round can deadlock; a tree cannot.
+#[test]
+fn the_graph_of_any_network_is_checked() {
+    let ring = |n: u32| (0..n).flat_map(|r| Channel::cable((r, 0), ((r + 1) % n, 1), 0)).collect();
+    let star = |n: u32| (1..n).flat_map(|r| Channel::cable((r, 0), (0, r as usize - 1), 0)).collect();
+    let found = |n: u32, channels: Vec<Channel>| {
+        let graph = Graph { terminals: vec![1; n as usize], channels, classes: vec!["any".into()], drawing: None };
+        let fabric = Fabric::of_graph(&graph).unwrap();
+        find_cycle(&fabric, &ShortestPath::new(&fabric), Buffers::WholePackets, false)
+    };
+    let Finding::Cycle(cycle) = found(5, ring(5)) else { panic!("no cycle") };
+    assert_eq!(cycle.len(), 5);
+    assert!(cycle.contains(&"router 1 port 0 to router 2 set 0".to_string()), "{cycle:?}");
+    assert_eq!(found(3, ring(3)), Finding::Free);
+    assert_eq!(found(30, star(30)), Finding::Free);
 }

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 pub struct NetworkSpec {
     /// Which routers exist and which channels join them.
     pub topology: TopologySpec,
-    /// Which way packets take. Default: dimension order, x first.
+    /// Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other network.
     #[serde(default)]
-    pub routing: RoutingSpec,
+    #[schemars(with = "RoutingSpec")]
+    pub routing: Option<RoutingSpec>,
     /// The input-queued virtual-channel router.
     #[serde(default)]
     pub router: RouterSpec,

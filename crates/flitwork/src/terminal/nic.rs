@@ -10,9 +10,9 @@ use super::job::Job;
 use super::queue::{SourceQueues, Untaken};
 use crate::host::Hosts;
 use crate::plan::{Plan, Workload};
-use crate::routing::{DimensionOrder, Routing, Tie};
+use crate::routing::AtSource;
 use crate::spec::SourceQueue;
-use crate::topology::Grid;
+use crate::topology::Fabric;
 use std::ops::Range;
 
 /// A packet that an injection port is to send.
@@ -56,27 +56,20 @@ pub(crate) struct Nics {
 /// Tells which packets have a tie.
 #[derive(Debug)]
 struct Ties {
-    order: DimensionOrder,
-    grid: Grid,
-    concentration: u32,
+    routing: AtSource,
+    fabric: Fabric,
 }
 
 impl Ties {
     /// Of a plan whose tie rule cuts packets in two.
     fn of(plan: &Plan) -> Option<Self> {
-        match &plan.routing {
-            Routing::DimensionOrder(order) if order.tie == Tie::Split => {
-                let concentration = plan.params.concentration as u32;
-                Some(Ties { order: order.clone(), grid: plan.fabric.grid()?.clone(), concentration })
-            }
-            _ => None,
-        }
+        let routing = plan.routing.at_source().filter(|routing| routing.splits())?;
+        Some(Ties { routing: routing.clone(), fabric: plan.fabric.clone() })
     }
 
-    /// Whether some dimension of the route between two terminals is a tie.
+    /// Whether there is a tie on the route between two terminals.
     fn has_tie(&self, src: u32, dst: u32) -> bool {
-        let coords = |terminal: u32| self.grid.coords(terminal / self.concentration);
-        self.order.has_tie(&self.grid, &coords(src), &coords(dst))
+        self.routing.has_tie(self.fabric.router_of(src), self.fabric.router_of(dst))
     }
 }
 

@@ -205,6 +205,12 @@ impl Fabric {
         self.table.as_ref()?.latency_cycles[router as usize * self.network_ports + port]
     }
 
+    /// The first channel whose latency is its own, if there is one.
+    pub fn channel_with_own_latency(&self) -> Option<(u32, usize)> {
+        let place = self.table.as_ref()?.latency_cycles.iter().position(Option::is_some)?;
+        Some(((place / self.network_ports) as u32, place % self.network_ports))
+    }
+
     /// What shape it is.
     pub fn shape(&self) -> &Shape {
         &self.shape

@@ -46,6 +46,8 @@ topologies! {
     Mesh = "mesh": Mesh, "n-dimensional grid, no dimension wraps", "size, terminals_per_router";
     /// A grid in which each dimension wraps or does not.
     Grid = "grid": MixedGrid, "n-dimensional grid, each dimension wraps or not", "size, wrap, ring2, terminals_per_router";
+    /// A single crossbar: one router with all terminals at it.
+    Crossbar = "crossbar": super::Crossbar, "one router with all terminals at it", "terminals";
 }
 
 impl TopologySpec {

@@ -6,6 +6,7 @@
 //! `2d` leads to the neighbour in the plus direction of dimension `d`, port `2d + 1` to the one in the minus direction. All other
 //! topologies are a [`Graph`], a list of channels.
 
+mod crossbar;
 mod drawing;
 mod fabric;
 mod graph;
@@ -16,6 +17,7 @@ mod mixed;
 mod shape;
 mod torus;
 
+pub use crossbar::Crossbar;
 pub use drawing::{Drawing, Segment};
 pub use fabric::Fabric;
 pub use graph::{Channel, Graph};

@@ -1,6 +1,7 @@
 //! One plan in the kernel and in the oracle: all that both say of it must be the same.
 
 use super::cases::Case;
+use super::cases::any_network::switches;
 use super::created::created;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
 use flitwork::measure::{PacketRecord, SimulationResult};
@@ -29,6 +30,22 @@ pub fn plan(case: &Case, mut run: RunSpec) -> Result<Option<Plan>, TestCaseError
     }
 }
 
+/// The plan of a case on switches with as many terminals as its network: joined with rings, if these cannot deadlock.
+pub fn plan_on_switches(case: &Case, seed: u64, mut run: RunSpec) -> Result<Option<Plan>, TestCaseError> {
+    let Case { network, workload, background } = case.clone();
+    if !matches!(workload, WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. }) {
+        run.measurement_cycles = None;
+    }
+    let terminals = network.topology.fabric().expect("a case is valid").terminals();
+    let spec = SimulationSpec { network, workload, background, run };
+    let on = |rings: bool| Plan::on_fabric(&spec, switches(terminals, rings, seed));
+    match on(true).or_else(|_| on(false)) {
+        Ok(plan) => Ok(Some(plan)),
+        Err(error) if error.is_config() => Ok(None),
+        Err(error) => Err(TestCaseError::fail(format!("Plan::on_fabric: {error}"))),
+    }
+}
+
 /// The result, or what the kernel says of a workload that a background kept from completing.
 fn simulated(plan: &Plan) -> Result<Result<SimulationResult, String>, TestCaseError> {
     match simulate(plan, &mut |_| true) {
@@ -53,7 +70,7 @@ fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<
             (Load::Trace(trace), flits)
         }
     };
-    let outcome = run_beside(network, plan.spec.run.seed, load, &beside(plan, end), end, WATCHDOG);
+    let outcome = run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside(plan, end), end, WATCHDOG);
     let arrived: Vec<&PacketRecord> = outcome.packets.iter().filter(|r| !r.background && r.arrived <= end).collect();
     prop_assert!(arrived.iter().map(|r| u64::from(r.flits)).sum::<u64>() < flits, "the oracle has completed");
     if !matches!(plan.workload, Workload::Closed { .. }) {
@@ -118,13 +135,13 @@ fn trace(plan: &Plan, background: bool, end: u64) -> Vec<TracePacket> {
 
 /// One packet as it is sent.
 fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
-    let coords = |terminal: u32| grid(plan).coords(plan.fabric.router_of(terminal));
-    let (from, to) = (coords(src), coords(packet.dst));
     let flits = packet.flits;
     let whole = TracePacket { src, dst: packet.dst, flits, created: packet.cycle, minus: 0, wraps: 0, message: 0 };
-    let Some(routing) = plan.routing.dimension_order() else {
+    let Some(routing) = plan.routing.at_source().and_then(|routing| routing.order()) else {
         return vec![whole]; // Where its trip leads is up to the oracle.
     };
+    let coords = |terminal: u32| grid(plan).coords(plan.fabric.router_of(terminal));
+    let (from, to) = (coords(src), coords(packet.dst));
     let parts = match routing.tie {
         Tie::Split if flits > 1 && routing.has_tie(grid(plan), &from, &to) => {
             vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)]
@@ -187,7 +204,7 @@ fn check_bound(plan: &Plan, cycles: u64) -> Result<(), TestCaseError> {
         Ok(PlanBound::Completion(bound)) => bound,
         other => return Err(TestCaseError::fail(format!("plan_bound: {other:?}"))),
     };
-    let drawn = plan.routing.fixed_way().is_some_and(|order| order.tie == Tie::Random);
+    let drawn = plan.routing.fixed_order().is_some_and(|order| order.tie == Tie::Random);
     let link_load = if drawn { 0.0 } else { bound.channel_load_cycles };
     let least = bound.injection_cycles.max(bound.ejection_cycles).max(link_load);
     prop_assert!(least <= cycles as f64, "{cycles} cycles, but {bound:?}");
@@ -207,7 +224,8 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
         Workload::Finite(_) => (Load::Trace(trace(plan, false, u64::MAX - 1)), 100),
         Workload::Open(_) => (Load::Trace(trace(plan, false, end)), 1),
     };
-    let outcome = run_beside(network, plan.spec.run.seed, load, &beside(plan, end + more), end + more, WATCHDOG);
+    let outcome =
+        run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside(plan, end + more), end + more, WATCHDOG);
     // Beside a background, what the oracle does after the end has no counterpart.
     let compared = if plan.workload.completes() && plan.background.is_none() { u64::MAX } else { end };
     compare(&result.packet_records, &outcome, compared)?;
@@ -227,7 +245,8 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
 /// Packets that walked farther than the shortest way.
 fn detours(plan: &Plan, packets: &[PacketRecord]) -> usize {
     let router = |terminal: u32| plan.fabric.router_of(terminal);
-    let shortest = |r: &PacketRecord| shortest(grid(plan), router(r.src), router(r.dst));
+    let Some(grid) = plan.fabric.grid() else { return 0 };
+    let shortest = |r: &PacketRecord| shortest(grid, router(r.src), router(r.dst));
     packets.iter().filter(|r| r.arrived != u64::MAX && r.hops > shortest(r)).count()
 }
 

@@ -22,6 +22,7 @@ pub struct Case {
     pub background: Option<WorkloadSpec>,
 }
 
+pub mod any_network;
 pub mod hop_by_hop;
 
 /// A topology and its number of terminals.
@@ -171,11 +172,11 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
             share_middle(&mut router, wraps);
             NetworkSpec {
                 topology,
-                routing: RoutingSpec::DimensionOrder(DimensionOrderOptions {
+                routing: Some(RoutingSpec::DimensionOrder(DimensionOrderOptions {
                     order,
                     tie,
                     classes: DatelineClasses::Entered,
-                }),
+                })),
                 router,
                 channel,
                 nic,

@@ -7,7 +7,7 @@ use flitwork::spec::{ChannelSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec,
 use flitwork::topology::{Grid, Mesh, Torus};
 
 fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> NetworkSpec {
-    NetworkSpec { topology, routing: RoutingSpec::default(), router, channel, nic: NicSpec::default() }
+    NetworkSpec { topology, routing: None, router, channel, nic: NicSpec::default() }
 }
 
 fn torus(size: &[u32]) -> TopologySpec {
@@ -234,7 +234,7 @@ fn an_escape_channel_is_of_no_use_to_a_packet_that_waits_for_a_credit() {
             adaptive_vcs: vec![],
             adaptive_tie: AdaptiveTie::Same,
         });
-        let spec = NetworkSpec { routing, ..network(torus(&[5]), router, ChannelSpec::default()) };
+        let spec = NetworkSpec { routing: Some(routing), ..network(torus(&[5]), router, ChannelSpec::default()) };
         let packets = (0..40).flat_map(|i| (0..5).map(move |src| (i, src)));
         let packets = packets.map(|(i, src)| TracePacket { message: i, ..plus(src, (src + 2) % 5, 1) }).collect();
         run(&spec, 1, Load::Trace(packets), 10_000, 100).deadlocked

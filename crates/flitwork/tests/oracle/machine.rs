@@ -1,15 +1,15 @@
-//! What the oracle knows of the machine: the specification, the grid and the delays, and what flows through it.
+//! What the oracle knows of the machine: the specification, the network and the delays, and what flows through it.
 
 use super::trip::Trip;
 use flitwork::routing::{DatelineClasses, DimensionOrder, Selection, Tie};
 use flitwork::spec::{NetworkSpec, NicSpec, RouterSpec, RoutingSpec};
-use flitwork::topology::Grid;
+use flitwork::topology::{Fabric, Grid};
 use serde::de::DeserializeOwned;
 use std::rc::Rc;
 
 /// The immutable part: sizes, delays, rules.
 pub struct Machine {
-    pub grid: Grid,
+    pub fabric: Fabric,
     /// The order of dimensions and the tie rule.
     pub routing: DimensionOrder,
     pub routing_spec: RoutingSpec,
@@ -45,12 +45,12 @@ fn option<T: DeserializeOwned>(routing: &RoutingSpec, name: &str) -> Option<T> {
 }
 
 impl Machine {
-    pub fn new(spec: &NetworkSpec, seed: u64) -> Self {
-        let fabric = spec.topology.fabric().expect("a case is valid");
-        let grid = fabric.grid().expect("a case is a grid").clone();
-        let order: Vec<usize> = option(&spec.routing, "order").unwrap_or_default();
-        let order = if order.is_empty() { (0..grid.dims()).collect() } else { order };
-        let tie = option(&spec.routing, "tie").unwrap_or(Tie::Parity);
+    pub fn new(spec: &NetworkSpec, fabric: &Fabric, seed: u64) -> Self {
+        let routing_spec = spec.routing.clone().unwrap_or_else(|| RoutingSpec::default_of(fabric));
+        let order: Vec<usize> = option(&routing_spec, "order").unwrap_or_default();
+        let dims = fabric.grid().map_or(0, |grid| grid.dims());
+        let order = if order.is_empty() { (0..dims).collect() } else { order };
+        let tie = option(&routing_spec, "tie").unwrap_or(Tie::Parity);
         let (wire, local) = (u64::from(spec.channel.latency_cycles), u64::from(spec.channel.local_latency_cycles));
         let credit = u64::from(spec.channel.credit_delay_cycles);
         let router = spec.router.clone();
@@ -59,9 +59,9 @@ impl Machine {
         let st = if batches { 0 } else { router.st_delay_cycles };
         let through = u64::from(router.sw_alloc_delay_cycles) + u64::from(st);
         Machine {
-            grid,
+            fabric: fabric.clone(),
             routing: DimensionOrder { order, tie },
-            routing_spec: spec.routing.clone(),
+            routing_spec,
             seed,
             nic: spec.nic.clone(),
             concentration: fabric.most_terminals() as usize,
@@ -80,7 +80,11 @@ impl Machine {
 
     /// Whether the routing decides hop by hop.
     pub fn hop_by_hop(&self) -> bool {
-        !matches!(&self.routing_spec, RoutingSpec::DimensionOrder(o) if o.classes == DatelineClasses::Entered)
+        match &self.routing_spec {
+            RoutingSpec::DimensionOrder(options) => options.classes != DatelineClasses::Entered,
+            RoutingSpec::ShortestPath(_) => self.routers() > 1,
+            _ => true,
+        }
     }
 
     /// Which of several ports a packet asks for. Routings without that option never have several.
@@ -93,46 +97,58 @@ impl Machine {
         option(&self.routing_spec, "patience_cycles").unwrap_or(0)
     }
 
+    /// The grid, for rules of grids.
+    pub fn grid(&self) -> &Grid {
+        self.fabric.grid().expect("a rule of grids")
+    }
+
     pub fn routers(&self) -> usize {
-        self.grid.routers() as usize
+        self.fabric.routers() as usize
     }
 
     pub fn terminals(&self) -> usize {
-        self.routers() * self.concentration
+        self.fabric.terminals() as usize
     }
 
     /// All ports of a router.
     pub fn ports(&self) -> usize {
-        self.grid.network_ports() + self.concentration * self.controllers
+        self.fabric.network_ports() + self.concentration * self.controllers
+    }
+
+    /// The number of `terminal` among those of its router.
+    fn place(&self, terminal: u32) -> usize {
+        (terminal - self.fabric.terminals_at(self.router_of(terminal)).start) as usize
     }
 
     /// The port of controller `k` of `terminal` at its router.
     pub fn local_port(&self, terminal: u32, k: usize) -> usize {
-        self.grid.network_ports() + terminal as usize % self.concentration * self.controllers + k
+        self.fabric.network_ports() + self.place(terminal) * self.controllers + k
     }
 
     /// The router of `terminal`.
     pub fn router_of(&self, terminal: u32) -> u32 {
-        terminal / self.concentration as u32
+        self.fabric.router_of(terminal)
     }
 
     /// The terminal and the controller behind local port `port` of `router`.
     pub fn behind(&self, router: usize, port: usize) -> (u32, usize) {
-        let local = port - self.grid.network_ports();
-        ((router * self.concentration + local / self.controllers) as u32, local % self.controllers)
+        let local = port - self.fabric.network_ports();
+        (self.fabric.terminals_at(router as u32).start + (local / self.controllers) as u32, local % self.controllers)
     }
 
     /// The first dimension, in the order of walking, in which `from` and `to` (routers) differ.
     pub fn next_dimension(&self, from: u32, to: u32) -> Option<usize> {
-        let (from, to) = (self.grid.coords(from), self.grid.coords(to));
+        let grid = self.fabric.grid()?;
+        let (from, to) = (grid.coords(from), grid.coords(to));
         self.routing.order.iter().copied().find(|&d| from[d] != to[d])
     }
 
     /// Channels between routers on the way of a packet that walks the dimensions of `minus` in the minus direction.
     pub fn hops(&self, src: u32, dst: u32, minus: u8) -> u32 {
-        let (s, t) = (self.grid.coords(self.router_of(src)), self.grid.coords(self.router_of(dst)));
-        (0..self.grid.dims())
-            .map(|d| self.grid.distance(d, s[d], t[d], minus >> d & 1 == 0).expect("the direction can be walked"))
+        let Some(grid) = self.fabric.grid() else { return 0 };
+        let (s, t) = (grid.coords(self.router_of(src)), grid.coords(self.router_of(dst)));
+        (0..grid.dims())
+            .map(|d| grid.distance(d, s[d], t[d], minus >> d & 1 == 0).expect("the direction can be walked"))
             .sum()
     }
 }

@@ -24,6 +24,7 @@ mod trip;
 use flitwork::measure::PacketRecord;
 use flitwork::schedule::Schedule;
 use flitwork::spec::NetworkSpec;
+use flitwork::topology::Fabric;
 use machine::{Event, Flit, InFlight, Machine};
 use news::News;
 use program::Programs;
@@ -85,19 +86,21 @@ pub struct Outcome {
 /// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
 /// follows from `seed`.
 pub fn run(spec: &NetworkSpec, seed: u64, load: Load, max_cycles: u64, watchdog: u64) -> Outcome {
-    run_beside(spec, seed, load, &Beside::default(), max_cycles, watchdog)
+    let fabric = spec.topology.fabric().expect("a case is valid");
+    run_beside(spec, &fabric, seed, load, &Beside::default(), max_cycles, watchdog)
 }
 
 /// [`run`] with a background.
 pub fn run_beside(
     spec: &NetworkSpec,
+    fabric: &Fabric,
     seed: u64,
     load: Load,
     beside: &Beside,
     max_cycles: u64,
     watchdog: u64,
 ) -> Outcome {
-    let machine = Machine::new(spec, seed);
+    let machine = Machine::new(spec, fabric, seed);
     let mut network = Network::new(&machine, &load, beside);
     let mut last_move = 0;
     for now in 0..max_cycles {
@@ -258,9 +261,9 @@ impl<'a> Network<'a> {
 
     fn put_on_channel(&mut self, router: usize, port: usize, vc: usize, flit: Flit, now: u64) {
         let m = self.machine;
-        self.channels.push(if port < m.grid.network_ports() {
-            let next = m.grid.neighbour(router as u32, port).expect("the channel exists") as usize;
-            let what = Event::FlitAtRouter { router: next, port: port ^ 1, vc, flit };
+        self.channels.push(if port < m.fabric.network_ports() {
+            let (next, port) = m.fabric.peer(router as u32, port).expect("the channel exists");
+            let what = Event::FlitAtRouter { router: next as usize, port, vc, flit };
             InFlight { due: now + m.hop_cycles, what }
         } else {
             assert_eq!(m.behind(router, port).0, flit.packet.dst, "the packet is where it should be");
@@ -270,9 +273,9 @@ impl<'a> Network<'a> {
 
     fn return_credit(&mut self, router: usize, port: usize, vc: usize, now: u64) {
         let m = self.machine;
-        self.channels.push(if port < m.grid.network_ports() {
-            let upstream = m.grid.neighbour(router as u32, port).expect("the channel exists") as usize;
-            let what = Event::CreditAtRouter { router: upstream, port: port ^ 1, vc };
+        self.channels.push(if port < m.fabric.network_ports() {
+            let (upstream, port) = m.fabric.feeder(router as u32, port).expect("the channel exists");
+            let what = Event::CreditAtRouter { router: upstream as usize, port, vc };
             InFlight { due: now + m.credit_cycles, what }
         } else {
             let (terminal, controller) = m.behind(router, port);

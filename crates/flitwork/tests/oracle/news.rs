@@ -38,7 +38,7 @@ impl News {
             for k in 0..heard_of {
                 let cycle = first as i64 - 1 - i64::from(k) * i64::from(options.news_delay_cycles);
                 sum += self.at(cycle, at, way.port);
-                at = m.grid.neighbour(at, way.port).expect("it is on the way");
+                at = m.grid().neighbour(at, way.port).expect("it is on the way");
             }
             // Small whole numbers: equal means are equal as numbers, too.
             let mean = sum as f64 / f64::from(heard_of);
@@ -60,6 +60,6 @@ impl Router<'_> {
             let credits: u64 = self.outputs[port].iter().map(|output| output.credits).sum();
             (15 * (capacity - credits) + capacity / 2) / capacity
         };
-        (0..m.grid.network_ports()).map(note).collect()
+        (0..m.fabric.network_ports()).map(note).collect()
     }
 }

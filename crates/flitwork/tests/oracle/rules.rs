@@ -38,9 +38,9 @@ impl Router<'_> {
         if m.hop_by_hop() {
             return true;
         }
-        let dimension = (out < m.grid.network_ports()).then_some(out / 2);
+        let dimension = (out < m.fabric.network_ports()).then_some(out / 2);
         match (m.router.vc_policy, dimension) {
-            (VcPolicy::Dateline, Some(d)) if m.grid.wraps(d) => {
+            (VcPolicy::Dateline, Some(d)) if m.fabric.grid().is_some_and(|grid| grid.wraps(d)) => {
                 let h = m.vcs / 2;
                 let odd = if m.router.shared_middle_vc { 0 } else { m.vcs % 2 };
                 if packet.class(d) == 0 { v < m.vcs - h } else { v >= h + odd }

@@ -4,7 +4,7 @@ use super::TracePacket;
 use super::machine::{Flit, Machine, Packet};
 use super::program::{Message, Programs};
 use super::queue::{Job, Queue};
-use flitwork::routing::{Header, Tie};
+use flitwork::routing::Tie;
 use flitwork::spec::{InjectionVc, SourceQueue, Switching, VcPolicy};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -150,9 +150,12 @@ impl<'m> Terminal<'m> {
     fn cut(&self, message: &Message) -> VecDeque<Planned> {
         let m = self.machine;
         assert!(m.hop_by_hop() || m.routing.tie != Tie::Random, "the oracle does not toss coins: give it a trace");
-        let coords = |terminal: u32| m.grid.coords(m.router_of(terminal));
-        let (src, dst) = (coords(self.id), coords(message.dst));
-        let splits = m.routing.tie == Tie::Split && m.routing.has_tie(&m.grid, &src, &dst);
+        let ends = m.fabric.grid().map(|grid| {
+            let coords = |terminal: u32| grid.coords(m.router_of(terminal));
+            (grid, coords(self.id), coords(message.dst))
+        });
+        let tied = ends.is_some_and(|(grid, src, dst)| m.routing.has_tie(grid, &src, &dst));
+        let splits = m.routing.tie == Tie::Split && tied;
         let mut packets = VecDeque::new();
         let mut left = message.flits;
         while left > 0 {
@@ -160,8 +163,9 @@ impl<'m> Terminal<'m> {
             left -= flits;
             let halves = if splits { vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)] } else { vec![(flits, 0)] };
             for (flits, coins) in halves.into_iter().filter(|half| half.0 > 0) {
-                let header =
-                    if m.hop_by_hop() { Header::default() } else { m.routing.header(&m.grid, &src, &dst, coins) };
+                let decided = ends.filter(|_| !m.hop_by_hop());
+                let header = decided.map(|(grid, src, dst)| m.routing.header(grid, &src, &dst, coins));
+                let header = header.unwrap_or_default();
                 packets.push_back(Planned {
                     dst: message.dst,
                     flits,

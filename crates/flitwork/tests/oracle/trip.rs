@@ -52,11 +52,12 @@ impl Machine {
         let (src, dst) = (self.router_of(packet.src), self.router_of(packet.dst));
         let bits = self.bits(packet);
         let target = match self.routing_spec {
-            RoutingSpec::Valiant(_) => below(mix(bits), u64::from(self.grid.routers())) as u32,
+            RoutingSpec::Valiant(_) => below(mix(bits), u64::from(self.fabric.routers())) as u32,
             RoutingSpec::Romm(_) => self.part_of_the_way(src, dst, bits),
             _ => dst,
         };
         let minus = match self.routing_spec {
+            RoutingSpec::ShortestPath(_) => vec![],
             RoutingSpec::Valiant(_) => self.directions(src, target, bits),
             _ => self.directions(src, dst, bits),
         };
@@ -89,10 +90,13 @@ impl Machine {
 
     /// As records have it: the dimensions that the walk at hand goes to minus in, and those whose dateline it crosses.
     pub fn minus_and_wraps(&self, trip: &Trip) -> (u8, u8) {
+        if matches!(self.routing_spec, RoutingSpec::ShortestPath(_)) {
+            return (0, 0);
+        }
         let port = |d: usize| 2 * d + usize::from(trip.minus[d]);
-        let minus = (0..self.grid.dims()).map(|d| u8::from(trip.minus[d]) << d).sum();
+        let minus = (0..self.grid().dims()).map(|d| u8::from(trip.minus[d]) << d).sum();
         let crosses = |d: usize| u8::from(self.walk_crosses(trip.start, port(d), trip.target));
-        (minus, (0..self.grid.dims()).map(|d| crosses(d) << d).sum())
+        (minus, (0..self.grid().dims()).map(|d| crosses(d) << d).sum())
     }
 
     /// The packet's bits.
@@ -102,11 +106,11 @@ impl Machine {
 
     /// The directions of a shortest way: for each dimension, whether it goes to minus.
     fn directions(&self, from: u32, to: u32, coins: u64) -> Vec<bool> {
-        let (f, t) = (self.grid.coords(from), self.grid.coords(to));
-        let relative = |d: usize| (t[d] + self.grid.size(d) - f[d]) % self.grid.size(d);
+        let (f, t) = (self.grid().coords(from), self.grid().coords(to));
+        let relative = |d: usize| (t[d] + self.grid().size(d) - f[d]) % self.grid().size(d);
         let direction = |d: usize| {
-            let others: u32 = (0..self.grid.dims()).filter(|&other| other != d).map(relative).sum();
-            match (self.grid.distance(d, f[d], t[d], true), self.grid.distance(d, f[d], t[d], false)) {
+            let others: u32 = (0..self.grid().dims()).filter(|&other| other != d).map(relative).sum();
+            match (self.grid().distance(d, f[d], t[d], true), self.grid().distance(d, f[d], t[d], false)) {
                 (Some(0), _) => false,
                 (Some(plus), Some(minus)) if plus == minus => match self.routing.tie {
                     Tie::Plus => false,
@@ -118,7 +122,7 @@ impl Machine {
                 (plus, _) => plus.is_none(),
             }
         };
-        (0..self.grid.dims()).map(direction).collect()
+        (0..self.grid().dims()).map(direction).collect()
     }
 
     /// ROMM: the router some hops along the way in each dimension.
@@ -128,33 +132,35 @@ impl Machine {
         for (d, &minus) in minus.iter().enumerate() {
             let way = self.hops_in(d, src, dst, minus);
             for _ in 0..below(mix(bits ^ (d as u64 + 1)), u64::from(way) + 1) {
-                at = self.grid.neighbour(at, 2 * d + usize::from(minus)).expect("it is on the way");
+                at = self.grid().neighbour(at, 2 * d + usize::from(minus)).expect("it is on the way");
             }
         }
         at
     }
 
     fn hops_in(&self, d: usize, from: u32, to: u32, minus: bool) -> u32 {
-        self.grid.distance(d, self.grid.coords(from)[d], self.grid.coords(to)[d], !minus).expect("it can be walked")
+        self.grid()
+            .distance(d, self.grid().coords(from)[d], self.grid().coords(to)[d], !minus)
+            .expect("it can be walked")
     }
 
     /// Cross-Line: `m`.
     fn virtual_network(&self, src: u32, dst: u32, minus: &[bool]) -> usize {
-        let (s, t) = (self.grid.coords(src), self.grid.coords(dst));
+        let (s, t) = (self.grid().coords(src), self.grid().coords(dst));
         let odd = s.iter().sum::<u32>() % 2 == 1;
         let bit = |d: usize| usize::from(if s[d] == t[d] { odd } else { minus[d] });
-        (1..self.grid.dims()).map(|d| bit(d) << (d - 1)).sum()
+        (1..self.grid().dims()).map(|d| bit(d) << (d - 1)).sum()
     }
 
     /// Whether the channel of an output port is a wrap channel.
     fn crosses(&self, router: u32, port: usize) -> bool {
         let d = port / 2;
-        let last = if port.is_multiple_of(2) { self.grid.size(d) - 1 } else { 0 };
-        self.grid.wraps(d) && self.grid.neighbour(router, port).is_some() && self.grid.coords(router)[d] == last
+        let last = if port.is_multiple_of(2) { self.grid().size(d) - 1 } else { 0 };
+        self.grid().wraps(d) && self.grid().neighbour(router, port).is_some() && self.grid().coords(router)[d] == last
     }
 
     fn wrapped_dimensions(&self) -> usize {
-        (0..self.grid.dims()).filter(|&d| self.grid.wraps(d) && self.grid.size(d) >= 2).count()
+        (0..self.grid().dims()).filter(|&d| self.grid().wraps(d) && self.grid().size(d) >= 2).count()
     }
 
     /// Set `i` of `k` equal ones, or one of two with a middle VC that belongs to both.
@@ -175,7 +181,12 @@ impl Machine {
     /// network.
     pub fn choose(&self, here: u32, came_by: VcId, packet: &Packet, trip: &mut Trip) -> Option<Choice> {
         self.turn(here, packet, trip);
-        let came_from_network = came_by.0 < self.grid.network_ports();
+        if matches!(self.routing_spec, RoutingSpec::ShortestPath(_)) {
+            let way = |port: usize| Way { port, vcs: 0..self.vcs };
+            let minimal = (trip.target != here).then(|| vec![way(self.shortest_path_port(here, trip.target))]);
+            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+        }
+        let came_from_network = came_by.0 < self.fabric.network_ports();
         // A VC of both halves does not say which order a packet began with.
         if self.router.shared_middle_vc && matches!(self.routing_spec, RoutingSpec::O1Turn(_)) && came_from_network {
             trip.mode = usize::from(came_by.1 >= self.vcs / 2);
@@ -196,15 +207,15 @@ impl Machine {
                 let set = l - 1 - self.crossings_behind(here, trip);
                 let leads_away = |port: &usize| {
                     let straight_back = came_from_network && came_by.0 == *port;
-                    self.grid.neighbour(here, *port).is_some() && !productive.contains(port) && !straight_back
+                    self.grid().neighbour(here, *port).is_some() && !productive.contains(port) && !straight_back
                 };
-                let away = (0..self.grid.network_ports()).filter(leads_away);
+                let away = (0..self.fabric.network_ports()).filter(leads_away);
                 let away = if trip.detours > 0 { away.collect() } else { vec![] };
                 let adaptive = |ports: &[usize]| ports.iter().map(|&p| way(p, self.escape_set(l, l))).collect();
                 (adaptive(&productive), Some(way(first, self.escape_set(set, l))), adaptive(&away))
             }
             RoutingSpec::CrossLine(_) => {
-                let sets = (1 << (self.grid.dims() - 1)) * l;
+                let sets = (1 << (self.grid().dims() - 1)) * l;
                 let set = |port: usize| self.equal_set(trip.mode * l + crossed(port), sets);
                 (productive.iter().map(|&p| way(p, set(p))).collect(), None, vec![])
             }
@@ -234,10 +245,31 @@ impl Machine {
         Some(Choice { hops_left: minimal.iter().map(left).collect(), minimal, escape, away })
     }
 
+    /// The lowest port from which fewer channels lead to `to` than from here.
+    fn shortest_path_port(&self, here: u32, to: u32) -> usize {
+        let next = |router: u32, port: usize| self.fabric.peer(router, port).map(|(far, _)| far);
+        // How many channels lead to `to`, found by looking one further again and again.
+        let mut distance = vec![None; self.routers()];
+        distance[to as usize] = Some(0);
+        for hops in 1..self.routers() {
+            let known = distance.clone();
+            for (router, port) in self.fabric.channels() {
+                let far = next(router, port).expect("it exists");
+                if distance[router as usize].is_none() && known[far as usize] == Some(hops - 1) {
+                    distance[router as usize] = Some(hops);
+                }
+            }
+        }
+        let nearer = |&port: &usize| {
+            next(here, port).is_some_and(|far| distance[far as usize].map(|d| d + 1) == distance[here as usize])
+        };
+        (0..self.fabric.network_ports()).find(nearer).expect("there is a path")
+    }
+
     /// Whether both ways round a ring lead from `here` to `to` in as many hops.
     fn is_tie(&self, d: usize, here: u32, to: u32) -> bool {
-        let (h, t) = (self.grid.coords(here)[d], self.grid.coords(to)[d]);
-        h != t && self.grid.distance(d, h, t, true) == self.grid.distance(d, h, t, false)
+        let (h, t) = (self.grid().coords(here)[d], self.grid().coords(to)[d]);
+        h != t && self.grid().distance(d, h, t, true) == self.grid().distance(d, h, t, false)
     }
 
     /// min_adapt: the port of an adaptive channel, where the escape channel would be that of `port`.
@@ -255,9 +287,9 @@ impl Machine {
         if !matches!(self.routing_spec, RoutingSpec::MinAdapt(_)) {
             return;
         }
-        for d in 0..self.grid.dims() {
-            let (h, t) = (self.grid.coords(here)[d], self.grid.coords(trip.target)[d]);
-            let (plus, minus) = (self.grid.distance(d, h, t, true), self.grid.distance(d, h, t, false));
+        for d in 0..self.grid().dims() {
+            let (h, t) = (self.grid().coords(here)[d], self.grid().coords(trip.target)[d]);
+            let (plus, minus) = (self.grid().distance(d, h, t, true), self.grid().distance(d, h, t, false));
             match (plus, minus) {
                 (Some(plus), Some(minus)) if plus != minus => trip.minus[d] = minus < plus,
                 _ => {}
@@ -267,9 +299,9 @@ impl Machine {
 
     /// The productive ports of a trip, in ascending order.
     fn productive(&self, here: u32, trip: &Trip) -> Vec<usize> {
-        let (h, t) = (self.grid.coords(here), self.grid.coords(trip.target));
+        let (h, t) = (self.grid().coords(here), self.grid().coords(trip.target));
         let port = |d: usize| 2 * d + usize::from(trip.minus[d]);
-        (0..self.grid.dims()).filter(|&d| h[d] != t[d]).map(port).collect()
+        (0..self.grid().dims()).filter(|&d| h[d] != t[d]).map(port).collect()
     }
 
     /// The port of the first dimension in order in which `here` and the target differ.
@@ -278,7 +310,7 @@ impl Machine {
         if matches!(self.routing_spec, RoutingSpec::O1Turn(_)) && trip.mode == 1 {
             order.reverse();
         }
-        let (h, t) = (self.grid.coords(here), self.grid.coords(trip.target));
+        let (h, t) = (self.grid().coords(here), self.grid().coords(trip.target));
         let d = order.into_iter().find(|&d| h[d] != t[d]).expect("it is on its way");
         2 * d + usize::from(trip.minus[d])
     }
@@ -289,7 +321,7 @@ impl Machine {
         while at != trip.target {
             let port = self.dimension_order_port(at, trip);
             crossings.push(self.crosses(at, port));
-            at = self.grid.neighbour(at, port).expect("it can be walked");
+            at = self.grid().neighbour(at, port).expect("it can be walked");
         }
         crossings.into_iter().skip(1).filter(|&crosses| crosses).count()
     }
@@ -297,9 +329,9 @@ impl Machine {
     /// Whether a walk from `from` by `port` and on, until the coordinate is that of `to`, crosses the dateline.
     fn walk_crosses(&self, from: u32, port: usize, to: u32) -> bool {
         let (d, mut at, mut crosses) = (port / 2, from, false);
-        while self.grid.coords(at)[d] != self.grid.coords(to)[d] {
+        while self.grid().coords(at)[d] != self.grid().coords(to)[d] {
             crosses |= self.crosses(at, port);
-            at = self.grid.neighbour(at, port).expect("it can be walked");
+            at = self.grid().neighbour(at, port).expect("it can be walked");
         }
         crosses
     }
@@ -308,9 +340,12 @@ impl Machine {
     pub fn walked(&self, here: u32, port: usize, choice: &Choice, packet: &Packet, trip: &Trip) -> Trip {
         let mut trip = trip.clone();
         trip.hops += 1;
+        if matches!(self.routing_spec, RoutingSpec::ShortestPath(_)) {
+            return trip;
+        }
         trip.crossed += usize::from(self.crosses(here, port));
         if choice.away.iter().any(|way| way.port == port) {
-            let next = self.grid.neighbour(here, port).expect("the channel exists");
+            let next = self.grid().neighbour(here, port).expect("the channel exists");
             trip.detours -= 1;
             trip.minus = self.directions(next, trip.target, self.bits(packet));
         }

@@ -64,14 +64,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 let slot = Router::<M, PORTS, SLOTS, WORDS>::slot(port, vc);
                 let held = u32::from(router.inputs[slot].occupied) + flits[r * SLOTS + slot];
                 let free = if port < p.network_ports {
-                    let far_end = router.ports[port].far_end;
-                    if far_end == NONE {
+                    let feeder = router.ports[port].feeder;
+                    if feeder == NONE {
                         continue;
                     }
-                    let upstream = far_end as usize + vc;
+                    let upstream = feeder as usize + vc;
                     u32::from(self.routers[upstream / SLOTS].outputs[upstream % SLOTS].credits) + credits[upstream]
                 } else {
-                    let at = (r * p.concentration * p.controllers + port - p.network_ports) * p.vcs + vc;
+                    let terminals = self.fabric.terminals_at(r as u32);
+                    if port - p.network_ports >= terminals.len() * p.controllers {
+                        continue;
+                    }
+                    let port = terminals.start as usize * p.controllers + port - p.network_ports;
+                    let at = port * p.vcs + vc;
                     u32::from(self.injection.credits_at(at)) + controller_credits[at]
                 };
                 assert_eq!(held + free, p.buffer_flits, "router {r} port {port} VC {vc} cycle {}", self.env.now);

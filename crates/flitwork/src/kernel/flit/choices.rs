@@ -13,9 +13,8 @@ use super::news::NewsBoard;
 use super::requests::Ask;
 use super::state::{EJECTING, Router};
 use crate::mix::{draw_below, mix, packet_bits};
-use crate::plan::{Params, Plan};
-use crate::routing::{Choice, Place, Scheme, Selection, Start};
-use crate::topology::{Coords, Grid};
+use crate::plan::Plan;
+use crate::routing::{At, Choice, Head, HopByHop, Selection};
 use crate::transit::{Layout, Packet};
 use crate::unchecked::{at, at_mut};
 use std::sync::Arc;
@@ -34,14 +33,12 @@ struct Kept {
 
 const UNDECIDED: u8 = u8::MAX;
 
-/// The scheme at work.
+/// The routing at work.
 #[derive(Debug)]
 pub(super) struct Choices {
-    scheme: Arc<dyn Scheme>,
+    routing: Arc<dyn HopByHop>,
     selection: Selection,
     patience_cycles: u32,
-    grid: Grid,
-    coords: Vec<Coords>,
     /// First VC of each set, and the one behind its last.
     sets: Vec<(usize, usize)>,
     set_of_vc: Vec<u8>,
@@ -56,25 +53,23 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    /// For a plan whose routing is a scheme.
+    /// For a plan whose routing decides hop by hop.
     pub fn new(plan: &Plan, layout: Layout) -> Option<Box<Self>> {
-        let (scheme, p, grid) = (plan.routing.scheme()?, &plan.params, plan.fabric.grid()?);
-        let sets = scheme.division().sets(p.vcs as u32);
+        let (routing, p, fabric) = (plan.routing.hop_by_hop()?, &plan.params, &plan.fabric);
+        let sets = routing.division().sets(p.vcs as u32);
         // The last one: a VC of two sets counts as one of the second (`Division::Overlapping`).
         let set_of = |v: u32| sets.iter().rposition(|s| s.contains(&v)).unwrap_or(0) as u8;
         Some(Box::new(Choices {
-            selection: scheme.selection(),
-            patience_cycles: scheme.patience_cycles(),
-            grid: grid.clone(),
-            coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
+            selection: routing.selection(),
+            patience_cycles: routing.patience_cycles(),
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
             kept: vec![Kept::default(); p.routers * layout.slots],
             stirred: vec![0; p.routers],
             turns: vec![0; p.routers],
-            news: scheme.news().map(|news| NewsBoard::new(grid, p, news, layout)),
+            news: routing.news().zip(fabric.grid()).map(|(news, grid)| NewsBoard::new(grid, p, news, layout)),
             seed: plan.spec.run.seed,
-            scheme: Arc::clone(scheme),
+            routing: Arc::clone(routing),
         }))
     }
 
@@ -84,22 +79,25 @@ impl Choices {
     }
 
     /// The next step of a packet at the front of a buffer of router `me`; `None` at its destination.
-    fn route(&mut self, me: usize, came: Option<(u8, usize)>, packet: &mut Packet, p: &Params) -> Option<Choice> {
-        let dst = packet.dst as usize / p.concentration;
-        let to = self.coords[packet.key as usize];
-        let mut start = Start { to, trip: packet.trip() };
-        let at = &self.coords[me];
+    /// `router_of` tells the router of each terminal.
+    fn route(
+        &mut self,
+        me: usize,
+        came: Option<(u8, usize)>,
+        packet: &mut Packet,
+        router_of: &[u32],
+    ) -> Option<Choice> {
+        let dst = *at(router_of, packet.dst as usize);
+        let mut head = Head { to: packet.key as u32, trip: packet.trip() };
         let bits = || packet_bits(self.seed, packet.src, packet.sequence);
-        self.scheme.enter(&self.grid, at, &self.coords[dst], &mut start, &bits);
-        if start.to != to {
-            packet.key = u64::from(self.grid.id(&start.to));
-        }
-        packet.set_trip(start.trip);
-        if packet.key as usize == me {
+        self.routing.enter(me as u32, dst, &mut head, &bits);
+        packet.key = u64::from(head.to);
+        packet.set_trip(head.trip);
+        if head.to as usize == me {
             return None;
         }
-        let place = Place { at: *at, port: came.map(|(port, _)| port), set: came.map(|(_, vc)| self.set_of_vc[vc]) };
-        Some(self.scheme.choice(&self.grid, &place, &start))
+        let set = came.map(|(_, vc)| self.set_of_vc[vc]);
+        Some(self.routing.choice(&At { router: me as u32, port: came.map(|(port, _)| port), set }, &head))
     }
 
     /// The ports and sets that the front packet of a VC may ask for.
@@ -119,8 +117,8 @@ impl Choices {
             return false;
         }
         let Choice { ports, sideways, escape, .. } = kept.choice;
-        let wanted = ports | sideways | escape.map_or(0, |(port, _)| 1 << port);
-        u64::from(wanted) & at(&self.stirred, me) == 0
+        let wanted = u64::from(ports | sideways) | escape.map_or(0, |(port, _)| 1 << port);
+        wanted & at(&self.stirred, me) == 0
     }
 
     /// A VC of `port` that packets may use now and could not before.
@@ -154,11 +152,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     /// Routes the packet that came to the front of an input VC: the first port that it may ask for, from cycle `since` on; `None`
     /// at its destination.
     pub(super) fn route_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<u8> {
-        let Env { choices, pool, p, .. } = env;
+        let Env { choices, pool, p, router_of, .. } = env;
         let choices = choices.as_mut()?;
         let (in_port, vc) = Self::port_and_vc(slot);
         let came = (in_port < p.network_ports).then_some((in_port as u8, vc));
-        let choice = choices.route(me, came, &mut pool[self.input(slot).front], p)?;
+        let choice = choices.route(me, came, &mut pool[self.input(slot).front], router_of)?;
         choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, dozes: false, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
@@ -299,12 +297,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     /// The port that a packet prefers by what its router knew when it asked for the first time.
     fn preferred_port(&mut self, me: usize, slot: usize, choices: &mut Choices, env: &Env) -> usize {
-        let Choices { kept, news, coords, .. } = choices;
+        let Choices { kept, news, .. } = choices;
         let kept = &mut kept[me * SLOTS + slot];
         if kept.preferred == UNDECIDED {
-            let to = &coords[env.pool[self.input(slot).front].key as usize];
+            let to = env.pool[self.input(slot).front].key as usize;
             if let Some(news) = news {
-                kept.preferred = news.best_port(me, &coords[me], to, kept.choice.ports, env.now) as u8;
+                kept.preferred = news.best_port(me, to, kept.choice.ports, env.now) as u8;
             }
         }
         kept.preferred as usize
@@ -331,9 +329,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let choice = choices.kept[me * SLOTS + slot].choice;
         let packet = &mut pool[vc.front];
         packet.hops += 1;
-        if choice.ports >> port & 1 == 1 {
+        if u64::from(choice.ports) >> port & 1 == 1 {
             packet.crossed += (choice.crossing >> port & 1) as u8;
-        } else if choice.sideways >> port & 1 == 1 {
+        } else if u64::from(choice.sideways) >> port & 1 == 1 {
             packet.misroutes -= 1;
         }
     }

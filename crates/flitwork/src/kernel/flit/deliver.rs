@@ -113,12 +113,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             return self.new_front_by_choice(me, slot, since, env);
         }
         let packet = &env.pool[self.input(slot).front];
-        let (port, flags) = match env.routes.next_dimension(me, packet.key) {
-            Some(d) => {
-                let upper = (packet.wraps >> d & 1) << UPPER_CLASS.trailing_zeros();
-                ((2 * d) as u8 + (packet.minus >> d & 1), HEAD | upper)
+        let (port, flags) = match env.routes.next_field(me, packet.key) {
+            Some(field) => {
+                let upper = (packet.wraps >> field & 1) << UPPER_CLASS.trailing_zeros();
+                ((2 * field) as u8 + (packet.minus >> field & 1), HEAD | upper)
             }
-            None => (ejection_port(packet, env), HEAD | EJECTING),
+            None => (ejection_port(me, packet, env), HEAD | EJECTING),
         };
         self.settle(me, slot, port, flags, since, env);
     }
@@ -129,7 +129,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let asks_from = env.asks_from(me, since);
         let (port, flags) = match self.route_by_choice(me, slot, asks_from, env) {
             Some(port) => (port, HEAD),
-            None => (ejection_port(&env.pool[self.input(slot).front], env), HEAD | EJECTING),
+            None => (ejection_port(me, &env.pool[self.input(slot).front], env), HEAD | EJECTING),
         };
         self.settle(me, slot, port, flags, since, env);
     }
@@ -195,12 +195,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 /// The ejection port of a packet at its destination; under `any`, the first port of its terminal: the port is chosen at each
 /// request.
 #[inline(always)]
-fn ejection_port(packet: &Packet, env: &Env) -> u8 {
+fn ejection_port(me: usize, packet: &Packet, env: &Env) -> u8 {
     let p = &env.p;
     if p.concentration == 1 && p.controllers == 1 {
         return p.network_ports as u8;
     }
-    let terminal = packet.dst as usize % p.concentration;
+    let terminal = packet.dst as usize - env.first_terminal(me);
     let chosen = match env.rules.ejection_port {
         EjectionPort::Any => 0,
         EjectionPort::SamePort => packet.controller as usize,

@@ -11,7 +11,7 @@ use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, Switching, VcPolic
 use crate::traffic::{Drawn, Lengths, Packets, Traffic};
 use crate::transit::PacketPool;
 use crate::transit::{FlitArrival, Wheel};
-use crate::unchecked::at_mut;
+use crate::unchecked::{at, at_mut};
 use std::ops::Range;
 
 /// Shared by all routers while they are stepped.
@@ -36,6 +36,10 @@ pub(super) struct Env {
     pub classes: ClassMasks,
     /// Cycle in which the head of each front packet arrived, by VC; empty unless some arbiter is FCFS.
     pub arrivals: Vec<u64>,
+    /// First terminal of each router.
+    pub first_terminals: Vec<u32>,
+    /// Router of each terminal.
+    pub router_of: Vec<u32>,
     /// Flits ejected at each terminal in the measurement.
     pub ejected: Vec<u64>,
     pub measurement: Range<u64>,
@@ -194,6 +198,18 @@ impl Env {
         if let Some(news) = self.choices.as_mut().and_then(|choices| choices.news()) {
             news.flits_leave(&[flit]);
         }
+    }
+
+    /// The router of a terminal.
+    #[inline(always)]
+    pub fn router_of(&self, terminal: usize) -> usize {
+        *at(&self.router_of, terminal) as usize
+    }
+
+    /// The first terminal of a router.
+    #[inline(always)]
+    pub fn first_terminal(&self, router: usize) -> usize {
+        *at(&self.first_terminals, router) as usize
     }
 
     /// A VC of `port` of `router` is of use to some packet from now on.

@@ -1,15 +1,13 @@
 //! Injection: each port between a terminal and its router sends the flits of one packet at a time, as far as it has credits.
 
 use super::env::Env;
-use crate::error::Result;
 use crate::kernel::network::Endpoints;
 use crate::measure::PacketRecord;
 use crate::mix::packet_bits;
-use crate::plan::{Params, Plan};
+use crate::plan::Plan;
 use crate::routing::Routing;
 use crate::spec::{InjectionVc, Switching, VcPolicy};
 use crate::terminal::Outgoing;
-use crate::topology::{Coords, Grid};
 use crate::transit::{FlitArrival, Layout, NONE, Packet};
 
 /// An injection port.
@@ -35,9 +33,6 @@ pub(super) struct Injection {
     active: Vec<u64>,
     /// Terminals with a port that sleeps until a credit arrives, one bit each.
     starved: Vec<u64>,
-    grid: Grid,
-    /// Coordinates of each router.
-    coords: Vec<Coords>,
     routing: Routing,
     seed: u64,
     layout: Layout,
@@ -49,20 +44,17 @@ pub(super) struct Injection {
 
 impl Injection {
     /// The injection ports of a plan, idle.
-    pub fn new(plan: &Plan, layout: Layout) -> Result<Self> {
-        let Plan { params: p, fabric, routing, .. } = plan;
-        let grid = fabric.needs_grid("network.topology.kind", "this")?;
+    pub fn new(plan: &Plan, layout: Layout) -> Self {
+        let Plan { params: p, routing, .. } = plan;
         let network = &plan.spec.network;
         let ports = p.terminals * p.controllers;
         let idle = InjectionPort { packet: NONE, left: 0, vc: 0, last_vc: p.vcs as u16 - 1, head_sent: false };
-        Ok(Injection {
+        Injection {
             ports: vec![idle; ports],
             credits: vec![p.buffer_flits as u16; ports * p.vcs],
             credits_per_terminal: (p.controllers * p.vcs) as u32,
             active: vec![0; p.terminals.div_ceil(64)],
             starved: vec![0; p.terminals.div_ceil(64)],
-            grid: grid.clone(),
-            coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
             routing: routing.clone(),
             seed: plan.spec.run.seed,
             layout,
@@ -70,7 +62,7 @@ impl Injection {
             destination_vc: network.router.vc_policy == VcPolicy::Destination,
             cut_through: network.router.switching == Switching::VirtualCutThrough,
             whole_buffer: network.router.wait_for_tail_credit,
-        })
+        }
     }
 
     /// A credit arrived for VC `at`, `port * vcs + vc`.
@@ -136,11 +128,10 @@ impl Injection {
     #[inline]
     fn load(&mut self, terminal: usize, k: usize, outgoing: Outgoing, env: &mut Env, ends: &mut Endpoints) {
         let Outgoing { dst, sequence, message, number, flits, tie_bits, created, background } = outgoing;
-        let concentration = env.p.concentration;
-        let (from, to) = (&self.coords[terminal / concentration], &self.coords[dst as usize / concentration]);
+        let (from, to) = (env.router_of(terminal), env.router_of(dst as usize));
         let bits = || packet_bits(self.seed, terminal as u32, sequence);
-        let (start, hops) = self.routing.start(&self.grid, from, to, tie_bits, bits);
-        let header = start.trip.header;
+        let (head, hops) = self.routing.start(from as u32, to as u32, tie_bits, bits);
+        let header = head.trip.header;
         let record = ends.log.taken(background, terminal, created, flits, || PacketRecord {
             src: terminal as u32,
             sequence,
@@ -157,7 +148,7 @@ impl Injection {
             background,
         });
         let packet = env.pool.insert(Packet {
-            key: env.routes.keys()[self.grid.id(&start.to) as usize],
+            key: env.routes.keys()[head.to as usize],
             created,
             injected: u64::MAX,
             next: NONE,
@@ -172,9 +163,9 @@ impl Injection {
             minus: header.minus,
             wraps: header.wraps,
             controller: k as u8,
-            crossed: start.trip.crossed,
-            mode: start.trip.mode,
-            misroutes: start.trip.misroutes,
+            crossed: head.trip.crossed,
+            mode: head.trip.mode,
+            misroutes: head.trip.misroutes,
             background,
         });
         let port = &mut self.ports[terminal * env.p.controllers + k];
@@ -190,7 +181,7 @@ impl Injection {
         let at = terminal * env.p.controllers + k;
         let (head, packet) = (!self.ports[at].head_sent, self.ports[at].packet);
         let vc = if head {
-            self.vc_for(&env.pool[packet], at, &env.p)
+            self.vc_for(&env.pool[packet], at, env)
         } else {
             let vc = self.ports[at].vc;
             (self.credits[at * vcs + vc as usize] > 0).then_some(vc)
@@ -211,8 +202,8 @@ impl Injection {
             packet.injected = env.now;
             ends.log.injected(packet.record, env.now);
         }
-        let router = terminal / env.p.concentration;
-        let local = at - router * env.p.concentration * env.p.controllers;
+        let router = env.router_of(terminal);
+        let local = at - env.first_terminal(router) * env.p.controllers;
         let slot = self.layout.slot(env.p.network_ports + local, vc as usize);
         env.wheel
             .at(env.now + u64::from(env.p.inject_cycles))
@@ -229,7 +220,8 @@ impl Injection {
 
     /// The VC for the head of a packet at port `at`, if there is one with the credits that it needs.
     #[inline]
-    fn vc_for(&self, packet: &Packet, at: usize, p: &Params) -> Option<u16> {
+    fn vc_for(&self, packet: &Packet, at: usize, env: &Env) -> Option<u16> {
+        let p = &env.p;
         let credits = &self.credits[at * p.vcs..(at + 1) * p.vcs];
         let most = p.buffer_flits as u16;
         let needed = if self.whole_buffer {
@@ -240,10 +232,10 @@ impl Injection {
             1
         };
         let vc = if self.destination_vc {
-            let coords = |terminal: u32| &self.coords[terminal as usize / p.concentration];
-            let order = self.routing.dimension_order();
-            let first = order.and_then(|order| order.first_dimension(coords(packet.src), coords(packet.dst)));
-            let class = first.map_or(0, |d| (packet.wraps >> d & 1) as usize);
+            let router = |terminal: u32| env.router_of(terminal as usize) as u32;
+            let at_source = self.routing.at_source();
+            let first = at_source.and_then(|routing| routing.first_field(router(packet.src), router(packet.dst)));
+            let class = first.map_or(0, |field| (packet.wraps >> field & 1) as usize);
             let vc = packet.dst as usize + class * p.terminals;
             (credits[vc] >= needed).then_some(vc)
         } else {

@@ -115,13 +115,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let mut rules = Rules::new(plan, choices.as_deref());
         rules.plain &= !variation.general;
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
-        let grid = plan.fabric.needs_grid("network.topology.kind", "this")?;
-        let dateline = |port: usize| grid.has_dateline(port / 2);
+        let fabric = &plan.fabric;
+        let most_ports = plan.routing.hop_by_hop().map_or(1, |routing| routing.most_ports());
         Ok(Kernel {
             routers: Router::all(&p, &plan.fabric),
-            injection: Injection::new(plan, layout)?,
-            // A packet may ask for a port of each dimension and an escape channel.
-            scratch: Scratch::new(p.ports * p.vcs * if rules.by_choice { grid.dims() + 1 } else { 1 }),
+            injection: Injection::new(plan, layout),
+            scratch: Scratch::new(p.ports * p.vcs * most_ports),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan))),
             links: (run.record.channel_window_cycles > 0)
                 .then(|| ChannelRecorder::new(run.record.channel_window_cycles, p.routers * p.network_ports)),
@@ -134,16 +133,18 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
                 next_flits_before: 0,
-                routes: RouteTable::of(grid, &plan.routing),
+                routes: RouteTable::of(fabric.routers(), &plan.routing),
                 choices,
                 routing_stage: BatchStage::of_routing(plan),
                 active: vec![0; p.routers.div_ceil(64)],
                 classes: ClassMasks::new(
-                    (0..p.network_ports).filter(|&q| dateline(q)).fold(0, |ports, q| ports | 1 << q),
+                    plan.routing.at_source().map_or(0, |routing| routing.ports_with_classes()),
                     p.vcs,
                     plan.spec.network.router.shared_middle_vc,
                 ),
                 arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
+                first_terminals: (0..fabric.routers()).map(|r| fabric.terminals_at(r).start).collect(),
+                router_of: (0..fabric.terminals()).map(|t| fabric.router_of(t)).collect(),
                 ejected: vec![0; p.terminals],
                 measurement: 0..0,
                 flit_hops: 0,

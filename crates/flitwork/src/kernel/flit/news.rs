@@ -43,6 +43,7 @@ pub(super) struct NewsBoard {
     posted: u64,
     sizes: Vec<u32>,
     strides: Vec<u32>,
+    coords: Vec<Coords>,
 }
 
 impl NewsBoard {
@@ -73,6 +74,7 @@ impl NewsBoard {
             sums: news.information == Information::Cross && news.delay_cycles > 0,
             mask: depth - 1,
             posted: 0,
+            coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
             sizes: grid.sizes().to_vec(),
             strides: (0..grid.dims()).map(|d| grid.sizes()[..d].iter().product()).collect(),
         }
@@ -158,9 +160,10 @@ impl NewsBoard {
         }
     }
 
-    /// Of `ports`, the one with the smallest mean queue over the routers that a packet from `at` to `to` would pass in its
-    /// dimension; ties to the larger remaining distance, then to the lower port.
-    pub fn best_port(&self, me: usize, at: &Coords, to: &Coords, ports: u16, now: u64) -> usize {
+    /// Of `ports`, the one with the smallest mean queue over the routers that a packet from router `me` to router `to` would pass in
+    /// its dimension; ties to the larger remaining distance, then to the lower port.
+    pub fn best_port(&self, me: usize, to: usize, ports: u16, now: u64) -> usize {
+        let (at, to) = (&self.coords[me], &self.coords[to]);
         // (sum, routers, distance, port) of the best so far.
         let mut best: Option<(u32, u32, u32, usize)> = None;
         let mut left = ports;
@@ -257,7 +260,7 @@ mod tests {
         for now in 1..40 {
             assert_eq!(known(&board, now), if now == 4 { FULL } else { 0 }, "cycle {now}");
             // Plus y is preferred exactly then.
-            let best = board.best_port(0, &HERE, &[4, 4, 0, 0, 0, 0], 0b101, now);
+            let best = board.best_port(0, 36, 0b101, now);
             assert_eq!(best, if now == 4 { 2 } else { 0 });
             board.post(now);
         }
@@ -292,14 +295,14 @@ mod tests {
         let mut board = board(Information::Local, 0);
         fill(&mut board, 60);
         board.post(0);
-        assert_eq!(board.best_port(0, &HERE, &[4, 4, 0, 0, 0, 0], 0b101, 1), 0);
-        assert_eq!(board.best_port(3, &[3, 0, 0, 0, 0, 0], &[7, 4, 0, 0, 0, 0], 0b101, 1), 2);
+        assert_eq!(board.best_port(0, 36, 0b101, 1), 0);
+        assert_eq!(board.best_port(3, 39, 0b101, 1), 2);
     }
 
     #[test]
     fn of_equal_queues_the_longer_way_goes_first() {
         let board = board(Information::Cross, 1);
-        assert_eq!(board.best_port(0, &HERE, &[1, 3, 0, 0, 0, 0], 0b101, 1), 2);
-        assert_eq!(board.best_port(0, &HERE, &[3, 1, 0, 0, 0, 0], 0b101, 1), 0);
+        assert_eq!(board.best_port(0, 25, 0b101, 1), 2);
+        assert_eq!(board.best_port(0, 11, 0b101, 1), 0);
     }
 }

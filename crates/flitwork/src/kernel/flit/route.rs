@@ -1,73 +1,52 @@
-//! Dimension-order routing as the kernel does it for each head: compare packed coordinates, look a dimension up.
+//! Routes that are decided at the source, as the kernel follows them for each head: compare keys, look a field up.
 //!
-//! The coordinates of a router are packed into one word, the dimension walked first in the lowest bits. The lowest bit in
-//! which a router and a destination differ tells the dimension to walk next; the packet's header tells direction and class.
+//! The key of a router is one word of fields ([`crate::routing::Keys`]). The lowest bit in which the keys of a router and a
+//! destination differ tells the field to go on in; field `f` has the output ports `2 f` and `2 f + 1`, and the packet's header tells
+//! which of them, and the class of virtual channels.
 
-use crate::routing::{DimensionOrder, Routing};
-use crate::topology::{Coords, Grid};
+use crate::routing::{AtSource, Keys, Routing};
 use crate::unchecked::at;
 
 /// Tables for next-hop look-up.
 #[derive(Debug)]
 pub(crate) struct RouteTable {
-    /// Packed coordinates of each router.
-    keys: Vec<u64>,
-    /// Dimension to which a bit of a packed coordinate belongs.
-    dimension_of_bit: [u8; 64],
+    keys: Keys,
 }
 
 impl RouteTable {
-    /// The table of a routing; where the way is decided hop by hop, a router's key is its number.
-    pub fn of(grid: &Grid, routing: &Routing) -> Self {
-        match routing {
-            Routing::DimensionOrder(order) => RouteTable::new(grid, order),
-            Routing::Scheme(_) => {
-                RouteTable { keys: (0..u64::from(grid.routers())).collect(), dimension_of_bit: [0; 64] }
-            }
-        }
+    /// The table of a routing; where each router decides, a router's key is its number.
+    pub fn of(routers: u32, routing: &Routing) -> Self {
+        let numbers = || Keys { of_router: (0..u64::from(routers)).collect(), field_of_bit: [0; 64] };
+        RouteTable { keys: routing.at_source().map_or_else(numbers, AtSource::keys) }
     }
 
-    fn new(grid: &Grid, routing: &DimensionOrder) -> Self {
-        let mut dimension_of_bit = [0; 64];
-        let mut shift = [0u32; crate::topology::MAX_DIMS];
-        let mut bit = 0;
-        for &d in &routing.order {
-            shift[d] = bit;
-            // At most 30 bits for the routers, rounded up once a dimension: 36 in all.
-            let width = 32 - (grid.size(d) - 1).leading_zeros();
-            dimension_of_bit[bit as usize..(bit + width) as usize].fill(d as u8);
-            bit += width;
-        }
-        let pack = |c: &Coords| (0..grid.dims()).fold(0, |key, d| key | u64::from(c[d]) << shift[d]);
-        RouteTable { keys: (0..grid.routers()).map(|r| pack(&grid.coords(r))).collect(), dimension_of_bit }
-    }
-
-    /// Packed coordinates of each router.
+    /// The key of each router.
     pub fn keys(&self) -> &[u64] {
-        &self.keys
+        &self.keys.of_router
     }
 
-    /// The dimension to walk next from `router` towards `key`; `None` at the destination.
+    /// The field to go on in from `router` towards `key`; `None` at the destination.
     #[inline(always)]
-    pub fn next_dimension(&self, router: usize, key: u64) -> Option<usize> {
-        let differ = at(&self.keys, router) ^ key;
+    pub fn next_field(&self, router: usize, key: u64) -> Option<usize> {
+        let differ = at(&self.keys.of_router, router) ^ key;
         if differ == 0 {
             return None;
         }
-        Some(self.dimension_of_bit[differ.trailing_zeros() as usize & 63] as usize)
+        Some(self.keys.field_of_bit[differ.trailing_zeros() as usize & 63] as usize)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routing::Tie;
+    use crate::routing::{DimensionOrder, Tie};
+    use crate::topology::Grid;
 
     #[test]
     fn walks_the_same_way_as_the_routing() {
         let grid = Grid::new(&[5, 1, 4, 3], &[true, true, false, true], false);
         let routing = DimensionOrder { order: vec![2, 0, 3, 1], tie: Tie::Plus };
-        let table = RouteTable::new(&grid, &routing);
+        let table = RouteTable::of(grid.routers(), &Routing::dimension_order(&grid, routing.clone()));
         for s in 0..grid.routers() {
             for t in 0..grid.routers() {
                 let (cs, ct) = (grid.coords(s), grid.coords(t));
@@ -75,11 +54,11 @@ mod tests {
                 let mut at = s;
                 for (router, port, _) in routing.path(&grid, &cs, &ct, header) {
                     assert_eq!(router, at);
-                    let d = table.next_dimension(at as usize, table.keys()[t as usize]).unwrap();
+                    let d = table.next_field(at as usize, table.keys()[t as usize]).unwrap();
                     assert_eq!(port, 2 * d + (header.minus >> d & 1) as usize);
                     at = grid.neighbour(at, port).unwrap();
                 }
-                assert_eq!(table.next_dimension(at as usize, table.keys()[t as usize]), None);
+                assert_eq!(table.next_field(at as usize, table.keys()[t as usize]), None);
             }
         }
     }

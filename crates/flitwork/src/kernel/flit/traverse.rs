@@ -44,7 +44,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             env.next_credits.push(upstream);
         } else {
             let p = &env.p;
-            let controller = me * p.concentration * p.controllers + in_port - p.network_ports;
+            let controller = env.first_terminal(me) * p.controllers + in_port - p.network_ports;
             let credit = (controller * p.vcs + in_vc) as u32;
             env.wheel.at(env.now + u64::from(p.inject_credit_cycles)).controller_credits.push(credit);
         }
@@ -71,7 +71,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push((me * SLOTS + output) as u32);
         if env.measurement.contains(&arrival) {
             let local = if p.concentration == 1 { 0 } else { (port - p.network_ports) / p.controllers };
-            env.ejected[me * p.concentration + local] += 1;
+            let terminal = env.first_terminal(me) + local;
+            env.ejected[terminal] += 1;
         }
     }
 

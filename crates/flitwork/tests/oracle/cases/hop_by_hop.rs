@@ -118,10 +118,15 @@ fn min_adapt(order: BoxedStrategy<Vec<usize>>, escapes: u32) -> impl Strategy<Va
     )
 }
 
+/// The routings of grids.
+pub fn kinds() -> Vec<&'static str> {
+    RoutingSpec::KINDS.iter().copied().filter(|&kind| kind != "shortest_path").collect()
+}
+
 /// A network; most are valid. The oracle's allocators are slow on many VCs.
 pub fn network(most_terminals: u32, most_concentration: u32) -> impl Strategy<Value = NetworkSpec> {
     let of = |&kind: &&'static str| network_of(kind, most_terminals, most_concentration).boxed();
-    Union::new(RoutingSpec::KINDS.iter().map(of))
+    Union::new(kinds().iter().map(of))
 }
 
 /// A network of one routing.
@@ -146,7 +151,7 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
                 router.input_speedup -= 1;
             }
             share_middle(&mut router, routed.halves);
-            NetworkSpec { topology, routing: routed.routing, router, channel, nic }
+            NetworkSpec { topology, routing: Some(routed.routing), router, channel, nic }
         })
         .prop_filter("too many virtual channels", |network| network.router.vcs <= 12)
 }

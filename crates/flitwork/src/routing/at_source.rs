@@ -1,0 +1,100 @@
+//! Routings that decide everything at the source: plain dimension order, and a network of one router, where nothing is to decide.
+//!
+//! A packet then carries the *key* of its destination. The key of a router is made of fields; in the lowest field in which the keys of
+//! a router and a destination differ, the packet goes on: by output port `2 f` of field `f`, or by `2 f + 1` where its header
+//! says so, in one of two classes of virtual channels, as its header says too.
+
+use super::hop_by_hop::Head;
+use super::on_grid::Map;
+use super::scheme::Trip;
+use super::{DimensionOrder, Tie};
+use crate::topology::{Coords, Grid, MAX_DIMS};
+
+/// A routing that decides at the source.
+#[derive(Debug, Clone)]
+pub struct AtSource {
+    /// The grid and the order of dimensions; `None` in a network of one router.
+    walk: Option<(Map, DimensionOrder)>,
+}
+
+/// The keys of routers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys {
+    /// The key of each router.
+    pub of_router: Vec<u64>,
+    /// The field to which a bit of a key belongs.
+    pub field_of_bit: [u8; 64],
+}
+
+impl AtSource {
+    /// Dimension order on a grid.
+    pub fn dimension_order(grid: &Grid, order: DimensionOrder) -> Self {
+        AtSource { walk: Some((Map::new(grid), order)) }
+    }
+
+    /// In a network of one router.
+    pub fn one_router() -> Self {
+        AtSource { walk: None }
+    }
+
+    /// The dimension order, unless there is one router.
+    pub fn order(&self) -> Option<&DimensionOrder> {
+        self.walk.as_ref().map(|(_, order)| order)
+    }
+
+    /// How a packet from router `src` to router `dst` starts, and the number of its hops. `bits` decide ties.
+    #[inline]
+    pub fn start(&self, src: u32, dst: u32, bits: u8) -> (Head, u32) {
+        let Some((map, order)) = &self.walk else { return (Head { to: dst, trip: Trip::default() }, 0) };
+        let (header, hops) = order.header_and_hops(&map.grid, map.at(src), map.at(dst), bits);
+        (Head { to: dst, trip: Trip { header, ..Trip::default() } }, hops)
+    }
+
+    /// Whether packets are cut in two at a tie.
+    pub fn splits(&self) -> bool {
+        self.order().is_some_and(|order| order.tie == Tie::Split)
+    }
+
+    /// Whether there is a tie on the route of a packet.
+    pub fn has_tie(&self, src: u32, dst: u32) -> bool {
+        self.walk.as_ref().is_some_and(|(map, order)| order.has_tie(&map.grid, map.at(src), map.at(dst)))
+    }
+
+    /// The field of the key in which a packet goes on first; `None` at its destination.
+    pub fn first_field(&self, src: u32, dst: u32) -> Option<usize> {
+        let (map, order) = self.walk.as_ref()?;
+        order.first_dimension(map.at(src), map.at(dst))
+    }
+
+    /// Output ports, as bits, whose virtual channels are divided into two classes.
+    pub fn ports_with_classes(&self) -> u64 {
+        let Some((map, _)) = &self.walk else { return 0 };
+        let ports = (0..map.grid.network_ports()).filter(|port| map.grid.has_dateline(port / 2));
+        ports.fold(0, |ports, port| ports | 1 << port)
+    }
+
+    /// The keys of all routers: coordinates, the dimension that is walked first in the lowest bits.
+    pub fn keys(&self) -> Keys {
+        let mut field_of_bit = [0; 64];
+        let Some((map, order)) = &self.walk else { return Keys { of_router: vec![0], field_of_bit } };
+        let grid = &map.grid;
+        let mut shift = [0u32; MAX_DIMS];
+        let mut bit = 0;
+        for &d in &order.order {
+            shift[d] = bit;
+            // At most 30 bits for the routers, rounded up once a dimension: 36 in all.
+            let width = 32 - (grid.size(d) - 1).leading_zeros();
+            field_of_bit[bit as usize..(bit + width) as usize].fill(d as u8);
+            bit += width;
+        }
+        let pack = |c: &Coords| (0..grid.dims()).fold(0, |key, d| key | u64::from(c[d]) << shift[d]);
+        Keys { of_router: (0..grid.routers()).map(|r| pack(&grid.coords(r))).collect(), field_of_bit }
+    }
+
+    /// The channels of a packet, in order: router, output port, class of virtual channels.
+    pub(super) fn path(&self, src: u32, dst: u32, bits: u8) -> Vec<(u32, usize, u8)> {
+        let Some((map, order)) = &self.walk else { return Vec::new() };
+        let (from, to) = (map.at(src), map.at(dst));
+        order.path(&map.grid, from, to, order.header(&map.grid, from, to, bits))
+    }
+}

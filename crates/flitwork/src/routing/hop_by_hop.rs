@@ -1,0 +1,81 @@
+//! What the network asks of a routing that decides hop by hop, in routers and ports.
+//!
+//! Asked when a packet starts and when it comes to the front of a buffer, and told nothing else: a routing never looks at the state
+//! of the network. What is free, and which of several ports is taken, is the router's business ([`super::Selection`]).
+
+use super::scheme::{Choice, Division, News, Trip};
+use super::{DimensionOrder, Selection};
+
+/// What the head of a packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Head {
+    /// The router that it walks to: its destination, or an intermediate one.
+    pub to: u32,
+    /// What it carries besides.
+    pub trip: Trip,
+}
+
+/// Where a packet is when it is asked for its choice.
+#[derive(Debug, Clone, Copy)]
+pub struct At {
+    /// The router.
+    pub router: u32,
+    /// The input port that it came by; `None` from a terminal.
+    pub port: Option<u8>,
+    /// The set of its input VC; `None` from a terminal.
+    pub set: Option<u8>,
+}
+
+/// A routing that decides at each router.
+pub trait HopByHop: std::fmt::Debug + Send + Sync {
+    /// How the VCs are divided.
+    fn division(&self) -> Division;
+
+    /// How a packet from router `src` to router `dst` starts; `bits` are random.
+    fn start(&self, src: u32, dst: u32, bits: u64) -> Head;
+
+    /// Every head with which a packet from router `src` to router `dst` may start.
+    fn starts(&self, src: u32, dst: u32) -> Vec<Head>;
+
+    /// A packet comes to the front of a buffer at router `at`: brings its head up to date. `bits` gives those of its start; it is
+    /// asked only where they are needed, because this runs for every packet in every router.
+    fn enter(&self, _at: u32, _dst: u32, _head: &mut Head, _bits: &dyn Fn() -> u64) {}
+
+    /// How many of the lowest bits [`HopByHop::enter`] looks at, once from bit 0 and once from bit 8.
+    fn bits_on_entering(&self) -> u32 {
+        0
+    }
+
+    /// What a packet at a router other than its destination may ask for.
+    fn choice(&self, at: &At, head: &Head) -> Choice;
+
+    /// Most ports with VCs that a choice names.
+    fn most_ports(&self) -> usize {
+        1
+    }
+
+    /// Whether a choice is one port each time, the same for all packets of two routers but for random bits at the start.
+    fn is_fixed(&self) -> bool {
+        self.fixed_order().is_some()
+    }
+
+    /// The dimension order that every packet walks in, if it does.
+    fn fixed_order(&self) -> Option<&DimensionOrder> {
+        None
+    }
+
+    /// Which of several ports with a VC to give a packet asks for.
+    fn selection(&self) -> Selection {
+        Selection::MostCredits
+    }
+
+    /// What it knows of the network beyond its own output ports.
+    fn news(&self) -> Option<News> {
+        None
+    }
+
+    /// Cycles that a packet waits before it asks for a port that leads away.
+    fn patience_cycles(&self) -> u32 {
+        0
+    }
+}

@@ -1,0 +1,114 @@
+//! Routings that think in coordinates, for those who ask in routers.
+
+use super::hop_by_hop::{At, Head, HopByHop};
+use super::scheme::{Choice, Division, News, Place, Scheme, Start};
+use super::{DimensionOrder, Selection};
+use crate::topology::{Coords, Grid};
+use std::sync::{Arc, OnceLock};
+
+/// A grid with the coordinates of its routers at hand. They are looked up as soon as the first is asked for: a network may be planned
+/// that no memory holds.
+#[derive(Debug, Clone)]
+pub(super) struct Map {
+    pub grid: Grid,
+    coords: OnceLock<Arc<[Coords]>>,
+}
+
+impl Map {
+    pub fn new(grid: &Grid) -> Self {
+        Map { grid: grid.clone(), coords: OnceLock::new() }
+    }
+
+    /// The coordinates of a router.
+    #[inline]
+    pub fn at(&self, router: u32) -> &Coords {
+        let coords = self.coords.get_or_init(|| (0..self.grid.routers()).map(|r| self.grid.coords(r)).collect());
+        &coords[router as usize]
+    }
+}
+
+/// A scheme of a grid.
+#[derive(Debug)]
+pub struct OnGrid {
+    map: Map,
+    scheme: Arc<dyn Scheme>,
+}
+
+impl OnGrid {
+    /// A scheme that was made for this grid.
+    pub fn new(grid: &Grid, scheme: Arc<dyn Scheme>) -> Self {
+        OnGrid { map: Map::new(grid), scheme }
+    }
+
+    #[inline]
+    fn head(&self, start: &Start) -> Head {
+        Head { to: self.map.grid.id(&start.to), trip: start.trip }
+    }
+}
+
+impl HopByHop for OnGrid {
+    fn division(&self) -> Division {
+        self.scheme.division()
+    }
+
+    fn start(&self, src: u32, dst: u32, bits: u64) -> Head {
+        self.head(&self.scheme.start(&self.map.grid, self.map.at(src), self.map.at(dst), bits))
+    }
+
+    fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
+        let starts = self.scheme.starts(&self.map.grid, self.map.at(src), self.map.at(dst));
+        starts.iter().map(|start| self.head(start)).collect()
+    }
+
+    fn enter(&self, at: u32, dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) {
+        let to = self.map.at(head.to);
+        let mut start = Start { to: *to, trip: head.trip };
+        self.scheme.enter(&self.map.grid, self.map.at(at), self.map.at(dst), &mut start, bits);
+        head.trip = start.trip;
+        if start.to != *to {
+            head.to = self.map.grid.id(&start.to);
+        }
+    }
+
+    fn bits_on_entering(&self) -> u32 {
+        self.map.grid.dims() as u32
+    }
+
+    fn choice(&self, at: &At, head: &Head) -> Choice {
+        let place = Place { at: *self.map.at(at.router), port: at.port, set: at.set };
+        self.scheme.choice(&self.map.grid, &place, &Start { to: *self.map.at(head.to), trip: head.trip })
+    }
+
+    fn most_ports(&self) -> usize {
+        self.map.grid.dims() + 1
+    }
+
+    fn fixed_order(&self) -> Option<&DimensionOrder> {
+        self.scheme.fixed_way()
+    }
+
+    fn selection(&self) -> Selection {
+        self.scheme.selection()
+    }
+
+    fn news(&self) -> Option<News> {
+        self.scheme.news()
+    }
+
+    fn patience_cycles(&self) -> u32 {
+        self.scheme.patience_cycles()
+    }
+}
+
+/// A grid of the same shape with short dimensions, which stands for a large one where dependencies of channels are followed.
+///
+/// Each dimension is cut down to 4 or 5 routers (3 or 4 in more than two dimensions), odd stays odd and even stays even. A ring of
+/// four already has all that a longer one can depend on: packets that turn into it, pass through, tie, and cross its dateline. The
+/// tests look at longer ones.
+pub fn representative(grid: &Grid) -> Grid {
+    let least = if grid.dims() > 2 { 3 } else { 4 };
+    let size = |&a: &u32| a.min(least + (a + least) % 2);
+    let sizes: Vec<u32> = grid.sizes().iter().map(size).collect();
+    let wraps: Vec<bool> = (0..grid.dims()).map(|d| grid.wraps(d)).collect();
+    Grid::new(&sizes, &wraps, grid.ring2_single())
+}

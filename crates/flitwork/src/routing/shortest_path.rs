@@ -1,0 +1,130 @@
+//! A shortest path on any network: at each router the lowest output port that leads on one, from a table.
+//!
+//! All packets between two routers take the same route. Nothing is done against deadlock, so the dependencies of all channels are
+//! looked at when a run is planned: trees, stars and full meshes are free of them, rings are not.
+
+use super::hop_by_hop::{At, Head, HopByHop};
+use super::kind::{AnyOptions, Network};
+use super::scheme::{Choice, Division, Trip};
+use super::{AtSource, Routing};
+use crate::error::{Error, Result};
+use crate::topology::Fabric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Options of shortest paths: none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShortestPathOptions {}
+
+/// Most routers: the table has an entry for every pair.
+const MOST_ROUTERS: u32 = 16_384;
+
+/// No port.
+const NONE: u8 = u8::MAX;
+
+impl AnyOptions for ShortestPathOptions {
+    fn resolve(&mut self, network: &Network) -> Result<()> {
+        let fabric = network.fabric;
+        if fabric.routers() > MOST_ROUTERS {
+            let hint = "use a smaller network, or a routing that knows its shape";
+            return Err(fabric.too_large(format!("at most {MOST_ROUTERS} routers for shortest_path"), hint));
+        }
+        let table = ShortestPath::new(fabric);
+        let busy = |router: &u32| !fabric.terminals_at(*router).is_empty();
+        for dst in (0..fabric.routers()).filter(busy) {
+            if let Some(src) =
+                (0..fabric.routers()).filter(busy).find(|&src| src != dst && table.port(src, dst) == NONE)
+            {
+                let expected = "a path between all routers with terminals";
+                let value = format!("no path from router {src} to router {dst}");
+                return Err(Error::config("network.topology", value, expected, ""));
+            }
+        }
+        Ok(())
+    }
+
+    fn routing(&self, network: &Network) -> Routing {
+        if network.fabric.routers() == 1 {
+            return Routing::AtSource(AtSource::one_router());
+        }
+        Routing::HopByHop(Arc::new(ShortestPath::new(network.fabric)))
+    }
+
+    fn representative(&self, _network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        None
+    }
+}
+
+/// The next port of every router for every destination.
+#[derive(Debug)]
+pub struct ShortestPath {
+    routers: u32,
+    /// By `destination * routers + router`.
+    ports: Vec<u8>,
+}
+
+impl ShortestPath {
+    /// For a network.
+    pub fn new(fabric: &Fabric) -> Self {
+        let routers = fabric.routers();
+        let mut ports = vec![NONE; routers as usize * routers as usize];
+        let mut hops = vec![0u32; routers as usize];
+        for (dst, ports) in ports.chunks_mut(routers as usize).enumerate() {
+            // Distances against the direction of the channels, then the lowest port one hop nearer.
+            hops.fill(u32::MAX);
+            hops[dst] = 0;
+            let mut reached = vec![dst as u32];
+            let mut next = 0;
+            while let Some(&at) = reached.get(next) {
+                next += 1;
+                let feeders = (0..fabric.network_ports()).filter_map(|port| fabric.feeder(at, port));
+                for (feeder, _) in feeders {
+                    if hops[feeder as usize] == u32::MAX {
+                        hops[feeder as usize] = hops[at as usize] + 1;
+                        reached.push(feeder);
+                    }
+                }
+            }
+            for &router in reached.iter().filter(|&&router| router as usize != dst) {
+                let nearer = |&port: &usize| {
+                    let peer = fabric.peer(router, port);
+                    peer.is_some_and(|(far, _)| hops[far as usize] + 1 == hops[router as usize])
+                };
+                let port = (0..fabric.network_ports()).find(nearer);
+                ports[router as usize] = port.map_or(NONE, |port| port as u8);
+            }
+        }
+        ShortestPath { routers, ports }
+    }
+
+    #[inline]
+    fn port(&self, router: u32, dst: u32) -> u8 {
+        self.ports[dst as usize * self.routers as usize + router as usize]
+    }
+}
+
+impl HopByHop for ShortestPath {
+    fn division(&self) -> Division {
+        Division::Equal(1)
+    }
+
+    fn start(&self, _src: u32, dst: u32, _bits: u64) -> Head {
+        Head { to: dst, trip: Trip::default() }
+    }
+
+    fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
+        vec![self.start(src, dst, 0)]
+    }
+
+    fn choice(&self, at: &At, head: &Head) -> Choice {
+        // The last resort is all there is: it may be any of 64 ports.
+        let port = self.port(at.router, head.to);
+        Choice { escape: (port != NONE).then_some((port, 0)), ..Choice::default() }
+    }
+
+    fn is_fixed(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,58 @@
+//! Random small networks that are no grids: crossbars, and switches joined in any way, with terminals at some of them.
+
+use super::super::random::{below, mix};
+use super::{channel, nic, router, share_middle};
+use flitwork::routing::ShortestPathOptions;
+use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, VcPolicy};
+use flitwork::topology::{Channel, Crossbar, Fabric, Graph};
+use proptest::prelude::*;
+
+/// A crossbar of 2 to so many terminals.
+pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
+    (2..=most_terminals, 1..=6u32, any::<bool>(), router(), channel(), nic()).prop_map(
+        |(terminals, vcs, named, router, channel, nic)| {
+            let mut router = RouterSpec { vcs, vc_policy: VcPolicy::Dateline, ..router };
+            while !router.vcs.is_multiple_of(router.input_speedup) {
+                router.input_speedup -= 1;
+            }
+            share_middle(&mut router, false);
+            // It is the default where there is no grid.
+            let routing = named.then(|| RoutingSpec::ShortestPath(ShortestPathOptions::default()));
+            NetworkSpec { topology: TopologySpec::Crossbar(Crossbar { terminals }), routing, router, channel, nic }
+        },
+    )
+}
+
+/// Switches with so many terminals in all: a tree and, if there are rings, cables beside it and channels of one direction. Which input
+/// and output ports the channels have is drawn; the two sides of a port may lead to different switches.
+pub fn switches(terminals: u32, rings: bool, seed: u64) -> Fabric {
+    let mut drawn = 0;
+    let mut draw = |n: u32| {
+        drawn += 1;
+        below(mix(seed ^ mix(drawn)), u64::from(n)) as u32
+    };
+    let routers = 2 + draw(6);
+    let mut at = vec![0; routers as usize];
+    (0..terminals).for_each(|_| at[draw(routers) as usize] += 1);
+    let mut joined: Vec<(u32, u32)> = (1..routers).map(|r| (r, draw(r))).flat_map(|(a, b)| [(a, b), (b, a)]).collect();
+    if rings {
+        let more = (0..1 + draw(4)).map(|_| (draw(routers), draw(routers))).collect::<Vec<_>>();
+        joined.extend(more.into_iter().filter(|(a, b)| a != b));
+    }
+    let ports = 12;
+    let (mut outputs, mut inputs) = (vec![vec![false; ports]; at.len()], vec![vec![false; ports]; at.len()]);
+    let mut free = |taken: &mut Vec<bool>| {
+        let first = draw(ports as u32) as usize;
+        let port = (0..ports).map(|i| (first + i) % ports).find(|&port| !taken[port]);
+        port.inspect(|&port| taken[port] = true)
+    };
+    let mut channels = Vec::new();
+    for (from, to) in joined {
+        let (Some(output), Some(input)) = (free(&mut outputs[from as usize]), free(&mut inputs[to as usize])) else {
+            continue;
+        };
+        channels.push(Channel::new((from, output), (to, input), 0));
+    }
+    let graph = Graph { terminals: at, channels, classes: vec!["cable".to_string()], drawing: None };
+    Fabric::of_graph(&graph).expect("a network")
+}
