@@ -6,13 +6,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from pages import ROOT, Block, apply, blocks
 
 PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/extend").glob("*.md"))
-COPIED = ("Cargo.toml", "Cargo.lock", "rustfmt.toml", "crates", "docs")
+COPIED = ("Cargo.toml", "Cargo.lock", "rustfmt.toml", "crates", "docs", "python")
 
 
 def copy_project(folder: Path) -> None:
@@ -25,9 +26,13 @@ def copy_project(folder: Path) -> None:
             shutil.copyfile(source, folder / name)
 
 
+def target_folder() -> str:
+    """Not the project's own target folder: cargo would take a copy of a package for the package."""
+    return os.environ.get("FLITWORK_EXTEND_TARGET", str(ROOT / "target" / "extend-pages"))
+
+
 def run(command: str, folder: Path) -> None:
-    # Not the project's own target folder: cargo would take a copy of a package for the package.
-    target = os.environ.get("FLITWORK_EXTEND_TARGET", str(ROOT / "target" / "extend-pages"))
+    target = target_folder()
     # What takes long is to compile, not to run.
     faster = {"CARGO_PROFILE_TEST_OPT_LEVEL": "1", "CARGO_PROFILE_TEST_DEBUG": "0"}
     env = {**os.environ, **faster, "CARGO_TARGET_DIR": target, "FLITWORK_FULL": "0"}
@@ -35,6 +40,39 @@ def run(command: str, folder: Path) -> None:
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     if "--no-run" not in command:
         assert re.search(r"^running [1-9]", done.stdout, re.MULTILINE), f"{command}: no test ran\n{done.stdout}"
+
+
+# Runs the study file that is its argument and draws the network with the load of its channels.
+STUDY = """
+import sys
+from pathlib import Path
+import flitwork as fw
+study = fw.load_study(sys.argv[1])
+done = fw.run_study(study, "results", jobs=1)
+assert not done.failures, done.failures
+assert len(done.table) == len(done.jobs) > 0
+fw.plot.channel_snapshot(next(iter(done.results.values()))).savefig("channels.png")
+assert Path("channels.png").stat().st_size > 1000
+"""
+
+
+def run_with_the_package(study: str, folder: Path) -> None:
+    """Builds the Python package of the copy, not for speed, and runs a study file with it."""
+    target = target_folder()
+    quick = {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
+    quick |= {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "1", "CARGO_PROFILE_RELEASE_DEBUG": "0", "CARGO_TARGET_DIR": target}
+    build = "cargo build --release -p flitwork-python --features pyo3/extension-module"
+    done = subprocess.run(build.split(), cwd=folder, env={**os.environ, **quick}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    for old in (folder / "python" / "flitwork").glob("_core*.so"):
+        old.unlink()
+    (built,) = (file for file in Path(target, "release").glob("*flitwork_core.*") if file.suffix in (".so", ".dylib"))
+    shutil.copyfile(built, folder / "python" / "flitwork" / "_core.abi3.so")
+    (folder / "study.toml").write_text(study, encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(folder / "python"), "MPLBACKEND": "agg"}
+    script = [sys.executable, "-c", STUDY, "study.toml"]
+    done = subprocess.run(script, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
 
 def is_formatted(file: Path) -> bool:
@@ -75,3 +113,6 @@ def test_the_page_works(page: str, tmp_path: Path) -> None:
     assert tests
     for command in tests:
         run(command, tmp_path)
+    for block in found:
+        if "built" in block.words:
+            run_with_the_package(block.body, tmp_path)

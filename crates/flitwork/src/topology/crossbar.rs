@@ -17,7 +17,7 @@ const MOST_TERMINALS: u32 = 64;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Crossbar {
-    /// Terminals, 2 to 64.
+    /// Terminals at the router, 2 to 64.
     #[schemars(range(min = 2, max = MOST_TERMINALS))]
     pub terminals: u32,
 }
