@@ -9,6 +9,7 @@ use crate::routing::Routing;
 use crate::spec::{InjectionVc, Switching, VcPolicy};
 use crate::terminal::Outgoing;
 use crate::transit::{FlitArrival, Layout, NONE, Packet};
+use crate::unchecked::{at, at_mut};
 
 /// An injection port.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +21,8 @@ struct InjectionPort {
     vc: u16,
     last_vc: u16,
     head_sent: bool,
+    /// First input VC (see [`Layout::vc`]) at its router.
+    entry: u32,
 }
 
 /// All injection ports of a network.
@@ -35,7 +38,6 @@ pub(super) struct Injection {
     starved: Vec<u64>,
     routing: Routing,
     seed: u64,
-    layout: Layout,
     injection_vc: InjectionVc,
     destination_vc: bool,
     cut_through: bool,
@@ -45,19 +47,27 @@ pub(super) struct Injection {
 impl Injection {
     /// The injection ports of a plan, idle.
     pub fn new(plan: &Plan, layout: Layout) -> Self {
-        let Plan { params: p, routing, .. } = plan;
+        let Plan { params: p, fabric, routing, .. } = plan;
         let network = &plan.spec.network;
         let ports = p.terminals * p.controllers;
-        let idle = InjectionPort { packet: NONE, left: 0, vc: 0, last_vc: p.vcs as u16 - 1, head_sent: false };
+        let idle =
+            InjectionPort { packet: NONE, left: 0, vc: 0, last_vc: p.vcs as u16 - 1, head_sent: false, entry: 0 };
+        let port = |number: usize| {
+            let terminal = (number / p.controllers) as u32;
+            let router = fabric.router_of(terminal);
+            let local =
+                (terminal - fabric.terminals_at(router).start) as usize * p.controllers + number % p.controllers;
+            let slot = layout.slot(p.network_ports + local, 0);
+            InjectionPort { entry: layout.vc(router as usize, slot) as u32, ..idle }
+        };
         Injection {
-            ports: vec![idle; ports],
+            ports: (0..ports).map(port).collect(),
             credits: vec![p.buffer_flits as u16; ports * p.vcs],
             credits_per_terminal: (p.controllers * p.vcs) as u32,
             active: vec![0; p.terminals.div_ceil(64)],
             starved: vec![0; p.terminals.div_ceil(64)],
             routing: routing.clone(),
             seed: plan.spec.run.seed,
-            layout,
             injection_vc: network.nic.injection_vc,
             destination_vc: network.router.vc_policy == VcPolicy::Destination,
             cut_through: network.router.switching == Switching::VirtualCutThrough,
@@ -68,7 +78,7 @@ impl Injection {
     /// A credit arrived for VC `at`, `port * vcs + vc`.
     #[inline(always)]
     pub fn credit(&mut self, at: usize) {
-        self.credits[at] += 1;
+        *at_mut(&mut self.credits, at) += 1;
         let terminal = at as u32 / self.credits_per_terminal;
         let (word, bit) = (terminal as usize / 64, 1 << (terminal % 64));
         let starved = &mut self.starved[word];
@@ -104,22 +114,25 @@ impl Injection {
     }
 
     /// One cycle of one terminal's ports; false if they need not be looked at before something wakes them.
+    #[inline]
     fn step_terminal(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
-        let now = env.now;
         let mut busy = false;
         for k in 0..env.p.controllers {
             let port = terminal * env.p.controllers + k;
-            if self.ports[port].packet == NONE {
-                let Some(outgoing) = ends.next_packet(terminal, k, now) else { continue };
+            if at(&self.ports, port).packet == NONE {
+                let Some(outgoing) = ends.next_packet(terminal, k, env.now) else { continue };
                 self.load(terminal, k, outgoing, env, ends);
             }
-            // A port without a credit sleeps until one arrives, unless its waiting is counted.
-            let asleep = !self.send(terminal, k, env, ends) && env.stalls.is_none();
-            if asleep {
+            if self.send(terminal, k, env, ends) {
+                busy |= at(&self.ports, port).packet != NONE
+                    || !ends.nics.message_done(terminal, k)
+                    || ends.nics.is_due(terminal, env.now);
+            } else if env.stalls.is_none() {
+                // A port without a credit sleeps until one arrives, unless its waiting is counted.
                 self.starved[terminal / 64] |= 1 << (terminal % 64);
+            } else {
+                busy = true;
             }
-            let sends_on = self.ports[port].packet != NONE || !ends.nics.message_done(terminal, k);
-            busy |= !asleep && (sends_on || ends.nics.is_due(terminal, now));
         }
         busy
     }
@@ -177,38 +190,36 @@ impl Injection {
     /// Sends the next flit of the packet at port `k` of a terminal; false if there is no credit for it.
     #[inline]
     fn send(&mut self, terminal: usize, k: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
-        let vcs = env.p.vcs;
-        let at = terminal * env.p.controllers + k;
-        let (head, packet) = (!self.ports[at].head_sent, self.ports[at].packet);
-        let vc = if head {
-            self.vc_for(&env.pool[packet], at, env)
+        let number = terminal * env.p.controllers + k;
+        let first = number * env.p.vcs;
+        let InjectionPort { packet, head_sent, mut vc, .. } = *at(&self.ports, number);
+        let can_send = if head_sent {
+            *at(&self.credits, first + usize::from(vc)) > 0
         } else {
-            let vc = self.ports[at].vc;
-            (self.credits[at * vcs + vc as usize] > 0).then_some(vc)
+            match self.vc_for(&env.pool[packet], number, env) {
+                Some(chosen) => {
+                    vc = chosen;
+                    true
+                }
+                None => false,
+            }
         };
-        let port = &mut self.ports[at];
-        let Some(vc) = vc else {
+        let port = at_mut(&mut self.ports, number);
+        if !can_send {
             if let Some(stalls) = &mut env.stalls {
                 stalls.source_no_credit(port.left == 1);
             }
             return false;
-        };
-        self.credits[at * vcs + vc as usize] -= 1;
-        if head {
-            port.vc = vc;
-            port.last_vc = vc;
-            port.head_sent = true;
+        }
+        *at_mut(&mut self.credits, first + usize::from(vc)) -= 1;
+        if !head_sent {
+            (port.vc, port.last_vc, port.head_sent) = (vc, vc, true);
             let packet = &mut env.pool[packet];
             packet.injected = env.now;
             ends.log.injected(packet.record, env.now);
         }
-        let router = env.router_of(terminal);
-        let local = at - env.first_terminal(router) * env.p.controllers;
-        let slot = self.layout.slot(env.p.network_ports + local, vc as usize);
-        env.wheel
-            .at(env.now + u64::from(env.p.inject_cycles))
-            .flits
-            .push(FlitArrival { vc: self.layout.vc(router, slot) as u32, packet: if head { packet } else { NONE } });
+        let flit = FlitArrival { vc: port.entry + u32::from(vc), packet: if head_sent { NONE } else { packet } };
+        env.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);
         port.left -= 1;
         if port.left == 0 {
             port.packet = NONE;
@@ -218,11 +229,11 @@ impl Injection {
         true
     }
 
-    /// The VC for the head of a packet at port `at`, if there is one with the credits that it needs.
+    /// The VC for the head of a packet at port `number`, if there is one with the credits that it needs.
     #[inline]
-    fn vc_for(&self, packet: &Packet, at: usize, env: &Env) -> Option<u16> {
+    fn vc_for(&self, packet: &Packet, number: usize, env: &Env) -> Option<u16> {
         let p = &env.p;
-        let credits = &self.credits[at * p.vcs..(at + 1) * p.vcs];
+        let credits = &self.credits[number * p.vcs..(number + 1) * p.vcs];
         let most = p.buffer_flits as u16;
         let needed = if self.whole_buffer {
             most
@@ -239,7 +250,7 @@ impl Injection {
             let vc = packet.dst as usize + class * p.terminals;
             (credits[vc] >= needed).then_some(vc)
         } else {
-            choose_vc(self.injection_vc, credits, self.ports[at].last_vc as usize, needed, most)
+            choose_vc(self.injection_vc, credits, self.ports[number].last_vc as usize, needed, most)
         };
         vc.map(|vc| vc as u16)
     }
