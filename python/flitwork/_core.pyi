@@ -7,7 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
-__all__ = ["Plan", "Table", "__version__", "components", "renamed", "schema", "stall_reasons"]
+__all__ = [
+    "Plan",
+    "Table",
+    "__version__",
+    "channels",
+    "components",
+    "drawing",
+    "renamed",
+    "schema",
+    "stall_reasons",
+    "uniform_capacity",
+]
 
 def schema() -> str:
     """The JSON Schema of a specification."""
@@ -17,6 +28,15 @@ def components() -> str:
 
 def renamed() -> str:
     """Fields that were renamed, old and new path, and words of fields: path, old and new word; JSON."""
+
+def channels(topology: str) -> dict[str, NDArray[np.uint32]]:
+    """The channels of a topology (JSON), ascending: ``router``, ``port``, ``to_router``, ``to_port``, ``class``."""
+
+def drawing(topology: str) -> dict[str, Any] | None:
+    """Where a topology (JSON) lies on a page: ``routers``, ``segments`` and their ``channel``, ``axes``, ``note``."""
+
+def uniform_capacity(topology: str) -> float | None:
+    """The load of uniform traffic that uses up the middle of a topology (JSON); ``None`` where it is not known."""
 
 def stall_reasons() -> str:
     """The reasons for a flit to stand still, in the order of their counters, as JSON."""
@@ -82,6 +102,9 @@ class Plan:
 
     def messages(self) -> dict[str, NDArray[np.uint32]]:
         """The messages in order of (sender, send order): columns ``from``, ``to``, ``flits``, ``phase``."""
+
+    def router_of_terminal(self) -> NDArray[np.uint32]:
+        """The router of each terminal."""
 
     def path(self, source: int, destination: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         """The routers, output ports and sets of virtual channels on the way of a packet between two routers."""

@@ -141,7 +141,7 @@ def _added_up(table: pd.DataFrame, results: Sequence[Result], pattern: str) -> B
 
     table = table.rename(columns={"completion_cycles": "duration_cycles"})
     received = _mean_deliveries(table, [_received(result) for result in results])
-    return Burst(table, received, pattern, simulated(f"bursts of {pattern}", results[0].spec))
+    return Burst(table, received, pattern, simulated(f"bursts of {pattern}", results[0].plan))
 
 
 def _options(run: RunOptions | None, **given: int | None) -> Spec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -231,7 +231,7 @@ def curve(
 def _title(name: str, network: Network, workload: Workload) -> str:
     from flitwork.plot.labels import simulated
 
-    return simulated(name, json.loads(plan(network, Workload({"offered_load": 0.1, **workload.spec})).json)["spec"])
+    return simulated(name, json.loads(plan(network, Workload({"offered_load": 0.1, **workload.spec})).json))
 
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -268,7 +268,8 @@ def _limits(network: Network, workload: Workload, capacity: float | None) -> tup
     planned = plan(network, Workload({**workload.spec, "offered_load": workload.spec.get("offered_load", 0.1)}))
     bound = Bound(json.loads(planned.bound()))
     if capacity is None:
-        capacity = _capacity(json.loads(planned.json)["spec"]["network"], bound)
+        known_capacity = json.loads(planned.json)["described"]["uniform_capacity_flits_per_cycle"]
+        capacity = bound.max_load if known_capacity is None else float(known_capacity)
     expected, hint = "a load above 0 [flits/cycle/terminal]", "for an N x N torus 8 / N"
     if not (math.isfinite(number("capacity", capacity, expected, hint)) and capacity > 0):
         raise ConfigError("capacity", capacity, expected, hint)
@@ -288,16 +289,6 @@ def _top(network: Network, workload: Workload, capacity: float, terminals: float
     except ConfigError:
         return terminals
     return beyond
-
-
-def _capacity(network: Mapping[str, Any], bound: Bound) -> float:
-    topology = network["topology"]
-    if topology["kind"] not in ("torus", "mesh", "grid"):
-        return bound.max_load
-    size = topology["size"]
-    wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(size)
-    found = indices.uniform_capacity(size, wrap, topology["terminals_per_router"])
-    return min(found, float(network["nic"]["ports"]))
 
 
 def _loads(loads: Sequence[float] | None, top: float) -> list[float]:

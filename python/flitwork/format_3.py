@@ -1,14 +1,15 @@
-"""Results that were stored in format 3: read with the names of today."""
+"""Results that were stored in format 3: read with the names of today, and with counts of the channels that exist."""
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from flitwork import renamed
+from flitwork import _core, renamed
 
 _COLUMNS = {
     "link_flits": "channel_flits",
@@ -16,23 +17,44 @@ _COLUMNS = {
     "link_windows": "channel_windows",
     "packets.controller": "packets.injection_port",
 }
+#: Counts that had a place for every port of every router.
+_BY_PORT = ("channel_flits", "measured_channel_flits", "channel_windows")
 _BOUND = {"link_load_cycles": "channel_load_cycles"}
 _LIMIT = {"link_load": "channel_load"}
 
-Columns = Mapping[str, np.ndarray[Any, Any]]
+Columns = dict[str, np.ndarray[Any, Any]]
 
 
 def plan(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan, whose specification has the old names."""
+    """The plan, whose specification has the old names, with what a plan says of itself today."""
     with warnings.catch_warnings():
         # Whoever reads the file did not write them.
         warnings.simplefilter("ignore", FutureWarning)
-        return {**stored, "spec": renamed.specification(stored["spec"])}
+        spec = renamed.specification(stored["spec"])
+    workload = spec["workload"]
+    # A workload of the simplest kind stands for the stored one, whose tables are not in the file.
+    simple = {
+        "network": spec["network"],
+        "workload": {"kind": "uniform", "offered_load": 1e-6},
+        "run": {"deadlock_check": False},
+    }
+    described = json.loads(_core.Plan(json.dumps(simple)).json)["described"]
+    described["workload"] = workload.get("algorithm") or workload.get("pattern", workload)["kind"]
+    described["has_schedule"] = "algorithm" in workload
+    described["runs_to_completion"] = "offered_load" not in workload
+    return {**stored, "spec": spec, "described": described}
 
 
-def columns(stored: Columns) -> dict[str, np.ndarray[Any, Any]]:
+def columns(stored: Mapping[str, np.ndarray[Any, Any]], plan: Mapping[str, Any]) -> Columns:
     """The long columns."""
-    return {_COLUMNS.get(name, name): column for name, column in stored.items()}
+    found = {_COLUMNS.get(name, name): column for name, column in stored.items()}
+    derived, channels = plan["derived"], _core.channels(json.dumps(plan["spec"]["network"]["topology"]))
+    ports = derived["network_ports"]
+    places = channels["router"].astype(int) * ports + channels["port"]
+    for name in _BY_PORT:
+        if name in found:
+            found[name] = found[name].reshape(-1, derived["routers"] * ports)[:, places].ravel()
+    return {**found, **{f"channels.{name}": column for name, column in channels.items()}}
 
 
 def bound(stored: Mapping[str, Any]) -> dict[str, Any]:

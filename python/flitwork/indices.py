@@ -6,6 +6,7 @@ equations. Loads are in flits/cycle/terminal, latencies in cycles. Every functio
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from flitwork import _core
 from flitwork.arguments import floats, number, several
 from flitwork.errors import ConfigError
 from flitwork.statistics import half_width_95
@@ -119,13 +121,9 @@ def uniform_capacity(size: Sequence[int], wrap: Sequence[bool], terminals_per_ro
     sizes = several("size", size, "a size for each dimension", "for example (8, 8)")
     if len(sizes) != len(several("wrap", wrap, "true or false for each dimension", "for example (True, True)")):
         raise ConfigError("wrap", list(wrap), f"as many as there are dimensions, {len(size)}")
-    loads = [0.0]
-    for n, wraps in zip(size, wrap, strict=True):
-        # Flits over the most loaded channel of a line or ring if each router sends one flit, shared by both directions.
-        crossing = n * n // 4
-        loads.append(crossing / (2 * n) if wraps else crossing / n)
-    busiest = max(loads) * terminals_per_router
-    return 1.0 / busiest if busiest > 0 else math.inf
+    topology = {"kind": "grid", "size": sizes, "wrap": list(wrap), "terminals_per_router": terminals_per_router}
+    found = _core.uniform_capacity(json.dumps(topology))
+    return math.inf if found is None else found
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,13 @@ import pyarrow.parquet as pq
 
 from flitwork import _core, format_3, renamed
 from flitwork.bound import Bound
+from flitwork.columns import STALL_REASONS, row_of
 from flitwork.errors import ResultFileError
 from flitwork.files import write_atomically
 from flitwork.histogram import Histogram
 
 #: Cycle number of what had not happened when the run ended.
 NEVER = np.uint64(2**64 - 1)
-#: Reasons for a flit to stand still, in the order of the simulator's counters.
-STALL_REASONS: tuple[str, ...] = tuple(json.loads(_core.stall_reasons()))
 #: What is recorded of a packet, in the order of the simulator's columns; a run without packets has empty ones.
 _OF_A_PACKET = {
     "src": np.uint32,
@@ -44,7 +43,6 @@ _OF_A_PACKET = {
 _FORMAT = "4"
 #: Formats that can be read.
 _READ = ("3", _FORMAT)
-_LATENCIES = ("packet_latency", "network_latency")
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Result:
     """The outcome of one simulation.
 
     ``plan`` is the resolved specification with what follows from it, ``values`` what the simulator summed up and
-    ``columns`` its long arrays. The tables :attr:`summary`, :attr:`packets`, :attr:`links`, :attr:`terminals`,
+    ``columns`` its long arrays. The tables :attr:`summary`, :attr:`packets`, :attr:`channels`, :attr:`terminals`,
     :attr:`stalls` are made from them when they are asked for.
     """
 
@@ -102,9 +100,14 @@ class Result:
         return self.bound.runs_to_completion
 
     @property
+    def described(self) -> dict[str, Any]:
+        """Names and numbers that follow from the specification: size, terminals, classes of channels, workload."""
+        return dict(self.plan["described"])
+
+    @property
     def has_schedule(self) -> bool:
         """Whether the workload was a schedule."""
-        return bool(self.plan["spec"]["workload"]["kind"] == "all_to_all")
+        return bool(self.described["has_schedule"])
 
     @property
     def completion_cycles(self) -> int:
@@ -119,7 +122,7 @@ class Result:
     @property
     def mean_packet_latency_cycles(self) -> float:
         """From creation to arrival of the tail, packets of the measurement; NaN where no packet was measured."""
-        return _measured(self.values["packet_latency"])["mean_cycles"]
+        return float(self.row["packet_latency_mean_cycles"])
 
     @property
     def warmup_cycles(self) -> int:
@@ -163,33 +166,35 @@ class Result:
         return self.accepted_load / self.bound.max_load if self.bound.max_load else 1.0
 
     @property
-    def size(self) -> tuple[int, ...]:
-        """Routers along each dimension."""
-        return tuple(self.plan["spec"]["network"]["topology"]["size"])
-
-    @property
-    def network_ports(self) -> int:
-        """Network ports of a router: two a dimension, plus before minus."""
-        return 2 * len(self.size)
+    def title(self) -> str:
+        """``a2at on torus 8x8``."""
+        described = self.described
+        return f"{described['workload']} on {described['topology']['kind']} {described['size']}"
 
     @property
     def channel_flits(self) -> np.ndarray[Any, Any]:
-        """Flits over every channel in the whole run, indexed ``[router, network port]``."""
-        return self.columns["channel_flits"].reshape(-1, self.network_ports)
+        """Flits over every channel in the whole run, in the order of :attr:`channels`."""
+        return self.columns["channel_flits"]
 
     @property
     def channel_utilisation(self) -> np.ndarray[Any, Any]:
-        """Flits per cycle over every channel in the measurement, indexed ``[router, network port]``."""
-        measured = self.columns["measured_channel_flits"].reshape(-1, self.network_ports)
-        utilisation: np.ndarray[Any, Any] = measured / max(self.measurement_cycles, 1)
+        """Flits per cycle over every channel in the measurement, in the order of :attr:`channels`."""
+        utilisation: np.ndarray[Any, Any] = self.columns["measured_channel_flits"] / max(self.measurement_cycles, 1)
         return utilisation
 
     @property
+    def busy(self) -> tuple[float, float]:
+        """Utilisation of the channels in use in the measurement: the mean and the largest [flits/cycle]."""
+        utilisation = self.channel_utilisation
+        busy = utilisation[utilisation > 0]
+        return (float(busy.mean()), float(busy.max())) if busy.size else (0.0, 0.0)
+
+    @property
     def channel_windows(self) -> np.ndarray[Any, Any] | None:
-        """Flits over every channel, ``[window, router, network port]``; ``None`` if ``channel_window_cycles`` was 0."""
+        """Flits over every channel, ``[window, channel]``; ``None`` if ``channel_window_cycles`` was 0."""
         if "channel_windows" not in self.columns:
             return None
-        return self.columns["channel_windows"].reshape(-1, len(self.channel_flits), self.network_ports)
+        return self.columns["channel_windows"].reshape(-1, max(len(self.channel_flits), 1))
 
     @property
     def channel_window_cycles(self) -> int:
@@ -204,63 +209,7 @@ class Result:
     @cached_property
     def row(self) -> dict[str, Any]:
         """The row of :attr:`summary`."""
-        spec, values = self.plan["spec"], self.values
-        topology, workload = spec["network"]["topology"], spec["workload"]
-        utilisation = self.channel_utilisation
-        busy = utilisation[utilisation > 0]
-        row: dict[str, Any] = {
-            "topology": topology["kind"],
-            "size": "x".join(str(n) for n in topology["size"]),
-            "terminals": self.plan["derived"]["terminals"],
-            "workload": workload.get("algorithm") or workload.get("pattern", workload)["kind"],
-            "status": self.status,
-            "completion_cycles": self.completion_cycles,
-            "bound_cycles": self.bound.tightest_cycles if self.runs_to_completion else None,
-            "phase_model_cycles": self.bound.phase_model_cycles if self.runs_to_completion else None,
-            "bound_load_flits_per_cycle": None if self.runs_to_completion else self.bound.max_load,
-            "ratio_to_bound": self.ratio_to_bound,
-            "packets": values["packets"],
-            "flit_hops": values["flit_hops"],
-            "warmup_cycles": self.warmup_cycles,
-            "measurement_cycles": self.measurement_cycles,
-            "offered_load_flits_per_cycle": values["offered_load"],
-            "accepted_load_flits_per_cycle": values["accepted_load"],
-            "accepted_load_ci_half_width_flits_per_cycle": self._precision("accepted_load_half_width"),
-            "mean_hops": values["mean_hops"] if values["packet_latency"]["count"] else math.nan,
-            "mean_channel_flits_per_cycle": float(busy.mean()) if busy.size else 0.0,
-            "max_channel_flits_per_cycle": float(busy.max()) if busy.size else 0.0,
-            "jain_index": values["fairness"]["jain_index"],
-            "slowest_over_mean": values["fairness"]["slowest_over_mean"],
-            "ci_confidence": self._precision("confidence"),
-        }
-        for name in _LATENCIES:
-            row.update({f"{name}_{key}": value for key, value in _measured(values[name]).items()})
-            row[f"{name}_ci_half_width_cycles"] = self._precision(f"{name}_half_width_cycles")
-        if values["background"]:
-            row.update(self._background_row(values["background"]))
-        if values.get("stalls"):
-            totals = zip(STALL_REASONS, values["stalls"]["total"], strict=True)
-            row.update({f"stall_{reason}_flit_cycles": count for reason, count in totals})
-        row.update(
-            seed=self.seed,
-            digest=self.digest,
-            plan_hash=self.plan_hash,
-            version=self.version,
-            wall_seconds=self.wall_seconds,
-        )
-        return row
-
-    @staticmethod
-    def _background_row(values: Mapping[str, Any]) -> dict[str, Any]:
-        row = {
-            "background_packets": values["packets"],
-            "background_offered_load_flits_per_cycle": values["offered_load"],
-            "background_accepted_load_flits_per_cycle": values["accepted_load"],
-            "background_mean_hops": math.nan if values["mean_hops"] is None else values["mean_hops"],
-        }
-        for name in _LATENCIES:
-            row.update({f"background_{name}_{key}": value for key, value in _measured(values[name]).items()})
-        return row
+        return row_of(self)
 
     @property
     def background(self) -> dict[str, Any]:
@@ -285,11 +234,6 @@ class Result:
         table.insert(0, "start_cycle", np.arange(len(table)) * window)
         return table
 
-    def _precision(self, name: str) -> float | None:
-        """A number of ``precision``: NaN where there is none, nothing for what runs to completion."""
-        found = (self.values["precision"] or {}).get(name)
-        return math.nan if found is None and not self.runs_to_completion else found
-
     @cached_property
     def packets(self) -> pd.DataFrame:
         """One row a packet; empty unless the run recorded packets. What had not happened by the end is missing."""
@@ -305,20 +249,15 @@ class Result:
         return table
 
     @cached_property
-    def links(self) -> pd.DataFrame:
-        """One row a channel that exists: router, dimension, direction, flits in all, flits per cycle when measured."""
-        flits = self.channel_flits
-        routers, ports = np.indices(flits.shape)
-        table = pd.DataFrame(
-            {
-                "router": routers.ravel(),
-                "dimension": ports.ravel() // 2,
-                "direction": np.where(ports.ravel() % 2 == 0, "plus", "minus"),
-                "flits": flits.ravel(),
-                "flits_per_cycle": self.channel_utilisation.ravel(),
-            }
-        )
-        return table[self.channels.ravel()].reset_index(drop=True)
+    def channels(self) -> pd.DataFrame:
+        """One row a channel: where from and to, its class, flits in all, flits per cycle in the measurement.
+
+        Ascending by router and output port; ``class`` is ``+x``, ``-x``, ``+y``, ... on a grid.
+        """
+        ends = {name: self.columns[f"channels.{name}"] for name in ("router", "port", "to_router", "to_port")}
+        names = np.array(self.described["channel_classes"], dtype=object)
+        flits = {"flits": self.channel_flits, "flits_per_cycle": self.channel_utilisation}
+        return pd.DataFrame({**ends, "class": names[self.columns["channels.class"]], **flits})
 
     @cached_property
     def terminals(self) -> pd.DataFrame:
@@ -334,22 +273,6 @@ class Result:
                 "received_flits_per_cycle": received / cycles,
             }
         )
-
-    @cached_property
-    def channels(self) -> np.ndarray[Any, Any]:
-        """Which ``[router, network port]`` has a channel."""
-        topology = self.plan["spec"]["network"]["topology"]
-        wrap = topology.get("wrap") or [topology["kind"] == "torus"] * len(self.size)
-        exists = np.zeros(self.channel_flits.shape, dtype=bool)
-        stride = 1
-        for d, size in enumerate(self.size):
-            at = np.arange(len(exists)) // stride % size
-            single = topology.get("ring2") == "single" and size == 2
-            open_end = single or not wrap[d]
-            exists[:, 2 * d] = size > 1 if not open_end else at + 1 < size
-            exists[:, 2 * d + 1] = size > 1 if not open_end else at > 0
-            stride *= size
-        return exists
 
     @cached_property
     def stalls(self) -> pd.DataFrame:
@@ -416,7 +339,7 @@ class Result:
             }
             plan, limits = json.loads(meta["flitwork.plan"]), json.loads(meta["flitwork.bound"])
             if meta["flitwork.format"] == "3":
-                plan, columns, limits = format_3.plan(plan), format_3.columns(columns), format_3.bound(limits)
+                columns, plan, limits = format_3.columns(columns, plan), format_3.plan(plan), format_3.bound(limits)
             values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"][0].as_py())
             result = cls(plan, values, columns, Bound(limits), seconds)
             whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
@@ -428,26 +351,20 @@ class Result:
 
     closed_loop = renamed.attribute("Result", "closed_loop", "runs_to_completion")
     distance_from_bound = renamed.attribute("Result", "distance_from_bound", "ratio_to_bound")
+    links = renamed.attribute("Result", "links", "channels")
     link_flits = renamed.attribute("Result", "link_flits", "channel_flits")
     link_utilisation = renamed.attribute("Result", "link_utilisation", "channel_utilisation")
     link_windows = renamed.attribute("Result", "link_windows", "channel_windows")
     link_window_cycles = renamed.attribute("Result", "link_window_cycles", "channel_window_cycles")
 
     def __repr__(self) -> str:
-        row = self.row
-        what = f"{row['workload']} on {row['topology']} {row['size']}"
+        what = self.title
         near = f"{self.ratio_to_bound:.3f} times the bound"
         if self.runs_to_completion:
             return f"<{what}: {self.completion_cycles:,} cycles, {near}>"
         mean = self.mean_packet_latency_cycles
         latency = "no packet measured" if math.isnan(mean) else f"latency {mean:.2f} cycles"
         return f"<{what}: {self.status}, {latency}, accepted {self.accepted_load:.4f} flits/cycle/terminal>"
-
-
-def _measured(latency: Mapping[str, Any]) -> dict[str, float]:
-    """The statistics of a latency; all NaN where nothing was measured."""
-    found = {key: value for key, value in latency.items() if key != "count"}
-    return found if latency["count"] else dict.fromkeys(found, math.nan)
 
 
 #: Told about once every 50 ms: cycle, packets done, packets in total (if known). Returning ``False`` stops the run.

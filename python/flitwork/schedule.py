@@ -63,12 +63,6 @@ class Check:
         return f"<{self.name} on {self.network}: {messages}, phases {self.phase_sum_over_bound:.3f} times the bound>"
 
 
-def channel_class(dimension: int, sign: int) -> str:
-    """``+x``, ``-x``, ``+y``, ...; dimensions from the fourth on are ``d3``, ``d4``, ..."""
-    name = "xyz"[dimension] if dimension < 3 else f"d{dimension}"
-    return ("+" if sign > 0 else "-") + name
-
-
 def check(
     algorithm: str,
     *,

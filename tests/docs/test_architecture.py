@@ -36,6 +36,7 @@ LAYERS = (
         "workloads",
         "spec",
         "bound",
+        "columns",
         "format_3",
         "result",
         "schedule",

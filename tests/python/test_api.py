@@ -51,18 +51,25 @@ def test_packets_are_a_table_with_units() -> None:
         (fw.Torus(2, 3), 2 * (6 + 6)),
     ],
 )
-def test_links_are_the_channels_that_exist(network: fw.Network, channels: int) -> None:
+def test_the_channels_are_those_that_exist(network: fw.Network, channels: int) -> None:
     result = fw.simulate(network, fw.all_to_all("a2a", message_flits=2))
-    assert len(result.links) == channels
-    assert result.links["flits"].sum() == result.channel_flits.sum()
-    assert result.channel_flits[~result.channels].sum() == 0
+    table = result.channels
+    assert len(table) == channels == len(result.channel_flits)
+    # Each flit also leaves its last router, for its terminal.
+    assert table["flits"].sum() == result.row["flit_hops"] - result.terminals["received_flits"].sum()
+    places = list(zip(table["router"], table["port"], strict=True))
+    assert places == sorted(set(places))
+    # What leaves by +x arrives from -x: every channel has one that leads back.
+    back = set(zip(table["to_router"], table["to_port"], strict=True))
+    assert back == set(places)
+    assert set(table["class"]) <= set(result.described["channel_classes"])
 
 
-def test_link_windows_add_up_to_the_links() -> None:
+def test_windows_add_up_to_the_whole_run() -> None:
     result = fw.simulate(NET, WORK, channel_window_cycles=100)
     assert result.channel_windows is not None
     assert (result.channel_windows.sum(axis=0) == result.channel_flits).all()
-    assert result.channel_windows.shape[1:] == (25, 4)
+    assert result.channel_windows.shape[1:] == (25 * 4,)
 
 
 def test_stalls_are_a_table() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import flitwork as fw
 import numpy as np
 import pytest
 from flitwork import _core
-from flitwork.experiment.jobs import estimated_work
 from flitwork.spec import RunOptions, simulation, to_json
 
 NET = fw.Torus(4, 4, vcs=4)
@@ -204,7 +204,8 @@ def test_work_of_a_burst_counts_its_background_and_its_rate() -> None:
     def work(background: bool = False, rate: float = 0.0, **run: int) -> float:
         workload = fw.burst_workload("shuffle", packets=10, packet_flits=8, rate=rate)
         beside = fw.uniform(offered_load=0.1, packet_flits=8) if background else None
-        return estimated_work(_core.Plan(to_json(simulation(fw.Torus(8, 8), workload, run, beside))))
+        plan = _core.Plan(to_json(simulation(fw.Torus(8, 8), workload, run, beside)))
+        return float(json.loads(plan.json)["described"]["estimated_work_flit_hops"])
 
     alone = work()
     assert alone == pytest.approx(64 * 80 * 5, rel=0.1)

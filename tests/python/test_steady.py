@@ -43,7 +43,7 @@ def test_channels_and_terminals_are_measured_in_the_measurement(result: fw.Resul
     flits = result.values["accepted_load"] * result.measurement_cycles * 16
     hops = result.channel_utilisation.sum() * result.measurement_cycles
     assert hops == pytest.approx(flits * result.row["mean_hops"], rel=0.01)
-    assert result.links["flits_per_cycle"].max() == result.row["max_channel_flits_per_cycle"]
+    assert result.channels["flits_per_cycle"].max() == result.row["max_channel_flits_per_cycle"]
     terminals = result.terminals
     assert terminals["received_flits"].sum() == pytest.approx(flits)
     assert terminals["delivered_flits_per_cycle"].mean() == pytest.approx(0.3, rel=0.02)

@@ -16,7 +16,7 @@ import pytest
 from conftest import Cli
 from flitwork import _core, table_file
 from flitwork.experiment import Point, load_study, plan_study
-from flitwork.experiment.jobs import estimated_work, plan_points
+from flitwork.experiment.jobs import plan_points
 from flitwork.spec import plan_of, simulation
 
 NET = fw.Torus(2, 2, vcs=2)
@@ -111,7 +111,7 @@ def test_a_study_and_the_command_line_take_a_trace(cli: Cli, tmp_path: Path) -> 
     example = Path(__file__).parents[2] / "examples" / "halo_trace.toml"
     jobs = plan_study(load_study(example), quick=True)
     assert len(jobs) == 6 and len({id(job.spec.tables[0]) for job in jobs}) == 1
-    assert jobs[0].work == estimated_work(jobs[0].plan()) > 192
+    assert jobs[0].work == json.loads(jobs[0].plan().json)["described"]["estimated_work_flit_hops"] > 192
     at = ("--size", "2x2", "--json", "--set", "file=t.parquet")
     found = cli("simulate", "trace", *at)
     assert found.returncode == 0 and json.loads(found.stdout)["packets"] == 4, found.stderr

@@ -7,6 +7,7 @@ mod errors;
 mod patience;
 mod plan;
 mod tables;
+mod topology;
 
 use pyo3::prelude::*;
 
@@ -19,6 +20,8 @@ mod _core {
     use crate::plan::Plan;
     #[pymodule_export]
     use crate::tables::{components, renamed, schema, stall_reasons};
+    #[pymodule_export]
+    use crate::topology::{channels, drawing, uniform_capacity};
 
     use pyo3::prelude::*;
 

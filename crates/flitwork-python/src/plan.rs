@@ -2,7 +2,7 @@
 
 use crate::data::Table;
 use crate::patience::{beside, patiently};
-use crate::{arrays, errors, tables::json_text};
+use crate::{arrays, errors, tables::json_text, topology};
 use flitwork::bound::{LinkLoads, Placement, link_loads};
 use flitwork::measure::SimulationResult;
 use flitwork::schedule::{ExchangeReport, Schedule, check_exchange};
@@ -78,6 +78,12 @@ impl Plan {
         Ok(table)
     }
 
+    /// The router of each terminal.
+    fn router_of_terminal<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        let fabric = &self.plan.fabric;
+        (0..fabric.terminals()).map(|terminal| fabric.router_of(terminal)).collect::<Vec<u32>>().into_pyarray(py)
+    }
+
     /// The way of a packet between two routers: the routers, the output ports and the sets of virtual channels that it
     /// takes, in order. Where chance decides it is the way of all coins 0 (the plus direction of a tie); where the routing is
     /// adaptive, the lowest of the minimal ports is taken each time.
@@ -106,6 +112,7 @@ impl Plan {
     fn simulate<'py>(&self, py: Python<'py>, progress: Option<Py<PyAny>>) -> PyResult<(String, Bound<'py, PyDict>)> {
         let mut result = self.run(py, progress)?;
         let columns = arrays::take_columns(py, &mut result)?;
+        topology::set_channels(&columns, "channels.", &self.plan.fabric)?;
         Ok((json_text(&result)?, columns))
     }
 

@@ -40,5 +40,5 @@ mod unchecked;
 pub use components::components_json;
 pub use error::{Error, Result};
 pub use kernel::{Pause, Simulation};
-pub use plan::{Params, Plan, Workload};
+pub use plan::{ChannelTable, Params, Plan, Workload};
 pub use run::{PlanBound, Progress, plan_bound, simulate};

@@ -11,6 +11,7 @@ import typer
 from flitwork import _core
 from flitwork.cli.options import AsJson, components
 from flitwork.cli.output import guarded, print_json, print_table, say
+from flitwork.columns import RESULT_COLUMNS
 from flitwork.result import Result
 from flitwork.studies import published
 
@@ -26,6 +27,7 @@ class ListedTable(str, Enum):
     workloads = "workloads"
     patterns = "patterns"
     studies = "studies"
+    columns = "columns"
 
 
 @guarded
@@ -44,6 +46,8 @@ def list_table(
     rows: list[dict[str, Any]]
     if what is ListedTable.studies:
         rows = [{"name": s.name, "summary": s.title, "folder": s.folder} for s in published().values()]
+    elif what is ListedTable.columns:
+        rows = [{"name": c.name, "unit": c.unit, "runs": c.when, "summary": c.about} for c in RESULT_COLUMNS.values()]
     else:
         rows = components()[what.value]
     if as_json:

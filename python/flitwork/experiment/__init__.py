@@ -5,7 +5,8 @@ A study file becomes points (``points``, ``axes``), points become plans (``jobs`
 known before (``columns``).
 """
 
-from flitwork.experiment.columns import RESULT_COLUMNS, Columns
+from flitwork.columns import RESULT_COLUMNS
+from flitwork.experiment.columns import Columns
 from flitwork.experiment.execute import Execution, Status, Watcher, execute
 from flitwork.experiment.jobs import Failure, Job, plan_points
 from flitwork.experiment.points import Point, expand, known_columns

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flitwork.columns import RESULT_COLUMNS
 from flitwork.errors import ConfigError, did_you_mean, unknown_key
-from flitwork.experiment.columns import RESULT_COLUMNS
 from flitwork.experiment.study_file import Axes, Experiment
 from flitwork.schema import fields, flat_keywords, schema
 

@@ -7,102 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from flitwork.columns import OF_THE_NETWORK, RESULT_COLUMNS, When
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.expression import check, names_in
 from flitwork.experiment.study_file import Experiment, Plot, Scalar
-
-When = Literal["always", "completes", "traffic", "background", "stalls"]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the results: whether it holds numbers, and which simulations have it."""
-
-    number: bool = True
-    when: When = "always"
-
-
-_TEXT = Column(number=False)
-_COMPLETES = Column(when="completes")
-_TRAFFIC = Column(when="traffic")
-_BACKGROUND = Column(when="background")
-_STALLS = Column(when="stalls")
-
-#: Columns that tell networks and workloads apart, without being axes.
-_OF_THE_NETWORK = ("topology", "size", "terminals", "workload")
-#: Every column that ``Result.row`` can have.
-RESULT_COLUMNS: dict[str, Column] = {
-    "topology": _TEXT,
-    "size": _TEXT,
-    "terminals": Column(),
-    "workload": _TEXT,
-    "status": _TEXT,
-    "completion_cycles": Column(),
-    "bound_cycles": _COMPLETES,
-    "phase_model_cycles": _COMPLETES,
-    "bound_load_flits_per_cycle": _TRAFFIC,
-    "ratio_to_bound": Column(),
-    "packets": Column(),
-    "flit_hops": Column(),
-    "warmup_cycles": Column(),
-    "measurement_cycles": Column(),
-    "offered_load_flits_per_cycle": Column(),
-    "accepted_load_flits_per_cycle": Column(),
-    "accepted_load_ci_half_width_flits_per_cycle": _TRAFFIC,
-    "mean_hops": Column(),
-    "mean_channel_flits_per_cycle": Column(),
-    "max_channel_flits_per_cycle": Column(),
-    "jain_index": Column(),
-    "slowest_over_mean": Column(),
-    "ci_confidence": _TRAFFIC,
-    "packet_latency_mean_cycles": Column(),
-    "packet_latency_p50_cycles": Column(),
-    "packet_latency_p95_cycles": Column(),
-    "packet_latency_p99_cycles": Column(),
-    "packet_latency_min_cycles": Column(),
-    "packet_latency_max_cycles": Column(),
-    "packet_latency_ci_half_width_cycles": _TRAFFIC,
-    "network_latency_mean_cycles": Column(),
-    "network_latency_p50_cycles": Column(),
-    "network_latency_p95_cycles": Column(),
-    "network_latency_p99_cycles": Column(),
-    "network_latency_min_cycles": Column(),
-    "network_latency_max_cycles": Column(),
-    "network_latency_ci_half_width_cycles": _TRAFFIC,
-    "background_packets": _BACKGROUND,
-    "background_offered_load_flits_per_cycle": _BACKGROUND,
-    "background_accepted_load_flits_per_cycle": _BACKGROUND,
-    "background_mean_hops": _BACKGROUND,
-    "background_packet_latency_mean_cycles": _BACKGROUND,
-    "background_packet_latency_p50_cycles": _BACKGROUND,
-    "background_packet_latency_p95_cycles": _BACKGROUND,
-    "background_packet_latency_p99_cycles": _BACKGROUND,
-    "background_packet_latency_min_cycles": _BACKGROUND,
-    "background_packet_latency_max_cycles": _BACKGROUND,
-    "background_network_latency_mean_cycles": _BACKGROUND,
-    "background_network_latency_p50_cycles": _BACKGROUND,
-    "background_network_latency_p95_cycles": _BACKGROUND,
-    "background_network_latency_p99_cycles": _BACKGROUND,
-    "background_network_latency_min_cycles": _BACKGROUND,
-    "background_network_latency_max_cycles": _BACKGROUND,
-    "stall_pipeline_flit_cycles": _STALLS,
-    "stall_no_vc_flit_cycles": _STALLS,
-    "stall_lost_vc_allocation_flit_cycles": _STALLS,
-    "stall_no_credit_flit_cycles": _STALLS,
-    "stall_lost_switch_flit_cycles": _STALLS,
-    "stall_input_port_busy_flit_cycles": _STALLS,
-    "stall_ejection_port_busy_flit_cycles": _STALLS,
-    "stall_no_ejection_vc_flit_cycles": _STALLS,
-    "stall_source_no_credit_flit_cycles": _STALLS,
-    "stall_source_waits_for_sync_flit_cycles": _STALLS,
-    "seed": Column(),
-    "digest": _TEXT,
-    "plan_hash": _TEXT,
-    "version": _TEXT,
-    "wall_seconds": Column(),
-}
+from flitwork.schema import fields, kinds, schema
 
 
 @dataclass(frozen=True)
@@ -157,7 +68,9 @@ def _had(spec: Mapping[str, Any]) -> set[When]:
     had: set[When] = {"always"}
     workload, run = spec.get("workload"), spec.get("run")
     kind = workload.get("kind") if isinstance(workload, Mapping) else None
-    had.add("traffic" if kind in ("uniform", "traffic") else "completes")
+    known = kinds(schema()["properties"]["workload"])
+    # What has a load has no end.
+    had.add("traffic" if kind in known and "offered_load" in fields(known[kind]) else "completes")
     if spec.get("background"):
         had.add("background")
     record = run.get("record") if isinstance(run, Mapping) else None
@@ -191,7 +104,7 @@ def _check_apart(plot: Plot, columns: Columns, path: str) -> None:
     named = [plot.x, *([plot.series] if isinstance(plot.series, str) else plot.series)]
     named += [plot.panels] if plot.panels else []
     shown = [{name} if name in axes else columns.follows.get(name) for name in named]
-    if not all(shown) or {name for name in plot.where if name in _OF_THE_NETWORK} - set(axes):
+    if not all(shown) or {name for name in plot.where if name in OF_THE_NETWORK} - set(axes):
         return
     apart = sorted(set().union(*(one or () for one in shown)))
     wanted = {name: value if isinstance(value, list) else [value] for name, value in plot.where.items() if name in axes}

@@ -15,13 +15,12 @@ from flitwork.errors import ConfigError
 from flitwork.plot.layout import colour_channels, draw_channels, layout
 from flitwork.plot.style import LOAD_MAP, style
 from flitwork.result import Result
-from flitwork.schedule import channel_class
 
 _LABEL = "utilisation [flits/cycle]"
 
 
 def _utilisation(result: Result) -> np.ndarray[Any, Any]:
-    """``[window, router, port]`` in flits per cycle; the last window may be shorter."""
+    """``[window, channel]`` in flits per cycle; the last window may be shorter."""
     windows = result.channel_windows
     if windows is None or not len(windows):
         hint = "simulate with channel_window_cycles=500, for example"
@@ -29,46 +28,45 @@ def _utilisation(result: Result) -> np.ndarray[Any, Any]:
     lengths = np.full(len(windows), float(result.channel_window_cycles))
     rest = result.end_cycle - result.channel_window_cycles * (len(windows) - 1)
     lengths[-1] = min(max(rest, 1), result.channel_window_cycles)
-    busy: np.ndarray[Any, Any] = windows / lengths[:, None, None]
+    busy: np.ndarray[Any, Any] = windows / lengths[:, None]
     return busy
 
 
 def channel_heatmap(result: Result) -> Figure:
-    """Every channel over time: a row a channel, grouped by link class, coloured by its utilisation.
+    """Every channel over time: a row a channel, grouped by channel class, coloured by its utilisation.
 
     Time counts from t = 0; where a background runs before that, from a negative number on.
     """
     busy = _utilisation(result)
-    exists = result.channels
+    names = result.channels["class"].to_numpy()
+    classes = [name for name in result.described["channel_classes"] if (names == name).any()]
     with style():
-        ports = [p for p in range(busy.shape[2]) if exists[:, p].any()]
         figure, axes = plt.subplots(
-            len(ports) + 1,
+            len(classes) + 1,
             1,
-            figsize=(8.5, 1.6 + 1.15 * (len(ports) + 1)),
+            figsize=(8.5, 1.6 + 1.15 * (len(classes) + 1)),
             sharex=True,
             squeeze=False,
-            height_ratios=[1.1, *([1] * len(ports))],
+            height_ratios=[1.1, *([1] * len(classes))],
         )
         edges = (
             np.minimum(np.arange(len(busy) + 1) * result.channel_window_cycles, result.end_cycle) - result.start_cycle
         )
         mean_ax = axes[0, 0]
-        for port in ports:
-            name = channel_class(port // 2, 1 if port % 2 == 0 else -1)
-            mean_ax.stairs(busy[:, exists[:, port], port].mean(axis=1), edges, label=name, baseline=None, linewidth=1.4)
+        for name in classes:
+            mean_ax.stairs(busy[:, names == name].mean(axis=1), edges, label=name, baseline=None, linewidth=1.4)
         mean_ax.set_ylabel("mean\n[flits/cycle]")
         mean_ax.set_ylim(0, 1.05)
-        mean_ax.legend(ncols=len(ports), fontsize=9, loc="lower right", bbox_to_anchor=(1.0, 0.97), borderpad=0)
-        for ax, port in zip(axes[1:, 0], ports, strict=True):
-            rows = busy[:, exists[:, port], port].T
+        mean_ax.legend(ncols=len(classes), fontsize=9, loc="lower right", bbox_to_anchor=(1.0, 0.97), borderpad=0)
+        for ax, name in zip(axes[1:, 0], classes, strict=True):
+            rows = busy[:, names == name].T
             image = ax.pcolormesh(edges, np.arange(len(rows) + 1), rows, cmap=LOAD_MAP, vmin=0, vmax=1, rasterized=True)
             ax.grid(False)
-            ax.set_ylabel(f"{channel_class(port // 2, 1 if port % 2 == 0 else -1)}\n[router]")
+            ax.set_ylabel(f"{name}\n[channel]")
         axes[-1, 0].set_xlabel("time [cycles]")
         axes[-1, 0].set_xlim(-result.start_cycle, result.completion_cycles)
         figure.colorbar(image, ax=axes[1:], pad=0.01, shrink=0.9).set_label(_LABEL)
-        figure.suptitle(f"Utilisation of the channels: {_title(result)}")
+        figure.suptitle(f"Utilisation of the channels: {result.title}")
     return figure
 
 
@@ -82,7 +80,7 @@ def channel_snapshot(result: Result, window: int | None = None) -> Figure:
         figure.colorbar(lines, ax=ax, shrink=0.8, pad=0.02).set_label(_LABEL)
         whole = ("from t = 0 on" if result.start_cycle else "whole run") if result.runs_to_completion else "measurement"
         when = whole if window is None else f"window {window}"
-        ax.set_title(f"{_title(result)}\n{when}{'; ' + place.undrawn if place.undrawn else ''}", fontsize=10)
+        ax.set_title(f"{result.title}\n{when}{'; ' + place.undrawn if place.undrawn else ''}", fontsize=10)
     return figure
 
 
@@ -105,7 +103,7 @@ def channel_animation(result: Result, path: str | Path, frames_per_second: int =
             stop = min(start + join * result.channel_window_cycles, result.end_cycle)
             start, stop = start - result.start_cycle, stop - result.start_cycle
             colour_channels(lines, place, frames[i])
-            title.set_text(f"{_title(result)}\ncycles {start:,} to {stop:,}")
+            title.set_text(f"{result.title}\ncycles {start:,} to {stop:,}")
             return lines, title
 
         draw(0)
@@ -120,8 +118,3 @@ def _page(extent: tuple[float, float, float, float]) -> tuple[float, float]:
     left, right, bottom, top = extent
     width = 6.4 if right - left <= 1.5 * (top - bottom) else 10.0
     return width, min(7.5, max(2.2, 0.84 * width * (top - bottom) / (right - left) + 0.9))
-
-
-def _title(result: Result) -> str:
-    row = result.row
-    return f"{row['workload']} on {row['topology']} {row['size']}"

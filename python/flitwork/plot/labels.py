@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from flitwork.columns import RESULT_COLUMNS
 from flitwork.schema import fields, schema
 
-#: Units by the end of a column's name; the first that fits.
+#: Units by the end of a column's name; the first that fits. Columns of a result say their unit themselves.
 _UNITS = {
     "_flits_per_cycle": "flits/cycle",
     "_flit_cycles": "flit-cycles",
@@ -19,15 +20,16 @@ _UNITS = {
 _UNIT = re.compile(r"\[([^\]]+)\]")
 
 
-def simulated(name: str, spec: Mapping[str, Any]) -> str:
-    """``uniform on torus 8x8: dimension_order, 4 VCs of 16 flits, packets of 4 flits``, of a resolved specification."""
-    topology, router, routing = (spec["network"][key] for key in ("topology", "router", "routing"))
-    size, lengths = "x".join(map(str, topology["size"])), spec["workload"]["packet_flits"]
+def simulated(name: str, plan: Mapping[str, Any]) -> str:
+    """``uniform on torus 8x8: dimension_order, 4 VCs of 16 flits, packets of 4 flits``, of a plan."""
+    spec, described = plan["spec"], plan["described"]
+    router, routing = (spec["network"][key] for key in ("router", "routing"))
+    lengths = spec["workload"]["packet_flits"]
     packets = f"packets of {lengths} flits" if isinstance(lengths, int) else "packets of several lengths"
     background = spec.get("background")
     beside = f", beside {background['offered_load']:g} flits/cycle/terminal" if background else ""
     vcs = f"{router['vcs']} VCs of {router['buffer_flits']} flits"
-    return f"{name} on {topology['kind']} {size}: {routing['kind']}, {vcs}, {packets}{beside}"
+    return f"{name} on {described['topology']['kind']} {described['size']}: {routing['kind']}, {vcs}, {packets}{beside}"
 
 
 def label(name: str) -> str:
@@ -35,7 +37,8 @@ def label(name: str) -> str:
     for ending, unit in _UNITS.items():
         if name.endswith(ending):
             words = short(name).removesuffix(ending.replace("_", " "))
-            return f"{words} [{unit + '/terminal' if words.endswith('load') else unit}]"
+            known = RESULT_COLUMNS[name].unit if name in RESULT_COLUMNS else ""
+            return f"{words} [{known or (unit + '/terminal' if words.endswith('load') else unit)}]"
     unit = _unit(name) if "." in name else ""
     return f"{short(name)} [{unit}]" if unit else short(name)
 

@@ -1,9 +1,9 @@
-"""The phases of a schedule on the network: how each loads the channels, and the ways of one rank's messages."""
+"""The phases of a schedule on the network: how each loads the channels, and the routes of one rank's messages."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ _ACCENT = "#D55E00"
 def phases(network: Network, workload: Workload, which: Sequence[int] | None = None, rank: int | None = None) -> Figure:
     """Draws some phases of a schedule (by default 8 spread over all): one panel each.
 
-    Channels are coloured by their load in messages; the ways of the messages of ``rank`` (by default the rank in the
+    Channels are coloured by their load in messages; the routes of the messages of ``rank`` (by default the rank in the
     middle) are drawn over them. A phase is as many messages of each rank as a network interface has ports.
     """
     return phases_of(plan(network, workload), which, rank)
@@ -34,25 +34,25 @@ def phases(network: Network, workload: Workload, which: Sequence[int] | None = N
 
 def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int | None = None) -> Figure:
     """:func:`phases` of a plan that exists."""
-    spec = json.loads(planned.json)["spec"]
-    place = layout(spec["network"]["topology"])
-    group = spec["network"]["nic"]["ports"]
+    known = json.loads(planned.json)
+    described, place = known["described"], layout(known["spec"]["network"]["topology"])
     messages = planned.messages()
-    number = messages["phase"] // group
+    number = messages["phase"] // described["nic_ports"]
     count = int(number.max()) + 1
     chosen = list(which) if which is not None else sorted({round(i * (count - 1) / 7) for i in range(8)})
     for phase in chosen:
         if not 0 <= phase < count:
             raise ConfigError("phase", phase, f"0 to {count - 1}")
-    concentration = spec["network"]["topology"]["terminals_per_router"]
-    sources, destinations = messages["from"] // concentration, messages["to"] // concentration
+    router_of = planned.router_of_terminal()
+    sources, destinations = router_of[messages["from"]], router_of[messages["to"]]
     middle = place.middle if rank is None else rank
-    loads, ways = [], []
+    channels = _Channels(planned, _core.channels(json.dumps(described["topology"])))
+    loads, routes = [], []
     for phase in chosen:
         rows = np.flatnonzero(number == phase)
-        load, way = _loads(planned, place, sources[rows], destinations[rows], middle)
+        load, route = channels.loads(sources[rows], destinations[rows], middle)
         loads.append(load)
-        ways.append(way)
+        routes.append(route)
     top = max(float(np.max(load)) for load in loads)
     across = min(4, len(chosen))
     down = -(-len(chosen) // across)
@@ -60,10 +60,10 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
     with style():
         size = (3.0 * across + 1.0, 3.0 * down * max(0.45, (high - bottom) / (right - left)) + 0.9)
         figure, axes = plt.subplots(down, across, figsize=size, squeeze=False, sharex=True, sharey=True)
-        for ax, phase, load, way in zip(axes.flat, chosen, loads, ways, strict=False):
+        for ax, phase, load, route in zip(axes.flat, chosen, loads, routes, strict=False):
             width = place.line_width(2.6)
             lines = draw_channels(ax, place, load, top, width)
-            _draw_way(ax, place, way, middle, width)
+            _draw_route(ax, place, route, middle, width)
             ax.set_title(f"phase {phase}: max {load.max():g}", fontsize=10)
         for ax in axes.flat[len(chosen) :]:
             ax.set_visible(False)
@@ -72,31 +72,39 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
         ticks = MaxNLocator(nbins=8, integer=True)
         bar = figure.colorbar(lines, ax=axes, shrink=0.8, pad=0.01, ticks=ticks)
         bar.set_label("load of the channel [messages]")
-        name = spec["workload"].get("algorithm", spec["workload"]["kind"])
-        kind = f"{spec['network']['topology']['kind']} {'x'.join(map(str, place.size))}"
-        figure.suptitle(f"{name} on {kind}: {len(chosen)} of {count} phases, ways of rank {middle} in orange")
+        name = f"{described['workload']} on {described['topology']['kind']} {described['size']}"
+        figure.suptitle(f"{name}: {len(chosen)} of {count} phases, routes of rank {middle} in orange")
     return figure
 
 
-def _loads(
-    planned: _core.Plan, place: Layout, sources: np.ndarray[Any, Any], destinations: np.ndarray[Any, Any], rank: int
-) -> tuple[np.ndarray[Any, Any], list[tuple[int, int]]]:
-    """Messages over each ``[router, port]``, and the channels on the ways of ``rank``."""
-    load = np.zeros((len(place.xy), 2 * len(place.size)))
-    way: list[tuple[int, int]] = []
-    for source, destination in zip(sources.tolist(), destinations.tolist(), strict=True):
-        routers, ports, _ = planned.path(source, destination)
-        np.add.at(load, (routers, ports), 1)
-        if source == rank:
-            way += zip(routers.tolist(), ports.tolist(), strict=True)
-    return load, way
+class _Channels:
+    """The channels of a plan by router and output port."""
+
+    def __init__(self, planned: _core.Plan, table: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        self.planned = planned
+        self.count = len(table["router"])
+        self.number = {
+            place: i for i, place in enumerate(zip(table["router"].tolist(), table["port"].tolist(), strict=True))
+        }
+
+    def loads(
+        self, sources: np.ndarray[Any, Any], destinations: np.ndarray[Any, Any], rank: int
+    ) -> tuple[np.ndarray[Any, Any], set[int]]:
+        """Messages over each channel, and the channels on the routes of ``rank``."""
+        load = np.zeros(self.count)
+        of_rank: set[int] = set()
+        for source, destination in zip(sources.tolist(), destinations.tolist(), strict=True):
+            routers, ports, _ = self.planned.path(source, destination)
+            route = [self.number[place] for place in zip(routers.tolist(), ports.tolist(), strict=True)]
+            np.add.at(load, np.array(route, dtype=int), 1)
+            if source == rank:
+                of_rank.update(route)
+        return load, of_rank
 
 
-def _draw_way(ax: Axes, place: Layout, way: list[tuple[int, int]], rank: int, width: float) -> None:
-    on_way = set(way)
-    for i, (router, port) in enumerate(zip(place.router.tolist(), place.port.tolist(), strict=True)):
-        if (router, port) in on_way:
-            (x0, y0), (x1, y1) = place.segments[i]
+def _draw_route(ax: Axes, place: Layout, route: set[int], rank: int, width: float) -> None:
+    for channel, ((x0, y0), (x1, y1)) in zip(place.channel.tolist(), place.segments, strict=True):
+        if channel in route:
             arrow = {"arrowstyle": "-|>", "color": _ACCENT, "linewidth": 0.6 * width, "shrinkA": 0, "shrinkB": 0}
             ax.annotate("", (x1, y1), (x0, y0), arrowprops={**arrow, "mutation_scale": 5 + 2 * width}, zorder=4)
     ax.scatter(place.xy[rank, 0], place.xy[rank, 1], s=(4 * width) ** 2, color=_ACCENT, zorder=5, linewidths=0)

@@ -51,6 +51,5 @@ def timeline(result: Result, terminals: list[int] | None = None) -> Figure:
         ax.set_ylabel("terminal" if ports == 1 else f"terminal ({ports} injection ports each)")
         ax.grid(False, axis="y")
         figure.colorbar(bars, ax=ax, pad=0.01).set_label("number of the message")
-        row = result.row
-        ax.set_title(f"Messages of {row['workload']} on {row['topology']} {row['size']}, from taken to arrived")
+        ax.set_title(f"Messages of {result.title}, from taken to arrived")
     return figure

@@ -89,7 +89,7 @@ pub struct PacketRecord {
 pub struct ChannelWindows {
     /// Length of a window [cycles]; the last one may be shorter.
     pub window_cycles: u64,
-    /// Flits, indexed `[window][router][network port]`, flattened.
+    /// Flits, indexed `[window][channel]`, flattened.
     pub flits: Vec<u32>,
 }
 
@@ -150,9 +150,9 @@ pub struct SimulationResult {
     pub precision: Option<Precision>,
     /// Mean number of channels between routers on the way of a packet of the measurement; none if nothing was measured.
     pub mean_hops: Option<f64>,
-    /// Flits over every network channel in the whole run, indexed `[router][network port]`, flattened.
+    /// Flits over every channel between routers in the whole run, ascending by router and output port.
     pub channel_flits: Vec<u64>,
-    /// Flits over every network channel in the measurement, indexed like `channel_flits`.
+    /// Flits over every channel in the measurement, indexed like `channel_flits`.
     pub measured_channel_flits: Vec<u64>,
     /// Flits ejected at every terminal in the measurement, the background's included.
     pub ejected_flits: Vec<u64>,
@@ -170,4 +170,19 @@ pub struct SimulationResult {
     pub stalls: Option<StallReport>,
     /// Every packet, in order of (source, sequence), where asked for.
     pub packet_records: Vec<PacketRecord>,
+}
+
+impl SimulationResult {
+    /// Of what was counted by `[router][network port]`, `of` places in all, keeps the places where there is a channel.
+    pub(crate) fn keep_channels(&mut self, places: &[usize], of: usize) {
+        if places.len() == of {
+            return;
+        }
+        for counts in [&mut self.channel_flits, &mut self.measured_channel_flits] {
+            *counts = places.iter().map(|&place| counts[place]).collect();
+        }
+        if let Some(windows) = &mut self.channel_windows {
+            windows.flits = windows.flits.chunks(of).flat_map(|row| places.iter().map(|&place| row[place])).collect();
+        }
+    }
 }

@@ -9,11 +9,13 @@ use crate::transit::CompiledSize;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+mod export;
 mod memory;
 mod routing;
 mod run;
 mod workload;
 
+pub use export::ChannelTable;
 use workload::Sent;
 pub use workload::Workload;
 
@@ -125,6 +127,7 @@ impl Plan {
         let value = serde_json::json!({
             "spec": self.spec,
             "derived": self.params,
+            "described": self.described(),
             "estimated_memory_bytes": self.estimated_memory_bytes,
             "hash": self.hash(),
             "version": env!("CARGO_PKG_VERSION"),

@@ -3,6 +3,7 @@
 use super::SimulationSpec;
 use super::explain::explain;
 use crate::error::{Error, Result};
+use crate::topology::TopologySpec;
 use serde_json::Value;
 
 /// Reads a [`SimulationSpec`] from JSON (study files arrive as JSON too: Python reads the TOML).
@@ -16,6 +17,17 @@ pub fn from_json(text: &str) -> Result<SimulationSpec> {
         let path = e.path().to_string();
         explain(&path, &e.into_inner().to_string(), &value)
     })
+}
+
+/// Reads the table `network.topology` of a specification from JSON.
+///
+/// # Errors
+/// [`Error::Config`] with the path of the field for anything that is no topology.
+pub fn topology_from_json(text: &str) -> Result<TopologySpec> {
+    let topology: Value =
+        serde_json::from_str(text).map_err(|e| Error::config("topology", "text", format!("JSON ({e})"), ""))?;
+    let root = serde_json::json!({ "network": { "topology": topology } });
+    serde_json::from_value(topology).map_err(|e| explain("network.topology", &e.to_string(), &root))
 }
 
 /// The JSON Schema of [`SimulationSpec`].

@@ -9,6 +9,7 @@
 mod crossbar;
 mod drawing;
 mod fabric;
+mod figures;
 mod graph;
 mod grid;
 mod kind;

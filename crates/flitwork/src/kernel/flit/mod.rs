@@ -88,7 +88,9 @@ pub(crate) fn simulate(
 ) -> Result<SimulationResult> {
     let mut simulation = Simulation::on(plan, network(plan, variation)?)?;
     simulation.run(progress)?;
-    Ok(simulation.into_result())
+    let mut result = simulation.into_result();
+    result.keep_channels(&plan.channel_places(), plan.params.routers * plan.params.network_ports);
+    Ok(result)
 }
 
 /// The network of a plan, at rest.

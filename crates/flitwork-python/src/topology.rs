@@ -1,0 +1,64 @@
+//! What a topology is, without a plan: its channels, where they are on a page, what uniform traffic it carries.
+
+use crate::errors;
+use flitwork::ChannelTable;
+use flitwork::spec::topology_from_json;
+use flitwork::topology::Fabric;
+use numpy::{IntoPyArray, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+fn fabric(py: Python<'_>, topology: &str) -> PyResult<Fabric> {
+    topology_from_json(topology).and_then(|topology| topology.fabric()).map_err(|e| errors::to_python(py, &e))
+}
+
+/// Sets the columns of the channels in `columns`, each name with `prefix` before it.
+pub fn set_channels(columns: &Bound<'_, PyDict>, prefix: &str, fabric: &Fabric) -> PyResult<()> {
+    let table = ChannelTable::of(fabric);
+    for (name, column) in [
+        ("router", table.router),
+        ("port", table.port),
+        ("to_router", table.to_router),
+        ("to_port", table.to_port),
+        ("class", table.class),
+    ] {
+        columns.set_item(format!("{prefix}{name}"), column.into_pyarray(columns.py()))?;
+    }
+    Ok(())
+}
+
+/// The channels of a topology (JSON), ascending by router and output port: columns `router`, `port`, `to_router`,
+/// `to_port`, `class` (an index of the classes of a plan).
+#[pyfunction]
+pub fn channels<'py>(py: Python<'py>, topology: &str) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    set_channels(&columns, "", &fabric(py, topology)?)?;
+    Ok(columns)
+}
+
+/// Where routers and channels of a topology (JSON) lie on a page: `routers` (x, y), `segments` (x, y from, x, y to) with
+/// the `channel` that each belongs to, the labels of both `axes` and a `note`; `None` where it cannot be drawn.
+#[pyfunction]
+pub fn drawing<'py>(py: Python<'py>, topology: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let fabric = fabric(py, topology)?;
+    let Some(drawing) = fabric.drawing() else { return Ok(None) };
+    let places: Vec<(u32, usize)> = fabric.channels().collect();
+    let channel = |router: u32, port: u32| places.binary_search(&(router, port as usize)).unwrap_or(usize::MAX) as u64;
+    let channels: Vec<u64> = drawing.segments.iter().map(|s| channel(s.router, s.port)).collect();
+    let segments: Vec<f64> = drawing.segments.iter().flat_map(|s| [s.from, s.to].concat()).collect();
+    let routers: Vec<f64> = drawing.routers.concat();
+    let found = PyDict::new(py);
+    found.set_item("routers", routers.into_pyarray(py).reshape([drawing.routers.len(), 2])?)?;
+    found.set_item("segments", segments.into_pyarray(py).reshape([drawing.segments.len(), 2, 2])?)?;
+    found.set_item("channel", channels.into_pyarray(py))?;
+    found.set_item("axes", drawing.axes.to_vec())?;
+    found.set_item("note", drawing.note)?;
+    Ok(Some(found))
+}
+
+/// The load of uniform traffic that uses up the middle of a topology (JSON) [flits/cycle/terminal]; infinite where no
+/// channel limits it, `None` where it is not known.
+#[pyfunction]
+pub fn uniform_capacity(py: Python<'_>, topology: &str) -> PyResult<Option<f64>> {
+    Ok(fabric(py, topology)?.uniform_capacity())
+}
