@@ -87,7 +87,11 @@ def word(path: str, value: Any) -> Any:
 
 def specification(spec: Mapping[str, Any]) -> Table:
     """A specification, or a part of one by dotted names, with new names only."""
-    return _renewed(spec, "", "")
+    elsewhere: Table = {}
+    found = _renewed(spec, "", "", elsewhere)
+    for path, value in elsewhere.items():
+        _put(found, path.split("."), value, path)
+    return found
 
 
 def table(at: str, given: Mapping[str, Any]) -> Table:
@@ -95,22 +99,31 @@ def table(at: str, given: Mapping[str, Any]) -> Table:
     return _renewed(given, at, _moved(at))
 
 
-def _renewed(given: Mapping[str, Any], old_at: str, new_at: str) -> Table:
+def _renewed(given: Mapping[str, Any], old_at: str, new_at: str, elsewhere: Table | None = None) -> Table:
+    """The table with new names; what belongs to another table goes to ``elsewhere``, by its path."""
     found: Table = {}
     for key, value in given.items():
         old = f"{old_at}.{key}" if old_at else str(key)
         new = _moved(old)
+        if new_at and not new.startswith(f"{new_at}."):
+            # It belongs to another table. Without a place for that, the simulator's error says what it is called.
+            if elsewhere is None:
+                found[str(key)] = value
+            else:
+                warn(old, new)
+                _put(elsewhere, [new], _value(value, old, new), new)
+            continue
         # A table that moved with everything in it is named once, by itself.
         if new != old and not (new.startswith(f"{new_at}.") and new[len(new_at) :] == old[len(old_at) :]):
             warn(old, new)
         name = new.removeprefix(f"{new_at}.") if new_at else new
-        _put(found, [str(key)] if new == old else name.split("."), _value(value, old, new), new)
+        _put(found, [str(key)] if new == old else name.split("."), _value(value, old, new, elsewhere), new)
     return found
 
 
-def _value(value: Any, old: str, new: str) -> Any:
+def _value(value: Any, old: str, new: str, elsewhere: Table | None = None) -> Any:
     if isinstance(value, Mapping):
-        return _renewed(value, old, new)
+        return _renewed(value, old, new, elsewhere)
     if isinstance(value, list):
         return [_value(one, old, new) for one in value]
     return word(new, value)
@@ -195,8 +208,10 @@ def _dotted(given: Any) -> Any:
         return given
     found: Table = {}
     for key, value in given.items():
-        new = path_of(key)
-        _put(found, [new], _value(value, key, new), new)
+        new, elsewhere = path_of(key), Table()
+        _put(found, [new], _value(value, key, new, elsewhere), new)
+        for path, moved in elsewhere.items():
+            _put(found, [path], moved, path)
     return found
 
 

@@ -70,8 +70,14 @@ def _flat(section: str) -> Iterator[tuple[str, Path]]:
             continue
         if "kind" in inner and name != "topology":
             yield name, (name, "kind")
-        for key in inner:
-            if key not in _GIVEN:
+        for key, below in inner.items():
+            if key in _GIVEN:
+                continue
+            deeper = fields(below)
+            # A table of options, not one with a kind: those are written whole.
+            if deeper and "kind" not in deeper:
+                yield from ((option, (name, key, option)) for option in deeper)
+            else:
                 yield key, (name, key)
 
 

@@ -471,11 +471,12 @@ def test_routings() -> None:
         routing = planned(f"{SMALL} topology = torus; routing_function = {theirs};")["network"]["routing"]
         assert routing["kind"] == ours.get(theirs, theirs)
     adaptive = f"{SMALL} routing_function = min_adapt;"
-    routing = planned(adaptive)["network"]["routing"]
-    assert (routing["selection"], routing["productive"]) == ("all", "first")
-    assert not {"adaptive_vcs", "adaptive_tie"} & set(routing), "a mesh uses all VCs but the first"
-    ring = planned(f"{adaptive} topology = torus; num_vcs = 8;")["network"]["routing"]
-    assert (ring["adaptive_vcs"], ring["adaptive_tie"], ring["tie"]) == ([3], "minus", "random")
+    network = planned(adaptive)["network"]
+    assert network["routing"]["selection"] == "all"
+    assert network["router"]["compat"] == {"productive": "first"}, "a mesh uses all VCs but the first"
+    network = planned(f"{adaptive} topology = torus; num_vcs = 8;")["network"]
+    ring = {"productive": "first", "adaptive_vcs": [3], "adaptive_tie": "minus"}
+    assert (network["router"]["compat"], network["routing"]["tie"]) == (ring, "random")
     (note,) = notes(settings(adaptive))
     assert "first productive dimension" in note and not notes(settings(SMALL))
     _, note = notes(settings(f"{adaptive} topology = torus;"))
@@ -489,13 +490,13 @@ def test_routings() -> None:
 def test_the_middle_one_of_an_odd_number_of_vcs_belongs_to_both_halves(topology: str, routing: str) -> None:
     text = f"{SMALL} topology = {topology}; routing_function = {routing};"
     odd = planned(f"{text} num_vcs = 3;")
-    assert odd["network"]["router"]["shared_middle_vc"] is True and odd["run"]["deadlock_check"] is False
+    assert odd["network"]["router"]["compat"]["shared_middle_vc"] is True and odd["run"]["deadlock_check"] is False
     (note,) = notes(settings(f"{text} num_vcs = 3;"))
     assert f"an odd num_vcs with {routing} on a {topology} can deadlock" in note
     waits = f"{text} num_vcs = 3; wait_for_tail_credit = 1;"
     assert "deadlock_check" not in planned(waits)["run"] and not notes(settings(waits))
-    assert "shared_middle_vc" not in planned(f"{text} num_vcs = 4;")["network"]["router"]
-    assert "shared_middle_vc" not in planned(f"{SMALL} num_vcs = 3;")["network"]["router"], "nothing is halved"
+    assert "compat" not in planned(f"{text} num_vcs = 4;")["network"]["router"]
+    assert "compat" not in planned(f"{SMALL} num_vcs = 3;")["network"]["router"], "nothing is halved"
 
 
 def test_rates_and_channels() -> None:
@@ -605,8 +606,8 @@ def test_the_example_of_the_manual() -> None:
 
 def test_only_stages_of_several_cycles_take_batches() -> None:
     for text in ("routing_delay = 2;", "st_final_delay = 2;", "st_prepare_delay = 1;"):
-        assert planned(SMALL + text)["network"]["router"]["pipelined_stages"] is False
-    assert "pipelined_stages" not in planned(SMALL)["network"]["router"]
+        assert planned(SMALL + text)["network"]["router"]["compat"] == {"pipelined_stages": False}
+    assert "compat" not in planned(SMALL)["network"]["router"]
 
 
 CURVES = {

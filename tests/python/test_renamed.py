@@ -82,6 +82,31 @@ def test_a_study_file_with_old_names_is_the_same_study(tmp_path: Path) -> None:
     assert not said and (run.table["twice"] == 2 * run.table["ratio_to_bound"]).all()
 
 
+def test_rules_of_another_simulator_moved_to_a_table_of_their_own() -> None:
+    old = {
+        "routing": {"kind": "min_adapt", "productive": "first"},
+        "router": {"vcs": 4, "shared_middle_vc": False, "switching": "virtual_cut_through"},
+    }
+    network = {"topology": {"kind": "mesh", "size": [3, 3]}, **old}
+    new, said = warned(lambda: renamed.specification({"network": network}))
+    assert new["network"]["routing"] == {"kind": "min_adapt"}
+    assert new["network"]["router"]["compat"] == {"productive": "first", "shared_middle_vc": False}
+    moved = "network.routing.productive is called network.router.compat.productive now"
+    assert len(said) == 2 and any(text.startswith(moved) for text in said)
+    table, said = warned(lambda: renamed.study({"experiments": [{"set": {"network.routing": old["routing"]}}]}))
+    (experiment,) = table["experiments"]
+    new_set = {"network.routing": {"kind": "min_adapt"}, "network.router.compat.productive": "first"}
+    assert experiment["set"] == new_set and len(said) == 1
+
+
+def test_flat_names_of_these_rules_are_what_they_were() -> None:
+    flat, said = warned(lambda: fw.Mesh(3, 3, routing="min_adapt", productive="first", pipelined_stages=False).spec)
+    assert flat["router"] == {"compat": {"productive": "first", "pipelined_stages": False}} and not said
+    inside, said = warned(lambda: fw.Mesh(3, 3, routing={"kind": "min_adapt", "productive": "first"}))
+    _, said = warned(lambda: fw.bound(inside, WORK))
+    assert len(said) == 1
+
+
 def test_attributes_and_functions() -> None:
     result = fw.simulate(fw.Torus(3, 3), WORK, channel_window_cycles=50)
     for old, new in (("closed_loop", "runs_to_completion"), ("distance_from_bound", "ratio_to_bound")):

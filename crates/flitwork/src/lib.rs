@@ -18,6 +18,7 @@
 
 pub mod bound;
 pub mod collective;
+pub mod compat;
 mod component;
 mod components;
 mod error;

@@ -21,10 +21,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
     ("measure", &["mix"]),
     ("router", &["component"]),
-    ("spec", &["collective", "component", "error", "router", "measure", "routing", "topology", "traffic"]),
+    // Another simulator's rules wrap schemes from outside: no routing knows them.
+    ("compat", &["error", "routing", "topology"]),
+    ("spec", &["collective", "compat", "component", "error", "router", "measure", "routing", "topology", "traffic"]),
     ("bound", &["error", "routing", "schedule", "topology"]),
     ("transit", &["measure", "routing", "unchecked"]),
-    ("plan", &["collective", "error", "measure", "routing", "schedule", "spec", "topology", "traffic", "transit"]),
+    (
+        "plan",
+        &["collective", "compat", "error", "measure", "routing", "schedule", "spec", "topology", "traffic", "transit"],
+    ),
     ("host", &["error", "schedule"]),
     (
         "terminal",
@@ -33,6 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "kernel",
         &[
+            "compat",
             "error",
             "host",
             "measure",

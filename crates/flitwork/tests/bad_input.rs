@@ -170,7 +170,6 @@ fn fewer_vcs_than_a_routing_needs_are_refused_with_the_number() {
         (json!({ "kind": "valiant" }), 4),
         (json!({ "kind": "romm" }), 4),
         (json!({ "kind": "min_adapt" }), 3),
-        (json!({ "kind": "min_adapt", "adaptive_vcs": [3, 4] }), 5),
         (json!({ "kind": "o1turn" }), 4),
     ] {
         let (path, value, expected, hint) = routing_error(&kind, least - 1, "virtual_cut_through").unwrap();
@@ -189,15 +188,6 @@ fn a_routing_with_nonsense_is_refused() {
         (json!({ "kind": "duato_misrouting", "selection": "all" }), "network.routing.selection", "all"),
         (json!({ "kind": "cross_line", "news_delay_cycles": 17 }), "network.routing.news_delay_cycles", "17"),
         (json!({ "kind": "cross_line", "order": [0, 1] }), "network.routing.order", "[0,1]"),
-        (json!({ "kind": "min_adapt", "adaptive_vcs": [1] }), "network.routing.adaptive_vcs", "[1]"),
-        (json!({ "kind": "min_adapt", "adaptive_vcs": [3, 5] }), "network.routing.adaptive_vcs", "[3, 5]"),
-        (json!({ "kind": "min_adapt", "adaptive_vcs": [4, 3] }), "network.routing.adaptive_vcs", "[4, 3]"),
-        (
-            json!({ "kind": "min_adapt", "adaptive_vcs": [4294967295u32] }),
-            "network.routing.adaptive_vcs",
-            "[4294967295]",
-        ),
-        (json!({ "kind": "min_adapt", "adaptive_tie": "left" }), "network.routing.adaptive_tie", "\"left\""),
         (json!({ "kind": "duatto" }), "network.routing.kind", "\"duatto\""),
     ] {
         let found = routing_error(&routing, 6, "virtual_cut_through").unwrap_or_else(|| panic!("{routing}"));
@@ -219,6 +209,37 @@ fn an_unsafe_combination_is_refused_and_its_cycle_shown() {
     assert!(hint.contains("wait_for_tail_credit"), "{hint}");
 }
 
+/// Another simulator's rules: only with numbers that make sense, and where a routing knows them.
+#[test]
+fn rules_that_a_routing_does_not_know_are_refused() {
+    let error = |kind: &str, vcs: u32, compat: Value| {
+        let mut spec = good();
+        spec["network"]["routing"] = json!({ "kind": kind });
+        spec["network"]["router"] = json!({ "vcs": vcs, "switching": "virtual_cut_through", "compat": compat });
+        match spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)) {
+            Err(Error::Config { path, value, expected, .. }) => Some((path, value, expected)),
+            other => other.map(|_| None).unwrap(),
+        }
+    };
+    for (kind, compat, field, value) in [
+        ("min_adapt", json!({ "adaptive_vcs": [1] }), "adaptive_vcs", "[1]"),
+        ("min_adapt", json!({ "adaptive_vcs": [3, 5] }), "adaptive_vcs", "[3, 5]"),
+        ("min_adapt", json!({ "adaptive_vcs": [4, 3] }), "adaptive_vcs", "[4, 3]"),
+        ("min_adapt", json!({ "adaptive_vcs": [4294967295u32] }), "adaptive_vcs", "[4294967295]"),
+        ("min_adapt", json!({ "adaptive_tie": "left" }), "adaptive_tie", "\"left\""),
+        ("duato", json!({ "adaptive_vcs": [4] }), "adaptive_vcs", "[4]"),
+        ("o1turn", json!({ "productive": "first" }), "productive", "first"),
+        ("dimension_order", json!({ "adaptive_tie": "minus" }), "adaptive_tie", "minus"),
+    ] {
+        let found = error(kind, 6, compat.clone()).unwrap_or_else(|| panic!("{kind} {compat}"));
+        assert_eq!((found.0, found.1.as_str()), (format!("network.router.compat.{field}"), value), "{kind} {compat}");
+        assert!(!found.2.is_empty(), "{kind} {compat}");
+    }
+    let vcs = json!({ "adaptive_vcs": [3, 4] });
+    assert_eq!(error("min_adapt", 4, vcs.clone()).unwrap().0, "network.router.vcs");
+    assert_eq!(error("min_adapt", 5, vcs), None);
+}
+
 /// A middle VC of both halves: only where there are two halves, and with what closes the cycle named.
 #[test]
 fn a_shared_middle_vc_needs_two_halves_and_may_deadlock() {
@@ -226,7 +247,7 @@ fn a_shared_middle_vc_needs_two_halves_and_may_deadlock() {
         let mut spec = good();
         spec["network"] = json!({ "topology": { "kind": topology, "size": [4, 4] }, "routing": { "kind": kind } });
         spec["network"]["router"] = router;
-        spec["network"]["router"]["shared_middle_vc"] = json!(true);
+        spec["network"]["router"]["compat"] = json!({ "shared_middle_vc": true });
         match spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)) {
             Err(Error::Config { path, hint, .. }) => Some((path, hint)),
             other => other.map(|_| None).unwrap(),
@@ -248,7 +269,10 @@ fn a_shared_middle_vc_needs_two_halves_and_may_deadlock() {
         [("dimension_order", "mesh"), ("valiant", "torus"), ("duato", "mesh"), ("cross_line", "mesh")]
     {
         let (path, hint) = found(kind, topology, json!({ "vcs": 9 })).unwrap_or_else(|| panic!("{kind}"));
-        assert!(path == "network.router.shared_middle_vc" && hint.contains("two halves"), "{kind} {path} {hint}");
+        assert!(
+            path == "network.router.compat.shared_middle_vc" && hint.contains("two halves"),
+            "{kind} {path} {hint}"
+        );
     }
 }
 

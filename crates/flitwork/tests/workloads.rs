@@ -274,14 +274,16 @@ fn a_schedule_that_cannot_go_on_is_found_out_beside_a_background_too() {
 /// Which channels a packet takes does not depend on how its virtual channels are divided: the same bound, not that of any routing.
 #[test]
 fn fixed_ways_have_their_exact_bound() {
-    let bound = |routing: Value| {
+    let bound_under = |routing: Value, compat: Value| {
         let mut network = torus(&[8, 8]);
         network["routing"] = routing;
+        network["router"]["compat"] = compat;
         network["router"]["switching"] = json!("virtual_cut_through");
         bound_cycles(&json!({ "network": network, "workload": burst(&json!({ "kind": "transpose" }), 20, 8) }))
     };
+    let bound = |routing| bound_under(routing, json!({}));
     let plain = bound(json!({ "kind": "dimension_order" }));
     assert_eq!(bound(json!({ "kind": "dimension_order", "classes": "crossed" })), plain);
-    assert_eq!(bound(json!({ "kind": "min_adapt", "productive": "first" })), plain);
+    assert_eq!(bound_under(json!({ "kind": "min_adapt" }), json!({ "productive": "first" })), plain);
     assert!(bound(json!({ "kind": "min_adapt" })) < plain);
 }

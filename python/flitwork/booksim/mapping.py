@@ -89,10 +89,11 @@ def network(settings: Settings) -> Spec:
     for name, most in zip(("n", "k"), largest(), strict=True):
         if not 1 <= settings[name] <= most:
             raise settings.error(name, f"1 to {most}: {KEYS[name].note}")
+    routing = _routing(settings, kind)
     return {
         "topology": {"kind": kind, "size": [settings["k"]] * settings["n"]},
-        "routing": _routing(settings, kind),
-        "router": _router(settings),
+        "routing": routing,
+        "router": _router(settings, kind, routing),
         "channel": {
             # A torus laid out with equal wires has channels of twice the length.
             "latency_cycles": 2 if kind == "torus" and settings["use_noc_latency"] else 1,
@@ -124,15 +125,24 @@ def _routing(settings: Settings, topology: str) -> Spec:
         raise settings.error("routing_function", f"for a {topology} one of {known}", "BookSim has no default either")
     name = _known(settings, "routing_function", tuple(_ROUTINGS[topology]), _OTHER_ROUTINGS[topology])
     # BookSim draws the direction where both ways round a ring are equally long.
-    routing = {"kind": _ROUTINGS[topology][name], "tie": "random"}
-    if name != "min_adapt":
-        return routing
-    # On a torus its adaptive requests name VC 3 alone, and minus at a tie; only those of the escape channels are drawn.
-    ring = {"adaptive_vcs": [3], "adaptive_tie": "minus"} if topology == "torus" else {}
-    return {**routing, "productive": "first", **ring}
+    return {"kind": _ROUTINGS[topology][name], "tie": "random"}
 
 
-def _router(settings: Settings) -> Spec:
+def _compat(settings: Settings, topology: str, routing: Spec, st_delay: int) -> Spec:
+    """The rules that only BookSim has; those that make no difference are left out."""
+    rules: Spec = {"shared_middle_vc": True} if _shares_middle(settings) else {}
+    # With delays of one cycle a stage of BookSim's is never busy, and nothing is different.
+    if max(settings["routing_delay"], st_delay) > 1:
+        rules["pipelined_stages"] = False
+    if routing["kind"] == "min_adapt":
+        rules["productive"] = "first"
+        # On a torus its adaptive requests name VC 3 alone, and minus at a tie; only the escape channels draw.
+        if topology == "torus":
+            rules.update(adaptive_vcs=[3], adaptive_tie="minus")
+    return rules
+
+
+def _router(settings: Settings, topology: str, routing: Spec) -> Spec:
     for name in ("vc_alloc_delay", "sw_alloc_delay"):
         if settings[name] < 1:
             raise settings.error(name, "at least 1, as in BookSim")
@@ -142,22 +152,20 @@ def _router(settings: Settings) -> Spec:
         if settings[name] < 0:
             raise settings.error(name, "at least 0")
     st_delay = settings["st_prepare_delay"] + settings["st_final_delay"]
-    # With delays of one cycle a stage of BookSim's is never busy, and nothing is different: the plan need not say it.
-    batches = max(settings["routing_delay"], st_delay) > 1
+    rules = _compat(settings, topology, routing, st_delay)
     return {
         "vcs": settings["num_vcs"],
         "buffer_flits": settings["vc_buf_size"],
         "vc_allocator": _allocator(settings, "vc_allocator"),
         "sw_allocator": _allocator(settings, "sw_allocator"),
         **{name: bool(settings[name]) for name in _SWITCHES},
-        **({"shared_middle_vc": True} if _shares_middle(settings) else {}),
         "input_speedup": settings["input_speedup"],
         "output_speedup": settings["output_speedup"],
         "routing_delay_cycles": settings["routing_delay"],
         "vc_alloc_delay_cycles": settings["vc_alloc_delay"],
         "sw_alloc_delay_cycles": settings["sw_alloc_delay"],
         "st_delay_cycles": st_delay,
-        **({"pipelined_stages": False} if batches else {}),
+        **({"compat": rules} if rules else {}),
     }
 
 

@@ -221,7 +221,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
 fn longest_delay(p: &Params, router: &RouterSpec) -> u64 {
     let mut turns = if router.output_speedup > 1 { p.vcs as u64 * u64::from(p.buffer_flits) } else { 0 };
     let mut routing = u64::from(p.routing_delay_cycles);
-    if !router.pipelined_stages {
+    if !router.compat.pipelined_stages {
         // A batch may have to wait for the one before, and its flits for one another.
         routing *= 2;
         turns += 2 * u64::from(router.st_delay_cycles);

@@ -8,11 +8,11 @@ use crate::topology::Fabric;
 
 /// Fills in what was left open, and checks every field.
 pub(super) fn resolve(network: &mut NetworkSpec, fabric: &Fabric) -> Result<Routing> {
-    let shared_middle_vc = network.router.shared_middle_vc;
-    let made_for = Network { fabric, shared_middle_vc };
+    let (made_for, rules) = (Network { fabric }, &network.router.compat);
     let spec = network.routing.get_or_insert_with(|| RoutingSpec::default_of(fabric));
     spec.resolve(&made_for)?;
-    Ok(spec.routing(&made_for))
+    rules.check(spec, &made_for)?;
+    Ok(rules.routing(spec, &made_for))
 }
 
 /// Refuses a routing without the virtual channels that it needs, and one that can deadlock.
@@ -44,7 +44,7 @@ pub(super) fn check(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, d
         }
         Routing::HopByHop(routing) => {
             let shares = shares_middle(network);
-            match spec.representative(&Network { fabric, shared_middle_vc: network.router.shared_middle_vc }) {
+            match network.router.compat.representative(spec, &Network { fabric }) {
                 Some((small, routing)) => routing::find_cycle(&small, routing.as_ref(), buffers, shares),
                 None => routing::find_cycle(fabric, routing.as_ref(), buffers, shares),
             }
@@ -79,7 +79,7 @@ pub(super) fn check(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, d
 
 /// Whether there is a VC of both halves.
 fn shares_middle(network: &NetworkSpec) -> bool {
-    network.router.shared_middle_vc && network.router.vcs % 2 == 1
+    network.router.compat.shared_middle_vc && network.router.vcs % 2 == 1
 }
 
 fn check_shared_middle(network: &NetworkSpec, fabric: &Fabric, routing: &Routing) -> Result<()> {
@@ -87,11 +87,11 @@ fn check_shared_middle(network: &NetworkSpec, fabric: &Fabric, routing: &Routing
         Routing::AtSource(_) => needs_dateline(fabric) && network.router.vc_policy == VcPolicy::Dateline,
         Routing::HopByHop(scheme) => scheme.division() == Division::Overlapping,
     };
-    if halves || !network.router.shared_middle_vc {
+    if halves || !network.router.compat.shared_middle_vc {
         return Ok(());
     }
     Err(Error::config(
-        "network.router.shared_middle_vc",
+        "network.router.compat.shared_middle_vc",
         true,
         "false: here the virtual channels are not divided into two halves that could share one",
         "dimension_order has two halves where a dimension wraps; valiant, romm and o1turn where none does",

@@ -17,8 +17,6 @@ use std::sync::Arc;
 pub struct Network<'a> {
     /// The routers and channels.
     pub fabric: &'a Fabric,
-    /// Whether two halves of an odd number of virtual channels share the middle one.
-    pub shared_middle_vc: bool,
 }
 
 /// What a routing of a grid is made for.
@@ -26,8 +24,6 @@ pub struct Network<'a> {
 pub struct Context<'a> {
     /// The routers and channels.
     pub grid: &'a Grid,
-    /// Whether two halves of an odd number of virtual channels share the middle one.
-    pub shared_middle_vc: bool,
 }
 
 /// What users write of a routing: its options, on any network.
@@ -100,7 +96,7 @@ impl<T: Options> AnyOptions for T {
 
     fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
         let small = representative(network.fabric.grid()?);
-        let scheme = self.scheme(&Context { grid: &small, shared_middle_vc: network.shared_middle_vc });
+        let scheme = self.scheme(&Context { grid: &small });
         let routing: Arc<dyn HopByHop> = Arc::new(OnGrid::new(&small, scheme));
         Some((Fabric::of_grid(small, 1).ok()?, routing))
     }
@@ -108,7 +104,7 @@ impl<T: Options> AnyOptions for T {
 
 /// What a routing of a grid is made for, if the network is one.
 fn context<'a>(network: &Network<'a>) -> Option<Context<'a>> {
-    Some(Context { grid: network.fabric.grid()?, shared_middle_vc: network.shared_middle_vc })
+    Some(Context { grid: network.fabric.grid()? })
 }
 
 /// Rows: the line for the reference page, variant, name, options, the line and the fields for lists, and the paper.
@@ -175,7 +171,7 @@ routings! {
         "order, tie", "Nesson and Johnsson, SPAA 1995";
     /// Minimal adaptive, with an escape network of dimension order that is not left again.
     MinAdapt = "min_adapt": MinAdaptOptions, "minimal adaptive, with an escape network that is not left again",
-        "order, tie, selection, productive, adaptive_vcs, adaptive_tie", "Dally and Towles 2004, section 14.2";
+        "order, tie, selection", "Dally and Towles 2004, section 14.2";
     /// O1TURN: dimension order, forwards or backwards, by a coin for each packet.
     O1Turn = "o1turn": O1TurnOptions, "dimension order forwards or backwards, by a coin for each packet",
         "order, tie", "Seo, Ali, Lim, Rafique and Thottethodi, ISCA 2005";

@@ -34,7 +34,8 @@ pub use min_adapt::{MinAdapt, MinAdaptOptions};
 pub use o1turn::{O1Turn, O1TurnOptions};
 pub use on_grid::{OnGrid, representative};
 pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
-pub use selection::{AdaptiveTie, Information, Productive, Selection};
+pub(crate) use scheme::{port_of, productive};
+pub use selection::{Information, Selection};
 pub use shortest_path::{ShortestPath, ShortestPathOptions};
 pub use two_phase::{Intermediate, RommOptions, TwoPhase, ValiantOptions};
 

@@ -33,8 +33,7 @@ impl Options for O1TurnOptions {
 
     fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
         let order = DimensionOrder::of(&self.order, self.tie, context.grid);
-        let scheme = O1Turn::new(context.grid, order);
-        Arc::new(if context.shared_middle_vc { scheme.with_shared_middle() } else { scheme })
+        Arc::new(O1Turn::new(context.grid, order))
     }
 }
 
@@ -44,7 +43,6 @@ pub struct O1Turn {
     forwards: DimensionOrder,
     backwards: DimensionOrder,
     classes: u8,
-    division: Division,
 }
 
 /// The random bit that decides the order; lower ones decide ties.
@@ -54,29 +52,13 @@ impl O1Turn {
     /// For a network; `order` is that of one half.
     pub fn new(grid: &Grid, order: DimensionOrder) -> Self {
         let backwards = DimensionOrder { order: order.order.iter().rev().copied().collect(), tie: order.tie };
-        let classes = classes(grid);
-        O1Turn { forwards: order, backwards, classes, division: Division::Equal(2 * classes) }
-    }
-
-    /// With a middle VC, if their number is odd, for both orders, where nothing but the order divides the VCs. Each router then tells
-    /// the order by the VC that a packet came by, as BookSim 2 does: one that came by the middle VC goes on backwards.
-    pub fn with_shared_middle(self) -> Self {
-        let division = if self.classes == 1 { Division::Overlapping } else { self.division };
-        O1Turn { division, ..self }
-    }
-
-    /// Whether a packet walks forwards (0) or backwards (1) from here.
-    fn mode(&self, place: &Place, drawn: u8) -> u8 {
-        match (self.division, place.set) {
-            (Division::Overlapping, Some(set)) => set,
-            _ => drawn,
-        }
+        O1Turn { forwards: order, backwards, classes: classes(grid) }
     }
 }
 
 impl Scheme for O1Turn {
     fn division(&self) -> Division {
-        self.division
+        Division::Equal(2 * self.classes)
     }
 
     fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start {
@@ -93,11 +75,10 @@ impl Scheme for O1Turn {
 
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {
         let trip = &start.trip;
-        let mode = self.mode(place, trip.mode);
-        let order = if mode == 0 { &self.forwards } else { &self.backwards };
+        let order = if trip.mode == 0 { &self.forwards } else { &self.backwards };
         match order.first_dimension(&place.at, &start.to) {
             Some(d) => {
-                let set = mode * self.classes + class_of(grid, trip.header, d);
+                let set = trip.mode * self.classes + class_of(grid, trip.header, d);
                 Choice::one(port_of(trip.header, d), set, false)
             }
             None => Choice::default(),

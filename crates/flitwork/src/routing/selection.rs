@@ -19,37 +19,6 @@ pub enum Selection {
     All,
 }
 
-/// Which of the productive ports minimal adaptive routing offers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Productive {
-    /// All of them.
-    #[default]
-    All,
-    /// The one that dimension order would take. What BookSim 2's `min_adapt` comes to: its set of offers keeps one for each priority.
-    First,
-}
-
-/// Which way the adaptive channels lead where the two ways round a ring are equally long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AdaptiveTie {
-    /// The way of the escape channel, by the rule for ties.
-    #[default]
-    Same,
-    /// Always the plus direction.
-    Plus,
-    /// Always the minus direction, as in BookSim 2.
-    Minus,
-}
-
-impl AdaptiveTie {
-    /// Whether it is the rule for ties of the escape channels.
-    pub fn is_same(&self) -> bool {
-        *self == AdaptiveTie::Same
-    }
-}
-
 /// What Cross-Line routing knows of the queues along a row or column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,7 @@
 //! What every routing must pass: it arrives, it is free of deadlock, and its ways have the length that they should.
 
 use super::*;
+use crate::compat::{AdaptiveTie, CompatSpec, Productive, tests as compat};
 use crate::topology::{Channel, Graph};
 use serde_json::json;
 
@@ -14,27 +15,24 @@ fn by_default(kind: &str, grid: &Grid, tie: Tie) -> Option<Arc<dyn Scheme>> {
     let has_tie = component.parameters.split(", ").any(|field| field == "tie");
     let options = if has_tie { json!({ "kind": kind, "tie": tie }) } else { json!({ "kind": kind }) };
     let mut spec: RoutingSpec = serde_json::from_value(options).unwrap();
-    let context = Context { grid, shared_middle_vc: false };
     let fabric = Fabric::of_grid(grid.clone(), 1).unwrap();
-    spec.resolve(&Network { fabric: &fabric, shared_middle_vc: false }).ok()?;
-    spec.scheme(&context)
+    spec.resolve(&Network { fabric: &fabric }).ok()?;
+    spec.scheme(&Context { grid })
 }
 
 /// Every scheme of a network by name: those of the table, and some with other options.
 fn schemes(grid: &Grid, tie: Tie) -> Vec<(&'static str, Arc<dyn Scheme>)> {
-    let order = || order(grid, tie);
     let listed = RoutingSpec::KINDS.iter().filter_map(|kind| by_default(kind, grid, tie).map(|scheme| (*kind, scheme)));
-    let others: [(&'static str, Arc<dyn Scheme>); 3] = [
-        ("min_adapt_first", Arc::new(MinAdapt::new(grid, order(), Selection::All, Productive::First))),
-        ("min_adapt_minus", Arc::new(one_vc_to_minus(grid, order(), Productive::All))),
-        ("min_adapt_first_minus", Arc::new(one_vc_to_minus(grid, order(), Productive::First))),
-    ];
-    listed.chain(others).collect()
+    listed.chain(min_adapt_of_others(grid, tie)).collect()
 }
 
-/// One adaptive channel, VC 3, that leads to minus at a tie: as BookSim 2 has it on a torus.
-fn one_vc_to_minus(grid: &Grid, order: DimensionOrder, productive: Productive) -> MinAdapt {
-    MinAdapt::new(grid, order, Selection::All, productive).with_adaptive(&[3], AdaptiveTie::Minus)
+/// What other simulators make of minimal adaptive routing.
+fn min_adapt_of_others(grid: &Grid, tie: Tie) -> Vec<(&'static str, Arc<dyn Scheme>)> {
+    let with = |rules| compat::scheme(&json!({ "kind": "min_adapt", "tie": tie }), &rules, grid);
+    let first = || CompatSpec { productive: Productive::First, ..CompatSpec::default() };
+    let minus = || CompatSpec { adaptive_vcs: vec![3], adaptive_tie: AdaptiveTie::Minus, ..CompatSpec::default() };
+    let both = CompatSpec { productive: Productive::First, ..minus() };
+    vec![("min_adapt_first", with(first())), ("min_adapt_minus", with(minus())), ("min_adapt_both", with(both))]
 }
 
 fn grids() -> Vec<Grid> {
@@ -101,34 +99,6 @@ fn every_packet_arrives_by_a_way_of_the_right_length() {
             }
         }
     }
-}
-
-/// On a ring of 8, from 1 half way round to 5: the adaptive channel leads to minus whatever the coin says, the escape channel where the
-/// coin says; behind the tie both lead on in the direction that was taken.
-#[test]
-fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
-    let grid = Grid::torus(&[8]);
-    let scheme = one_vc_to_minus(&grid, order(&grid, Tie::Random), Productive::First);
-    assert_eq!(scheme.division().sets(6), [0..1, 1..2, 3..4]);
-    assert_eq!(scheme.division().least_vcs(), 4);
-    let (at, to) = (grid.coords(1), grid.coords(5));
-    let ask = |coin: u64, router: u32, came: Option<(u8, u8)>| {
-        let mut start = scheme.start(&grid, &at, &to, coin);
-        let at = grid.coords(router);
-        scheme.enter(&grid, &at, &to, &mut start, &|| coin);
-        let place = Place { at, port: came.map(|c| c.0), set: came.map(|c| c.1) };
-        let choice = scheme.choice(&grid, &place, &start);
-        (choice.ports, choice.set, choice.escape)
-    };
-    let (plus, minus) = (0, 1);
-    // The way to plus does not cross the dateline, the way to minus does.
-    assert_eq!(ask(0, 1, None), (1 << minus, 2, Some((plus, 0))));
-    assert_eq!(ask(1, 1, None), (1 << minus, 2, Some((minus, 1))));
-    // In the next router: by the adaptive channel to minus, and by the escape channel to plus.
-    for coin in [0, 1] {
-        assert_eq!(ask(coin, 0, Some((plus, 2))), (1 << minus, 2, Some((minus, 1))));
-    }
-    assert_eq!(ask(0, 2, Some((minus, 0))), (0, 2, Some((plus, 0))));
 }
 
 /// What is found on the small grid that stands for another.
@@ -232,48 +202,6 @@ fn without_sets_there_is_a_cycle() {
             panic!("{name}: no cycle")
         };
         assert!(cycle.len() >= 2 && cycle[0].starts_with("router"), "{name}: {cycle:?}");
-    }
-}
-
-/// Two halves of an odd number of VCs, the middle one in both: a cycle where it can be waited for, and none where whoever waits can ask
-/// for the VCs of its half alone.
-#[test]
-fn a_vc_of_both_halves_closes_cycles_where_buffers_are_shared() {
-    let grid = Grid::mesh(&[4, 4]);
-    type Make = fn(&Grid) -> Arc<dyn Scheme>;
-    let schemes: [(&str, Make); 3] = [
-        ("o1turn", |g| Arc::new(O1Turn::new(g, order(g, Tie::Plus)).with_shared_middle())),
-        ("valiant", |g| Arc::new(TwoPhase::new(g, order(g, Tie::Plus), Intermediate::Anywhere).with_shared_middle())),
-        ("romm", |g| Arc::new(TwoPhase::new(g, order(g, Tie::Plus), Intermediate::OnTheWay).with_shared_middle())),
-    ];
-    for (name, make) in schemes {
-        assert_eq!(make(&grid).division().sets(5), [0..3, 2..5], "{name}");
-        assert_eq!(make(&grid).division().sets(6), [0..3, 3..6], "{name}");
-        for (buffers, shares, cycle) in [
-            (Buffers::Shared, true, true),
-            (Buffers::Shared, false, false),
-            (Buffers::OnePacket, true, false),
-            (Buffers::WholePackets, true, false),
-        ] {
-            let found = on_small(&grid, make, buffers, shares);
-            assert_eq!(matches!(found, Finding::Cycle(_)), cycle, "{name} {buffers:?} {shares}: {found:?}");
-        }
-    }
-}
-
-/// O1TURN with a middle VC of both halves: by that VC, which is one of the second half too, a packet goes on backwards.
-#[test]
-fn a_packet_on_the_middle_vc_turns_to_the_other_order() {
-    let grid = Grid::mesh(&[4, 4]);
-    let (at, to) = (grid.coords(5), grid.coords(15));
-    for (shared, port_behind) in [(false, 0), (true, 2)] {
-        let scheme = O1Turn::new(&grid, order(&grid, Tie::Plus));
-        let scheme = if shared { scheme.with_shared_middle() } else { scheme };
-        let start = scheme.start(&grid, &grid.coords(4), &to, 0);
-        let place = Place { at, port: Some(1), set: Some(1) };
-        assert_eq!(scheme.choice(&grid, &place, &start).ports, 1 << port_behind, "{shared}");
-        let from_a_terminal = Place { port: None, set: None, ..place };
-        assert_eq!(scheme.choice(&grid, &from_a_terminal, &start).ports, 1, "{shared}");
     }
 }
 

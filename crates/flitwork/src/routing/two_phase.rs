@@ -38,7 +38,7 @@ impl Options for ValiantOptions {
 
     fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
         let order = DimensionOrder::of(&self.order, self.tie, context.grid);
-        Arc::new(TwoPhase::made_for(context, order, Intermediate::Anywhere))
+        Arc::new(TwoPhase::new(context.grid, order, Intermediate::Anywhere))
     }
 }
 
@@ -62,7 +62,7 @@ impl Options for RommOptions {
 
     fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
         let order = DimensionOrder::of(&self.order, self.tie, context.grid);
-        Arc::new(TwoPhase::made_for(context, order, Intermediate::OnTheWay))
+        Arc::new(TwoPhase::new(context.grid, order, Intermediate::OnTheWay))
     }
 }
 
@@ -83,26 +83,12 @@ pub struct TwoPhase {
     /// Where the first walk ends.
     pub intermediate: Intermediate,
     classes: u8,
-    division: Division,
 }
 
 impl TwoPhase {
     /// For a network.
     pub fn new(grid: &Grid, order: DimensionOrder, intermediate: Intermediate) -> Self {
-        let classes = classes(grid);
-        TwoPhase { order, intermediate, classes, division: Division::Equal(2 * classes) }
-    }
-
-    /// For a network, with a middle VC of both walks where that is asked for.
-    fn made_for(context: &Context, order: DimensionOrder, intermediate: Intermediate) -> Self {
-        let scheme = Self::new(context.grid, order, intermediate);
-        if context.shared_middle_vc { scheme.with_shared_middle() } else { scheme }
-    }
-
-    /// With a middle VC, if their number is odd, for both walks, where nothing but the walks divides the VCs.
-    pub fn with_shared_middle(self) -> Self {
-        let division = if self.classes == 1 { Division::Overlapping } else { self.division };
-        TwoPhase { division, ..self }
+        TwoPhase { order, intermediate, classes: classes(grid) }
     }
 
     /// The start of a packet that goes by way of `via`.
@@ -147,7 +133,7 @@ fn along(grid: &Grid, minus: u8, from: &Coords, to: &Coords) -> Header {
 
 impl Scheme for TwoPhase {
     fn division(&self) -> Division {
-        self.division
+        Division::Equal(2 * self.classes)
     }
 
     fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start {

@@ -20,6 +20,7 @@ pub use run::{RecordSpec, RunSpec};
 pub(crate) use workload::WORKLOADS;
 pub use workload::{ProcessSpec, WorkloadSpec};
 
+pub use crate::compat::{AdaptiveTie, CompatSpec, Productive};
 pub use crate::router::{AllocatorKind, AllocatorSpec, ArbiterKind, IterationCount};
 pub use crate::routing::RoutingSpec;
 pub use crate::topology::{Ring2, TopologySpec};
@@ -56,9 +57,4 @@ impl SimulationSpec {
 /// What is left out of a plan, so that only plans that say otherwise have another hash.
 fn is_true(value: &bool) -> bool {
     *value
-}
-
-/// The same for a field that is false by default.
-fn is_false(value: &bool) -> bool {
-    !value
 }

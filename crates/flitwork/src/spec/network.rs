@@ -1,5 +1,6 @@
 //! The network: topology, routing, router, channels, network interfaces.
 
+use crate::compat::CompatSpec;
 use crate::router::AllocatorSpec;
 use crate::routing::RoutingSpec;
 use crate::topology::TopologySpec;
@@ -53,10 +54,6 @@ pub struct RouterSpec {
     pub wait_for_tail_credit: bool,
     /// Do not request output virtual channels that have no credit. Default: false.
     pub vc_busy_when_full: bool,
-    /// Where a routing divides an odd number of virtual channels into two halves: the middle one belongs to both, as in BookSim 2.
-    /// Default: false.
-    #[serde(skip_serializing_if = "super::is_false")]
-    pub shared_middle_vc: bool,
     /// Flits that an input port may send a cycle; divides `vcs`. Default: 1.
     pub input_speedup: u32,
     /// Flits that an output port may accept a cycle (it sends on 1). Default: 1.
@@ -69,11 +66,9 @@ pub struct RouterSpec {
     pub sw_alloc_delay_cycles: u32,
     /// Switch traversal [cycles]. Default: 0.
     pub st_delay_cycles: u32,
-    /// Whether route computation and switch traversal of several cycles take up what comes in each of them. If not, a router's
-    /// heads that come while others are being routed wait until those are through, and are then routed together; flits in
-    /// the switch likewise. That is what BookSim 2 runs. Default: true.
-    #[serde(skip_serializing_if = "super::is_true")]
-    pub pipelined_stages: bool,
+    /// Rules of BookSim 2 that no hardware has; all are off by default.
+    #[serde(skip_serializing_if = "CompatSpec::is_default")]
+    pub compat: CompatSpec,
 }
 
 impl Default for RouterSpec {
@@ -89,14 +84,13 @@ impl Default for RouterSpec {
             speculative: false,
             wait_for_tail_credit: false,
             vc_busy_when_full: false,
-            shared_middle_vc: false,
             input_speedup: 1,
             output_speedup: 1,
             routing_delay_cycles: 0,
             vc_alloc_delay_cycles: 0,
             sw_alloc_delay_cycles: 1,
             st_delay_cycles: 0,
-            pipelined_stages: true,
+            compat: CompatSpec::default(),
         }
     }
 }

@@ -7,6 +7,11 @@
 pub const RENAMED_FIELDS: &[(&str, &str)] = &[
     ("network.terminal.controllers", "network.nic.ports"),
     ("network.terminal", "network.nic"),
+    ("network.router.shared_middle_vc", "network.router.compat.shared_middle_vc"),
+    ("network.router.pipelined_stages", "network.router.compat.pipelined_stages"),
+    ("network.routing.productive", "network.router.compat.productive"),
+    ("network.routing.adaptive_vcs", "network.router.compat.adaptive_vcs"),
+    ("network.routing.adaptive_tie", "network.router.compat.adaptive_tie"),
     ("run.record.link_window_cycles", "run.record.channel_window_cycles"),
     ("workload.process.mean_burst_cycles", "workload.process.mean_on_cycles"),
     ("workload.process.mean_idle_cycles", "workload.process.mean_off_cycles"),

@@ -5,8 +5,9 @@ use flitwork::collective::Sync;
 use flitwork::routing::{DatelineClasses, DimensionOrderOptions, Tie};
 use flitwork::schedule::{OpKind, Schedule, ScheduleBuilder};
 use flitwork::spec::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, EjectionPort, InjectionVc, IterationCount, NetworkSpec,
-    NicSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TopologySpec, VcPolicy, WorkloadSpec,
+    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, InjectionVc, IterationCount,
+    NetworkSpec, NicSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TopologySpec, VcPolicy,
+    WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
@@ -106,14 +107,13 @@ fn router() -> impl Strategy<Value = RouterSpec> {
             speculative: b.1,
             wait_for_tail_credit: b.2,
             vc_busy_when_full: b.3,
-            shared_middle_vc: b.7,
             input_speedup: b.4,
             output_speedup: b.5,
             routing_delay_cycles: c.0,
             vc_alloc_delay_cycles: c.1,
             sw_alloc_delay_cycles: c.2,
             st_delay_cycles: c.3,
-            pipelined_stages: !b.6,
+            compat: CompatSpec { shared_middle_vc: b.7, pipelined_stages: !b.6, ..CompatSpec::default() },
         })
 }
 
@@ -143,7 +143,7 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
 /// A middle VC is shared between two halves, and not where packets that wait for it could deadlock.
 fn share_middle(router: &mut RouterSpec, halves: bool) {
     let waits = router.switching == Switching::Wormhole && !router.wait_for_tail_credit && router.vcs % 2 == 1;
-    router.shared_middle_vc &= halves && router.vc_policy == VcPolicy::Dateline && !waits;
+    router.compat.shared_middle_vc &= halves && router.vc_policy == VcPolicy::Dateline && !waits;
 }
 
 /// A network under plain dimension order; most are valid.

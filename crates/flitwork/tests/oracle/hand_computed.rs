@@ -1,9 +1,9 @@
 //! The oracle against numbers worked out by hand, and against BookSim 2.
 
 use super::{Load, Outcome, TracePacket, run};
-use flitwork::routing::{AdaptiveTie, DimensionOrder, MinAdaptOptions, Productive, Selection, Tie};
+use flitwork::routing::{DimensionOrder, MinAdaptOptions, Selection, Tie};
 use flitwork::schedule::{OpKind, ScheduleBuilder};
-use flitwork::spec::{ChannelSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec};
+use flitwork::spec::{ChannelSpec, CompatSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec};
 use flitwork::topology::{Grid, Mesh, Torus};
 
 fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> NetworkSpec {
@@ -112,7 +112,7 @@ fn a_switch_that_is_not_pipelined_takes_a_batch_at_a_time() {
     let grid = Grid::torus(&[8, 8]);
     for (pipelined_stages, flits, expected) in [(true, 8, 51), (false, 8, 52), (true, 1, 44), (false, 1, 44)] {
         let (base, channel) = booksim(RouterSpec::default());
-        let router = RouterSpec { st_delay_cycles: 2, pipelined_stages, ..base };
+        let router = RouterSpec { st_delay_cycles: 2, compat: stages(pipelined_stages), ..base };
         let spec = network(torus(&[8, 8]), router, channel);
         assert_eq!(arrivals_of(&spec, vec![packet(&grid, 0, 3 + 3 * 8, flits, 0)]), [expected]);
     }
@@ -123,7 +123,7 @@ fn a_switch_that_is_not_pipelined_takes_a_batch_at_a_time() {
 #[test]
 fn heads_that_come_while_others_are_routed_are_routed_after_them() {
     for (pipelined_stages, second) in [(true, 6), (false, 8)] {
-        let router = RouterSpec { routing_delay_cycles: 3, pipelined_stages, ..RouterSpec::default() };
+        let router = RouterSpec { routing_delay_cycles: 3, compat: stages(pipelined_stages), ..RouterSpec::default() };
         let spec = network(mesh(&[2], 2), router, ChannelSpec::default());
         let packets = vec![plus(0, 2, 1), TracePacket { created: 1, ..plus(1, 1, 1) }];
         assert_eq!(arrivals_of(&spec, packets), [9, second]);
@@ -226,18 +226,16 @@ fn the_watchdog_sees_a_deadlock() {
 fn an_escape_channel_is_of_no_use_to_a_packet_that_waits_for_a_credit() {
     let deadlocks = |wait_for_tail_credit: bool| {
         let router = RouterSpec { vcs: 3, buffer_flits: 2, wait_for_tail_credit, ..RouterSpec::default() };
-        let routing = RoutingSpec::MinAdapt(MinAdaptOptions {
-            order: vec![],
-            tie: Tie::Plus,
-            selection: Selection::MostCredits,
-            productive: Productive::All,
-            adaptive_vcs: vec![],
-            adaptive_tie: AdaptiveTie::Same,
-        });
+        let routing =
+            RoutingSpec::MinAdapt(MinAdaptOptions { order: vec![], tie: Tie::Plus, selection: Selection::MostCredits });
         let spec = NetworkSpec { routing: Some(routing), ..network(torus(&[5]), router, ChannelSpec::default()) };
         let packets = (0..40).flat_map(|i| (0..5).map(move |src| (i, src)));
         let packets = packets.map(|(i, src)| TracePacket { message: i, ..plus(src, (src + 2) % 5, 1) }).collect();
         run(&spec, 1, Load::Trace(packets), 10_000, 100).deadlocked
     };
     assert!(deadlocks(false) && !deadlocks(true));
+}
+
+fn stages(pipelined_stages: bool) -> CompatSpec {
+    CompatSpec { pipelined_stages, ..CompatSpec::default() }
 }

@@ -55,7 +55,7 @@ impl Machine {
         let credit = u64::from(spec.channel.credit_delay_cycles);
         let router = spec.router.clone();
         // A switch that takes a batch at a time keeps the flits itself.
-        let batches = router.st_delay_cycles > 1 && !router.pipelined_stages;
+        let batches = router.st_delay_cycles > 1 && !router.compat.pipelined_stages;
         let st = if batches { 0 } else { router.st_delay_cycles };
         let through = u64::from(router.sw_alloc_delay_cycles) + u64::from(st);
         Machine {

@@ -42,7 +42,7 @@ impl Router<'_> {
         match (m.router.vc_policy, dimension) {
             (VcPolicy::Dateline, Some(d)) if m.fabric.grid().is_some_and(|grid| grid.wraps(d)) => {
                 let h = m.vcs / 2;
-                let odd = if m.router.shared_middle_vc { 0 } else { m.vcs % 2 };
+                let odd = if m.router.compat.shared_middle_vc { 0 } else { m.vcs % 2 };
                 if packet.class(d) == 0 { v < m.vcs - h } else { v >= h + odd }
             }
             (VcPolicy::Dateline, _) => true,

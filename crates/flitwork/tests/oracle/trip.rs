@@ -3,8 +3,8 @@
 use super::machine::{Machine, Packet};
 use super::random::{below, mix};
 use super::router::VcId;
-use flitwork::routing::{AdaptiveTie, Productive, Tie};
-use flitwork::spec::RoutingSpec;
+use flitwork::routing::Tie;
+use flitwork::spec::{AdaptiveTie, Productive, RoutingSpec};
 use std::ops::Range;
 
 /// What a packet carries with its head.
@@ -165,7 +165,7 @@ impl Machine {
 
     /// Set `i` of `k` equal ones, or one of two with a middle VC that belongs to both.
     fn equal_set(&self, i: usize, k: usize) -> Range<usize> {
-        if self.router.shared_middle_vc {
+        if self.router.compat.shared_middle_vc {
             let least = self.vcs / 2;
             return [0..self.vcs - least, least..self.vcs][i].clone();
         }
@@ -188,7 +188,10 @@ impl Machine {
         }
         let came_from_network = came_by.0 < self.fabric.network_ports();
         // A VC of both halves does not say which order a packet began with.
-        if self.router.shared_middle_vc && matches!(self.routing_spec, RoutingSpec::O1Turn(_)) && came_from_network {
+        if self.router.compat.shared_middle_vc
+            && matches!(self.routing_spec, RoutingSpec::O1Turn(_))
+            && came_from_network
+        {
             trip.mode = usize::from(came_by.1 >= self.vcs / 2);
         }
         self.keep_to_the_shorter_way(here, trip);
@@ -223,18 +226,19 @@ impl Machine {
                 let class = usize::from(self.walk_crosses(trip.start, first, trip.target));
                 (vec![way(first, self.equal_set(c * trip.mode + class, 2 * c))], None, vec![])
             }
-            RoutingSpec::MinAdapt(options) => {
+            RoutingSpec::MinAdapt(_) => {
+                let rules = &self.router.compat;
                 let by_escape = came_from_network && came_by.1 < c;
                 let class = if by_escape && came_by.0 / 2 == first / 2 {
                     came_by.1
                 } else {
                     usize::from(self.walk_crosses(here, first, trip.target))
                 };
-                let set = match (options.adaptive_vcs.first(), options.adaptive_vcs.last()) {
+                let set = match (rules.adaptive_vcs.first(), rules.adaptive_vcs.last()) {
                     (Some(&low), Some(&high)) => low as usize..high as usize + 1,
                     _ => self.escape_set(c, c),
                 };
-                let offered = if options.productive == Productive::First { vec![first] } else { productive.clone() };
+                let offered = if rules.productive == Productive::First { vec![first] } else { productive.clone() };
                 let adaptive = offered.iter().map(|&p| way(self.adaptive_port(here, p, trip.target), set.clone()));
                 let adaptive: Vec<Way> = adaptive.collect();
                 (if by_escape { vec![] } else { adaptive }, Some(way(first, self.escape_set(class, c))), vec![])
@@ -274,8 +278,7 @@ impl Machine {
 
     /// min_adapt: the port of an adaptive channel, where the escape channel would be that of `port`.
     fn adaptive_port(&self, here: u32, port: usize, to: u32) -> usize {
-        let RoutingSpec::MinAdapt(options) = &self.routing_spec else { return port };
-        match options.adaptive_tie {
+        match self.router.compat.adaptive_tie {
             AdaptiveTie::Plus if self.is_tie(port / 2, here, to) => port / 2 * 2,
             AdaptiveTie::Minus if self.is_tie(port / 2, here, to) => port / 2 * 2 + 1,
             _ => port,

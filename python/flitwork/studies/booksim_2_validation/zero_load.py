@@ -28,7 +28,9 @@ def booksim_network(topology: str, setting: str = "") -> Spec:
 def _options(spec: Spec) -> dict[str, Any]:
     """The flat options of a table ``network``."""
     tables = ("routing", "router", "channel", "nic")
-    return {key: value for table in tables for key, value in spec[table].items() if key != "kind"}
+    options = {key: value for table in tables for key, value in spec[table].items() if key != "kind"}
+    compat = options.pop("compat", {})
+    return {**options, **compat}
 
 
 #: The router of the curves.

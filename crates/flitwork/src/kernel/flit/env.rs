@@ -1,10 +1,10 @@
 //! What all routers share: the network's numbers and rules, the packets, and what is under way.
 
-use super::batch_stage::BatchStage;
 use super::choices::Choices;
 use super::mask::ClassMasks;
 use super::observe::Observer;
 use super::route::RouteTable;
+use crate::compat::BatchStage;
 use crate::measure::StallCounter;
 use crate::plan::{Params, Plan, Workload};
 use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, Switching, VcPolicy};
@@ -152,7 +152,7 @@ impl Rules {
                 && !router.hold_switch_for_packet
                 && router.input_speedup == 1
                 && router.output_speedup == 1
-                && BatchStage::of_switch(plan).is_none(),
+                && !router.compat.has_batches(router.st_delay_cycles),
         }
     }
 }

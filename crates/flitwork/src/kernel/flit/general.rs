@@ -3,11 +3,11 @@
 //! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's slots
 //! leave gaps between ports.
 
-use super::batch_stage::BatchStage;
 use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
 use super::state::{ACTIVE, GRANTED, Router};
+use crate::compat::BatchStage;
 use crate::plan::Plan;
 use crate::router::{Allocator, Priority, Request, Waiting};
 use crate::spec::ArbiterKind;
@@ -54,7 +54,7 @@ const SPECULATIVE: u128 = 1 << 127;
 impl<M> GeneralAllocators<M> {
     pub fn new(plan: &Plan) -> Self {
         let (router, p) = (&plan.spec.network.router, &plan.params);
-        let switch_stage = BatchStage::of_switch(plan);
+        let switch_stage = BatchStage::new(&router.compat, router.st_delay_cycles, p.routers);
         let turns = if router.output_speedup > 1 || switch_stage.is_some() { p.routers * p.ports } else { 0 };
         let vcs_of_router = p.ports * p.vcs;
         let rows = p.ports * router.input_speedup as usize;

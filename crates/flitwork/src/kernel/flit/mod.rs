@@ -10,7 +10,6 @@
 
 #[cfg(feature = "audit")]
 mod audit;
-mod batch_stage;
 mod choices;
 mod deadlock;
 mod deliver;
@@ -29,6 +28,7 @@ mod traverse;
 
 use super::network::{Endpoints, Network, Observed};
 use super::simulation::Simulation;
+use crate::compat::BatchStage;
 use crate::error::Result;
 use crate::kernel::Progress;
 use crate::measure::{Arrival, SimulationResult, StallCounter};
@@ -36,7 +36,6 @@ use crate::plan::Plan;
 use crate::topology::Fabric;
 use crate::transit::{CompiledSize, Layout, PacketPool, Wheel};
 use crate::unchecked::{at_mut, prefetch_small};
-use batch_stage::BatchStage;
 use choices::Choices;
 use env::{Env, Rules};
 use fast::Scratch;
@@ -111,7 +110,7 @@ pub(crate) fn network(plan: &Plan, variation: Variation) -> Result<Box<dyn Netwo
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
     fn new(plan: &Plan, variation: Variation) -> Result<Self> {
         let p = plan.params.clone();
-        let run = &plan.spec.run;
+        let (run, router) = (&plan.spec.run, &plan.spec.network.router);
         let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
         let choices = Choices::new(plan, layout);
         let mut rules = Rules::new(plan, choices.as_deref());
@@ -137,12 +136,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 next_flits_before: 0,
                 routes: RouteTable::of(fabric.routers(), &plan.routing),
                 choices,
-                routing_stage: BatchStage::of_routing(plan),
+                routing_stage: BatchStage::new(&router.compat, router.routing_delay_cycles, p.routers),
                 active: vec![0; p.routers.div_ceil(64)],
                 classes: ClassMasks::new(
                     plan.routing.at_source().map_or(0, |routing| routing.ports_with_classes()),
                     p.vcs,
-                    plan.spec.network.router.shared_middle_vc,
+                    router.compat.shared_middle_vc,
                 ),
                 arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
                 first_terminals: (0..fabric.routers()).map(|r| fabric.terminals_at(r).start).collect(),

@@ -2,10 +2,12 @@
 
 use super::{channel, nic, rings, router, share_middle, sizes, topology};
 use flitwork::routing::{
-    AdaptiveTie, CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions,
-    Information, MinAdaptOptions, O1TurnOptions, Productive, RommOptions, Selection, Tie, ValiantOptions,
+    CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, Information,
+    MinAdaptOptions, O1TurnOptions, RommOptions, Selection, Tie, ValiantOptions,
 };
-use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, Switching, TopologySpec, VcPolicy};
+use flitwork::spec::{
+    AdaptiveTie, CompatSpec, NetworkSpec, Productive, RouterSpec, RoutingSpec, Switching, TopologySpec, VcPolicy,
+};
 use proptest::prelude::*;
 use proptest::strategy::Union;
 
@@ -19,6 +21,8 @@ struct Routed {
     needs: Needs,
     /// Whether its sets are two halves, which may share a VC.
     halves: bool,
+    /// Another simulator's rules for its adaptive channels.
+    rules: CompatSpec,
 }
 
 /// What a router must do for a routing to be free of deadlock.
@@ -35,7 +39,13 @@ fn routed(kind: &str, topology: &TopologySpec) -> BoxedStrategy<Routed> {
     let (dims, rings) = (sizes(topology).len(), rings(topology));
     let classes = if rings > 0 { 2 } else { 1 };
     let order = || Just((0..dims).collect::<Vec<_>>()).prop_shuffle();
-    let plain = |routing, least_vcs| Routed { routing, least_vcs, needs: Needs::Nothing, halves: false };
+    let plain = |routing, least_vcs| Routed {
+        routing,
+        least_vcs,
+        needs: Needs::Nothing,
+        halves: false,
+        rules: CompatSpec::default(),
+    };
     let two_sets = move |routing| Routed { halves: rings == 0, ..plain(routing, 2 * classes) };
     let escaping = move |routing, least_vcs, needs| Routed { needs, ..plain(routing, least_vcs) };
     match kind {
@@ -66,10 +76,11 @@ fn routed(kind: &str, topology: &TopologySpec) -> BoxedStrategy<Routed> {
         "romm" => (order(), tie())
             .prop_map(move |(order, tie)| two_sets(RoutingSpec::Romm(RommOptions { order, tie })))
             .boxed(),
-        "min_adapt" => min_adapt(order().boxed(), classes)
-            .prop_map(move |options| {
-                let least_vcs = options.adaptive_vcs.last().map_or(classes + 1, |last| last + 1);
-                escaping(RoutingSpec::MinAdapt(options), least_vcs, Needs::WaitForTailCredit)
+        "min_adapt" => (order(), tie(), selection(), narrowed(classes))
+            .prop_map(move |(order, tie, selection, rules)| {
+                let routing = RoutingSpec::MinAdapt(MinAdaptOptions { order, tie, selection });
+                let least_vcs = rules.adaptive_vcs.last().map_or(classes + 1, |last| last + 1);
+                Routed { rules, ..escaping(routing, least_vcs, Needs::WaitForTailCredit) }
             })
             .boxed(),
         "o1turn" => (order(), tie())
@@ -99,23 +110,19 @@ fn information() -> impl Strategy<Value = Information> {
     prop_oneof![3 => Just(Information::Cross), 1 => Just(Information::Local), 1 => Just(Information::None)]
 }
 
-/// The adaptive VCs are above those of escape.
-fn min_adapt(order: BoxedStrategy<Vec<usize>>, escapes: u32) -> impl Strategy<Value = MinAdaptOptions> {
+/// Rules for the adaptive channels of min_adapt, whose numbers are above those of escape.
+fn narrowed(escapes: u32) -> impl Strategy<Value = CompatSpec> {
     let productive = prop_oneof![2 => Just(Productive::All), 1 => Just(Productive::First)];
     let some_vcs =
         (0..=2u32, 1..=2u32).prop_map(move |(first, vcs)| (escapes + first..escapes + first + vcs).collect());
     let adaptive_vcs = prop_oneof![1 => Just(vec![]), 1 => some_vcs];
     let adaptive_tie = prop_oneof![Just(AdaptiveTie::Same), Just(AdaptiveTie::Plus), Just(AdaptiveTie::Minus)];
-    (order, tie(), selection(), productive, adaptive_vcs, adaptive_tie).prop_map(
-        |(order, tie, selection, productive, adaptive_vcs, adaptive_tie)| MinAdaptOptions {
-            order,
-            tie,
-            selection,
-            productive,
-            adaptive_vcs,
-            adaptive_tie,
-        },
-    )
+    (productive, adaptive_vcs, adaptive_tie).prop_map(|(productive, adaptive_vcs, adaptive_tie)| CompatSpec {
+        productive,
+        adaptive_vcs,
+        adaptive_tie,
+        ..CompatSpec::default()
+    })
 }
 
 /// The routings of grids.
@@ -138,7 +145,10 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
     let routed = topology.prop_flat_map(move |topology| (Just(topology.clone()), routed(kind, &topology)));
     (routed, 0..=4u32, router(), channel(), nic())
         .prop_map(|((topology, routed), more_vcs, router, channel, nic)| {
-            let mut router = RouterSpec { vcs: routed.least_vcs + more_vcs, vc_policy: VcPolicy::Dateline, ..router };
+            let CompatSpec { shared_middle_vc, pipelined_stages, .. } = router.compat;
+            let compat = CompatSpec { shared_middle_vc, pipelined_stages, ..routed.rules };
+            let mut router =
+                RouterSpec { compat, vcs: routed.least_vcs + more_vcs, vc_policy: VcPolicy::Dateline, ..router };
             // Under wormhole switching few networks allow detours, and an escape network needs buffers of one packet.
             match routed.needs {
                 Needs::VirtualCutThrough if more_vcs > 0 => router.switching = Switching::VirtualCutThrough,

@@ -4,30 +4,20 @@
 //! the cycle after the batch has left. BookSim 2 keeps each stage's work in a queue and begins at its front, up to the first
 //! entry that is in the stage already; with a delay of one cycle there never is any.
 
-use crate::plan::Plan;
+use super::CompatSpec;
 
 /// One stage of all routers.
 #[derive(Debug, Clone)]
-pub(super) struct BatchStage {
+pub(crate) struct BatchStage {
     cycles: u64,
     /// The cycle in which each router's latest batch has left; the batch enters `cycles` before, perhaps in the future.
     left: Vec<u64>,
 }
 
 impl BatchStage {
-    /// Route computation, if it is such a stage.
-    pub fn of_routing(plan: &Plan) -> Option<Self> {
-        Self::new(plan, plan.spec.network.router.routing_delay_cycles)
-    }
-
-    /// Switch traversal, if it is such a stage.
-    pub fn of_switch(plan: &Plan) -> Option<Self> {
-        Self::new(plan, plan.spec.network.router.st_delay_cycles)
-    }
-
-    fn new(plan: &Plan, cycles: u32) -> Option<Self> {
-        let batches = cycles > 1 && !plan.spec.network.router.pipelined_stages;
-        batches.then(|| BatchStage { cycles: cycles.into(), left: vec![0; plan.params.routers] })
+    /// A stage of `cycles` in each of `routers`, if it is one that takes a batch at a time.
+    pub fn new(rules: &CompatSpec, cycles: u32, routers: usize) -> Option<Self> {
+        rules.has_batches(cycles).then(|| BatchStage { cycles: cycles.into(), left: vec![0; routers] })
     }
 
     /// The cycle in which something that is ready in cycle `ready` enters the stage of `router`. Calls come in the sequence of
