@@ -49,6 +49,12 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     /// What a packet at a router other than its destination may ask for.
     fn choice(&self, at: &At, head: &Head) -> Choice;
 
+    /// Both at once, as a router asks: what a packet that comes to the front may ask for; `None` at its destination.
+    fn next(&self, at: &At, dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) -> Option<Choice> {
+        self.enter(at.router, dst, head, bits);
+        (head.to != at.router).then(|| self.choice(at, head))
+    }
+
     /// Most ports with VCs that a choice names.
     fn most_ports(&self) -> usize {
         1

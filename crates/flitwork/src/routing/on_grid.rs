@@ -19,11 +19,16 @@ impl Map {
         Map { grid: grid.clone(), coords: OnceLock::new() }
     }
 
+    /// The coordinates of all routers.
+    #[inline]
+    fn all(&self) -> &[Coords] {
+        self.coords.get_or_init(|| (0..self.grid.routers()).map(|r| self.grid.coords(r)).collect())
+    }
+
     /// The coordinates of a router.
     #[inline]
     pub fn at(&self, router: u32) -> &Coords {
-        let coords = self.coords.get_or_init(|| (0..self.grid.routers()).map(|r| self.grid.coords(r)).collect());
-        &coords[router as usize]
+        &self.all()[router as usize]
     }
 }
 
@@ -77,6 +82,22 @@ impl HopByHop for OnGrid {
     fn choice(&self, at: &At, head: &Head) -> Choice {
         let place = Place { at: *self.map.at(at.router), port: at.port, set: at.set };
         self.scheme.choice(&self.map.grid, &place, &Start { to: *self.map.at(head.to), trip: head.trip })
+    }
+
+    // The default looks everything up twice.
+    fn next(&self, at: &At, dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) -> Option<Choice> {
+        let coords = self.map.all();
+        let (here, to) = (&coords[at.router as usize], &coords[head.to as usize]);
+        let mut start = Start { to: *to, trip: head.trip };
+        self.scheme.enter(&self.map.grid, here, &coords[dst as usize], &mut start, bits);
+        head.trip = start.trip;
+        if start.to != *to {
+            head.to = self.map.grid.id(&start.to);
+        }
+        if head.to == at.router {
+            return None;
+        }
+        Some(self.scheme.choice(&self.map.grid, &Place { at: *here, port: at.port, set: at.set }, &start))
     }
 
     fn most_ports(&self) -> usize {

@@ -90,14 +90,12 @@ impl Choices {
         let dst = *at(router_of, packet.dst as usize);
         let mut head = Head { to: packet.key as u32, trip: packet.trip() };
         let bits = || packet_bits(self.seed, packet.src, packet.sequence);
-        self.routing.enter(me as u32, dst, &mut head, &bits);
+        let set = came.map(|(_, vc)| self.set_of_vc[vc]);
+        let place = At { router: me as u32, port: came.map(|(port, _)| port), set };
+        let choice = self.routing.next(&place, dst, &mut head, &bits);
         packet.key = u64::from(head.to);
         packet.set_trip(head.trip);
-        if head.to as usize == me {
-            return None;
-        }
-        let set = came.map(|(_, vc)| self.set_of_vc[vc]);
-        Some(self.routing.choice(&At { router: me as u32, port: came.map(|(port, _)| port), set }, &head))
+        choice
     }
 
     /// The ports and sets that the front packet of a VC may ask for.
