@@ -4,8 +4,9 @@ use crate::data::Table;
 use crate::patience::{beside, patiently};
 use crate::{arrays, errors, tables::json_text, topology};
 use flitwork::bound::{LinkLoads, Placement, link_loads};
+use flitwork::host::{ExchangeReport, check_exchange};
 use flitwork::measure::SimulationResult;
-use flitwork::schedule::{ExchangeReport, Schedule, check_exchange};
+use flitwork::schedule::Schedule;
 use flitwork::traffic::Attached;
 use flitwork::{Error, Progress, Workload};
 use numpy::{IntoPyArray, PyArray1};
@@ -66,15 +67,14 @@ impl Plan {
 
     /// The messages of the schedule in order of (sender, send order): columns `from`, `to`, `flits`, `phase`.
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut columns: [Vec<u32>; 4] = Default::default();
         let (schedule, _) = schedule_of(&self.plan).map_err(|e| errors::to_python(py, &e))?;
-        for (from, to, flits, phase) in schedule.messages() {
-            columns.iter_mut().zip([from, to, flits, phase]).for_each(|(column, value)| column.push(value));
-        }
+        let messages: Vec<_> = schedule.messages().collect();
+        let column = |of: fn(&flitwork::schedule::Message) -> u32| messages.iter().map(of).collect::<Vec<u32>>();
         let table = PyDict::new(py);
-        for (name, column) in ["from", "to", "flits", "phase"].into_iter().zip(columns) {
-            table.set_item(name, column.into_pyarray(py))?;
-        }
+        table.set_item("from", column(|m| m.from).into_pyarray(py))?;
+        table.set_item("to", column(|m| m.to).into_pyarray(py))?;
+        table.set_item("flits", messages.iter().map(|m| m.size).collect::<Vec<u64>>().into_pyarray(py))?;
+        table.set_item("phase", column(|m| m.step).into_pyarray(py))?;
         Ok(table)
     }
 
@@ -145,7 +145,7 @@ fn schedule_of(plan: &flitwork::Plan) -> flitwork::Result<(&Schedule, u32)> {
 fn check(plan: &flitwork::Plan) -> flitwork::Result<(ExchangeReport, LinkLoads)> {
     let (schedule, packet_flits) = schedule_of(plan)?;
     let report = check_exchange(schedule)?;
-    let placement = Placement::of_terminals(&plan.fabric);
+    let placement = Placement::of_ranks(&plan.fabric, plan.placement.terminal_of());
     let group = Some(plan.params.controllers as u32);
     let loads = link_loads(&plan.fabric, &plan.routing, schedule, &placement.router_of, packet_flits, group);
     Ok((report, loads))

@@ -22,7 +22,7 @@ pub mod compat;
 mod component;
 mod components;
 mod error;
-mod host;
+pub mod host;
 mod kernel;
 pub mod measure;
 mod mix;

@@ -46,7 +46,7 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
     let controllers = plan.params.controllers as u32;
     match &plan.workload {
         Workload::Closed { schedule, packet_flits } => {
-            let placement = Placement::of_terminals(&plan.fabric);
+            let placement = Placement::of_ranks(&plan.fabric, plan.placement.terminal_of());
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_controllers(controllers) };
             bound::bound(&plan.fabric, &plan.routing, schedule, &placement, &limits).map(PlanBound::Completion)
         }

@@ -23,7 +23,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("router", &["component"]),
     // Another simulator's rules wrap schemes from outside: no routing knows them.
     ("compat", &["error", "routing", "topology"]),
-    ("spec", &["collective", "compat", "component", "error", "router", "measure", "routing", "topology", "traffic"]),
+    (
+        "spec",
+        &[
+            "collective",
+            "compat",
+            "component",
+            "error",
+            "router",
+            "measure",
+            "routing",
+            "schedule",
+            "topology",
+            "traffic",
+        ],
+    ),
     ("bound", &["error", "routing", "schedule", "topology"]),
     ("transit", &["measure", "routing", "unchecked"]),
     (

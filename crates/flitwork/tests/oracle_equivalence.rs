@@ -6,10 +6,10 @@
 mod oracle;
 
 use flitwork::Workload;
-use flitwork::schedule::Schedule;
+use flitwork::schedule::Placement;
 use flitwork::spec::RunSpec;
 use oracle::beside_kernel::{check, plan, plan_on_switches, recording};
-use oracle::cases::{self, Case, any_network, hop_by_hop};
+use oracle::cases::{self, Case, Program, any_network, hop_by_hop};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::cell::{Cell, RefCell};
@@ -57,10 +57,14 @@ fn check_case(case: &Case, run: RunSpec) -> Verdict {
     plan(case, run)?.map(|plan| check(&case.network, &plan)).transpose()
 }
 
-/// The schedule replaces an all-to-all in its plan.
-fn check_program(case: &Case, schedule: Schedule, run: RunSpec) -> Verdict {
+/// The program replaces an all-to-all in its plan.
+fn check_program(case: &Case, program: Program, run: RunSpec) -> Verdict {
     let Some(mut plan) = plan(case, run)? else { return Ok(None) };
     let Workload::Closed { packet_flits, .. } = plan.workload else { panic!("an all-to-all") };
+    let Program { schedule, host } = program;
+    let terminals = plan.params.terminals as u32;
+    plan.placement = Placement::new(&host.placement, schedule.ranks(), terminals).expect("a placement");
+    plan.spec.host = host;
     plan.workload = Workload::Closed { schedule, packet_flits };
     check(&case.network, &plan).map(Some)
 }
@@ -109,8 +113,8 @@ fn all_to_all_packets_arrive_as_in_the_oracle() {
 #[test]
 fn packets_of_random_programs_arrive_as_in_the_oracle() {
     let strategy = (cases::program(cases::network(12, 1, false)), 0..60u64);
-    for_all("programs", 100, 4_000, strategy, |((case, schedule), warmup)| {
-        Ok(check_program(&case, schedule, recording(1, warmup, 1, LONG))?.is_some())
+    for_all("programs", 100, 4_000, strategy, |((case, program), warmup)| {
+        Ok(check_program(&case, program, recording(1, warmup, 1, LONG))?.is_some())
     });
 }
 
@@ -202,8 +206,8 @@ fn all_to_all_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
 fn packets_of_random_programs_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
     let strategy = (cases::program(hop_by_hop::network(12, 1)), any::<u64>(), 0..60u64);
-    for_all("programs, hop by hop", 100, 3_000, strategy, |((case, schedule), seed, warmup)| {
-        Ok(kinds.note(&case, check_program(&case, schedule, recording(seed, warmup, 1, LONG))?))
+    for_all("programs, hop by hop", 100, 3_000, strategy, |((case, program), seed, warmup)| {
+        Ok(kinds.note(&case, check_program(&case, program, recording(seed, warmup, 1, LONG))?))
     });
     kinds.check("programs, hop by hop");
 }

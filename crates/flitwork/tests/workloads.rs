@@ -257,8 +257,8 @@ fn a_burst_that_is_cut_off_says_how_far_it_came() {
 fn a_schedule_that_cannot_go_on_is_found_out_beside_a_background_too() {
     let mut b = ScheduleBuilder::new("stuck");
     for other in [1, 0] {
-        let answer = b.op(OpKind::Receive { from: other, flits: 5, tag: 0 }, 0, &[]);
-        b.op(OpKind::Send { to: other, flits: 5, tag: 0 }, 0, &[answer]);
+        let answer = b.op(OpKind::Receive { from: other, size: 5, tag: 0 }, 0, &[]);
+        b.op(OpKind::Send { to: other, size: 5, tag: 0 }, 0, &[answer]);
         b.end_rank();
     }
     let mut plan = plan(&json!({

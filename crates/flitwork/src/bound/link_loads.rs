@@ -73,14 +73,12 @@ pub fn link_loads(
 ) -> LinkLoads {
     let mut loads = ChannelLoads::new(fabric, routing);
     let mut phases = Vec::new();
-    let mut messages: Vec<(u32, u32, u32, u32)> = schedule
-        .messages()
-        .map(|(from, to, flits, phase)| (phase / group.unwrap_or(1).max(1), from, to, flits))
-        .collect();
+    let mut messages: Vec<(u32, u32, u32, u64)> =
+        schedule.messages().map(|m| (m.step / group.unwrap_or(1).max(1), m.from, m.to, m.size)).collect();
     if group.is_some() {
         messages.sort_unstable_by_key(|&(phase, from, ..)| (phase, from));
     }
-    let same_phase = |a: &(u32, u32, u32, u32), b: &(u32, u32, u32, u32)| group.is_none() || a.0 == b.0;
+    let same_phase = |a: &(u32, u32, u32, u64), b: &(u32, u32, u32, u64)| group.is_none() || a.0 == b.0;
     for chunk in messages.chunk_by(same_phase) {
         for &(_, from, to, flits) in chunk {
             let shares = shares(routing.splits(), packet_flits, flits);
@@ -103,12 +101,12 @@ pub fn link_loads(
 }
 
 /// What of a message goes with all random bits 0 and with all of them 1 [flits].
-fn shares(splits: bool, packet_flits: u32, flits: u32) -> [f64; 2] {
+fn shares(splits: bool, packet_flits: u32, flits: u64) -> [f64; 2] {
     if !splits {
-        return [f64::from(flits) / 2.0; 2];
+        return [flits as f64 / 2.0; 2];
     }
-    let packet = if packet_flits == 0 { flits.max(1) } else { packet_flits };
+    let packet = if packet_flits == 0 { flits.max(1) } else { u64::from(packet_flits) };
     // The larger half of each packet goes with the bits 0.
     let zeros = flits / packet * packet.div_ceil(2) + (flits % packet).div_ceil(2);
-    [f64::from(zeros), f64::from(flits - zeros)]
+    [zeros as f64, (flits - zeros) as f64]
 }

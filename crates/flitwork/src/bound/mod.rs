@@ -13,7 +13,7 @@ mod uniform;
 
 use crate::error::Error;
 use crate::routing::Routing;
-use crate::schedule::Schedule;
+use crate::schedule::{Message, Schedule};
 use crate::topology::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,14 @@ impl Placement {
         }
     }
 
+    /// Ranks on terminals: `terminal_of` has one for each rank.
+    pub fn of_ranks(fabric: &Fabric, terminal_of: &[u32]) -> Self {
+        Placement {
+            router_of: terminal_of.iter().map(|&t| fabric.router_of(t)).collect(),
+            terminal_of: terminal_of.to_vec(),
+        }
+    }
+
     fn check(&self, fabric: &Fabric, schedule: &Schedule) -> Result<(), Error> {
         let ranks = schedule.ranks() as usize;
         let fault = if self.router_of.len() != ranks || self.terminal_of.len() != ranks {
@@ -52,7 +60,7 @@ impl Placement {
         } else {
             return Ok(());
         };
-        Err(Error::Schedule { name: schedule.name.clone(), fault })
+        Err(Error::Schedule { name: schedule.name().to_string(), fault })
     }
 }
 
@@ -109,7 +117,7 @@ pub fn bound(
     let bisection_cycles = fabric.grid().zip(shortest_of_all_to_all(schedule)).map(|(grid, flits)| {
         let mut ranks_at = vec![0; fabric.routers() as usize];
         placement.router_of.iter().for_each(|&r| ranks_at[r as usize] += 1);
-        bisection(grid, &ranks_at).messages * f64::from(flits)
+        bisection(grid, &ranks_at).messages * flits as f64
     });
     let limits = Limits {
         ejection_cycles: terminals.ejection_cycles,
@@ -152,12 +160,12 @@ impl Limits {
 }
 
 /// The shortest message [flits] if every rank sends to every other.
-fn shortest_of_all_to_all(schedule: &Schedule) -> Option<u32> {
+fn shortest_of_all_to_all(schedule: &Schedule) -> Option<u64> {
     let ranks = schedule.ranks();
     // seen[to] is 1 + the last rank that was seen sending there; pairs are counted once.
     let mut seen = vec![0; ranks as usize];
-    let (mut pairs, mut shortest) = (0u64, u32::MAX);
-    for (from, to, flits, _) in schedule.messages() {
+    let (mut pairs, mut shortest) = (0u64, u64::MAX);
+    for Message { from, to, size: flits, .. } in schedule.messages() {
         if from != to && std::mem::replace(&mut seen[to as usize], from + 1) != from + 1 {
             pairs += 1;
         }

@@ -1,6 +1,6 @@
 //! What the terminals need to inject and to eject.
 
-use crate::schedule::Schedule;
+use crate::schedule::{Message, Schedule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,18 +46,18 @@ pub fn terminal_times(schedule: &Schedule, terminal_of: &[u32], limits: &Termina
     let terminals = terminal_of.iter().max().map_or(0, |&t| t as usize + 1);
     let (mut sent, mut received) = (vec![0u64; terminals], vec![0u64; terminals]);
     let mut longest = 0;
-    for (from, to, flits, _) in schedule.messages() {
+    for Message { from, to, size: flits, .. } in schedule.messages() {
         let (from, to) = (terminal_of[from as usize] as usize, terminal_of[to as usize] as usize);
         if from != to {
-            sent[from] += u64::from(flits);
-            received[to] += u64::from(flits);
+            sent[from] += flits;
+            received[to] += flits;
             longest = longest.max(flits);
         }
     }
     let most = |list: Vec<u64>| list.into_iter().max().unwrap_or(0) as f64;
     let rate = limits.injection_flits_per_cycle.min(f64::from(limits.controllers));
     TerminalTimes {
-        injection_cycles: (most(sent) / rate).max(f64::from(longest) / rate.min(1.0)),
+        injection_cycles: (most(sent) / rate).max(longest as f64 / rate.min(1.0)),
         ejection_cycles: most(received) / limits.ejection_flits_per_cycle,
     }
 }
@@ -70,11 +70,11 @@ mod tests {
     /// Rank 0 sends 100 flits to rank 1 and 20 to rank 2.
     fn schedule() -> Schedule {
         let mut b = ScheduleBuilder::new("test");
-        b.op(OpKind::Send { to: 1, flits: 100, tag: 0 }, 0, &[]);
-        b.op(OpKind::Send { to: 2, flits: 20, tag: 0 }, 1, &[]);
+        b.op(OpKind::Send { to: 1, size: 100, tag: 0 }, 0, &[]);
+        b.op(OpKind::Send { to: 2, size: 20, tag: 0 }, 1, &[]);
         b.end_rank();
         for flits in [100, 20] {
-            b.op(OpKind::Receive { from: 0, flits, tag: 0 }, 0, &[]);
+            b.op(OpKind::Receive { from: 0, size: flits, tag: 0 }, 0, &[]);
             b.end_rank();
         }
         b.build()

@@ -1,5 +1,18 @@
 //! Hosts: what ranks do. A rank executes its operations, and hands messages to the NIC of its terminal (`terminal/`).
+//!
+//! [`Hosts`] is all that the rest of the simulator sees. It reads the operations of each rank one by one from a [`source`], keeps
+//! those that are not complete in a [`window`], and lets messages leave by a [`queue`]. A message that has arrived takes its receive
+//! by the lists of [`matching`]. Ranks whose operations are made on the way, and that never compute, are read only as far as their
+//! next message: so what is in memory does not grow with the schedule.
 
+mod check;
+mod matching;
+mod queue;
 mod ranks;
+mod source;
+mod stuck;
+mod under_way;
+mod window;
 
+pub use check::{ExchangeReport, check_complete, check_complete_under, check_exchange};
 pub(crate) use ranks::Hosts;

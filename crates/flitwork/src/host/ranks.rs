@@ -1,7 +1,12 @@
-//! Runs a schedule: which message each rank may send next. One rank a terminal.
+//! All ranks: their programs, send queues and messages.
 
+use super::matching::{Mailbox, Posted};
+use super::queue::{Queue, Unsent};
+use super::source::{Next, Source};
+use super::under_way::{Letter, UnderWay};
+use super::window::Window;
 use crate::error::Result;
-use crate::schedule::{OpId, OpKind, Schedule, match_messages};
+use crate::schedule::{OpId, OpKind, Operation, Placement, Schedule, SendQueue, match_messages};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -18,153 +23,223 @@ pub(crate) struct Message {
     pub flits: u64,
 }
 
-/// A schedule in execution.
+/// What blocks the program of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Block {
+    /// Nothing, or the source.
+    Free,
+    /// A wait, or a computation that has not started and takes so long [cycles].
+    Waits(OpId, u64),
+    /// A computation.
+    Computes(OpId),
+}
+
+#[derive(Debug)]
+pub(super) struct Rank {
+    pub source: Source,
+    pub window: Window,
+    pub block: Block,
+    pub queue: Queue,
+    pub mail: Mailbox,
+    /// Messages taken whose receives have not taken them, in the order in which they left.
+    under_way: Vec<u32>,
+    /// Messages that its program has passed, and those that were taken.
+    sends: u32,
+    taken: u32,
+    /// Messages that have not been taken, as far as they are known.
+    unsent: u64,
+    /// Whether it has asked what to do next.
+    pub asks: bool,
+    /// Whether its program is at its end.
+    pub ended: bool,
+}
+
+impl Rank {
+    /// An operation is complete; whether another one waited for it and need not any more.
+    fn complete(&mut self, op: OpId, now: u64) -> bool {
+        let Rank { window, queue, .. } = self;
+        let mut released = false;
+        window.complete(op, |other| {
+            released = true;
+            queue.release(other, now);
+        });
+        released
+    }
+}
+
+/// The ranks of a schedule in execution.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    kinds: Vec<OpKind>,
-    rank_end: Vec<u32>,
-    /// Next operation that the program of each rank has not passed.
-    counter: Vec<u32>,
-    /// Next operation of each rank that its send queue has not passed; at most `counter`.
-    queue: Vec<u32>,
-    /// Operations that each operation still waits for.
-    waits_for: Vec<u32>,
-    /// Reverse dependencies, compressed rows.
-    dependents: Vec<OpId>,
-    dependents_start: Vec<u32>,
-    /// The receive operation that matches each send.
-    receive_of: Vec<OpId>,
-    /// Flits of each send that have not arrived.
-    flits_to_come: Vec<u32>,
-    /// Sends whose last flit left in the previous cycle.
-    just_sent: Vec<OpId>,
+    pub(super) schedule: Schedule,
+    pub(super) ranks: Vec<Rank>,
+    terminal_of: Vec<u32>,
+    /// Ranks by terminal; those of terminal `t` are `ranks_from[t]..ranks_from[t + 1]`.
+    ranks_by_terminal: Vec<u32>,
+    ranks_from: Vec<u32>,
+    /// Which of the ranks of each terminal has its turn.
+    turn: Vec<u32>,
+    pub(super) letters: UnderWay,
+    /// Sends whose last flit left in the previous cycle: (rank, operation).
+    just_sent: Vec<(u32, OpId)>,
     /// Running computations: (end, rank).
     computing: BinaryHeap<Reverse<(u64, u32)>>,
-    is_computing: Vec<bool>,
-    /// From which cycle on each send may start; empty unless asked for.
-    came: Vec<u64>,
-    /// Messages of each rank that were taken.
-    taken: Vec<u32>,
-    messages_left: u64,
-    messages: u64,
+    /// Whether programs are read only as far as the next message.
+    reads_late: bool,
+    /// Ranks whose programs are not at their end.
+    running: u32,
+    /// Messages in all, where that is known.
+    total: Option<u64>,
+    /// Messages that programs have passed, and those that have arrived.
+    passed: u64,
+    arrived: u64,
+    /// Receives and messages that wait for each other.
+    unmatched: u64,
+    asking: Vec<u32>,
+    /// Whether receives may leave their sender open: then messages of one cycle are received in the order of the model.
+    in_order: bool,
+    /// Messages that have arrived in this cycle, where that is so.
+    landed: Vec<u32>,
+    /// A message was longer than its receive.
+    pub(super) fault: Option<String>,
 }
 
 impl Hosts {
-    /// Prepares a schedule.
+    /// Prepares a schedule in flits and cycles.
     ///
     /// # Errors
-    /// [`Error::Schedule`] if a send has no matching receive or the other way round.
-    pub fn new(schedule: &Schedule) -> Result<Hosts> {
-        let ops = schedule.ops.len();
-        let receive_of = match_messages(schedule)?;
-        let mut waits_for = vec![0; ops];
-        let mut dependents_start = vec![0u32; ops + 1];
-        for &dep in &schedule.deps {
-            dependents_start[dep as usize + 1] += 1;
-        }
-        for i in 0..ops {
-            dependents_start[i + 1] += dependents_start[i];
-        }
-        let mut fill = dependents_start.clone();
-        let mut dependents = vec![0; schedule.deps.len()];
-        for (op, waits) in waits_for.iter_mut().enumerate() {
-            let deps = schedule.deps_of(op as OpId);
-            *waits = deps.len() as u32;
-            for &dep in deps {
-                dependents[fill[dep as usize] as usize] = op as OpId;
-                fill[dep as usize] += 1;
-            }
-        }
-        let kinds: Vec<OpKind> = schedule.ops.iter().map(|op| op.kind).collect();
-        let flits_to_come = kinds.iter().map(|k| if let OpKind::Send { flits, .. } = k { *flits } else { 0 }).collect();
-        let messages = kinds.iter().filter(|k| matches!(k, OpKind::Send { .. })).count() as u64;
-        let ranks = schedule.ranks() as usize;
-        Ok(Hosts {
-            kinds,
-            rank_end: schedule.rank_start[1..].to_vec(),
-            counter: schedule.rank_start[..ranks].to_vec(),
-            queue: schedule.rank_start[..ranks].to_vec(),
-            waits_for,
-            dependents,
-            dependents_start,
-            receive_of,
-            flits_to_come,
-            just_sent: Vec::new(),
+    /// [`crate::Error::Schedule`] if a send has no matching receive or the other way round, as far as that does not depend on time.
+    pub fn new(schedule: &Schedule, placement: &Placement, queue: SendQueue) -> Result<Hosts> {
+        let names_all = if schedule.is_made() { schedule.names_all() } else { match_messages(schedule)?.is_some() };
+        Ok(Hosts { in_order: !names_all || schedule.is_asked(), ..Self::unchecked(schedule, placement, queue) })
+    }
+
+    /// [`Hosts::new`] of a schedule that is known to match.
+    pub(super) fn unchecked(schedule: &Schedule, placement: &Placement, queue: SendQueue) -> Hosts {
+        let ranks = schedule.ranks();
+        let rank = |r| Rank {
+            source: if schedule.is_asked() { Source::asked() } else { Source::Feed(schedule.feed(r)) },
+            window: Window::default(),
+            block: Block::Free,
+            queue: Queue::new(queue),
+            mail: Mailbox::default(),
+            under_way: Vec::with_capacity(16),
+            sends: 0,
+            taken: 0,
+            unsent: schedule.messages_of(r),
+            asks: false,
+            ended: false,
+        };
+        let ranks_of = placement.ranks_of();
+        let mut ranks_from = vec![0];
+        ranks_from.extend(ranks_of.iter().scan(0, |sum, list| {
+            *sum += list.len() as u32;
+            Some(*sum)
+        }));
+        let ranks: Vec<Rank> = (0..ranks).map(rank).collect();
+        Hosts {
+            schedule: schedule.clone(),
+            terminal_of: placement.terminal_of().to_vec(),
+            ranks_by_terminal: ranks_of.concat(),
+            ranks_from,
+            turn: vec![0; placement.terminals() as usize],
+            letters: UnderWay::with_room(16 * ranks.len()),
+            just_sent: Vec::with_capacity(ranks.len()),
             computing: BinaryHeap::new(),
-            is_computing: vec![false; ranks],
-            came: Vec::new(),
-            taken: vec![0; ranks],
-            messages_left: messages,
-            messages,
+            reads_late: schedule.can_be_read_late() && queue == SendQueue::ProgramOrder,
+            running: ranks.len() as u32,
+            total: (!schedule.is_asked()).then(|| ranks.iter().map(|rank| rank.unsent).sum()),
+            passed: 0,
+            arrived: 0,
+            unmatched: 0,
+            asking: Vec::new(),
+            in_order: false,
+            landed: Vec::new(),
+            fault: None,
+            ranks,
+        }
+    }
+
+    /// Messages in all (of ranks that ask: so far), and those that have not arrived.
+    pub fn messages(&self) -> (u64, u64) {
+        let total = self.total.unwrap_or(self.passed);
+        (total, total - self.arrived)
+    }
+
+    /// From now on the cycle from which on each send may start is known exactly, for [`Hosts::next_came`].
+    pub fn note_when_sends_come(&mut self) {
+        self.reads_late = false;
+    }
+
+    /// The cycle in which the next message of a terminal came: its program had passed it, and all that it depends on was
+    /// complete. `None` if there is none that may start.
+    pub fn next_came(&self, terminal: u32) -> Option<u64> {
+        let (_, rank) = self.next_rank(terminal)?;
+        let rank = &self.ranks[rank as usize];
+        rank.queue.next(&rank.window).map(|message| message.came)
+    }
+
+    fn ranks_at(&self, terminal: u32) -> &[u32] {
+        let t = terminal as usize;
+        &self.ranks_by_terminal[self.ranks_from[t] as usize..self.ranks_from[t + 1] as usize]
+    }
+
+    /// Of the ranks of a terminal the first from the one whose turn it is that has a message which may start, with its place.
+    fn next_rank(&self, terminal: u32) -> Option<(u32, u32)> {
+        let ranks = self.ranks_at(terminal);
+        let (earlier, later) = ranks.split_at(self.turn[terminal as usize] as usize);
+        later.iter().chain(earlier).enumerate().find_map(|(i, &r)| {
+            let rank = &self.ranks[r as usize];
+            rank.queue.next(&rank.window).map(|_| ((earlier.len() + i) as u32, r))
         })
     }
 
-    /// Messages in all, and messages not received yet.
-    pub fn messages(&self) -> (u64, u64) {
-        (self.messages, self.messages_left)
+    /// Whether every message has arrived, been received, and every rank has finished its program.
+    pub fn is_complete(&self) -> bool {
+        self.running == 0 && self.passed == self.arrived && self.unmatched == 0
     }
 
-    /// From now on takes note of the cycle from which on each send may start, for [`Hosts::next_came`].
-    pub fn note_when_sends_come(&mut self) {
-        self.came = vec![u64::MAX; self.kinds.len()];
-    }
-
-    /// The cycle in which the next message of the send queue of `rank` came: its program had passed it, and all that it depends
-    /// on was complete. `None` if there is none that may start.
-    pub fn next_came(&self, rank: u32) -> Option<u64> {
-        let r = rank as usize;
-        let next = (self.queue[r]..self.counter[r]).find(|&op| self.is_send(op))?;
-        (self.waits_for[next as usize] == 0).then(|| self.came[next as usize])
-    }
-
-    fn is_send(&self, op: OpId) -> bool {
-        matches!(self.kinds[op as usize], OpKind::Send { .. })
-    }
-
-    /// Whether no rank can go on, though no message is under way and nobody computes.
+    /// Whether no rank can go on, though no message is under way and nobody computes or is asked.
     pub fn is_stuck(&self) -> bool {
-        let blocked = |op: u32, end: u32| op == end || self.waits_for[op as usize] > 0;
         !self.is_complete()
             && self.just_sent.is_empty()
+            && self.landed.is_empty()
             && self.computing.is_empty()
-            && (0..self.counter.len()).all(|r| {
-                let unsent = (self.queue[r]..self.counter[r]).find(|&op| self.is_send(op));
-                blocked(self.counter[r], self.rank_end[r]) && unsent.is_none_or(|op| self.waits_for[op as usize] > 0)
+            && self.ranks.iter().all(|rank| {
+                let blocked = match rank.block {
+                    Block::Free => rank.ended || self.reads_late && !rank.queue.is_empty(),
+                    Block::Waits(op, _) => rank.window.waits(op),
+                    Block::Computes(_) => false,
+                };
+                blocked && rank.queue.next(&rank.window).is_none()
             })
     }
 
-    /// Whether every message has arrived and every rank has finished its program.
-    pub fn is_complete(&self) -> bool {
-        self.messages_left == 0 && self.counter == self.rank_end
-    }
-
-    /// Start of a cycle: sends of the previous cycle and computations that end now are complete. Calls `wake` for each
-    /// terminal that may be able to go on.
+    /// Start of step 2 of a cycle, behind all arrivals of the cycle: sends of the previous cycle and computations that end now are
+    /// complete. Calls `wake` for each terminal that may be able to go on.
     pub fn begin_cycle(&mut self, now: u64, mut wake: impl FnMut(u32)) {
-        while let Some(op) = self.just_sent.pop() {
-            if self.complete(op, now) {
-                wake(self.rank_of(op));
+        if !self.landed.is_empty() {
+            let mut landed = std::mem::take(&mut self.landed);
+            landed.sort_unstable_by_key(|&id| (self.letters[id].from, self.letters[id].order));
+            landed.drain(..).filter_map(|id| self.deliver(id, now)).for_each(&mut wake);
+            self.landed = landed;
+        }
+        while let Some((rank, op)) = self.just_sent.pop() {
+            if self.ranks[rank as usize].complete(op, now) {
+                wake(self.terminal_of[rank as usize]);
             }
         }
-        while let Some(&Reverse((end, rank))) = self.computing.peek() {
+        while let Some(&Reverse((end, r))) = self.computing.peek() {
             if end > now {
                 break;
             }
             self.computing.pop();
-            self.finish_compute(rank, now);
-            wake(rank);
+            let rank = &mut self.ranks[r as usize];
+            if let Block::Computes(op) = rank.block {
+                rank.block = Block::Free;
+                rank.complete(op, now);
+            }
+            wake(self.terminal_of[r as usize]);
         }
-    }
-
-    fn finish_compute(&mut self, rank: u32, now: u64) {
-        let op = self.counter[rank as usize];
-        self.is_computing[rank as usize] = false;
-        self.counter[rank as usize] += 1;
-        self.complete(op, now);
-    }
-
-    fn rank_of(&self, op: OpId) -> u32 {
-        self.rank_end.partition_point(|&end| end <= op) as u32
     }
 
     /// The earliest end of a running computation.
@@ -174,182 +249,207 @@ impl Hosts {
 
     /// Whether sends of this cycle take effect in the next one.
     pub fn has_pending_completions(&self) -> bool {
-        !self.just_sent.is_empty()
+        !self.just_sent.is_empty() || !self.landed.is_empty()
     }
 
-    /// Lets the program of `rank` go on as far as it can.
-    pub fn advance(&mut self, rank: u32, now: u64) {
-        let r = rank as usize;
-        while self.counter[r] < self.rank_end[r] && !self.is_computing[r] {
-            let op = self.counter[r];
-            match self.kinds[op as usize] {
-                OpKind::Receive { .. } => {}
-                OpKind::Send { .. } => self.note_coming(op, now),
-                _ if self.waits_for[op as usize] > 0 => return,
-                OpKind::Wait => {
-                    self.complete(op, now);
+    /// Lets the programs of the ranks of a terminal go on as far as they can.
+    #[inline]
+    pub fn advance(&mut self, terminal: u32, now: u64) {
+        let t = terminal as usize;
+        for at in self.ranks_from[t]..self.ranks_from[t + 1] {
+            self.advance_rank(self.ranks_by_terminal[at as usize], now);
+        }
+    }
+
+    pub(super) fn advance_rank(&mut self, r: u32, now: u64) {
+        loop {
+            let rank = &mut self.ranks[r as usize];
+            match rank.block {
+                Block::Computes(_) => return,
+                Block::Waits(op, _) if rank.window.waits(op) => return,
+                Block::Waits(op, 0) => {
+                    rank.block = Block::Free;
+                    rank.complete(op, now);
                 }
-                OpKind::Compute { cycles } => {
-                    self.is_computing[r] = true;
-                    if cycles > 0 {
-                        self.computing.push(Reverse((now + cycles, rank)));
-                        return;
+                Block::Waits(op, cycles) => {
+                    rank.block = Block::Computes(op);
+                    self.computing.push(Reverse((now.saturating_add(cycles), r)));
+                    return;
+                }
+                Block::Free if rank.ended || self.reads_late && !rank.queue.is_empty() => return,
+                Block::Free => {}
+            }
+            let (op, kind) = match rank.source.next() {
+                Next::Operation(Operation { kind, after, .. }) => (rank.window.push(&after), kind),
+                Next::Ask => {
+                    if !std::mem::replace(&mut rank.asks, true) {
+                        self.asking.push(r);
                     }
-                    self.finish_compute(rank, now);
-                    continue;
+                    return;
+                }
+                Next::End => {
+                    rank.ended = true;
+                    self.running -= 1;
+                    return;
+                }
+            };
+            self.start(r, op, kind, now);
+        }
+    }
+
+    /// The program of a rank passes an operation, or is blocked by it.
+    fn start(&mut self, r: u32, op: OpId, kind: OpKind, now: u64) {
+        let rank = &mut self.ranks[r as usize];
+        match kind {
+            OpKind::Receive { from, size, tag } => {
+                let receive = Posted { from, tag, op, flits: size };
+                match rank.mail.post(receive, &self.letters) {
+                    Some(id) => {
+                        self.unmatched -= 1;
+                        self.receive(id, receive, now);
+                    }
+                    None => self.unmatched += 1,
                 }
             }
-            self.counter[r] += 1;
-        }
-    }
-
-    /// Takes the next message of the send queue of `rank`, if it may start.
-    pub fn take(&mut self, rank: u32) -> Option<Message> {
-        let r = rank as usize;
-        while self.queue[r] < self.counter[r] {
-            let op = self.queue[r];
-            if let OpKind::Send { to, flits, .. } = self.kinds[op as usize] {
-                if self.waits_for[op as usize] > 0 {
-                    return None;
-                }
-                self.queue[r] += 1;
-                let number = self.taken[r];
-                self.taken[r] += 1;
-                return Some(Message { id: op, number, to, flits: u64::from(flits) });
+            OpKind::Send { to, size, tag } => {
+                let waits = rank.window.waits(op);
+                rank.queue.join(Unsent { came: now, op, to, tag, flits: size, number: rank.sends }, waits);
+                rank.sends += 1;
+                self.passed += 1;
             }
-            self.queue[r] += 1;
-        }
-        None
-    }
-
-    /// Takes note of a send that its program has passed, if it may start now.
-    fn note_coming(&mut self, op: OpId, now: u64) {
-        if self.waits_for[op as usize] == 0 {
-            if let Some(came) = self.came.get_mut(op as usize) {
-                *came = now;
-            }
+            OpKind::Compute { time } => rank.block = Block::Waits(op, time),
+            OpKind::Wait => rank.block = Block::Waits(op, 0),
         }
     }
 
-    /// Whether `rank` still has messages to send.
-    pub fn has_unsent(&self, rank: u32) -> bool {
-        let r = rank as usize;
-        (self.queue[r]..self.rank_end[r]).any(|op| self.is_send(op))
+    /// Takes the next message of a terminal, if one may start.
+    #[inline]
+    pub fn take(&mut self, terminal: u32) -> Option<Message> {
+        let (place, r) = self.next_rank(terminal)?;
+        self.turn[terminal as usize] = (place + 1) % self.ranks_at(terminal).len() as u32;
+        let rank = &mut self.ranks[r as usize];
+        let Unsent { op, to, tag, flits, number, .. } = rank.queue.take(&rank.window)?;
+        rank.unsent = rank.unsent.saturating_sub(1);
+        let id = self.letters.insert(Letter { from: r, to, tag, op, order: rank.taken, flits, missing: flits });
+        rank.taken += 1;
+        rank.under_way.push(id);
+        if self.reads_late {
+            // Nothing that can be seen depends on the cycle.
+            self.advance_rank(r, 0);
+        }
+        Some(Message { id, number, to: self.terminal_of[to as usize], flits })
+    }
+
+    /// Whether a terminal still has messages to send.
+    pub fn has_unsent(&self, terminal: u32) -> bool {
+        self.ranks_at(terminal).iter().any(|&r| {
+            let rank = &self.ranks[r as usize];
+            rank.unsent > 0 || !rank.queue.is_empty()
+        })
     }
 
     /// The last flit of a message left its terminal.
     pub fn sent(&mut self, id: u32) {
-        self.just_sent.push(id);
+        let letter = &self.letters[id];
+        self.just_sent.push((letter.from, letter.op));
     }
 
     /// `flits` flits of a message have arrived in cycle `now`. Returns the terminal of the receiver if something that it waited for
-    /// is complete with it.
+    /// is complete with it already, before [`Hosts::begin_cycle`].
     pub fn arrived(&mut self, id: u32, flits: u32, now: u64) -> Option<u32> {
-        let to_come = &mut self.flits_to_come[id as usize];
-        *to_come -= flits;
-        if *to_come > 0 {
+        let missing = &mut self.letters[id].missing;
+        *missing = missing.saturating_sub(u64::from(flits));
+        if *missing > 0 {
             return None;
         }
-        self.messages_left -= 1;
-        let receive = self.receive_of[id as usize];
-        self.complete(receive, now).then(|| self.rank_of(receive))
+        if self.in_order {
+            self.landed.push(id);
+            return None;
+        }
+        self.deliver(id, now)
     }
 
-    /// Marks an operation complete in cycle `now`; returns whether another one waited for it and need not any more.
-    fn complete(&mut self, op: OpId, now: u64) -> bool {
-        let row = self.dependents_start[op as usize] as usize..self.dependents_start[op as usize + 1] as usize;
+    /// All of a message has arrived. It is received now, unless it has overtaken another one of the same sender, receiver and
+    /// tag; and so are those that have overtaken it.
+    pub(super) fn deliver(&mut self, id: u32, now: u64) -> Option<u32> {
+        self.letters[id].missing = 0;
+        let Letter { from, to, tag, .. } = self.letters[id];
         let mut released = false;
-        for i in row {
-            let dependent = self.dependents[i];
-            let waits = &mut self.waits_for[dependent as usize];
-            *waits -= 1;
-            if *waits == 0 {
-                released = true;
-                // A send whose program has not passed it yet comes when it does.
-                if !self.came.is_empty() && dependent < self.counter[self.rank_of(dependent) as usize] {
-                    self.came[dependent as usize] = now;
-                }
+        let mut at = 0;
+        while let Some(&next) = self.ranks[from as usize].under_way.get(at) {
+            let letter = &self.letters[next];
+            if (letter.to, letter.tag) != (to, tag) {
+                at += 1;
+            } else if letter.missing == 0 {
+                self.ranks[from as usize].under_way.remove(at);
+                released |= self.match_message(next, now);
+            } else {
+                break;
             }
         }
-        released
+        released.then(|| self.terminal_of[to as usize])
+    }
+
+    /// A message takes its receive, or waits for it.
+    fn match_message(&mut self, id: u32, now: u64) -> bool {
+        let Letter { from, to, tag, .. } = self.letters[id];
+        self.arrived += 1;
+        match self.ranks[to as usize].mail.arrived(id, from, tag) {
+            Some(receive) => {
+                self.unmatched -= 1;
+                self.receive(id, receive, now)
+            }
+            None => {
+                self.unmatched += 1;
+                false
+            }
+        }
+    }
+
+    /// A receive is complete with its message; whether something waited for it.
+    fn receive(&mut self, id: u32, receive: Posted, now: u64) -> bool {
+        let Letter { from, to, flits, .. } = self.letters[id];
+        self.letters.remove(id);
+        if flits > receive.flits && self.fault.is_none() {
+            let what = format!("a message of {flits} flits from rank {from} to rank {to}");
+            self.fault = Some(format!("{what} matches a receive of {} (operation {})", receive.flits, receive.op));
+            self.unmatched += 1;
+            return false;
+        }
+        self.ranks[to as usize].complete(receive.op, now)
+    }
+
+    /// Ranks that have begun to ask what to do next since the last call, in the order in which they did.
+    #[allow(dead_code, reason = "no caller of the crate gives operations yet")]
+    pub fn asking(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.asking)
+    }
+
+    /// What a rank that asks does next. Wakes nobody: call [`Hosts::advance`] for its terminal.
+    #[allow(dead_code, reason = "no caller of the crate gives operations yet")]
+    pub fn give(&mut self, rank: u32, operations: impl IntoIterator<Item = Operation<'static>>) {
+        let rank = &mut self.ranks[rank as usize];
+        if let Source::Asked { given, .. } = &mut rank.source {
+            given.extend(operations);
+            rank.asks = false;
+        }
+    }
+
+    /// A rank that asks does nothing more.
+    #[allow(dead_code, reason = "no caller of the crate gives operations yet")]
+    pub fn end(&mut self, rank: u32) {
+        let rank = &mut self.ranks[rank as usize];
+        if let Source::Asked { ended, .. } = &mut rank.source {
+            *ended = true;
+            rank.asks = false;
+        }
+    }
+
+    /// Operations of all ranks in memory.
+    pub fn live_operations(&self) -> usize {
+        self.ranks.iter().map(|rank| rank.window.len()).sum()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::schedule::ScheduleBuilder;
-
-    fn send(to: u32) -> OpKind {
-        OpKind::Send { to, flits: 5, tag: 0 }
-    }
-
-    fn receive(from: u32) -> OpKind {
-        OpKind::Receive { from, flits: 5, tag: 0 }
-    }
-
-    /// Rank 0 sends, computes, then sends again after an answer; rank 1 answers.
-    fn ping_pong() -> Schedule {
-        let mut b = ScheduleBuilder::new("ping-pong");
-        let answer = b.op(receive(1), 0, &[]);
-        b.op(send(1), 0, &[]);
-        b.op(OpKind::Compute { cycles: 10 }, 0, &[]);
-        b.op(OpKind::Wait, 0, &[answer]);
-        b.op(OpKind::Send { to: 1, flits: 5, tag: 1 }, 1, &[]);
-        b.end_rank();
-        let ping = b.op(receive(0), 0, &[]);
-        b.op(OpKind::Receive { from: 0, flits: 5, tag: 1 }, 1, &[]);
-        b.op(send(0), 0, &[ping]);
-        b.end_rank();
-        b.build()
-    }
-
-    #[test]
-    fn a_program_waits_for_messages_and_time() {
-        let mut p = Hosts::new(&ping_pong()).unwrap();
-        (0..2).for_each(|r| p.advance(r, 0));
-        let first = p.take(0).unwrap();
-        assert_eq!((first.to, p.take(0), p.take(1)), (1, None, None));
-        assert_eq!(p.arrived(first.id, 3, 1), None, "two flits are missing");
-        assert_eq!(p.arrived(first.id, 2, 2), Some(1));
-        let answer = p.take(1).unwrap();
-        p.arrived(answer.id, 5, 4);
-        p.advance(0, 4);
-        assert_eq!(p.take(0), None, "still computing");
-        p.begin_cycle(10, |_| {});
-        p.advance(0, 10);
-        let last = p.take(0).unwrap();
-        p.arrived(last.id, 5, 20);
-        p.advance(1, 20);
-        assert!(p.is_complete());
-    }
-
-    #[test]
-    fn a_send_comes_when_all_it_depends_on_is_complete() {
-        let mut p = Hosts::new(&ping_pong()).unwrap();
-        p.note_when_sends_come();
-        (0..2).for_each(|r| p.advance(r, 3));
-        assert_eq!((p.next_came(0), p.next_came(1)), (Some(3), None));
-        let ping = p.take(0).unwrap();
-        assert!(!p.is_stuck(), "rank 0 computes");
-        p.arrived(ping.id, 5, 8);
-        assert_eq!(p.next_came(1), Some(8));
-        p.begin_cycle(13, |_| {});
-        p.advance(0, 13);
-        let answer = p.take(1).unwrap();
-        assert!(p.is_stuck(), "all wait, and what is under way is not for the program to know");
-        p.arrived(answer.id, 5, 15);
-        assert!(!p.is_stuck());
-        p.advance(0, 15);
-        assert_eq!(p.next_came(0), Some(15));
-    }
-
-    #[test]
-    fn a_send_without_a_receive_is_an_error() {
-        let mut b = ScheduleBuilder::new("lost");
-        b.op(send(1), 0, &[]);
-        b.end_rank();
-        b.end_rank();
-        assert!(Hosts::new(&b.build()).is_err());
-    }
-}
+mod tests;

@@ -319,11 +319,8 @@ impl Simulation {
 
     /// The error for ranks that wait for something that never comes.
     fn stuck(&self) -> Error {
-        let left = self.hosts.as_ref().map_or(0, |hosts| hosts.messages().1);
-        Error::Schedule {
-            name: self.limits.schedule.clone(),
-            fault: format!("{left} messages can never be sent: every rank waits for an operation that cannot complete"),
-        }
+        let fault = self.hosts.as_ref().map_or_else(String::new, Hosts::why_stuck);
+        Error::Schedule { name: self.limits.schedule.clone(), fault }
     }
 
     /// What of a workload that completes has not arrived.
@@ -353,7 +350,7 @@ impl Simulation {
 /// The ranks of a plan whose workload is a schedule.
 fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     let Workload::Closed { schedule, .. } = &plan.workload else { return Ok(None) };
-    let mut hosts = Hosts::new(schedule)?;
+    let mut hosts = Hosts::new(schedule, &plan.placement, plan.spec.host.send_queue)?;
     if plan.background.is_some() {
         hosts.note_when_sends_come();
     }
@@ -362,7 +359,7 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
 
 fn limits(plan: &Plan) -> Limits {
     let schedule = match &plan.workload {
-        Workload::Closed { schedule, .. } => schedule.name.clone(),
+        Workload::Closed { schedule, .. } => schedule.name().to_string(),
         Workload::Open(_) | Workload::Finite(_) => String::new(),
     };
     Limits {

@@ -108,7 +108,8 @@ impl Plan {
         match &self.workload {
             Workload::Closed { schedule, .. } => {
                 let mut of = vec![0u64; terminals.len()];
-                schedule.messages().for_each(|(from, _, flits, _)| of[from as usize] += u64::from(flits));
+                let terminal_of = self.placement.terminal_of();
+                schedule.messages().for_each(|m| of[terminal_of[m.from as usize] as usize] += m.size);
                 (of.iter().sum::<u64>() as f64, of.iter().max().copied().unwrap_or(0) as f64, 0.0)
             }
             Workload::Open(traffic) | Workload::Finite(traffic) => created(traffic, terminals),

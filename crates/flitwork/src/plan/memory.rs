@@ -1,9 +1,9 @@
 //! How much memory a simulation takes, estimated before any of it is asked for.
 
 use super::Params;
-use crate::collective::Sync;
 use crate::error::{Error, Result};
 use crate::routing::Routing;
+use crate::schedule::SendQueue;
 use crate::spec::{AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
 use crate::topology::Fabric;
 use crate::traffic::{Attached, PacketFlits, Pattern};
@@ -11,6 +11,12 @@ use crate::transit::{CompiledSize, Packet, Wheel};
 
 /// What is taken for the memory of a machine that does not tell [bytes].
 const UNKNOWN_MACHINE: u64 = 8_000_000_000;
+
+/// A rank of an all-to-all [bytes].
+const RANK_BYTES: u64 = 3_000;
+
+/// A send in its queue and a receive that is posted, with what waits for them [bytes].
+const MESSAGE_BYTES: u64 = 140;
 
 /// What is noted of a packet, where packets are recorded [bytes].
 const RECORD_BYTES: u64 = 64;
@@ -23,9 +29,7 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, fabric: &Fabric, routi
     let tables = sent.iter().map(|sent| sent.table_bytes);
     let recorded =
         sent.iter().map(|sent| if spec.run.record.packets { sent.packets.saturating_mul(RECORD_BYTES) } else { 0 });
-    // Where a background keeps the schedule company, what came when is noted of each operation.
-    let noted = if spec.background.is_some() { 8 * operations(&spec.workload, p) } else { 0 };
-    let parts = [routers, under_way(p), packets(p, &sent), news(p, fabric, routing), noted];
+    let parts = [routers, under_way(p), packets(p, &sent), news(p, fabric, routing), operations(spec, p)];
     parts.into_iter().chain(tables).chain(recorded).fold(0, u64::saturating_add)
 }
 
@@ -132,11 +136,14 @@ fn packets(p: &Params, sent: &[Sent]) -> u64 {
     (size_of::<Packet>() as u64).saturating_mul(places.min(created))
 }
 
-/// Operations of a schedule: a send and a receive for each pair, and what the send waits for.
-fn operations(workload: &WorkloadSpec, p: &Params) -> u64 {
-    let WorkloadSpec::AllToAll { sync, .. } = workload else { return 0 };
-    let each = if *sync == Sync::Async { 2 } else { 3 };
-    (p.terminals as u64).saturating_mul(p.terminals as u64).saturating_mul(each)
+/// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where messages leave as they are ready, or
+/// beside a background, which must know when each came, all are there from the start.
+fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
+    let WorkloadSpec::AllToAll { .. } = spec.workload else { return 0 };
+    let ranks = (p.terminals as u64).saturating_mul(u64::from(spec.host.ranks_per_terminal));
+    let all_at_once = spec.background.is_some() || spec.host.send_queue == SendQueue::AsReady;
+    let messages = if all_at_once { ranks.saturating_mul(ranks) } else { 0 };
+    ranks.saturating_mul(RANK_BYTES).saturating_add(messages.saturating_mul(MESSAGE_BYTES))
 }
 
 fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Sent {
@@ -153,15 +160,12 @@ fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Sent {
         Sent { table_bytes: drawn(pattern), packets, shortest_flits: packet_flits.shortest_flits() }
     };
     match workload {
-        WorkloadSpec::AllToAll { message_flits, packet_flits, sync, .. } => {
+        WorkloadSpec::AllToAll { message_flits, packet_flits, .. } => {
             let longest = if *packet_flits == 0 { *message_flits } else { *packet_flits }.max(1);
             let messages = terminals.saturating_mul(terminals);
-            let dependencies = if *sync == Sync::Async { 0 } else { 8 };
-            let table_bytes =
-                operations(workload, p).saturating_mul(60).saturating_add(messages.saturating_mul(dependencies));
             let packets = messages.saturating_mul(u64::from(message_flits.div_ceil(longest)));
             let last = message_flits % longest;
-            Sent { table_bytes, packets, shortest_flits: if last == 0 { longest } else { last } }
+            Sent { table_bytes: 0, packets, shortest_flits: if last == 0 { longest } else { last } }
         }
         WorkloadSpec::Uniform { packet_flits, offered_load, .. } => open(None, packet_flits, *offered_load),
         WorkloadSpec::Traffic { pattern, packet_flits, offered_load, .. } => {

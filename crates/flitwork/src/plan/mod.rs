@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::routing::{MAX_VCS, Routing};
+use crate::schedule::Placement;
 use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RouterSpec, SimulationSpec, VcPolicy};
 use crate::topology::Fabric;
 use crate::traffic::Traffic;
@@ -38,6 +39,8 @@ pub struct Plan {
     pub routing: Routing,
     /// The workload.
     pub workload: Workload,
+    /// The terminal of each rank of a schedule.
+    pub placement: Placement,
     /// The traffic that runs beside it.
     pub background: Option<Traffic>,
     /// Cycle of t = 0, in which the workload starts: before it, a background runs alone [cycles].
@@ -113,13 +116,13 @@ impl Plan {
         memory::check(&spec, &fabric, estimated_memory_bytes)?;
         check_vc_numbers(&fabric, &params)?;
         routing::check(&spec.network, &fabric, &routing, spec.run.deadlock_check)?;
-        let Sent { workload, background, start_cycle } = workload::resolve(&mut spec, &fabric, &params)?;
+        let Sent { workload, placement, background, start_cycle } = workload::resolve(&mut spec, &fabric, &params)?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
         let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);
         let estimated_memory_bytes =
             estimated_memory_bytes.saturating_add(memory::windows(&spec, &params, least_cycles));
         memory::check(&spec, &fabric, estimated_memory_bytes)?;
-        Ok(Plan { spec, fabric, routing, workload, background, start_cycle, params, estimated_memory_bytes })
+        Ok(Plan { spec, fabric, routing, workload, placement, background, start_cycle, params, estimated_memory_bytes })
     }
 
     /// The plan as JSON: the resolved specification and what follows from it.

@@ -3,8 +3,8 @@
 use super::{Params, within};
 use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
-use crate::schedule::Schedule;
-use crate::spec::{ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
+use crate::schedule::{Placement, Schedule};
+use crate::spec::{HostSpec, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
 use crate::traffic::{
@@ -13,8 +13,8 @@ use crate::traffic::{
 };
 use std::sync::Arc;
 
-/// Most ranks of an all-to-all: its operations are numbered by 32 bits.
-const MAX_RANKS: usize = 30_000;
+/// Most ranks of an all-to-all.
+const MAX_RANKS: usize = 1_000_000;
 /// Longest mean burst or pause [cycles].
 const MAX_STATE: f64 = 1e9;
 /// Most bursts without a packet, on the average: they are drawn one by one.
@@ -46,6 +46,7 @@ impl Workload {
 /// Everything that is sent in a simulation.
 pub(super) struct Sent {
     pub workload: Workload,
+    pub placement: Placement,
     pub background: Option<Traffic>,
     /// Cycle of t = 0, in which the workload starts.
     pub start_cycle: u64,
@@ -56,8 +57,11 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     let open_loop = matches!(spec.workload, WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. });
     let start_cycle = if open_loop || spec.background.is_none() { 0 } else { spec.run.fixed_warmup() };
     let router = &spec.network.router;
-    let context = Context { at: "workload", router, fabric, params, seed: spec.run.seed, start: start_cycle };
+    let (seed, start) = (spec.run.seed, start_cycle);
+    let ranks_per_terminal = spec.host.ranks_per_terminal;
+    let context = Context { at: "workload", router, fabric, params, ranks_per_terminal, seed, start };
     let workload = context.workload(&mut spec.workload)?;
+    let placement = place(&spec.host, &workload, params.terminals as u32)?;
     let background = match &spec.background {
         None => None,
         // The random numbers of the background have nothing to do with those of the workload.
@@ -66,7 +70,19 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
                 .background(beside)?,
         ),
     };
-    Ok(Sent { workload, background, start_cycle })
+    Ok(Sent { workload, placement, background, start_cycle })
+}
+
+/// The terminal of each rank.
+fn place(host: &HostSpec, workload: &Workload, terminals: u32) -> Result<Placement> {
+    match workload {
+        Workload::Closed { schedule, .. } => Placement::new(&host.placement, schedule.ranks(), terminals),
+        Workload::Open(_) | Workload::Finite(_) if host.is_default() => Ok(Placement::one_each(terminals)),
+        Workload::Open(_) | Workload::Finite(_) => {
+            let hint = "traffic comes from terminals, not from ranks";
+            Err(Error::config("host", "given", "a workload that is a schedule, such as all_to_all", hint))
+        }
+    }
 }
 
 /// What a workload is resolved for.
@@ -77,6 +93,7 @@ struct Context<'a> {
     router: &'a RouterSpec,
     fabric: &'a Fabric,
     params: &'a Params,
+    ranks_per_terminal: u32,
     seed: u64,
     /// First cycle in which packets are created [cycles].
     start: u64,
@@ -91,7 +108,7 @@ impl Context<'_> {
         match spec {
             WorkloadSpec::AllToAll { algorithm, message_flits, packet_flits, sync } => {
                 let options = AllToAllOptions {
-                    message_flits: *message_flits,
+                    message_flits: u64::from(*message_flits),
                     sync: *sync,
                     controllers: self.params.controllers as u32,
                 };
@@ -148,25 +165,30 @@ impl Context<'_> {
 
     fn all_to_all(&self, algorithm: &str, packet_flits: &mut u32, options: &AllToAllOptions) -> Result<Workload> {
         if *packet_flits == 0 {
-            *packet_flits = options.message_flits;
+            *packet_flits = u32::try_from(options.message_flits).unwrap_or(u32::MAX);
             if options.message_flits > 0 {
-                self.check_packet(&self.path("message_flits"), options.message_flits)?;
+                self.check_packet(&self.path("message_flits"), *packet_flits)?;
             }
         } else {
             self.check_packet(&self.path("packet_flits"), *packet_flits)?;
         }
-        if self.params.terminals > MAX_RANKS {
+        within("host.ranks_per_terminal", self.ranks_per_terminal, 1, 1000, "ranks")?;
+        if self.params.terminals * self.ranks_per_terminal as usize > MAX_RANKS {
             let expected = format!("at most {MAX_RANKS} ranks in an all-to-all");
-            return Err(self.fabric.too_large(expected, "use a smaller network"));
+            return Err(self.fabric.too_large(expected, "use a smaller network, or fewer ranks_per_terminal"));
         }
         let schedule = self.exchange(algorithm, options)?;
         Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
     }
 
-    /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with rank = terminal.
+    /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with any number of ranks a terminal.
     fn exchange(&self, algorithm: &str, options: &AllToAllOptions) -> Result<Schedule> {
         if collective::goes_by_rank(algorithm)? {
-            return collective::all_to_all(algorithm, &Grid::mesh(&[self.fabric.terminals()]), options);
+            return collective::all_to_all(
+                algorithm,
+                &Grid::mesh(&[self.fabric.terminals() * self.ranks_per_terminal]),
+                options,
+            );
         }
         let grid = self.fabric.needs_grid(&self.path("algorithm"), algorithm)?;
         if !self.fabric.has_one_terminal_each() {
@@ -176,6 +198,11 @@ impl Context<'_> {
                 format!("1: {algorithm} is defined for one rank a router"),
                 "use a2a, which goes by rank",
             ));
+        }
+        if self.ranks_per_terminal > 1 {
+            let expected = format!("1: {algorithm} is defined for one rank a router");
+            let hint = "use a2a, which goes by rank";
+            return Err(Error::config("host.ranks_per_terminal", self.ranks_per_terminal, expected, hint));
         }
         collective::all_to_all(algorithm, grid, options)
     }

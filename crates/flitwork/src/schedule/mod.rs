@@ -1,145 +1,285 @@
 //! The schedule: what each rank does, in which order, after what. The narrow waist of flitwork: collective algorithms
-//! make one, kernels run it, bounds and checks read it.
+//! make one, hosts run it, bounds and checks read it. It knows nothing of a network: [`Schedule::compile`] turns bytes and ns
+//! into flits and cycles, a [`Placement`] puts ranks on terminals.
 //!
 //! A rank executes its operations in program order:
-//! * **Receive** is posted and does not block. It is complete when the last flit of the message that it matches has arrived.
-//! * **Send** joins the rank's send queue and does not block. The queue is first in, first out over the controllers of the
-//!   rank's terminal: a controller that becomes free takes the next message, once the operations it depends on are
-//!   complete; a message that has to wait holds up those behind it. A send is complete when its last flit has left the
-//!   terminal.
-//! * **Compute** starts when the operations it depends on are complete, blocks the program for its cycles, then completes.
+//! * **Receive** is posted and does not block. It is complete when the message that it matches has arrived; when it is posted,
+//!   if the message came before.
+//! * **Send** joins the rank's send queue and does not block. A port of the NIC that becomes free takes the next message whose
+//!   dependencies are complete; [`SendQueue`] says what those behind a message that has to wait do. A send is complete when its
+//!   last flit has left the terminal.
+//! * **Compute** starts when the operations it depends on are complete, blocks the program for its time, then completes.
 //! * **Wait** blocks the program until the operations it depends on are complete.
 //!
-//! Dependencies are between operations of one rank. A send matches the receive of its peer that has the same tag.
+//! Dependencies are between operations of one rank: on earlier ones, or of a send on a receive that is posted later.
+//! The k-th message of one (sender, receiver, tag) matches the k-th receive of them; a receive may leave sender or tag open ([`ANY`]).
 
+mod build;
 mod check;
+mod compile;
+mod op;
+mod placement;
 
-pub use check::{ExchangeReport, check_complete, check_exchange, match_messages};
+pub use build::ScheduleBuilder;
+pub use check::{Match, check_form, match_messages};
+pub(crate) use check::{fault, name};
+pub use compile::Units;
+pub use op::{ANY, After, OpId, OpKind, Operation};
+pub use placement::{Placement, PlacementRule, SendQueue};
 
-/// Index of an operation in [`Schedule::ops`].
-pub type OpId = u32;
+use op::Packed;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
-/// What an operation does.
+/// What sizes of messages are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OpKind {
-    /// Send a message of `flits` flits to rank `to`.
-    Send {
-        /// Receiving rank.
-        to: u32,
-        /// Message length [flits].
-        flits: u32,
-        /// Distinguishes messages of one pair of ranks.
-        tag: u32,
-    },
-    /// Receive the message that rank `from` sends with the same tag.
-    Receive {
-        /// Sending rank.
-        from: u32,
-        /// Message length [flits].
-        flits: u32,
-        /// Distinguishes messages of one pair of ranks.
-        tag: u32,
-    },
-    /// Occupy the rank for this long [cycles].
-    Compute {
-        /// Duration [cycles].
-        cycles: u64,
-    },
-    /// Block the program until the dependencies are complete.
-    Wait,
+pub enum SizeUnit {
+    /// Flits of the network.
+    Flits,
+    /// Bytes.
+    Bytes,
 }
 
-/// One operation of one rank.
+/// What durations are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Op {
-    /// What it does.
-    pub kind: OpKind,
-    /// The phase of the algorithm it belongs to: the index of the message in the rank's send order (for a receive: in the
-    /// sender's). Link loads per phase are sums over a phase's messages.
-    pub phase: u32,
+pub enum TimeUnit {
+    /// Cycles of the network.
+    Cycles,
+    /// Nanoseconds.
+    Ns,
 }
 
-/// What every rank does. Built by [`ScheduleBuilder`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What every rank does. Built by [`ScheduleBuilder`], or made as it is needed by a [`Maker`].
+#[derive(Debug, Clone)]
 pub struct Schedule {
-    /// Name for tables and messages, such as `a2at`.
-    pub name: String,
-    /// All operations, grouped by rank, in program order within a rank.
-    pub ops: Vec<Op>,
-    /// `rank_start[r]..rank_start[r + 1]` are the operations of rank `r`.
-    pub rank_start: Vec<u32>,
-    /// `dep_start[i]..dep_start[i + 1]` are the entries of `deps` that belong to operation `i`.
-    pub dep_start: Vec<u32>,
-    /// Operations (of the same rank) that must be complete before the depending one may start.
-    pub deps: Vec<OpId>,
+    name: String,
+    ranks: u32,
+    sizes: SizeUnit,
+    times: TimeUnit,
+    body: Body,
+}
+
+#[derive(Debug, Clone)]
+enum Body {
+    Stored(Arc<Stored>),
+    Made(Arc<dyn Maker>),
+    Asked,
+}
+
+/// All operations, rank after rank.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    ops: Vec<Packed>,
+    /// Dependencies of all operations, in their order.
+    deps: Vec<OpId>,
+    /// Ends of the operations and of the dependencies of each rank; first the starts of rank 0.
+    ends: Vec<(usize, usize)>,
+}
+
+/// Makes the operations of a rank whenever they are asked for: for schedules too large to be stored. It must say the same each
+/// time.
+pub trait Maker: fmt::Debug + Send + Sync {
+    /// The operations of `rank` in program order.
+    fn operations(&self, rank: u32) -> Operations<'static>;
+
+    /// How many of them are sends.
+    fn messages(&self, rank: u32) -> u64;
+
+    /// What is known of all operations.
+    fn promises(&self) -> Promises {
+        Promises::default()
+    }
+}
+
+/// What a [`Maker`] promises of its operations; each of it saves time or memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Promises {
+    /// There are no computations: then nothing is made before it is its turn.
+    pub never_computes: bool,
+    /// All receives name their senders and tags.
+    pub names_all: bool,
+}
+
+/// Operations of a rank in program order.
+pub type Operations<'s> = Box<dyn Iterator<Item = Operation<'s>> + Send + Sync + 's>;
+
+/// One message of a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// Sending rank.
+    pub from: u32,
+    /// Receiving rank.
+    pub to: u32,
+    /// Length, in the unit of the schedule.
+    pub size: u64,
+    /// Step of the algorithm.
+    pub step: u32,
 }
 
 impl Schedule {
+    /// A schedule in flits and cycles whose operations are made when they are needed.
+    pub fn made(name: impl Into<String>, ranks: u32, maker: impl Maker + 'static) -> Self {
+        let body = Body::Made(Arc::new(maker));
+        Schedule { name: name.into(), ranks, sizes: SizeUnit::Flits, times: TimeUnit::Cycles, body }
+    }
+
+    /// A schedule in flits and cycles whose ranks ask what to do next while they run.
+    pub fn asked(name: impl Into<String>, ranks: u32) -> Self {
+        Schedule { name: name.into(), ranks, sizes: SizeUnit::Flits, times: TimeUnit::Cycles, body: Body::Asked }
+    }
+
+    /// Name for tables and messages, such as `a2at`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Number of ranks.
     pub fn ranks(&self) -> u32 {
-        self.rank_start.len() as u32 - 1
+        self.ranks
     }
 
-    /// The operations of `rank`, as a range of [`OpId`].
-    pub fn ops_of(&self, rank: u32) -> std::ops::Range<u32> {
-        self.rank_start[rank as usize]..self.rank_start[rank as usize + 1]
+    /// What sizes are counted in.
+    pub fn sizes(&self) -> SizeUnit {
+        self.sizes
     }
 
-    /// What operation `op` waits for.
-    pub fn deps_of(&self, op: OpId) -> &[OpId] {
-        &self.deps[self.dep_start[op as usize] as usize..self.dep_start[op as usize + 1] as usize]
+    /// What durations are counted in.
+    pub fn times(&self) -> TimeUnit {
+        self.times
     }
 
-    /// All messages in order of (sender, send order): (from, to, flits, phase).
-    pub fn messages(&self) -> impl Iterator<Item = (u32, u32, u32, u32)> + '_ {
-        (0..self.ranks()).flat_map(move |rank| {
-            self.ops_of(rank).filter_map(move |i| {
-                let op = self.ops[i as usize];
-                match op.kind {
-                    OpKind::Send { to, flits, .. } => Some((rank, to, flits, op.phase)),
-                    _ => None,
-                }
+    /// Whether ranks ask what to do next.
+    pub fn is_asked(&self) -> bool {
+        matches!(self.body, Body::Asked)
+    }
+
+    /// Whether its operations are made when they are needed, and not kept.
+    pub fn is_made(&self) -> bool {
+        matches!(self.body, Body::Made(_))
+    }
+
+    /// Whether all receives are known to name their senders and tags without looking at them.
+    pub(crate) fn names_all(&self) -> bool {
+        matches!(&self.body, Body::Made(maker) if maker.promises().names_all)
+    }
+
+    /// Whether nothing depends on when a rank's operations are read, as long as it is in time.
+    pub(crate) fn can_be_read_late(&self) -> bool {
+        matches!(&self.body, Body::Made(maker) if maker.promises().never_computes)
+    }
+
+    /// The operations of `rank` in program order; none where ranks ask.
+    pub fn operations(&self, rank: u32) -> Operations<'_> {
+        match &self.body {
+            Body::Stored(stored) => {
+                let mut at = stored.cursor(rank);
+                Box::new(std::iter::from_fn(move || stored.next(&mut at)))
+            }
+            Body::Made(maker) => Box::new(maker.operations(rank).map(|op| -> Operation<'_> { op })),
+            Body::Asked => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// The same, standing on its own.
+    pub(crate) fn feed(&self, rank: u32) -> Feed {
+        match &self.body {
+            Body::Stored(stored) => Feed::Stored(Arc::clone(stored), stored.cursor(rank)),
+            Body::Made(maker) => Feed::Made(maker.operations(rank)),
+            Body::Asked => Feed::Made(Box::new(std::iter::empty())),
+        }
+    }
+
+    /// Number of messages that `rank` sends.
+    pub fn messages_of(&self, rank: u32) -> u64 {
+        match &self.body {
+            Body::Made(maker) => maker.messages(rank),
+            Body::Stored(stored) => {
+                let (first, end) = (stored.ends[rank as usize].0, stored.ends[rank as usize + 1].0);
+                stored.ops[first..end].iter().filter(|op| matches!(op.kind(), OpKind::Send { .. })).count() as u64
+            }
+            Body::Asked => 0,
+        }
+    }
+
+    /// All messages in order of (sender, send order).
+    pub fn messages(&self) -> impl Iterator<Item = Message> + '_ {
+        (0..self.ranks).flat_map(move |rank| {
+            self.operations(rank).filter_map(move |op| match op.kind {
+                OpKind::Send { to, size, .. } => Some(Message { from: rank, to, size, step: op.step }),
+                _ => None,
             })
         })
     }
 }
 
-/// Collects the operations of one rank after the other into a [`Schedule`].
-#[derive(Debug)]
-pub struct ScheduleBuilder {
-    schedule: Schedule,
+/// Where the reading of a stored rank stands: next operation, end of the operations, next dependency.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cursor(usize, usize, usize);
+
+impl Stored {
+    fn cursor(&self, rank: u32) -> Cursor {
+        let (op, dep) = self.ends[rank as usize];
+        Cursor(op, self.ends[rank as usize + 1].0, dep)
+    }
+
+    fn next(&self, at: &mut Cursor) -> Option<Operation<'_>> {
+        if at.0 == at.1 {
+            return None;
+        }
+        let op = &self.ops[at.0];
+        let after = &self.deps[at.2..at.2 + op.deps()];
+        *at = Cursor(at.0 + 1, at.1, at.2 + op.deps());
+        Some(Operation { kind: op.kind(), step: op.step(), after: After::List(Cow::Borrowed(after)) })
+    }
 }
 
-impl ScheduleBuilder {
-    /// An empty schedule; add rank 0's operations first.
-    pub fn new(name: impl Into<String>) -> Self {
-        ScheduleBuilder {
-            schedule: Schedule {
-                name: name.into(),
-                ops: Vec::new(),
-                rank_start: vec![0],
-                dep_start: vec![0],
-                deps: Vec::new(),
-            },
+/// The operations of a rank, read one after the other by a host.
+pub(crate) enum Feed {
+    Stored(Arc<Stored>, Cursor),
+    Made(Operations<'static>),
+}
+
+impl Feed {
+    /// The next operation; none at the end.
+    pub fn next(&mut self) -> Option<Operation<'_>> {
+        match self {
+            Feed::Stored(stored, at) => stored.next(at),
+            Feed::Made(operations) => operations.next(),
         }
     }
+}
 
-    /// Appends an operation to the current rank; it waits for `after`, operations of the same rank added before.
-    pub fn op(&mut self, kind: OpKind, phase: u32, after: &[OpId]) -> OpId {
-        let id = self.schedule.ops.len() as OpId;
-        self.schedule.ops.push(Op { kind, phase });
-        self.schedule.deps.extend_from_slice(after);
-        self.schedule.dep_start.push(self.schedule.deps.len() as u32);
-        id
+impl fmt::Debug for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Feed::Stored(_, at) => write!(f, "{at:?}"),
+            Feed::Made(_) => write!(f, "made"),
+        }
     }
+}
 
-    /// Ends the current rank; what follows belongs to the next one.
-    pub fn end_rank(&mut self) {
-        self.schedule.rank_start.push(self.schedule.ops.len() as u32);
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// The finished schedule.
-    pub fn build(self) -> Schedule {
-        self.schedule
+    #[test]
+    fn operations_are_read_as_they_were_given() {
+        let mut b = ScheduleBuilder::new("two");
+        let first = b.op(OpKind::Receive { from: ANY, size: 7, tag: ANY }, 4, &[]);
+        let second = b.op(OpKind::Compute { time: 9 }, 0, &[first]);
+        b.op(OpKind::Send { to: 1, size: 1 << 40, tag: 3 }, 5, &[first, second]);
+        b.end_rank();
+        b.op(OpKind::Wait, 2, &[]);
+        b.end_rank();
+        let s = b.build();
+        let kinds: Vec<OpKind> = s.operations(0).map(|op| op.kind).collect();
+        assert_eq!(kinds[0], OpKind::Receive { from: ANY, size: 7, tag: ANY });
+        assert_eq!(kinds[1..], [OpKind::Compute { time: 9 }, OpKind::Send { to: 1, size: 1 << 40, tag: 3 }]);
+        let after: Vec<Vec<u32>> = s.operations(0).map(|op| op.after.iter().collect()).collect();
+        assert_eq!(after, [vec![], vec![0], vec![0, 1]]);
+        assert_eq!(s.operations(1).map(|op| (op.kind, op.step)).collect::<Vec<_>>(), [(OpKind::Wait, 2)]);
+        assert_eq!(s.messages().collect::<Vec<_>>(), [Message { from: 0, to: 1, size: 1 << 40, step: 5 }]);
+        assert_eq!((s.messages_of(0), s.messages_of(1)), (1, 0));
     }
 }

@@ -4,12 +4,14 @@
 //! reference page are generated from it (`flitwork schema`) or checked against it. Resolve it with [`crate::Plan`].
 
 mod explain;
+mod host;
 mod network;
 mod parse;
 mod renamed;
 mod run;
 mod workload;
 
+pub use host::HostSpec;
 pub use network::{
     ChannelSpec, EjectionPort, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue, Switching, VcPolicy,
 };
@@ -35,6 +37,9 @@ use serde::{Deserialize, Serialize};
 pub struct SimulationSpec {
     /// What the machine is.
     pub network: NetworkSpec,
+    /// Which ranks run where. Default: one rank a terminal.
+    #[serde(default, skip_serializing_if = "HostSpec::is_default")]
+    pub host: HostSpec,
     /// What is sent.
     pub workload: WorkloadSpec,
     /// Open-loop traffic (uniform or traffic) beside the workload, measured on its own. Default: none.

@@ -6,7 +6,8 @@ use super::created::created;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
 use flitwork::measure::{PacketRecord, SimulationResult};
 use flitwork::routing::{Header, Tie};
-use flitwork::spec::{NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
+use flitwork::schedule::Schedule;
+use flitwork::spec::{HostSpec, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
 use flitwork::topology::Grid;
 use flitwork::traffic::{Created, Packets, Traffic};
 use flitwork::{Error, Plan, PlanBound, Workload, plan_bound, simulate};
@@ -22,7 +23,7 @@ pub fn plan(case: &Case, mut run: RunSpec) -> Result<Option<Plan>, TestCaseError
     if !matches!(workload, WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. }) {
         run.measurement_cycles = None; // All of what completes is measured.
     }
-    let spec = SimulationSpec { network, workload, background, run };
+    let spec = SimulationSpec { network, host: HostSpec::default(), workload, background, run };
     match Plan::new(&spec) {
         Ok(plan) => Ok(Some(plan)),
         Err(error) if error.is_config() => Ok(None),
@@ -37,7 +38,7 @@ pub fn plan_on_switches(case: &Case, seed: u64, mut run: RunSpec) -> Result<Opti
         run.measurement_cycles = None;
     }
     let terminals = network.topology.fabric().expect("a case is valid").terminals();
-    let spec = SimulationSpec { network, workload, background, run };
+    let spec = SimulationSpec { network, host: HostSpec::default(), workload, background, run };
     let on = |rings: bool| Plan::on_fabric(&spec, switches(terminals, rings, seed));
     match on(true).or_else(|_| on(false)) {
         Ok(plan) => Ok(Some(plan)),
@@ -55,14 +56,18 @@ fn simulated(plan: &Plan) -> Result<Result<SimulationResult, String>, TestCaseEr
     }
 }
 
+fn of_schedule<'p>(plan: &'p Plan, schedule: &'p Schedule, packet_flits: u32) -> Load<'p> {
+    Load::Schedule { schedule, placement: &plan.placement, queue: plan.spec.host.send_queue, packet_flits }
+}
+
 /// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of traffic
 /// just as many packets.
 fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<usize, TestCaseError> {
     let end = plan.spec.run.max_cycles;
     let (load, flits) = match &plan.workload {
         Workload::Closed { schedule, packet_flits } => {
-            let flits: u64 = schedule.messages().map(|(_, _, flits, _)| u64::from(flits)).sum();
-            (Load::Schedule { schedule, packet_flits: *packet_flits }, flits)
+            let flits: u64 = schedule.messages().map(|message| message.size).sum();
+            (of_schedule(plan, schedule, *packet_flits), flits)
         }
         Workload::Finite(_) | Workload::Open(_) => {
             let trace = trace(plan, false, u64::MAX - 1);
@@ -220,7 +225,7 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
     let end = plan.start_cycle + result.completion_cycles;
     let (load, more) = match &plan.workload {
         // Some cycles more, should the oracle be later.
-        Workload::Closed { schedule, packet_flits } => (Load::Schedule { schedule, packet_flits: *packet_flits }, 100),
+        Workload::Closed { schedule, packet_flits } => (of_schedule(plan, schedule, *packet_flits), 100),
         Workload::Finite(_) => (Load::Trace(trace(plan, false, u64::MAX - 1)), 100),
         Workload::Open(_) => (Load::Trace(trace(plan, false, end)), 1),
     };

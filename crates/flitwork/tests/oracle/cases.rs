@@ -3,11 +3,11 @@
 use super::random::mix;
 use flitwork::collective::Sync;
 use flitwork::routing::{DatelineClasses, DimensionOrderOptions, Tie};
-use flitwork::schedule::{OpKind, Schedule, ScheduleBuilder};
+use flitwork::schedule::{ANY, OpKind, PlacementRule, Schedule, ScheduleBuilder, SendQueue};
 use flitwork::spec::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, InjectionVc, IterationCount,
-    NetworkSpec, NicSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching, TopologySpec, VcPolicy,
-    WorkloadSpec,
+    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, HostSpec, InjectionVc,
+    IterationCount, NetworkSpec, NicSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching,
+    TopologySpec, VcPolicy, WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
@@ -361,26 +361,31 @@ pub fn closed_loop(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy
 #[derive(Debug, Clone)]
 enum Step {
     /// A message between two ranks (taken modulo their number) and which earlier operations the send waits for.
-    Message { from: u32, to: u32, flits: u32, after: u8 },
+    Message { from: u32, to: u32, size: u64, tag: u32, after: u8 },
     /// Computing of a rank.
-    Compute { rank: u32, cycles: u64, after: u8 },
+    Compute { rank: u32, time: u64, after: u8 },
     /// A wait of a rank.
     Wait { rank: u32, after: u8 },
 }
+
+/// The longest message [flits].
+const LONGEST: u64 = 20;
 
 fn step() -> impl Strategy<Value = Step> {
     // Bit i: waits for the i-th last operation of the rank.
     let after = || prop_oneof![1 => Just(0u8), 2 => any::<u8>()];
     let rank = || 0..1000u32;
     prop_oneof![
-        6 => (rank(), rank(), 1..=20u32, after()).prop_map(|(from, to, flits, after)| Step::Message { from, to, flits, after }),
-        1 => (rank(), 0..30u64, after()).prop_map(|(rank, cycles, after)| Step::Compute { rank, cycles, after }),
+        6 => (rank(), rank(), 1..=LONGEST, 0..3u32, after())
+            .prop_map(|(from, to, size, tag, after)| Step::Message { from, to, size, tag, after }),
+        1 => (rank(), 0..30u64, after()).prop_map(|(rank, time, after)| Step::Compute { rank, time, after }),
         1 => (rank(), after()).prop_map(|(rank, after)| Step::Wait { rank, after }),
     ]
 }
 
-/// The schedule of some steps: each rank's operations in their order. Nothing waits for what comes later, so it ends.
-fn schedule_of(steps: &[Step], ranks: u32) -> Schedule {
+/// The schedule of some steps: each rank's operations in their order. Nothing waits for what comes later, and the receives of a rank
+/// leave open the same (bit 0 of its entry in `open`: the sender, bit 1: the tag), so it ends.
+fn schedule_of(steps: &[Step], ranks: u32, open: &[u8]) -> Schedule {
     let mut programs: Vec<Vec<(OpKind, Vec<u32>)>> = vec![Vec::new(); ranks as usize];
     let mut add = |rank: u32, kind: OpKind, after: u8| {
         let program = &mut programs[rank as usize];
@@ -388,42 +393,69 @@ fn schedule_of(steps: &[Step], ranks: u32) -> Schedule {
         let deps = (0..8).filter(|&i| after >> i & 1 == 1 && i < last).map(|i| last - 1 - i).collect();
         program.push((kind, deps));
     };
-    for (tag, step) in steps.iter().enumerate() {
-        let tag = tag as u32;
+    for step in steps {
         match *step {
-            Step::Message { from, to, flits, after } => {
+            Step::Message { from, to, size, tag, after } => {
                 let from = from % ranks;
                 let to = (from + 1 + to % (ranks - 1)) % ranks;
-                add(from, OpKind::Send { to, flits, tag }, after);
-                add(to, OpKind::Receive { from, flits, tag }, 0);
+                let open = open[to as usize % open.len()];
+                let named = |bit: u8, value: u32| if open >> bit & 1 == 1 { ANY } else { value };
+                add(from, OpKind::Send { to, size, tag }, after);
+                add(to, OpKind::Receive { from: named(0, from), size: LONGEST, tag: named(1, tag) }, 0);
             }
-            Step::Compute { rank, cycles, after } => add(rank % ranks, OpKind::Compute { cycles }, after),
+            Step::Compute { rank, time, after } => add(rank % ranks, OpKind::Compute { time }, after),
             Step::Wait { rank, after } => add(rank % ranks, OpKind::Wait, after),
         }
     }
     let mut builder = ScheduleBuilder::new("random");
-    let mut first = 0;
     for program in &programs {
-        for (phase, (kind, deps)) in program.iter().enumerate() {
-            let deps: Vec<u32> = deps.iter().map(|d| first + d).collect();
-            builder.op(*kind, phase as u32, &deps);
+        for (step, (kind, deps)) in program.iter().enumerate() {
+            builder.op(*kind, step as u32, deps);
         }
-        first += program.len() as u32;
         builder.end_rank();
     }
     builder.build()
 }
 
-/// A network and a schedule for it, in the place of an all-to-all; some with a background.
-pub fn program(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = (Case, Schedule)> {
-    (network, prop::collection::vec(step(), 1..80), 1..=9u32, background(0.1)).prop_map(
-        |(network, steps, packet, background)| {
-            let ranks = sizes(&network.topology).iter().product::<u32>();
+/// What runs a program: its hosts.
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub schedule: Schedule,
+    pub host: HostSpec,
+}
+
+fn host() -> impl Strategy<Value = HostSpec> {
+    let queue = prop_oneof![Just(SendQueue::ProgramOrder), Just(SendQueue::AsReady)];
+    let rule = prop_oneof![
+        2 => Just(PlacementRule::Block),
+        1 => Just(PlacementRule::RoundRobin),
+        1 => Just(PlacementRule::List { terminals: Vec::new() }),
+    ];
+    let each = prop_oneof![2 => Just(1u32), 1 => 2..=3u32];
+    (queue, rule, each).prop_map(|(send_queue, placement, ranks_per_terminal)| HostSpec {
+        send_queue,
+        placement,
+        ranks_per_terminal,
+    })
+}
+
+/// A network and programs for it, in the place of an all-to-all; some with a background.
+pub fn program(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = (Case, Program)> {
+    let steps = prop::collection::vec(step(), 1..80);
+    let open = prop::collection::vec(prop_oneof![3 => Just(0u8), 2 => 0..4u8], 1..6);
+    let places = prop::collection::vec(0..1000u32, 1..40);
+    (network, (host(), steps, open, places), 1..=9u32, background(0.1)).prop_map(
+        |(network, (mut host, steps, open, places), packet, background)| {
+            let n = terminals(&network) as u32;
+            let ranks = n * host.ranks_per_terminal;
+            if let PlacementRule::List { terminals } = &mut host.placement {
+                *terminals = (0..ranks as usize).map(|r| places[r % places.len()] % n).collect();
+            }
             let packet_flits = fitting(&network, packet);
             let (algorithm, sync) = ("a2a".to_string(), Sync::Async);
             let workload = WorkloadSpec::AllToAll { algorithm, message_flits: packet_flits, packet_flits, sync };
             let background = background.map(|sent| sent.open_loop(&network));
-            (Case { network, workload, background }, schedule_of(&steps, ranks))
+            (Case { network, workload, background }, Program { schedule: schedule_of(&steps, ranks, &open), host })
         },
     )
 }

@@ -2,7 +2,7 @@
 
 use super::{Load, Outcome, TracePacket, run};
 use flitwork::routing::{DimensionOrder, MinAdaptOptions, Selection, Tie};
-use flitwork::schedule::{OpKind, ScheduleBuilder};
+use flitwork::schedule::{OpKind, Placement, ScheduleBuilder, SendQueue};
 use flitwork::spec::{ChannelSpec, CompatSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec};
 use flitwork::topology::{Grid, Mesh, Torus};
 
@@ -193,20 +193,27 @@ fn an_output_speed_up_queues_for_the_channel() {
 #[test]
 fn a_program_computes_sends_and_waits() {
     let mut builder = ScheduleBuilder::new("ping pong");
-    let compute = builder.op(OpKind::Compute { cycles: 5 }, 0, &[]);
-    builder.op(OpKind::Send { to: 1, flits: 3, tag: 0 }, 0, &[compute]);
-    builder.op(OpKind::Receive { from: 1, flits: 1, tag: 0 }, 0, &[]);
+    let compute = builder.op(OpKind::Compute { time: 5 }, 0, &[]);
+    builder.op(OpKind::Send { to: 1, size: 3, tag: 0 }, 0, &[compute]);
+    builder.op(OpKind::Receive { from: 1, size: 1, tag: 0 }, 0, &[]);
     builder.end_rank();
-    let receive = builder.op(OpKind::Receive { from: 0, flits: 3, tag: 0 }, 0, &[]);
+    let receive = builder.op(OpKind::Receive { from: 0, size: 3, tag: 0 }, 0, &[]);
     builder.op(OpKind::Wait, 0, &[receive]);
-    builder.op(OpKind::Send { to: 0, flits: 1, tag: 0 }, 0, &[]);
+    builder.op(OpKind::Send { to: 0, size: 1, tag: 0 }, 0, &[]);
     builder.end_rank();
     let schedule = builder.build();
     let spec = network(mesh(&[2], 1), RouterSpec::default(), ChannelSpec::default());
-    let outcome = run(&spec, 1, Load::Schedule { schedule: &schedule, packet_flits: 0 }, 1_000, 100);
+    let placement = Placement::one_each(2);
+    let load = |packet_flits| Load::Schedule {
+        schedule: &schedule,
+        placement: &placement,
+        queue: SendQueue::ProgramOrder,
+        packet_flits,
+    };
+    let outcome = run(&spec, 1, load(0), 1_000, 100);
     assert_eq!(arrivals(&outcome), [10, 13]);
     // In packets of 2 flits the second one is created in cycle 7, when the tail of the first has left, and arrives as before.
-    let outcome = run(&spec, 1, Load::Schedule { schedule: &schedule, packet_flits: 2 }, 1_000, 100);
+    let outcome = run(&spec, 1, load(2), 1_000, 100);
     assert_eq!(outcome.packets.iter().map(|p| (p.created, p.arrived)).collect::<Vec<_>>(), [(5, 9), (7, 10), (10, 13)]);
 }
 

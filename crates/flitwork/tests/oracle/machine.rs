@@ -167,7 +167,7 @@ pub struct Packet {
     pub wraps: u8,
     pub created: u64,
     /// The send operation it belongs to (closed loop).
-    pub send: Option<u32>,
+    pub send: Option<super::program::Send>,
     pub background: bool,
 }
 

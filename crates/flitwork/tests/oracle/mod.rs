@@ -22,7 +22,7 @@ mod terminal;
 mod trip;
 
 use flitwork::measure::PacketRecord;
-use flitwork::schedule::Schedule;
+use flitwork::schedule::{Placement, Schedule, SendQueue};
 use flitwork::spec::NetworkSpec;
 use flitwork::topology::Fabric;
 use machine::{Event, Flit, InFlight, Machine};
@@ -37,10 +37,14 @@ use terminal::Terminal;
 pub enum Load<'a> {
     /// Packets with their creation cycles; those of one source in the order in which it takes them.
     Trace(Vec<TracePacket>),
-    /// One rank a terminal.
+    /// Programs of ranks.
     Schedule {
         /// What each rank does.
         schedule: &'a Schedule,
+        /// Where it is.
+        placement: &'a Placement,
+        /// In which order its messages leave.
+        queue: SendQueue,
         /// Longest packet of a message (0: the whole message).
         packet_flits: u32,
     },
@@ -141,19 +145,22 @@ impl<'a> Network<'a> {
             Load::Trace(_) => 0,
             Load::Schedule { packet_flits, .. } => *packet_flits,
         };
-        let terminal = |id| Terminal::new(id, machine, packet_flits);
+        let queues = |id| match load {
+            Load::Trace(_) => (1, SendQueue::ProgramOrder),
+            Load::Schedule { placement, queue, .. } => {
+                (placement.terminal_of().iter().filter(|&&t| t == id as u32).count(), *queue)
+            }
+        };
+        let terminal = |id| Terminal::new(id, machine, packet_flits, queues(id));
         let mut terminals: Vec<Terminal> = (0..machine.terminals()).map(terminal).collect();
         let programs = match load {
             Load::Trace(packets) => {
                 for packets in jobs(packets) {
-                    terminals[packets[0].src as usize].queue.push(Job::Packets(packets.to_vec()));
+                    terminals[packets[0].src as usize].queues[0].push(Job::Packets(packets.to_vec()));
                 }
                 None
             }
-            Load::Schedule { schedule, .. } => {
-                assert_eq!(schedule.ranks() as usize, terminals.len(), "one rank a terminal");
-                Some(Programs::new(schedule))
-            }
+            Load::Schedule { schedule, placement, .. } => Some(Programs::new(schedule, placement)),
         };
         for packets in jobs(&beside.background) {
             terminals[packets[0].src as usize].background.push(Job::Packets(packets.to_vec()));
@@ -202,6 +209,9 @@ impl<'a> Network<'a> {
                 }
             }
         }
+        if let Some(programs) = &mut self.programs {
+            programs.deliver(now);
+        }
         moved
     }
 
@@ -216,7 +226,7 @@ impl<'a> Network<'a> {
             record.arrived = now;
         }
         if let (Some(send), Some(programs)) = (packet.send, &mut self.programs) {
-            programs.flit_arrived(send, now);
+            programs.flit_arrived(send);
         }
     }
 
@@ -226,8 +236,10 @@ impl<'a> Network<'a> {
         let m = self.machine;
         for terminal in 0..self.terminals.len() {
             if let (Some(programs), true) = (&mut self.programs, now >= self.start) {
-                let messages = programs.advance(terminal as u32, now);
-                messages.into_iter().for_each(|message| self.terminals[terminal].queue.push(Job::Message(message)));
+                for (i, rank) in programs.ranks_at(terminal as u32).into_iter().enumerate() {
+                    let messages = programs.advance(rank, now).into_iter().map(Job::Message);
+                    messages.for_each(|message| self.terminals[terminal].queues[i].push(message));
+                }
             }
             for (controller, vc, flit) in self.terminals[terminal].inject(&mut self.programs, now) {
                 moved = true;

@@ -1,90 +1,139 @@
 //! The programs of the ranks: what `schedule/mod.rs` says operations mean, step 1 (receives) and step 2 (programs).
 
-use flitwork::schedule::{OpId, OpKind, Schedule};
-use std::collections::HashMap;
+use flitwork::schedule::{ANY, OpKind, Placement, Schedule};
+
+/// A send: its rank, and the number of the operation there.
+pub type Send = (u32, u32);
 
 /// A message that joined a send queue.
 #[derive(Debug, Clone)]
 pub struct Message {
-    pub send: OpId,
+    pub send: Send,
+    /// Destination terminal.
     pub dst: u32,
     pub flits: u32,
     /// Its number in the order of sending of its rank.
     pub number: u32,
 }
 
+struct Op {
+    kind: OpKind,
+    after: Vec<u32>,
+    /// From which cycle on it counts as complete.
+    complete_from: Option<u64>,
+}
+
 /// One rank's place in its program.
 struct Rank {
-    next: OpId,
-    end: OpId,
+    ops: Vec<Op>,
+    next: u32,
     /// The compute operation that blocks the program, and when it is complete.
-    computing: Option<(OpId, u64)>,
+    computing: Option<(u32, u64)>,
     sends: u32,
+    /// Receives that have been posted and have no message, in program order.
+    posted: Vec<u32>,
+    /// Messages that have arrived and have no receive, in order of arrival.
+    unexpected: Vec<Send>,
+}
+
+/// A message that has left its queue.
+struct Taken {
+    send: Send,
+    to: u32,
+    tag: u32,
+    missing: u32,
+    /// Whether it has been handed to its rank.
+    delivered: bool,
 }
 
 pub struct Programs<'s> {
-    schedule: &'s Schedule,
+    placement: &'s Placement,
     ranks: Vec<Rank>,
-    /// From which cycle on each operation counts as complete.
-    complete_from: Vec<Option<u64>>,
-    /// Flits of each message, by its send operation, that have not arrived.
-    missing: HashMap<OpId, u32>,
-    /// The receive operation that matches each send operation.
-    receive_of: HashMap<OpId, OpId>,
+    /// In the order in which they were taken.
+    taken: Vec<Taken>,
 }
 
 impl<'s> Programs<'s> {
-    pub fn new(schedule: &'s Schedule) -> Self {
-        let mut receives = HashMap::new();
-        let mut sends = HashMap::new();
-        let mut missing = HashMap::new();
-        for rank in 0..schedule.ranks() {
-            for op in schedule.ops_of(rank) {
-                match schedule.ops[op as usize].kind {
-                    OpKind::Receive { from, tag, .. } => {
-                        assert!(receives.insert((from, rank, tag), op).is_none(), "two receives of one message");
-                    }
-                    OpKind::Send { to, flits, tag } => {
-                        assert!(sends.insert((rank, to, tag), op).is_none(), "two messages of one name");
-                        missing.insert(op, flits);
-                    }
-                    OpKind::Compute { .. } | OpKind::Wait => {}
-                }
-            }
-        }
-        let receive_of = sends.iter().filter_map(|(name, &send)| receives.get(name).map(|&r| (send, r))).collect();
-        let rank = |r| {
-            let ops = schedule.ops_of(r);
-            Rank { next: ops.start, end: ops.end, computing: None, sends: 0 }
+    pub fn new(schedule: &Schedule, placement: &'s Placement) -> Self {
+        let op = |op: flitwork::schedule::Operation| Op {
+            kind: op.kind,
+            after: op.after.iter().collect(),
+            complete_from: None,
         };
-        Programs {
-            schedule,
-            ranks: (0..schedule.ranks()).map(rank).collect(),
-            complete_from: vec![None; schedule.ops.len()],
-            missing,
-            receive_of,
-        }
+        let rank = |r| Rank {
+            ops: schedule.operations(r).map(op).collect(),
+            next: 0,
+            computing: None,
+            sends: 0,
+            posted: Vec::new(),
+            unexpected: Vec::new(),
+        };
+        Programs { placement, ranks: (0..schedule.ranks()).map(rank).collect(), taken: Vec::new() }
     }
 
-    /// Whether all that `op` depends on is complete.
-    pub fn may_start(&self, op: OpId, now: u64) -> bool {
-        self.schedule.deps_of(op).iter().all(|&d| self.complete_from[d as usize].is_some_and(|from| from <= now))
+    /// The ranks of a terminal, in ascending order.
+    pub fn ranks_at(&self, terminal: u32) -> Vec<u32> {
+        let here = self.placement.terminal_of().iter().enumerate().filter(|(_, at)| **at == terminal);
+        here.map(|(rank, _)| rank as u32).collect()
     }
 
-    /// A flit of the message of `send` arrived.
-    pub fn flit_arrived(&mut self, send: OpId, now: u64) {
-        let missing = self.missing.get_mut(&send).expect("the message was sent");
-        *missing -= 1;
-        if *missing == 0 {
-            if let Some(&receive) = self.receive_of.get(&send) {
-                self.complete_from[receive as usize] = Some(now);
+    /// Whether all that an operation depends on is complete.
+    pub fn may_start(&self, (rank, op): Send, now: u64) -> bool {
+        let ops = &self.ranks[rank as usize].ops;
+        ops[op as usize].after.iter().all(|&dep| ops[dep as usize].complete_from.is_some_and(|from| from <= now))
+    }
+
+    fn kind(&self, (rank, op): Send) -> OpKind {
+        self.ranks[rank as usize].ops[op as usize].kind
+    }
+
+    /// A controller took a message.
+    pub fn taken(&mut self, send: Send) {
+        let OpKind::Send { to, size, tag } = self.kind(send) else { panic!("a send") };
+        self.taken.push(Taken { send, to, tag, missing: size as u32, delivered: false });
+    }
+
+    /// A flit of a message arrived.
+    pub fn flit_arrived(&mut self, send: Send) {
+        let message = self.taken.iter_mut().find(|message| message.send == send).expect("the message was sent");
+        message.missing -= 1;
+    }
+
+    /// All flits of the cycle have arrived: messages that are complete, and have not overtaken another one of the same sender,
+    /// receiver and tag, take their receives; in ascending order of their senders, those of one sender in the order in which they
+    /// left.
+    pub fn deliver(&mut self, now: u64) {
+        let mut order: Vec<usize> = (0..self.taken.len()).collect();
+        order.sort_by_key(|&i| self.taken[i].send.0);
+        for i in order {
+            let Taken { send, to, tag, missing, delivered } = self.taken[i];
+            let same = |other: &Taken| (other.send.0, other.to, other.tag) == (send.0, to, tag);
+            let overtook = self.taken[..i].iter().any(|other| same(other) && !other.delivered);
+            if missing > 0 || delivered || overtook {
+                continue;
+            }
+            self.taken[i].delivered = true;
+            let fits = |op: &u32| self.fits(send, to, *op);
+            match self.ranks[to as usize].posted.iter().position(fits) {
+                Some(at) => {
+                    let receive = self.ranks[to as usize].posted.remove(at);
+                    self.ranks[to as usize].ops[receive as usize].complete_from = Some(now);
+                }
+                None => self.ranks[to as usize].unexpected.push(send),
             }
         }
     }
 
-    /// The last flit of the message of `send` left its terminal in cycle `now`.
-    pub fn sent(&mut self, send: OpId, now: u64) {
-        self.complete_from[send as usize] = Some(now + 1);
+    /// Whether the receive `op` of rank `to` can take a message.
+    fn fits(&self, send: Send, to: u32, op: u32) -> bool {
+        let OpKind::Send { tag: sent, .. } = self.kind(send) else { panic!("a send") };
+        let OpKind::Receive { from, tag, .. } = self.kind((to, op)) else { panic!("a receive") };
+        (from == ANY || from == send.0) && (tag == ANY || tag == sent)
+    }
+
+    /// The last flit of a message left its terminal in cycle `now`.
+    pub fn sent(&mut self, (rank, op): Send, now: u64) {
+        self.ranks[rank as usize].ops[op as usize].complete_from = Some(now + 1);
     }
 
     /// Advances the program of `rank` as far as it can; the messages that join the rank's send queue, in order.
@@ -96,39 +145,44 @@ impl<'s> Programs<'s> {
                 if now < end {
                     break;
                 }
-                self.complete_from[op as usize] = Some(end);
+                r.ops[op as usize].complete_from = Some(end);
                 r.computing = None;
             }
-            if r.next == r.end {
+            let op = r.next;
+            if op as usize == r.ops.len() {
                 break;
             }
-            let op = r.next;
-            match self.schedule.ops[op as usize].kind {
-                OpKind::Receive { .. } => {}
-                OpKind::Send { to, flits, .. } => {
-                    messages.push(Message { send: op, dst: to, flits, number: r.sends });
-                    r.sends += 1;
+            match self.kind((rank, op)) {
+                OpKind::Receive { .. } => self.post(rank, op, now),
+                OpKind::Send { to, size, .. } => {
+                    let (send, dst) = ((rank, op), self.placement.terminal_of()[to as usize]);
+                    let sends = &mut self.ranks[rank as usize].sends;
+                    messages.push(Message { send, dst, flits: size as u32, number: *sends });
+                    *sends += 1;
                 }
-                OpKind::Compute { cycles } => {
-                    if !self.may_start(op, now) {
-                        break;
-                    }
-                    self.ranks[rank as usize].computing = Some((op, now + cycles));
-                }
-                OpKind::Wait => {
-                    if !self.may_start(op, now) {
-                        break;
-                    }
-                    self.complete_from[op as usize] = Some(now);
-                }
+                OpKind::Compute { .. } | OpKind::Wait if !self.may_start((rank, op), now) => break,
+                OpKind::Compute { time } => self.ranks[rank as usize].computing = Some((op, now + time)),
+                OpKind::Wait => self.ranks[rank as usize].ops[op as usize].complete_from = Some(now),
             }
             self.ranks[rank as usize].next += 1;
         }
         messages
     }
 
+    /// A receive is posted: it takes the first message that came and that it can take.
+    fn post(&mut self, rank: u32, op: u32, now: u64) {
+        let fits = |send: &Send| self.fits(*send, rank, op);
+        match self.ranks[rank as usize].unexpected.iter().position(fits) {
+            Some(at) => {
+                self.ranks[rank as usize].unexpected.remove(at);
+                self.ranks[rank as usize].ops[op as usize].complete_from = Some(now);
+            }
+            None => self.ranks[rank as usize].posted.push(op),
+        }
+    }
+
     /// Whether every program is at its end.
     pub fn finished(&self) -> bool {
-        self.ranks.iter().all(|r| r.next == r.end && r.computing.is_none())
+        self.ranks.iter().all(|r| r.next as usize == r.ops.len() && r.computing.is_none())
     }
 }

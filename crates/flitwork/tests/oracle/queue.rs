@@ -1,10 +1,10 @@
-//! The source queue of a terminal: what waits, in order, and since when each entry could have been taken.
+//! A source queue: what waits, in order, and since when each entry could have been taken.
 
 use super::TracePacket;
 use super::program::{Message, Programs};
-use std::collections::VecDeque;
+use flitwork::schedule::SendQueue;
 
-/// An entry of a terminal's queue.
+/// An entry of a queue.
 pub enum Job {
     /// Packets of a trace, sent back to back by one controller.
     Packets(Vec<TracePacket>),
@@ -12,16 +12,20 @@ pub enum Job {
     Message(Message),
 }
 
-/// Entries in the order in which they are taken.
-#[derive(Default)]
+/// Entries in the order in which they joined.
 pub struct Queue {
     /// With the cycle in which each came, once it has.
-    entries: VecDeque<(Job, Option<u64>)>,
+    entries: Vec<(Job, Option<u64>)>,
+    kind: SendQueue,
 }
 
 impl Queue {
+    pub fn new(kind: SendQueue) -> Self {
+        Queue { entries: Vec::new(), kind }
+    }
+
     pub fn push(&mut self, job: Job) {
-        self.entries.push_back((job, None));
+        self.entries.push((job, None));
     }
 
     pub fn is_empty(&self) -> bool {
@@ -43,13 +47,26 @@ impl Queue {
         }
     }
 
-    /// When the first entry came, if it has.
-    pub fn first_came(&self) -> Option<u64> {
-        self.entries.front()?.1
+    /// The entry that is next, with the cycle in which it came: the first one, if it has come; of those that need not wait for one
+    /// another the one that came first.
+    fn next(&self) -> Option<(usize, u64)> {
+        match self.kind {
+            SendQueue::ProgramOrder => Some((0, self.entries.first()?.1?)),
+            SendQueue::AsReady => {
+                let came = |(i, (_, came)): (usize, &(Job, Option<u64>))| came.map(|came| (i, came));
+                self.entries.iter().enumerate().filter_map(came).min_by_key(|&(i, came)| (came, i))
+            }
+        }
     }
 
-    /// Takes the first entry.
+    /// When the next entry came, if it has.
+    pub fn next_came(&self) -> Option<u64> {
+        self.next().map(|(_, came)| came)
+    }
+
+    /// Takes the next entry.
     pub fn pop(&mut self) -> Job {
-        self.entries.pop_front().expect("it came").0
+        let (i, _) = self.next().expect("it came");
+        self.entries.remove(i).0
     }
 }

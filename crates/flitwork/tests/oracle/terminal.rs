@@ -2,9 +2,10 @@
 
 use super::TracePacket;
 use super::machine::{Flit, Machine, Packet};
-use super::program::{Message, Programs};
+use super::program::{Message, Programs, Send};
 use super::queue::{Job, Queue};
 use flitwork::routing::Tie;
+use flitwork::schedule::SendQueue;
 use flitwork::spec::{InjectionVc, SourceQueue, Switching, VcPolicy};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -19,7 +20,7 @@ struct Planned {
     message: u32,
     /// When it was created; without one, when it becomes the controller's current packet.
     created: Option<u64>,
-    send: Option<u32>,
+    send: Option<Send>,
     background: bool,
     /// Whether it is the last packet of its message.
     last: bool,
@@ -47,7 +48,10 @@ pub struct Terminal<'m> {
     machine: &'m Machine,
     packet_flits: u32,
     controllers: Vec<Controller>,
-    pub queue: Queue,
+    /// What waits of the workload: of a trace in one queue, of a schedule in one for each rank.
+    pub queues: Vec<Queue>,
+    /// The queue that has its turn.
+    turn: usize,
     /// What waits of the background.
     pub background: Queue,
     /// Where they take turns: whether it is the background's.
@@ -59,8 +63,8 @@ pub struct Terminal<'m> {
 pub type Injected = (usize, usize, Flit);
 
 impl<'m> Terminal<'m> {
-    /// `packet_flits`: the longest packet of a message (0: no limit).
-    pub fn new(id: usize, machine: &'m Machine, packet_flits: u32) -> Self {
+    /// `packet_flits`: the longest packet of a message (0: no limit); `queues`: so many, each of this kind.
+    pub fn new(id: usize, machine: &'m Machine, packet_flits: u32, (queues, kind): (usize, SendQueue)) -> Self {
         let controller = |_| Controller {
             credits: vec![machine.buffer; machine.vcs],
             last_vc: machine.vcs - 1,
@@ -72,8 +76,9 @@ impl<'m> Terminal<'m> {
             machine,
             packet_flits,
             controllers: (0..machine.controllers).map(controller).collect(),
-            queue: Queue::default(),
-            background: Queue::default(),
+            queues: (0..queues).map(|_| Queue::new(kind)).collect(),
+            turn: 0,
+            background: Queue::new(SendQueue::ProgramOrder),
             background_next: false,
             packets: 0,
         }
@@ -88,11 +93,11 @@ impl<'m> Terminal<'m> {
     /// Step 2, after the program: every controller takes a packet, if it has none, and sends a flit, if it may.
     pub fn inject(&mut self, programs: &mut Option<Programs>, now: u64) -> Vec<Injected> {
         let mut injected = Vec::new();
-        self.queue.look(programs, now);
+        self.queues.iter_mut().for_each(|queue| queue.look(programs, now));
         self.background.look(programs, now);
         for k in 0..self.controllers.len() {
             if self.controllers[k].current.is_none() {
-                self.take(k, now);
+                self.take(k, programs, now);
             }
             let Some((vc, flit, message_done)) = self.send(k) else { continue };
             if let (true, Some(send), Some(programs)) = (message_done, flit.packet.send, programs.as_mut()) {
@@ -104,12 +109,15 @@ impl<'m> Terminal<'m> {
     }
 
     /// A free controller takes the next packet of its message, else the next job, if one has come.
-    fn take(&mut self, k: usize, now: u64) {
+    fn take(&mut self, k: usize, programs: &mut Option<Programs>, now: u64) {
         if self.controllers[k].rest.is_empty() {
             let Some((job, background)) = self.next_job() else { return };
             self.controllers[k].rest = match job {
                 Job::Packets(packets) => packets.iter().map(|p| self.as_given(p, background)).collect(),
-                Job::Message(message) => self.cut(&message),
+                Job::Message(message) => {
+                    programs.as_mut().expect("a schedule").taken(message.send);
+                    self.cut(&message)
+                }
             };
         }
         let planned = self.controllers[k].rest.pop_front().expect("a message has a packet");
@@ -132,7 +140,9 @@ impl<'m> Terminal<'m> {
 
     /// The job that is next, and whether it is of the background: what came first, or one of either in turn.
     fn next_job(&mut self) -> Option<(Job, bool)> {
-        let background = match (self.queue.first_came(), self.background.first_came()) {
+        let queue = self.next_queue();
+        let came = queue.and_then(|i| self.queues[i].next_came());
+        let background = match (came, self.background.next_came()) {
             (None, None) => return None,
             (Some(_), None) => false,
             (None, Some(_)) => true,
@@ -142,7 +152,18 @@ impl<'m> Terminal<'m> {
             },
         };
         self.background_next = !background;
-        Some((if background { self.background.pop() } else { self.queue.pop() }, background))
+        if background {
+            return Some((self.background.pop(), true));
+        }
+        let queue = queue.expect("something came");
+        self.turn = (queue + 1) % self.queues.len();
+        Some((self.queues[queue].pop(), false))
+    }
+
+    /// The first queue, from the one whose turn it is, whose next entry has come.
+    fn next_queue(&self) -> Option<usize> {
+        let n = self.queues.len();
+        (0..n).map(|i| (self.turn + i) % n).find(|&i| self.queues[i].next_came().is_some())
     }
 
     /// The packets of a message: as long as possible, the last one shorter; each in two where its way has a tie under
@@ -247,7 +268,7 @@ impl<'m> Terminal<'m> {
 
     /// Whether nothing is queued or being sent.
     pub fn idle(&self) -> bool {
-        self.queue.is_empty()
+        self.queues.iter().all(Queue::is_empty)
             && self.background.is_empty()
             && self.controllers.iter().all(|c| c.current.is_none() && c.rest.is_empty())
     }

@@ -1,44 +1,106 @@
-//! From an order of relative destinations to a schedule.
+//! From an order of relative destinations to a schedule, made rank by rank when it is needed.
 
 use super::{AllToAllOptions, Order, Sync};
-use crate::schedule::{OpId, OpKind, Schedule, ScheduleBuilder};
-use crate::topology::{Grid, MAX_DIMS};
+use crate::schedule::{After, Maker, OpKind, Operation, Operations, Promises, Schedule};
+use crate::topology::{Coords, Grid, MAX_DIMS};
+use std::sync::Arc;
 
 /// The schedule in which every rank addresses the others in the given order.
 ///
-/// Under [`Sync::Local`] a [`OpKind::Wait`] stands before each group of `controllers` sends but the first; it depends on the
-/// receives of the messages that belong to the group before. Why that is the rule as stated (message `m` needs all messages
-/// to this rank with an index below `c * floor(m / c)`): the program runs past a wait only when it has run past all earlier
-/// ones, so the receives that a send has behind it are those of all earlier groups, that is all of index below the first
-/// of its own group, `c * floor(m / c)`. And the sends of a group do not hold each other up, as all are queued at once when
-/// the wait is over. Message `m` of this rank goes by the vector of index `m`, and exactly one message of each index arrives.
+/// A rank goes by groups of `controllers` messages: it posts the receives of a group, then, under [`Sync::Local`], waits for those
+/// of the group before, then sends. Why that is the rule as stated (message `m` needs all messages to this rank with an index below
+/// `c * floor(m / c)`): the program runs past a wait only when it has run past all earlier ones, so the receives that a send
+/// has behind it are those of all earlier groups, that is all of index below the first of its own group, `c * floor(m / c)`. And the
+/// sends of a group do not hold each other up, as all are queued at once when the wait is over. Message `m` of this rank goes by
+/// the vector of index `m`, and exactly one message of each index arrives.
 ///
-/// Under [`Sync::LocalSliding`] a wait for the receive of index `m - controllers` stands before each send `m` that has one.
-pub fn schedule(name: &str, grid: &Grid, order: &Order, options: &AllToAllOptions) -> Schedule {
-    let flits = options.message_flits;
-    let mut builder = ScheduleBuilder::new(name);
-    let mut receives: Vec<OpId> = Vec::new();
-    for rank in 0..grid.routers() {
-        receives.clear();
-        for (phase, from) in peers(grid, order, rank, Side::Source).enumerate() {
-            let receive = OpKind::Receive { from, flits, tag: 0 };
-            receives.push(builder.op(receive, phase as u32, &[]));
-        }
-        let group = options.controllers as usize;
-        for (phase, to) in peers(grid, order, rank, Side::Destination).enumerate() {
-            let awaited = match options.sync {
-                Sync::Local if phase > 0 && phase % group == 0 => phase - group..phase,
-                Sync::LocalSliding if phase >= group => phase - group..phase - group + 1,
-                _ => 0..0,
-            };
-            if !awaited.is_empty() {
-                builder.op(OpKind::Wait, phase as u32, &receives[awaited]);
-            }
-            builder.op(OpKind::Send { to, flits, tag: 0 }, phase as u32, &[]);
-        }
-        builder.end_rank();
+/// Under [`Sync::LocalSliding`] a wait for the receive of index `m - controllers` stands before each send `m` that has one; a group
+/// is one message.
+///
+/// It makes no difference to time that receives are not posted all at once in the beginning: nothing waits for them but the waits
+/// behind them, and a message that came before its receive completes it when it is posted.
+pub fn schedule(name: &str, grid: &Grid, order: Order, options: &AllToAllOptions) -> Schedule {
+    let maker = Exchange { shared: Arc::new((grid.clone(), order)), options: *options };
+    Schedule::made(name, grid.routers(), maker)
+}
+
+#[derive(Debug)]
+struct Exchange {
+    shared: Arc<(Grid, Order)>,
+    options: AllToAllOptions,
+}
+
+impl Maker for Exchange {
+    fn operations(&self, rank: u32) -> Operations<'static> {
+        let own = self.shared.0.coords(rank);
+        let peers = |side| Peers { shared: Arc::clone(&self.shared), rank, own, side };
+        let (sources, destinations) = (peers(Side::Source), peers(Side::Destination));
+        let messages = self.shared.1.len() as u32;
+        let AllToAllOptions { message_flits: size, sync, controllers } = self.options;
+        let group = if sync == Sync::Local { controllers } else { 1 };
+        let beats = (0..messages.div_ceil(group)).map(move |g| Beat::new(g, group, messages, sync, controllers));
+        Box::new(beats.flat_map(move |beat| {
+            let (sources, destinations) = (sources.clone(), destinations.clone());
+            let receives = beat.clone().steps().map(move |step| {
+                let kind = OpKind::Receive { from: sources.peer(step), size, tag: 0 };
+                Operation { kind, step, after: After::NOTHING }
+            });
+            let wait = beat.awaited.clone().map(|awaited| {
+                let after = After::Range(awaited);
+                Operation { kind: OpKind::Wait, step: beat.first, after }
+            });
+            let sends = beat.steps().map(move |step| {
+                let kind = OpKind::Send { to: destinations.peer(step), size, tag: 0 };
+                Operation { kind, step, after: After::NOTHING }
+            });
+            receives.chain(wait).chain(sends)
+        }))
     }
-    builder.build()
+
+    fn messages(&self, _rank: u32) -> u64 {
+        self.shared.1.len() as u64
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { never_computes: true, names_all: true }
+    }
+}
+
+/// The operations of one group of messages.
+#[derive(Debug, Clone)]
+struct Beat {
+    /// Index of its first message, and of the one behind its last.
+    first: u32,
+    end: u32,
+    /// The receives, by their numbers in the program, that its sends wait for.
+    awaited: Option<std::ops::Range<u32>>,
+}
+
+impl Beat {
+    /// Group number `g` of groups of `group` messages.
+    fn new(g: u32, group: u32, messages: u32, sync: Sync, controllers: u32) -> Self {
+        let (first, end) = (g * group, ((g + 1) * group).min(messages));
+        // Where the receives of a group stand: behind as many receives and sends as there are messages before, and the waits.
+        let receives = |g: u32, waits: u32| {
+            let start = 2 * g * group + waits;
+            start..start + group
+        };
+        let awaited = match sync {
+            // All groups but the first have a wait.
+            Sync::Local if g > 0 => Some(receives(g - 1, (g - 1).saturating_sub(1))),
+            // The message is its group; those from `controllers` on have a wait.
+            Sync::LocalSliding if g >= controllers => {
+                let awaited = g - controllers;
+                Some(receives(awaited, awaited.saturating_sub(controllers)))
+            }
+            _ => None,
+        };
+        Beat { first, end, awaited }
+    }
+
+    fn steps(&self) -> std::ops::Range<u32> {
+        self.first..self.end
+    }
 }
 
 /// Which end of a message is asked for.
@@ -48,24 +110,33 @@ enum Side {
     Destination,
 }
 
-/// The ranks to which `rank` sends, or from which it receives, the messages of index 0, 1, ...
-fn peers<'a>(grid: &'a Grid, order: &'a Order, rank: u32, side: Side) -> Box<dyn Iterator<Item = u32> + 'a> {
-    let sign = if side == Side::Destination { 1 } else { -1 };
-    match order {
-        Order::Ranks(offsets) => {
-            let ranks = i64::from(grid.routers());
-            Box::new(offsets.iter().map(move |&o| (i64::from(rank) + sign * i64::from(o)).rem_euclid(ranks) as u32))
-        }
-        Order::Coordinates(offsets) => {
-            let own = grid.coords(rank);
-            Box::new(offsets.iter().map(move |v| {
+/// The ranks to which a rank sends, or from which it receives, the messages of index 0, 1, ...
+#[derive(Debug, Clone)]
+struct Peers {
+    shared: Arc<(Grid, Order)>,
+    rank: u32,
+    own: Coords,
+    side: Side,
+}
+
+impl Peers {
+    fn peer(&self, index: u32) -> u32 {
+        let sign = if self.side == Side::Destination { 1 } else { -1 };
+        let (grid, order) = &*self.shared;
+        match order {
+            Order::Ranks(offsets) => {
+                let moved = i64::from(self.rank) + sign * i64::from(offsets[index as usize]);
+                moved.rem_euclid(i64::from(grid.routers())) as u32
+            }
+            Order::Coordinates(offsets) => {
+                let v = &offsets[index as usize];
                 let mut at = [0; MAX_DIMS];
                 for d in 0..grid.dims() {
-                    let moved = i64::from(own[d]) + sign * i64::from(v[d]);
+                    let moved = i64::from(self.own[d]) + sign * i64::from(v[d]);
                     at[d] = moved.rem_euclid(i64::from(grid.size(d))) as u32;
                 }
                 grid.id(&at)
-            }))
+            }
         }
     }
 }

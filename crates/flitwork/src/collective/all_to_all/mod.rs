@@ -37,7 +37,7 @@ pub enum Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllToAllOptions {
     /// Length of each message [flits], at least 1.
-    pub message_flits: u32,
+    pub message_flits: u64,
     /// How messages keep in step.
     pub sync: Sync,
     /// Messages that a terminal can send at the same time, at least 1: `c` of [`Sync::Local`] and [`Sync::LocalSliding`].
@@ -51,6 +51,16 @@ enum Order {
     Ranks(Vec<u32>),
     /// Relative coordinates.
     Coordinates(Vec<Offset>),
+}
+
+impl Order {
+    /// How many ranks are addressed.
+    fn len(&self) -> usize {
+        match self {
+            Order::Ranks(offsets) => offsets.len(),
+            Order::Coordinates(offsets) => offsets.len(),
+        }
+    }
 }
 
 /// An algorithm for all-to-all.
@@ -102,8 +112,8 @@ fn at_least_two(grid: &Grid) -> bool {
 
 /// The schedule of algorithm `name` on `grid`, one rank a router (rank = router).
 ///
-/// Each rank first posts all its receives, in the order of the index that the messages have at their senders, then sends.
-/// The phase of both operations is that index.
+/// The step of a send is its index in the order of sending, that of a receive the index of its message. Operations are made when they
+/// are needed and never stored, so the size of the schedule does not matter.
 pub fn all_to_all(name: &str, grid: &Grid, options: &AllToAllOptions) -> Result<Schedule, Error> {
     if options.message_flits == 0 {
         return Err(Error::config("workload.message_flits", 0, "at least 1 flit", ""));
@@ -112,7 +122,7 @@ pub fn all_to_all(name: &str, grid: &Grid, options: &AllToAllOptions) -> Result<
         return Err(Error::config("network.nic.ports", 0, "at least 1 port", ""));
     }
     let algorithm = find(name)?;
-    Ok(build::schedule(algorithm.name, grid, &algorithm.order_on(grid)?, options))
+    Ok(build::schedule(algorithm.name, grid, algorithm.order_on(grid)?, options))
 }
 
 /// Whether algorithm `name` counts ranks alone and knows nothing of the network.

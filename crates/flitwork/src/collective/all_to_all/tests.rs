@@ -1,7 +1,8 @@
 //! What every algorithm must do.
 
 use super::*;
-use crate::schedule::{OpKind, check_exchange};
+use crate::host::check_exchange;
+use crate::schedule::{OpKind, Operation};
 use proptest::prelude::*;
 
 fn options(sync: Sync, controllers: u32) -> AllToAllOptions {
@@ -86,44 +87,43 @@ proptest! {
     }
 }
 
+fn operations(s: &Schedule, rank: u32) -> Vec<Operation<'_>> {
+    s.operations(rank).collect()
+}
+
+/// The steps of the receives that each wait of a rank waits for, and how many sends stand before it.
+fn waits(s: &Schedule, rank: u32) -> Vec<(u32, Vec<u32>)> {
+    let ops = operations(s, rank);
+    let mut sends = 0;
+    let mut waits = Vec::new();
+    for op in &ops {
+        match op.kind {
+            OpKind::Send { .. } => sends += 1,
+            OpKind::Wait => {
+                let awaited: Vec<_> = op.after.iter().map(|dep| &ops[dep as usize]).collect();
+                assert!(awaited.iter().all(|dep| matches!(dep.kind, OpKind::Receive { .. })));
+                waits.push((sends, awaited.iter().map(|dep| dep.step).collect()));
+            }
+            OpKind::Receive { .. } | OpKind::Compute { .. } => {}
+        }
+    }
+    waits
+}
+
 #[test]
 fn local_sync_waits_for_the_group_before() {
-    let grid = Grid::torus(&[5, 5]);
-    let s = all_to_all("a2at", &grid, &options(Sync::Local, 4)).unwrap();
+    let s = all_to_all("a2at", &Grid::torus(&[5, 5]), &options(Sync::Local, 4)).unwrap();
     for rank in 0..25 {
-        let mut sends = 0;
-        for i in s.ops_of(rank) {
-            match s.ops[i as usize].kind {
-                OpKind::Send { .. } => sends += 1,
-                OpKind::Wait => {
-                    assert_eq!(sends % 4, 0);
-                    let waited: Vec<u32> = s.deps_of(i).iter().map(|&d| s.ops[d as usize].phase).collect();
-                    assert_eq!(waited, (sends - 4..sends).collect::<Vec<_>>());
-                }
-                _ => assert_eq!(sends, 0, "receives come first"),
-            }
-        }
-        assert_eq!(sends, 24);
+        let expected: Vec<_> = (1..6).map(|g| (4 * g, (4 * g - 4..4 * g).collect::<Vec<_>>())).collect();
+        assert_eq!(waits(&s, rank), expected);
     }
 }
 
 #[test]
 fn sliding_sync_waits_for_the_message_a_window_before() {
-    let grid = Grid::torus(&[5, 5]);
-    let s = all_to_all("a2at", &grid, &options(Sync::LocalSliding, 4)).unwrap();
-    let (mut sends, mut waits) = (0, 0);
-    for i in s.ops_of(7) {
-        match s.ops[i as usize].kind {
-            OpKind::Send { .. } => sends += 1,
-            OpKind::Wait => {
-                waits += 1;
-                let waited: Vec<u32> = s.deps_of(i).iter().map(|&d| s.ops[d as usize].phase).collect();
-                assert_eq!(waited, [sends - 4]);
-            }
-            _ => assert_eq!(sends, 0, "receives come first"),
-        }
-    }
-    assert_eq!((sends, waits), (24, 20));
+    let s = all_to_all("a2at", &Grid::torus(&[5, 5]), &options(Sync::LocalSliding, 4)).unwrap();
+    let expected: Vec<_> = (4..24).map(|m| (m, vec![m - 4])).collect();
+    assert_eq!(waits(&s, 7), expected);
 }
 
 #[test]
@@ -131,17 +131,22 @@ fn with_one_controller_sliding_sync_is_local_sync() {
     let grid = Grid::mesh(&[5, 4]);
     let [local, sliding] =
         [Sync::Local, Sync::LocalSliding].map(|sync| all_to_all("a2at", &grid, &options(sync, 1)).unwrap());
-    assert_eq!(local, sliding);
+    for rank in 0..20 {
+        assert_eq!(operations(&local, rank), operations(&sliding, rank));
+        assert_eq!(waits(&local, rank).len(), 18);
+    }
 }
 
 #[test]
-fn a_receive_has_the_phase_of_its_send() {
+fn a_receive_has_the_step_of_its_send_and_stands_before_the_send_of_that_step() {
     for algorithm in ALGORITHMS {
         let s = all_to_all(algorithm.name, &Grid::mesh(&[4, 3]), &options(Sync::Async, 1)).unwrap();
-        let partner = crate::schedule::match_messages(&s).unwrap();
-        for (i, &p) in partner.iter().enumerate() {
-            assert_eq!(s.ops[i].phase, s.ops[p as usize].phase);
+        let step = |rank, op: u32| operations(&s, rank)[op as usize].step;
+        for m in crate::schedule::match_messages(&s).unwrap().unwrap() {
+            assert_eq!(step(m.from, m.send), step(m.to, m.receive));
         }
+        let steps: Vec<u32> = s.operations(5).map(|op| op.step).collect();
+        assert_eq!(steps, (0..11).flat_map(|step| [step, step]).collect::<Vec<_>>());
     }
 }
 

@@ -1,0 +1,98 @@
+//! The send queue of a rank: which of its messages may leave next.
+
+use super::window::Window;
+use crate::schedule::{OpId, SendQueue};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+/// A message that waits to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unsent {
+    /// The cycle in which it came: its program had passed it, and all that it depends on was complete.
+    pub came: u64,
+    /// The send operation.
+    pub op: OpId,
+    pub to: u32,
+    pub tag: u32,
+    pub flits: u64,
+    /// Index in the order of sending of its rank.
+    pub number: u32,
+}
+
+#[derive(Debug)]
+pub(super) enum Queue {
+    /// In program order; one that waits holds up those behind it.
+    ProgramOrder(VecDeque<Unsent>),
+    /// Those that may start in the order in which they came.
+    AsReady { waiting: HashMap<OpId, Unsent>, ready: BinaryHeap<Reverse<Unsent>> },
+}
+
+impl Queue {
+    pub fn new(kind: SendQueue) -> Self {
+        match kind {
+            SendQueue::ProgramOrder => Queue::ProgramOrder(VecDeque::with_capacity(4)),
+            SendQueue::AsReady => Queue::AsReady { waiting: HashMap::new(), ready: BinaryHeap::new() },
+        }
+    }
+
+    /// A message joins; `waits`: for operations that are not complete.
+    pub fn join(&mut self, message: Unsent, waits: bool) {
+        match self {
+            Queue::ProgramOrder(queue) => queue.push_back(message),
+            Queue::AsReady { waiting, .. } if waits => {
+                waiting.insert(message.op, message);
+            }
+            Queue::AsReady { ready, .. } => ready.push(Reverse(message)),
+        }
+    }
+
+    /// A message need not wait any more.
+    pub fn release(&mut self, op: OpId, now: u64) {
+        match self {
+            Queue::ProgramOrder(queue) => {
+                if let Ok(at) = queue.binary_search_by_key(&op, |message| message.op) {
+                    queue[at].came = now;
+                }
+            }
+            Queue::AsReady { waiting, ready } => {
+                if let Some(message) = waiting.remove(&op) {
+                    ready.push(Reverse(Unsent { came: now, ..message }));
+                }
+            }
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Queue::ProgramOrder(queue) => queue.is_empty(),
+            Queue::AsReady { waiting, ready } => waiting.is_empty() && ready.is_empty(),
+        }
+    }
+
+    /// The next message, if it may start.
+    pub fn next(&self, window: &Window) -> Option<&Unsent> {
+        match self {
+            Queue::ProgramOrder(queue) => queue.front().filter(|message| !window.waits(message.op)),
+            Queue::AsReady { ready, .. } => ready.peek().map(|Reverse(message)| message),
+        }
+    }
+
+    /// Takes the next message, if it may start.
+    pub fn take(&mut self, window: &Window) -> Option<Unsent> {
+        match self {
+            Queue::ProgramOrder(queue) => {
+                let waits = queue.front().is_none_or(|message| window.waits(message.op));
+                if waits { None } else { queue.pop_front() }
+            }
+            Queue::AsReady { ready, .. } => ready.pop().map(|Reverse(message)| message),
+        }
+    }
+
+    /// A message that waits: the first in program order.
+    pub fn first_waiting(&self) -> Option<OpId> {
+        match self {
+            Queue::ProgramOrder(queue) => queue.front().map(|message| message.op),
+            Queue::AsReady { waiting, .. } => waiting.keys().min().copied(),
+        }
+    }
+}

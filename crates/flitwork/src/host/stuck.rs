@@ -1,0 +1,59 @@
+//! Why ranks cannot go on, in words.
+
+use super::ranks::{Block, Hosts, Rank};
+use crate::schedule::{OpId, name};
+
+/// Ranks that a message names.
+const NAMED: usize = 8;
+
+impl Hosts {
+    /// Which ranks cannot finish, and what the first of them wait for.
+    pub fn why_stuck(&self) -> String {
+        if let Some(fault) = &self.fault {
+            return fault.clone();
+        }
+        let unfinished = |rank: &Rank| !rank.ended || !rank.queue.is_empty() || rank.mail.first_posted().is_some();
+        let stuck: Vec<u32> = (0..self.ranks.len() as u32).filter(|&r| unfinished(&self.ranks[r as usize])).collect();
+        let mut reasons: Vec<String> = stuck.iter().take(NAMED).filter_map(|&r| self.reason(r)).collect();
+        if stuck.is_empty() {
+            reasons.extend((0..self.ranks.len() as u32).filter_map(|r| self.unclaimed(r)).take(NAMED));
+        }
+        if stuck.is_empty() || reasons.is_empty() {
+            return reasons.join("; ");
+        }
+        let list: Vec<String> = stuck.iter().take(NAMED).map(u32::to_string).collect();
+        let more = if stuck.len() > NAMED { ", ..." } else { "" };
+        let counts = format!("{} of {} ranks cannot finish ({}{more})", stuck.len(), self.ranks.len(), list.join(", "));
+        format!("{counts}: {}", reasons.join("; "))
+    }
+
+    /// What a rank waits for.
+    fn reason(&self, r: u32) -> Option<String> {
+        let rank = &self.ranks[r as usize];
+        let blocked = rank.queue.first_waiting().or(match rank.block {
+            Block::Waits(op, _) | Block::Computes(op) => Some(op),
+            Block::Free => None,
+        });
+        let Some(op) = blocked else {
+            let receive = rank.mail.first_posted()?;
+            return Some(format!("{} has no message", self.named(r, receive.op)));
+        };
+        Some(match rank.window.awaited(op) {
+            Some(dep) => format!("{} waits for {}", self.named(r, op), self.named(r, dep)),
+            None => format!("{} has not been sent", self.named(r, op)),
+        })
+    }
+
+    /// A message that no receive takes.
+    fn unclaimed(&self, r: u32) -> Option<String> {
+        let letter = &self.letters[self.ranks[r as usize].mail.first_unexpected()?];
+        Some(format!("{} has no receive", self.named(letter.from, letter.op)))
+    }
+
+    fn named(&self, rank: u32, op: OpId) -> String {
+        match self.schedule.operations(rank).nth(op as usize) {
+            Some(operation) => name(rank, op, &operation.kind),
+            None => format!("rank {rank} operation {op}"),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Is a schedule well formed, and does every message have a receive? Whether every rank can finish is found out by running it, see
+//! [`crate::host::check_complete`].
+
+mod matching;
+
+use super::{ANY, OpKind, Schedule, SizeUnit};
+use crate::error::Error;
+
+pub use matching::{Match, match_messages};
+
+/// Checks each operation by itself: ranks in range, no empty message (in flits; 0 bytes are one flit), dependencies on earlier
+/// operations of the same rank, or of a send on a receive that is posted later.
+///
+/// # Errors
+/// [`Error::Schedule`] names the rank and the operation.
+pub fn check_form(s: &Schedule) -> Result<(), Error> {
+    let mut receives = Vec::new();
+    for rank in 0..s.ranks() {
+        receives.clear();
+        receives.extend(s.operations(rank).map(|op| matches!(op.kind, OpKind::Receive { .. })));
+        for (i, op) in s.operations(rank).enumerate() {
+            let at = |what: String| Err(fault(s, format!("{} {what}", name(rank, i as u32, &op.kind))));
+            let (peer, size) = match op.kind {
+                OpKind::Send { to, tag: ANY, .. } => return at(format!("has no tag; rank {to} could not name it")),
+                OpKind::Send { to, size, .. } => (to, size),
+                OpKind::Receive { from, size, .. } => (if from == ANY { 0 } else { from }, size),
+                OpKind::Compute { .. } | OpKind::Wait => (0, 1),
+            };
+            if peer >= s.ranks() {
+                return at(format!("names rank {peer} of {}", s.ranks()));
+            }
+            if size == 0 && s.sizes() == SizeUnit::Flits {
+                return at("has a message of 0 flits".into());
+            }
+            let is_send = matches!(op.kind, OpKind::Send { .. });
+            let allowed = |dep: u32| {
+                (dep as usize) < i || is_send && dep as usize > i && receives.get(dep as usize) == Some(&true)
+            };
+            if let Some(dep) = op.after.iter().find(|&dep| !allowed(dep)) {
+                let expected = if is_send { "an earlier operation or a receive" } else { "an earlier operation" };
+                return at(format!("depends on operation {dep} of its rank, which is not {expected}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Names an operation of `rank` in messages.
+pub(crate) fn name(rank: u32, op: u32, kind: &OpKind) -> String {
+    format!("rank {rank} operation {op} ({})", kind.describe())
+}
+
+pub(crate) fn fault(s: &Schedule, fault: String) -> Error {
+    Error::Schedule { name: s.name().to_string(), fault }
+}

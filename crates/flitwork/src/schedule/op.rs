@@ -1,0 +1,155 @@
+//! One operation of a rank.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Number of an operation within its rank, from 0 on in program order.
+pub type OpId = u32;
+
+/// In the place of a rank or a tag of a receive: any.
+pub const ANY: u32 = u32::MAX;
+
+/// What an operation does. Sizes and times are in the units of its schedule (see [`super::Schedule::sizes`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpKind {
+    /// Send a message to rank `to`.
+    Send {
+        /// Receiving rank.
+        to: u32,
+        /// Message length [flits or bytes].
+        size: u64,
+        /// Tells messages of one pair of ranks apart.
+        tag: u32,
+    },
+    /// Receive the next message of rank `from` with the same tag.
+    Receive {
+        /// Sending rank, or [`ANY`].
+        from: u32,
+        /// Longest message that it takes [flits or bytes].
+        size: u64,
+        /// Tag of the message, or [`ANY`].
+        tag: u32,
+    },
+    /// Occupy the rank for this long.
+    Compute {
+        /// Duration [cycles or ns].
+        time: u64,
+    },
+    /// Block the program until the dependencies are complete.
+    Wait,
+}
+
+/// One operation of one rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation<'s> {
+    /// What it does.
+    pub kind: OpKind,
+    /// The step of the algorithm that it belongs to, as the algorithm counts them (of a receive: that of its message). Loads of
+    /// channels by step are sums over the messages of a step. It has nothing to do with the position in the program.
+    pub step: u32,
+    /// What it waits for.
+    pub after: After<'s>,
+}
+
+/// Operations of the same rank that must be complete before an operation may start.
+#[derive(Debug, Clone)]
+pub enum After<'s> {
+    /// Operations one behind the other.
+    Range(Range<OpId>),
+    /// Any operations.
+    List(Cow<'s, [OpId]>),
+}
+
+impl After<'_> {
+    /// What waits for nothing.
+    pub const NOTHING: After<'static> = After::Range(0..0);
+
+    /// The operations.
+    pub fn iter(&self) -> impl Iterator<Item = OpId> + '_ {
+        let (range, list): (_, &[OpId]) = match self {
+            After::Range(range) => (range.clone(), &[]),
+            After::List(list) => (0..0, list),
+        };
+        range.chain(list.iter().copied())
+    }
+
+    /// The same, standing on its own.
+    pub fn into_owned(self) -> After<'static> {
+        match self {
+            After::Range(range) => After::Range(range),
+            After::List(list) => After::List(Cow::Owned(list.into_owned())),
+        }
+    }
+}
+
+impl PartialEq for After<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for After<'_> {}
+
+/// An operation as it is stored; its dependencies are next in the rank's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Packed {
+    /// Size or time.
+    amount: u64,
+    peer: u32,
+    tag: u32,
+    step: u32,
+    /// Two bits of what it is, then the number of its dependencies.
+    kind_and_deps: u32,
+}
+
+impl Packed {
+    /// Most dependencies of an operation.
+    pub const MOST_DEPS: usize = (1 << 30) - 1;
+
+    pub fn new(kind: OpKind, step: u32, deps: usize) -> Self {
+        let (code, amount, peer, tag) = match kind {
+            OpKind::Send { to, size, tag } => (0, size, to, tag),
+            OpKind::Receive { from, size, tag } => (1, size, from, tag),
+            OpKind::Compute { time } => (2, time, 0, 0),
+            OpKind::Wait => (3, 0, 0, 0),
+        };
+        Packed { amount, peer, tag, step, kind_and_deps: code | (deps.min(Self::MOST_DEPS) as u32) << 2 }
+    }
+
+    pub fn deps(&self) -> usize {
+        (self.kind_and_deps >> 2) as usize
+    }
+
+    pub fn kind(&self) -> OpKind {
+        let &Packed { amount, peer, tag, .. } = self;
+        match self.kind_and_deps & 3 {
+            0 => OpKind::Send { to: peer, size: amount, tag },
+            1 => OpKind::Receive { from: peer, size: amount, tag },
+            2 => OpKind::Compute { time: amount },
+            _ => OpKind::Wait,
+        }
+    }
+
+    pub fn step(&self) -> u32 {
+        self.step
+    }
+
+    /// The same with another size or time.
+    pub fn with_amount(self, amount: impl Fn(OpKind) -> u64) -> Self {
+        Packed { amount: amount(self.kind()), ..self }
+    }
+}
+
+impl OpKind {
+    /// A name for it in messages.
+    pub(crate) fn describe(&self) -> String {
+        let name =
+            |what: &str, value: u32| if value == ANY { format!("any {what}") } else { format!("{what} {value}") };
+        match *self {
+            OpKind::Send { to, tag, .. } => format!("send to rank {to}, tag {tag}"),
+            OpKind::Receive { from, tag, .. } => format!("receive from {}, {}", name("rank", from), name("tag", tag)),
+            OpKind::Compute { time } => format!("compute {time}"),
+            OpKind::Wait => "wait".into(),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The hosts: which ranks run where, and in which order their messages leave.
+
+use crate::schedule::{PlacementRule, SendQueue};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What executes a schedule: only for workloads that are one, such as all_to_all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostSpec {
+    /// In which order the messages of a rank leave: program_order (a message that waits for its dependencies holds up those behind
+    /// it) or as_ready (none holds up another). Default: program_order.
+    pub send_queue: SendQueue,
+    /// Ranks on each terminal, at least 1: the workload has so many times as many ranks as the network has terminals. Algorithms
+    /// that go by coordinates need 1. Default: 1.
+    pub ranks_per_terminal: u32,
+    /// Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
+    pub placement: PlacementRule,
+}
+
+impl Default for HostSpec {
+    fn default() -> Self {
+        HostSpec { send_queue: SendQueue::default(), ranks_per_terminal: 1, placement: PlacementRule::default() }
+    }
+}
+
+impl HostSpec {
+    /// Whether nothing in it was said: then plans do without it.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
