@@ -28,10 +28,10 @@ from flitwork.errors import (
 from flitwork.experiment import SweepError, load_study, run_study, sweep
 from flitwork.result import Result
 from flitwork.schedule import Check, check
-from flitwork.simulation import simulate
+from flitwork.simulation import Compute, Receive, Send, Simulation, Wait, simulate
 from flitwork.spec import Grid, Mesh, Network, Torus
 from flitwork.steady import steady
-from flitwork.workloads import Workload, all_to_all, burst_workload, on_off, trace, traffic, uniform
+from flitwork.workloads import Workload, all_to_all, burst_workload, on_off, programs, trace, traffic, uniform
 
 if TYPE_CHECKING:
     from flitwork import plot, studies
@@ -53,6 +53,7 @@ __all__ = [
     "Burst",
     "BurstError",
     "Check",
+    "Compute",
     "ConfigError",
     "Curve",
     "DeadlockError",
@@ -60,12 +61,16 @@ __all__ = [
     "Grid",
     "Mesh",
     "Network",
+    "Receive",
     "Result",
     "ResultFileError",
     "ScheduleError",
+    "Send",
+    "Simulation",
     "SimulationError",
     "SweepError",
     "Torus",
+    "Wait",
     "Workload",
     "__version__",
     "all_to_all",
@@ -78,6 +83,7 @@ __all__ = [
     "load_study",
     "on_off",
     "plot",
+    "programs",
     "run_study",
     "simulate",
     "steady",

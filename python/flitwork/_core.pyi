@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 __version__: str
 __all__ = [
     "Plan",
+    "Simulation",
     "Table",
     "__version__",
     "channels",
@@ -113,3 +114,27 @@ class Plan:
         self, progress: Callable[[int, int, int | None], object] | None = None
     ) -> tuple[str, dict[str, NDArray[Any]]]:
         """Runs the plan without the GIL; the summary as JSON and the long columns as arrays."""
+
+@final
+class Simulation:
+    """A simulation in progress."""
+
+    def __new__(cls, plan: Plan) -> Simulation:
+        """A simulation of a plan, before its first cycle."""
+
+    @property
+    def now(self) -> int:
+        """The current cycle."""
+
+    @property
+    def asking(self) -> list[int]:
+        """Ranks that ask what to do next, in the order in which they began to."""
+
+    def advance(self, until: int | None = None) -> str:
+        """Simulates all cycles before ``until``; says why it paused: ``asked``, ``reached`` or ``ended``."""
+
+    def give(self, rank: int, operations: Sequence[tuple[str, int | None, int, int | None, Sequence[int]]]) -> None:
+        """Tells a rank that asks what it does next; with nothing it is at its end."""
+
+    def finish(self) -> tuple[str, dict[str, NDArray[Any]]]:
+        """Ends the simulation: the summary as JSON and the long columns as arrays."""

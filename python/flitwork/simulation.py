@@ -1,9 +1,17 @@
-"""``fw.simulate``: a network, a workload, a result."""
+"""``fw.simulate``: a network, a workload, a result; and ``fw.Simulation``, which can be paused and told what ranks do."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
 from typing_extensions import Unpack
 
+from flitwork import _core
+from flitwork.bound import Bound
+from flitwork.errors import ConfigError
 from flitwork.result import Progress, Result, run_plan
 from flitwork.spec import Network, RunOptions, nest, plan_of
 from flitwork.spec import simulation as specification
@@ -28,5 +36,130 @@ def simulate(
     ``stalls=True``, ``channel_window_cycles=500``). ``progress(cycle, done, total)`` is called about 20 times a second
     and may return ``False`` to stop. Ctrl-C stops within a fraction of a second.
     """
-    spec = specification(network, workload, {**nest("run", run), "seed": seed}, background)
-    return run_plan(plan_of(spec), progress)
+    return run_plan(_plan(network, workload, background, seed, run), progress)
+
+
+def _plan(network: Network, workload: Workload, background: Workload | None, seed: int, run: RunOptions) -> _core.Plan:
+    return plan_of(specification(network, workload, {**nest("run", run), "seed": seed}, background))
+
+
+@dataclass(frozen=True)
+class Send:
+    """Send ``flits`` flits to rank ``to``; the rank goes on at once. Complete when the last flit has left.
+
+    ``after``: operations of the rank, by number, that must be complete before it starts.
+    """
+
+    to: int
+    flits: int
+    tag: int = 0
+    after: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Receive:
+    """Receive the next message of rank ``source`` with ``tag``, at most ``flits`` flits; the rank goes on at once.
+
+    ``None`` as source or tag: any. Complete when the whole message has arrived.
+    """
+
+    source: int | None
+    flits: int
+    tag: int | None = 0
+    after: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Compute:
+    """Occupy the rank for ``cycles`` cycles."""
+
+    cycles: int
+    after: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Go on only when the operations ``after`` are complete."""
+
+    after: Sequence[int]
+
+
+Operation = Send | Receive | Compute | Wait
+
+
+class Simulation:
+    """A simulation that can be advanced, paused and continued.
+
+    With :func:`flitwork.programs` as workload, ranks ask what to do next; whoever drives the simulation answers:
+
+    >>> sim = fw.Simulation(fw.Torus(4, 4), fw.programs())
+    >>> while sim.advance() == "asked":
+    ...     for rank in sim.asking:
+    ...         sim.give(rank, program(rank, sim.now))  # an empty list: the rank is at its end
+    >>> result = sim.result()
+
+    Operations of a rank are numbered from 0 in the order in which they are given. What is given takes effect in the
+    current cycle. Arguments as for :func:`simulate`.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        workload: Workload,
+        *,
+        background: Workload | None = None,
+        seed: int = 1,
+        **run: Unpack[RunOptions],
+    ) -> None:
+        self._plan = _plan(network, workload, background, seed, run)
+        self._running = _core.Simulation(self._plan)
+        self._seconds = 0.0
+
+    @property
+    def now(self) -> int:
+        """The current cycle."""
+        return self._running.now
+
+    @property
+    def asking(self) -> list[int]:
+        """Ranks that ask what to do next, in the order in which they began to."""
+        return self._running.asking
+
+    def advance(self, until: int | None = None) -> str:
+        """Simulates all cycles before ``until`` (all, without it), unless there is a reason to pause earlier.
+
+        Returns why it paused: ``asked``, ``reached`` or ``ended``.
+        """
+        started = perf_counter()
+        try:
+            return self._running.advance(until)
+        finally:
+            self._seconds += perf_counter() - started
+
+    def give(self, rank: int, operations: Iterable[Operation]) -> None:
+        """Answers a rank that asks: what it does next. With nothing it is at its end.
+
+        Raises :class:`flitwork.ScheduleError` where the rank does not ask, or an operation makes no sense.
+        """
+        self._running.give(rank, [_plain(operation) for operation in operations])
+
+    def result(self) -> Result:
+        """The outcome; the simulation cannot go on after it. One that has not ended counts as cut short."""
+        values, columns = self._running.finish()
+        bound = Bound(json.loads(self._plan.bound()))
+        return Result(json.loads(self._plan.json), json.loads(values), columns, bound, self._seconds)
+
+
+def _plain(operation: Operation) -> tuple[str, int | None, int, int | None, list[int]]:
+    match operation:
+        case Send(to, flits, tag, after):
+            return "send", to, flits, tag, list(after)
+        case Receive(source, flits, tag, after):
+            return "receive", source, flits, tag, list(after)
+        case Compute(cycles, after):
+            return "compute", None, cycles, None, list(after)
+        case Wait(after):
+            return "wait", None, 0, None, list(after)
+    raise ConfigError(
+        "operations", repr(operation), "a Send, Receive, Compute or Wait", "for example fw.Send(1, flits=8)"
+    )

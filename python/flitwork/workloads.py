@@ -80,6 +80,14 @@ def all_to_all(
     return make_workload("all_to_all", {**given, **more})
 
 
+def programs(*, packet_flits: int = 100) -> Workload:
+    """Rank programs: whoever drives :class:`flitwork.Simulation` tells each rank what to do next when it asks.
+
+    ``packet_flits``: the longest packet; a longer message is sent as several.
+    """
+    return make_workload("programs", {"packet_flits": packet_flits})
+
+
 def uniform(
     *,
     offered_load: float,

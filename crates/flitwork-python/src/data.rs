@@ -1,7 +1,7 @@
 //! Tables of numbers that come beside a specification.
 
+use crate::detached::without_gil;
 use crate::errors;
-use crate::patience::patiently;
 use flitwork::Error;
 use flitwork::traffic::{Attached, Matrix, Trace, TraceColumns};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -47,7 +47,7 @@ impl Table {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
         let data = data.to_vec();
-        let read = patiently(py, move || flitwork::traffic::Table::from_bytes(&data).map(Attached::new))?;
+        let read = without_gil(py, move || flitwork::traffic::Table::from_bytes(&data).map(Attached::new))?;
         let attached =
             read.ok_or_else(|| PyValueError::new_err("these bytes are no table of this version of flitwork"))?;
         Ok(Table { attached })
@@ -101,6 +101,6 @@ fn of(
     py: Python<'_>,
     make: impl FnOnce() -> Result<flitwork::traffic::Table, Error> + Send + 'static,
 ) -> PyResult<Table> {
-    let made = patiently(py, move || make().map(Attached::new))?;
+    let made = without_gil(py, move || make().map(Attached::new))?;
     Ok(Table { attached: made.map_err(|e| errors::to_python(py, &e))? })
 }

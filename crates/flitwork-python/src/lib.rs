@@ -3,9 +3,10 @@
 
 mod arrays;
 mod data;
+mod detached;
 mod errors;
-mod patience;
 mod plan;
+mod simulation;
 mod tables;
 mod topology;
 
@@ -18,6 +19,8 @@ mod _core {
     use crate::data::Table;
     #[pymodule_export]
     use crate::plan::Plan;
+    #[pymodule_export]
+    use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::tables::{components, renamed, schema, stall_reasons};
     #[pymodule_export]

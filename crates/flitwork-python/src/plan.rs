@@ -1,7 +1,7 @@
 //! A plan, and what can be done with it.
 
 use crate::data::Table;
-use crate::patience::{beside, patiently};
+use crate::detached::{with_signals, without_gil};
 use crate::{arrays, errors, tables::json_text, topology};
 use flitwork::bound::{LinkLoads, Placement, link_loads};
 use flitwork::host::{ExchangeReport, check_exchange};
@@ -30,7 +30,7 @@ impl Plan {
     fn new(py: Python<'_>, spec: &str, tables: Vec<Py<Table>>) -> PyResult<Self> {
         let spec = spec.to_string();
         let tables: Vec<Attached> = tables.iter().map(|table| table.get().attached.clone()).collect();
-        let plan = patiently(py, move || {
+        let plan = without_gil(py, move || {
             let mut spec = flitwork::spec::from_json(&spec)?;
             spec.attach(&tables);
             flitwork::Plan::new(&spec)
@@ -53,14 +53,14 @@ impl Plan {
     /// What no run of this plan can beat, as JSON: of a schedule its completion time, of traffic the load.
     fn bound(&self, py: Python<'_>) -> PyResult<String> {
         let plan = Arc::clone(&self.plan);
-        let bound = patiently(py, move || flitwork::plan_bound(&plan))?;
+        let bound = without_gil(py, move || flitwork::plan_bound(&plan))?;
         json_text(&bound.map_err(|e| errors::to_python(py, &e))?)
     }
 
     /// Checks that the schedule exchanges every pair exactly once, and adds up the loads of its channels by phase; JSON.
     fn check(&self, py: Python<'_>) -> PyResult<String> {
         let plan = Arc::clone(&self.plan);
-        let checked = patiently(py, move || check(&plan))?;
+        let checked = without_gil(py, move || check(&plan))?;
         let (report, loads) = checked.map_err(|e| errors::to_python(py, &e))?;
         json_text(&json!({ "exchange": report, "loads": loads }))
     }
@@ -122,11 +122,16 @@ impl Plan {
 }
 
 impl Plan {
+    /// The plan itself.
+    pub fn shared(&self) -> Arc<flitwork::Plan> {
+        Arc::clone(&self.plan)
+    }
+
     fn run(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<SimulationResult> {
         let (plan, watch) = (Arc::clone(&self.plan), Arc::new(Watch::default()));
         let watched = Arc::clone(&watch);
         let work = move || flitwork::simulate(&plan, &mut |now| watched.note(now));
-        let result = beside(py, work, |py| watch.tell(py, progress.as_ref()), || watch.stop())?;
+        let result = with_signals(py, work, |py| watch.tell(py, progress.as_ref()), || watch.stop())?;
         result.map_err(|e| errors::to_python(py, &e))
     }
 }

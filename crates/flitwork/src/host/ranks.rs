@@ -419,14 +419,17 @@ impl Hosts {
         self.ranks[to as usize].complete(receive.op, now)
     }
 
+    /// Terminal of a rank.
+    pub fn terminal_of(&self, rank: u32) -> u32 {
+        self.terminal_of[rank as usize]
+    }
+
     /// Ranks that have begun to ask what to do next since the last call, in the order in which they did.
-    #[allow(dead_code, reason = "no caller of the crate gives operations yet")]
     pub fn asking(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.asking)
     }
 
     /// What a rank that asks does next. Wakes nobody: call [`Hosts::advance`] for its terminal.
-    #[allow(dead_code, reason = "no caller of the crate gives operations yet")]
     pub fn give(&mut self, rank: u32, operations: impl IntoIterator<Item = Operation<'static>>) {
         let rank = &mut self.ranks[rank as usize];
         if let Source::Asked { given, .. } = &mut rank.source {
@@ -436,7 +439,6 @@ impl Hosts {
     }
 
     /// A rank that asks does nothing more.
-    #[allow(dead_code, reason = "no caller of the crate gives operations yet")]
     pub fn end(&mut self, rank: u32) {
         let rank = &mut self.ranks[rank as usize];
         if let Source::Asked { ended, .. } = &mut rank.source {

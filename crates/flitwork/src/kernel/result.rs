@@ -4,11 +4,11 @@ use super::simulation::{Attached, Simulation};
 use crate::measure::{BackgroundResult, Fairness, SimulationResult};
 
 impl Simulation {
-    /// The outcome of a run that has ended.
-    pub(crate) fn into_result(mut self) -> SimulationResult {
+    /// The outcome of a run. One that has not ended counts as one that reached its limit of cycles.
+    pub fn into_result(mut self) -> SimulationResult {
         let (now, complete) = (self.now, self.ended == Some(true));
         self.look(now + 1);
-        let Simulation { phases, limits, mut networks, .. } = self;
+        let Simulation { phases, limits, mut networks, fabric, .. } = self;
         let Attached { network, nics, mut log } = networks.swap_remove(0);
         let observed = network.finish(now);
         let window = phases.window();
@@ -29,7 +29,7 @@ impl Simulation {
         let work = &mut log.workload;
         let accepted = if background.is_some() { &work.delivered_flits } else { &observed.ejected_flits };
         let status = phases.status(complete, work.measured_taken + untaken.packets);
-        SimulationResult {
+        let mut result = SimulationResult {
             status,
             completion_cycles: now - limits.start,
             digest,
@@ -55,6 +55,10 @@ impl Simulation {
             channel_flits: observed.channel_flits,
             stalls: observed.stalls,
             packet_records: log.into_records(),
-        }
+        };
+        let (ports, routers) = (fabric.network_ports(), fabric.routers() as usize);
+        let channels: Vec<usize> = fabric.channels().map(|(router, port)| router as usize * ports + port).collect();
+        result.keep_channels(&channels, routers * ports);
+        result
     }
 }

@@ -9,16 +9,21 @@
 //! within a cycle (after 1, in 2a) when ranks ask what to do next; the caller answers with [`Simulation::give`] and goes on.
 
 use super::Progress;
+use super::flit::{self, Variation};
 use super::network::{Endpoints, Network};
 use crate::error::{Error, Result};
 use crate::host::Hosts;
 use crate::measure::{Arrival, ClassLog, DeliveryRecorder, PacketLog, Phases, View};
 use crate::plan::{Plan, Workload};
+use crate::schedule::{ANY, OpKind, Operation};
 use crate::terminal::Nics;
+use crate::topology::Fabric;
 
 /// Why a simulation has paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
+    /// Ranks ask what to do next: see [`Simulation::asking`].
+    Asked,
     /// It has come to the cycle that it was told to advance to.
     Reached,
     /// The run is over.
@@ -73,9 +78,22 @@ pub struct Simulation {
     report_cycle: u64,
     /// Packets that arrived in this cycle.
     arrived: Vec<Arrival>,
+    /// Ranks that ask what to do next.
+    asking: Vec<u32>,
+    pub(super) fabric: Fabric,
+    /// Operations given to each rank so far; empty where ranks have programs of their own.
+    given: Vec<u32>,
 }
 
 impl Simulation {
+    /// A simulation of a plan, before its first cycle. Large routers pass through the stack: see [`crate::simulate`].
+    ///
+    /// # Errors
+    /// [`Error::Schedule`] if the messages of a schedule do not match.
+    pub fn new(plan: &Plan) -> Result<Self> {
+        Self::on(plan, flit::network(plan, Variation::default())?)
+    }
+
     /// A simulation of a plan on `network`, which must be the plan's.
     ///
     /// # Errors
@@ -93,6 +111,9 @@ impl Simulation {
             moved: (0, 0),
             report_at: REPORT_FLIT_HOPS,
             report_cycle: REPORT_CYCLES,
+            asking: Vec::new(),
+            fabric: plan.fabric.clone(),
+            given: vec![0; if is_asked(plan) { plan.placement.terminal_of().len() } else { 0 }],
             arrived: Vec::with_capacity((plan.params.terminals * plan.params.controllers).min(1 << 12)),
             phases,
         };
@@ -117,7 +138,14 @@ impl Simulation {
     /// # Errors
     /// See [`crate::simulate`].
     pub fn run(&mut self, progress: &mut dyn FnMut(Progress) -> bool) -> Result<()> {
-        self.advance(u64::MAX, progress).map(|_| ())
+        match self.advance(u64::MAX, progress)? {
+            Pause::Asked => {
+                let name = self.limits.schedule.clone();
+                let fault = format!("rank {} asks what to do next: advance the simulation and answer", self.asking[0]);
+                Err(Error::Schedule { name, fault })
+            }
+            Pause::Reached | Pause::Ended => Ok(()),
+        }
     }
 
     /// Simulates all cycles before `until`, unless there is a reason to pause earlier.
@@ -142,6 +170,9 @@ impl Simulation {
                 self.stage = Stage::Ranks;
             }
             self.advance_ranks();
+            if !self.asking.is_empty() {
+                return Ok(Pause::Asked);
+            }
             self.drive();
             self.stage = Stage::End;
             self.check(progress)?;
@@ -189,7 +220,7 @@ impl Simulation {
 
     /// Step 2a: ranks go on as far as they can.
     fn advance_ranks(&mut self) {
-        let Simulation { now, hosts, networks, limits, .. } = self;
+        let Simulation { now, hosts, networks, limits, asking, .. } = self;
         let (Some(hosts), Some(Attached { nics, .. })) = (hosts, networks.first()) else { return };
         if *now < limits.start {
             return;
@@ -201,6 +232,40 @@ impl Simulation {
                 left &= left - 1;
             }
         }
+        asking.extend(hosts.asking());
+    }
+
+    /// Ranks that ask what to do next, in the order in which they began to.
+    pub fn asking(&self) -> &[u32] {
+        &self.asking
+    }
+
+    /// Answers a rank that asks: what it does next, from this cycle on. Operations of a rank are numbered from 0 in the order in
+    /// which they are given; an operation may wait for earlier ones. With nothing the rank is at its end.
+    ///
+    /// # Errors
+    /// [`Error::Schedule`] where the rank does not ask, and where an operation makes no sense; nothing is given then.
+    pub fn give(&mut self, rank: u32, operations: Vec<Operation<'static>>) -> Result<()> {
+        let fault = |fault: String| Err(Error::Schedule { name: self.limits.schedule.clone(), fault });
+        let Some(place) = self.asking.iter().position(|&asks| asks == rank) else {
+            return fault(format!("rank {rank} does not ask what to do next"));
+        };
+        let (ranks, before) = (self.given.len() as u32, self.given[rank as usize]);
+        for (op, operation) in (before..).zip(&operations) {
+            if let Some(what) = wrong(operation, op, ranks) {
+                return fault(format!("rank {rank} operation {op} {what}"));
+            }
+        }
+        let Some(hosts) = &mut self.hosts else { return Ok(()) };
+        self.asking.remove(place);
+        self.given[rank as usize] += operations.len() as u32;
+        if operations.is_empty() {
+            hosts.end(rank);
+        } else {
+            hosts.give(rank, operations);
+        }
+        self.networks[0].nics.wake(hosts.terminal_of(rank));
+        Ok(())
     }
 
     /// Steps 2b to 6.
@@ -345,6 +410,25 @@ impl Simulation {
         };
         Progress { cycle: self.now, packets_done: done, packets_total: total }
     }
+}
+
+/// What is wrong with operation number `op` of one of `ranks` ranks.
+fn wrong(operation: &Operation, op: u32, ranks: u32) -> Option<String> {
+    match operation.kind {
+        OpKind::Send { to, .. } if to >= ranks => return Some(format!("sends to rank {to} of {ranks}")),
+        OpKind::Receive { from, .. } if from >= ranks && from != ANY => {
+            return Some(format!("receives from rank {from} of {ranks}"));
+        }
+        OpKind::Send { size: 0, .. } => return Some("sends a message of 0 flits".into()),
+        _ => {}
+    }
+    let later = operation.after.iter().find(|&other| other >= op)?;
+    Some(format!("waits for operation {later}, which does not come before it"))
+}
+
+/// Whether ranks are told what to do while they run.
+fn is_asked(plan: &Plan) -> bool {
+    matches!(&plan.workload, Workload::Closed { schedule, .. } if schedule.is_asked())
 }
 
 /// The ranks of a plan whose workload is a schedule.

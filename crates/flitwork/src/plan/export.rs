@@ -42,11 +42,6 @@ impl ChannelTable {
 }
 
 impl Plan {
-    /// Where the channels are in an array over `[router][network port]`.
-    pub(crate) fn channel_places(&self) -> Vec<usize> {
-        self.fabric.channels().map(|(router, port)| router as usize * self.params.network_ports + port).collect()
-    }
-
     /// Whether the workload runs to completion (and is not traffic at an offered load).
     pub fn runs_to_completion(&self) -> bool {
         self.workload.completes()

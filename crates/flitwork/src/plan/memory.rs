@@ -167,6 +167,8 @@ fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Sent {
             let last = message_flits % longest;
             Sent { table_bytes: 0, packets, shortest_flits: if last == 0 { longest } else { last } }
         }
+        // What ranks will send is not known.
+        WorkloadSpec::Programs { .. } => Sent { table_bytes: 0, packets: 0, shortest_flits: 1 },
         WorkloadSpec::Uniform { packet_flits, offered_load, .. } => open(None, packet_flits, *offered_load),
         WorkloadSpec::Traffic { pattern, packet_flits, offered_load, .. } => {
             open(Some(pattern), packet_flits, *offered_load)

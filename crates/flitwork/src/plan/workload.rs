@@ -114,6 +114,11 @@ impl Context<'_> {
                 };
                 self.all_to_all(algorithm, packet_flits, &options)
             }
+            WorkloadSpec::Programs { packet_flits } => {
+                self.check_packet(&self.path("packet_flits"), *packet_flits)?;
+                let schedule = Schedule::asked("programs", self.ranks()?);
+                Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
+            }
             WorkloadSpec::Uniform { packet_flits, offered_load, include_self, process } => {
                 if !*include_self && self.params.terminals < 2 {
                     let path = self.path("include_self");
@@ -140,6 +145,7 @@ impl Context<'_> {
         };
         match spec {
             WorkloadSpec::AllToAll { .. } => refused("all_to_all"),
+            WorkloadSpec::Programs { .. } => refused("programs"),
             WorkloadSpec::Burst { .. } => refused("burst"),
             WorkloadSpec::Trace { .. } => refused("trace"),
             open_loop => match self.workload(&mut open_loop.clone())? {
@@ -172,13 +178,20 @@ impl Context<'_> {
         } else {
             self.check_packet(&self.path("packet_flits"), *packet_flits)?;
         }
-        within("host.ranks_per_terminal", self.ranks_per_terminal, 1, 1000, "ranks")?;
-        if self.params.terminals * self.ranks_per_terminal as usize > MAX_RANKS {
-            let expected = format!("at most {MAX_RANKS} ranks in an all-to-all");
-            return Err(self.fabric.too_large(expected, "use a smaller network, or fewer ranks_per_terminal"));
-        }
+        self.ranks()?;
         let schedule = self.exchange(algorithm, options)?;
         Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
+    }
+
+    /// Number of ranks.
+    fn ranks(&self) -> Result<u32> {
+        within("host.ranks_per_terminal", self.ranks_per_terminal, 1, 1000, "ranks")?;
+        let ranks = self.params.terminals * self.ranks_per_terminal as usize;
+        if ranks > MAX_RANKS {
+            let expected = format!("at most {MAX_RANKS} ranks");
+            return Err(self.fabric.too_large(expected, "use a smaller network, or fewer ranks_per_terminal"));
+        }
+        Ok(ranks as u32)
     }
 
     /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with any number of ranks a terminal.

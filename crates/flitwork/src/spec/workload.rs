@@ -24,6 +24,12 @@ pub enum WorkloadSpec {
         #[serde(default)]
         sync: Sync,
     },
+    /// Rank programs: whoever drives the simulation (`fw.Simulation` in Python) tells each rank what to do next when it asks.
+    Programs {
+        /// Longest packet [flits], at least 1; a longer message is sent as several. Default: 100.
+        #[serde(default = "hundred")]
+        packet_flits: u32,
+    },
     /// Open loop: every terminal sends packets to terminals drawn at random, at times drawn by a process.
     Uniform {
         /// Packet length [flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
@@ -86,6 +92,7 @@ pub(crate) const WORKLOADS: &[Component] = &[
         "algorithm, message_flits, packet_flits, sync",
         "",
     ),
+    Component::new("programs", "ranks are told what to do next while they run", "packet_flits", ""),
     Component::new(
         "uniform",
         "open loop, to terminals drawn at random",
@@ -108,7 +115,7 @@ impl WorkloadSpec {
         match self {
             WorkloadSpec::Traffic { pattern, .. } | WorkloadSpec::Burst { pattern, .. } => pattern.attached_mut(),
             WorkloadSpec::Trace { packets, .. } => Some(packets),
-            WorkloadSpec::AllToAll { .. } | WorkloadSpec::Uniform { .. } => None,
+            WorkloadSpec::AllToAll { .. } | WorkloadSpec::Programs { .. } | WorkloadSpec::Uniform { .. } => None,
         }
     }
 }

@@ -87,9 +87,7 @@ pub(crate) fn simulate(
 ) -> Result<SimulationResult> {
     let mut simulation = Simulation::on(plan, network(plan, variation)?)?;
     simulation.run(progress)?;
-    let mut result = simulation.into_result();
-    result.keep_channels(&plan.channel_places(), plan.params.routers * plan.params.network_ports);
-    Ok(result)
+    Ok(simulation.into_result())
 }
 
 /// The network of a plan, at rest.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::kernel::flit::{Variation, network};
+use crate::schedule::After;
 use crate::spec::from_json;
 use serde_json::{Value, json};
 
@@ -59,4 +60,53 @@ fn two_networks_advance_in_lockstep() {
     assert_eq!(beside.advance(end + 1, &mut |_| true).unwrap(), Pause::Reached);
     assert!(beside.networks[0].log.workload.totals.packets > 10);
     assert_eq!(both.networks[1].log.digest(), beside.networks[0].log.digest());
+}
+
+/// Two ranks play ping-pong, told what to do only when they ask: as long as a stored schedule would take.
+#[test]
+fn ranks_are_told_what_to_do_when_they_ask() {
+    let programs = plan(json!([2]), json!({ "kind": "programs", "packet_flits": 4 }), json!({}));
+    let mut simulation = start(&programs);
+    let operation = |kind, after| Operation { kind, step: 0, after: After::List(after) };
+    let send = |to| operation(OpKind::Send { to, size: 4, tag: 0 }, vec![].into());
+    let receive = |from| operation(OpKind::Receive { from, size: 4, tag: 0 }, vec![].into());
+    let wait = |op: u32| operation(OpKind::Wait, vec![op].into());
+    let (mut rounds, mut answers) = ([0u32; 2], 0);
+    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Asked {
+        for rank in simulation.asking().to_vec() {
+            let round = &mut rounds[rank as usize];
+            let first = 3 * *round;
+            let program = match (*round, rank) {
+                (3, _) => vec![],
+                (_, 0) => vec![send(1), receive(1), wait(first + 1)],
+                _ => vec![receive(0), wait(first), send(0)],
+            };
+            *round += 1;
+            answers += 1;
+            simulation.give(rank, program).unwrap();
+        }
+    }
+    assert_eq!(answers, 8);
+    let result = simulation.into_result();
+    // 4 flits, one hop, router and terminals of one cycle each: 2 messages a round, each after the one before.
+    assert_eq!((result.packets, result.status), (6, crate::measure::Status::Complete));
+    assert_eq!(result.completion_cycles % 6, 0);
+    assert_eq!(result.completion_cycles / 6, 6);
+}
+
+#[test]
+fn answers_that_make_no_sense_are_refused() {
+    let programs = plan(json!([2]), json!({ "kind": "programs" }), json!({}));
+    let mut simulation = start(&programs);
+    assert!(simulation.give(0, vec![]).unwrap_err().to_string().contains("does not ask"));
+    assert_eq!(simulation.advance(10, &mut |_| true).unwrap(), Pause::Asked);
+    let mut refused = |kind, after: Vec<u32>| {
+        let operation = Operation { kind, step: 0, after: After::List(after.into()) };
+        simulation.give(0, vec![operation]).unwrap_err().to_string()
+    };
+    assert!(refused(OpKind::Send { to: 2, size: 1, tag: 0 }, vec![]).contains("rank 2 of 2"));
+    assert!(refused(OpKind::Send { to: 1, size: 0, tag: 0 }, vec![]).contains("0 flits"));
+    assert!(refused(OpKind::Receive { from: 7, size: 1, tag: 0 }, vec![]).contains("rank 7 of 2"));
+    assert!(refused(OpKind::Wait, vec![0]).contains("does not come before it"));
+    assert!(start(&programs).run(&mut |_| true).unwrap_err().to_string().contains("asks what to do next"));
 }

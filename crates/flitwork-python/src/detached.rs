@@ -16,7 +16,7 @@ const STACK: usize = 64 << 20;
 /// 50 ms; where either raises, `give_up` is called and the exception is returned at once.
 ///
 /// `work` must not touch Python: when it has been given up, the interpreter may end before it does.
-pub fn beside<T: Send + 'static>(
+pub fn with_signals<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
     mut look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
@@ -47,6 +47,6 @@ pub fn beside<T: Send + 'static>(
 }
 
 /// The same for work that has nothing to tell and cannot be told to stop.
-pub fn patiently<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
-    beside(py, work, |_| Ok(()), || ())
+pub fn without_gil<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    with_signals(py, work, |_| Ok(()), || ())
 }

@@ -1,0 +1,122 @@
+//! A simulation that a caller advances, and whose ranks it tells what to do.
+
+use crate::detached::without_gil;
+use crate::plan::Plan;
+use crate::{arrays, errors, tables::json_text, topology};
+use flitwork::schedule::{ANY, After, OpKind, Operation};
+use flitwork::{Error, Pause};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time between two looks at Python's signals.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What a rank does: kind, other rank, size or time, tag, operations that it waits for. No other rank, or tag: any.
+type Given = (String, Option<u32>, u64, Option<u32>, Vec<u32>);
+
+/// A simulation in progress.
+#[pyclass(frozen, module = "flitwork._core")]
+pub struct Simulation {
+    plan: Arc<flitwork::Plan>,
+    /// Nothing once it has given its result.
+    running: Mutex<Option<flitwork::Simulation>>,
+}
+
+#[pymethods]
+impl Simulation {
+    /// A simulation of a plan, before its first cycle.
+    #[new]
+    fn new(py: Python<'_>, plan: &Plan) -> PyResult<Self> {
+        let plan = plan.shared();
+        let of = Arc::clone(&plan);
+        let made = without_gil(py, move || flitwork::Simulation::new(&of))?;
+        let running = Mutex::new(Some(made.map_err(|e| errors::to_python(py, &e))?));
+        Ok(Simulation { plan, running })
+    }
+
+    /// The current cycle.
+    #[getter]
+    fn now(&self) -> PyResult<u64> {
+        self.with(|simulation| Ok(simulation.now()))
+    }
+
+    /// Ranks that ask what to do next, in the order in which they began to.
+    #[getter]
+    fn asking(&self) -> PyResult<Vec<u32>> {
+        self.with(|simulation| Ok(simulation.asking().to_vec()))
+    }
+
+    /// Simulates all cycles before `until` (all, without it), without the GIL. Says why it paused: `asked`, `reached` or `ended`.
+    #[pyo3(signature = (until=None))]
+    fn advance(&self, py: Python<'_>, until: Option<u64>) -> PyResult<&'static str> {
+        let (mut looked, mut raised) = (Instant::now(), None);
+        let advanced = py.detach(|| {
+            self.with(|simulation| {
+                Ok(simulation.advance(until.unwrap_or(u64::MAX), &mut |_| {
+                    if looked.elapsed() < LOOK {
+                        return true;
+                    }
+                    looked = Instant::now();
+                    raised = Python::attach(|py| py.check_signals()).err();
+                    raised.is_none()
+                }))
+            })
+        })?;
+        match (raised, advanced) {
+            (Some(raised), _) => Err(raised),
+            (None, Ok(Pause::Asked)) => Ok("asked"),
+            (None, Ok(Pause::Reached)) => Ok("reached"),
+            (None, Ok(Pause::Ended)) => Ok("ended"),
+            (None, Err(error)) => Err(errors::to_python(py, &error)),
+        }
+    }
+
+    /// Tells a rank that asks what it does next; with nothing it is at its end.
+    fn give(&self, py: Python<'_>, rank: u32, operations: Vec<Given>) -> PyResult<()> {
+        let operations = operations.into_iter().map(operation).collect::<PyResult<Vec<_>>>()?;
+        self.with(|simulation| simulation.give(rank, operations).map_err(|e| errors::to_python(py, &e)))
+    }
+
+    /// Ends the simulation: the summary as JSON and the long columns as arrays.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyDict>)> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let simulation = running.ok_or_else(|| errors::to_python(py, &over()))?;
+        let mut result = py.detach(|| simulation.into_result());
+        let columns = arrays::take_columns(py, &mut result)?;
+        topology::set_channels(&columns, "channels.", &self.plan.fabric)?;
+        Ok((json_text(&result)?, columns))
+    }
+}
+
+impl Simulation {
+    fn with<T>(&self, work: impl FnOnce(&mut flitwork::Simulation) -> PyResult<T>) -> PyResult<T> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        match running.as_mut() {
+            Some(simulation) => work(simulation),
+            None => Err(Python::attach(|py| errors::to_python(py, &over()))),
+        }
+    }
+}
+
+fn over() -> Error {
+    Error::config("simulation", "over", "a simulation that has not given its result", "make a new one")
+}
+
+fn operation((kind, other, amount, tag, after): Given) -> PyResult<Operation<'static>> {
+    let named = |what: &str| PyErr::new::<PyValueError, _>(format!("a {kind} needs {what}"));
+    let kind = match kind.as_str() {
+        "send" => OpKind::Send {
+            to: other.ok_or_else(|| named("a rank"))?,
+            size: amount,
+            tag: tag.ok_or_else(|| named("a tag"))?,
+        },
+        "receive" => OpKind::Receive { from: other.unwrap_or(ANY), size: amount, tag: tag.unwrap_or(ANY) },
+        "compute" => OpKind::Compute { time: amount },
+        "wait" => OpKind::Wait,
+        _ => return Err(PyErr::new::<PyValueError, _>(format!("{kind} is no operation"))),
+    };
+    Ok(Operation { kind, step: 0, after: After::List(after.into()) })
+}
