@@ -1,4 +1,4 @@
-"""``fw.simulate``: a network, a workload, a result; and ``fw.Simulation``, which can be paused and told what ranks do."""
+"""``fw.simulate``: a network, a workload, a result; ``fw.Simulation``: paused, continued, told what ranks do."""
 
 from __future__ import annotations
 

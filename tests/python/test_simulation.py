@@ -55,7 +55,7 @@ def test_wrong_answers_name_rank_and_operation() -> None:
         with pytest.raises(fw.ScheduleError, match=f"rank 2 operation 0 .*{fault}"):
             simulation.give(2, [operation])
     with pytest.raises(fw.ConfigError, match="expected a Send"):
-        simulation.give(2, ["send"])  # type: ignore[list-item]
+        simulation.give(2, [object()])  # type: ignore[list-item]
     with pytest.raises(fw.ScheduleError, match="asks what to do next"):
         fw.simulate(fw.Torus(4), fw.programs())
 
