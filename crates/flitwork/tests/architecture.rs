@@ -15,7 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mix", &[]),
     ("unchecked", &[]),
     ("traffic", &["component", "error", "mix", "topology"]),
-    ("routing", &["component", "error", "mix", "topology"]),
+    ("routing", &["component", "error", "mix", "topology", "unchecked"]),
     ("schedule", &["error"]),
     ("collective", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.

@@ -4,7 +4,7 @@
 //! of the network. What is free, and which of several ports is taken, is the router's business ([`super::Selection`]).
 
 use super::scheme::{Choice, Division, News, Trip};
-use super::{DimensionOrder, Selection};
+use super::{DimensionOrder, OnGrid, Selection};
 
 /// What the head of a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,6 +53,11 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     fn next(&self, at: &At, dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) -> Option<Choice> {
         self.enter(at.router, dst, head, bits);
         (head.to != at.router).then(|| self.choice(at, head))
+    }
+
+    /// The scheme of a grid, if it is one: routers then ask it without dispatch.
+    fn on_grid(&self) -> Option<&OnGrid> {
+        None
     }
 
     /// Most ports with VCs that a choice names.

@@ -4,6 +4,7 @@ use super::hop_by_hop::{At, Head, HopByHop};
 use super::scheme::{Choice, Division, News, Place, Scheme, Start};
 use super::{DimensionOrder, Selection};
 use crate::topology::{Coords, Grid};
+use crate::unchecked;
 use std::sync::{Arc, OnceLock};
 
 /// A grid with the coordinates of its routers at hand. They are looked up as soon as the first is asked for: a network may be planned
@@ -33,7 +34,7 @@ impl Map {
 }
 
 /// A scheme of a grid.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct OnGrid {
     map: Map,
     scheme: Arc<dyn Scheme>,
@@ -43,6 +44,24 @@ impl OnGrid {
     /// A scheme that was made for this grid.
     pub fn new(grid: &Grid, scheme: Arc<dyn Scheme>) -> Self {
         OnGrid { map: Map::new(grid), scheme }
+    }
+
+    /// What a router asks of it for each head ([`HopByHop::next`]), for whoever calls it without dispatch.
+    #[inline(always)]
+    pub fn next_choice(&self, at: &At, dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) -> Option<Choice> {
+        let coords = self.map.all();
+        let of = |router: u32| unchecked::at(coords, router as usize);
+        let (here, to) = (of(at.router), of(head.to));
+        let mut start = Start { to: *to, trip: head.trip };
+        self.scheme.enter(&self.map.grid, here, of(dst), &mut start, bits);
+        head.trip = start.trip;
+        if start.to != *to {
+            head.to = self.map.grid.id(&start.to);
+        }
+        if head.to == at.router {
+            return None;
+        }
+        Some(self.scheme.choice(&self.map.grid, &Place { at: *here, port: at.port, set: at.set }, &start))
     }
 
     #[inline]
@@ -86,18 +105,11 @@ impl HopByHop for OnGrid {
 
     // The default looks everything up twice.
     fn next(&self, at: &At, dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) -> Option<Choice> {
-        let coords = self.map.all();
-        let (here, to) = (&coords[at.router as usize], &coords[head.to as usize]);
-        let mut start = Start { to: *to, trip: head.trip };
-        self.scheme.enter(&self.map.grid, here, &coords[dst as usize], &mut start, bits);
-        head.trip = start.trip;
-        if start.to != *to {
-            head.to = self.map.grid.id(&start.to);
-        }
-        if head.to == at.router {
-            return None;
-        }
-        Some(self.scheme.choice(&self.map.grid, &Place { at: *here, port: at.port, set: at.set }, &start))
+        self.next_choice(at, dst, head, bits)
+    }
+
+    fn on_grid(&self) -> Option<&OnGrid> {
+        Some(self)
     }
 
     fn most_ports(&self) -> usize {

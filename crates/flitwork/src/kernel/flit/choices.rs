@@ -14,7 +14,7 @@ use super::requests::Ask;
 use super::state::{EJECTING, Router};
 use crate::mix::{draw_below, mix, packet_bits};
 use crate::plan::Plan;
-use crate::routing::{At, Choice, Head, HopByHop, Selection};
+use crate::routing::{At, Choice, Head, HopByHop, OnGrid, Selection};
 use crate::transit::{Layout, Packet};
 use crate::unchecked::{at, at_mut};
 use std::sync::Arc;
@@ -37,6 +37,8 @@ const UNDECIDED: u8 = u8::MAX;
 #[derive(Debug)]
 pub(super) struct Choices {
     routing: Arc<dyn HopByHop>,
+    /// The same without dispatch, if it is a scheme of a grid.
+    on_grid: Option<OnGrid>,
     selection: Selection,
     patience_cycles: u32,
     /// First VC of each set, and the one behind its last.
@@ -69,6 +71,7 @@ impl Choices {
             turns: vec![0; p.routers],
             news: routing.news().zip(fabric.grid()).map(|(news, grid)| NewsBoard::new(grid, p, news, layout)),
             seed: plan.spec.run.seed,
+            on_grid: routing.on_grid().cloned(),
             routing: Arc::clone(routing),
         }))
     }
@@ -92,7 +95,10 @@ impl Choices {
         let bits = || packet_bits(self.seed, packet.src, packet.sequence);
         let set = came.map(|(_, vc)| self.set_of_vc[vc]);
         let place = At { router: me as u32, port: came.map(|(port, _)| port), set };
-        let choice = self.routing.next(&place, dst, &mut head, &bits);
+        let choice = match &self.on_grid {
+            Some(routing) => routing.next_choice(&place, dst, &mut head, &bits),
+            None => self.routing.next(&place, dst, &mut head, &bits),
+        };
         packet.key = u64::from(head.to);
         packet.set_trip(head.trip);
         choice

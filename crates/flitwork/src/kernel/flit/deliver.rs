@@ -11,8 +11,7 @@ use crate::transit::{FlitArrival, NONE};
 use crate::unchecked::at_mut;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
-    /// Delivers everything that is due now. On its own, so that nothing else takes its registers.
-    #[inline(never)]
+    /// Delivers everything that is due now. Each loop is on its own, so that nothing else takes its registers.
     pub(super) fn deliver_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
         self.env.open_next_slots();
@@ -20,18 +19,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         if self.env.rules.by_choice {
             self.deliver_credits_by_choice(&slot.credits);
         } else {
-            for &vc in &slot.credits {
-                let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
-                at_mut(&mut self.routers, router).deliver_credit(router, output, &mut self.env);
-            }
+            self.deliver_credits(&slot.credits);
         }
         for &vc in &slot.controller_credits {
             self.injection.credit(vc as usize);
         }
-        for flit in &slot.flits {
-            let router = flit.vc as usize / SLOTS;
-            at_mut(&mut self.routers, router).deliver_flit(router, flit, &mut self.env);
-        }
+        self.deliver_flits(&slot.flits);
         for &vc in &slot.wakes {
             let (router, input) = (vc as usize / SLOTS, vc as usize % SLOTS);
             at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
@@ -43,8 +36,24 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         self.env.wheel.put_back(now, slot);
     }
 
+    #[inline(never)]
+    fn deliver_credits(&mut self, credits: &[u32]) {
+        for &vc in credits {
+            let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            at_mut(&mut self.routers, router).deliver_credit(router, output, &mut self.env);
+        }
+    }
+
+    #[inline(never)]
+    fn deliver_flits(&mut self, flits: &[FlitArrival]) {
+        for flit in flits {
+            let router = flit.vc as usize / SLOTS;
+            at_mut(&mut self.routers, router).deliver_flit(router, flit, &mut self.env);
+        }
+    }
+
     /// Credits, where packets doze until their ports stir.
-    #[inline(always)]
+    #[inline(never)]
     fn deliver_credits_by_choice(&mut self, credits: &[u32]) {
         for &vc in credits {
             let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
