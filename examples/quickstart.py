@@ -2,7 +2,7 @@
 
 import flitwork as fw
 
-net = fw.Torus(9, 9, vcs=2, buffer_flits=20)
+net = fw.Torus(9, 9, router=fw.Router(vcs=2, buffer_flits=20))
 work = fw.all_to_all("a2at", message_flits=100, sync="local")
 
 result = fw.simulate(net, work, packets=True, channel_window_cycles=400)

@@ -30,8 +30,9 @@ range is an error that names the field, its value and what was expected.
 
 * In a **study file** (TOML) the tables stand under `base`: `[base.network.router]` with `vcs = 4`. A path such as
   `"network.router.vcs" = [2, 4, 8]` in the grid of an experiment sweeps over a field.
-* In **Python** the fields of `network` and `run` are keywords, without their tables: `fw.Torus(9, 9, vcs=4)`,
-  `fw.simulate(net, work, max_cycles=100_000, stalls=True)`.
+* In **Python** each table is a value: `fw.Torus(9, 9, router=fw.Router(vcs=4), nic=fw.Nic(...))`,
+  `routing=fw.routing.Duato(...)`, `fw.simulate(net, work, run=fw.Run(max_cycles=100_000, record=fw.Record(...)))`.
+  The fields of version 0.1 may be written flat: `fw.Torus(9, 9, vcs=4)`, `fw.simulate(net, work, stalls=True)`.
 * On the **command line**: `flitwork simulate a2at --size 9x9 --set vcs=4`.
 
 `flitwork schema` prints the same as JSON Schema. [model.md](model.md) says what each option does, cycle by cycle. A

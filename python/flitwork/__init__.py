@@ -3,7 +3,7 @@
 A network and a workload are plain values; simulate them, bound them, sweep over them, draw them:
 
 >>> import flitwork as fw
->>> net = fw.Torus(9, 9, vcs=2, buffer_flits=20)
+>>> net = fw.Torus(9, 9, router=fw.Router(vcs=2, buffer_flits=20))
 >>> work = fw.all_to_all("a2at", message_flits=100, sync="local")
 >>> result = fw.simulate(net, work)
 >>> result.completion_cycles, result.ratio_to_bound
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 # First: it acts while the rest is loaded.
 from flitwork import interrupt as interrupt  # isort: skip
+from flitwork import networks, routing, values
 from flitwork._core import __version__
 from flitwork.bound import Bound, bound
 from flitwork.burst import Burst, BurstError, burst
@@ -26,11 +27,13 @@ from flitwork.errors import (
     SimulationError,
 )
 from flitwork.experiment import SweepError, load_study, run_study, sweep
+from flitwork.network import Network
+from flitwork.networks import *  # noqa: F403
 from flitwork.result import Result
 from flitwork.schedule import Check, check
 from flitwork.simulation import Compute, Receive, Send, Simulation, Wait, simulate
-from flitwork.spec import Grid, Mesh, Network, Torus
 from flitwork.steady import steady
+from flitwork.values import *  # noqa: F403
 from flitwork.workloads import Workload, all_to_all, burst_workload, on_off, programs, trace, traffic, uniform
 
 if TYPE_CHECKING:
@@ -58,8 +61,6 @@ __all__ = [
     "Curve",
     "DeadlockError",
     "FlitworkError",
-    "Grid",
-    "Mesh",
     "Network",
     "Receive",
     "Result",
@@ -69,7 +70,6 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "SweepError",
-    "Torus",
     "Wait",
     "Workload",
     "__version__",
@@ -84,6 +84,7 @@ __all__ = [
     "on_off",
     "plot",
     "programs",
+    "routing",
     "run_study",
     "simulate",
     "steady",
@@ -93,3 +94,5 @@ __all__ = [
     "traffic",
     "uniform",
 ]
+__all__ += networks.__all__
+__all__ += values.__all__

@@ -13,6 +13,7 @@ __all__ = [
     "Table",
     "__version__",
     "channels",
+    "check_table",
     "components",
     "drawing",
     "renamed",
@@ -23,6 +24,9 @@ __all__ = [
 
 def schema() -> str:
     """The JSON Schema of a specification."""
+
+def check_table(path: str, table: str) -> None:
+    """Checks the table of a specification (JSON) that stands at ``path``, as it would be checked in its place."""
 
 def components() -> str:
     """Every component that can be named in a specification, by table, as JSON."""

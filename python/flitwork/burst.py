@@ -18,7 +18,7 @@ from flitwork.errors import ConfigError
 from flitwork.experiment import Failure, Point, SweepError, Watcher, run_options, run_points
 from flitwork.experiment.axes import check_different
 from flitwork.result import Result
-from flitwork.spec import Network, RunOptions, nest, simulation
+from flitwork.spec import Network, Run, RunOptions, nest_run, simulation
 from flitwork.statistics import half_width_95
 from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, uniform
 
@@ -100,7 +100,7 @@ def burst(
     watcher: Watcher | None = None,
     warmup_cycles: int | None = None,
     delivery_window_cycles: int = 0,
-    run: RunOptions | None = None,
+    run: Run | RunOptions | None = None,
 ) -> Burst:
     """How long it takes until bursts of ``packets`` packets a terminal have arrived; ``trials`` trials, on all cores.
 
@@ -144,16 +144,10 @@ def _added_up(table: pd.DataFrame, results: Sequence[Result], pattern: str) -> B
     return Burst(table, received, pattern, simulated(f"bursts of {pattern}", results[0].plan))
 
 
-def _options(run: RunOptions | None, **given: int | None) -> Spec:
+def _options(run: Run | RunOptions | None, **given: int | None) -> Spec:
     """The table ``run``; what has an argument of its own may not stand in ``run``, too."""
     run_options(run, "first_seed={}")
-    options: dict[str, Any] = dict(run or {})
-    for name, value in given.items():
-        if value is not None and name in options:
-            raise ConfigError(f"run.{name}", options[name], f"nothing beside {name}={value}", "take one of the two out")
-        if value is not None:
-            options[name] = value
-    return nest("run", options)
+    return nest_run(run, {name: value for name, value in given.items() if value is not None})
 
 
 def _received(result: Result) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from typing_extensions import Unpack
 from flitwork import _core, renamed
 from flitwork.arguments import several
 from flitwork.bound import Bound, plan
-from flitwork.spec import NetworkOptions, make_network
+from flitwork.spec import Network, NetworkOptions
 from flitwork.workloads import all_to_all
 
 
@@ -78,7 +78,7 @@ def check(
     Raises :class:`flitwork.ScheduleError` that names the fault where the schedule is not what it claims to be.
     """
     sizes = several("size", size, "a size for each dimension", "for example (9, 9)")
-    network = make_network({"kind": topology, "size": sizes}, options)
+    network = Network(topology, size=sizes, **options)
     planned = plan(network, all_to_all(algorithm, message_flits=message_flits))
     return check_plan(planned, algorithm, f"{topology} {'x'.join(map(str, size))}", network.options.get("ports", 1))
 

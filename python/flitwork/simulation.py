@@ -13,7 +13,7 @@ from flitwork import _core
 from flitwork.bound import Bound
 from flitwork.errors import ConfigError
 from flitwork.result import Progress, Result, run_plan
-from flitwork.spec import Network, RunOptions, nest, plan_of
+from flitwork.spec import Network, Run, RunOptions, nest_run, plan_of
 from flitwork.spec import simulation as specification
 from flitwork.workloads import Workload
 
@@ -23,24 +23,33 @@ def simulate(
     workload: Workload,
     *,
     background: Workload | None = None,
-    seed: int = 1,
+    run: Run | None = None,
+    seed: int | None = None,
     progress: Progress | None = None,
-    **run: Unpack[RunOptions],
+    **options: Unpack[RunOptions],
 ) -> Result:
     """Simulates a workload on a network, flit by flit.
 
     ``background`` is open-loop traffic that runs beside the workload and is measured on its own: ``result.background``.
     Beside a workload that completes it starts ``warmup_cycles`` before it.
 
-    ``run`` takes the options of a run, flat: ``max_cycles``, ``warmup_cycles``, and what to record (``packets=True``,
-    ``stalls=True``, ``channel_window_cycles=500``). ``progress(cycle, done, total)`` is called about 20 times a second
-    and may return ``False`` to stop. Ctrl-C stops within a fraction of a second.
+    ``run=fw.Run(max_cycles=100_000, record=fw.Record(packets=True))`` says how, or the same flat:
+    ``max_cycles=100_000, packets=True``. ``seed`` is 1 where nothing says it. ``progress(cycle, done, total)`` is
+    called about 20 times a second and may return ``False`` to stop. Ctrl-C stops within a fraction of a second.
     """
-    return run_plan(_plan(network, workload, background, seed, run), progress)
+    return run_plan(_plan(network, workload, background, seed, run, options), progress)
 
 
-def _plan(network: Network, workload: Workload, background: Workload | None, seed: int, run: RunOptions) -> _core.Plan:
-    return plan_of(specification(network, workload, {**nest("run", run), "seed": seed}, background))
+def _plan(
+    network: Network,
+    workload: Workload,
+    background: Workload | None,
+    seed: int | None,
+    run: Run | None,
+    options: RunOptions,
+) -> _core.Plan:
+    seeded = {} if seed is None else {"seed": seed}
+    return plan_of(specification(network, workload, {"seed": 1, **nest_run(run, {**options, **seeded})}, background))
 
 
 @dataclass(frozen=True)
@@ -108,10 +117,11 @@ class Simulation:
         workload: Workload,
         *,
         background: Workload | None = None,
-        seed: int = 1,
-        **run: Unpack[RunOptions],
+        run: Run | None = None,
+        seed: int | None = None,
+        **options: Unpack[RunOptions],
     ) -> None:
-        self._plan = _plan(network, workload, background, seed, run)
+        self._plan = _plan(network, workload, background, seed, run, options)
         self._running = _core.Simulation(self._plan)
         self._seconds = 0.0
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from flitwork import renamed
-from flitwork.errors import ConfigError, unknown_key
+from flitwork.errors import ConfigError
 from flitwork.numbers import FIELDS, table_of
+from flitwork.plain import Spec as Spec
+from flitwork.plain import checked
 from flitwork.schema import fields, kinds, schema
 
-Spec = dict[str, Any]
 #: A length in flits, or shares by length: ``{1: 0.8, 9: 0.2}``.
 PacketFlits = int | Mapping[int, float] | Sequence[Mapping[str, float]]
 #: ``"bernoulli"``, or what :func:`on_off` makes.
@@ -34,32 +35,10 @@ class Workload:
 
 
 def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
-    """A workload of ``kind``; a misspelt field is an error here."""
-    table = kinds(schema()["properties"]["workload"])[kind]
-    known = fields(table)
-    given = renamed.table("workload", given)
-    for key, value in given.items():
-        if key not in known:
-            raise unknown_key("workload", key, set(known) - {"kind"}, "options")
-        _check(value, known[key], f"workload.{key}")
-    _check_required(given, table, "workload")
-    return Workload({"kind": kind, **given})
-
-
-def _check(value: Any, field: Spec, path: str) -> None:
-    """Says of the one field what the simulator would say of the whole workload: no number, a part that is missing."""
-    if field.get("type") in ("number", "integer") and isinstance(value, (bool, str)):
-        expected = "a number" if field["type"] == "number" else "a whole number"
-        hint = "write it without quotes" if isinstance(value, str) else "true and false are no numbers"
-        raise ConfigError(path, repr(value), expected, hint)
-    if isinstance(value, Mapping) and value.get("kind") in (variants := kinds(field)):
-        _check_required(value, variants[value["kind"]], path)
-
-
-def _check_required(given: Mapping[str, Any], table: Spec, path: str) -> None:
-    for name in table.get("required", ()):
-        if name != "kind" and name not in given:
-            raise ConfigError(f"{path}.{name}", "nothing", "a value", f"add {name}")
+    """A workload of ``kind``; a misspelt field or a wrong type is an error here, what does not fit a network later."""
+    spec = renamed.table("workload", {"kind": kind, **given})
+    checked("workload", spec)
+    return Workload(spec)
 
 
 def all_to_all(
@@ -158,11 +137,7 @@ def on_off(*, mean_on_cycles: float | None = None, mean_off_cycles: float | None
     given = {"mean_on_cycles": mean_on_cycles, "mean_off_cycles": mean_off_cycles}
     given = {name: value for name, value in given.items() if value is not None}
     process = {"kind": "on_off", **renamed.keywords("workload.process", {**given, **old_names})}
-    table = kinds(fields(kinds(schema()["properties"]["workload"])["traffic"])["process"])["on_off"]
-    for name in process:
-        if name not in fields(table):
-            raise unknown_key("workload.process", name, set(fields(table)) - {"kind"}, "options")
-    _check_required(process, table, "workload.process")
+    checked("workload.process", process)
     return process
 
 
@@ -178,15 +153,9 @@ def patterns() -> dict[str, Spec]:
 
 
 def _pattern(name: str, parameters: Mapping[str, Any]) -> Spec:
-    known = patterns()
     if not isinstance(name, str):
         hint = 'its parameters are keywords: fw.traffic("hotspot", terminals=[0, 5], offered_load=0.01)'
         raise ConfigError("workload.pattern", repr(name), "the name of a pattern", hint)
-    if name not in known:
-        raise unknown_key("workload.pattern", name, set(known), "patterns")
-    for key in parameters:
-        if key not in fields(known[name]):
-            raise unknown_key("workload.pattern", key, set(fields(known[name])) - {"kind"}, "parameters")
     pattern = {"kind": name, **parameters}
     field = FIELDS.get(name, "")
     if isinstance(pattern.get(field), (str, os.PathLike)):

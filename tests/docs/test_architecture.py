@@ -28,6 +28,7 @@ LAYERS = (
         "indices",
         "renamed",
     ),
+    *("flat", "plain", "value", "values", "routing", "network", "networks"),
     *(
         "table_file",
         "trace_file",

@@ -26,7 +26,7 @@ CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     ("unknown option", lambda: net(vsc=2), "network.vsc", "unknown key", "vcs", "did you mean `vcs`?"),
     ("option in another unit", lambda: net(latency_ns=2), "network.latency_ns", "unknown key", "latency_cycles", "`latency_cycles`?"),
     ("unknown run option", lambda: fw.simulate(net(), A2AT, max_cycle=5), "run.max_cycle", "unknown key", "max_cycles", "`max_cycles`?"),  # type: ignore[call-arg]
-    ("unknown workload option", lambda: fw.all_to_all(flits=5), "workload.flits", "unknown key", "message_flits", "`message_flits`?"),
+    ("unknown workload option", lambda: fw.all_to_all(flits=5), "workload.flits", "5", "message_flits", ""),
     ("unknown algorithm", lambda: fw.simulate(net(), fw.all_to_all("a2ta")), "workload.algorithm", "a2ta", "a2at", "did you mean a2at?"),
     ("unknown value", lambda: fw.simulate(net(switching="vct"), A2AT), "network.router.switching", '"vct"', "wormhole, virtual_cut_through", ""),
     ("unknown routing", lambda: fw.simulate(net(routing="xy"), A2AT), "network.routing.kind", '"xy"', "dimension_order", ""),
@@ -38,12 +38,12 @@ CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     ("an object", lambda: fw.simulate(net(vcs=object()), A2AT), "network.router.vcs", "<object object", "a number, a string", ""),
     ("a zero size", lambda: fw.simulate(fw.Torus(4, 0), A2AT), "network.topology.size[1]", "0", "1 to 8192 routers", ""),
     ("a negative size", lambda: fw.simulate(fw.Torus(-4, 4), A2AT), "network.topology.size[0]", "-4", "a whole number, 0 to 4294967295", ""),
-    ("no size", lambda: fw.Torus(), "network.topology.size", "[]", "1 to 6", "fw.Torus(8, 8)"),
-    ("a text for a size", lambda: fw.Torus("4x4"), "network.topology.size[0]", "'4x4'", "a whole number of routers", "fw.Torus(8, 8)"),  # type: ignore[arg-type]
-    ("a fraction for a size", lambda: fw.Mesh(4, 2.5), "network.topology.size[1]", "2.5", "a whole number of routers", ""),  # type: ignore[arg-type]
-    ("a word misspelt", lambda: fw.Torus(4, 4, routing="duat"), "network.routing.kind", '"duat"', "dimension_order, duato", "did you mean `duato`?"),
-    ("an allocator misspelt", lambda: fw.Torus(4, 4, sw_allocator="islop"), "network.router.sw_allocator", '"islop"', "islip", "did you mean `islip`?"),
-    ("a table beside its field", lambda: fw.Torus(4, 4, tie="parity", routing={"kind": "dimension_order", "tie": "plus"}), "network.routing.tie", "'plus'", "it once", "'parity' already"),
+    ("no size", lambda: fw.simulate(fw.Torus(), A2AT), "network.topology.size", "[]", "1 to 6", ""),
+    ("a text for a size", lambda: fw.Torus("4x4"), "network.topology.size[0]", '"4x4"', "a whole number", "a list of numbers: [4, 4]"),  # type: ignore[arg-type]
+    ("a fraction for a size", lambda: fw.Mesh(4, 2.5), "network.topology.size[1]", "2.5", "a whole number", "without a fraction"),  # type: ignore[arg-type]
+    ("a word misspelt", lambda: fw.Torus(4, 4, routing="duat"), "network.routing.kind", '"duat"', "dimension_order, duato", "did you mean duato?"),  # type: ignore[arg-type]
+    ("an allocator misspelt", lambda: fw.Torus(4, 4, sw_allocator="islop"), "network.router.sw_allocator.kind", '"islop"', "islip", "did you mean islip?"),  # type: ignore[arg-type]
+    ("a table beside its field", lambda: fw.Torus(4, 4, tie="parity", routing={"kind": "dimension_order", "tie": "plus"}), "network.routing.tie", "'parity'", "it once", "'plus' already"),
     ("seven dimensions", lambda: fw.simulate(fw.Mesh([2] * 7), A2AT), "network.topology.size", "[2, 2, 2, 2, 2, 2, 2]", "1 to 6", ""),
     ("wrap too short", lambda: fw.simulate(fw.Grid((4, 4), wrap=[True]), A2AT), "network.topology.wrap", "[true]", "2 entries", ""),
     ("no port", lambda: fw.simulate(net(ports=0), A2AT), "network.nic.ports", "0", "1 to", ""),
@@ -57,9 +57,9 @@ CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     ("an algorithm without peers", lambda: fw.simulate(fw.Mesh(1), A2AT), "network.topology.size", "1", "at least 2 routers", ""),
     ("several terminals a router", lambda: fw.simulate(net(terminals_per_router=2), A2AT), "network.topology.terminals_per_router", "2", "one rank a router", ""),
     ("a load above 1", lambda: fw.simulate(net(), fw.uniform(offered_load=1.5)), "workload.offered_load", "1.5", "at most 1 packet a cycle", ""),
-    ("a truth value for a load", lambda: fw.uniform(offered_load=True), "workload.offered_load", "True", "a number", "no numbers"),
-    ("a text for a load", lambda: fw.traffic("shuffle", offered_load="0.1"), "workload.offered_load", "'0.1'", "a number", "without quotes"),  # type: ignore[arg-type]
-    ("a text for a length", lambda: fw.all_to_all(message_flits="4"), "workload.message_flits", "'4'", "a whole number", "without quotes"),  # type: ignore[arg-type]
+    ("a truth value for a load", lambda: fw.uniform(offered_load=True), "workload.offered_load", "true", "a number", "no numbers"),
+    ("a text for a load", lambda: fw.traffic("shuffle", offered_load="0.1"), "workload.offered_load", '"0.1"', "a number", "without quotes"),  # type: ignore[arg-type]
+    ("a text for a length", lambda: fw.all_to_all(message_flits="4"), "workload.message_flits", '"4"', "a whole number", "without quotes"),  # type: ignore[arg-type]
     ("a table for a pattern", lambda: fw.traffic({"kind": "transpose"}, offered_load=0.1), "workload.pattern", "{'kind': 'transpose'}", "the name of a pattern", "keywords"),  # type: ignore[arg-type]
     ("no pattern", lambda: fw.traffic(None, offered_load=0.1), "workload.pattern", "None", "the name of a pattern", ""),  # type: ignore[arg-type]
     ("no terminals", lambda: fw.traffic("hotspot", offered_load=0.1), "workload.pattern.terminals", "nothing", "a value", "add terminals"),

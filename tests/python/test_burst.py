@@ -188,7 +188,7 @@ def test_what_is_stored_is_not_run_again(tmp_path: Path) -> None:
         ({"packets": 2, "run": {"warmup_cycles": 3}, "warmup_cycles": 3}, "run.warmup_cycles"),
         (
             {"packets": 2, "run": {"delivery_window_cycles": 3}, "delivery_window_cycles": 9},
-            "run.delivery_window_cycles",
+            "run.record.delivery_window_cycles",
         ),
     ],
 )

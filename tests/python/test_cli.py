@@ -66,7 +66,7 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("simulate", "a2at", "-s", "4x4", "--size", "5x5"), 2, "--size"),
         (("simulate", "a2at", "-s", "4x4", "--size", "5x5"), 2, "given twice"),
         (("run", "tiny.toml", "--jobs", "1", "-j2"), 2, "given twice"),
-        (("simulate", "a2at", "--set", "routing=duat"), 2, "did you mean `duato`?"),
+        (("simulate", "a2at", "--set", "routing=duat"), 2, "did you mean duato?"),
         (("simulate", "a2at", "--mesh", "--wrap", "x"), 2, "in a mesh no dimension wraps"),
         (("simulate", "a2at", "--buffer", "16KB"), 2, "`--set buffer_flits=VALUE`"),
         (("simulate", "a2at", "--vcs", "4"), 2, "write --set vcs=VALUE"),

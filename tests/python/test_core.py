@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import get_type_hints
 
 import pytest
 from conftest import REPOSITORY
 from flitwork import _core
 from flitwork.cli.options import components
-from flitwork.schema import fields, flat_keywords, kinds, schema, tables
-from flitwork.spec import NetworkOptions, RunOptions
+from flitwork.flat import FLAT
+from flitwork.networks import NetworkOptions, RunOptions
+from flitwork.schema import fields, kinds, node, schema, tables
 
 
 def test_the_stub_is_the_module() -> None:
@@ -22,32 +23,50 @@ def test_the_stub_is_the_module() -> None:
 
 
 def test_the_options_in_python_are_those_of_the_schema() -> None:
-    assert set(get_type_hints(NetworkOptions)) == set(flat_keywords("network"))
-    assert set(get_type_hints(RunOptions)) == set(flat_keywords("run")) - {"seed"}
+    arguments = {*tables("network")} - {"topology"}
+    assert set(get_type_hints(NetworkOptions)) == {*FLAT["network"], *arguments}
+    assert set(get_type_hints(RunOptions)) == {*FLAT["run"]} - {"seed"}
 
 
-def _values(node: dict[str, object]) -> set[object]:
-    """The values that an enumeration of the schema allows."""
-    name = str(node.get("$ref", "")).rsplit("/", 1)[-1]
-    one_of = schema()["$defs"].get(name, {}).get("oneOf", [])
-    return {variant["const"] for variant in one_of if "const" in variant}
+def test_the_generated_modules_are_up_to_date() -> None:
+    command = [sys.executable, str(REPOSITORY / "tools" / "python_values.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
-def test_the_choices_in_python_are_those_of_the_schema() -> None:
-    checked = 0
-    for keyword, hint in get_type_hints(NetworkOptions).items():
-        if get_origin(hint) is Literal:
-            table, field = flat_keywords("network")[keyword]
-            assert set(get_args(hint)) == _values(fields(tables("network")[table])[field]), keyword
-            checked += 1
-    assert checked >= 6
+#: The flat names of version 0.1. The set is closed: what is new in the simulator is written in its table.
+NAMES = {
+    "network": """adaptive_tie adaptive_vcs buffer_flits classes ports credit_delay_cycles ejection_port
+        hold_switch_for_packet information injection_vc input_speedup latency_cycles local_latency_cycles misroutes
+        news_delay_cycles order output_speedup patience_cycles pipelined_stages productive ring2 routing
+        routing_delay_cycles selection shared_middle_vc source_queue speculative st_delay_cycles sw_alloc_delay_cycles
+        sw_allocator switching terminals_per_router tie vc_alloc_delay_cycles vc_allocator vc_busy_when_full vc_policy
+        vcs wait_for_tail_credit""",
+    "run": """deadlock_check delivery_window_cycles channel_window_cycles max_cycles measurement_cycles memory_limit_mb
+        packets seed stalls steady warmup_cycles watchdog_cycles""",
+}
+
+
+@pytest.mark.parametrize("section", NAMES)
+def test_flat_names_are_closed_and_lead_to_fields(section: str) -> None:
+    assert set(FLAT[section]) == set(NAMES[section].split())
+    for name, path in FLAT[section].items():
+        assert node(".".join((section, *path))), f"{name}: the simulator has no {section}.{'.'.join(path)}"
+    assert len(set(FLAT[section].values())) == len(FLAT[section])
+
+
+def test_no_topology_has_a_field_that_is_called_like_an_option_of_another_table() -> None:
+    arguments = {*tables("network")}
+    for kind, one in kinds(tables("network")["topology"]).items():
+        for name in fields(one):
+            assert name not in arguments and FLAT["network"].get(name, ("topology",))[0] == "topology", f"{kind}.{name}"
 
 
 def test_every_field_of_the_schema_is_described() -> None:
     for section in ("network", "run"):
-        for table, node in tables(section).items():
-            assert node.get("description"), table
-            for name, field in fields(node).items():
+        for table, one in tables(section).items():
+            assert one.get("description"), table
+            for name, field in fields(one).items():
                 assert name == "kind" or field.get("description"), f"{section}.{table}.{name}"
 
 

@@ -255,7 +255,7 @@ def test_a_bad_file_is_explained_with_its_place(tmp_path: Path, bad: Any) -> Non
         (lambda: traffic("matrix"), "weights", "a matrix of weights"),
         (lambda: traffic("matrix", file="m.npy", weights=[[1]]), "file", "either a file or weights"),
         (lambda: traffic("permutation", file="p.csv", destinations=[0]), "file", "either a file or destinations"),
-        (lambda: traffic("permutation", file=3), "file", "the name of a file"),
+        (lambda: traffic("permutation", file=3), "file", "expected text"),
         (lambda: traffic("permutation", file="no-such.csv"), "file", "No such file"),
         (lambda: traffic("permutation", destinations=[0, 1]), "destinations", "4 destinations, one for each terminal"),
         (lambda: traffic("permutation"), "destinations", "give destinations, or a file"),

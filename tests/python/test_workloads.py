@@ -71,7 +71,7 @@ def test_lengths_and_processes_reach_the_specification() -> None:
 @pytest.mark.parametrize(
     ("make", "path", "hint"),
     [
-        (lambda: fw.burst_workload("transposed", packets=1), "workload.pattern.transposed", "`transpose`"),
+        (lambda: fw.burst_workload("transposed", packets=1), "workload.pattern.kind", "did you mean transpose?"),
         (lambda: fw.simulate(NET, BURST, background=BURST), "background.kind", "no end"),
         (lambda: fw.simulate(NET, fw.burst_workload("shuffle", packets=0)), "workload.packets", ""),
         (lambda: fw.simulate(NET, fw.uniform(offered_load=0.1, process="bursty")), "workload.process.kind", ""),

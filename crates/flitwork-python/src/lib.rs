@@ -22,7 +22,7 @@ mod _core {
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]
-    use crate::tables::{components, renamed, schema, stall_reasons};
+    use crate::tables::{check_table, components, renamed, schema, stall_reasons};
     #[pymodule_export]
     use crate::topology::{channels, drawing, uniform_capacity};
 

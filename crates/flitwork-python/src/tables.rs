@@ -1,5 +1,6 @@
 //! What can be asked without a plan: the schema and the tables of components.
 
+use crate::errors;
 use flitwork::measure::STALL_REASONS;
 use flitwork::spec::{RENAMED_FIELDS, RENAMED_WORDS};
 use pyo3::exceptions::PyValueError;
@@ -15,6 +16,12 @@ pub fn json_text(value: &impl Serialize) -> PyResult<String> {
 #[pyfunction]
 pub fn schema() -> String {
     flitwork::spec::schema_json()
+}
+
+/// Checks one table of a specification (JSON) on its own, as it would be checked in its place: `network.router`.
+#[pyfunction]
+pub fn check_table(py: Python<'_>, path: &str, table: &str) -> PyResult<()> {
+    flitwork::spec::check_table(path, table).map_err(|e| errors::to_python(py, &e))
 }
 
 /// Every component that can be named in a specification, by table, as JSON.

@@ -29,7 +29,7 @@ from flitwork.cli.progress import watcher
 from flitwork.cli.simulation import burst_parts, default_folder, topology, topology_name
 from flitwork.errors import ConfigError
 from flitwork.files import writable_folder
-from flitwork.spec import nest, simulation
+from flitwork.spec import nest_run, simulation
 from flitwork.workloads import burst_workload, uniform
 
 T = TypeVar("T", int, float)
@@ -97,7 +97,7 @@ def burst(
     # Its packets and rate are columns of the tables; whatever else differs makes other tables.
     work = burst_workload(pattern, packets=1, packet_flits=lengths, **parameters)
     beside = uniform(offered_load=background_load, packet_flits=lengths) if background_load else None
-    folder = out or default_folder("burst", pattern, table, simulation(network, work, nest("run", run), beside))
+    folder = out or default_folder("burst", pattern, table, simulation(network, work, nest_run(run), beside))
     writable_folder(folder)
     try:
         found = find_burst(

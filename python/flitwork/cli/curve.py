@@ -29,7 +29,7 @@ from flitwork.curve import LOAD, Curve
 from flitwork.curve import curve as find_curve
 from flitwork.errors import ConfigError
 from flitwork.files import writable_folder
-from flitwork.spec import nest, simulation
+from flitwork.spec import nest_run, simulation
 
 _SHOWN = {
     LOAD: "offered",
@@ -86,7 +86,7 @@ def curve(
     _check(pattern, settings or [])
     # The load is a placeholder: the curve puts its own in its place.
     network, workload, run = parts(pattern, table, settings, ports, packet_flits=packet_flits, offered_load=0.1)
-    folder = out or default_folder("curve", pattern, table, simulation(network, workload, nest("run", run)))
+    folder = out or default_folder("curve", pattern, table, simulation(network, workload, nest_run(run)))
     writable_folder(folder)
     asked = _loads(loads)
     try:

@@ -11,7 +11,7 @@ import typer
 
 from flitwork import _core
 from flitwork.errors import ConfigError
-from flitwork.schema import flat_keywords
+from flitwork.flat import FLAT
 
 
 def _complete_what(incomplete: str) -> list[str]:
@@ -23,7 +23,7 @@ def _complete_pattern(incomplete: str) -> list[str]:
 
 
 def _complete_set(incomplete: str) -> list[str]:
-    names = sorted({**flat_keywords("network"), **flat_keywords("run")})
+    names = sorted({**FLAT["network"], **FLAT["run"]})
     return [f"{name}=" for name in names if name.startswith(incomplete)]
 
 

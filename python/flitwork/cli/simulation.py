@@ -10,8 +10,9 @@ from typing import Any, cast
 from flitwork import renamed
 from flitwork.cli.options import components, is_study, workload_names
 from flitwork.errors import ConfigError, did_you_mean
-from flitwork.schema import fields, flat_keywords, kinds, largest, schema
-from flitwork.spec import Network, RunOptions, make_network, nest, plan_of, simulation
+from flitwork.flat import FLAT
+from flitwork.schema import fields, kinds, largest, schema
+from flitwork.spec import Network, RunOptions, nest_run, plan_of, simulation
 from flitwork.strict import tomllib
 from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
 
@@ -68,6 +69,11 @@ def _wrapped(text: str, dimensions: int) -> list[bool]:
     return [d in wrapped for d in range(dimensions)]
 
 
+def network(table: dict[str, Any], options: dict[str, Any]) -> Network:
+    """The network of a table ``topology`` and flat options."""
+    return Network(table["kind"], **{key: value for key, value in table.items() if key != "kind"}, **options)
+
+
 def topology_name(table: dict[str, Any]) -> str:
     """``torus 8x8``, or ``grid 8x8 that wraps in x``."""
     name = f"{table['kind']} {'x'.join(map(str, table['size']))}"
@@ -89,8 +95,8 @@ def one_simulation(
     **workload: object,
 ) -> Spec:
     """The specification that the options of a command describe; ``table`` is that of the topology."""
-    network, work, run = parts(what, table, settings, ports, **workload)
-    return simulation(network, work, nest("run", run))
+    net, work, run = parts(what, table, settings, ports, **workload)
+    return simulation(net, work, nest_run(run))
 
 
 def parts(
@@ -104,7 +110,7 @@ def parts(
     _check_what(what)
     sent = {key: value for key, value in workload.items() if value is not None}
     options, run = _divided(what, settings, _workload_fields(what), sent, ports)
-    return make_network(table, options), _work(what, sent), run
+    return network(table, options), _work(what, sent), run
 
 
 def burst_parts(
@@ -130,26 +136,26 @@ def burst_parts(
     parameters = {key: sent[key] for key in of_pattern & set(sent)}
     # What is missing or wrong in the pattern is said in words of the command line.
     _in_options(lambda: burst_workload(pattern, packets=1, packet_flits=lengths, **parameters))
-    return make_network(table, options), parameters, lengths, cast(RunOptions, run)
+    return network(table, options), parameters, lengths, cast(RunOptions, run)
 
 
 def _divided(
     what: str, settings: list[str] | None, of_workload: set[str], sent: dict[str, Any], ports: int | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What ``--set`` says of the network and of the run, flat; what it says of the workload goes into ``sent``."""
-    given = renamed.keywords("network", _settings(settings or []), flat_keywords("network"))
-    given = renamed.keywords("run", given, flat_keywords("run"))
+    given = renamed.keywords("network", _settings(settings or []), FLAT["network"])
+    given = renamed.keywords("run", given, FLAT["run"])
     for key in [key for key in given if key in of_workload and key not in _network_or_run()]:
         if key in sent:
             raise ConfigError(f"--set {key}", given[key], f"it once: there is {_OPTIONS[key]} already")
         sent[key] = given.pop(key)
-    run = {key: given.pop(key) for key in list(given) if key in flat_keywords("run")}
+    run = {key: given.pop(key) for key in list(given) if key in FLAT["run"]}
     if ports is not None:
         if "ports" in given:
             raise ConfigError("--set ports", given["ports"], "it once: there is --ports already")
         given["ports"] = ports
     for key in given:
-        if key not in flat_keywords("network"):
+        if key not in FLAT["network"]:
             raise _unknown(key, what, of_workload)
     return given, run
 
@@ -163,7 +169,7 @@ def _unknown(key: str, what: str, of_workload: set[str]) -> ConfigError:
 
 
 def _network_or_run() -> set[str]:
-    return {*flat_keywords("network"), *flat_keywords("run")}
+    return {*FLAT["network"], *FLAT["run"]}
 
 
 def _check_what(what: str) -> None:

@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 from flitwork import renamed
 from flitwork.cli.output import USAGE, note
 from flitwork.errors import did_you_mean
-from flitwork.schema import flat_keywords
+from flitwork.flat import FLAT
 
 #: What the library behind the command line raises where a command cannot be understood.
 UsageFault: type[Exception] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
@@ -74,7 +74,7 @@ def _hint(fault: Any, command: str) -> str:
     if type(fault).__name__ != "NoSuchOption" or not option:
         return ""
     key = str(option).lstrip("-").replace("-", "_")
-    known = {**flat_keywords("network"), **flat_keywords("run")}
+    known = {**FLAT["network"], **FLAT["run"]}
     if command.split()[-1] in _STUDY_COMMANDS:
         return "what is simulated stands in the study file: change it there" if key in {*known, "set", "size"} else ""
     if key in known:

@@ -10,7 +10,8 @@ from typing import Any
 from flitwork.columns import RESULT_COLUMNS
 from flitwork.errors import ConfigError, did_you_mean, unknown_key
 from flitwork.experiment.study_file import Axes, Experiment
-from flitwork.schema import fields, flat_keywords, schema
+from flitwork.flat import FLAT
+from flitwork.schema import fields, schema
 
 SECTIONS = ("network", "workload", "background", "run")
 #: Names that an axis cannot have, because the table has such a column already.
@@ -173,5 +174,5 @@ def _places() -> dict[str, str]:
     """The full name of every option that has a short one."""
     places = {key: f"workload.{key}" for key in fields(schema()["properties"]["workload"])}
     for section in ("network", "run"):
-        places.update({key: ".".join((section, *at)) for key, at in flat_keywords(section).items()})
+        places.update({key: ".".join((section, *at)) for key, at in FLAT[section].items()})
     return places

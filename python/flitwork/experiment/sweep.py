@@ -23,7 +23,7 @@ from flitwork.experiment.study import explained
 from flitwork.experiment.table import tidy
 from flitwork.files import writable_folder
 from flitwork.result import Result
-from flitwork.spec import Network, RunOptions, nest, simulation
+from flitwork.spec import Network, Run, RunOptions, nest_run, simulation
 from flitwork.workloads import Spec, Workload
 
 
@@ -45,7 +45,7 @@ def sweep(
     jobs: int | None = None,
     engine: str = "local",
     scheduler: str | None = None,
-    run: RunOptions | None = None,
+    run: Run | RunOptions | None = None,
     watcher: Watcher | None = None,
     **axes: Iterable[Any],
 ) -> pd.DataFrame:
@@ -103,9 +103,9 @@ def run_points(
     return Runs(table, results)
 
 
-def run_options(run: RunOptions | None, instead: str) -> Spec:
+def run_options(run: Run | RunOptions | None, instead: str) -> Spec:
     """The options of a run as the table ``run``; not the seed, in whose place ``instead`` (with a ``{}``) is given."""
-    options = nest("run", run or {})
+    options = nest_run(run)
     if "seed" in options:
         raise ConfigError("run.seed", options["seed"], "no seed here", f"write {instead.format(options['seed'])}")
     return options

@@ -1,5 +1,6 @@
 //! Serde's errors in the words of a specification: which field, which value, what was expected, what to do.
 
+use super::SimulationSpec;
 use super::parse::schema;
 use super::renamed::{renamed_field, renamed_word};
 use crate::error::{Error, did_you_mean};
@@ -17,7 +18,7 @@ pub(super) fn explain(path: &str, message: &str, root: &Value) -> Error {
     }
     if let Some(rest) = message.strip_prefix("unknown variant ") {
         let (variant, expected) = split_quoted(rest);
-        let at = leaf(root, path, &Value::String(variant.clone()));
+        let at = leaf(root, path, &Value::String(variant.clone()), message);
         let hint = renamed_word(&at, &variant)
             .map_or_else(|| did_you_mean(&variant, &expected), |new| format!("it was renamed: write {new}"));
         return Error::config(at, format!("{variant:?}"), known(&expected, "value"), hint);
@@ -29,7 +30,7 @@ pub(super) fn explain(path: &str, message: &str, root: &Value) -> Error {
     }
     let (found, expected) = message.rsplit_once(", expected ").unwrap_or(("", message));
     let at = match named_value(found) {
-        Some(value) => leaf(root, path, &value),
+        Some(value) => leaf(root, path, &value, message),
         None if path.is_empty() => "specification".to_string(),
         None => path.to_string(),
     };
@@ -82,6 +83,7 @@ fn variants(table: &Value) -> impl Iterator<Item = &Value> {
 fn type_hint(found: &str, expected: &str) -> String {
     let number = expected.starts_with(['u', 'f']);
     match named_value(found) {
+        Some(Value::String(text)) if number && several(&text).is_some() => several(&text).unwrap_or_default(),
         Some(Value::String(text)) if number => {
             let digits = text.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-');
             let unit = digits && text.contains(|c: char| c.is_alphabetic());
@@ -90,12 +92,22 @@ fn type_hint(found: &str, expected: &str) -> String {
         }
         Some(Value::Number(n)) if number && n.is_f64() => "without a fraction, and not too large".to_string(),
         Some(Value::Number(_)) if expected == "a boolean" => "not 0 or 1".to_string(),
+        Some(Value::Bool(_)) if number => "true and false are no numbers".to_string(),
+        Some(one @ (Value::Number(_) | Value::Bool(_))) if expected == "a sequence" => format!("write [{one}]"),
         _ => String::new(),
     }
 }
 
-/// Serde loses its way inside a table that is told apart by its `kind`: below `path`, finds the one leaf that is `value`.
-fn leaf(root: &Value, path: &str, value: &Value) -> String {
+/// Sizes joined by x, as the list that is meant.
+fn several(text: &str) -> Option<String> {
+    let parts: Option<Vec<u64>> = text.split('x').map(|part| part.trim().parse().ok()).collect();
+    let parts = parts.filter(|parts| parts.len() > 1)?;
+    Some(format!("a list of numbers: {parts:?}"))
+}
+
+/// Serde loses its way inside a table that is told apart by its `kind`: below `path`, finds the leaf that is `value`; of several the
+/// one that serde means, which is the one without which it says something else.
+fn leaf(root: &Value, path: &str, value: &Value, message: &str) -> String {
     fn search(at: &Value, path: &str, value: &Value, found: &mut Vec<String>) {
         match at {
             Value::Object(fields) => fields.iter().for_each(|(k, v)| search(v, &join(path, k), value, found)),
@@ -110,7 +122,29 @@ fn leaf(root: &Value, path: &str, value: &Value) -> String {
     if let Some(at) = root.pointer(&pointer(path)) {
         search(at, path, value, &mut found);
     }
+    if found.len() > 1 {
+        found.retain(|at| said(&without(root, at)) != message);
+    }
     if found.len() == 1 { found.swap_remove(0) } else { path.to_string() }
+}
+
+/// What serde says of a specification.
+fn said(root: &Value) -> String {
+    serde_json::from_value::<SimulationSpec>(root.clone()).err().map_or_else(String::new, |e| e.to_string())
+}
+
+/// A specification without what is at `path`.
+fn without(root: &Value, path: &str) -> Value {
+    let (mut rest, pointer) = (root.clone(), pointer(path));
+    let (holder, last) = pointer.rsplit_once('/').unwrap_or_default();
+    match rest.pointer_mut(holder) {
+        Some(Value::Object(fields)) => drop(fields.remove(last)),
+        Some(Value::Array(items)) => {
+            drop(last.parse().ok().filter(|&i| i < items.len()).map(|i: usize| items.remove(i)))
+        }
+        _ => {}
+    }
+    rest
 }
 
 /// All tables at and below `path`, with their paths.

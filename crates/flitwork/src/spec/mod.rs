@@ -15,7 +15,7 @@ pub use host::HostSpec;
 pub use network::{
     ChannelSpec, EjectionPort, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue, Switching, VcPolicy,
 };
-pub use parse::{from_json, schema_json, topology_from_json};
+pub use parse::{check_table, from_json, schema_json, topology_from_json};
 pub use renamed::{RENAMED_FIELDS, RENAMED_WORDS};
 pub(crate) use run::FIXED_CYCLES;
 pub use run::{RecordSpec, RunSpec};

@@ -13,9 +13,13 @@ use serde_json::Value;
 pub fn from_json(text: &str) -> Result<SimulationSpec> {
     let value: Value =
         serde_json::from_str(text).map_err(|e| Error::config("specification", "text", format!("JSON ({e})"), ""))?;
-    serde_path_to_error::deserialize(&value).map_err(|e| {
+    read(&value)
+}
+
+fn read(value: &Value) -> Result<SimulationSpec> {
+    serde_path_to_error::deserialize(value).map_err(|e| {
         let path = e.path().to_string();
-        explain(&path, &e.into_inner().to_string(), &value)
+        explain(&path, &e.into_inner().to_string(), value)
     })
 }
 
@@ -28,6 +32,27 @@ pub fn topology_from_json(text: &str) -> Result<TopologySpec> {
         serde_json::from_str(text).map_err(|e| Error::config("topology", "text", format!("JSON ({e})"), ""))?;
     let root = serde_json::json!({ "network": { "topology": topology } });
     serde_json::from_value(topology).map_err(|e| explain("network.topology", &e.to_string(), &root))
+}
+
+/// Checks one table (JSON) of a specification on its own: its fields, words and types, in the words of [`from_json`]. `path` is
+/// where it stands: `network`, `workload`, `network.router`, `run.record`.
+///
+/// # Errors
+/// [`Error::Config`] with the path of the field.
+pub fn check_table(path: &str, text: &str) -> Result<()> {
+    let mut whole = serde_json::json!({
+        "network": {"topology": {"kind": "torus", "size": [1]}},
+        "workload": {"kind": "uniform", "offered_load": 1.0},
+    });
+    let table: Value =
+        serde_json::from_str(text).map_err(|e| Error::config(path, "text", format!("JSON ({e})"), ""))?;
+    // The other tables are valid, so what is wrong is in this one.
+    let place = path.split('.').try_fold(&mut whole, |table, field| {
+        table.as_object_mut().map(|fields| fields.entry(field).or_insert_with(|| serde_json::json!({})))
+    });
+    let Some(place) = place else { return Err(Error::config(path, "a path", "the path of a table", "")) };
+    *place = table;
+    read(&whole).map(|_| ())
 }
 
 /// The JSON Schema of [`SimulationSpec`].
@@ -167,6 +192,26 @@ mod tests {
     fn a_missing_field_is_named() {
         let (path, ..) = error(",\"size\":[4,4]", "");
         assert_eq!(path, "network.topology.size");
+    }
+
+    #[test]
+    fn a_table_is_checked_on_its_own_as_in_its_place() {
+        let of = |path: &str, text: &str| match check_table(path, text) {
+            Err(Error::Config { path, value, hint, .. }) => (path, value, hint),
+            other => panic!("{other:?}"),
+        };
+        let said = |path: &str, value: &str, hint: &str| (path.to_string(), value.to_string(), hint.to_string());
+        assert_eq!(of("network.router", r#"{"vsc": 4}"#), said("network.router.vsc", "4", "did you mean vcs?"));
+        assert_eq!(of("network", "{}"), said("network.topology", "nothing", "add topology"));
+        let load = of("workload", r#"{"kind": "uniform", "offered_load": true, "include_self": true}"#);
+        assert_eq!(load, said("workload.offered_load", "true", "true and false are no numbers"));
+        assert_eq!(of("run", r#"{"max_cycles": "ten"}"#), said("run.max_cycles", "\"ten\"", "a number without quotes"));
+        let size = of("network.topology", r#"{"kind": "torus", "size": ["4x4"]}"#);
+        assert_eq!(size, said("network.topology.size[0]", "\"4x4\"", "a list of numbers: [4, 4]"));
+        let size = of("network.topology", r#"{"kind": "torus", "size": 4}"#);
+        assert_eq!(size, said("network.topology.size", "4", "write [4]"));
+        assert!(check_table("run.record", r#"{"packets": true}"#).is_ok());
+        assert!(check_table("run.seed.deeper", "{}").is_err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ from flitwork.booksim.mapping import network as booksim_spec
 from flitwork.booksim.settings import Settings
 from flitwork.result import Result
 from flitwork.simulation import simulate
-from flitwork.spec import Mesh, Network, NetworkOptions, Torus
+from flitwork.spec import Network, NetworkOptions
 from flitwork.workloads import Spec, uniform
 
 
@@ -77,8 +77,7 @@ MEASURED = (
 
 def network(topology: str, options: NetworkOptions, *size: int) -> Network:
     """A mesh or torus (8 x 8) of :data:`ROUTER`, changed by ``options``."""
-    make = {"mesh": Mesh, "torus": Torus}[topology]
-    return make(*(size or (8, 8)), **ROUTER).replace(**options)
+    return Network(topology, size=size or (8, 8), **ROUTER).replace(**options)
 
 
 def traffic(net: Network, packet_flits: int, cycles: int = 400_000) -> Result:

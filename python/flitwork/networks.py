@@ -1,0 +1,229 @@
+"""A constructor for each topology, and the types of flat options.
+
+Written by tools/python_values.py from the schema of the simulator. Do not edit: change the comments of the fields in
+crates/flitwork/src and run the tool again.
+"""
+
+# fmt: off
+# ruff: noqa: B008, E501, F401, RUF100
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+from typing_extensions import Unpack
+
+from flitwork.network import Network, sizes
+from flitwork.routing import Routing
+from flitwork.value import default
+from flitwork.values import Allocator, Channel, Compat, Nic, Record, Router, Run, Steady
+
+__all__ = [
+    "Crossbar",
+    "FlatOptions",
+    "Grid",
+    "Mesh",
+    "NetworkOptions",
+    "RunOptions",
+    "Torus",
+]
+
+
+class FlatOptions(TypedDict, total=False):
+    """The flat options of a network that are no arguments of their own; see :mod:`flitwork.flat`."""
+
+    order: Sequence[int]
+    tie: Literal["plus", "parity", "random", "split"]
+    classes: Literal["entered", "crossed"]
+    selection: Literal["most_credits", "random", "round_robin", "all"]
+    productive: Literal["all", "first"]
+    adaptive_vcs: Sequence[int]
+    adaptive_tie: Literal["same", "plus", "minus"]
+    misroutes: int
+    patience_cycles: int
+    information: Literal["cross", "local", "none"]
+    news_delay_cycles: int
+    vcs: int
+    vc_policy: Literal["dateline", "destination"]
+    buffer_flits: int
+    switching: Literal["wormhole", "virtual_cut_through"]
+    vc_allocator: Allocator | Literal["islip", "separable_input_first", "separable_output_first", "wavefront"] | Mapping[str, Any]
+    sw_allocator: Allocator | Literal["islip", "separable_input_first", "separable_output_first", "wavefront"] | Mapping[str, Any]
+    hold_switch_for_packet: bool
+    speculative: bool
+    wait_for_tail_credit: bool
+    vc_busy_when_full: bool
+    shared_middle_vc: bool
+    input_speedup: int
+    output_speedup: int
+    routing_delay_cycles: int
+    vc_alloc_delay_cycles: int
+    sw_alloc_delay_cycles: int
+    st_delay_cycles: int
+    pipelined_stages: bool
+    latency_cycles: int
+    local_latency_cycles: int
+    credit_delay_cycles: int
+    ports: int
+    injection_vc: Literal["emptiest", "round_robin"]
+    ejection_port: Literal["any", "same_port", "by_source"]
+    source_queue: Literal["fifo", "alternate"]
+
+
+class NetworkOptions(FlatOptions, total=False):
+    """All options of a network: its tables, the flat options of grids, those of every network."""
+
+    channel: Channel | Mapping[str, Any]
+    nic: Nic | Mapping[str, Any]
+    router: Router | Mapping[str, Any]
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any]
+    ring2: Literal["double", "single"]
+    terminals_per_router: int
+
+
+class RunOptions(TypedDict, total=False):
+    """The flat options of a run, except the seed; ``steady={}`` is all defaults."""
+
+    warmup_cycles: int
+    measurement_cycles: int
+    max_cycles: int
+    watchdog_cycles: int
+    deadlock_check: bool
+    memory_limit_mb: int
+    steady: Steady | Mapping[str, Any]
+    packets: bool
+    channel_window_cycles: int
+    delivery_window_cycles: int
+    stalls: bool
+
+
+def Torus(
+    *size: int | Sequence[int],
+    ring2: Literal["double", "single"] = default("double"),
+    terminals_per_router: int = default(1),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A torus: every dimension wraps.
+
+    * ``size``: Routers along each dimension [routers].
+    * ``ring2``: Cables between the two routers of a ring of length 2. Default: double.
+    * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
+      network.
+    """
+    return Network(
+        "torus",
+        size=sizes(size),
+        ring2=ring2,
+        terminals_per_router=terminals_per_router,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        **flat,
+    )
+
+
+def Mesh(
+    *size: int | Sequence[int],
+    terminals_per_router: int = default(1),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A mesh: no dimension wraps.
+
+    * ``size``: Routers along each dimension [routers].
+    * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
+      network.
+    """
+    return Network(
+        "mesh",
+        size=sizes(size),
+        terminals_per_router=terminals_per_router,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        **flat,
+    )
+
+
+def Grid(
+    size: Sequence[int],
+    *,
+    wrap: Sequence[bool],
+    ring2: Literal["double", "single"] = default("double"),
+    terminals_per_router: int = default(1),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A grid in which each dimension wraps or does not.
+
+    * ``size``: Routers along each dimension [routers].
+    * ``wrap``: Whether each dimension wraps; as many as ``size`` has.
+    * ``ring2``: Cables between the two routers of a wrapped ring of length 2. Default: double.
+    * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
+      network.
+    """
+    return Network(
+        "grid",
+        size=size,
+        wrap=wrap,
+        ring2=ring2,
+        terminals_per_router=terminals_per_router,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        **flat,
+    )
+
+
+def Crossbar(
+    *,
+    terminals: int,
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A single crossbar: one router with all terminals at it.
+
+    * ``terminals``: Terminals at the router, 2 to 64.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
+      network.
+    """
+    return Network(
+        "crossbar",
+        terminals=terminals,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        **flat,
+    )

@@ -1,0 +1,48 @@
+"""Specifications as plain data, and the one check of what stands in them, which is the simulator's."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from flitwork import _core
+from flitwork.errors import ConfigError
+
+Spec = dict[str, Any]
+
+
+def to_json(spec: Mapping[str, Any]) -> str:
+    """A specification as JSON; a value that no specification can hold is an error with its path."""
+    return json.dumps(plain(spec))
+
+
+def plain(value: Any, path: str = "") -> Any:
+    """``value`` in terms of JSON; NumPy numbers become Python's."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v, f"{path}.{k}" if path else str(k)) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v, f"{path}[{i}]") for i, v in enumerate(value)]
+    if isinstance(value, _core.Table):
+        return {"sha256": value.sha256, "rows": value.rows}
+    if isinstance(value, os.PathLike):
+        return str(value)
+    if hasattr(value, "tolist"):
+        return plain(value.tolist(), path)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ConfigError(path, value, "a finite number")
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise ConfigError(path, repr(value), "a number, a string, true or false, a list or a table")
+
+
+def checked(path: str, table: Mapping[str, Any]) -> Spec:
+    """The table at ``path`` of a specification as plain data, if its fields, words and types are those of the schema.
+
+    Ranges, and how fields go together, are checked when a simulation is planned.
+    """
+    found: Spec = plain(table, path)
+    _core.check_table(path, json.dumps(found))
+    return found

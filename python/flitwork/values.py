@@ -1,0 +1,231 @@
+"""Values: the tables of a specification as frozen objects with typed fields.
+
+Written by tools/python_values.py from the schema of the simulator. Do not edit: change the comments of the fields in
+crates/flitwork/src and run the tool again.
+"""
+
+# fmt: off
+# ruff: noqa: B008, E501, F401, RUF100
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from flitwork.value import Value, default, value
+
+__all__ = [
+    "Allocator",
+    "Channel",
+    "Compat",
+    "Nic",
+    "Record",
+    "Router",
+    "Run",
+    "Steady",
+]
+
+
+@value
+class Channel(Value):
+    """The channels between routers, and between routers and terminals.
+
+    * ``credit_delay_cycles``: Delay of a credit beyond the wire [cycles]. Default: 0.
+    * ``latency_cycles``: Wire delay of a network channel, on top of the router's cycles [cycles]. Default: 0.
+    * ``local_latency_cycles``: Wire delay of injection and ejection channels [cycles]. Default: 0.
+    """
+
+    TABLES = ("network.channel",)
+    credit_delay_cycles: int = default(0)
+    latency_cycles: int = default(0)
+    local_latency_cycles: int = default(0)
+
+
+@value
+class Nic(Value):
+    """The network interface of a terminal.
+
+    * ``ejection_port``: Which of the terminal's ejection ports a packet takes. Default: any.
+    * ``injection_vc``: Which virtual channel a new packet takes at its injection port. Default: emptiest.
+    * ``ports``: Injection ports, and as many ejection ports, of 1 flit/cycle each: messages that are sent, and
+      received, at once. Default: 1.
+    * ``source_queue``: Whose turn it is at the source queue, where a workload and a background run together. Default:
+      fifo.
+    """
+
+    TABLES = ("network.nic",)
+    ejection_port: Literal["any", "same_port", "by_source"] = default("any")
+    injection_vc: Literal["emptiest", "round_robin"] = default("emptiest")
+    ports: int = default(1)
+    source_queue: Literal["fifo", "alternate"] = default("fifo")
+
+
+@value
+class Compat(Value):
+    """Rules of BookSim 2 that no hardware has; all are off by default. `flitwork booksim` sets what a configuration
+    file needs.
+
+    * ``adaptive_tie``: Where the adaptive channels of ``min_adapt`` lead if both directions round a ring are equally
+      long. Default: same.
+    * ``adaptive_vcs``: Adaptive virtual channels of ``min_adapt``, numbers that follow each other, above the escape
+      channels; those that are neither are used at injection and ejection only. Default (empty): all but the escape
+      channels.
+    * ``pipelined_stages``: Whether route computation and switch traversal of several cycles take up what comes in each
+      of them. If not, a router's heads that come while others are being routed wait until those are through, and are
+      then routed together; flits in the switch likewise. Default: true.
+    * ``productive``: Which productive ports ``min_adapt`` offers; first: the dimension-order one alone. Default: all.
+    * ``shared_middle_vc``: Where a routing divides an odd number of virtual channels into two halves: the middle one
+      belongs to both. Default: false.
+    """
+
+    TABLES = ("network.router.compat",)
+    adaptive_tie: Literal["same", "plus", "minus"] = default("same")
+    adaptive_vcs: Sequence[int] = default(None)
+    pipelined_stages: bool = default(True)
+    productive: Literal["all", "first"] = default("all")
+    shared_middle_vc: bool = default(False)
+
+
+@value
+class Allocator(Value):
+    """An allocator: a matching between requesters and resources.
+
+    * ``arbiter``: The arbiters of a separable allocator. iSLIP is round robin by definition; of a wavefront it is the
+      order in which requests of one priority come, so only arbiters with priorities (oldest_first, fcfs) change
+      anything. Default: round_robin.
+    * ``iterations``: Iterations of iSLIP, 1 to 16; the other kinds take 1. Default: 1.
+    * ``kind``: The algorithm. Default: islip.
+    """
+
+    TABLES = ("network.router.sw_allocator", "network.router.vc_allocator",)
+    arbiter: Literal["round_robin", "matrix", "oldest_first", "fcfs"] = default("round_robin")
+    iterations: int = default(1)
+    kind: Literal["islip", "separable_input_first", "separable_output_first", "wavefront"] = default("islip")
+
+
+@value
+class Router(Value):
+    """The input-queued virtual-channel router. Delays count cycles of a head flit; see the model page of the
+    documentation for the cycle-by-cycle rules. The defaults make a router of one cycle a hop.
+
+    * ``buffer_flits``: Buffer of each virtual channel [flits], 1 to 65535. Default: 16.
+    * ``compat``: Rules of BookSim 2 that no hardware has; all are off by default.
+    * ``hold_switch_for_packet``: Keep the way through the switch for a packet until its tail, or until it stalls.
+      Default: false.
+    * ``input_speedup``: Flits that an input port may send a cycle; divides ``vcs``. Default: 1.
+    * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1). Default: 1.
+    * ``routing_delay_cycles``: Route computation [cycles]; 0 is lookahead routing. Default: 0.
+    * ``speculative``: Request the switch in the cycle of the virtual-channel request. Default: false.
+    * ``st_delay_cycles``: Switch traversal [cycles]. Default: 0.
+    * ``sw_alloc_delay_cycles``: Switch allocation [cycles], at least 1. Default: 1.
+    * ``sw_allocator``: Matches input ports to output ports each cycle. Default: iSLIP of 1 iteration.
+    * ``switching``: What a head flit needs to advance. Default: wormhole.
+    * ``vc_alloc_delay_cycles``: Virtual-channel allocation [cycles]; 0 allows switch allocation in the same cycle.
+      Default: 0.
+    * ``vc_allocator``: Matches waiting packets to output virtual channels. Default: iSLIP of 1 iteration.
+    * ``vc_busy_when_full``: Do not request output virtual channels that have no credit. Default: false.
+    * ``vc_policy``: Which virtual channels a packet may use. Default: dateline.
+    * ``vcs``: Virtual channels of each port, 1 to 640; a wrapped dimension needs 2. Default: 2.
+    * ``wait_for_tail_credit``: Reuse an output virtual channel only after all credits of its last packet are back;
+      routings with an escape network need it under wormhole switching. Default: false.
+    """
+
+    TABLES = ("network.router",)
+    buffer_flits: int = default(16)
+    compat: Compat | Mapping[str, Any] = default(None)
+    hold_switch_for_packet: bool = default(False)
+    input_speedup: int = default(1)
+    output_speedup: int = default(1)
+    routing_delay_cycles: int = default(0)
+    speculative: bool = default(False)
+    st_delay_cycles: int = default(0)
+    sw_alloc_delay_cycles: int = default(1)
+    sw_allocator: Allocator | Literal["islip", "separable_input_first", "separable_output_first", "wavefront"] | Mapping[str, Any] = default(Allocator())
+    switching: Literal["wormhole", "virtual_cut_through"] = default("wormhole")
+    vc_alloc_delay_cycles: int = default(0)
+    vc_allocator: Allocator | Literal["islip", "separable_input_first", "separable_output_first", "wavefront"] | Mapping[str, Any] = default(Allocator())
+    vc_busy_when_full: bool = default(False)
+    vc_policy: Literal["dateline", "destination"] = default("dateline")
+    vcs: int = default(2)
+    wait_for_tail_credit: bool = default(False)
+
+
+@value
+class Record(Value):
+    """What to record besides the summary; each costs time or memory.
+
+    * ``channel_window_cycles``: Flits over every channel, per window of this many cycles [cycles]. Default (0): totals
+      only.
+    * ``delivery_window_cycles``: Packets and flits received per window of this many cycles from t = 0 on, of workload
+      and background apart [cycles]. Default (0): totals only.
+    * ``packets``: Every packet's source, destination, length and times. Default: false.
+    * ``stalls``: Why flits stand still: counts by reason, per channel. Default: false.
+    """
+
+    TABLES = ("run.record",)
+    channel_window_cycles: int = default(0)
+    delivery_window_cycles: int = default(0)
+    packets: bool = default(False)
+    stalls: bool = default(False)
+
+
+@value
+class Steady(Value):
+    """Open loop: instead of a fixed warm-up and measurement, detect the end of the warm-up and measure until the mean
+    packet latency is known well enough. Write an empty table to take every default.
+
+    * ``confidence``: Confidence of all intervals, at least 0.5 and less than 1. Default: 0.95.
+    * ``max_cycles``: Most cycles of warm-up and measurement together, at most half of them warm-up [cycles]; then the
+      run ends as ``saturated`` or ``not_converged``; at least 1000. Default: 200000.
+    * ``min_measurement_cycles``: Fewest cycles of measurement [cycles]; four times as many where the network is
+      saturated, as it may take long to collapse. Default: 10000.
+    * ``min_warmup_cycles``: Fewest cycles of warm-up [cycles]. Default: 5000.
+    * ``relative_ci``: Half width of the confidence interval of the mean packet latency at which the measurement ends,
+      as a share of the mean; more than 0 and less than 1. A saturated network: of the accepted load. Default: 0.02.
+    * ``warmup``: What says that the warm-up is over. Default: mser.
+    """
+
+    TABLES = ("run.steady",)
+    confidence: float = default(0.95)
+    max_cycles: int = default(200000)
+    min_measurement_cycles: int = default(10000)
+    min_warmup_cycles: int = default(5000)
+    relative_ci: float = default(0.02)
+    warmup: Literal["mser", "stable"] = default("mser")
+
+
+@value
+class Run(Value):
+    """Seed, phases, limits and what to record.
+
+    * ``deadlock_check``: Refuse a network whose packets could wait for each other for ever. Without it such a run goes
+      on until the watchdog finds that they do. Default: true.
+    * ``max_cycles``: Cycles after which the run ends in any case [cycles], at least 1. Closed loop: an error; open
+      loop: saturated, and at least warm-up and measurement. Default: for what completes, 10^9 or twice the warm-up,
+      and the last cycle of a trace on top; 100 times warm-up and measurement for an open loop; twice the limit of
+      ``steady`` (written as 0).
+    * ``measurement_cycles``: Open loop: packets created, and flits ejected, in this many cycles count [cycles], at
+      least 1; not together with ``steady``, and not for a workload that completes, of which all is measured. Default:
+      3000.
+    * ``memory_limit_mb``: Memory that the simulation may take [MB]. Default (0): three quarters of what the machine
+      has.
+    * ``record``: What to record besides the summary.
+    * ``seed``: Seed of all random choices. Default: 1.
+    * ``steady``: Open loop: detect the warm-up and measure until the mean latency is known well enough. Without this
+      table: fixed warm-up and measurement.
+    * ``warmup_cycles``: Open loop: cycles before measurement starts [cycles]; not together with ``steady``. With a
+      background beside a workload that completes: cycles of background alone before t = 0; without one it completes
+      from cycle 0 on. Default: 3000.
+    * ``watchdog_cycles``: Cycles without any flit moving, with flits in the network, after which a deadlock is looked
+      for [cycles], at least 1. Default: 10000.
+    """
+
+    TABLES = ("run",)
+    deadlock_check: bool = default(True)
+    max_cycles: int = default(0)
+    measurement_cycles: int = default(3000)
+    memory_limit_mb: int = default(0)
+    record: Record | Mapping[str, Any] = default(Record())
+    seed: int = default(1)
+    steady: Steady | Mapping[str, Any] = default(None)
+    warmup_cycles: int = default(3000)
+    watchdog_cycles: int = default(10000)
