@@ -31,23 +31,23 @@ pub enum PlanBound {
     Saturation {
         /// What the channels between routers can accept.
         channels: Saturation,
-        /// What the controllers can inject and eject [flits/cycle/terminal].
+        /// What the ports of its NIC can inject and eject [flits/cycle/terminal].
         terminal_load_flits_per_cycle: f64,
         /// The smaller of the two [flits/cycle/terminal].
         load_flits_per_cycle: f64,
     },
 }
 
-/// Bounds a plan by bisection, link loads under its routing, and its terminals.
+/// Bounds a plan by bisection, channel loads under its routing, and its terminals.
 ///
 /// # Errors
 /// [`crate::Error::Schedule`] if the schedule does not fit the network.
 pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
-    let controllers = plan.params.controllers as u32;
+    let nic_ports = plan.params.controllers as u32;
     match &plan.workload {
         Workload::Closed { schedule, packet_flits } => {
             let placement = Placement::of_ranks(&plan.fabric, plan.placement.terminal_of());
-            let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_controllers(controllers) };
+            let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_ports(nic_ports) };
             bound::bound(&plan.fabric, &plan.routing, schedule, &placement, &limits).map(PlanBound::Completion)
         }
         Workload::Open(traffic) | Workload::Finite(traffic) => Ok(match &traffic.packets {
@@ -95,17 +95,17 @@ fn given(plan: &Plan, trace: &Trace) -> Bound {
     let flows = (0..terminals).flat_map(|from| {
         let mut seen = Vec::new();
         for packet in trace.of(from) {
-            let (flits, heads) = &mut flits_to[packet.dst as usize];
+            let (flits, plus_flits) = &mut flits_to[packet.dst as usize];
             if *flits == 0 {
                 seen.push(packet.dst);
             }
             *flits += u64::from(packet.flits);
-            *heads += u64::from(packet.flits.div_ceil(2));
+            *plus_flits += u64::from(packet.flits.div_ceil(2));
         }
         let flow = |to: u32| {
-            let (flits, heads) = std::mem::take(&mut flits_to[to as usize]);
+            let (flits, plus_flits) = std::mem::take(&mut flits_to[to as usize]);
             let flits = flits as f64;
-            Flow { from, to, flits, heads: if splits { heads as f64 } else { flits / 2.0 } }
+            Flow { from, to, flits, plus_flits: if splits { plus_flits as f64 } else { flits / 2.0 } }
         };
         seen.into_iter().map(flow).collect::<Vec<_>>()
     });
@@ -121,16 +121,16 @@ fn loads(plan: &Plan, drawn: &Drawn, sends: impl Fn(u32) -> f64) -> FlowLoads {
         let channels = bound::uniform_saturation(&plan.fabric, &plan.routing, include_self);
         return FlowLoads { channels, sent: 1.0, received: 1.0 };
     }
-    let heads = heads(plan, &drawn.lengths);
+    let plus_share = plus_share(plan, &drawn.lengths);
     let flow = |(from, to, share): (u32, u32, f64)| {
         let flits = sends(from) * share;
-        Flow { from, to, flits, heads: heads * flits }
+        Flow { from, to, flits, plus_flits: plus_share * flits }
     };
     let flows = drawn.destinations.flows(terminals).unwrap_or_default().into_iter().map(flow);
     bound::flow_loads(&plan.fabric, &plan.routing, flows.filter(|flow| flow.flits > 0.0))
 }
 
-/// Share of the flits with all coins 0 where a way has ties: half, but the larger half of each packet that is split.
-fn heads(plan: &Plan, lengths: &Lengths) -> f64 {
+/// Share of the flits that goes in the plus direction of a tie: half, but the larger half of each packet that is split.
+fn plus_share(plan: &Plan, lengths: &Lengths) -> f64 {
     if plan.routing.splits() { lengths.mean_of(|flits| flits.div_ceil(2)) / lengths.mean_flits() } else { 0.5 }
 }

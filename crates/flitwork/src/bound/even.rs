@@ -2,7 +2,7 @@
 //!
 //! The groups are the dimensions of a grid; where there are none, all channels are one group.
 
-use super::{ClassLoad, Saturation};
+use super::{ChannelClassLoad, Saturation};
 use crate::topology::{Coords, Fabric, Grid, MAX_DIMS};
 
 /// Groups of channels, each of which carries a part of every shortest route.
@@ -141,7 +141,7 @@ pub(super) fn uniform(fabric: &Fabric, grid: &Grid, terminals_per_router: u32, i
     };
     let flit_hops: Vec<f64> = (0..grid.dims()).map(sum).collect();
     let loads = Groups::new(fabric).class_loads(&flit_hops);
-    Saturation::of(ClassLoad::named(fabric, loads))
+    Saturation::of(ChannelClassLoad::named(fabric, loads))
 }
 
 #[cfg(test)]

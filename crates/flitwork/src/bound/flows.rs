@@ -1,7 +1,7 @@
 //! The load that flows between terminals put on the channels, and how long a burst of traffic takes at least.
 
-use super::loads::ChannelLoads;
-use super::{Bound, ClassLoad, Limits, Saturation};
+use super::loads::LoadAccumulator;
+use super::{Bound, ChannelClassLoad, Limits, Saturation};
 use crate::routing::Routing;
 use crate::topology::Fabric;
 
@@ -14,14 +14,14 @@ pub struct Flow {
     pub to: u32,
     /// How much [flits], in all or a cycle.
     pub flits: f64,
-    /// What of it goes with all coins 0 where its way has ties and they go either way [flits].
-    pub heads: f64,
+    /// What of it goes in the plus direction of its ties, that is with all random bits 0 [flits].
+    pub plus_flits: f64,
 }
 
 impl Flow {
-    /// A flow of which half goes either way.
+    /// A flow of which half goes in either direction of a tie.
     pub fn even((from, to, flits): (u32, u32, f64)) -> Self {
-        Flow { from, to, flits, heads: flits / 2.0 }
+        Flow { from, to, flits, plus_flits: flits / 2.0 }
     }
 }
 
@@ -63,12 +63,12 @@ impl Ends {
 /// The loads of flows: exact where routes are fixed, but where ties are drawn it is the expectation; what any routing needs where
 /// they are not.
 pub fn flow_loads(fabric: &Fabric, routing: &Routing, flows: impl IntoIterator<Item = Flow>) -> FlowLoads {
-    let mut loads = ChannelLoads::new(fabric, routing);
+    let mut loads = LoadAccumulator::new(fabric, routing);
     let mut ends = Ends::new(fabric.terminals());
     for flow in flows {
         ends.add(&flow);
         let (src, dst) = (fabric.router_of(flow.from), fabric.router_of(flow.to));
-        loads.add(src, dst, [flow.heads, flow.flits - flow.heads]);
+        loads.add(src, dst, [flow.plus_flits, flow.flits - flow.plus_flits]);
     }
     loads.end_phase();
     FlowLoads::new(Saturation::of(loads.classes()), ends)
@@ -86,9 +86,9 @@ pub struct TrafficNeeds {
 }
 
 /// Lower bounds on the time of a burst, given the loads of the channels at 1 flit/cycle/terminal. A burst is one phase.
-pub fn traffic_bound(channels: &Saturation, needs: &TrafficNeeds, controllers: u32) -> Bound {
-    let width = f64::from(controllers);
-    let channel_load_cycles = needs.flits * ClassLoad::largest(&channels.classes);
+pub fn traffic_bound(channels: &Saturation, needs: &TrafficNeeds, ports: u32) -> Bound {
+    let width = f64::from(ports);
+    let channel_load_cycles = needs.flits * ChannelClassLoad::largest(&channels.classes);
     let limits = Limits {
         ejection_cycles: needs.flits * needs.largest_received_share / width,
         injection_cycles: (needs.flits / width).max(needs.last_creation_cycles),
@@ -100,12 +100,12 @@ pub fn traffic_bound(channels: &Saturation, needs: &TrafficNeeds, controllers: u
 
 /// Lower bounds on the time of given packets: (cycle of creation, flits) of each terminal in the order of creation, and the loads
 /// that they put on channels and terminals in all.
-pub fn trace_bound<P>(loads: &FlowLoads, sources: impl Iterator<Item = P>, controllers: u32) -> Bound
+pub fn trace_bound<P>(loads: &FlowLoads, sources: impl Iterator<Item = P>, ports: u32) -> Bound
 where
     P: DoubleEndedIterator<Item = (u64, u32)>,
 {
-    let width = f64::from(controllers);
-    let channel_load_cycles = ClassLoad::largest(&loads.channels.classes);
+    let width = f64::from(ports);
+    let channel_load_cycles = ChannelClassLoad::largest(&loads.channels.classes);
     let limits = Limits {
         ejection_cycles: loads.received / width,
         injection_cycles: sources.map(|packets| injection_cycles(packets, width)).fold(0.0, f64::max),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     /// Dimension order on the 32 x 32 torus: transpose saturates at 1 / 16 with ties by
-    /// parity (0.25 of 8 / N; with coins it is 1 / 15.5), complement at 1 / 8 (Yokota et
+    /// parity (0.25 of 8 / N; with random bits it is 1 / 15.5), complement at 1 / 8 (Yokota et
     /// al.'s figure 9b shows saturation between 0.2 and 0.5 of 8 / N).
     #[test]
     fn permutations_saturate_where_the_channel_loads_say() {
@@ -166,8 +166,8 @@ mod tests {
             let mut loads = vec![0.0; grid.routers() as usize * grid.network_ports()];
             for &Flow { from, to, flits, .. } in &flows {
                 let (src, dst) = (grid.coords(from / 2), grid.coords(to / 2));
-                for coin in [0, !0] {
-                    for (router, port, _) in routing.path(&grid, &src, &dst, routing.header(&grid, &src, &dst, coin)) {
+                for bits in [0, !0] {
+                    for (router, port, _) in routing.path(&grid, &src, &dst, routing.header(&grid, &src, &dst, bits)) {
                         loads[router as usize * grid.network_ports() + port] += flits / 2.0;
                     }
                 }
@@ -180,8 +180,8 @@ mod tests {
         }
     }
 
-    /// Yokota et al.'s bursts of 10 packets of 8 flits on the 32 x 32 torus: transpose needs 80 * 15.5 cycles for its links,
-    /// complement 80 * 8, and both 80 to inject.
+    /// Yokota et al.'s bursts of 10 packets of 8 flits on the 32 x 32 torus: transpose needs 80 * 15.5 cycles for its
+    /// channels, complement 80 * 8, and both 80 to inject.
     #[test]
     fn a_burst_needs_what_its_busiest_channel_carries() {
         let grid = Grid::torus(&[32, 32]);
@@ -220,11 +220,11 @@ mod tests {
         assert_eq!(cycles(&[], 1.0), 0.0);
     }
 
-    /// Half a ring of 4: of packets of 3 flits two go with the coins 0, to plus.
+    /// Half a ring of 4: of packets of 3 flits two go with the random bits 0, to plus.
     #[test]
     fn the_larger_halves_of_packets_go_to_plus() {
         let grid = Grid::torus(&[4]);
-        let flow = Flow { from: 0, to: 2, flits: 3.0, heads: 2.0 };
+        let flow = Flow { from: 0, to: 2, flits: 3.0, plus_flits: 2.0 };
         for (tie, loads) in [(Tie::Split, [2.0, 1.0]), (Tie::Random, [2.0, 1.0]), (Tie::Plus, [3.0, 0.0])] {
             let (fabric, routing) = dor(&grid, 1, vec![0], tie);
             let found = flow_loads(&fabric, &routing, [flow]).channels.classes;

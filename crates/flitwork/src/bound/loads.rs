@@ -9,12 +9,12 @@
 //!   Where there are no dimensions, the same holds of all channels together.
 
 use super::stretches::Stretches;
-use super::{ClassLoad, even};
+use super::{ChannelClassLoad, even};
 use crate::routing::{DimensionOrder, Routing};
 use crate::topology::{Coords, Fabric, Grid};
 
 /// The loads of messages.
-pub(super) struct ChannelLoads<'a> {
+pub(super) struct LoadAccumulator<'a> {
     fabric: &'a Fabric,
     spread: Spread<'a>,
     /// Of this phase, and of all before [flits]: by `router * ports + port`; where loads are even, flits times hops of each group of
@@ -30,7 +30,7 @@ enum Spread<'a> {
     Even(even::Groups<'a>),
 }
 
-impl<'a> ChannelLoads<'a> {
+impl<'a> LoadAccumulator<'a> {
     /// Of no messages.
     pub fn new(fabric: &'a Fabric, routing: &'a Routing) -> Self {
         let channels = fabric.routers() as usize * fabric.network_ports();
@@ -39,21 +39,21 @@ impl<'a> ChannelLoads<'a> {
                 let coords = (0..grid.routers()).map(|r| grid.coords(r)).collect();
                 (Spread::Straight { grid, order, coords, stretches: Stretches::new(grid) }, channels)
             }
-            _ if routing.is_fixed() => return ChannelLoads::walked(fabric, routing),
+            _ if routing.is_fixed() => return LoadAccumulator::walked(fabric, routing),
             _ => {
                 let groups = even::Groups::new(fabric);
                 let entries = groups.len();
                 (Spread::Even(groups), entries)
             }
         };
-        ChannelLoads { fabric, spread, now: vec![0.0; entries], before: vec![0.0; entries] }
+        LoadAccumulator { fabric, spread, now: vec![0.0; entries], before: vec![0.0; entries] }
     }
 
     /// Of no messages; each will be followed along its route, whatever else is known of it.
     pub fn walked(fabric: &'a Fabric, routing: &'a Routing) -> Self {
         let channels = fabric.routers() as usize * fabric.network_ports();
         let (now, before) = (vec![0.0; channels], vec![0.0; channels]);
-        ChannelLoads { fabric, spread: Spread::Walked(routing), now, before }
+        LoadAccumulator { fabric, spread: Spread::Walked(routing), now, before }
     }
 
     /// Adds what goes from router `src` to `dst` with all random bits 0, and with all of them 1 [flits].
@@ -99,10 +99,10 @@ impl<'a> ChannelLoads<'a> {
     }
 
     /// The largest load of each class over all phases that have ended [flits].
-    pub fn classes(&self) -> Vec<ClassLoad> {
+    pub fn classes(&self) -> Vec<ChannelClassLoad> {
         let loads = self.class_maxima(&self.before);
         let named = self.fabric.classes().iter().zip(loads);
-        named.map(|(class, max_flits)| ClassLoad { class: class.clone(), max_flits }).collect()
+        named.map(|(class, max_flits)| ChannelClassLoad { class: class.clone(), max_flits }).collect()
     }
 
     /// The load of each channel over all phases that have ended, by `router * ports + port` [flits].
@@ -138,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The loads of all channels and of the classes in two phases.
-    fn loads(mut of: ChannelLoads, messages: &[(u32, u32, u32)]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn loads(mut of: LoadAccumulator, messages: &[(u32, u32, u32)]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let (first, second) = messages.split_at(messages.len() / 2);
         let mut phase = |part: &[(u32, u32, u32)]| {
             part.iter().for_each(|&(src, dst, flits)| of.add(src, dst, [f64::from(flits), f64::from(flits / 2)]));
@@ -166,8 +166,8 @@ mod tests {
             let (fabric, routing) = dor(&grid, 1, order, tie);
             let n = grid.routers();
             let messages: Vec<_> = messages.into_iter().map(|(s, t, flits)| (s % n, t % n, flits)).collect();
-            let fast = loads(ChannelLoads::new(&fabric, &routing), &messages);
-            let general = loads(ChannelLoads::walked(&fabric, &routing), &messages);
+            let fast = loads(LoadAccumulator::new(&fabric, &routing), &messages);
+            let general = loads(LoadAccumulator::walked(&fabric, &routing), &messages);
             prop_assert_eq!(fast, general);
         }
     }
@@ -180,7 +180,7 @@ mod tests {
             Graph { terminals: vec![0, 2, 1, 1], channels: cables, classes: vec!["tree".into()], drawing: None };
         let fabric = Fabric::of_graph(&graph).unwrap();
         let routing = Routing::HopByHop(std::sync::Arc::new(crate::routing::ShortestPath::new(&fabric)));
-        let mut loads = ChannelLoads::new(&fabric, &routing);
+        let mut loads = LoadAccumulator::new(&fabric, &routing);
         for (src, dst) in [(1, 2), (1, 3), (2, 3)] {
             loads.add(src, dst, [2.0, 1.0]);
         }
@@ -200,7 +200,7 @@ mod tests {
         let (fabric, fixed) = dor(&grid, 1, order.order, order.tie);
         let (_, free) = super::super::tests::adaptive(grid, 1);
         let busiest = |routing: &Routing| {
-            let mut loads = ChannelLoads::new(&fabric, routing);
+            let mut loads = LoadAccumulator::new(&fabric, routing);
             (0..16).for_each(|src| loads.add(src, (src * 5 + 3) % 16, [1.0, 1.0]));
             loads.end_phase().into_iter().fold(0.0, f64::max)
         };

@@ -1,11 +1,11 @@
-//! What no run can beat, and where the load falls: bisection, link loads, terminals, and the phase model beside them.
+//! What no run can beat, and where the load falls: bisection, channel loads, terminals, and the phase model.
 //!
 //! A channel carries 1 flit a cycle. All bounds leave out latency, so they are lower bounds for every router.
 
 mod bisection;
+mod channel_loads;
 mod even;
 mod flows;
-mod link_loads;
 mod loads;
 mod stretches;
 mod terminals;
@@ -19,8 +19,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bisection::{Bisection, bisection, bisection_units};
+pub use channel_loads::{ChannelClassLoad, ChannelLoads, PhaseLoad, channel_loads};
 pub use flows::{Flow, FlowLoads, TrafficNeeds, flow_loads, trace_bound, traffic_bound};
-pub use link_loads::{ClassLoad, LinkLoads, PhaseLoad, link_loads};
 pub use terminals::{TerminalLimits, TerminalTimes, terminal_times};
 pub use uniform::{Saturation, uniform_saturation};
 
@@ -102,7 +102,7 @@ pub struct Bound {
 
 /// Bounds the completion time of a schedule on a network under a routing.
 ///
-/// A phase of the phase model is a group of `limits.controllers` consecutive message indices.
+/// A phase of the phase model is a group of `limits.ports` consecutive message indices.
 pub fn bound(
     fabric: &Fabric,
     routing: &Routing,
@@ -111,8 +111,8 @@ pub fn bound(
     limits: &TerminalLimits,
 ) -> Result<Bound, Error> {
     placement.check(fabric, schedule)?;
-    let (router_of, group) = (&placement.router_of, Some(limits.controllers));
-    let loads = link_loads(fabric, routing, schedule, router_of, limits.packet_flits, group);
+    let (router_of, group) = (&placement.router_of, Some(limits.ports));
+    let loads = channel_loads(fabric, routing, schedule, router_of, limits.packet_flits, group);
     let terminals = terminal_times(schedule, &placement.terminal_of, limits);
     let bisection_cycles = fabric.grid().zip(shortest_of_all_to_all(schedule)).map(|(grid, flits)| {
         let mut ranks_at = vec![0; fabric.routers() as usize];

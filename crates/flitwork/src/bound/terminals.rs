@@ -4,11 +4,12 @@ use crate::schedule::{Message, Schedule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How fast a terminal can send and receive. A controller works on one message and moves at most 1 flit a cycle.
+/// How fast a terminal can send and receive. Each port works on one message and moves at most 1 flit a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalLimits {
     /// Messages that a terminal can send at the same time, at least 1.
-    pub controllers: u32,
+    #[serde(rename = "controllers")]
+    pub ports: u32,
     /// Longest packet, 0 for a whole message [flits]. It matters to the loads of split ties only.
     pub packet_flits: u32,
     /// Most that a terminal injects [flits/cycle], more than 0.
@@ -18,22 +19,17 @@ pub struct TerminalLimits {
 }
 
 impl TerminalLimits {
-    /// A terminal with as many injection and ejection ports of 1 flit a cycle as controllers; a message is one packet.
-    pub fn of_controllers(controllers: u32) -> Self {
-        let width = f64::from(controllers);
-        TerminalLimits {
-            controllers,
-            packet_flits: 0,
-            injection_flits_per_cycle: width,
-            ejection_flits_per_cycle: width,
-        }
+    /// A terminal with so many injection ports and as many ejection ports of 1 flit a cycle; a message is one packet.
+    pub fn of_ports(ports: u32) -> Self {
+        let width = f64::from(ports);
+        TerminalLimits { ports, packet_flits: 0, injection_flits_per_cycle: width, ejection_flits_per_cycle: width }
     }
 }
 
 /// What the busiest terminals need.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalTimes {
-    /// Largest of (flits sent / injection rate) and (longest message / rate of one controller) [cycles].
+    /// Largest of (flits sent / injection rate) and (longest message / rate of one port) [cycles].
     pub injection_cycles: f64,
     /// Largest of (flits received / ejection rate) [cycles].
     pub ejection_cycles: f64,
@@ -41,7 +37,7 @@ pub struct TerminalTimes {
 
 /// What terminals need at least; rank `r` is at terminal `terminal_of[r]`. Messages within a terminal are not counted.
 ///
-/// One message to each of P - 1 others gives the limit `(P - 1) / min(controllers, width)` messages.
+/// One message to each of P - 1 others gives the limit `(P - 1) / min(ports, width)` messages.
 pub fn terminal_times(schedule: &Schedule, terminal_of: &[u32], limits: &TerminalLimits) -> TerminalTimes {
     let terminals = terminal_of.iter().max().map_or(0, |&t| t as usize + 1);
     let (mut sent, mut received) = (vec![0u64; terminals], vec![0u64; terminals]);
@@ -55,7 +51,7 @@ pub fn terminal_times(schedule: &Schedule, terminal_of: &[u32], limits: &Termina
         }
     }
     let most = |list: Vec<u64>| list.into_iter().max().unwrap_or(0) as f64;
-    let rate = limits.injection_flits_per_cycle.min(f64::from(limits.controllers));
+    let rate = limits.injection_flits_per_cycle.min(f64::from(limits.ports));
     TerminalTimes {
         injection_cycles: (most(sent) / rate).max(longest as f64 / rate.min(1.0)),
         ejection_cycles: most(received) / limits.ejection_flits_per_cycle,
@@ -81,29 +77,25 @@ mod tests {
     }
 
     #[test]
-    fn controllers_share_the_work_but_not_a_message() {
-        let times = |c| terminal_times(&schedule(), &[0, 1, 2], &TerminalLimits::of_controllers(c));
+    fn ports_share_the_work_but_not_a_message() {
+        let times = |c| terminal_times(&schedule(), &[0, 1, 2], &TerminalLimits::of_ports(c));
         assert_eq!(times(1), TerminalTimes { injection_cycles: 120.0, ejection_cycles: 100.0 });
         assert_eq!(times(2), TerminalTimes { injection_cycles: 100.0, ejection_cycles: 50.0 });
     }
 
     #[test]
-    fn the_injection_port_may_be_narrower_than_the_controllers() {
-        let limits = TerminalLimits {
-            controllers: 4,
-            packet_flits: 0,
-            injection_flits_per_cycle: 0.5,
-            ejection_flits_per_cycle: 2.0,
-        };
+    fn injection_may_be_narrower_than_the_ports() {
+        let limits =
+            TerminalLimits { ports: 4, packet_flits: 0, injection_flits_per_cycle: 0.5, ejection_flits_per_cycle: 2.0 };
         let times = terminal_times(&schedule(), &[0, 1, 2], &limits);
         assert_eq!(times, TerminalTimes { injection_cycles: 240.0, ejection_cycles: 50.0 });
     }
 
     #[test]
     fn ranks_of_one_terminal_add_up_and_do_not_use_it_among_themselves() {
-        let times = terminal_times(&schedule(), &[0, 0, 1], &TerminalLimits::of_controllers(1));
+        let times = terminal_times(&schedule(), &[0, 0, 1], &TerminalLimits::of_ports(1));
         assert_eq!(times, TerminalTimes { injection_cycles: 20.0, ejection_cycles: 20.0 });
-        let times = terminal_times(&schedule(), &[0, 1, 1], &TerminalLimits::of_controllers(1));
+        let times = terminal_times(&schedule(), &[0, 1, 1], &TerminalLimits::of_ports(1));
         assert_eq!(times, TerminalTimes { injection_cycles: 120.0, ejection_cycles: 120.0 });
     }
 }

@@ -31,10 +31,10 @@ fn schedule_of(name: &str, grid: &Grid, message_flits: u64) -> Schedule {
 }
 
 /// Loads if a message is 1 flit, ties split included: messages of 2 flits that count half.
-fn loads_of(name: &str, grid: &Grid, tie: Tie, group: Option<u32>) -> LinkLoads {
+fn loads_of(name: &str, grid: &Grid, tie: Tie, group: Option<u32>) -> ChannelLoads {
     let (fabric, routing) = dor(grid, 1, (0..grid.dims()).collect(), tie);
     let placement = Placement::of_terminals(&fabric);
-    let mut loads = link_loads(&fabric, &routing, &schedule_of(name, grid, 2), &placement.router_of, 0, group);
+    let mut loads = channel_loads(&fabric, &routing, &schedule_of(name, grid, 2), &placement.router_of, 0, group);
     loads.max_flits /= 2.0;
     loads.phase_sum_flits /= 2.0;
     loads
@@ -45,7 +45,7 @@ fn the_odd_flit_of_a_split_packet_goes_to_plus() {
     let ring = Grid::torus(&[2]);
     let (fabric, routing) = dor(&ring, 1, vec![0], Tie::Split);
     let classes = |message, packet| {
-        link_loads(&fabric, &routing, &schedule_of("a2a", &ring, message), &[0, 1], packet, None).classes
+        channel_loads(&fabric, &routing, &schedule_of("a2a", &ring, message), &[0, 1], packet, None).classes
     };
     for (message, packet, want) in [(1, 0, [1.0, 0.0]), (7, 0, [4.0, 3.0]), (7, 3, [5.0, 2.0]), (7, 1, [7.0, 0.0])] {
         assert_eq!([classes(message, packet)[0].max_flits, classes(message, packet)[1].max_flits], want);
@@ -158,7 +158,7 @@ fn phases_add_up_to_the_total() {
 fn the_tightest_bound_is_named() {
     let bound_of = |grid: &Grid, controllers| {
         let (fabric, routing) = dor(grid, 1, vec![0, 1], Tie::Plus);
-        let limits = TerminalLimits::of_controllers(controllers);
+        let limits = TerminalLimits::of_ports(controllers);
         bound(&fabric, &routing, &schedule("a2at", grid), &Placement::of_terminals(&fabric), &limits).unwrap()
     };
     let b = bound_of(&Grid::torus(&[5, 5]), 1);
@@ -177,7 +177,7 @@ fn the_tightest_bound_is_named() {
 fn several_ranks_may_share_a_router() {
     let grid = Grid::torus(&[3, 3]);
     let eighteen = schedule("a2a", &Grid::torus(&[18]));
-    let limits = TerminalLimits::of_controllers(1);
+    let limits = TerminalLimits::of_ports(1);
     let (two, routing) = dor(&grid, 2, vec![0, 1], Tie::Plus);
     let b = bound(&two, &routing, &eighteen, &Placement::of_terminals(&two), &limits).unwrap();
     assert_eq!(b.bisection_cycles, Some(4.0 * 3.0));
@@ -198,7 +198,7 @@ fn a_partial_exchange_has_no_bisection_bound() {
         b.end_rank();
     }
     let s = b.build();
-    let limits = TerminalLimits::of_controllers(1);
+    let limits = TerminalLimits::of_ports(1);
     let (fabric, routing) = dor(&grid, 1, vec![0, 1], Tie::Plus);
     let b = bound(&fabric, &routing, &s, &Placement::of_terminals(&fabric), &limits).unwrap();
     assert_eq!(b.bisection_cycles, None);
@@ -227,7 +227,7 @@ proptest! {
         let routing = DimensionOrder { order, tie };
         let s = schedule("a2at", &grid);
         let (fabric, plain) = dor(&grid, 1, routing.order.clone(), tie);
-        let loads = link_loads(&fabric, &plain, &s, &Placement::of_terminals(&fabric).router_of, 0, Some(2));
+        let loads = channel_loads(&fabric, &plain, &s, &Placement::of_terminals(&fabric).router_of, 0, Some(2));
         let mut want = vec![0.0; loads.channel_flits.len()];
         for crate::schedule::Message { from, to, size, .. } in s.messages() {
             let (src, dst) = (grid.coords(from), grid.coords(to));

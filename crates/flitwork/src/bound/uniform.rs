@@ -14,8 +14,8 @@ use crate::topology::{Fabric, Grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::loads::ChannelLoads;
-use super::{ClassLoad, even};
+use super::loads::LoadAccumulator;
+use super::{ChannelClassLoad, even};
 
 /// Where uniform random traffic saturates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,13 +24,13 @@ pub struct Saturation {
     /// terminals have limits of their own.
     pub load_flits_per_cycle: f64,
     /// Largest channel load of each class of channels at 1 flit/cycle/terminal [flits/cycle].
-    pub classes: Vec<ClassLoad>,
+    pub classes: Vec<ChannelClassLoad>,
 }
 
 impl Saturation {
     /// Where the loads of the classes at 1 flit/cycle/terminal are these.
-    pub(super) fn of(classes: Vec<ClassLoad>) -> Self {
-        Saturation { load_flits_per_cycle: 1.0 / ClassLoad::largest(&classes), classes }
+    pub(super) fn of(classes: Vec<ChannelClassLoad>) -> Self {
+        Saturation { load_flits_per_cycle: 1.0 / ChannelClassLoad::largest(&classes), classes }
     }
 }
 
@@ -50,7 +50,7 @@ pub fn uniform_saturation(fabric: &Fabric, routing: &Routing, include_self: bool
 fn of_pairs(fabric: &Fabric, routing: &Routing, include_self: bool) -> Saturation {
     let at = |router: u32| fabric.terminals_at(router).len() as f64;
     let destinations = f64::from(fabric.terminals()) - if include_self { 0.0 } else { 1.0 };
-    let mut loads = ChannelLoads::new(fabric, routing);
+    let mut loads = LoadAccumulator::new(fabric, routing);
     for (src, dst) in (0..fabric.routers()).flat_map(|src| (0..fabric.routers()).map(move |dst| (src, dst))) {
         let flits = at(src) * at(dst) / destinations.max(1.0);
         if src != dst && flits > 0.0 {
@@ -72,7 +72,7 @@ fn of_rings(fabric: &Fabric, grid: &Grid, routing: &DimensionOrder, include_self
         let per_pair = f64::from(terminals_per_router) / f64::from(grid.size(d)) * others;
         loads.extend(busiest_channels(grid, routing.tie, d).map(|pairs| pairs * per_pair));
     }
-    Saturation::of(ClassLoad::named(fabric, loads))
+    Saturation::of(ChannelClassLoad::named(fabric, loads))
 }
 
 /// Most pairs of coordinates whose way lies on one channel of a ring of dimension `d`, in the plus and minus direction.
@@ -131,7 +131,7 @@ fn tied_to_plus(grid: &Grid, tie: Tie, d: usize, from: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::tests::dor;
-    use super::super::{Placement, link_loads};
+    use super::super::{Placement, channel_loads};
     use super::*;
     use crate::collective::{AllToAllOptions, Sync, all_to_all};
 
@@ -177,7 +177,7 @@ mod tests {
                         let (fabric, routing) = dor(&grid, 1, (0..sizes.len()).rev().collect(), tie);
                         let s = all_to_all("a2a", &grid, &options).unwrap();
                         let place = Placement::of_terminals(&fabric);
-                        let loads = link_loads(&fabric, &routing, &s, &place.router_of, 0, None);
+                        let loads = channel_loads(&fabric, &routing, &s, &place.router_of, 0, None);
                         let all = uniform_saturation(&fabric, &routing, false);
                         let peers = f64::from(grid.routers() - 1);
                         for (pairs, ring) in loads.classes.iter().zip(&all.classes) {

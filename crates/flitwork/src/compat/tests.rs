@@ -25,8 +25,8 @@ fn without_rules_schemes_are_the_routings_own() {
     }
 }
 
-/// On a ring of 8, from 1 half way round to 5: the adaptive channel leads to minus whatever the coin says, the escape channel where the
-/// coin says; behind the tie both lead on in the direction that was taken.
+/// On a ring of 8, from 1 half way round to 5: the adaptive channel leads to minus whatever the tie bits say, the escape channel
+/// where the tie bits say; behind the tie both lead on in the direction that was taken.
 #[test]
 fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
     let grid = Grid::torus(&[8]);
@@ -40,10 +40,10 @@ fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
     assert_eq!(scheme.division().sets(6), [0..1, 1..2, 3..4]);
     assert_eq!(scheme.division().least_vcs(), 4);
     let (at, to) = (grid.coords(1), grid.coords(5));
-    let ask = |coin: u64, router: u32, came: Option<(u8, u8)>| {
-        let mut start = scheme.start(&grid, &at, &to, coin);
+    let ask = |tie_bits: u64, router: u32, came: Option<(u8, u8)>| {
+        let mut start = scheme.start(&grid, &at, &to, tie_bits);
         let at = grid.coords(router);
-        scheme.enter(&grid, &at, &to, &mut start, &|| coin);
+        scheme.enter(&grid, &at, &to, &mut start, &|| tie_bits);
         let place = Place { at, port: came.map(|c| c.0), set: came.map(|c| c.1) };
         let choice = scheme.choice(&grid, &place, &start);
         (choice.ports, choice.set, choice.escape)
@@ -53,8 +53,8 @@ fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
     assert_eq!(ask(0, 1, None), (1 << minus, 2, Some((plus, 0))));
     assert_eq!(ask(1, 1, None), (1 << minus, 2, Some((minus, 1))));
     // In the next router: by the adaptive channel to minus, and by the escape channel to plus.
-    for coin in [0, 1] {
-        assert_eq!(ask(coin, 0, Some((plus, 2))), (1 << minus, 2, Some((minus, 1))));
+    for tie_bits in [0, 1] {
+        assert_eq!(ask(tie_bits, 0, Some((plus, 2))), (1 << minus, 2, Some((minus, 1))));
     }
     assert_eq!(ask(0, 2, Some((minus, 0))), (0, 2, Some((plus, 0))));
 }

@@ -8,8 +8,8 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 /// A message that waits to be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unsent {
-    /// The cycle in which it came: its program had passed it, and all that it depends on was complete.
-    pub came: u64,
+    /// The cycle from which on it may be taken: its program had passed it, and all that it depends on was complete.
+    pub ready_since: u64,
     /// The send operation.
     pub op: OpId,
     pub to: u32,
@@ -23,7 +23,7 @@ pub(super) struct Unsent {
 pub(super) enum Queue {
     /// In program order; one that waits holds up those behind it.
     ProgramOrder(VecDeque<Unsent>),
-    /// Those that may start in the order in which they came.
+    /// Those that may start in the order in which they became ready.
     AsReady { waiting: HashMap<OpId, Unsent>, ready: BinaryHeap<Reverse<Unsent>> },
 }
 
@@ -51,12 +51,12 @@ impl Queue {
         match self {
             Queue::ProgramOrder(queue) => {
                 if let Ok(at) = queue.binary_search_by_key(&op, |message| message.op) {
-                    queue[at].came = now;
+                    queue[at].ready_since = now;
                 }
             }
             Queue::AsReady { waiting, ready } => {
                 if let Some(message) = waiting.remove(&op) {
-                    ready.push(Reverse(Unsent { came: now, ..message }));
+                    ready.push(Reverse(Unsent { ready_since: now, ..message }));
                 }
             }
         }

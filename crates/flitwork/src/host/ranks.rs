@@ -165,17 +165,17 @@ impl Hosts {
         (total, total - self.arrived)
     }
 
-    /// From now on the cycle from which on each send may start is known exactly, for [`Hosts::next_came`].
-    pub fn note_when_sends_come(&mut self) {
+    /// From now on the cycle from which on each send may start is known exactly, for [`Hosts::next_ready`].
+    pub fn note_ready_cycles(&mut self) {
         self.reads_late = false;
     }
 
-    /// The cycle in which the next message of a terminal came: its program had passed it, and all that it depends on was
+    /// The cycle in which the next message of a terminal became ready: its program had passed it, and all that it depends on was
     /// complete. `None` if there is none that may start.
-    pub fn next_came(&self, terminal: u32) -> Option<u64> {
+    pub fn next_ready(&self, terminal: u32) -> Option<u64> {
         let (_, rank) = self.next_rank(terminal)?;
         let rank = &self.ranks[rank as usize];
-        rank.queue.next(&rank.window).map(|message| message.came)
+        rank.queue.next(&rank.window).map(|message| message.ready_since)
     }
 
     fn ranks_at(&self, terminal: u32) -> &[u32] {
@@ -313,7 +313,7 @@ impl Hosts {
             }
             OpKind::Send { to, size, tag } => {
                 let waits = rank.window.waits(op);
-                rank.queue.join(Unsent { came: now, op, to, tag, flits: size, number: rank.sends }, waits);
+                rank.queue.join(Unsent { ready_since: now, op, to, tag, flits: size, number: rank.sends }, waits);
                 rank.sends += 1;
                 self.passed += 1;
             }

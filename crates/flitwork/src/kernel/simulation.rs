@@ -13,7 +13,7 @@ use super::flit::{self, Variation};
 use super::network::{Endpoints, Network};
 use crate::error::{Error, Result};
 use crate::host::Hosts;
-use crate::measure::{Arrival, ClassLog, DeliveryRecorder, PacketLog, Phases, View};
+use crate::measure::{Arrival, DeliveryRecorder, PacketLog, Phases, TrafficLog, View};
 use crate::plan::{Plan, Workload};
 use crate::schedule::{ANY, OpKind, Operation};
 use crate::terminal::Nics;
@@ -436,7 +436,7 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     let Workload::Closed { schedule, .. } = &plan.workload else { return Ok(None) };
     let mut hosts = Hosts::new(schedule, &plan.placement, plan.spec.host.send_queue)?;
     if plan.background.is_some() {
-        hosts.note_when_sends_come();
+        hosts.note_ready_cycles();
     }
     Ok(Some(hosts))
 }
@@ -473,7 +473,7 @@ fn packet_log(plan: &Plan, phases: &Phases) -> PacketLog {
     let class = || {
         let window_cycles = record.delivery_window_cycles;
         let deliveries = (window_cycles > 0).then(|| DeliveryRecorder::new(plan.start_cycle, window_cycles));
-        ClassLog::new(phases.window(), plan.params.terminals, deliveries)
+        TrafficLog::new(phases.window(), plan.params.terminals, deliveries)
     };
     PacketLog::new(class(), plan.background.is_some().then(class), record.packets)
 }

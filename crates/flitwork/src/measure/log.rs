@@ -22,7 +22,7 @@ pub(crate) struct Arrival {
 
 /// What is noted of the packets of the workload, or of those of the background.
 #[derive(Debug)]
-pub(crate) struct ClassLog {
+pub(crate) struct TrafficLog {
     /// Creation cycles of the packets that are measured.
     window: Range<u64>,
     /// Packets that controllers took.
@@ -44,10 +44,10 @@ pub(crate) struct ClassLog {
     deliveries: Option<DeliveryRecorder>,
 }
 
-impl ClassLog {
+impl TrafficLog {
     /// A log for a network of so many terminals that measures packets created in `window`.
     pub fn new(window: Range<u64>, terminals: usize, deliveries: Option<DeliveryRecorder>) -> Self {
-        ClassLog {
+        TrafficLog {
             window,
             taken: 0,
             measured_taken: 0,
@@ -110,20 +110,20 @@ impl ClassLog {
 /// Takes note of packets as they are taken, injected and delivered.
 #[derive(Debug)]
 pub(crate) struct PacketLog {
-    pub workload: ClassLog,
-    pub background: Option<ClassLog>,
+    pub workload: TrafficLog,
+    pub background: Option<TrafficLog>,
     digest: u64,
     records: Option<Vec<PacketRecord>>,
 }
 
 impl PacketLog {
     /// A log that keeps whole records if `keep`.
-    pub fn new(workload: ClassLog, background: Option<ClassLog>, keep: bool) -> Self {
+    pub fn new(workload: TrafficLog, background: Option<TrafficLog>, keep: bool) -> Self {
         PacketLog { workload, background, digest: 0, records: keep.then(Vec::new) }
     }
 
     #[inline]
-    fn class(&mut self, background: bool) -> &mut ClassLog {
+    fn class(&mut self, background: bool) -> &mut TrafficLog {
         match &mut self.background {
             Some(log) if background => log,
             _ => &mut self.workload,
@@ -178,7 +178,7 @@ impl PacketLog {
 
     /// Measured packets under way, of both.
     pub fn measured_under_way(&self) -> u64 {
-        self.workload.measured_under_way() + self.background.as_ref().map_or(0, ClassLog::measured_under_way)
+        self.workload.measured_under_way() + self.background.as_ref().map_or(0, TrafficLog::measured_under_way)
     }
 
     /// Fingerprint of all arrivals, of both.

@@ -15,7 +15,7 @@ pub(crate) use deliveries::DeliveryRecorder;
 pub use deliveries::DeliveryWindows;
 pub use fairness::Fairness;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
-pub(crate) use log::{Arrival, ClassLog, PacketLog};
+pub(crate) use log::{Arrival, PacketLog, TrafficLog};
 pub(crate) use phases::{Phases, View};
 pub(crate) use stalls::StallCounter;
 pub use stalls::{STALL_REASONS, StallReason, StallReport};

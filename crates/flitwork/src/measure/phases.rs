@@ -49,11 +49,11 @@ pub(crate) struct Phases {
 
 impl Phases {
     /// A workload that completes: everything from cycle `start` on is measured, and nothing is to be decided.
-    pub fn whole_run(start: u64, links: usize) -> Self {
+    pub fn whole_run(start: u64, channels: usize) -> Self {
         if start == 0 {
             return Phases { next: u64::MAX, ..Self::new(0..u64::MAX, 0, None, 0) };
         }
-        Self::new(start..u64::MAX, links, None, 0)
+        Self::new(start..u64::MAX, channels, None, 0)
     }
 
     /// Whether it was known from the start that the measurement lasts until the run is over.
@@ -61,19 +61,19 @@ impl Phases {
         self.steady.is_none() && self.window.end == u64::MAX
     }
 
-    /// An open loop on a network of `links` channels whose measurement is known from the start.
-    pub fn fixed(window: Range<u64>, links: usize) -> Self {
-        Self::new(window, links, None, 0)
+    /// An open loop on a network of `channels` channels whose measurement is known from the start.
+    pub fn fixed(window: Range<u64>, channels: usize) -> Self {
+        Self::new(window, channels, None, 0)
     }
 
     /// An open loop that is measured until it is known well enough. No event lies more than `lead` cycles ahead.
-    pub fn steady(options: &SteadySpec, lead: u64, links: usize) -> Self {
+    pub fn steady(options: &SteadySpec, lead: u64, channels: usize) -> Self {
         let steady = Steady::new(options);
-        Self::new(u64::MAX..u64::MAX, links, Some(steady), lead)
+        Self::new(u64::MAX..u64::MAX, channels, Some(steady), lead)
     }
 
-    fn new(window: Range<u64>, links: usize, steady: Option<Steady>, lead: u64) -> Self {
-        let mark = || Mark { state: None, channel_flits: Vec::with_capacity(links) };
+    fn new(window: Range<u64>, channels: usize, steady: Option<Steady>, lead: u64) -> Self {
+        let mark = || Mark { state: None, channel_flits: Vec::with_capacity(channels) };
         let next = if steady.is_some() { 0 } else { window.start };
         let (begin, end, batches) = (mark(), mark(), Batches::new(0));
         Phases { window, begin, end, batches, steady, lead, verdict: Status::Complete, next }

@@ -24,7 +24,7 @@ const RECORD_BYTES: u64 = 64;
 /// Memory of a simulation [bytes].
 pub(super) fn estimate(spec: &SimulationSpec, p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, routing, &spec.run.record) as u64);
-    let sent: Vec<Sent> =
+    let sent: Vec<Footprint> =
         [Some(&spec.workload), spec.background.as_ref()].into_iter().flatten().map(|w| sent(w, p, &spec.run)).collect();
     let tables = sent.iter().map(|sent| sent.table_bytes);
     let recorded =
@@ -37,9 +37,9 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, fabric: &Fabric, routi
 pub(super) fn windows(spec: &SimulationSpec, p: &Params, cycles: u64) -> u64 {
     let record = &spec.run.record;
     let rows = |window: u64| cycles.checked_div(window).unwrap_or(0);
-    let links = rows(record.channel_window_cycles).saturating_mul(4 * (p.routers * p.network_ports) as u64);
+    let channels = rows(record.channel_window_cycles).saturating_mul(4 * (p.routers * p.network_ports) as u64);
     let delivered = rows(record.delivery_window_cycles).saturating_mul(16 * (1 + u64::from(spec.background.is_some())));
-    links.saturating_add(delivered)
+    channels.saturating_add(delivered)
 }
 
 /// Refuses what does not fit.
@@ -65,7 +65,7 @@ pub(super) fn check(spec: &SimulationSpec, fabric: &Fabric, estimated: u64) -> R
 }
 
 /// What a workload or a background takes.
-struct Sent {
+struct Footprint {
     /// Its tables [bytes].
     table_bytes: u64,
     /// Packets that it may create, and the length of the shortest [flits].
@@ -78,13 +78,13 @@ fn trace(packets: &Attached, record: &RecordSpec) -> u64 {
     packets.memory_bytes() + if record.packets { packets.rows.saturating_mul(RECORD_BYTES) } else { 0 }
 }
 
-/// Bytes of a router, its allocators, its terminals' controllers, and what is noted of it.
+/// Bytes of a router, its allocators, its terminals' NIC ports, and what is noted of it.
 fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordSpec) -> usize {
     let size = CompiledSize::for_router(p.ports, p.vcs);
     let router = &network.router;
     let vcs = p.ports * p.vcs;
     let (rows, cols) = (p.ports * router.input_speedup as usize, p.ports * router.output_speedup as usize);
-    let controllers = p.concentration * p.controllers * (2 * p.vcs + 64);
+    let nic_ports = p.concentration * p.controllers * (2 * p.vcs + 64);
     let allocators = allocator(&router.vc_allocator, vcs, vcs) + allocator(&router.sw_allocator, rows, cols);
     let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
     let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
@@ -92,13 +92,7 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     let choices = if routing.at_source().is_some() { 0 } else { 8 + 24 * size.slots() };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 20 * p.concentration + 4;
-    size.router_bytes
-        + counts
-        + choices
-        + controllers
-        + allocators
-        + stalls
-        + if arrivals { 8 * size.slots() } else { 0 }
+    size.router_bytes + counts + choices + nic_ports + allocators + stalls + if arrivals { 8 * size.slots() } else { 0 }
 }
 
 /// Bytes of an allocator.
@@ -127,7 +121,7 @@ fn news(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
 }
 
 /// Bytes of the packets under way: each has a place in some buffer or on a channel, and has been created.
-fn packets(p: &Params, sent: &[Sent]) -> u64 {
+fn packets(p: &Params, sent: &[Footprint]) -> u64 {
     let buffers = (p.routers * p.ports * p.vcs) as u64 * u64::from(p.buffer_flits);
     let channels = (p.routers * p.ports) as u64 * u64::from(p.hop_cycles);
     let shortest = sent.iter().map(|sent| sent.shortest_flits).min().unwrap_or(1).max(1);
@@ -146,7 +140,7 @@ fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
     ranks.saturating_mul(RANK_BYTES).saturating_add(messages.saturating_mul(MESSAGE_BYTES))
 }
 
-fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Sent {
+fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Footprint {
     let terminals = p.terminals as u64;
     let drawn = |pattern: Option<&Pattern>| match pattern.and_then(Pattern::attached) {
         // A terminal, and its process where each has its own.
@@ -157,7 +151,7 @@ fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Sent {
     let open = |pattern, packet_flits: &PacketFlits, load: f64| {
         let cycles = run.steady.as_ref().map_or(run.fixed_window().end, |steady| steady.max_cycles);
         let packets = (load.max(0.0) * cycles as f64 * terminals as f64 / packet_flits.mean_flits()) as u64;
-        Sent { table_bytes: drawn(pattern), packets, shortest_flits: packet_flits.shortest_flits() }
+        Footprint { table_bytes: drawn(pattern), packets, shortest_flits: packet_flits.shortest_flits() }
     };
     match workload {
         WorkloadSpec::AllToAll { message_flits, packet_flits, .. } => {
@@ -165,20 +159,20 @@ fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Sent {
             let messages = terminals.saturating_mul(terminals);
             let packets = messages.saturating_mul(u64::from(message_flits.div_ceil(longest)));
             let last = message_flits % longest;
-            Sent { table_bytes: 0, packets, shortest_flits: if last == 0 { longest } else { last } }
+            Footprint { table_bytes: 0, packets, shortest_flits: if last == 0 { longest } else { last } }
         }
         // What ranks will send is not known.
-        WorkloadSpec::Programs { .. } => Sent { table_bytes: 0, packets: 0, shortest_flits: 1 },
+        WorkloadSpec::Programs { .. } => Footprint { table_bytes: 0, packets: 0, shortest_flits: 1 },
         WorkloadSpec::Uniform { packet_flits, offered_load, .. } => open(None, packet_flits, *offered_load),
         WorkloadSpec::Traffic { pattern, packet_flits, offered_load, .. } => {
             open(Some(pattern), packet_flits, *offered_load)
         }
-        WorkloadSpec::Burst { pattern, packets, packet_flits, .. } => Sent {
+        WorkloadSpec::Burst { pattern, packets, packet_flits, .. } => Footprint {
             table_bytes: drawn(Some(pattern)),
             packets: terminals.saturating_mul(u64::from(*packets)),
             shortest_flits: packet_flits.shortest_flits(),
         },
-        WorkloadSpec::Trace { packets, .. } => Sent {
+        WorkloadSpec::Trace { packets, .. } => Footprint {
             table_bytes: (terminals * 96).saturating_add(packets.memory_bytes()),
             packets: packets.rows,
             shortest_flits: 1,

@@ -60,7 +60,7 @@ pub struct Params {
     pub terminals: usize,
     /// The most terminals of a router.
     pub concentration: usize,
-    /// Controllers of a terminal.
+    /// Injection and ejection ports of a NIC.
     pub controllers: usize,
     /// The most network ports of a router.
     pub network_ports: usize,
@@ -78,11 +78,11 @@ pub struct Params {
     pub hop_cycles: u32,
     /// Switch granted to arrival, ejection channel [cycles].
     pub eject_cycles: u32,
-    /// Sent by a controller to arrival at the router, `I` [cycles].
+    /// Sent by an injection port to arrival at the router, `I` [cycles].
     pub inject_cycles: u32,
     /// Flit left a buffer behind a network channel to credit usable, `C` [cycles].
     pub credit_cycles: u32,
-    /// Flit left the buffer of an injection port to credit usable at the controller [cycles].
+    /// Flit left the buffer of an injection port to credit usable at the NIC [cycles].
     pub inject_credit_cycles: u32,
     /// Flit arrived at a terminal to credit usable at the router [cycles].
     pub eject_credit_cycles: u32,

@@ -59,8 +59,8 @@ impl Ring {
         for from in 0..size {
             for to in farthest(size, from) {
                 let (src, dst) = (alone.coords(from), alone.coords(to));
-                for coin in [0, 1] {
-                    let h = routing.header(&alone, &src, &dst, coin);
+                for tie_bits in [0, 1] {
+                    let h = routing.header(&alone, &src, &dst, tie_bits);
                     let hops = alone.distance(0, from, to, h.minus == 0).unwrap_or(0);
                     let entry = &mut longest[h.minus as usize][h.wraps as usize][from as usize];
                     *entry = hops.max(*entry);
@@ -143,8 +143,8 @@ mod tests {
         for s in 0..grid.routers() {
             for t in 0..grid.routers() {
                 let (src, dst) = (grid.coords(s), grid.coords(t));
-                for coin in 0..1 << grid.dims() {
-                    let path = routing.path(grid, &src, &dst, routing.header(grid, &src, &dst, coin));
+                for tie_bits in 0..1 << grid.dims() {
+                    let path = routing.path(grid, &src, &dst, routing.header(grid, &src, &dst, tie_bits));
                     for w in path.windows(2) {
                         if next[node(w[0])].insert(node(w[1])) {
                             waits[node(w[1])] += 1;
@@ -244,12 +244,12 @@ mod tests {
     fn no_way_is_longer_than_to_the_farthest() {
         for (size, tie) in (1..=17).flat_map(|size| TIES.map(|tie| (size, tie))) {
             for grid in [Grid::torus(&[size]), Grid::mesh(&[size]), Grid::new(&[size], &[true], true)] {
-                for (from, coin) in (0..size).flat_map(|from| [(from, 0), (from, 1)]) {
+                for (from, tie_bits) in (0..size).flat_map(|from| [(from, 0), (from, 1)]) {
                     let longest = |to: &mut dyn Iterator<Item = u32>| {
                         let mut longest = [[0; 2]; 2];
                         for to in to {
                             let (src, dst) = (grid.coords(from), grid.coords(to));
-                            let (h, hops) = dor(1, tie).header_and_hops(&grid, &src, &dst, coin);
+                            let (h, hops) = dor(1, tie).header_and_hops(&grid, &src, &dst, tie_bits);
                             let entry = &mut longest[h.minus as usize][h.wraps as usize];
                             *entry = hops.max(*entry);
                         }

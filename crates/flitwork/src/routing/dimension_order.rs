@@ -71,7 +71,7 @@ pub enum Tie {
     Plus,
     /// Plus if the source's coordinate in this dimension plus the sum of the other relative coordinates is even.
     Parity,
-    /// Either, by a fair coin for each packet and dimension.
+    /// Either, by a fair random bit for each packet and dimension.
     Random,
     /// The message is cut into two packets, one each way.
     Split,
@@ -102,15 +102,15 @@ impl DimensionOrder {
         DimensionOrder { order, tie }
     }
 
-    /// The header of a packet from router `src` to `dst`. `coin` is asked for bit `d` of a tie in dimension `d`: pass
+    /// The header of a packet from router `src` to `dst`. `tie_bits` is asked for bit `d` of a tie in dimension `d`: pass
     /// random bits under [`Tie::Random`], and all zeros, then all ones, for the two packets under [`Tie::Split`].
-    pub fn header(&self, grid: &Grid, src: &Coords, dst: &Coords, coin: u8) -> Header {
-        self.header_and_hops(grid, src, dst, coin).0
+    pub fn header(&self, grid: &Grid, src: &Coords, dst: &Coords, tie_bits: u8) -> Header {
+        self.header_and_hops(grid, src, dst, tie_bits).0
     }
 
     /// The header, and the number of channels on the way.
     #[inline]
-    pub fn header_and_hops(&self, grid: &Grid, src: &Coords, dst: &Coords, coin: u8) -> (Header, u32) {
+    pub fn header_and_hops(&self, grid: &Grid, src: &Coords, dst: &Coords, tie_bits: u8) -> (Header, u32) {
         let mut h = Header::default();
         let mut hops = 0;
         for d in 0..grid.dims() {
@@ -126,7 +126,7 @@ impl DimensionOrder {
                 Ordering::Equal => {
                     let minus = match self.tie {
                         Tie::Plus => false,
-                        Tie::Random | Tie::Split => coin >> d & 1 == 1,
+                        Tie::Random | Tie::Split => tie_bits >> d & 1 == 1,
                         Tie::Parity => self.parity(grid, src, dst, d),
                     };
                     minus == (t > s)

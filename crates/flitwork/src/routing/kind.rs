@@ -172,8 +172,8 @@ routings! {
     /// Minimal adaptive, with an escape network of dimension order that is not left again.
     MinAdapt = "min_adapt": MinAdaptOptions, "minimal adaptive, with an escape network that is not left again",
         "order, tie, selection", "Dally and Towles 2004, section 14.2";
-    /// O1TURN: dimension order, forwards or backwards, by a coin for each packet.
-    O1Turn = "o1turn": O1TurnOptions, "dimension order forwards or backwards, by a coin for each packet",
+    /// O1TURN: dimension order, forwards or backwards, by a random bit for each packet.
+    O1Turn = "o1turn": O1TurnOptions, "dimension order forwards or backwards, by a random bit for each packet",
         "order, tie", "Seo, Ali, Lim, Rafique and Thottethodi, ISCA 2005";
     /// On any network: the lowest port on a shortest path, from a table. The default where the network is no grid.
     ShortestPath = "shortest_path": ShortestPathOptions, "on any network: the lowest port on a shortest path", "", "";

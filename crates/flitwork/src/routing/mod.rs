@@ -103,11 +103,11 @@ impl Routing {
     }
 
     /// How a packet from router `src` to `dst` starts, and the number of hops that are known then: all of them where everything is
-    /// decided now, else none. `coins` decide ties in the first case, `bits` all else.
+    /// decided now, else none. `tie_bits` decide ties in the first case, `bits` all else.
     #[inline]
-    pub fn start(&self, src: u32, dst: u32, coins: u8, bits: impl FnOnce() -> u64) -> (Head, u32) {
+    pub fn start(&self, src: u32, dst: u32, tie_bits: u8, bits: impl FnOnce() -> u64) -> (Head, u32) {
         match self {
-            Routing::AtSource(routing) => routing.start(src, dst, coins),
+            Routing::AtSource(routing) => routing.start(src, dst, tie_bits),
             Routing::HopByHop(routing) => (routing.start(src, dst, bits()), 0),
         }
     }
@@ -156,10 +156,10 @@ fn class_of(grid: &Grid, header: Header, d: usize) -> u8 {
 
 /// Every start of a scheme that leaves nothing but ties to chance.
 fn tie_starts(scheme: &dyn Scheme, order: &DimensionOrder, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
-    let coins = if order.tie == Tie::Random { 1 << grid.dims() } else { 1u64 };
+    let combinations = if order.tie == Tie::Random { 1 << grid.dims() } else { 1u64 };
     let mut starts: Vec<Start> = Vec::new();
-    for coins in 0..coins {
-        let start = scheme.start(grid, src, dst, coins);
+    for tie_bits in 0..combinations {
+        let start = scheme.start(grid, src, dst, tie_bits);
         if !starts.contains(&start) {
             starts.push(start);
         }

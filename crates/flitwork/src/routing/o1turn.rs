@@ -1,4 +1,4 @@
-//! O1TURN: dimension order, forwards or backwards, by a fair coin for each packet.
+//! O1TURN: dimension order, forwards or backwards, by a random bit for each packet.
 //!
 //! D. Seo, A. Ali, W.-T. Lim, N. Rafique and M. Thottethodi, "Near-optimal worst-case throughput routing for two-dimensional mesh
 //! networks", ISCA 2005: half of the packets walk x first, half y first, each half on virtual channels of its own. In more

@@ -153,9 +153,9 @@ impl Scheme for TwoPhase {
 
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
         let mut starts = HashSet::new();
-        for coins in 0..1 << grid.dims() {
-            let coins = coins | coins << 8;
-            let header = self.order.header(grid, src, dst, coins as u8);
+        for bits in 0..1 << grid.dims() {
+            let bits = bits | bits << 8;
+            let header = self.order.header(grid, src, dst, bits as u8);
             let most = self.hops(grid, src, dst, header);
             for router in 0..grid.routers() {
                 let via = grid.coords(router);
@@ -164,7 +164,7 @@ impl Scheme for TwoPhase {
                         via[d] == src[d] || grid.distance(d, src[d], via[d], header.minus >> d & 1 == 0).is_some()
                     });
                 if self.intermediate == Intermediate::Anywhere || on_the_way {
-                    starts.insert(self.start_by(grid, src, dst, via, coins));
+                    starts.insert(self.start_by(grid, src, dst, via, bits));
                 }
             }
         }

@@ -176,6 +176,8 @@ impl Schedule {
                 let mut at = stored.cursor(rank);
                 Box::new(std::iter::from_fn(move || stored.next(&mut at)))
             }
+            // The map shortens the lifetime of what the box gives.
+            #[allow(clippy::map_identity)]
             Body::Made(maker) => Box::new(maker.operations(rank).map(|op| -> Operation<'_> { op })),
             Body::Asked => Box::new(std::iter::empty()),
         }

@@ -38,7 +38,7 @@ impl Feed {
             packet_flits: drawn.flits,
             second_half: 0,
             created: Some(drawn.cycle),
-            tie_bits: drawn.coins,
+            tie_bits: drawn.tie_bits,
             background: false,
         }
     }
@@ -159,19 +159,19 @@ impl SourceQueues {
         }
     }
 
-    /// [`SourceQueues::take`] where a background runs beside the workload.
+    /// [`SourceQueues::take`] where a background runs with the workload.
     fn take_in_turn(&mut self, terminal: usize, now: u64, sequence: u32, hosts: Option<&mut Hosts>) -> Option<Job> {
         let background = self.background.as_mut()?;
-        let came = match (&self.work, &hosts) {
+        let ready = match (&self.work, &hosts) {
             (Work::Traffic(feed), _) => feed.sources[terminal].next_creation(),
             (Work::Messages { .. }, hosts) => {
-                hosts.as_ref().and_then(|hosts| hosts.next_came(terminal as u32)).unwrap_or(u64::MAX)
+                hosts.as_ref().and_then(|hosts| hosts.next_ready(terminal as u32)).unwrap_or(u64::MAX)
             }
         };
         let of_background = background.sources[terminal].next_creation();
-        let turn = match (came <= now, of_background <= now) {
+        let turn = match (ready <= now, of_background <= now) {
             (false, false) => return None,
-            (true, true) => self.background_next.get(terminal).copied().unwrap_or(of_background < came),
+            (true, true) => self.background_next.get(terminal).copied().unwrap_or(of_background < ready),
             (_, only) => only,
         };
         if let Some(next) = self.background_next.get_mut(terminal) {

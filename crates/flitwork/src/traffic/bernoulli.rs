@@ -1,4 +1,4 @@
-//! Bernoulli injection: each terminal tosses a coin each cycle and creates a packet on heads.
+//! Bernoulli injection: each terminal creates a packet in each cycle with the same probability.
 
 use super::geometric::Geometric;
 use rand_pcg::Pcg64Mcg;

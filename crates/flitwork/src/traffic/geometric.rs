@@ -1,4 +1,4 @@
-//! How long until a coin that is tossed once a cycle comes up heads: drawn at once instead of tossed.
+//! How many trials, one a cycle, until the first success: one draw instead of one a cycle.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -6,23 +6,23 @@ use rand_pcg::rand_core::Rng;
 /// The geometric distribution on 1, 2, 3, ...
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Geometric {
-    /// 1 / ln(1 - p): turns the logarithm of a uniform number into a number of tosses; 0 where every toss is heads.
+    /// 1 / ln(1 - p): turns the logarithm of a uniform number into a number of trials; 0 where every trial succeeds.
     scale: f64,
     mean: f64,
 }
 
 impl Geometric {
-    /// Tosses of a coin whose heads have probability `heads`, more than 0.
-    pub fn new(heads: f64) -> Self {
-        Geometric { scale: if heads >= 1.0 { 0.0 } else { 1.0 / libm::log1p(-heads) }, mean: 1.0 / heads }
+    /// Trials that succeed with probability `p`, more than 0.
+    pub fn new(p: f64) -> Self {
+        Geometric { scale: if p >= 1.0 { 0.0 } else { 1.0 / libm::log1p(-p) }, mean: 1.0 / p }
     }
 
-    /// Mean number of tosses.
+    /// Mean number of trials.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// Tosses up to and with the first heads, by inversion.
+    /// Trials up to and with the first success, by inversion.
     #[inline]
     pub fn draw(&self, rng: &mut Pcg64Mcg) -> u64 {
         if self.scale == 0.0 {
@@ -40,7 +40,7 @@ mod tests {
     use crate::traffic::terminal_rng;
 
     #[test]
-    fn draws_have_the_distribution_of_tosses() {
+    fn draws_have_the_distribution_of_trials() {
         let (p, n) = (0.3, 100_000);
         let mut rng = terminal_rng(1, 2);
         let mut counts = [0u32; 12];

@@ -4,8 +4,8 @@
 //! that is on turns off with probability `1 / mean_on_cycles`; a terminal that is then on creates a packet with the probability
 //! that makes the long-run mean the offered load. This is the process `on_off` of BookSim 2 with
 //! `burst_alpha = 1 / mean_off_cycles`, `burst_beta = 1 / mean_on_cycles` and
-//! `burst_r1 = rate * (burst_alpha + burst_beta) / burst_alpha`; there each terminal starts in either state by a coin, here in a
-//! state drawn from the chain's stationary distribution, so that the offered load is right from the first cycle.
+//! `burst_r1 = rate * (burst_alpha + burst_beta) / burst_alpha`; there each terminal starts in either state with probability 1/2,
+//! here in a state drawn from the chain's stationary distribution, so that the offered load is right from the first cycle.
 //!
 //! Lengths of on and off periods, and the gaps within on periods, are geometric and drawn directly. The chain has no memory, so nothing
 //! needs to be kept from one packet to the next: after a packet the terminal is on, and the rest of its on period is as long
@@ -87,15 +87,15 @@ mod tests {
 
     /// What the module says, cycle by cycle: which of the first `cycles` cycles have a packet.
     fn stepped(rate: f64, on_cycles: f64, off_cycles: f64, cycles: usize, rng: &mut Pcg64Mcg) -> Vec<bool> {
-        let mut toss = |p: f64| ((rng.next_u64() >> 11) as f64) < p * (1u64 << 53) as f64;
+        let mut draw = |p: f64| ((rng.next_u64() >> 11) as f64) < p * (1u64 << 53) as f64;
         let when_on = OnOff::rate_when_on(rate, on_cycles, off_cycles);
-        let mut on = toss(on_cycles / (on_cycles + off_cycles));
+        let mut on = draw(on_cycles / (on_cycles + off_cycles));
         let mut packets = Vec::new();
         for cycle in 0..cycles {
             if cycle > 0 {
-                on = if on { !toss(1.0 / on_cycles) } else { toss(1.0 / off_cycles) };
+                on = if on { !draw(1.0 / on_cycles) } else { draw(1.0 / off_cycles) };
             }
-            packets.push(on && toss(when_on));
+            packets.push(on && draw(when_on));
         }
         packets
     }

@@ -1,7 +1,7 @@
 //! The packets of one terminal, one after the other.
 //!
-//! The source queue is virtual: a packet is drawn when a controller is free to take it, with its true creation cycle, which may lie
-//! in the past. Gaps between packets are drawn directly, so a terminal costs nothing in the cycles between.
+//! The source queue is virtual: a packet is drawn when an injection port is free to take it, with its true creation cycle, which may
+//! lie in the past. Gaps between packets are drawn directly, so a terminal costs nothing in the cycles between.
 
 use super::{Bernoulli, Destinations, Lengths, OnOff, Trace};
 use crate::mix::mix;
@@ -153,7 +153,7 @@ pub struct Created {
     /// Length [flits].
     pub flits: u32,
     /// Random bits for ties.
-    pub coins: u8,
+    pub tie_bits: u8,
 }
 
 /// The packets of one terminal, drawn one after the other.
@@ -206,7 +206,7 @@ impl Source {
         if self.left == 0 {
             self.next = u64::MAX;
         }
-        Created { cycle, dst, flits, coins: bits as u8 }
+        Created { cycle, dst, flits, tie_bits: bits as u8 }
     }
 }
 

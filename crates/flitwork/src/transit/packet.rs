@@ -38,8 +38,8 @@ pub(crate) struct Packet {
     pub minus: u8,
     /// Dateline classes, one bit a dimension.
     pub wraps: u8,
-    /// Controller that sends it.
-    pub controller: u8,
+    /// Injection port of its NIC that sends it.
+    pub injection_port: u8,
     /// Datelines crossed, mode and detours left: see `Trip`.
     pub crossed: u8,
     pub mode: u8,

@@ -24,8 +24,8 @@ pub(crate) struct Slot {
     pub flits: Vec<FlitArrival>,
     /// Output VCs that get a credit.
     pub credits: Vec<u32>,
-    /// Controllers' VCs that get a credit, `controller * vcs + vc`.
-    pub controller_credits: Vec<u32>,
+    /// VCs of injection ports that get a credit, `port * vcs + vc`.
+    pub injection_credits: Vec<u32>,
     /// Input VCs whose front packet leaves a pipeline stage: it waits for an output VC, or may request the switch, from now on.
     pub wakes: Vec<u32>,
     /// Packets whose tail arrives at its terminal.
@@ -36,7 +36,7 @@ impl Slot {
     fn is_empty(&self) -> bool {
         self.flits.is_empty()
             && self.credits.is_empty()
-            && self.controller_credits.is_empty()
+            && self.injection_credits.is_empty()
             && self.wakes.is_empty()
             && self.tails.is_empty()
     }
@@ -44,7 +44,7 @@ impl Slot {
     fn clear(&mut self) {
         self.flits.clear();
         self.credits.clear();
-        self.controller_credits.clear();
+        self.injection_credits.clear();
         self.wakes.clear();
         self.tails.clear();
     }
@@ -65,7 +65,7 @@ impl Wheel {
         let slot = || Slot {
             flits: Vec::with_capacity(events),
             credits: Vec::with_capacity(events),
-            controller_credits: Vec::with_capacity(events),
+            injection_credits: Vec::with_capacity(events),
             wakes: Vec::with_capacity(events),
             tails: Vec::with_capacity(events),
         };

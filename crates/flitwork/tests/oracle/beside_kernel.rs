@@ -152,10 +152,10 @@ fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
             vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)]
         }
         Tie::Split => vec![(flits, 0)],
-        _ => vec![(flits, packet.coins)],
+        _ => vec![(flits, packet.tie_bits)],
     };
-    let part = |(flits, coins)| {
-        let Header { minus, wraps } = routing.header(grid(plan), &from, &to, coins);
+    let part = |(flits, tie_bits)| {
+        let Header { minus, wraps } = routing.header(grid(plan), &from, &to, tie_bits);
         TracePacket { flits, minus, wraps, ..whole.clone() }
     };
     parts.into_iter().map(part).collect()

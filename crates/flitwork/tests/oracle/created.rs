@@ -93,17 +93,21 @@ fn of(plan: &Plan, spec: &WorkloadSpec, (seed, start): (u64, u64), terminal: u32
             [(flits, _)] if matches!(said.packet_flits, PacketFlits::Fixed(_)) => *flits,
             mix => mix[pick(&mix.iter().map(|l| l.1).collect::<Vec<_>>(), stream.number())].0,
         };
-        packets.push(Created { cycle, dst, flits, coins: number as u8 });
+        packets.push(Created { cycle, dst, flits, tie_bits: number as u8 });
         cycle += when.gap(&mut stream);
     }
     packets
 }
 
-/// The packets of a trace; all that is drawn for each is its coins.
+/// The packets of a trace; all that is drawn for each are its tie bits.
 fn given(trace: &Trace, (seed, start): (u64, u64), terminal: u32, end: u64) -> Vec<Created> {
     let mut stream = Stream::new(seed, u64::from(terminal));
-    let packet =
-        |p: TracePacket| Created { cycle: start + p.cycle, dst: p.dst, flits: p.flits, coins: stream.number() as u8 };
+    let packet = |p: TracePacket| Created {
+        cycle: start + p.cycle,
+        dst: p.dst,
+        flits: p.flits,
+        tie_bits: stream.number() as u8,
+    };
     trace.of(terminal).map(packet).take_while(|p| p.cycle <= end).collect()
 }
 
@@ -206,11 +210,11 @@ impl When {
     fn first(&self, stream: &mut Stream) -> u64 {
         match *self {
             When::AtOnce => 0,
-            When::Bernoulli(rate) => stream.tosses(rate) - 1,
+            When::Bernoulli(rate) => stream.trials(rate) - 1,
             When::OnOff { burst, idle, .. } => {
                 let on = (burst / (burst + idle) * u64::MAX as f64) as u64;
-                let before = if stream.number() < on { 0 } else { stream.tosses(1.0 / idle) };
-                let length = stream.tosses(1.0 / burst);
+                let before = if stream.number() < on { 0 } else { stream.trials(1.0 / idle) };
+                let length = stream.trials(1.0 / burst);
                 self.on_off(stream, before, length) - 1
             }
         }
@@ -220,9 +224,9 @@ impl When {
     fn gap(&self, stream: &mut Stream) -> u64 {
         match *self {
             When::AtOnce => 0,
-            When::Bernoulli(rate) => stream.tosses(rate),
+            When::Bernoulli(rate) => stream.trials(rate),
             When::OnOff { burst, .. } => {
-                let rest = stream.tosses(1.0 / burst) - 1;
+                let rest = stream.trials(1.0 / burst) - 1;
                 self.on_off(stream, 0, rest)
             }
         }
@@ -232,12 +236,12 @@ impl When {
     fn on_off(&self, stream: &mut Stream, mut before: u64, mut left: u64) -> u64 {
         let When::OnOff { in_bursts, burst, idle } = *self else { unreachable!("only of bursts") };
         loop {
-            let gap = stream.tosses(in_bursts);
+            let gap = stream.trials(in_bursts);
             if gap <= left {
                 return before + gap;
             }
-            before += left + stream.tosses(1.0 / idle);
-            left = stream.tosses(1.0 / burst);
+            before += left + stream.trials(1.0 / idle);
+            left = stream.trials(1.0 / burst);
         }
     }
 }

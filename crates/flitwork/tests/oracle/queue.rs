@@ -60,7 +60,7 @@ impl Queue {
     }
 
     /// When the next entry came, if it has.
-    pub fn next_came(&self) -> Option<u64> {
+    pub fn next_ready(&self) -> Option<u64> {
         self.next().map(|(_, came)| came)
     }
 

@@ -28,13 +28,13 @@ impl Stream {
         folded.rotate_right((self.0 >> 122) as u32)
     }
 
-    /// Tosses up to and with the first heads.
-    pub fn tosses(&mut self, heads: f64) -> u64 {
-        if heads >= 1.0 {
+    /// Trials up to and with the first success.
+    pub fn trials(&mut self, p: f64) -> u64 {
+        if p >= 1.0 {
             return 1;
         }
         let u = ((self.number() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-        1 + (libm::log(u) / libm::log1p(-heads)).min(1e15) as u64
+        1 + (libm::log(u) / libm::log1p(-p)).min(1e15) as u64
     }
 }
 

@@ -141,8 +141,8 @@ impl<'m> Terminal<'m> {
     /// The job that is next, and whether it is of the background: what came first, or one of either in turn.
     fn next_job(&mut self) -> Option<(Job, bool)> {
         let queue = self.next_queue();
-        let came = queue.and_then(|i| self.queues[i].next_came());
-        let background = match (came, self.background.next_came()) {
+        let came = queue.and_then(|i| self.queues[i].next_ready());
+        let background = match (came, self.background.next_ready()) {
             (None, None) => return None,
             (Some(_), None) => false,
             (None, Some(_)) => true,
@@ -163,14 +163,14 @@ impl<'m> Terminal<'m> {
     /// The first queue, from the one whose turn it is, whose next entry has come.
     fn next_queue(&self) -> Option<usize> {
         let n = self.queues.len();
-        (0..n).map(|i| (self.turn + i) % n).find(|&i| self.queues[i].next_came().is_some())
+        (0..n).map(|i| (self.turn + i) % n).find(|&i| self.queues[i].next_ready().is_some())
     }
 
     /// The packets of a message: as long as possible, the last one shorter; each in two where its way has a tie under
     /// the split rule.
     fn cut(&self, message: &Message) -> VecDeque<Planned> {
         let m = self.machine;
-        assert!(m.hop_by_hop() || m.routing.tie != Tie::Random, "the oracle does not toss coins: give it a trace");
+        assert!(m.hop_by_hop() || m.routing.tie != Tie::Random, "the oracle draws no tie bits: give it a trace");
         let ends = m.fabric.grid().map(|grid| {
             let coords = |terminal: u32| grid.coords(m.router_of(terminal));
             (grid, coords(self.id), coords(message.dst))
@@ -183,9 +183,9 @@ impl<'m> Terminal<'m> {
             let flits = if self.packet_flits == 0 { left } else { left.min(self.packet_flits) };
             left -= flits;
             let halves = if splits { vec![(flits.div_ceil(2), 0), (flits / 2, u8::MAX)] } else { vec![(flits, 0)] };
-            for (flits, coins) in halves.into_iter().filter(|half| half.0 > 0) {
+            for (flits, tie_bits) in halves.into_iter().filter(|half| half.0 > 0) {
                 let decided = ends.filter(|_| !m.hop_by_hop());
-                let header = decided.map(|(grid, src, dst)| m.routing.header(grid, &src, &dst, coins));
+                let header = decided.map(|(grid, src, dst)| m.routing.header(grid, &src, &dst, tie_bits));
                 let header = header.unwrap_or_default();
                 packets.push_back(Planned {
                     dst: message.dst,

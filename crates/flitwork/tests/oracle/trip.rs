@@ -105,7 +105,7 @@ impl Machine {
     }
 
     /// The directions of a shortest way: for each dimension, whether it goes to minus.
-    fn directions(&self, from: u32, to: u32, coins: u64) -> Vec<bool> {
+    fn directions(&self, from: u32, to: u32, tie_bits: u64) -> Vec<bool> {
         let (f, t) = (self.grid().coords(from), self.grid().coords(to));
         let relative = |d: usize| (t[d] + self.grid().size(d) - f[d]) % self.grid().size(d);
         let direction = |d: usize| {
@@ -115,7 +115,7 @@ impl Machine {
                 (Some(plus), Some(minus)) if plus == minus => match self.routing.tie {
                     Tie::Plus => false,
                     Tie::Parity => (f[d] + others) % 2 == 1,
-                    Tie::Random => coins >> d & 1 == 1,
+                    Tie::Random => tie_bits >> d & 1 == 1,
                     Tie::Split => panic!("nothing is split"),
                 },
                 (Some(plus), Some(minus)) => minus < plus,

@@ -61,13 +61,13 @@ fn a_program_waits_for_messages_and_time() {
 #[test]
 fn a_send_comes_when_all_it_depends_on_is_complete() {
     let mut p = hosts(&ping_pong());
-    p.note_when_sends_come();
+    p.note_ready_cycles();
     (0..2).for_each(|r| p.advance(r, 3));
-    assert_eq!((p.next_came(0), p.next_came(1)), (Some(3), None));
+    assert_eq!((p.next_ready(0), p.next_ready(1)), (Some(3), None));
     let ping = p.take(0).unwrap();
     assert!(!p.is_stuck(), "rank 0 computes");
     p.arrived(ping.id, 5, 8);
-    assert_eq!(p.next_came(1), Some(8));
+    assert_eq!(p.next_ready(1), Some(8));
     p.begin_cycle(13, |_| {});
     p.advance(0, 13);
     let answer = p.take(1).unwrap();
@@ -76,7 +76,7 @@ fn a_send_comes_when_all_it_depends_on_is_complete() {
     p.arrived(answer.id, 5, 15);
     assert!(!p.is_stuck());
     p.advance(0, 15);
-    assert_eq!(p.next_came(0), Some(15));
+    assert_eq!(p.next_ready(0), Some(15));
 }
 
 #[test]

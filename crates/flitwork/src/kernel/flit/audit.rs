@@ -53,11 +53,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let p = &self.env.p;
         let mut flits = vec![0u32; self.routers.len() * SLOTS];
         let mut credits = flits.clone();
-        let mut controller_credits = vec![0u32; p.terminals * p.controllers * p.vcs];
+        let mut injection_credits = vec![0u32; p.terminals * p.controllers * p.vcs];
         for slot in self.env.wheel.slots() {
             slot.flits.iter().for_each(|f| flits[f.vc as usize] += 1);
             slot.credits.iter().for_each(|&c| credits[c as usize] += 1);
-            slot.controller_credits.iter().for_each(|&c| controller_credits[c as usize] += 1);
+            slot.injection_credits.iter().for_each(|&c| injection_credits[c as usize] += 1);
         }
         for (r, router) in self.routers.iter().enumerate() {
             for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
@@ -77,7 +77,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                     }
                     let port = terminals.start as usize * p.controllers + port - p.network_ports;
                     let at = port * p.vcs + vc;
-                    u32::from(self.injection.credits_at(at)) + controller_credits[at]
+                    u32::from(self.injection.credits_at(at)) + injection_credits[at]
                 };
                 assert_eq!(held + free, p.buffer_flits, "router {r} port {port} VC {vc} cycle {}", self.env.now);
             }

@@ -21,7 +21,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         } else {
             self.deliver_credits(&slot.credits);
         }
-        for &vc in &slot.controller_credits {
+        for &vc in &slot.injection_credits {
             self.injection.credit(vc as usize);
         }
         self.deliver_flits(&slot.flits);
@@ -52,7 +52,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         }
     }
 
-    /// Credits, where packets doze until their ports stir.
+    /// Credits, where blocked packets are not looked at until something of their ports becomes usable.
     #[inline(never)]
     fn deliver_credits_by_choice(&mut self, credits: &[u32]) {
         for &vc in credits {
@@ -61,7 +61,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             at.deliver_credit(router, output, &mut self.env);
             let out = at.output(output);
             if self.env.rules.first_use.may_be_at(out.credits) && out.owner == FREE {
-                self.env.stir(router, output / (SLOTS / PORTS));
+                self.env.note_usable(router, output / (SLOTS / PORTS));
             }
         }
         if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
@@ -212,7 +212,7 @@ fn ejection_port(me: usize, packet: &Packet, env: &Env) -> u8 {
     let terminal = packet.dst as usize - env.first_terminal(me);
     let chosen = match env.rules.ejection_port {
         EjectionPort::Any => 0,
-        EjectionPort::SamePort => packet.controller as usize,
+        EjectionPort::SamePort => packet.injection_port as usize,
         EjectionPort::BySource => packet.src as usize % p.controllers,
     };
     (p.network_ports + terminal * p.controllers + chosen) as u8

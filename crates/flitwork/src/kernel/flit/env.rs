@@ -64,7 +64,7 @@ pub(super) struct Rules {
     pub speculative: bool,
     pub hold: bool,
     pub fcfs: bool,
-    /// Several controllers, and the ejection port is chosen at each request.
+    /// NICs have several ports, and the ejection port is chosen at each request.
     pub chooses_ejection_port: bool,
     /// The way is decided hop by hop.
     pub by_choice: bool,
@@ -214,7 +214,7 @@ impl Env {
 
     /// A VC of `port` of `router` is of use to some packet from now on.
     #[inline(always)]
-    pub fn stir(&mut self, router: usize, port: usize) {
+    pub fn note_usable(&mut self, router: usize, port: usize) {
         if let Some(choices) = &mut self.choices {
             choices.stir(router, port);
         }

@@ -175,7 +175,7 @@ impl Injection {
             hops: hops as u16,
             minus: header.minus,
             wraps: header.wraps,
-            controller: k as u8,
+            injection_port: k as u8,
             crossed: head.trip.crossed,
             mode: head.trip.mode,
             misroutes: head.trip.misroutes,

@@ -56,7 +56,7 @@ pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS:
     scratch: Scratch<M>,
     /// Where allocation by bit masks does not apply.
     general: Option<Box<GeneralAllocators<M>>>,
-    links: Option<ChannelRecorder>,
+    channels: Option<ChannelRecorder>,
     /// Visit routers in this order instead of ascending; the result must not depend on it.
     order: Option<Vec<usize>>,
     /// The last cycle in which a flit left a buffer, and the flit-hops then.
@@ -121,7 +121,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             injection: Injection::new(plan, layout),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan))),
-            links: (run.record.channel_window_cycles > 0)
+            channels: (run.record.channel_window_cycles > 0)
                 .then(|| ChannelRecorder::new(run.record.channel_window_cycles, p.routers * p.network_ports)),
             order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
             moved: (0, 0),
@@ -232,7 +232,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Netw
     }
 
     fn next_observation(&self, now: u64) -> u64 {
-        self.links.as_ref().map_or(u64::MAX, |links| links.window_end(now))
+        self.channels.as_ref().map_or(u64::MAX, |channels| channels.window_end(now))
     }
 
     fn flit_hops(&self) -> u64 {
@@ -255,10 +255,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Netw
     fn finish(self: Box<Self>, now: u64) -> Observed {
         let mut channel_flits = Vec::new();
         self.channel_flits(&mut channel_flits);
-        let Kernel { env, links, .. } = *self;
+        let Kernel { env, channels, .. } = *self;
         Observed {
             flit_hops: env.flit_hops,
-            channel_windows: links.map(|links| links.finish(now, &channel_flits)),
+            channel_windows: channels.map(|channels| channels.finish(now, &channel_flits)),
             channel_flits,
             ejected_flits: env.ejected,
             stalls: env.stalls.map(StallCounter::report),

@@ -18,8 +18,8 @@ pub(super) struct ChannelRecorder {
 }
 
 impl ChannelRecorder {
-    pub fn new(window_cycles: u64, links: usize) -> Self {
-        ChannelRecorder { window_cycles, before: vec![0; links], flits: Vec::new() }
+    pub fn new(window_cycles: u64, channels: usize) -> Self {
+        ChannelRecorder { window_cycles, before: vec![0; channels], flits: Vec::new() }
     }
 
     /// The last cycle of the window that the cycle after `now` belongs to.
@@ -89,11 +89,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         if self.env.stalls.is_some() {
             self.count_stalls();
         }
-        if self.links.as_ref().is_some_and(|links| links.ends_with(self.env.now)) {
+        if self.channels.as_ref().is_some_and(|channels| channels.ends_with(self.env.now)) {
             let mut totals = Vec::new();
             self.channel_flits(&mut totals);
-            if let Some(links) = &mut self.links {
-                links.close(&totals);
+            if let Some(channels) = &mut self.channels {
+                channels.close(&totals);
             }
             if let Some(stalls) = &mut self.env.stalls {
                 stalls.next_window();

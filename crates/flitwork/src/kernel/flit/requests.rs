@@ -33,8 +33,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     #[inline(never)]
     fn collect_ask(&mut self, me: usize, slot: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
-            let dozes = env.choices.as_ref().is_some_and(|choices| choices.dozes(me, me * SLOTS + slot));
-            !dozes && self.ask_by_choice(me, slot, asks, env)
+            let blocked = env.choices.as_ref().is_some_and(|choices| choices.dozes(me, me * SLOTS + slot));
+            !blocked && self.ask_by_choice(me, slot, asks, env)
         } else {
             let port = self.wanted_port(slot, env);
             if of >> port & 1 == 0 {

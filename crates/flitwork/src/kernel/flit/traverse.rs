@@ -44,9 +44,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             env.next_credits.push(upstream);
         } else {
             let p = &env.p;
-            let controller = env.first_terminal(me) * p.controllers + in_port - p.network_ports;
-            let credit = (controller * p.vcs + in_vc) as u32;
-            env.wheel.at(env.now + u64::from(p.inject_credit_cycles)).controller_credits.push(credit);
+            let injection_port = env.first_terminal(me) * p.controllers + in_port - p.network_ports;
+            let credit = (injection_port * p.vcs + in_vc) as u32;
+            env.wheel.at(env.now + u64::from(p.inject_credit_cycles)).injection_credits.push(credit);
         }
 
         if blocked {
@@ -84,7 +84,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let credits = out.credits;
         self.port(port).free.insert(Self::port_and_vc(output).1);
         if env.rules.by_choice && env.rules.first_use.are_enough(credits) {
-            env.stir(me, port);
+            env.note_usable(me, port);
         }
         self.senders(port).remove(slot);
         let vc = self.input(slot);

@@ -3,7 +3,7 @@
 //! At a tie that is drawn by a random bit, half of the message is counted each way, which is the expectation. Under the split rule
 //! each packet sends its odd flit to plus, as the terminals do.
 
-use super::loads::ChannelLoads;
+use super::loads::LoadAccumulator;
 use crate::routing::Routing;
 use crate::schedule::Schedule;
 use crate::topology::Fabric;
@@ -12,22 +12,22 @@ use serde::{Deserialize, Serialize};
 
 /// Load of the channels of one class: on a grid, of one dimension and direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ClassLoad {
+pub struct ChannelClassLoad {
     /// Name of the class: `+x`, `-x`, `+y`, ... on a grid.
     pub class: String,
     /// Load of the most loaded channel [flits].
     pub max_flits: f64,
 }
 
-impl ClassLoad {
+impl ChannelClassLoad {
     /// The classes of a network, given the largest load of each [flits].
-    pub(super) fn named(fabric: &Fabric, loads: Vec<f64>) -> Vec<ClassLoad> {
+    pub(super) fn named(fabric: &Fabric, loads: Vec<f64>) -> Vec<ChannelClassLoad> {
         let named = fabric.classes().iter().zip(loads);
-        named.map(|(class, max_flits)| ClassLoad { class: class.clone(), max_flits }).collect()
+        named.map(|(class, max_flits)| ChannelClassLoad { class: class.clone(), max_flits }).collect()
     }
 
     /// The largest load of all [flits].
-    pub(super) fn largest(classes: &[ClassLoad]) -> f64 {
+    pub(super) fn largest(classes: &[ChannelClassLoad]) -> f64 {
         classes.iter().map(|c| c.max_flits).fold(0.0, f64::max)
     }
 }
@@ -35,23 +35,23 @@ impl ClassLoad {
 /// Loads of one phase: of a group of consecutive message indices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseLoad {
-    /// Number of the group: message index / controllers.
+    /// Number of the group: message index / NIC ports.
     pub group: u32,
     /// Load of the most loaded channel [flits].
     pub max_flits: f64,
-    /// The same by class, as in [`LinkLoads::classes`] [flits].
+    /// The same by class, as in [`ChannelLoads::classes`] [flits].
     pub class_max_flits: Vec<f64>,
 }
 
 /// Loads of all channels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LinkLoads {
+pub struct ChannelLoads {
     /// Load of output port `p` of router `r` at index `r * network_ports + p`; 0 where there is no channel [flits].
     pub channel_flits: Vec<f64>,
     /// Load of the most loaded channel [flits].
     pub max_flits: f64,
     /// The same by class.
-    pub classes: Vec<ClassLoad>,
+    pub classes: Vec<ChannelClassLoad>,
     /// Phases in order, if they were asked for.
     pub phases: Vec<PhaseLoad>,
     /// Sum over the phases of [`PhaseLoad::max_flits`], 0 if they were not asked for [flits].
@@ -63,15 +63,15 @@ pub struct LinkLoads {
 /// They are exact where routes are fixed, but for ties that are drawn; what any routing needs where they are not.
 /// Messages are sent as packets of at most `packet_flits` flits, 0 for one packet a message; only split ties depend on it.
 /// With `group` the loads of each group of that many (at least 1) consecutive message indices are found as well.
-pub fn link_loads(
+pub fn channel_loads(
     fabric: &Fabric,
     routing: &Routing,
     schedule: &Schedule,
     router_of: &[u32],
     packet_flits: u32,
     group: Option<u32>,
-) -> LinkLoads {
-    let mut loads = ChannelLoads::new(fabric, routing);
+) -> ChannelLoads {
+    let mut loads = LoadAccumulator::new(fabric, routing);
     let mut phases = Vec::new();
     let mut messages: Vec<(u32, u32, u32, u64)> =
         schedule.messages().map(|m| (m.step / group.unwrap_or(1).max(1), m.from, m.to, m.size)).collect();
@@ -91,9 +91,9 @@ pub fn link_loads(
         }
     }
     let classes = loads.classes();
-    LinkLoads {
+    ChannelLoads {
         channel_flits: loads.channel_flits(),
-        max_flits: ClassLoad::largest(&classes),
+        max_flits: ChannelClassLoad::largest(&classes),
         classes,
         phase_sum_flits: phases.iter().map(|p| p.max_flits).sum(),
         phases,
