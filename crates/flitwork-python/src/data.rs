@@ -1,4 +1,4 @@
-//! Tables of numbers that come beside a specification.
+//! Tables of numbers that come with a specification.
 
 use crate::detached::without_gil;
 use crate::errors;

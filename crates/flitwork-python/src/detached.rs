@@ -1,4 +1,4 @@
-//! Long work, and Python beside it: signals are seen, and progress told, while a thread of its own does the work.
+//! Long work while Python runs on: signals are seen, and progress told, while a thread of its own does the work.
 
 use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};

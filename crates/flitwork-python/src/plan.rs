@@ -84,8 +84,8 @@ impl Plan {
         (0..fabric.terminals()).map(|terminal| fabric.router_of(terminal)).collect::<Vec<u32>>().into_pyarray(py)
     }
 
-    /// The way of a packet between two routers: the routers, the output ports and the sets of virtual channels that it
-    /// takes, in order. Where chance decides it is the way of all coins 0 (the plus direction of a tie); where the routing is
+    /// The route of a packet between two routers: the routers, the output ports and the sets of virtual channels that it
+    /// takes, in order. Where chance decides it is the route of all random bits 0 (the plus direction of a tie); where the routing is
     /// adaptive, the lowest of the minimal ports is taken each time.
     #[allow(clippy::type_complexity)]
     fn path<'py>(
@@ -99,8 +99,8 @@ impl Plan {
             let error = Error::config("router", bad, format!("0 to {}", fabric.routers() - 1), "");
             return Err(errors::to_python(py, &error));
         }
-        let way = routing.path(fabric, source, destination, 0);
-        let column = |of: fn(&(u32, usize, u8)) -> u32| way.iter().map(of).collect::<Vec<u32>>().into_pyarray(py);
+        let path = routing.path(fabric, source, destination, 0);
+        let column = |of: fn(&(u32, usize, u8)) -> u32| path.iter().map(of).collect::<Vec<u32>>().into_pyarray(py);
         Ok((column(|hop| hop.0), column(|hop| hop.1 as u32), column(|hop| u32::from(hop.2))))
     }
 

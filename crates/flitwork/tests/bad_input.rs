@@ -423,10 +423,10 @@ fn an_open_loop_that_ends_before_its_measurement_is_refused() {
         assert!(e.contains(&format!("run.max_cycles = {max_cycles}: expected at least 150")), "{e}");
     }
     assert!(plan(150).is_ok());
-    let mut beside = good();
-    beside["background"] = json!({ "kind": "uniform", "offered_load": 0.1 });
-    beside["run"] = json!({ "warmup_cycles": 100, "max_cycles": 100 });
-    let e = spec::from_json(&beside.to_string()).and_then(|s| Plan::new(&s)).unwrap_err().to_string();
+    let mut both = good();
+    both["background"] = json!({ "kind": "uniform", "offered_load": 0.1 });
+    both["run"] = json!({ "warmup_cycles": 100, "max_cycles": 100 });
+    let e = spec::from_json(&both.to_string()).and_then(|s| Plan::new(&s)).unwrap_err().to_string();
     assert!(e.contains("run.max_cycles = 100: expected at least 101 cycles"), "{e}");
 }
 

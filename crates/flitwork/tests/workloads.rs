@@ -158,7 +158,7 @@ fn no_burst_beats_its_bound() {
 }
 
 #[test]
-fn a_background_runs_before_and_beside_a_burst_and_is_measured_on_its_own() {
+fn a_background_runs_before_and_during_a_burst_and_is_measured_on_its_own() {
     let mut spec = json!({
         "network": torus(&[8, 8]),
         "workload": burst(&json!({ "kind": "transpose" }), 30, 8),
@@ -254,7 +254,7 @@ fn a_burst_that_is_cut_off_says_how_far_it_came() {
 
 /// Two ranks that wait for each other's message before they send their own.
 #[test]
-fn a_schedule_that_cannot_go_on_is_found_out_beside_a_background_too() {
+fn a_schedule_that_cannot_go_on_is_found_out_with_a_background_too() {
     let mut b = ScheduleBuilder::new("stuck");
     for other in [1, 0] {
         let answer = b.op(OpKind::Receive { from: other, size: 5, tag: 0 }, 0, &[]);

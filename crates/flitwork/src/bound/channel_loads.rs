@@ -1,6 +1,6 @@
 //! The load of every channel under the messages of a schedule, in total and phase by phase.
 //!
-//! At a tie that is drawn by a random bit, half of the message is counted each way, which is the expectation. Under the split rule
+//! At a tie that is drawn by a random bit, half of the message is counted in each direction, which is the expectation. Under the split rule
 //! each packet sends its odd flit to plus, as the terminals do.
 
 use super::loads::LoadAccumulator;

@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(1.0 / limit(&grid, |i| 1023 - i), 8.0);
     }
 
-    /// Loads are added up along rows; here each way is walked channel by channel instead.
+    /// Loads are added up along rows; here each route is walked channel by channel instead.
     #[test]
     fn stretches_tell_the_same_as_whole_ways() {
         let sizes = [&[7][..], &[2, 3], &[4, 5], &[3, 1, 4], &[2, 2, 3]];

@@ -1,8 +1,8 @@
-//! What ways put on channels, noted a stretch at a time.
+//! What routes put on channels, noted a stretch at a time.
 //!
-//! Under dimension-order routing a way is one straight stretch of channels a dimension. A stretch is noted where it begins and
+//! Under dimension-order routing a route is one straight stretch of channels a dimension. A stretch is noted where it begins and
 //! where it ends, as a change of the load from one channel of its row to the next; the changes of all stretches are added up
-//! along the rows at the end. So a way takes time for its dimensions, not for its hops.
+//! along the rows at the end. So a route takes time for its dimensions, not for its hops.
 
 use crate::topology::Grid;
 use std::ops::{AddAssign, SubAssign};

@@ -6,7 +6,7 @@
 //! Under dimension-order routing one ring for each dimension suffices, and the result is exact on any grid. A packet that walks dimension `d` has the
 //! destination's coordinates in the dimensions before (in routing order) and the source's in those after. Both are uniform and
 //! independent of source and destination coordinate in `d`, so all rings of the dimension are used alike: a channel has
-//! `terminals / a_d^2` times the number of pairs (source coordinate, destination coordinate) whose way it lies on, divided by
+//! `terminals / a_d^2` times the number of pairs (source coordinate, destination coordinate) whose route it lies on, divided by
 //! the `P / a_d` rings.
 
 use crate::routing::{DimensionOrder, Routing, Tie};
@@ -75,7 +75,7 @@ fn of_rings(fabric: &Fabric, grid: &Grid, routing: &DimensionOrder, include_self
     Saturation::of(ChannelClassLoad::named(fabric, loads))
 }
 
-/// Most pairs of coordinates whose way lies on one channel of a ring of dimension `d`, in the plus and minus direction.
+/// Most pairs of coordinates whose route lies on one channel of a ring of dimension `d`, in the plus and minus direction.
 fn busiest_channels(grid: &Grid, tie: Tie, d: usize) -> [f64; 2] {
     let a = grid.size(d);
     // Changes of the load from one channel to the next, on the ring rolled out twice.

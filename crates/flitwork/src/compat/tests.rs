@@ -49,7 +49,7 @@ fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
         (choice.ports, choice.set, choice.escape)
     };
     let (plus, minus) = (0, 1);
-    // The way to plus does not cross the dateline, the way to minus does.
+    // The route to plus does not cross the dateline, the one to minus does.
     assert_eq!(ask(0, 1, None), (1 << minus, 2, Some((plus, 0))));
     assert_eq!(ask(1, 1, None), (1 << minus, 2, Some((minus, 1))));
     // In the next router: by the adaptive channel to minus, and by the escape channel to plus.

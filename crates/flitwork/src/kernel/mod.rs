@@ -1,4 +1,4 @@
-//! The loop that drives a simulation, and kernels: the ways to advance a network. Only what is here runs per cycle.
+//! The loop that drives a simulation, and the kernels, which advance a network. Only what is here runs per cycle.
 
 pub(crate) mod flit;
 mod network;
@@ -12,7 +12,7 @@ pub use simulation::{Pause, Simulation};
 pub struct Progress {
     /// Current cycle [cycles].
     pub cycle: u64,
-    /// Messages (closed loop) or packets (open loop) that have arrived.
+    /// Messages (of a schedule) or packets (open loop) that have arrived.
     pub packets_done: u64,
     /// How many there will be, where that is known.
     pub packets_total: Option<u64>,

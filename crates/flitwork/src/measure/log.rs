@@ -25,12 +25,12 @@ pub(crate) struct Arrival {
 pub(crate) struct TrafficLog {
     /// Creation cycles of the packets that are measured.
     window: Range<u64>,
-    /// Packets that controllers took.
+    /// Packets that injection ports took.
     pub taken: u64,
-    /// Measured packets that controllers took, and those that arrived.
+    /// Measured packets that injection ports took, and those that arrived.
     pub measured_taken: u64,
     measured_arrived: u64,
-    /// Flits of measured packets that controllers took.
+    /// Flits of measured packets that injection ports took.
     pub measured_taken_flits: u64,
     /// Everything that has arrived, measured or not.
     pub totals: Totals,
@@ -96,7 +96,7 @@ impl TrafficLog {
         self.measured_taken - self.measured_arrived
     }
 
-    /// Mean channels on the way of a measured packet, if there was one.
+    /// Mean channels on the route of a measured packet, if there was one.
     pub fn mean_hops(&self) -> Option<f64> {
         (self.measured_arrived > 0).then(|| self.measured_hops as f64 / self.measured_arrived as f64)
     }
@@ -138,7 +138,7 @@ impl PacketLog {
         }
     }
 
-    /// A controller of `terminal` took a packet of `flits` that was created in cycle `created`. Returns the index of its record.
+    /// An injection port of `terminal` took a packet of `flits` that was created in cycle `created`. Returns the index of its record.
     #[inline]
     pub fn taken(
         &mut self,

@@ -64,7 +64,7 @@ pub struct PacketRecord {
     pub dst: u32,
     /// Length [flits].
     pub flits: u32,
-    /// Index of the message in its sender's order (closed loop); open loop: the sequence number of its first packet.
+    /// Index of the message in its sender's order (of a schedule); open loop: the sequence number of its first packet.
     pub message: u32,
     /// Injection port of its source that sent it.
     pub injection_port: u32,
@@ -72,9 +72,9 @@ pub struct PacketRecord {
     pub minus: u8,
     /// Bit `d` is set where it crosses the wrap channel of dimension `d`; as decided at the source.
     pub wraps: u8,
-    /// Channels between routers on its way.
+    /// Channels between routers on its route.
     pub hops: u32,
-    /// Cycle of creation: for a closed loop, when a controller took it.
+    /// Cycle of creation: under a schedule, when an injection port took it.
     pub created: u64,
     /// Cycle in which its head left the terminal.
     pub injected: u64,
@@ -107,7 +107,7 @@ pub struct BackgroundResult {
     pub packet_latency: LatencySummary,
     /// From injection of the head to arrival of the tail, packets of the measurement that arrived [cycles].
     pub network_latency: LatencySummary,
-    /// Mean number of channels between routers on the way of a packet of the measurement; none if nothing was measured.
+    /// Mean number of channels between routers on the route of a packet of the measurement; none if nothing was measured.
     pub mean_hops: Option<f64>,
     /// What arrived by window, where asked for.
     pub deliveries: Option<DeliveryWindows>,
@@ -148,7 +148,7 @@ pub struct SimulationResult {
     pub network_latency_histogram: LatencyHistogram,
     /// Open loop: how well the means are known, where the measurement was long enough to tell.
     pub precision: Option<Precision>,
-    /// Mean number of channels between routers on the way of a packet of the measurement; none if nothing was measured.
+    /// Mean number of channels between routers on the route of a packet of the measurement; none if nothing was measured.
     pub mean_hops: Option<f64>,
     /// Flits over every channel between routers in the whole run, ascending by router and output port.
     pub channel_flits: Vec<u64>,

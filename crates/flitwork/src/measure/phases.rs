@@ -12,7 +12,7 @@ const CONFIDENCE: f64 = 0.95;
 /// What the phases want to know of a run at the beginning of a cycle.
 pub(crate) struct View<'a> {
     pub totals: Totals,
-    /// Packets created before some cycle that no controller has taken.
+    /// Packets created before some cycle that no injection port has taken.
     pub untaken_before: &'a dyn Fn(u64) -> u64,
     /// Flits sent over every network channel so far.
     pub channel_flits: &'a dyn Fn(&mut Vec<u64>),

@@ -1,4 +1,4 @@
-//! Why flits stand still: each cycle in which the front flit of a buffer (or the next flit of a controller) does not move is
+//! Why flits stand still: each cycle in which the front flit of a buffer (or the next flit of an injection port) does not move is
 //! counted under one reason.
 
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,9 @@ pub enum StallReason {
     EjectionPortBusy,
     /// At its destination: a head without an ejection VC, because all that it may use are taken, or another head got the free one.
     NoEjectionVc,
-    /// At a controller: no credit for the injection port.
+    /// At an injection port: no credit.
     SourceNoCredit,
-    /// At a controller: the next message waits for a message that its rank should have received before.
+    /// At an injection port: the next message waits for a message that its rank should have received before.
     SourceWaitsForSync,
 }
 
@@ -93,14 +93,14 @@ impl StallCounter {
         }
     }
 
-    /// A controller had no credit.
+    /// An injection port had no credit.
     pub fn source_no_credit(&mut self, tail: bool) {
         self.count(StallReason::SourceNoCredit, tail, false);
     }
 
-    /// `controllers` controllers waited for messages that their rank should have received before.
-    pub fn source_waits_for_sync(&mut self, controllers: u64) {
-        self.add(StallReason::SourceWaitsForSync, controllers);
+    /// `ports` injection ports waited for messages that their rank should have received before.
+    pub fn source_waits_for_sync(&mut self, ports: u64) {
+        self.add(StallReason::SourceWaitsForSync, ports);
     }
 
     /// What follows belongs to the next window.

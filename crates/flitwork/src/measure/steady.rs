@@ -69,7 +69,7 @@ const FIRST_CHECK: u64 = 500;
 pub(crate) struct Snapshot {
     pub cycle: u64,
     pub totals: Totals,
-    /// Packets created that no controller has taken.
+    /// Packets created that no injection port has taken.
     pub backlog: u64,
 }
 

@@ -80,7 +80,8 @@ impl Plan {
         let terminals = f64::from(self.fabric.terminals());
         // With the router at the destination.
         let hops = 1.0 + self.fabric.mean_hops();
-        let beside = self.background.as_ref().map_or(0.0, |_| self.spec.background.as_ref().map_or(0.0, offered_load));
+        let background =
+            self.background.as_ref().map_or(0.0, |_| self.spec.background.as_ref().map_or(0.0, offered_load));
         let run = &self.spec.run;
         let busy = |cycles: f64, load: f64| terminals * cycles * (load * hops + IDLE);
         if !self.runs_to_completion() {
@@ -89,12 +90,12 @@ impl Plan {
                 .steady
                 .as_ref()
                 .map_or(run.fixed_window().end, |steady| steady.min_warmup_cycles + steady.min_measurement_cycles);
-            return busy(cycles as f64, offered_load(&self.spec.workload) + beside);
+            return busy(cycles as f64, offered_load(&self.spec.workload) + background);
         }
         let capacity = self.uniform_capacity().unwrap_or(1.0);
         let (flits, most, least_cycles) = self.sent();
         let cycles = (most / capacity).max(least_cycles) + self.start_cycle as f64;
-        flits * hops + busy(cycles, beside)
+        flits * hops + busy(cycles, background)
     }
 
     /// Of a workload that completes: flits in all, most flits of a terminal, and cycles that it takes to create them.

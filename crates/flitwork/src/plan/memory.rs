@@ -88,7 +88,7 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     let allocators = allocator(&router.vc_allocator, vcs, vcs) + allocator(&router.sw_allocator, rows, cols);
     let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
     let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
-    // What is kept for each VC, and the notes of the queues, where the way is decided hop by hop.
+    // What is kept for each VC, and the notes of the queues, where the route is decided hop by hop.
     let choices = if routing.at_source().is_some() { 0 } else { 8 + 24 * size.slots() };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 20 * p.concentration + 4;
@@ -131,7 +131,7 @@ fn packets(p: &Params, sent: &[Footprint]) -> u64 {
 }
 
 /// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where messages leave as they are ready, or
-/// beside a background, which must know when each came, all are there from the start.
+/// with a background, which must know when each came, all are there from the start.
 fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
     let WorkloadSpec::AllToAll { .. } = spec.workload else { return 0 };
     let ranks = (p.terminals as u64).saturating_mul(u64::from(spec.host.ranks_per_terminal));

@@ -41,7 +41,7 @@ pub struct Plan {
     pub workload: Workload,
     /// The terminal of each rank of a schedule.
     pub placement: Placement,
-    /// The traffic that runs beside it.
+    /// The traffic that runs with it.
     pub background: Option<Traffic>,
     /// Cycle of t = 0, in which the workload starts: before it, a background runs alone [cycles].
     pub start_cycle: u64,

@@ -33,7 +33,7 @@ pub(super) fn check(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, d
     let found = match routing {
         Routing::AtSource(at_source) => {
             // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone: these then are
-            // an escape network, and what depends on what by way of the middle VC is ahead of it in the same class anyway.
+            // an escape network, and what depends on what through the middle VC is ahead of it in the same class anyway.
             let joined = shares_middle(network) && buffers == Buffers::Shared;
             let classes = if needs_dateline(fabric) && !joined { 2 } else { 1 };
             let free = match (fabric.grid(), at_source.order()) {
@@ -55,7 +55,7 @@ pub(super) fn check(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, d
         Finding::Free => Ok(()),
         Finding::Unknown => Err(fabric.too_large(
             format!(
-                "fewer dimensions: with so many, not every way of \"{kind}\" can be followed to see that none deadlocks"
+                "fewer dimensions: with so many, not every route of \"{kind}\" can be followed to see that none deadlocks"
             ),
             "set run.deadlock_check = false: the run itself still ends with an error in a deadlock",
         )),

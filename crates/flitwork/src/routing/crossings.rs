@@ -11,7 +11,7 @@ use crate::topology::{Coords, Grid};
 /// Dimension order, virtual channels by datelines crossed.
 #[derive(Debug, Clone)]
 pub struct Crossings {
-    /// The way.
+    /// The route.
     pub order: DimensionOrder,
     sets: u8,
 }

@@ -41,7 +41,7 @@ pub fn check_deadlock_free(grid: &Grid, routing: &DimensionOrder, dateline_class
 struct Ring {
     /// Routers along the ring.
     size: u32,
-    /// Longest way [hops] that starts at each coordinate, by (direction, wrap bit): `longest[minus][wraps][coordinate]`.
+    /// Longest route [hops] that starts at each coordinate, by (direction, wrap bit): `longest[minus][wraps][coordinate]`.
     longest: [[Vec<u32>; 2]; 2],
 }
 
@@ -51,7 +51,7 @@ impl Ring {
         let size = grid.size(d);
         let alone = Grid::new(&[size], &[grid.wraps(d)], grid.ring2_single());
         let others = (0..grid.dims()).any(|e| e != d && grid.size(e) > 1);
-        // With other dimensions about, parity sends some packets of a pair one way and some the other: as chance does.
+        // With other dimensions about, parity sends some packets of a pair in one direction and some in the other: as chance does.
         let tie = if routing.tie == Tie::Parity && others { Tie::Random } else { routing.tie };
         let routing = DimensionOrder { order: vec![0], tie };
         let none = || vec![0; size as usize];
@@ -98,9 +98,9 @@ impl Ring {
     }
 }
 
-/// Coordinates among which are those at the ends of the longest ways from `from`, in either direction, with and without the wrap
-/// channel. Ways are shortest: whoever is nearer in the same direction is reached the same way, so a longest way ends at an end
-/// of the row, or half a ring away, or one hop less where half a ring is a tie that goes the other way.
+/// Coordinates among which are those at the ends of the longest routes from `from`, in either direction, with and without the wrap
+/// channel. Routes are shortest: whoever is nearer in the same direction is reached in that direction, so a longest route ends at an end
+/// of the row, or half a ring away, or one hop less where half a ring is a tie that goes in the other direction.
 fn farthest(size: u32, from: u32) -> [u32; 6] {
     let half_ways = [size / 2, size.saturating_sub(1) / 2];
     let [plus, plus_less] = half_ways.map(|hops| (from + hops) % size);
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_lone_ring_of_four_is_spared_by_parity() {
-        // Only even coordinates go two hops to plus, so their ways do not chain.
+        // Only even coordinates go two hops to plus, so their routes do not chain.
         assert!(check_deadlock_free(&Grid::torus(&[4]), &dor(1, Tie::Parity), 1).is_ok());
         assert!(check_deadlock_free(&Grid::torus(&[5]), &dor(1, Tie::Parity), 1).is_err());
         assert!(check_deadlock_free(&Grid::torus(&[6]), &dor(1, Tie::Parity), 1).is_err());

@@ -1,6 +1,6 @@
 //! Is a routing free of deadlock? The channel dependency graph of Dally and Seitz, and Duato's extension of it, walked through.
 //!
-//! Nodes are the sets of virtual channels of each channel. Every way that any packet may take is followed, choice by choice:
+//! Nodes are the sets of virtual channels of each channel. Every route that any packet may take is followed, choice by choice:
 //! * Without an escape network (Dally and Seitz 1987): an edge from each channel to whatever the packet may ask for behind it.
 //!   No cycle, no deadlock.
 //! * With one (J. Duato 1993): only escape channels are nodes. A packet must be able to ask for one wherever it is. Under
@@ -10,10 +10,10 @@
 //! * An escape network helps only those who can ask for it. Where a buffer may hold flits of several packets and need not have
 //!   room for a whole one, a head may wait for credits of an adaptive channel that it was given, or behind the tail of another
 //!   packet, and cannot ask. Then adaptive channels are nodes like all others ([`Buffers::Shared`]).
-//! * A VC of two halves ([`super::Division::Overlapping`]) is an adaptive channel beside those of one half alone, which all
+//! * A VC of two halves ([`super::Division::Overlapping`]) is an adaptive channel next to those of one half alone, which all
 //!   packets of that half can ask for: a node of its own where buffers are shared, else none.
 //!
-//! That takes time with the cube of the number of routers, and with its fourth power where packets go by way of another router,
+//! That takes time with the cube of the number of routers, and with its fourth power where packets go through another router,
 //! so a large network may be represented by a small one, as its shape allows ([`super::representative`]). Where even that is too
 //! much there is no answer ([`Finding::Unknown`]).
 
@@ -38,7 +38,7 @@ type Node = (u32, u8, u8);
 /// The number of the set with the VC of both halves; packets that came by it count as those of the second half, set 1.
 const MIDDLE: u8 = 2;
 
-/// A packet somewhere on its way.
+/// A packet somewhere on its route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Walk {
     at: u32,
@@ -82,7 +82,7 @@ pub(super) fn whole_graph_has_cycle(fabric: &Fabric, routing: &dyn HopByHop, buf
 /// Most states of packets that are followed: some gigabyte, some ten seconds.
 const MOST_WALKS: usize = 8_000_000;
 
-/// Why not every way was followed to its end.
+/// Why not every route was followed to its end.
 enum Stop {
     Stuck(String),
     TooMany,
@@ -201,19 +201,19 @@ fn cycle(edges: &BTreeMap<Node, BTreeSet<Node>>) -> Option<Vec<Node>> {
     let mut done = HashSet::new();
     let none = BTreeSet::new();
     for &start in edges.keys() {
-        let mut way = vec![(start, edges.get(&start).unwrap_or(&none).iter())];
-        while let Some((at, next)) = way.last_mut() {
+        let mut path = vec![(start, edges.get(&start).unwrap_or(&none).iter())];
+        while let Some((at, next)) = path.last_mut() {
             match next.next() {
                 None => {
                     done.insert(*at);
-                    way.pop();
+                    path.pop();
                 }
                 Some(n) if done.contains(n) => {}
                 Some(n) => {
-                    if let Some(from) = way.iter().position(|(node, _)| node == n) {
-                        return Some(way[from..].iter().map(|(node, _)| *node).collect());
+                    if let Some(from) = path.iter().position(|(node, _)| node == n) {
+                        return Some(path[from..].iter().map(|(node, _)| *node).collect());
                     }
-                    way.push((*n, edges.get(n).unwrap_or(&none).iter()));
+                    path.push((*n, edges.get(n).unwrap_or(&none).iter()));
                 }
             }
         }

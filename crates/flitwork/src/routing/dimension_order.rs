@@ -1,8 +1,8 @@
-//! Dimension-order routing: finish one dimension before the next, always along a shortest way.
+//! Dimension-order routing: finish one dimension before the next, always along a shortest route.
 //!
-//! All that a packet needs on its way is decided at its source and carried in a [`Header`]: for each dimension the
-//! direction, and the dateline class. The class follows Dally and Seitz, fixed on entering the ring: a packet whose way in
-//! this dimension crosses the wrap channel uses class 1 for the whole dimension, any other class 0. With shortest ways
+//! All that a packet needs on its route is decided at its source and carried in a [`Header`]: for each dimension the
+//! direction, and the dateline class. The class follows Dally and Seitz, fixed on entering the ring: a packet whose route in
+//! this dimension crosses the wrap channel uses class 1 for the whole dimension, any other class 0. With shortest routes
 //! no ring of channels of one class can close, because no packet of class 0 crosses the wrap channel and no packet of
 //! class 1 walks on as far as to meet its own beginning (`deadlock.rs` checks it for the sizes at hand).
 
@@ -34,7 +34,7 @@ pub struct DimensionOrderOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DatelineClasses {
-    /// Two classes, fixed on entering a ring: whether the way along it crosses the dateline.
+    /// Two classes, fixed on entering a ring: whether the route along it crosses the dateline.
     #[default]
     Entered,
     /// One more set than wrapped dimensions: by the number of datelines crossed so far.
@@ -63,7 +63,7 @@ impl Options for DimensionOrderOptions {
     }
 }
 
-/// Which way a packet takes when the two ways round a ring are equally long.
+/// Which direction a packet takes when the two directions round a ring are equally long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tie {
@@ -73,7 +73,7 @@ pub enum Tie {
     Parity,
     /// Either, by a fair random bit for each packet and dimension.
     Random,
-    /// The message is cut into two packets, one each way.
+    /// The message is cut into two packets, one in each direction.
     Split,
 }
 
@@ -82,7 +82,7 @@ pub enum Tie {
 pub struct Header {
     /// Bit `d` is set where the packet walks dimension `d` in the minus direction.
     pub minus: u8,
-    /// Bit `d` is set where its way in dimension `d` crosses the wrap channel: the dateline class.
+    /// Bit `d` is set where its route in dimension `d` crosses the wrap channel: the dateline class.
     pub wraps: u8,
 }
 
@@ -108,7 +108,7 @@ impl DimensionOrder {
         self.header_and_hops(grid, src, dst, tie_bits).0
     }
 
-    /// The header, and the number of channels on the way.
+    /// The header, and the number of channels on the route.
     #[inline]
     pub fn header_and_hops(&self, grid: &Grid, src: &Coords, dst: &Coords, tie_bits: u8) -> (Header, u32) {
         let mut h = Header::default();
@@ -139,7 +139,7 @@ impl DimensionOrder {
         (h, hops)
     }
 
-    /// Whether some dimension of the way from `src` to `dst` is a tie.
+    /// Whether some dimension of the route from `src` to `dst` is a tie.
     pub fn has_tie(&self, grid: &Grid, src: &Coords, dst: &Coords) -> bool {
         (0..grid.dims()).any(|d| {
             let (plus, minus) = (grid.distance(d, src[d], dst[d], true), grid.distance(d, src[d], dst[d], false));

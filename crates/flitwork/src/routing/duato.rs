@@ -2,10 +2,10 @@
 //!
 //! J. Duato, "A new theory of deadlock-free adaptive routing in wormhole networks", IEEE Trans. Parallel and Distributed Systems
 //! 4(12), 1993. A packet asks for an adaptive virtual channel in any minimal direction; if none can be had, for the escape
-//! channel of its dimension-order way. From an escape channel it may return to adaptive ones.
+//! channel of its dimension-order route. From an escape channel it may return to adaptive ones.
 //!
 //! The class of an escape channel on a torus of `n` wrapped dimensions is memoryless: `n` minus the datelines that the rest of
-//! the dimension-order way still crosses behind this channel. That equals counting crossings, anchored at the end of the way, so it
+//! the dimension-order route still crosses behind this channel. That equals counting crossings, anchored at the end of the route, so it
 //! is valid for a packet that enters the escape network anywhere.
 //!
 //! With `misroutes` the adaptive channels of non-minimal directions may be taken too, never straight back, and only when neither a
@@ -98,7 +98,7 @@ impl Options for DuatoMisroutingOptions {
 /// Duato's protocol.
 #[derive(Debug, Clone)]
 pub struct Duato {
-    /// The way of the escape network.
+    /// The route of the escape network.
     pub order: DimensionOrder,
     /// Which adaptive port is asked for.
     pub selection: Selection,
@@ -148,7 +148,7 @@ impl Scheme for Duato {
     }
 
     fn enter(&self, grid: &Grid, at: &Coords, _dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {
-        // Behind a detour, and only there, the shortest way may be another one. `mode` counts the detours seen. A tie decided
+        // Behind a detour, and only there, the shortest route may be another one. `mode` counts the detours seen. A tie decided
         // anew on every hop would change the number of datelines to cross, and with it the class of the escape channel.
         let detours = self.misroutes - start.trip.misroutes;
         if start.trip.mode != detours {

@@ -110,7 +110,7 @@ fn context<'a>(network: &Network<'a>) -> Option<Context<'a>> {
 /// Rows: the line for the reference page, variant, name, options, the line and the fields for lists, and the paper.
 macro_rules! routings {
     ($(#[doc = $about:literal] $Kind:ident = $name:literal: $Options:ty, $summary:literal, $fields:literal, $paper:literal;)*) => {
-        /// Which way packets take.
+        /// Which route packets take.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
         #[non_exhaustive]
@@ -149,9 +149,9 @@ macro_rules! routings {
 }
 
 routings! {
-    /// Finish one dimension before the next, always along a shortest way.
+    /// Finish one dimension before the next, always along a shortest route.
     DimensionOrder = "dimension_order": DimensionOrderOptions,
-        "one dimension after the other, shortest way; classes by whether the ring's dateline is crossed, or by datelines crossed",
+        "one dimension after the other, shortest route; classes by whether the ring's dateline is crossed, or by datelines crossed",
         "order, tie, classes", "Dally and Seitz, IEEE Trans. Computers C-36(5), 1987";
     /// Duato's protocol, minimal: adaptive virtual channels, and an escape network of dimension order.
     Duato = "duato": DuatoOptions, "minimal adaptive, with an escape network of dimension order",
@@ -166,8 +166,8 @@ routings! {
     /// Valiant's routing: dimension order to a random router, and on from there.
     Valiant = "valiant": ValiantOptions, "dimension order to a random router, and on from there",
         "order, tie", "Valiant, SIAM J. Computing 11(2), 1982";
-    /// ROMM: dimension order to a random router on a shortest way, and on from there.
-    Romm = "romm": RommOptions, "dimension order to a random router on a shortest way, and on from there",
+    /// ROMM: dimension order to a random router on a shortest route, and on from there.
+    Romm = "romm": RommOptions, "dimension order to a random router on a shortest route, and on from there",
         "order, tie", "Nesson and Johnsson, SPAA 1995";
     /// Minimal adaptive, with an escape network of dimension order that is not left again.
     MinAdapt = "min_adapt": MinAdaptOptions, "minimal adaptive, with an escape network that is not left again",

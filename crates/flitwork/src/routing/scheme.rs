@@ -149,7 +149,7 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     /// How a packet from `src` to `dst` starts; `bits` are random.
     fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start;
 
-    /// Every way in which a packet from `src` to `dst` may start.
+    /// Every start that a packet from `src` to `dst` may have.
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start>;
 
     /// A packet comes to the front of a buffer at `at`: brings `to` and `trip` up to date. `bits` gives those of its start; it is
@@ -159,7 +159,7 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     /// What a packet at a router other than its destination may ask for.
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice;
 
-    /// The dimension order that every packet walks in, if there is no other way: loads of channels are known then.
+    /// The dimension order that every packet walks in, if there is no other route: loads of channels are known then.
     fn fixed_way(&self) -> Option<&DimensionOrder> {
         None
     }
@@ -187,12 +187,12 @@ pub fn crosses(grid: &Grid, at: &Coords, port: usize) -> bool {
     grid.wraps(d) && at[d] == if port.is_multiple_of(2) { grid.size(d) - 1 } else { 0 }
 }
 
-/// Number of wrapped dimensions: the most datelines that a shortest way crosses.
+/// Number of wrapped dimensions: the most datelines that a shortest route crosses.
 pub fn datelines(grid: &Grid) -> u8 {
     (0..grid.dims()).filter(|&d| grid.has_dateline(d)).count() as u8
 }
 
-/// Whether the rest of a way in dimension `d`, in the direction of `header`, still crosses its dateline.
+/// Whether the rest of a route in dimension `d`, in the direction of `header`, still crosses its dateline.
 #[inline]
 pub fn still_crosses(header: Header, at: &Coords, to: &Coords, d: usize) -> bool {
     if header.minus >> d & 1 == 1 { at[d] < to[d] } else { at[d] > to[d] }

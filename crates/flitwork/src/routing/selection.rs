@@ -23,7 +23,7 @@ pub enum Selection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Information {
-    /// The queues of all routers on the way along the row and the column ("semi-global").
+    /// The queues of all routers on the route along the row and the column ("semi-global").
     #[default]
     Cross,
     /// The queues behind the router's own output ports only.

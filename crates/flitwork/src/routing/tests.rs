@@ -1,4 +1,4 @@
-//! What every routing must pass: it arrives, it is free of deadlock, and its ways have the length that they should.
+//! What every routing must pass: it arrives, it is free of deadlock, and its routes have the length that they should.
 
 use super::*;
 use crate::compat::{AdaptiveTie, CompatSpec, Productive, tests as compat};
@@ -89,7 +89,7 @@ fn every_packet_arrives_by_a_way_of_the_right_length() {
                         let hops = walk(&grid, scheme.as_ref(), s, t, bits, highest);
                         let most = match name {
                             "valiant" => 2 * grid.sizes().iter().sum::<u32>(),
-                            // A detour costs itself and the way back.
+                            // A detour costs itself and the hop back.
                             "duato_misrouting" if highest => least + 2 * 4,
                             _ => least,
                         };
@@ -113,7 +113,7 @@ fn cycle_of(grid: &Grid, name: &'static str, tie: Tie, buffers: Buffers) -> Opti
     match on_small(grid, make, buffers, false) {
         Finding::Free => None,
         Finding::Cycle(cycle) => Some(cycle),
-        Finding::Unknown => panic!("{name} {grid:?}: too many ways"),
+        Finding::Unknown => panic!("{name} {grid:?}: too many routes"),
     }
 }
 
@@ -205,7 +205,7 @@ fn without_sets_there_is_a_cycle() {
     }
 }
 
-/// A ring of switches whose packets all go the shortest way round can deadlock; a tree cannot.
+/// A ring of switches whose packets all take the shortest route round it can deadlock; a tree cannot.
 #[test]
 fn the_graph_of_any_network_is_checked() {
     let ring = |n: u32| (0..n).flat_map(|r| Channel::cable((r, 0), ((r + 1) % n, 1), 0)).collect();

@@ -1,8 +1,8 @@
-//! Two walks in dimension order, by way of a random intermediate router: Valiant's routing and ROMM.
+//! Two walks in dimension order, through a random intermediate router: Valiant's routing and ROMM.
 //!
 //! * L. G. Valiant, "A scheme for fast parallel communication", SIAM J. Computing 11(2), 1982: the intermediate router is any
 //!   router, source and destination included. Every pattern loads the channels like two times uniform traffic.
-//! * T. Nesson and S. L. Johnsson, "ROMM routing on mesh and torus networks", SPAA 1995: it lies on a shortest way, in the box that
+//! * T. Nesson and S. L. Johnsson, "ROMM routing on mesh and torus networks", SPAA 1995: it lies on a shortest route, in the box that
 //!   source and destination span; in each dimension every position between the two is equally likely.
 //!
 //! The two walks use different sets of virtual channels, each divided into two dateline classes where a dimension wraps.
@@ -71,14 +71,14 @@ impl Options for RommOptions {
 pub enum Intermediate {
     /// Anywhere (Valiant).
     Anywhere,
-    /// On a shortest way (ROMM).
+    /// On a shortest route (ROMM).
     OnTheWay,
 }
 
-/// Routing by way of an intermediate router.
+/// Routing through an intermediate router.
 #[derive(Debug, Clone)]
 pub struct TwoPhase {
-    /// The way of each walk.
+    /// The route of each walk.
     pub order: DimensionOrder,
     /// Where the first walk ends.
     pub intermediate: Intermediate,
@@ -91,19 +91,19 @@ impl TwoPhase {
         TwoPhase { order, intermediate, classes: classes(grid) }
     }
 
-    /// The start of a packet that goes by way of `via`.
+    /// The start of a packet that goes through `via`.
     fn start_by(&self, grid: &Grid, src: &Coords, dst: &Coords, via: Coords, bits: u64) -> Start {
         let mut start = Start { to: via, trip: Trip::default() };
         start.trip.header = match self.intermediate {
             Intermediate::Anywhere => self.order.header(grid, src, &via, bits as u8),
-            // The direction is that of the whole way, also where the first walk alone would be a tie.
+            // The direction is that of the whole route, also where the first walk alone would be a tie.
             Intermediate::OnTheWay => along(grid, self.order.header(grid, src, dst, bits as u8).minus, src, &via),
         };
         self.enter(grid, src, dst, &mut start, &|| bits);
         start
     }
 
-    /// The router `steps[d]` hops along each dimension of the way of `header`.
+    /// The router `steps[d]` hops along each dimension of the route of `header`.
     fn between(&self, grid: &Grid, src: &Coords, header: Header, steps: &Coords) -> Coords {
         let mut via = *src;
         for d in 0..grid.dims() {
@@ -114,7 +114,7 @@ impl TwoPhase {
         via
     }
 
-    /// Hops in each dimension of the way of `header` from `src` to `dst`.
+    /// Hops in each dimension of the route of `header` from `src` to `dst`.
     fn hops(&self, grid: &Grid, src: &Coords, dst: &Coords, header: Header) -> Coords {
         let mut hops = [0; MAX_DIMS];
         for (d, h) in hops.iter_mut().enumerate().take(grid.dims()) {
@@ -124,7 +124,7 @@ impl TwoPhase {
     }
 }
 
-/// The header of a way from `from` to `to` whose directions are given.
+/// The header of a route from `from` to `to` whose directions are given.
 fn along(grid: &Grid, minus: u8, from: &Coords, to: &Coords) -> Header {
     let without = Header { minus, wraps: 0 };
     let wraps = (0..grid.dims()).fold(0, |wraps, d| wraps | u8::from(still_crosses(without, from, to, d)) << d);

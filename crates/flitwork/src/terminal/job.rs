@@ -1,4 +1,4 @@
-//! A message on its way through a NIC, and how it is cut into packets.
+//! A message that passes through a NIC, and how it is cut into packets.
 
 /// A message, or the rest of it, that an injection port sends.
 #[derive(Debug, Clone, Copy, Default)]

@@ -107,7 +107,7 @@ impl Drawn {
 }
 
 impl Traffic {
-    /// The seed of a background beside a workload of seed `seed`: their random numbers have nothing to do with each other.
+    /// The seed of a background with a workload of seed `seed`: their random numbers have nothing to do with each other.
     pub fn background_seed(seed: u64) -> u64 {
         mix(seed ^ 0x6261_636b_6772_6e64)
     }

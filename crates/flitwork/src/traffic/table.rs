@@ -1,4 +1,4 @@
-//! Numbers that are too many for a specification in JSON: they come beside it, and it names them by their digest.
+//! Numbers that are too many for a specification in JSON: they come with it, and it names them by their digest.
 
 use super::{Matrix, Trace};
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ impl Table {
     }
 }
 
-/// A table that comes beside the specification; in JSON it is the digest of its contents. The command line and the Python
+/// A table that comes with the specification; in JSON it is the digest of its contents. The command line and the Python
 /// package read it from a `file`, or take arrays.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

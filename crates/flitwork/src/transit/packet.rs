@@ -32,7 +32,7 @@ pub(crate) struct Packet {
     pub here: u32,
     /// Length [flits].
     pub flits: u16,
-    /// Channels between routers on its way; where the way is decided hop by hop, those that it has taken.
+    /// Channels between routers on its route; where the route is decided hop by hop, those that it has taken.
     pub hops: u16,
     /// Directions, one bit a dimension.
     pub minus: u8,

@@ -18,28 +18,28 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
 
     /// Input VCs (global numbers) that each wait for the next, in a ring; empty if there is none.
     fn waiting_cycle(&self) -> Vec<usize> {
-        // 0: not seen, 1: on the way, 2: done.
+        // 0: not seen, 1: on the path, 2: done.
         let mut state = vec![0u8; self.routers.len() * SLOTS];
         for start in 0..state.len() {
             if state[start] != 0 || self.routers[start / SLOTS].inputs[start % SLOTS].front == NONE {
                 continue;
             }
-            let mut way = vec![(start, self.waits_for(start))];
+            let mut path = vec![(start, self.waits_for(start))];
             state[start] = 1;
-            while let Some((at, next)) = way.last_mut() {
+            while let Some((at, next)) = path.last_mut() {
                 match next.pop() {
                     None => {
                         state[*at] = 2;
-                        way.pop();
+                        path.pop();
                     }
                     Some(n) if state[n] == 1 => {
-                        let from = way.iter().position(|(vc, _)| *vc == n).unwrap_or(0);
-                        return way[from..].iter().map(|(vc, _)| *vc).collect();
+                        let from = path.iter().position(|(vc, _)| *vc == n).unwrap_or(0);
+                        return path[from..].iter().map(|(vc, _)| *vc).collect();
                     }
                     Some(n) if state[n] == 0 => {
                         state[n] = 1;
                         let waits = self.waits_for(n);
-                        way.push((n, waits));
+                        path.push((n, waits));
                     }
                     Some(_) => {}
                 }

@@ -132,7 +132,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         self.settle(me, slot, port, flags, since, env);
     }
 
-    /// The same where the way is decided hop by hop.
+    /// The same where the route is decided hop by hop.
     #[inline(never)]
     fn new_front_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
         let asks_from = env.asks_from(me, since);

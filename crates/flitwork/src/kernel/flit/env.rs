@@ -26,7 +26,7 @@ pub(super) struct Env {
     /// How many of the flits were there before this cycle: others put them there.
     pub next_flits_before: usize,
     pub routes: RouteTable,
-    /// Where the way is decided hop by hop.
+    /// Where the route is decided hop by hop.
     pub choices: Option<Box<Choices>>,
     /// Route computation, if it takes a batch at a time.
     pub routing_stage: Option<BatchStage>,
@@ -66,7 +66,7 @@ pub(super) struct Rules {
     pub fcfs: bool,
     /// NICs have several ports, and the ejection port is chosen at each request.
     pub chooses_ejection_port: bool,
-    /// The way is decided hop by hop.
+    /// The route is decided hop by hop.
     pub by_choice: bool,
     /// Either: packets pick their port anew in each cycle.
     pub chooses_port: bool,

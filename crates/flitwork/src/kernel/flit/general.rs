@@ -27,7 +27,7 @@ pub(super) struct GeneralAllocators<M> {
     output_speedup: usize,
     /// VC that a row sends first, `[router][row]`.
     sw_vc: Vec<u16>,
-    /// Held ways through the switch: the rows of each router, and the input VC (slot) of each row, `[router][row]`.
+    /// Held paths through the switch: the rows of each router, and the input VC (slot) of each row, `[router][row]`.
     held_rows: Vec<u64>,
     held_slot: Vec<u16>,
     /// Switch traversal, if it takes a batch at a time.
@@ -87,7 +87,7 @@ impl<M> GeneralAllocators<M> {
 }
 
 impl<M> GeneralAllocators<M> {
-    /// Whether some way through the switch of `router` is held.
+    /// Whether some path through the switch of `router` is held.
     pub fn holds(&self, router: usize) -> bool {
         self.held_rows.get(router).is_some_and(|&rows| rows != 0)
     }
@@ -181,7 +181,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         }
     }
 
-    /// Sends the next flit of each held way, or gives the way up; returns the rows and columns that take no part in switch
+    /// Sends the next flit of each held path, or gives the path up; returns the rows and columns that take no part in switch
     /// allocation in this cycle.
     fn serve_held(&mut self, me: usize, general: &mut GeneralAllocators<M>) -> (u64, u64) {
         let held = general.held_rows[me];
@@ -334,7 +334,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             && self.output(vc.output as usize).credits > 0
     }
 
-    /// Moves this cycle's flits, in ascending order of rows, and notes which ways stay held.
+    /// Moves this cycle's flits, in ascending order of rows, and notes which paths stay held.
     fn send(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
         general.sending.sort_unstable();
         for i in 0..general.sending.len() {

@@ -5,7 +5,7 @@
 //! in any order. A router is visited only while a packet waits for a VC or a flit could be sent (the active set); a flit
 //! blocked for want of credit costs nothing until the credit arrives.
 //!
-//! Two ways through allocation give the same result where both apply: `fast.rs` for iSLIP of one iteration without
+//! Two paths through allocation give the same result where both apply: `fast.rs` for iSLIP of one iteration without
 //! speed-up, holding or speculation, on bit masks alone; `general.rs` for everything, on lists of requests.
 
 #[cfg(feature = "audit")]
@@ -70,7 +70,7 @@ pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS:
 pub(crate) struct Variation {
     /// Visit routers in an order shuffled with this seed; 0: ascending.
     pub shuffle: u64,
-    /// Take the general way through allocation where the fast one applies.
+    /// Take the general path through allocation where the fast one applies.
     pub general: bool,
     /// Use the largest compiled size where a smaller one suffices.
     pub large: bool,

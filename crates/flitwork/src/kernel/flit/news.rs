@@ -1,7 +1,7 @@
 //! What routers tell each other about their queues, hop by hop along rows and columns.
 //!
 //! At the end of each cycle every router notes its queue behind each output port: the places taken in the buffers at the other
-//! end, over their capacity, in steps of 1/15. A packet compares the sums of the notes along its ways, each note as old as news
+//! end, over their capacity, in steps of 1/15. A packet compares the sums of the notes along its routes, each note as old as news
 //! takes to come from there.
 //!
 //! Neither notes nor sums are taken anew each time. A place counts as taken when a flit leaves for it and as free when its credit
@@ -285,7 +285,7 @@ mod tests {
         fill(&mut board, 30);
         board.post(0);
         assert_eq!(known(&board, 1), 8);
-        // Round the ring from router 5 on, and past router 3 the other way.
+        // Round the ring from router 5 on, and past router 3 in the other direction.
         assert_eq!(board.sum(5, &[5, 0, 0, 0, 0, 0], &[4, 0, 0, 0, 0, 0], 0, 7, 1), 8);
         assert_eq!(board.sum(4, &[4, 0, 0, 0, 0, 0], &[2, 0, 0, 0, 0, 0], 1, 2, 1), 0);
     }

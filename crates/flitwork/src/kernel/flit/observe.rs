@@ -1,4 +1,4 @@
-//! The end of a cycle: link use per window, and why flits stand still.
+//! The end of a cycle: channel use per window, and why flits stand still.
 
 use super::Kernel;
 use super::env::Env;

@@ -1,4 +1,4 @@
-//! What waiting packets ask for, and what happens when they get it: common to both ways through allocation.
+//! What waiting packets ask for, and what happens when they get it: common to both paths through allocation.
 
 use super::env::Env;
 use super::mask::VcMask;

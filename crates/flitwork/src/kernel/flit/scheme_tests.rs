@@ -1,4 +1,4 @@
-//! Every routing in the kernel: packets arrive by ways of the right length, order and path of allocation change nothing.
+//! Every routing in the kernel: packets arrive by routes of the right length, order and path of allocation change nothing.
 
 use super::tests::{plan, run, short, uniform};
 use super::{Variation, simulate};
@@ -73,7 +73,7 @@ fn order_and_way_through_allocation_change_nothing() {
         let varied = |variation: Variation| assert_eq!(first, run(&plan, variation), "{network} {variation:?}");
         varied(Variation { shuffle: 5, ..Default::default() });
         varied(Variation { general: true, ..Default::default() });
-        // The largest size takes long; these use every way of choosing.
+        // The largest size takes long; these use every method of choosing.
         if [0, 2, 3, 5, 6].contains(&i) {
             varied(Variation { general: true, large: true, shuffle: 7 });
         }

@@ -74,7 +74,7 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         if Self::GROUPED { self.0[Self::MEMBERS] == 0 } else { self.0.iter().all(|&w| w == 0) }
     }
 
-    /// The next word from `from` on, with its number, that may have something in it: the way to go through a set that changes.
+    /// The next word from `from` on, with its number, that may have something in it: for going through a set that changes.
     #[inline(always)]
     pub fn word_from(&self, from: usize) -> Option<(usize, u64)> {
         // Whether a single word is empty the caller will see.

@@ -126,7 +126,7 @@ fn a_run_stops_when_asked() {
 }
 
 #[test]
-fn too_few_cycles_are_an_error_for_a_closed_loop_and_a_status_for_an_open_one() {
+fn too_few_cycles_are_an_error_for_a_schedule_and_a_status_for_an_open_loop() {
     let network = json!({ "topology": { "kind": "torus", "size": [4, 4] } });
     let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2at" });
     let closed = plan(network.clone(), all_to_all, json!({ "max_cycles": 100 }));

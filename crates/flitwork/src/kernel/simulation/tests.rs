@@ -56,10 +56,10 @@ fn two_networks_advance_in_lockstep() {
     both.run(&mut |_| true).unwrap();
     assert_eq!(both.now(), end);
     assert_eq!(both.networks[0].log.digest(), alone.networks[0].log.digest());
-    let mut beside = start(&second);
-    assert_eq!(beside.advance(end + 1, &mut |_| true).unwrap(), Pause::Reached);
-    assert!(beside.networks[0].log.workload.totals.packets > 10);
-    assert_eq!(both.networks[1].log.digest(), beside.networks[0].log.digest());
+    let mut other = start(&second);
+    assert_eq!(other.advance(end + 1, &mut |_| true).unwrap(), Pause::Reached);
+    assert!(other.networks[0].log.workload.totals.packets > 10);
+    assert_eq!(both.networks[1].log.digest(), other.networks[0].log.digest());
 }
 
 /// Two ranks play ping-pong, told what to do only when they ask: as long as a stored schedule would take.

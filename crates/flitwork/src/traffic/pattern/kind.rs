@@ -97,7 +97,7 @@ impl Pattern {
         rule.destinations(&on)
     }
 
-    /// The table of numbers that comes beside the specification, if it has one.
+    /// The table of numbers that comes with the specification, if it has one.
     pub fn attached(&self) -> Option<&Attached> {
         self.rule().1.attached()
     }

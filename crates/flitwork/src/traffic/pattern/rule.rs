@@ -54,7 +54,7 @@ pub(super) trait Rule {
         false
     }
 
-    /// The table of numbers that comes beside the specification, if it has one.
+    /// The table of numbers that comes with the specification, if it has one.
     fn attached(&self) -> Option<&Attached> {
         None
     }
