@@ -103,7 +103,7 @@ fn packets_of_traces_routed_hop_by_hop_arrive_as_in_the_oracle() {
 
 #[test]
 fn all_to_all_packets_arrive_as_in_the_oracle() {
-    let strategy = (cases::closed_loop(cases::network(16, 1, false)), 0..60u64);
+    let strategy = (cases::scheduled(cases::network(16, 1, false)), 0..60u64);
     for_all("all-to-all", 120, 6_000, strategy, |(case, warmup)| {
         Ok(check_case(&case, recording(1, warmup, 1, LONG))?.is_some())
     });
@@ -195,7 +195,7 @@ fn bursts_routed_hop_by_hop_arrive_as_in_the_oracle() {
 #[test]
 fn all_to_all_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
-    let strategy = (cases::closed_loop(hop_by_hop::network(16, 1)), any::<u64>(), 0..60u64);
+    let strategy = (cases::scheduled(hop_by_hop::network(16, 1)), any::<u64>(), 0..60u64);
     for_all("all-to-all, hop by hop", 100, 3_000, strategy, |(case, seed, warmup)| {
         Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, 1, LONG))?))
     });

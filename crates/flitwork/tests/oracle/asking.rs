@@ -3,7 +3,7 @@
 use super::news::News;
 use super::random::{below, mix};
 use super::router::{Router, VcId};
-use super::trip::{Choice, Way};
+use super::trip::{Choice, Offer};
 use flitwork::routing::{Information, Selection};
 use flitwork::spec::RoutingSpec;
 
@@ -30,11 +30,11 @@ impl Router<'_> {
         let front = self.front(vc);
         let Some(choice) = front.choice.clone() else {
             let output_port = self.output_port(&front.packet);
-            return self.usable(vc, &Way { port: output_port, vcs: 0..self.machine.vcs }, false);
+            return self.usable(vc, &Offer { port: output_port, vcs: 0..self.machine.vcs }, false);
         };
-        let escape = choice.escape.as_ref().map_or(vec![], |way| self.usable(vc, way, true));
+        let escape = choice.escape.as_ref().map_or(vec![], |offer| self.usable(vc, offer, true));
         if self.machine.selection() == Selection::All {
-            let minimal = choice.minimal.iter().flat_map(|way| self.usable(vc, way, false));
+            let minimal = choice.minimal.iter().flat_map(|offer| self.usable(vc, offer, false));
             return minimal.chain(escape).collect();
         }
         let open = self.open(vc, &choice.minimal);
@@ -51,16 +51,16 @@ impl Router<'_> {
         vec![]
     }
 
-    /// The VCs of a way that the packet of `vc` may request now.
-    fn usable(&self, vc: VcId, way: &Way, escape: bool) -> Vec<Want> {
+    /// The VCs of an offer that the packet of `vc` may request now.
+    fn usable(&self, vc: VcId, offer: &Offer, escape: bool) -> Vec<Want> {
         let packet = &self.front(vc).packet;
-        let all = way.vcs.clone().filter(|&v| self.may_request(packet, way.port, v));
-        all.map(|v| Want { output: (way.port, v), escape }).collect()
+        let all = offer.vcs.clone().filter(|&v| self.may_request(packet, offer.port, v));
+        all.map(|v| Want { output: (offer.port, v), escape }).collect()
     }
 
     /// For each open port, what the packet of `vc` would ask for there.
-    fn open(&self, vc: VcId, ways: &[Way]) -> Vec<Vec<Want>> {
-        ways.iter().map(|way| self.usable(vc, way, false)).filter(|wants| !wants.is_empty()).collect()
+    fn open(&self, vc: VcId, offers: &[Offer]) -> Vec<Vec<Want>> {
+        offers.iter().map(|offer| self.usable(vc, offer, false)).filter(|wants| !wants.is_empty()).collect()
     }
 
     fn how_to_pick(&self, vc: VcId, choice: &Choice, news: &News) -> Pick {

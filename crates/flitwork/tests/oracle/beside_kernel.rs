@@ -247,7 +247,7 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
     Ok(detours(plan, &result.packet_records))
 }
 
-/// Packets that walked farther than the shortest way.
+/// Packets that walked farther than the shortest route.
 fn detours(plan: &Plan, packets: &[PacketRecord]) -> usize {
     let router = |terminal: u32| plan.fabric.router_of(terminal);
     let Some(grid) = plan.fabric.grid() else { return 0 };
@@ -260,9 +260,9 @@ fn grid(plan: &Plan) -> &Grid {
     plan.fabric.grid().expect("a case is a grid")
 }
 
-/// Channels of a shortest way between two routers.
+/// Channels of a shortest route between two routers.
 fn shortest(grid: &Grid, from: u32, to: u32) -> u32 {
     let (f, t) = (grid.coords(from), grid.coords(to));
-    let ways = |d: usize| [true, false].into_iter().filter_map(move |plus| grid.distance(d, f[d], t[d], plus));
-    (0..grid.dims()).map(|d| ways(d).min().expect("there is a way")).sum()
+    let distances = |d: usize| [true, false].into_iter().filter_map(move |plus| grid.distance(d, f[d], t[d], plus));
+    (0..grid.dims()).map(|d| distances(d).min().expect("there is a route")).sum()
 }

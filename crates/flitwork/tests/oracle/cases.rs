@@ -344,7 +344,7 @@ pub fn trace(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value
 }
 
 /// A network and an all-to-all; some with a background.
-pub fn closed_loop(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
+pub fn scheduled(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
     let algorithm = prop_oneof![Just("a2a"), Just("a2and"), Just("a2at")];
     let sync = prop_oneof![Just(Sync::Async), Just(Sync::Local), Just(Sync::LocalSliding)];
     (network, algorithm, 1..=20u32, 1..=9u32, sync, background(0.1)).prop_map(

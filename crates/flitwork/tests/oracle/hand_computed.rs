@@ -149,7 +149,7 @@ fn two_packets_share_a_channel_flit_by_flit() {
     assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [9, 10]);
 }
 
-/// As above, but in cycle 2 terminal 1's packet has two flits in the buffer: the way is held for it up to its tail in
+/// As above, but in cycle 2 terminal 1's packet has two flits in the buffer: the path through the switch is held for it up to its tail in
 /// cycle 5. Then terminal 0's other three flits follow in cycles 6 to 8.
 #[test]
 fn a_held_switch_serves_one_packet_at_a_time() {

@@ -18,8 +18,8 @@ pub struct Machine {
     pub nic: NicSpec,
     /// Terminals of a router.
     pub concentration: usize,
-    /// `C`, controllers of a terminal.
-    pub controllers: usize,
+    /// `C`, injection ports of a terminal.
+    pub nic_ports: usize,
     /// `V`, virtual channels of a port.
     pub vcs: usize,
     /// `B`, buffer of a virtual channel.
@@ -32,7 +32,7 @@ pub struct Machine {
     pub eject_cycles: u64,
     /// Flit left the buffer to credit usable: at the router upstream.
     pub credit_cycles: u64,
-    /// Flit left the buffer to credit usable: at a controller.
+    /// Flit left the buffer to credit usable: at an injection port.
     pub inject_credit_cycles: u64,
     /// Flit arrived at a terminal to credit usable at its router.
     pub eject_credit_cycles: u64,
@@ -65,7 +65,7 @@ impl Machine {
             seed,
             nic: spec.nic.clone(),
             concentration: fabric.most_terminals() as usize,
-            controllers: spec.nic.ports as usize,
+            nic_ports: spec.nic.ports as usize,
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),
             inject_cycles: local + 1,
@@ -112,7 +112,7 @@ impl Machine {
 
     /// All ports of a router.
     pub fn ports(&self) -> usize {
-        self.fabric.network_ports() + self.concentration * self.controllers
+        self.fabric.network_ports() + self.concentration * self.nic_ports
     }
 
     /// The number of `terminal` among those of its router.
@@ -120,9 +120,9 @@ impl Machine {
         (terminal - self.fabric.terminals_at(self.router_of(terminal)).start) as usize
     }
 
-    /// The port of controller `k` of `terminal` at its router.
+    /// The port of injection port `k` of `terminal` at its router.
     pub fn local_port(&self, terminal: u32, k: usize) -> usize {
-        self.fabric.network_ports() + self.place(terminal) * self.controllers + k
+        self.fabric.network_ports() + self.place(terminal) * self.nic_ports + k
     }
 
     /// The router of `terminal`.
@@ -130,10 +130,10 @@ impl Machine {
         self.fabric.router_of(terminal)
     }
 
-    /// The terminal and the controller behind local port `port` of `router`.
+    /// The terminal and the injection port behind local port `port` of `router`.
     pub fn behind(&self, router: usize, port: usize) -> (u32, usize) {
         let local = port - self.fabric.network_ports();
-        (self.fabric.terminals_at(router as u32).start + (local / self.controllers) as u32, local % self.controllers)
+        (self.fabric.terminals_at(router as u32).start + (local / self.nic_ports) as u32, local % self.nic_ports)
     }
 
     /// The first dimension, in the order of walking, in which `from` and `to` (routers) differ.
@@ -143,7 +143,7 @@ impl Machine {
         self.routing.order.iter().copied().find(|&d| from[d] != to[d])
     }
 
-    /// Channels between routers on the way of a packet that walks the dimensions of `minus` in the minus direction.
+    /// Channels between routers on the route of a packet that walks the dimensions of `minus` in the minus direction.
     pub fn hops(&self, src: u32, dst: u32, minus: u8) -> u32 {
         let Some(grid) = self.fabric.grid() else { return 0 };
         let (s, t) = (grid.coords(self.router_of(src)), grid.coords(self.router_of(dst)));
@@ -162,11 +162,11 @@ pub struct Packet {
     pub sequence: u32,
     pub flits: u32,
     pub message: u32,
-    pub controller: usize,
+    pub injection_port: usize,
     pub minus: u8,
     pub wraps: u8,
     pub created: u64,
-    /// The send operation it belongs to (closed loop).
+    /// The send operation it belongs to, with a schedule.
     pub send: Option<super::program::Send>,
     pub background: bool,
 }
@@ -203,6 +203,6 @@ pub enum Event {
     FlitAtTerminal { router: usize, port: usize, vc: usize, flit: Flit },
     /// A credit at an output VC.
     CreditAtRouter { router: usize, port: usize, vc: usize },
-    /// A credit at a controller.
-    CreditAtController { terminal: u32, controller: usize, vc: usize },
+    /// A credit at an injection port.
+    CreditAtInjectionPort { terminal: u32, injection_port: usize, vc: usize },
 }

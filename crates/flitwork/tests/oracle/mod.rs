@@ -65,7 +65,7 @@ pub struct TracePacket {
     pub minus: u8,
     /// As in a routing header.
     pub wraps: u8,
-    /// Consecutive packets of a source with one number are sent back to back by one controller (the halves of a split).
+    /// Consecutive packets of a source with one number are sent back to back by one injection port (the halves of a split).
     pub message: u32,
 }
 
@@ -81,7 +81,7 @@ pub struct Beside {
 /// What came of it.
 #[derive(Debug)]
 pub struct Outcome {
-    /// All packets that entered a controller, by (source, sequence).
+    /// All packets that entered an injection port, by (source, sequence).
     pub packets: Vec<PacketRecord>,
     /// No flit moved for the cycles of the watchdog, with flits in the network.
     pub deadlocked: bool,
@@ -121,7 +121,7 @@ pub fn run_beside(
     Outcome { packets: network.records(), deadlocked: false }
 }
 
-/// What is sent back to back by one controller each.
+/// What is sent back to back by one injection port each.
 fn jobs(packets: &[TracePacket]) -> impl Iterator<Item = &[TracePacket]> {
     packets.chunk_by(|a, b| (a.src, a.message) == (b.src, b.message))
 }
@@ -204,8 +204,8 @@ impl<'a> Network<'a> {
                     moved = true;
                 }
                 Event::CreditAtRouter { router, port, vc } => self.routers[router].receive_credit((port, vc)),
-                Event::CreditAtController { terminal, controller, vc } => {
-                    self.terminals[terminal as usize].receive_credit(controller, vc);
+                Event::CreditAtInjectionPort { terminal, injection_port, vc } => {
+                    self.terminals[terminal as usize].receive_credit(injection_port, vc);
                 }
             }
         }
@@ -241,12 +241,13 @@ impl<'a> Network<'a> {
                     messages.for_each(|message| self.terminals[terminal].queues[i].push(message));
                 }
             }
-            for (controller, vc, flit) in self.terminals[terminal].inject(&mut self.programs, now) {
+            for (injection_port, vc, flit) in self.terminals[terminal].inject(&mut self.programs, now) {
                 moved = true;
                 if flit.head {
                     self.record(&flit.packet, now);
                 }
-                let (router, port) = (m.router_of(terminal as u32) as usize, m.local_port(terminal as u32, controller));
+                let (router, port) =
+                    (m.router_of(terminal as u32) as usize, m.local_port(terminal as u32, injection_port));
                 let due = now + m.inject_cycles;
                 self.channels.push(InFlight { due, what: Event::FlitAtRouter { router, port, vc, flit } });
             }
@@ -290,8 +291,8 @@ impl<'a> Network<'a> {
             let what = Event::CreditAtRouter { router: upstream as usize, port, vc };
             InFlight { due: now + m.credit_cycles, what }
         } else {
-            let (terminal, controller) = m.behind(router, port);
-            let what = Event::CreditAtController { terminal, controller, vc };
+            let (terminal, injection_port) = m.behind(router, port);
+            let what = Event::CreditAtInjectionPort { terminal, injection_port, vc };
             InFlight { due: now + m.inject_credit_cycles, what }
         });
     }
@@ -309,7 +310,7 @@ impl<'a> Network<'a> {
             dst: packet.dst,
             flits: packet.flits,
             message: packet.message,
-            injection_port: packet.controller as u32,
+            injection_port: packet.injection_port as u32,
             minus,
             wraps,
             hops,
@@ -335,7 +336,7 @@ impl<'a> Network<'a> {
         self.routers.iter().map(Router::flits).sum::<usize>() + self.channels.iter().filter(is_flit).count()
     }
 
-    /// The records of all packets that entered a controller.
+    /// The records of all packets that entered an injection port.
     fn records(mut self) -> Vec<PacketRecord> {
         let taken: Vec<_> = self.terminals.iter().flat_map(Terminal::taken).cloned().collect();
         for packet in taken {

@@ -32,17 +32,17 @@ impl News {
     pub fn preferred(&self, m: &Machine, here: u32, choice: &Choice, first: u64) -> usize {
         let RoutingSpec::CrossLine(options) = &m.routing_spec else { panic!("only Cross-Line hears news") };
         let mut best: Option<(f64, Reverse<u32>, usize)> = None;
-        for (way, &hops) in choice.minimal.iter().zip(&choice.hops_left) {
+        for (offer, &hops) in choice.minimal.iter().zip(&choice.hops_left) {
             let heard_of = if options.information == Information::Local { 1 } else { hops };
             let (mut at, mut sum) = (here, 0);
             for k in 0..heard_of {
                 let cycle = first as i64 - 1 - i64::from(k) * i64::from(options.news_delay_cycles);
-                sum += self.at(cycle, at, way.port);
-                at = m.grid().neighbour(at, way.port).expect("it is on the way");
+                sum += self.at(cycle, at, offer.port);
+                at = m.grid().neighbour(at, offer.port).expect("it is on the route");
             }
             // Small whole numbers: equal means are equal as numbers, too.
             let mean = sum as f64 / f64::from(heard_of);
-            let candidate = (mean, Reverse(hops), way.port);
+            let candidate = (mean, Reverse(hops), offer.port);
             if best.is_none_or(|best| candidate < best) {
                 best = Some(candidate);
             }

@@ -87,7 +87,7 @@ impl<'s> Programs<'s> {
         self.ranks[rank as usize].ops[op as usize].kind
     }
 
-    /// A controller took a message.
+    /// An injection port took a message.
     pub fn taken(&mut self, send: Send) {
         let OpKind::Send { to, size, tag } = self.kind(send) else { panic!("a send") };
         self.taken.push(Taken { send, to, tag, missing: size as u32, delivered: false });

@@ -6,7 +6,7 @@ use flitwork::schedule::SendQueue;
 
 /// An entry of a queue.
 pub enum Job {
-    /// Packets of a trace, sent back to back by one controller.
+    /// Packets of a trace, sent back to back by one injection port.
     Packets(Vec<TracePacket>),
     /// A message of a schedule.
     Message(Message),
@@ -14,7 +14,7 @@ pub enum Job {
 
 /// Entries in the order in which they joined.
 pub struct Queue {
-    /// With the cycle in which each came, once it has.
+    /// With the cycle in which each became ready, once it has.
     entries: Vec<(Job, Option<u64>)>,
     kind: SendQueue,
 }
@@ -34,39 +34,39 @@ impl Queue {
 
     /// Notes of every entry that may start now, and could not before, that it comes now.
     pub fn look(&mut self, programs: &Option<Programs>, now: u64) {
-        for (job, came) in &mut self.entries {
+        for (job, ready) in &mut self.entries {
             match job {
                 // Those behind it are created later.
                 Job::Packets(packets) if packets[0].created > now => break,
-                Job::Packets(packets) => *came = Some(packets[0].created),
+                Job::Packets(packets) => *ready = Some(packets[0].created),
                 Job::Message(message) => {
                     let may_start = programs.as_ref().expect("a schedule").may_start(message.send, now);
-                    *came = came.or(may_start.then_some(now));
+                    *ready = ready.or(may_start.then_some(now));
                 }
             }
         }
     }
 
-    /// The entry that is next, with the cycle in which it came: the first one, if it has come; of those that need not wait for one
-    /// another the one that came first.
+    /// The entry that is next, with the cycle in which it became ready: the first one, if it is; of those that need not wait for one
+    /// another the one that was ready first.
     fn next(&self) -> Option<(usize, u64)> {
         match self.kind {
             SendQueue::ProgramOrder => Some((0, self.entries.first()?.1?)),
             SendQueue::AsReady => {
-                let came = |(i, (_, came)): (usize, &(Job, Option<u64>))| came.map(|came| (i, came));
-                self.entries.iter().enumerate().filter_map(came).min_by_key(|&(i, came)| (came, i))
+                let ready = |(i, (_, ready)): (usize, &(Job, Option<u64>))| ready.map(|ready| (i, ready));
+                self.entries.iter().enumerate().filter_map(ready).min_by_key(|&(i, ready)| (ready, i))
             }
         }
     }
 
-    /// When the next entry came, if it has.
+    /// When the next entry became ready, if it has.
     pub fn next_ready(&self) -> Option<u64> {
-        self.next().map(|(_, came)| came)
+        self.next().map(|(_, ready)| ready)
     }
 
     /// Takes the next entry.
     pub fn pop(&mut self) -> Job {
-        let (i, _) = self.next().expect("it came");
+        let (i, _) = self.next().expect("it is ready");
         self.entries.remove(i).0
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct OutputVc {
     pub(super) credits: u64,
 }
 
-/// A way through the switch that is kept for the packet at the front of `vc`.
+/// A path through the switch that is kept for the packet at the front of `vc`.
 struct Hold {
     row: usize,
     column: usize,

@@ -13,26 +13,26 @@ impl Router<'_> {
         let m = self.machine;
         match m.next_dimension(self.id, m.router_of(packet.dst)) {
             Some(d) => 2 * d + usize::from(packet.minus >> d & 1),
-            None => m.local_port(packet.dst, self.ejection_controller(packet)),
+            None => m.local_port(packet.dst, self.ejection_port_of(packet)),
         }
     }
 
-    fn ejection_controller(&self, packet: &Packet) -> usize {
+    fn ejection_port_of(&self, packet: &Packet) -> usize {
         let m = self.machine;
         match m.nic.ejection_port {
-            EjectionPort::SamePort => packet.controller,
-            EjectionPort::BySource => packet.src as usize % m.controllers,
+            EjectionPort::SamePort => packet.injection_port,
+            EjectionPort::BySource => packet.src as usize % m.nic_ports,
             EjectionPort::Any => {
                 let free = |k: usize| {
                     self.outputs[m.local_port(packet.dst, k)].iter().filter(|output| output.owner.is_none()).count()
                 };
-                let most = (0..m.controllers).map(free).max().expect("a terminal has a controller");
-                (0..m.controllers).find(|&k| free(k) == most).expect("some port has the most")
+                let most = (0..m.nic_ports).map(free).max().expect("a NIC has a port");
+                (0..m.nic_ports).find(|&k| free(k) == most).expect("some port has the most")
             }
         }
     }
 
-    /// Whether the VC policy lets `packet` use VC `v` of output port `out`; the ways of a choice have their own VCs.
+    /// Whether the VC policy lets `packet` use VC `v` of output port `out`; the offers of a choice have their own VCs.
     fn may_use(&self, packet: &Packet, out: usize, v: usize) -> bool {
         let m = self.machine;
         if m.hop_by_hop() {

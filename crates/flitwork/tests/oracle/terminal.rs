@@ -1,4 +1,4 @@
-//! Terminals and their controllers: step 2 of docs/model.md.
+//! Terminals and their injection ports: step 2 of docs/model.md.
 
 use super::TracePacket;
 use super::machine::{Flit, Machine, Packet};
@@ -10,7 +10,7 @@ use flitwork::spec::{InjectionVc, SourceQueue, Switching, VcPolicy};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// A packet that a controller is to send.
+/// A packet that an injection port is to send.
 struct Planned {
     dst: u32,
     flits: u32,
@@ -18,7 +18,7 @@ struct Planned {
     wraps: u8,
     /// Number of the message.
     message: u32,
-    /// When it was created; without one, when it becomes the controller's current packet.
+    /// When it was created; without one, when it becomes the injection port's current packet.
     created: Option<u64>,
     send: Option<Send>,
     background: bool,
@@ -26,7 +26,7 @@ struct Planned {
     last: bool,
 }
 
-/// The packet that a controller is sending.
+/// The packet that an injection port is sending.
 struct Current {
     packet: Rc<Packet>,
     vc: Option<usize>,
@@ -34,7 +34,7 @@ struct Current {
     last: bool,
 }
 
-struct Controller {
+struct InjectionPort {
     /// Of each VC of its injection port.
     credits: Vec<u64>,
     last_vc: usize,
@@ -47,7 +47,7 @@ pub struct Terminal<'m> {
     id: u32,
     machine: &'m Machine,
     packet_flits: u32,
-    controllers: Vec<Controller>,
+    ports: Vec<InjectionPort>,
     /// What waits of the workload: of a trace in one queue, of a schedule in one for each rank.
     pub queues: Vec<Queue>,
     /// The queue that has its turn.
@@ -59,13 +59,13 @@ pub struct Terminal<'m> {
     packets: u32,
 }
 
-/// A flit that a controller sends: (controller, VC, flit).
+/// A flit that an injection port sends: (injection port, VC, flit).
 pub type Injected = (usize, usize, Flit);
 
 impl<'m> Terminal<'m> {
     /// `packet_flits`: the longest packet of a message (0: no limit); `queues`: so many, each of this kind.
     pub fn new(id: usize, machine: &'m Machine, packet_flits: u32, (queues, kind): (usize, SendQueue)) -> Self {
-        let controller = |_| Controller {
+        let port = |_| InjectionPort {
             credits: vec![machine.buffer; machine.vcs],
             last_vc: machine.vcs - 1,
             current: None,
@@ -75,7 +75,7 @@ impl<'m> Terminal<'m> {
             id: id as u32,
             machine,
             packet_flits,
-            controllers: (0..machine.controllers).map(controller).collect(),
+            ports: (0..machine.nic_ports).map(port).collect(),
             queues: (0..queues).map(|_| Queue::new(kind)).collect(),
             turn: 0,
             background: Queue::new(SendQueue::ProgramOrder),
@@ -85,18 +85,18 @@ impl<'m> Terminal<'m> {
     }
 
     /// Step 1: a credit arrives.
-    pub fn receive_credit(&mut self, controller: usize, vc: usize) {
-        self.controllers[controller].credits[vc] += 1;
-        assert!(self.controllers[controller].credits[vc] <= self.machine.buffer, "a credit too many");
+    pub fn receive_credit(&mut self, injection_port: usize, vc: usize) {
+        self.ports[injection_port].credits[vc] += 1;
+        assert!(self.ports[injection_port].credits[vc] <= self.machine.buffer, "a credit too many");
     }
 
-    /// Step 2, after the program: every controller takes a packet, if it has none, and sends a flit, if it may.
+    /// Step 2, after the program: every injection port takes a packet, if it has none, and sends a flit, if it may.
     pub fn inject(&mut self, programs: &mut Option<Programs>, now: u64) -> Vec<Injected> {
         let mut injected = Vec::new();
         self.queues.iter_mut().for_each(|queue| queue.look(programs, now));
         self.background.look(programs, now);
-        for k in 0..self.controllers.len() {
-            if self.controllers[k].current.is_none() {
+        for k in 0..self.ports.len() {
+            if self.ports[k].current.is_none() {
                 self.take(k, programs, now);
             }
             let Some((vc, flit, message_done)) = self.send(k) else { continue };
@@ -108,11 +108,11 @@ impl<'m> Terminal<'m> {
         injected
     }
 
-    /// A free controller takes the next packet of its message, else the next job, if one has come.
+    /// A free injection port takes the next packet of its message, else the next job, if one has come.
     fn take(&mut self, k: usize, programs: &mut Option<Programs>, now: u64) {
-        if self.controllers[k].rest.is_empty() {
+        if self.ports[k].rest.is_empty() {
             let Some((job, background)) = self.next_job() else { return };
-            self.controllers[k].rest = match job {
+            self.ports[k].rest = match job {
                 Job::Packets(packets) => packets.iter().map(|p| self.as_given(p, background)).collect(),
                 Job::Message(message) => {
                     programs.as_mut().expect("a schedule").taken(message.send);
@@ -120,14 +120,14 @@ impl<'m> Terminal<'m> {
                 }
             };
         }
-        let planned = self.controllers[k].rest.pop_front().expect("a message has a packet");
+        let planned = self.ports[k].rest.pop_front().expect("a message has a packet");
         let packet = Rc::new(Packet {
             src: self.id,
             dst: planned.dst,
             sequence: self.packets,
             flits: planned.flits,
             message: planned.message,
-            controller: k,
+            injection_port: k,
             minus: planned.minus,
             wraps: planned.wraps,
             created: planned.created.unwrap_or(now),
@@ -135,14 +135,14 @@ impl<'m> Terminal<'m> {
             background: planned.background,
         });
         self.packets += 1;
-        self.controllers[k].current = Some(Current { packet, vc: None, sent: 0, last: planned.last });
+        self.ports[k].current = Some(Current { packet, vc: None, sent: 0, last: planned.last });
     }
 
-    /// The job that is next, and whether it is of the background: what came first, or one of either in turn.
+    /// The job that is next, and whether it is of the background: what was ready first, or one of either in turn.
     fn next_job(&mut self) -> Option<(Job, bool)> {
         let queue = self.next_queue();
-        let came = queue.and_then(|i| self.queues[i].next_ready());
-        let background = match (came, self.background.next_ready()) {
+        let ready = queue.and_then(|i| self.queues[i].next_ready());
+        let background = match (ready, self.background.next_ready()) {
             (None, None) => return None,
             (Some(_), None) => false,
             (None, Some(_)) => true,
@@ -155,7 +155,7 @@ impl<'m> Terminal<'m> {
         if background {
             return Some((self.background.pop(), true));
         }
-        let queue = queue.expect("something came");
+        let queue = queue.expect("something is ready");
         self.turn = (queue + 1) % self.queues.len();
         Some((self.queues[queue].pop(), false))
     }
@@ -166,7 +166,7 @@ impl<'m> Terminal<'m> {
         (0..n).map(|i| (self.turn + i) % n).find(|&i| self.queues[i].next_ready().is_some())
     }
 
-    /// The packets of a message: as long as possible, the last one shorter; each in two where its way has a tie under
+    /// The packets of a message: as long as possible, the last one shorter; each in two where its route has a tie under
     /// the split rule.
     fn cut(&self, message: &Message) -> VecDeque<Planned> {
         let m = self.machine;
@@ -204,18 +204,18 @@ impl<'m> Terminal<'m> {
         packets
     }
 
-    /// Controller `k` sends its next flit, if it may: (VC, flit, whether it was the last of its message).
+    /// Injection port `k` sends its next flit, if it may: (VC, flit, whether it was the last of its message).
     fn send(&mut self, k: usize) -> Option<(usize, Flit, bool)> {
-        let packet = self.controllers[k].current.as_ref()?.packet.clone();
-        let vc = match self.controllers[k].current.as_ref()?.vc {
+        let packet = self.ports[k].current.as_ref()?.packet.clone();
+        let vc = match self.ports[k].current.as_ref()?.vc {
             Some(vc) => vc,
             None => self.choose_vc(&packet, k)?,
         };
-        let controller = &mut self.controllers[k];
-        if controller.credits[vc] == 0 {
+        let injection_port = &mut self.ports[k];
+        if injection_port.credits[vc] == 0 {
             return None;
         }
-        let current = controller.current.as_mut()?;
+        let current = injection_port.current.as_mut()?;
         let mut flit = Flit {
             packet: packet.clone(),
             head: current.sent == 0,
@@ -225,13 +225,13 @@ impl<'m> Terminal<'m> {
         if flit.head {
             flit.trip = self.machine.trip(&packet);
             current.vc = Some(vc);
-            controller.last_vc = vc;
+            injection_port.last_vc = vc;
         }
         current.sent += 1;
-        controller.credits[vc] -= 1;
+        injection_port.credits[vc] -= 1;
         let message_done = flit.tail && current.last;
         if flit.tail {
-            controller.current = None;
+            injection_port.current = None;
         }
         Some((vc, flit, message_done))
     }
@@ -239,7 +239,7 @@ impl<'m> Terminal<'m> {
     /// The VC of the injection port for the head of `packet`.
     fn choose_vc(&self, packet: &Packet, k: usize) -> Option<usize> {
         let m = self.machine;
-        let controller = &self.controllers[k];
+        let injection_port = &self.ports[k];
         let needed = [
             1,
             if m.router.switching == Switching::VirtualCutThrough { u64::from(packet.flits) } else { 1 },
@@ -254,14 +254,14 @@ impl<'m> Terminal<'m> {
             }
         };
         let possible: Vec<usize> =
-            (0..m.vcs).filter(|&v| own.is_none_or(|own| v == own) && controller.credits[v] >= needed).collect();
+            (0..m.vcs).filter(|&v| own.is_none_or(|own| v == own) && injection_port.credits[v] >= needed).collect();
         match m.nic.injection_vc {
             InjectionVc::Emptiest => {
-                let most = possible.iter().map(|&v| controller.credits[v]).max()?;
-                possible.into_iter().find(|&v| controller.credits[v] == most)
+                let most = possible.iter().map(|&v| injection_port.credits[v]).max()?;
+                possible.into_iter().find(|&v| injection_port.credits[v] == most)
             }
             InjectionVc::RoundRobin => {
-                (1..=m.vcs).map(|i| (controller.last_vc + i) % m.vcs).find(|v| possible.contains(v))
+                (1..=m.vcs).map(|i| (injection_port.last_vc + i) % m.vcs).find(|v| possible.contains(v))
             }
         }
     }
@@ -270,12 +270,12 @@ impl<'m> Terminal<'m> {
     pub fn idle(&self) -> bool {
         self.queues.iter().all(Queue::is_empty)
             && self.background.is_empty()
-            && self.controllers.iter().all(|c| c.current.is_none() && c.rest.is_empty())
+            && self.ports.iter().all(|c| c.current.is_none() && c.rest.is_empty())
     }
 
-    /// The packets that are controllers' current ones and have not sent their heads or more.
+    /// The packets that are injection ports' current ones and have not sent their heads or more.
     pub fn taken(&self) -> impl Iterator<Item = &Rc<Packet>> {
-        self.controllers.iter().filter_map(|c| c.current.as_ref()).map(|current| &current.packet)
+        self.ports.iter().filter_map(|c| c.current.as_ref()).map(|current| &current.packet)
     }
 
     /// A packet as a trace has it; packets that are sent back to back have the number of the first.

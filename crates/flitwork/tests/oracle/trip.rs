@@ -28,7 +28,7 @@ pub struct Trip {
 
 /// An output port and the VCs of it that a packet may use.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Way {
+pub struct Offer {
     pub port: usize,
     pub vcs: Range<usize>,
 }
@@ -36,9 +36,9 @@ pub struct Way {
 /// What a packet may take at a router that it has not arrived at; ports ascend.
 #[derive(Debug, Clone)]
 pub struct Choice {
-    pub minimal: Vec<Way>,
-    pub escape: Option<Way>,
-    pub away: Vec<Way>,
+    pub minimal: Vec<Offer>,
+    pub escape: Option<Offer>,
+    pub away: Vec<Offer>,
     /// Channels to walk by each of the minimal ports before its dimension is done.
     pub hops_left: Vec<u32>,
 }
@@ -104,7 +104,7 @@ impl Machine {
         mix(mix(self.seed ^ 0x7061_636b_6574) ^ ((u64::from(packet.src) << 32) + u64::from(packet.sequence)))
     }
 
-    /// The directions of a shortest way: for each dimension, whether it goes to minus.
+    /// The directions of a shortest route: for each dimension, whether it goes to minus.
     fn directions(&self, from: u32, to: u32, tie_bits: u64) -> Vec<bool> {
         let (f, t) = (self.grid().coords(from), self.grid().coords(to));
         let relative = |d: usize| (t[d] + self.grid().size(d) - f[d]) % self.grid().size(d);
@@ -125,14 +125,14 @@ impl Machine {
         (0..self.grid().dims()).map(direction).collect()
     }
 
-    /// ROMM: the router some hops along the way in each dimension.
+    /// ROMM: the router some hops along the route in each dimension.
     fn part_of_the_way(&self, src: u32, dst: u32, bits: u64) -> u32 {
         let minus = self.directions(src, dst, bits);
         let mut at = src;
         for (d, &minus) in minus.iter().enumerate() {
-            let way = self.hops_in(d, src, dst, minus);
-            for _ in 0..below(mix(bits ^ (d as u64 + 1)), u64::from(way) + 1) {
-                at = self.grid().neighbour(at, 2 * d + usize::from(minus)).expect("it is on the way");
+            let hops = self.hops_in(d, src, dst, minus);
+            for _ in 0..below(mix(bits ^ (d as u64 + 1)), u64::from(hops) + 1) {
+                at = self.grid().neighbour(at, 2 * d + usize::from(minus)).expect("it is on the route");
             }
         }
         at
@@ -182,8 +182,8 @@ impl Machine {
     pub fn choose(&self, here: u32, came_by: VcId, packet: &Packet, trip: &mut Trip) -> Option<Choice> {
         self.turn(here, packet, trip);
         if matches!(self.routing_spec, RoutingSpec::ShortestPath(_)) {
-            let way = |port: usize| Way { port, vcs: 0..self.vcs };
-            let minimal = (trip.target != here).then(|| vec![way(self.shortest_path_port(here, trip.target))]);
+            let offer = |port: usize| Offer { port, vcs: 0..self.vcs };
+            let minimal = (trip.target != here).then(|| vec![offer(self.shortest_path_port(here, trip.target))]);
             return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
         }
         let came_from_network = came_by.0 < self.fabric.network_ports();
@@ -200,12 +200,12 @@ impl Machine {
         }
         let productive = self.productive(here, trip);
         let first = self.dimension_order_port(here, trip);
-        let way = |port: usize, vcs: Range<usize>| Way { port, vcs };
+        let offer = |port: usize, vcs: Range<usize>| Offer { port, vcs };
         let l = 1 + self.wrapped_dimensions();
         let c = if l > 1 { 2 } else { 1 };
         let crossed = |port: usize| trip.crossed + usize::from(self.crosses(here, port));
         let (minimal, escape, away) = match &self.routing_spec {
-            RoutingSpec::DimensionOrder(_) => (vec![way(first, self.equal_set(crossed(first), l))], None, vec![]),
+            RoutingSpec::DimensionOrder(_) => (vec![offer(first, self.equal_set(crossed(first), l))], None, vec![]),
             RoutingSpec::Duato(_) | RoutingSpec::DuatoMisrouting(_) => {
                 let set = l - 1 - self.crossings_behind(here, trip);
                 let leads_away = |port: &usize| {
@@ -214,17 +214,17 @@ impl Machine {
                 };
                 let away = (0..self.fabric.network_ports()).filter(leads_away);
                 let away = if trip.detours > 0 { away.collect() } else { vec![] };
-                let adaptive = |ports: &[usize]| ports.iter().map(|&p| way(p, self.escape_set(l, l))).collect();
-                (adaptive(&productive), Some(way(first, self.escape_set(set, l))), adaptive(&away))
+                let adaptive = |ports: &[usize]| ports.iter().map(|&p| offer(p, self.escape_set(l, l))).collect();
+                (adaptive(&productive), Some(offer(first, self.escape_set(set, l))), adaptive(&away))
             }
             RoutingSpec::CrossLine(_) => {
                 let sets = (1 << (self.grid().dims() - 1)) * l;
                 let set = |port: usize| self.equal_set(trip.mode * l + crossed(port), sets);
-                (productive.iter().map(|&p| way(p, set(p))).collect(), None, vec![])
+                (productive.iter().map(|&p| offer(p, set(p))).collect(), None, vec![])
             }
             RoutingSpec::Valiant(_) | RoutingSpec::Romm(_) | RoutingSpec::O1Turn(_) => {
                 let class = usize::from(self.walk_crosses(trip.start, first, trip.target));
-                (vec![way(first, self.equal_set(c * trip.mode + class, 2 * c))], None, vec![])
+                (vec![offer(first, self.equal_set(c * trip.mode + class, 2 * c))], None, vec![])
             }
             RoutingSpec::MinAdapt(_) => {
                 let rules = &self.router.compat;
@@ -239,13 +239,13 @@ impl Machine {
                     _ => self.escape_set(c, c),
                 };
                 let offered = if rules.productive == Productive::First { vec![first] } else { productive.clone() };
-                let adaptive = offered.iter().map(|&p| way(self.adaptive_port(here, p, trip.target), set.clone()));
-                let adaptive: Vec<Way> = adaptive.collect();
-                (if by_escape { vec![] } else { adaptive }, Some(way(first, self.escape_set(class, c))), vec![])
+                let adaptive = offered.iter().map(|&p| offer(self.adaptive_port(here, p, trip.target), set.clone()));
+                let adaptive: Vec<Offer> = adaptive.collect();
+                (if by_escape { vec![] } else { adaptive }, Some(offer(first, self.escape_set(class, c))), vec![])
             }
             other => panic!("no rule for {}: write one here, after docs/model.md", other.kind()),
         };
-        let left = |w: &Way| self.hops_in(w.port / 2, here, trip.target, w.port % 2 == 1);
+        let left = |w: &Offer| self.hops_in(w.port / 2, here, trip.target, w.port % 2 == 1);
         Some(Choice { hops_left: minimal.iter().map(left).collect(), minimal, escape, away })
     }
 
@@ -270,7 +270,7 @@ impl Machine {
         (0..self.fabric.network_ports()).find(nearer).expect("there is a path")
     }
 
-    /// Whether both ways round a ring lead from `here` to `to` in as many hops.
+    /// Whether both directions round a ring lead from `here` to `to` in as many hops.
     fn is_tie(&self, d: usize, here: u32, to: u32) -> bool {
         let (h, t) = (self.grid().coords(here)[d], self.grid().coords(to)[d]);
         h != t && self.grid().distance(d, h, t, true) == self.grid().distance(d, h, t, false)
@@ -285,7 +285,7 @@ impl Machine {
         }
     }
 
-    /// min_adapt: a packet that an adaptive channel led the other way from a tie goes on that way.
+    /// min_adapt: a packet that an adaptive channel led in the other direction from a tie goes on in it.
     fn keep_to_the_shorter_way(&self, here: u32, trip: &mut Trip) {
         if !matches!(self.routing_spec, RoutingSpec::MinAdapt(_)) {
             return;
@@ -314,11 +314,11 @@ impl Machine {
             order.reverse();
         }
         let (h, t) = (self.grid().coords(here), self.grid().coords(trip.target));
-        let d = order.into_iter().find(|&d| h[d] != t[d]).expect("it is on its way");
+        let d = order.into_iter().find(|&d| h[d] != t[d]).expect("it is on its route");
         2 * d + usize::from(trip.minus[d])
     }
 
-    /// Datelines on the dimension-order way from `here` to the target, without the first channel.
+    /// Datelines on the dimension-order route from `here` to the target, without the first channel.
     fn crossings_behind(&self, here: u32, trip: &Trip) -> usize {
         let (mut at, mut crossings) = (here, Vec::new());
         while at != trip.target {
@@ -347,7 +347,7 @@ impl Machine {
             return trip;
         }
         trip.crossed += usize::from(self.crosses(here, port));
-        if choice.away.iter().any(|way| way.port == port) {
+        if choice.away.iter().any(|offer| offer.port == port) {
             let next = self.grid().neighbour(here, port).expect("the channel exists");
             trip.detours -= 1;
             trip.minus = self.directions(next, trip.target, self.bits(packet));
