@@ -1,4 +1,4 @@
-"""The kinds of ``network.routing``, each a value: Which way packets take.
+"""The kinds of ``network.routing``, each a value: Which route packets take.
 
 Written by tools/python_values.py from the schema of the simulator. Do not edit: change the comments of the fields in
 crates/flitwork/src and run the tool again.
@@ -28,14 +28,14 @@ __all__ = [
 
 
 class Routing(Value):
-    """Which way packets take. Each kind is a class of this module."""
+    """Which route packets take. Each kind is a class of this module."""
 
     TABLES = ("network.routing",)
 
 
 @value
 class DimensionOrder(Routing):
-    """Finish one dimension before the next, always along a shortest way.
+    """Finish one dimension before the next, always along a shortest route.
 
     * ``classes``: How virtual channels are divided where a dimension wraps. Default: entered.
     * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
@@ -113,7 +113,7 @@ class Valiant(Routing):
 
 @value
 class Romm(Routing):
-    """ROMM: dimension order to a random router on a shortest way, and on from there.
+    """ROMM: dimension order to a random router on a shortest route, and on from there.
 
     * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
     * ``tie``: What to do at half a ring of even length; not split. Default: parity.
@@ -141,7 +141,7 @@ class MinAdapt(Routing):
 
 @value
 class O1Turn(Routing):
-    """O1TURN: dimension order, forwards or backwards, by a coin for each packet.
+    """O1TURN: dimension order, forwards or backwards, by a random bit for each packet.
 
     * ``order``: Dimensions in the order of the forward half. Default (empty): 0, 1, 2, ...
     * ``tie``: What to do at half a ring of even length; not split. Default: parity.
