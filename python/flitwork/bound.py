@@ -80,11 +80,14 @@ class Bound:
     link_load_cycles = renamed.attribute("Bound", "link_load_cycles", "channel_load_cycles")
 
 
-def plan(network: Network, workload: Workload) -> _core.Plan:
-    """The plan of a network and a workload with the defaults of a run."""
-    return plan_of(simulation(network, workload))
+def plan(network: Network, workload: Workload, host: Mapping[str, Any] | None = None) -> _core.Plan:
+    """The plan of a network and a workload with the defaults of a run; ``host`` as for :func:`flitwork.simulate`."""
+    return plan_of(simulation(network, workload, host=host))
 
 
-def bound(network: Network, workload: Workload) -> Bound:
-    """The limits of a workload on a network: ``fw.bound(fw.Torus(9, 9), fw.all_to_all()).tightest_cycles``."""
-    return Bound(json.loads(plan(network, workload).bound()))
+def bound(network: Network, workload: Workload, *, host: Mapping[str, Any] | None = None) -> Bound:
+    """The limits of a workload on a network: ``fw.bound(fw.Torus(9, 9), fw.all_to_all()).tightest_cycles``.
+
+    ``host`` as for :func:`flitwork.simulate`.
+    """
+    return Bound(json.loads(plan(network, workload, host).bound()))

@@ -16,7 +16,7 @@ from typing_extensions import Unpack
 from flitwork.network import Network, sizes
 from flitwork.routing import Routing
 from flitwork.value import default
-from flitwork.values import Allocator, Channel, Compat, Nic, Record, Router, Run, Steady
+from flitwork.values import Allocator, Channel, Compat, Nic, Record, Router, Run, Steady, Units
 
 __all__ = [
     "Crossbar",
@@ -77,6 +77,7 @@ class NetworkOptions(FlatOptions, total=False):
     nic: Nic | Mapping[str, Any]
     router: Router | Mapping[str, Any]
     routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any]
+    units: Units | Mapping[str, Any]
     ring2: Literal["double", "single"]
     terminals_per_router: int
 
@@ -105,6 +106,7 @@ def Torus(
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
     routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A torus: every dimension wraps.
@@ -117,6 +119,7 @@ def Torus(
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
       network.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
     """
     return Network(
         "torus",
@@ -127,6 +130,7 @@ def Torus(
         nic=nic,
         router=router,
         routing=routing,
+        units=units,
         **flat,
     )
 
@@ -138,6 +142,7 @@ def Mesh(
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
     routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A mesh: no dimension wraps.
@@ -149,6 +154,7 @@ def Mesh(
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
       network.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
     """
     return Network(
         "mesh",
@@ -158,6 +164,7 @@ def Mesh(
         nic=nic,
         router=router,
         routing=routing,
+        units=units,
         **flat,
     )
 
@@ -172,6 +179,7 @@ def Grid(
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
     routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A grid in which each dimension wraps or does not.
@@ -185,6 +193,7 @@ def Grid(
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
       network.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
     """
     return Network(
         "grid",
@@ -196,6 +205,7 @@ def Grid(
         nic=nic,
         router=router,
         routing=routing,
+        units=units,
         **flat,
     )
 
@@ -207,6 +217,7 @@ def Crossbar(
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
     routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A single crossbar: one router with all terminals at it.
@@ -217,6 +228,7 @@ def Crossbar(
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
       network.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
     """
     return Network(
         "crossbar",
@@ -225,5 +237,6 @@ def Crossbar(
         nic=nic,
         router=router,
         routing=routing,
+        units=units,
         **flat,
     )

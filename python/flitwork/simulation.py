@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 from typing_extensions import Unpack
 
@@ -23,6 +24,7 @@ def simulate(
     workload: Workload,
     *,
     background: Workload | None = None,
+    host: Mapping[str, Any] | None = None,
     run: Run | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
@@ -31,25 +33,28 @@ def simulate(
     """Simulates a workload on a network, flit by flit.
 
     ``background`` is open-loop traffic that runs beside the workload and is measured on its own: ``result.background``.
-    Beside a workload that completes it starts ``warmup_cycles`` before it.
+    Beside a workload that completes it starts ``warmup_cycles`` before it. ``host`` says which ranks of a schedule run
+    where, and in which order their messages leave: ``host={"ranks_per_terminal": 2, "send_queue": "as_ready"}``.
 
     ``run=fw.Run(max_cycles=100_000, record=fw.Record(packets=True))`` says how, or the same flat:
     ``max_cycles=100_000, packets=True``. ``seed`` is 1 where nothing says it. ``progress(cycle, done, total)`` is
     called about 20 times a second and may return ``False`` to stop. Ctrl-C stops within a fraction of a second.
     """
-    return run_plan(_plan(network, workload, background, seed, run, options), progress)
+    return run_plan(_plan(network, workload, background, host, seed, run, options), progress)
 
 
 def _plan(
     network: Network,
     workload: Workload,
     background: Workload | None,
+    host: Mapping[str, Any] | None,
     seed: int | None,
     run: Run | None,
     options: RunOptions,
 ) -> _core.Plan:
     seeded = {} if seed is None else {"seed": seed}
-    return plan_of(specification(network, workload, {"seed": 1, **nest_run(run, {**options, **seeded})}, background))
+    how = {"seed": 1, **nest_run(run, {**options, **seeded})}
+    return plan_of(specification(network, workload, how, background, host))
 
 
 @dataclass(frozen=True)
@@ -117,11 +122,12 @@ class Simulation:
         workload: Workload,
         *,
         background: Workload | None = None,
+        host: Mapping[str, Any] | None = None,
         run: Run | None = None,
         seed: int | None = None,
         **options: Unpack[RunOptions],
     ) -> None:
-        self._plan = _plan(network, workload, background, seed, run, options)
+        self._plan = _plan(network, workload, background, host, seed, run, options)
         self._running = _core.Simulation(self._plan)
         self._seconds = 0.0
 

@@ -33,7 +33,11 @@ __all__ = [
 
 
 def simulation(
-    network: Network, workload: Workload, run: Spec | None = None, background: Workload | None = None
+    network: Network,
+    workload: Workload,
+    run: Spec | None = None,
+    background: Workload | None = None,
+    host: Mapping[str, Any] | None = None,
 ) -> Spec:
     """The complete specification of one simulation."""
     given = (("network", network, Network), ("workload", workload, Workload), ("background", background, Workload))
@@ -41,6 +45,10 @@ def simulation(
         if not isinstance(value, kind) and not (name == "background" and value is None):
             raise ConfigError(name, repr(value), f"a {kind.__name__}", "for example fw.Torus(5, 5), fw.all_to_all()")
     spec = {"network": network.spec, "workload": workload.spec, "run": run or {}}
+    if host is not None:
+        if not isinstance(host, Mapping):
+            raise ConfigError("host", repr(host), "a table", 'for example {"ranks_per_terminal": 2}')
+        spec["host"] = dict(host)
     return {**spec, "background": background.spec} if background and not is_silent(background.spec) else spec
 
 

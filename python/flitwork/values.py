@@ -22,6 +22,7 @@ __all__ = [
     "Router",
     "Run",
     "Steady",
+    "Units",
 ]
 
 
@@ -147,6 +148,20 @@ class Router(Value):
     vc_policy: Literal["dateline", "destination"] = default("dateline")
     vcs: int = default(2)
     wait_for_tail_credit: bool = default(False)
+
+
+@value
+class Units(Value):
+    """What a flit carries and how long a cycle takes: what is said in bytes or ns becomes flits and cycles by them. A
+    network that is told all in flits and cycles needs neither.
+
+    * ``cycle_ns``: Length of a cycle [ns], more than 0 and at most 1000000. Default: not said.
+    * ``flit_bytes``: Payload of a flit [bytes], 1 to 1000000. Default: not said.
+    """
+
+    TABLES = ("network.units",)
+    cycle_ns: float = default(None)
+    flit_bytes: int = default(None)
 
 
 @value

@@ -44,19 +44,24 @@ def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
 def all_to_all(
     algorithm: str = "a2at",
     *,
-    message_flits: int = 100,
+    message_flits: int | None = None,
+    message_bytes: int | None = None,
     packet_flits: int = 0,
     sync: Literal["async", "local", "local_sliding"] = "async",
     **more: Any,
 ) -> Workload:
-    """Closed loop: every rank sends one message of ``message_flits`` flits to every other.
+    """Closed loop: every rank sends one message of ``message_flits`` flits (100 if not said) to every other.
 
+    Or of ``message_bytes``: as many flits as it takes, of which each carries ``flit_bytes`` of the network's ``units``.
     ``flitwork list algorithms`` names the algorithms. ``packet_flits`` cuts messages into packets (0: one packet a
     message). With ``sync="local"`` a message waits for what its rank should have received before the last common
     start of its NIC's ports; with ``"local_sliding"`` message ``m`` waits for those of index ``m - ports`` and below.
     """
-    given = {"algorithm": algorithm, "message_flits": message_flits, "packet_flits": packet_flits, "sync": sync}
-    return make_workload("all_to_all", {**given, **more})
+    sizes = {"message_flits": message_flits, "message_bytes": message_bytes}
+    if message_flits is None and message_bytes is None:
+        sizes["message_flits"] = 100
+    given = {"algorithm": algorithm, **{name: size for name, size in sizes.items() if size is not None}}
+    return make_workload("all_to_all", {**given, "packet_flits": packet_flits, "sync": sync, **more})
 
 
 def programs(*, packet_flits: int = 100) -> Workload:

@@ -48,7 +48,8 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
         Workload::Closed { schedule, packet_flits } => {
             let placement = Placement::of_ranks(&plan.fabric, plan.placement.terminal_of());
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_ports(nic_ports) };
-            bound::bound(&plan.fabric, &plan.routing, schedule, &placement, &limits).map(PlanBound::Completion)
+            let schedule = schedule.compile(&plan.units)?;
+            bound::bound(&plan.fabric, &plan.routing, &schedule, &placement, &limits).map(PlanBound::Completion)
         }
         Workload::Open(traffic) | Workload::Finite(traffic) => Ok(match &traffic.packets {
             Packets::Given(trace) => PlanBound::Completion(given(plan, trace)),

@@ -29,6 +29,10 @@ fn the_good_specification_is_good() {
     Plan::new(&spec::from_json(&good().to_string()).unwrap()).unwrap();
 }
 
+fn in_bytes(message_bytes: u64) -> Value {
+    json!({ "kind": "all_to_all", "algorithm": "a2at", "message_bytes": message_bytes })
+}
+
 #[test]
 fn every_fault_names_its_field_and_value() {
     let cases = [
@@ -63,6 +67,13 @@ fn every_fault_names_its_field_and_value() {
         ("/network/channel/latency_cycles", json!(-1), "network.channel.latency_cycles", "-1"),
         ("/workload/algorithm", json!("a2ta"), "workload.algorithm", "a2ta"),
         ("/workload/message_flits", json!(0), "workload.message_flits", "0"),
+        ("/workload/message_bytes", json!(0), "workload.message_bytes", "0"),
+        ("/workload/message_bytes", json!(64), "workload.message_bytes", "64"),
+        ("/workload", in_bytes(64), "network.units.flit_bytes", "nothing"),
+        ("/workload", in_bytes(0), "workload.message_bytes", "0"),
+        ("/network/units", json!({ "flit_bytes": 0 }), "network.units.flit_bytes", "0"),
+        ("/network/units", json!({ "flit_byte": 16 }), "network.units.flit_byte", "16"),
+        ("/network/units", json!({ "cycle_ns": -0.5 }), "network.units.cycle_ns", "-0.5"),
         ("/workload/message_flits", json!("10 kB"), "workload.message_flits", "\"10 kB\""),
         ("/workload/packet_flits", json!(100_000), "workload.packet_flits", "100000"),
         ("/workload/sync", json!("lokal"), "workload.sync", "\"lokal\""),
@@ -518,4 +529,24 @@ proptest! {
     fn no_text_panics(text in ".{0,200}") {
         prop_assert!(spec::from_json(&text).is_err());
     }
+}
+
+#[test]
+fn a_message_in_bytes_that_is_no_packet_says_what_to_do() {
+    let error = |buffer_flits: u32, workload: Value| {
+        let mut spec = good();
+        spec["network"]["units"] = json!({ "flit_bytes": 16 });
+        spec["network"]["router"] = json!({ "switching": "virtual_cut_through", "buffer_flits": buffer_flits });
+        spec["workload"] = workload;
+        spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s)).map(|_| ()).map_err(|e| e.to_string())
+    };
+    let fault = error(4, in_bytes(65)).unwrap_err();
+    assert!(fault.starts_with("workload.message_bytes = 65: expected at most 4 flits in one packet"), "{fault}");
+    assert!(fault.ends_with("set workload.packet_flits, at most 4, to send it as several packets"), "{fault}");
+    assert_eq!(error(4, in_bytes(64)), Ok(()));
+    let mut cut = in_bytes(1 << 40);
+    cut["packet_flits"] = json!(4);
+    assert_eq!(error(4, cut.clone()), Ok(()));
+    cut["message_bytes"] = json!((1u64 << 40) + 1);
+    assert!(error(4, cut).unwrap_err().contains("expected 1 to 2^40 bytes"));
 }

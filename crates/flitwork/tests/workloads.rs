@@ -1,7 +1,7 @@
 //! Workloads beyond all-to-all and Bernoulli traffic: numbers worked out by hand, and laws that every run must obey.
 
 use flitwork::measure::{SimulationResult, Status};
-use flitwork::schedule::{OpKind, ScheduleBuilder};
+use flitwork::schedule::{OpKind, Schedule, ScheduleBuilder, SizeUnit, TimeUnit};
 use flitwork::traffic::{Attached, Matrix, Table, Trace, TraceColumns};
 use flitwork::{Error, Plan, PlanBound, Workload, plan_bound, simulate, spec};
 use serde_json::{Value, json};
@@ -286,4 +286,93 @@ fn fixed_ways_have_their_exact_bound() {
     assert_eq!(bound(json!({ "kind": "dimension_order", "classes": "crossed" })), plain);
     assert_eq!(bound_under(json!({ "kind": "min_adapt" }), json!({ "productive": "first" })), plain);
     assert!(bound(json!({ "kind": "min_adapt" })) < plain);
+}
+
+/// An all-to-all on a torus of 4 x 4 whose flits have 16 bytes.
+fn in_bytes(size: &Value) -> Value {
+    let mut workload = json!({ "kind": "all_to_all", "algorithm": "a2a", "packet_flits": 3 });
+    workload.as_object_mut().unwrap().extend(size.as_object().unwrap().clone());
+    let mut network = torus(&[4, 4]);
+    network["units"] = json!({ "flit_bytes": 16, "cycle_ns": 0.5 });
+    json!({ "network": network, "workload": workload })
+}
+
+#[test]
+fn bytes_are_the_flits_that_they_fill() {
+    let (bytes, flits) = (in_bytes(&json!({ "message_bytes": 97 })), in_bytes(&json!({ "message_flits": 7 })));
+    let (in_bytes, in_flits) = (run(&bytes), run(&flits));
+    assert_eq!((in_bytes.digest, in_bytes.completion_cycles), (in_flits.digest, in_flits.completion_cycles));
+    assert_eq!(bound_cycles(&bytes), bound_cycles(&flits));
+}
+
+#[test]
+fn a_resolved_plan_says_bytes_or_flits_and_is_one_again() {
+    for (size, field) in [
+        (json!({ "message_bytes": 97 }), "message_bytes"),
+        (json!({ "message_flits": 7 }), "message_flits"),
+        (json!({}), "message_flits"),
+    ] {
+        let once = plan(&in_bytes(&size));
+        let resolved = serde_json::to_value(&once.spec).unwrap();
+        let other = if field == "message_bytes" { "message_flits" } else { "message_bytes" };
+        assert!(resolved["workload"][field].is_u64() && resolved["workload"].get(other).is_none(), "{resolved}");
+        assert_eq!(plan(&resolved).hash(), once.hash());
+    }
+    // What says nothing of units is the plan that it was.
+    let plain = json!({ "network": torus(&[4, 4]), "workload": { "kind": "all_to_all", "algorithm": "a2a" } });
+    let resolved = serde_json::to_value(&plan(&plain).spec).unwrap();
+    assert_eq!(resolved["workload"]["message_flits"], 100);
+    assert!(resolved["network"].get("units").is_none());
+}
+
+#[test]
+fn a_schedule_in_bytes_and_ns_runs_in_the_units_of_the_network() {
+    let mut b = ScheduleBuilder::new("bytes").in_units(SizeUnit::Bytes, TimeUnit::Ns);
+    b.op(OpKind::Compute { time: 101 }, 0, &[]);
+    b.op(OpKind::Send { to: 1, size: 33, tag: 0 }, 0, &[0]);
+    b.end_rank();
+    b.op(OpKind::Receive { from: 0, size: 33, tag: 0 }, 0, &[]);
+    b.end_rank();
+    let schedule = b.build();
+    let cycles = |units: Value, schedule: &Schedule| {
+        let mut network = torus(&[2]);
+        network["units"] = units;
+        let mut plan = plan(&json!({ "network": network, "workload": { "kind": "all_to_all", "algorithm": "a2a" } }));
+        plan.workload = Workload::Closed { schedule: schedule.clone(), packet_flits: 8 };
+        let bound = plan_bound(&plan).map(|_| ());
+        simulate(&plan, &mut |_| true)
+            .map(|result| (result.flit_hops, result.completion_cycles))
+            .and_then(|r| bound.map(|()| r))
+    };
+    let mut b = ScheduleBuilder::new("flits");
+    b.op(OpKind::Compute { time: 51 }, 0, &[]);
+    b.op(OpKind::Send { to: 1, size: 3, tag: 0 }, 0, &[0]);
+    b.end_rank();
+    b.op(OpKind::Receive { from: 0, size: 3, tag: 0 }, 0, &[]);
+    b.end_rank();
+    let units = json!({ "flit_bytes": 16, "cycle_ns": 2 });
+    let found = cycles(units, &schedule).unwrap();
+    assert_eq!(found, cycles(json!({}), &b.build()).unwrap());
+    assert!(found.1 > 51 + 3, "{found:?}");
+    let fault = |units| cycles(units, &schedule).unwrap_err().to_string();
+    assert!(fault(json!({ "cycle_ns": 2 })).contains("network.units.flit_bytes"));
+    assert!(fault(json!({ "flit_bytes": 16 })).contains("network.units.cycle_ns"));
+}
+
+#[test]
+fn several_ranks_run_on_a_terminal_where_they_are_placed() {
+    let messages = |placement: Value| {
+        let host = json!({ "ranks_per_terminal": 2, "placement": placement });
+        let workload = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 4 });
+        let plan = plan(&json!({ "network": torus(&[4]), "host": host, "workload": workload }));
+        let result = simulate(&plan, &mut |_| true).unwrap();
+        (plan.placement.terminal_of().to_vec(), result.packets)
+    };
+    // Each of 8 ranks sends to 7 others, of which one is on the same terminal.
+    let (block, packets) = messages(json!({ "kind": "block" }));
+    assert_eq!(block, [0, 0, 1, 1, 2, 2, 3, 3]);
+    assert_eq!(packets, 8 * 7);
+    let (round_robin, packets) = messages(json!({ "kind": "round_robin" }));
+    assert_eq!(round_robin, [0, 1, 2, 3, 0, 1, 2, 3]);
+    assert_eq!(packets, 8 * 7);
 }

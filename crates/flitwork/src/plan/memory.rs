@@ -1,9 +1,10 @@
 //! How much memory a simulation takes, estimated before any of it is asked for.
 
 use super::Params;
+use super::units::message_flits;
 use crate::error::{Error, Result};
 use crate::routing::Routing;
-use crate::schedule::SendQueue;
+use crate::schedule::{SendQueue, Units};
 use crate::spec::{AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
 use crate::topology::Fabric;
 use crate::traffic::{Attached, PacketFlits, Pattern};
@@ -22,10 +23,13 @@ const MESSAGE_BYTES: u64 = 140;
 const RECORD_BYTES: u64 = 64;
 
 /// Memory of a simulation [bytes].
-pub(super) fn estimate(spec: &SimulationSpec, p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
+pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric: &Fabric, routing: &Routing) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, routing, &spec.run.record) as u64);
-    let sent: Vec<Footprint> =
-        [Some(&spec.workload), spec.background.as_ref()].into_iter().flatten().map(|w| sent(w, p, &spec.run)).collect();
+    let sent: Vec<Footprint> = [Some(&spec.workload), spec.background.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|w| sent(w, p, units, &spec.run))
+        .collect();
     let tables = sent.iter().map(|sent| sent.table_bytes);
     let recorded =
         sent.iter().map(|sent| if spec.run.record.packets { sent.packets.saturating_mul(RECORD_BYTES) } else { 0 });
@@ -140,7 +144,7 @@ fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
     ranks.saturating_mul(RANK_BYTES).saturating_add(messages.saturating_mul(MESSAGE_BYTES))
 }
 
-fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Footprint {
+fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, run: &RunSpec) -> Footprint {
     let terminals = p.terminals as u64;
     let drawn = |pattern: Option<&Pattern>| match pattern.and_then(Pattern::attached) {
         // A terminal, and its process where each has its own.
@@ -154,12 +158,14 @@ fn sent(workload: &WorkloadSpec, p: &Params, run: &RunSpec) -> Footprint {
         Footprint { table_bytes: drawn(pattern), packets, shortest_flits: packet_flits.shortest_flits() }
     };
     match workload {
-        WorkloadSpec::AllToAll { message_flits, packet_flits, .. } => {
-            let longest = if *packet_flits == 0 { *message_flits } else { *packet_flits }.max(1);
-            let messages = terminals.saturating_mul(terminals);
-            let packets = messages.saturating_mul(u64::from(message_flits.div_ceil(longest)));
-            let last = message_flits % longest;
-            Footprint { table_bytes: 0, packets, shortest_flits: if last == 0 { longest } else { last } }
+        WorkloadSpec::AllToAll { message_flits: flits, message_bytes, packet_flits, .. } => {
+            // What is wrong with it the workload says.
+            let message = message_flits(*flits, *message_bytes, units).unwrap_or(1);
+            let longest = if *packet_flits == 0 { message } else { u64::from(*packet_flits) }.max(1);
+            let packets = terminals.saturating_mul(terminals).saturating_mul(message.div_ceil(longest));
+            let last = message % longest;
+            let shortest = if last == 0 { longest } else { last };
+            Footprint { table_bytes: 0, packets, shortest_flits: u32::try_from(shortest).unwrap_or(u32::MAX) }
         }
         // What ranks will send is not known.
         WorkloadSpec::Programs { .. } => Footprint { table_bytes: 0, packets: 0, shortest_flits: 1 },

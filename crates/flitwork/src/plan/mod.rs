@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::routing::{MAX_VCS, Routing};
-use crate::schedule::Placement;
+use crate::schedule::{Placement, Units};
 use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RouterSpec, SimulationSpec, VcPolicy};
 use crate::topology::Fabric;
 use crate::traffic::Traffic;
@@ -14,6 +14,7 @@ mod export;
 mod memory;
 mod routing;
 mod run;
+mod units;
 mod workload;
 
 pub use export::ChannelTable;
@@ -45,6 +46,8 @@ pub struct Plan {
     pub background: Option<Traffic>,
     /// Cycle of t = 0, in which the workload starts: before it, a background runs alone [cycles].
     pub start_cycle: u64,
+    /// What a flit carries and how long a cycle takes, for schedules in bytes and ns.
+    pub units: Units,
     /// The numbers that the kernel runs on.
     pub params: Params,
     /// Memory that the simulation will take, estimated [bytes].
@@ -112,17 +115,30 @@ impl Plan {
         let routing = routing::resolve(&mut spec.network, &fabric)?;
         let params = resolve_params(&spec.network, &fabric)?;
         check_router(&spec.network, &fabric, &routing, &params)?;
-        let estimated_memory_bytes = memory::estimate(&spec, &params, &fabric, &routing);
+        let units = units::resolve(&spec.network.units)?;
+        let estimated_memory_bytes = memory::estimate(&spec, &params, &units, &fabric, &routing);
         memory::check(&spec, &fabric, estimated_memory_bytes)?;
         check_vc_numbers(&fabric, &params)?;
         routing::check(&spec.network, &fabric, &routing, spec.run.deadlock_check)?;
-        let Sent { workload, placement, background, start_cycle } = workload::resolve(&mut spec, &fabric, &params)?;
+        let Sent { workload, placement, background, start_cycle } =
+            workload::resolve(&mut spec, &fabric, &params, &units)?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
         let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);
         let estimated_memory_bytes =
             estimated_memory_bytes.saturating_add(memory::windows(&spec, &params, least_cycles));
         memory::check(&spec, &fabric, estimated_memory_bytes)?;
-        Ok(Plan { spec, fabric, routing, workload, placement, background, start_cycle, params, estimated_memory_bytes })
+        Ok(Plan {
+            spec,
+            fabric,
+            routing,
+            workload,
+            placement,
+            background,
+            start_cycle,
+            units,
+            params,
+            estimated_memory_bytes,
+        })
     }
 
     /// The plan as JSON: the resolved specification and what follows from it.

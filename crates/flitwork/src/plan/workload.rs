@@ -1,9 +1,10 @@
 //! What is sent, resolved: the workload, and the background beside it.
 
+use super::units::{MESSAGE_FLITS, message_flits};
 use super::{Params, within};
 use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
-use crate::schedule::{Placement, Schedule};
+use crate::schedule::{Placement, Schedule, Units};
 use crate::spec::{HostSpec, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
@@ -15,6 +16,10 @@ use std::sync::Arc;
 
 /// Most ranks of an all-to-all.
 const MAX_RANKS: usize = 1_000_000;
+/// Most flits of all messages together.
+const MOST_FLITS: u128 = 1 << 62;
+/// Longest packet [flits].
+const MOST_PACKET_FLITS: u32 = 65_535;
 /// Longest mean burst or pause [cycles].
 const MAX_STATE: f64 = 1e9;
 /// Most bursts without a packet, on the average: they are drawn one by one.
@@ -53,13 +58,13 @@ pub(super) struct Sent {
 }
 
 /// Resolves the workload and the background; defaults that depend on other fields are filled in.
-pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Params) -> Result<Sent> {
+pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Params, units: &Units) -> Result<Sent> {
     let open_loop = matches!(spec.workload, WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. });
     let start_cycle = if open_loop || spec.background.is_none() { 0 } else { spec.run.fixed_warmup() };
     let router = &spec.network.router;
     let (seed, start) = (spec.run.seed, start_cycle);
     let ranks_per_terminal = spec.host.ranks_per_terminal;
-    let context = Context { at: "workload", router, fabric, params, ranks_per_terminal, seed, start };
+    let context = Context { at: "workload", router, fabric, params, units, ranks_per_terminal, seed, start };
     let workload = context.workload(&mut spec.workload)?;
     let placement = place(&spec.host, &workload, params.terminals as u32)?;
     let background = match &spec.background {
@@ -93,6 +98,7 @@ struct Context<'a> {
     router: &'a RouterSpec,
     fabric: &'a Fabric,
     params: &'a Params,
+    units: &'a Units,
     ranks_per_terminal: u32,
     seed: u64,
     /// First cycle in which packets are created [cycles].
@@ -106,13 +112,17 @@ impl Context<'_> {
 
     fn workload(&self, spec: &mut WorkloadSpec) -> Result<Workload> {
         match spec {
-            WorkloadSpec::AllToAll { algorithm, message_flits, packet_flits, sync } => {
+            WorkloadSpec::AllToAll { algorithm, message_flits: flits, message_bytes: bytes, packet_flits, sync } => {
                 let options = AllToAllOptions {
-                    message_flits: u64::from(*message_flits),
+                    message_flits: message_flits(*flits, *bytes, self.units)?,
                     sync: *sync,
                     controllers: self.params.controllers as u32,
                 };
-                self.all_to_all(algorithm, packet_flits, &options)
+                let length = match *bytes {
+                    Some(bytes) => ("message_bytes", bytes),
+                    None => ("message_flits", u64::from(*flits.get_or_insert(MESSAGE_FLITS))),
+                };
+                self.all_to_all(algorithm, packet_flits, &options, length)
             }
             WorkloadSpec::Programs { packet_flits } => {
                 self.check_packet(&self.path("packet_flits"), *packet_flits)?;
@@ -156,7 +166,7 @@ impl Context<'_> {
     }
 
     fn check_packet(&self, path: &str, flits: u32) -> Result<()> {
-        within(path, flits, 1, 65_535, "flits")?;
+        within(path, flits, 1, MOST_PACKET_FLITS, "flits")?;
         let buffer = self.router.buffer_flits;
         if self.router.switching == Switching::VirtualCutThrough && flits > buffer {
             return Err(Error::config(
@@ -169,18 +179,49 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn all_to_all(&self, algorithm: &str, packet_flits: &mut u32, options: &AllToAllOptions) -> Result<Workload> {
+    /// `length`: the field that says how long a message is, with its value.
+    fn all_to_all(
+        &self,
+        algorithm: &str,
+        packet_flits: &mut u32,
+        options: &AllToAllOptions,
+        length: (&str, u64),
+    ) -> Result<Workload> {
+        let flits = options.message_flits;
         if *packet_flits == 0 {
-            *packet_flits = u32::try_from(options.message_flits).unwrap_or(u32::MAX);
-            if options.message_flits > 0 {
+            *packet_flits = u32::try_from(flits).unwrap_or(u32::MAX);
+            if length.0 == "message_bytes" {
+                self.check_one_packet(length.1, flits)?;
+            } else if flits > 0 {
                 self.check_packet(&self.path("message_flits"), *packet_flits)?;
             }
         } else {
             self.check_packet(&self.path("packet_flits"), *packet_flits)?;
         }
-        self.ranks()?;
+        let ranks = u128::from(self.ranks()?);
+        if ranks * ranks * u128::from(flits) > MOST_FLITS {
+            let expected = format!("at most {MOST_FLITS} flits in all messages");
+            return Err(Error::config(self.path(length.0), length.1, expected, "use shorter messages"));
+        }
         let schedule = self.exchange(algorithm, options)?;
         Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
+    }
+
+    /// Whether a message of `bytes`, which is so many flits, can be one packet.
+    fn check_one_packet(&self, bytes: u64, flits: u64) -> Result<()> {
+        let buffer = self.router.buffer_flits;
+        let (most, why) = match self.router.switching {
+            Switching::VirtualCutThrough if buffer < MOST_PACKET_FLITS => {
+                (buffer, ", as virtual cut-through stores it")
+            }
+            Switching::VirtualCutThrough | Switching::Wormhole => (MOST_PACKET_FLITS, ""),
+        };
+        if flits <= u64::from(most) {
+            return Ok(());
+        }
+        let expected = format!("at most {most} flits in one packet{why}; these are {flits}");
+        let hint = format!("set workload.packet_flits, at most {most}, to send it as several packets");
+        Err(Error::config(self.path("message_bytes"), bytes, expected, hint))
     }
 
     /// Number of ranks.

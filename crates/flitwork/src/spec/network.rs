@@ -26,6 +26,31 @@ pub struct NetworkSpec {
     /// The network interfaces.
     #[serde(default)]
     pub nic: NicSpec,
+    /// What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
+    #[serde(default, skip_serializing_if = "UnitsSpec::is_default")]
+    pub units: UnitsSpec,
+}
+
+/// What a flit carries and how long a cycle takes: what is said in bytes or ns becomes flits and cycles by them. A network that is
+/// told all in flits and cycles needs neither.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UnitsSpec {
+    /// Payload of a flit [bytes], 1 to 1000000. Default: not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32")]
+    pub flit_bytes: Option<u32>,
+    /// Length of a cycle [ns], more than 0 and at most 1000000. Default: not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub cycle_ns: Option<f64>,
+}
+
+impl UnitsSpec {
+    /// Whether nothing in it was said: then plans do without it.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The input-queued virtual-channel router. Delays count cycles of a head flit; see the model page of the documentation

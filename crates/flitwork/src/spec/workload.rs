@@ -14,9 +14,15 @@ pub enum WorkloadSpec {
     AllToAll {
         /// Name of the algorithm: a2a, a2and or a2at.
         algorithm: String,
-        /// Length of each message [flits], at least 1. Default: 100.
-        #[serde(default = "hundred")]
-        message_flits: u32,
+        /// Length of each message [flits], at least 1; or say `message_bytes`. Default: 100.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u32")]
+        message_flits: Option<u32>,
+        /// Length of each message [bytes], 1 to 2^40, in the place of `message_flits`: so many flits of `network.units.flit_bytes` that
+        /// it fits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u64")]
+        message_bytes: Option<u64>,
         /// Longest packet [flits]; a longer message is sent as several. Default (0): the whole message.
         #[serde(default)]
         packet_flits: u32,
@@ -89,7 +95,7 @@ pub(crate) const WORKLOADS: &[Component] = &[
     Component::new(
         "all_to_all",
         "every rank sends a message to every other",
-        "algorithm, message_flits, packet_flits, sync",
+        "algorithm, message_flits, message_bytes, packet_flits, sync",
         "",
     ),
     Component::new("programs", "ranks are told what to do next while they run", "packet_flits", ""),

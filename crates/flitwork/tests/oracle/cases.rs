@@ -7,7 +7,7 @@ use flitwork::schedule::{ANY, OpKind, PlacementRule, Schedule, ScheduleBuilder, 
 use flitwork::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, HostSpec, InjectionVc,
     IterationCount, NetworkSpec, NicSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching,
-    TopologySpec, VcPolicy, WorkloadSpec,
+    TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
@@ -180,6 +180,7 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
                 router,
                 channel,
                 nic,
+                units: UnitsSpec::default(),
             }
         },
     )
@@ -351,7 +352,8 @@ pub fn scheduled(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<V
         |(network, algorithm, message_flits, packet, sync, background)| {
             let packet_flits = fitting(&network, packet);
             let algorithm = algorithm.to_string();
-            let workload = WorkloadSpec::AllToAll { algorithm, message_flits, packet_flits, sync };
+            let message_flits = Some(message_flits);
+            let workload = WorkloadSpec::AllToAll { algorithm, message_flits, message_bytes: None, packet_flits, sync };
             Case { workload, background: background.map(|sent| sent.open_loop(&network)), network }
         },
     )
@@ -453,7 +455,8 @@ pub fn program(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Val
             }
             let packet_flits = fitting(&network, packet);
             let (algorithm, sync) = ("a2a".to_string(), Sync::Async);
-            let workload = WorkloadSpec::AllToAll { algorithm, message_flits: packet_flits, packet_flits, sync };
+            let message_flits = Some(packet_flits);
+            let workload = WorkloadSpec::AllToAll { algorithm, message_flits, message_bytes: None, packet_flits, sync };
             let background = background.map(|sent| sent.open_loop(&network));
             (Case { network, workload, background }, Program { schedule: schedule_of(&steps, ranks, &open), host })
         },

@@ -3,11 +3,11 @@
 use super::{Load, Outcome, TracePacket, run};
 use flitwork::routing::{DimensionOrder, MinAdaptOptions, Selection, Tie};
 use flitwork::schedule::{OpKind, Placement, ScheduleBuilder, SendQueue};
-use flitwork::spec::{ChannelSpec, CompatSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec};
+use flitwork::spec::{ChannelSpec, CompatSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec};
 use flitwork::topology::{Grid, Mesh, Torus};
 
 fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> NetworkSpec {
-    NetworkSpec { topology, routing: None, router, channel, nic: NicSpec::default() }
+    NetworkSpec { topology, routing: None, router, channel, nic: NicSpec::default(), units: UnitsSpec::default() }
 }
 
 fn torus(size: &[u32]) -> TopologySpec {

@@ -3,7 +3,7 @@
 use super::super::random::{below, mix};
 use super::{channel, nic, router, share_middle};
 use flitwork::routing::ShortestPathOptions;
-use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, VcPolicy};
+use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec, VcPolicy};
 use flitwork::topology::{Channel, Crossbar, Fabric, Graph};
 use proptest::prelude::*;
 
@@ -18,7 +18,14 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
             share_middle(&mut router, false);
             // It is the default where there is no grid.
             let routing = named.then(|| RoutingSpec::ShortestPath(ShortestPathOptions::default()));
-            NetworkSpec { topology: TopologySpec::Crossbar(Crossbar { terminals }), routing, router, channel, nic }
+            NetworkSpec {
+                topology: TopologySpec::Crossbar(Crossbar { terminals }),
+                routing,
+                router,
+                channel,
+                nic,
+                units: UnitsSpec::default(),
+            }
         },
     )
 }

@@ -6,7 +6,8 @@ use flitwork::routing::{
     MinAdaptOptions, O1TurnOptions, RommOptions, Selection, Tie, ValiantOptions,
 };
 use flitwork::spec::{
-    AdaptiveTie, CompatSpec, NetworkSpec, Productive, RouterSpec, RoutingSpec, Switching, TopologySpec, VcPolicy,
+    AdaptiveTie, CompatSpec, NetworkSpec, Productive, RouterSpec, RoutingSpec, Switching, TopologySpec, UnitsSpec,
+    VcPolicy,
 };
 use proptest::prelude::*;
 use proptest::strategy::Union;
@@ -161,7 +162,7 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
                 router.input_speedup -= 1;
             }
             share_middle(&mut router, routed.halves);
-            NetworkSpec { topology, routing: Some(routed.routing), router, channel, nic }
+            NetworkSpec { topology, routing: Some(routed.routing), router, channel, nic, units: UnitsSpec::default() }
         })
         .prop_filter("too many virtual channels", |network| network.router.vcs <= 12)
 }
