@@ -110,7 +110,7 @@ class Router(Value):
 
     * ``buffer_flits``: Buffer of each virtual channel [flits], 1 to 65535. Default: 16.
     * ``compat``: Rules of BookSim 2 that no hardware has; all are off by default.
-    * ``hold_switch_for_packet``: Keep the way through the switch for a packet until its tail, or until it stalls.
+    * ``hold_switch_for_packet``: Keep the path through the switch for a packet until its tail, or until it stalls.
       Default: false.
     * ``input_speedup``: Flits that an input port may send a cycle; divides ``vcs``. Default: 1.
     * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1). Default: 1.
@@ -214,10 +214,10 @@ class Run(Value):
 
     * ``deadlock_check``: Refuse a network whose packets could wait for each other for ever. Without it such a run goes
       on until the watchdog finds that they do. Default: true.
-    * ``max_cycles``: Cycles after which the run ends in any case [cycles], at least 1. Closed loop: an error; open
-      loop: saturated, and at least warm-up and measurement. Default: for what completes, 10^9 or twice the warm-up,
-      and the last cycle of a trace on top; 100 times warm-up and measurement for an open loop; twice the limit of
-      ``steady`` (written as 0).
+    * ``max_cycles``: Cycles after which the run ends in any case [cycles], at least 1. For what runs to completion an
+      error; for an open loop saturated, and at least warm-up and measurement. Default: for what completes, 10^9 or
+      twice the warm-up, and the last cycle of a trace on top; 100 times warm-up and measurement for an open loop;
+      twice the limit of ``steady`` (written as 0).
     * ``measurement_cycles``: Open loop: packets created, and flits ejected, in this many cycles count [cycles], at
       least 1; not together with ``steady``, and not for a workload that completes, of which all is measured. Default:
       3000.

@@ -53,7 +53,7 @@ def test_wrong_answers_name_rank_and_operation() -> None:
         (fw.Wait([0]), "does not come before it"),
     ]:
         with pytest.raises(fw.ScheduleError, match=f"rank 2 operation 0 .*{fault}"):
-            simulation.give(2, [operation])
+            simulation.give(2, [operation])  # type: ignore[list-item]
     with pytest.raises(fw.ConfigError, match="expected a Send"):
         simulation.give(2, [object()])  # type: ignore[list-item]
     with pytest.raises(fw.ScheduleError, match="asks what to do next"):

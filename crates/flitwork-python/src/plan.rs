@@ -139,8 +139,8 @@ impl Plan {
 /// The schedule of a plan and its longest packet [flits].
 fn schedule_of(plan: &flitwork::Plan) -> flitwork::Result<(&Schedule, u32)> {
     match &plan.workload {
-        Workload::Closed { schedule, packet_flits } => Ok((schedule, *packet_flits)),
-        Workload::Open(_) | Workload::Finite(_) => {
+        Workload::Schedule { schedule, packet_flits } => Ok((schedule, *packet_flits)),
+        Workload::OpenLoop(_) | Workload::Finite(_) => {
             Err(Error::config("workload.kind", "traffic", "a workload that is a schedule, such as all_to_all", ""))
         }
     }
@@ -151,7 +151,7 @@ fn check(plan: &flitwork::Plan) -> flitwork::Result<(ExchangeReport, ChannelLoad
     let (schedule, packet_flits) = schedule_of(plan)?;
     let report = check_exchange(schedule)?;
     let placement = Placement::of_ranks(&plan.fabric, plan.placement.terminal_of());
-    let group = Some(plan.params.controllers as u32);
+    let group = Some(plan.params.nic_ports as u32);
     let loads = channel_loads(&plan.fabric, &plan.routing, schedule, &placement.router_of, packet_flits, group);
     Ok((report, loads))
 }

@@ -43,15 +43,15 @@ pub enum PlanBound {
 /// # Errors
 /// [`crate::Error::Schedule`] if the schedule does not fit the network.
 pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
-    let nic_ports = plan.params.controllers as u32;
+    let nic_ports = plan.params.nic_ports as u32;
     match &plan.workload {
-        Workload::Closed { schedule, packet_flits } => {
+        Workload::Schedule { schedule, packet_flits } => {
             let placement = Placement::of_ranks(&plan.fabric, plan.placement.terminal_of());
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_ports(nic_ports) };
             let schedule = schedule.compile(&plan.units)?;
             bound::bound(&plan.fabric, &plan.routing, &schedule, &placement, &limits).map(PlanBound::Completion)
         }
-        Workload::Open(traffic) | Workload::Finite(traffic) => Ok(match &traffic.packets {
+        Workload::OpenLoop(traffic) | Workload::Finite(traffic) => Ok(match &traffic.packets {
             Packets::Given(trace) => PlanBound::Completion(given(plan, trace)),
             Packets::Drawn(drawn) if drawn.limit.is_some() => PlanBound::Completion(burst(plan, drawn)),
             Packets::Drawn(drawn) => saturation(plan, drawn),
@@ -62,7 +62,7 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
 /// The load at which a channel, or a terminal, is used up.
 fn saturation(plan: &Plan, drawn: &Drawn) -> PlanBound {
     let loads = loads(plan, drawn, |terminal| drawn.destinations.relative_load(terminal));
-    let terminal = plan.params.controllers as f64 / loads.received.max(loads.sent).max(1.0);
+    let terminal = plan.params.nic_ports as f64 / loads.received.max(loads.sent).max(1.0);
     let load_flits_per_cycle = loads.channels.load_flits_per_cycle.min(terminal);
     PlanBound::Saturation { channels: loads.channels, terminal_load_flits_per_cycle: terminal, load_flits_per_cycle }
 }
@@ -84,7 +84,7 @@ fn burst(plan: &Plan, drawn: &Drawn) -> Bound {
         // The first packet may come in the first cycle.
         last_creation_cycles: (packets * mean_gap_cycles - 1.0).max(0.0),
     };
-    bound::traffic_bound(&loads.channels, &needs, plan.params.controllers as u32)
+    bound::traffic_bound(&loads.channels, &needs, plan.params.nic_ports as u32)
 }
 
 /// How long the packets of a trace take at least.
@@ -112,7 +112,7 @@ fn given(plan: &Plan, trace: &Trace) -> Bound {
     });
     let loads = bound::flow_loads(&plan.fabric, &plan.routing, flows);
     let sources = (0..terminals).map(|from| trace.of(from).map(|packet| (packet.cycle, packet.flits)));
-    bound::trace_bound(&loads, sources, plan.params.controllers as u32)
+    bound::trace_bound(&loads, sources, plan.params.nic_ports as u32)
 }
 
 /// The loads of traffic that sends `sends(terminal)` flits, each a cycle or all in all.

@@ -60,12 +60,12 @@ fn check_case(case: &Case, run: RunSpec) -> Verdict {
 /// The program replaces an all-to-all in its plan.
 fn check_program(case: &Case, program: Program, run: RunSpec) -> Verdict {
     let Some(mut plan) = plan(case, run)? else { return Ok(None) };
-    let Workload::Closed { packet_flits, .. } = plan.workload else { panic!("an all-to-all") };
+    let Workload::Schedule { packet_flits, .. } = plan.workload else { panic!("an all-to-all") };
     let Program { schedule, host } = program;
     let terminals = plan.params.terminals as u32;
     plan.placement = Placement::new(&host.placement, schedule.ranks(), terminals).expect("a placement");
     plan.spec.host = host;
-    plan.workload = Workload::Closed { schedule, packet_flits };
+    plan.workload = Workload::Schedule { schedule, packet_flits };
     check(&case.network, &plan).map(Some)
 }
 

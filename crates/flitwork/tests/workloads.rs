@@ -266,7 +266,7 @@ fn a_schedule_that_cannot_go_on_is_found_out_with_a_background_too() {
         "workload": { "kind": "all_to_all", "algorithm": "a2a" },
         "background": { "kind": "uniform", "offered_load": 0.1 },
     }));
-    plan.workload = Workload::Closed { schedule: b.build(), packet_flits: 5 };
+    plan.workload = Workload::Schedule { schedule: b.build(), packet_flits: 5 };
     let error = simulate(&plan, &mut |_| true).unwrap_err();
     assert!(matches!(&error, Error::Schedule { name, .. } if name == "stuck"), "{error}");
 }
@@ -338,7 +338,7 @@ fn a_schedule_in_bytes_and_ns_runs_in_the_units_of_the_network() {
         let mut network = torus(&[2]);
         network["units"] = units;
         let mut plan = plan(&json!({ "network": network, "workload": { "kind": "all_to_all", "algorithm": "a2a" } }));
-        plan.workload = Workload::Closed { schedule: schedule.clone(), packet_flits: 8 };
+        plan.workload = Workload::Schedule { schedule: schedule.clone(), packet_flits: 8 };
         let bound = plan_bound(&plan).map(|_| ());
         simulate(&plan, &mut |_| true)
             .map(|result| (result.flit_hops, result.completion_cycles))

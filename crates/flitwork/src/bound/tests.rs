@@ -26,7 +26,7 @@ fn schedule(name: &str, grid: &Grid) -> Schedule {
 }
 
 fn schedule_of(name: &str, grid: &Grid, message_flits: u64) -> Schedule {
-    let options = AllToAllOptions { message_flits, sync: Sync::Async, controllers: 1 };
+    let options = AllToAllOptions { message_flits, sync: Sync::Async, nic_ports: 1 };
     all_to_all(name, grid, &options).unwrap()
 }
 
@@ -52,8 +52,8 @@ fn the_odd_flit_of_a_split_packet_goes_to_plus() {
     }
 }
 
-fn phase_sum(name: &str, grid: &Grid, tie: Tie, controllers: u32) -> f64 {
-    loads_of(name, grid, tie, Some(controllers)).phase_sum_flits
+fn phase_sum(name: &str, grid: &Grid, tie: Tie, nic_ports: u32) -> f64 {
+    loads_of(name, grid, tie, Some(nic_ports)).phase_sum_flits
 }
 
 /// Table 1 of Takaue et al. 2010.
@@ -62,7 +62,7 @@ fn the_published_times_of_odd_squares() {
     for n in (3..=17u32).step_by(2) {
         let cubic = f64::from(n * (n + 1) * (n - 1));
         let (torus, mesh) = (Grid::torus(&[n, n]), Grid::mesh(&[n, n]));
-        let time = |grid: &Grid, controllers| phase_sum("a2at", grid, Tie::Plus, controllers);
+        let time = |grid: &Grid, nic_ports| phase_sum("a2at", grid, Tie::Plus, nic_ports);
         assert_eq!(time(&mesh, 1), cubic / 3.0);
         assert_eq!(time(&torus, 1), cubic / 3.0);
         assert_eq!(time(&mesh, 2), cubic / 4.0);
@@ -156,9 +156,9 @@ fn phases_add_up_to_the_total() {
 
 #[test]
 fn the_tightest_bound_is_named() {
-    let bound_of = |grid: &Grid, controllers| {
+    let bound_of = |grid: &Grid, nic_ports| {
         let (fabric, routing) = dor(grid, 1, vec![0, 1], Tie::Plus);
-        let limits = TerminalLimits::of_ports(controllers);
+        let limits = TerminalLimits::of_ports(nic_ports);
         bound(&fabric, &routing, &schedule("a2at", grid), &Placement::of_terminals(&fabric), &limits).unwrap()
     };
     let b = bound_of(&Grid::torus(&[5, 5]), 1);

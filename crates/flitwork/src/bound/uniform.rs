@@ -167,7 +167,7 @@ mod tests {
     /// One message a pair is uniform traffic without packets to oneself.
     #[test]
     fn rings_tell_the_same_as_all_pairs() {
-        let options = AllToAllOptions { message_flits: 2, sync: Sync::Async, controllers: 1 };
+        let options = AllToAllOptions { message_flits: 2, sync: Sync::Async, nic_ports: 1 };
         for sizes in [&[5][..], &[6], &[4, 3], &[6, 4], &[2, 5], &[3, 4, 6], &[2, 3, 2], &[4, 1, 4]] {
             for wrap in 0..1 << sizes.len() {
                 let wrap: Vec<bool> = (0..sizes.len()).map(|d| wrap >> d & 1 == 1).collect();

@@ -57,7 +57,7 @@ impl Scheme for Narrowed {
         self.scheme.starts(grid, src, dst)
     }
 
-    fn fixed_way(&self) -> Option<&DimensionOrder> {
+    fn fixed_route(&self) -> Option<&DimensionOrder> {
         (self.productive == Productive::First && self.adaptive_tie.is_same()).then_some(&self.scheme.order)
     }
 

@@ -46,8 +46,8 @@ impl Scheme for SharedMiddle {
         self.scheme.choice(grid, place, &start)
     }
 
-    fn fixed_way(&self) -> Option<&DimensionOrder> {
-        self.scheme.fixed_way()
+    fn fixed_route(&self) -> Option<&DimensionOrder> {
+        self.scheme.fixed_route()
     }
 
     fn selection(&self) -> Selection {

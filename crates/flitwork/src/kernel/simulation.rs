@@ -114,7 +114,7 @@ impl Simulation {
             asking: Vec::new(),
             fabric: plan.fabric.clone(),
             given: vec![0; if is_asked(plan) { plan.placement.terminal_of().len() } else { 0 }],
-            arrived: Vec::with_capacity((plan.params.terminals * plan.params.controllers).min(1 << 12)),
+            arrived: Vec::with_capacity((plan.params.terminals * plan.params.nic_ports).min(1 << 12)),
             phases,
         };
         simulation.attach(plan, network);
@@ -428,12 +428,12 @@ fn wrong(operation: &Operation, op: u32, ranks: u32) -> Option<String> {
 
 /// Whether ranks are told what to do while they run.
 fn is_asked(plan: &Plan) -> bool {
-    matches!(&plan.workload, Workload::Closed { schedule, .. } if schedule.is_asked())
+    matches!(&plan.workload, Workload::Schedule { schedule, .. } if schedule.is_asked())
 }
 
 /// The ranks of a plan whose workload is a schedule.
 fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
-    let Workload::Closed { schedule, .. } = &plan.workload else { return Ok(None) };
+    let Workload::Schedule { schedule, .. } = &plan.workload else { return Ok(None) };
     let mut hosts = Hosts::new(&schedule.compile(&plan.units)?, &plan.placement, plan.spec.host.send_queue)?;
     if plan.background.is_some() {
         hosts.note_ready_cycles();
@@ -443,8 +443,8 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
 
 fn limits(plan: &Plan) -> Limits {
     let schedule = match &plan.workload {
-        Workload::Closed { schedule, .. } => schedule.name().to_string(),
-        Workload::Open(_) | Workload::Finite(_) => String::new(),
+        Workload::Schedule { schedule, .. } => schedule.name().to_string(),
+        Workload::OpenLoop(_) | Workload::Finite(_) => String::new(),
     };
     Limits {
         start: plan.start_cycle,
@@ -461,9 +461,9 @@ fn phases(plan: &Plan) -> Phases {
     let (p, run) = (&plan.params, &plan.spec.run);
     let channels = p.routers * p.network_ports;
     match (&plan.workload, &run.steady) {
-        (Workload::Closed { .. } | Workload::Finite(_), _) => Phases::whole_run(plan.start_cycle, channels),
-        (Workload::Open(_), Some(steady)) => Phases::steady(steady, p.longest_delay_cycles, channels),
-        (Workload::Open(_), None) => Phases::fixed(run.fixed_window(), channels),
+        (Workload::Schedule { .. } | Workload::Finite(_), _) => Phases::whole_run(plan.start_cycle, channels),
+        (Workload::OpenLoop(_), Some(steady)) => Phases::steady(steady, p.longest_delay_cycles, channels),
+        (Workload::OpenLoop(_), None) => Phases::fixed(run.fixed_window(), channels),
     }
 }
 

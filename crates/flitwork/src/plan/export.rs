@@ -49,13 +49,13 @@ impl Plan {
 
     /// Whether the workload is a schedule.
     pub fn has_schedule(&self) -> bool {
-        matches!(self.workload, Workload::Closed { .. })
+        matches!(self.workload, Workload::Schedule { .. })
     }
 
     /// The load of uniform traffic that uses up the middle of the network, or its terminals [flits/cycle/terminal]; `None`
     /// where that is not known.
     pub fn uniform_capacity(&self) -> Option<f64> {
-        self.fabric.uniform_capacity().map(|load| load.min(self.params.controllers as f64))
+        self.fabric.uniform_capacity().map(|load| load.min(self.params.nic_ports as f64))
     }
 
     /// Names and numbers, for the plan as JSON.
@@ -65,7 +65,7 @@ impl Plan {
             "size": self.fabric.size_name(),
             "routers": self.fabric.routers(),
             "terminals": self.fabric.terminals(),
-            "nic_ports": self.params.controllers,
+            "nic_ports": self.params.nic_ports,
             "channel_classes": self.fabric.classes(),
             "workload": workload_name(&self.spec),
             "runs_to_completion": self.runs_to_completion(),
@@ -102,13 +102,13 @@ impl Plan {
     fn sent(&self) -> (f64, f64, f64) {
         let terminals = 0..self.fabric.terminals();
         match &self.workload {
-            Workload::Closed { schedule, .. } => {
+            Workload::Schedule { schedule, .. } => {
                 let mut of = vec![0u64; terminals.len()];
                 let terminal_of = self.placement.terminal_of();
                 schedule.messages().for_each(|m| of[terminal_of[m.from as usize] as usize] += m.size);
                 (of.iter().sum::<u64>() as f64, of.iter().max().copied().unwrap_or(0) as f64, 0.0)
             }
-            Workload::Open(traffic) | Workload::Finite(traffic) => created(traffic, terminals),
+            Workload::OpenLoop(traffic) | Workload::Finite(traffic) => created(traffic, terminals),
         }
     }
 }

@@ -88,7 +88,7 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     let router = &network.router;
     let vcs = p.ports * p.vcs;
     let (rows, cols) = (p.ports * router.input_speedup as usize, p.ports * router.output_speedup as usize);
-    let nic_ports = p.concentration * p.controllers * (2 * p.vcs + 64);
+    let nic_ports = p.concentration * p.nic_ports * (2 * p.vcs + 64);
     let allocators = allocator(&router.vc_allocator, vcs, vcs) + allocator(&router.sw_allocator, rows, cols);
     let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
     let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());

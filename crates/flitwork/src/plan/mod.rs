@@ -18,7 +18,7 @@ mod units;
 mod workload;
 
 pub use export::ChannelTable;
-use workload::Sent;
+use workload::Resolved;
 pub use workload::Workload;
 
 /// Most ports of a router, times input speed-up.
@@ -64,7 +64,7 @@ pub struct Params {
     /// The most terminals of a router.
     pub concentration: usize,
     /// Injection and ejection ports of a NIC.
-    pub controllers: usize,
+    pub nic_ports: usize,
     /// The most network ports of a router.
     pub network_ports: usize,
     /// All ports of a router.
@@ -81,7 +81,7 @@ pub struct Params {
     pub hop_cycles: u32,
     /// Switch granted to arrival, ejection channel [cycles].
     pub eject_cycles: u32,
-    /// Sent by an injection port to arrival at the router, `I` [cycles].
+    /// Resolved by an injection port to arrival at the router, `I` [cycles].
     pub inject_cycles: u32,
     /// Flit left a buffer behind a network channel to credit usable, `C` [cycles].
     pub credit_cycles: u32,
@@ -120,7 +120,7 @@ impl Plan {
         memory::check(&spec, &fabric, estimated_memory_bytes)?;
         check_vc_numbers(&fabric, &params)?;
         routing::check(&spec.network, &fabric, &routing, spec.run.deadlock_check)?;
-        let Sent { workload, placement, background, start_cycle } =
+        let Resolved { workload, placement, background, start_cycle } =
             workload::resolve(&mut spec, &fabric, &params, &units)?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
         let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);
@@ -180,7 +180,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     let router = &network.router;
     let channel = &network.channel;
     let concentration = fabric.most_terminals();
-    let controllers = within("network.nic.ports", network.nic.ports, 1, 52, "ports")?;
+    let nic_ports = within("network.nic.ports", network.nic.ports, 1, 52, "ports")?;
     let vcs = within("network.router.vcs", router.vcs, 1, MAX_VCS, "VCs")?;
     let buffer_flits = within("network.router.buffer_flits", router.buffer_flits, 1, 65_535, "flits")?;
     let delay = |name: &str, value: u32, low: u32| within(name, value, low, MAX_DELAY, "cycles");
@@ -190,13 +190,13 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     let local = delay("network.channel.local_latency_cycles", channel.local_latency_cycles, 0)?;
     let credit = delay("network.channel.credit_delay_cycles", channel.credit_delay_cycles, 0)?;
     let network_ports = fabric.network_ports();
-    let ports = network_ports + (concentration * controllers) as usize;
+    let ports = network_ports + (concentration * nic_ports) as usize;
     let is = within("network.router.input_speedup", router.input_speedup, 1, 64, "flits a cycle")?;
     within("network.router.output_speedup", router.output_speedup, 1, 64, "flits a cycle")?;
     if ports * is as usize > MAX_ROWS || ports * router.output_speedup as usize > MAX_ROWS {
         return Err(Error::config(
             "network.nic.ports",
-            controllers,
+            nic_ports,
             format!("at most {MAX_ROWS} ports a router, times speed-up"),
             format!("this router has {ports} ports; use fewer ports of a NIC, terminals a router, or less speed-up"),
         ));
@@ -217,7 +217,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
         routers,
         terminals: fabric.terminals() as usize,
         concentration: concentration as usize,
-        controllers: controllers as usize,
+        nic_ports: nic_ports as usize,
         network_ports,
         ports,
         vcs: vcs as usize,

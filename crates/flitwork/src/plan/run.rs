@@ -12,10 +12,10 @@ const LONG: u64 = 1_000_000_000;
 /// Cycles that a run surely takes, unless it is saturated or known early.
 pub(super) fn least_cycles(run: &RunSpec, workload: &Workload, start_cycle: u64) -> u64 {
     match (workload, &run.steady) {
-        (Workload::Closed { .. }, _) => start_cycle,
+        (Workload::Schedule { .. }, _) => start_cycle,
         (Workload::Finite(traffic), _) => start_cycle.max(last_creation(traffic)),
-        (Workload::Open(_), Some(steady)) => steady.max_cycles,
-        (Workload::Open(_), None) => run.fixed_window().end,
+        (Workload::OpenLoop(_), Some(steady)) => steady.max_cycles,
+        (Workload::OpenLoop(_), None) => run.fixed_window().end,
     }
 }
 
@@ -52,11 +52,11 @@ pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64, lo
     if run.max_cycles == 0 {
         run.max_cycles = match (workload, &run.steady) {
             // Time enough behind a background alone.
-            (Workload::Closed { .. }, _) => LONG.max(2 * start_cycle),
+            (Workload::Schedule { .. }, _) => LONG.max(2 * start_cycle),
             // Time enough behind the last packet of a trace.
             (Workload::Finite(traffic), _) => LONG.max(2 * start_cycle) + last_creation(traffic),
-            (Workload::Open(_), Some(steady)) => 2 * steady.max_cycles,
-            (Workload::Open(_), None) => 100 * run.fixed_window().end,
+            (Workload::OpenLoop(_), Some(steady)) => 2 * steady.max_cycles,
+            (Workload::OpenLoop(_), None) => 100 * run.fixed_window().end,
         };
     }
     let (needed, what, hint) = match (workload.completes(), &run.steady) {

@@ -28,15 +28,15 @@ const MOST_EMPTY_PERIODS: f64 = 1e4;
 /// What is sent, resolved.
 #[derive(Debug, Clone)]
 pub enum Workload {
-    /// Closed loop: a schedule, in packets of at most so many flits.
-    Closed {
+    /// A schedule, in packets of at most so many flits.
+    Schedule {
         /// What each rank does.
         schedule: Schedule,
         /// Longest packet [flits].
         packet_flits: u32,
     },
     /// Open loop: traffic without end, measured for a while.
-    Open(Traffic),
+    OpenLoop(Traffic),
     /// Traffic with an end: complete when all of it has arrived.
     Finite(Traffic),
 }
@@ -44,12 +44,12 @@ pub enum Workload {
 impl Workload {
     /// Whether it comes to an end by itself, so that it is its completion time that counts.
     pub fn completes(&self) -> bool {
-        !matches!(self, Workload::Open(_))
+        !matches!(self, Workload::OpenLoop(_))
     }
 }
 
 /// Everything that is sent in a simulation.
-pub(super) struct Sent {
+pub(super) struct Resolved {
     pub workload: Workload,
     pub placement: Placement,
     pub background: Option<Traffic>,
@@ -58,7 +58,7 @@ pub(super) struct Sent {
 }
 
 /// Resolves the workload and the background; defaults that depend on other fields are filled in.
-pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Params, units: &Units) -> Result<Sent> {
+pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Params, units: &Units) -> Result<Resolved> {
     let open_loop = matches!(spec.workload, WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. });
     let start_cycle = if open_loop || spec.background.is_none() { 0 } else { spec.run.fixed_warmup() };
     let router = &spec.network.router;
@@ -75,15 +75,15 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
                 .background(beside)?,
         ),
     };
-    Ok(Sent { workload, placement, background, start_cycle })
+    Ok(Resolved { workload, placement, background, start_cycle })
 }
 
 /// The terminal of each rank.
 fn place(host: &HostSpec, workload: &Workload, terminals: u32) -> Result<Placement> {
     match workload {
-        Workload::Closed { schedule, .. } => Placement::new(&host.placement, schedule.ranks(), terminals),
-        Workload::Open(_) | Workload::Finite(_) if host.is_default() => Ok(Placement::one_each(terminals)),
-        Workload::Open(_) | Workload::Finite(_) => {
+        Workload::Schedule { schedule, .. } => Placement::new(&host.placement, schedule.ranks(), terminals),
+        Workload::OpenLoop(_) | Workload::Finite(_) if host.is_default() => Ok(Placement::one_each(terminals)),
+        Workload::OpenLoop(_) | Workload::Finite(_) => {
             let hint = "traffic comes from terminals, not from ranks";
             Err(Error::config("host", "given", "a workload that is a schedule, such as all_to_all", hint))
         }
@@ -116,7 +116,7 @@ impl Context<'_> {
                 let options = AllToAllOptions {
                     message_flits: message_flits(*flits, *bytes, self.units)?,
                     sync: *sync,
-                    controllers: self.params.controllers as u32,
+                    nic_ports: self.params.nic_ports as u32,
                 };
                 let length = match *bytes {
                     Some(bytes) => ("message_bytes", bytes),
@@ -127,7 +127,7 @@ impl Context<'_> {
             WorkloadSpec::Programs { packet_flits } => {
                 self.check_packet(&self.path("packet_flits"), *packet_flits)?;
                 let schedule = Schedule::asked("programs", self.ranks()?);
-                Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
+                Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
             }
             WorkloadSpec::Uniform { packet_flits, offered_load, include_self, process } => {
                 if !*include_self && self.params.terminals < 2 {
@@ -135,10 +135,10 @@ impl Context<'_> {
                     return Err(Error::config(path, false, "true where there is one terminal", ""));
                 }
                 let pattern = Pattern::Uniform(Uniform { include_self: *include_self });
-                self.open_loop(&pattern, packet_flits, *offered_load, process).map(Workload::Open)
+                self.open_loop(&pattern, packet_flits, *offered_load, process).map(Workload::OpenLoop)
             }
             WorkloadSpec::Traffic { pattern, packet_flits, offered_load, process } => {
-                self.open_loop(pattern, packet_flits, *offered_load, process).map(Workload::Open)
+                self.open_loop(pattern, packet_flits, *offered_load, process).map(Workload::OpenLoop)
             }
             WorkloadSpec::Burst { pattern, packets, packet_flits, rate } => {
                 self.burst(pattern, *packets, packet_flits, *rate).map(Workload::Finite)
@@ -159,8 +159,8 @@ impl Context<'_> {
             WorkloadSpec::Burst { .. } => refused("burst"),
             WorkloadSpec::Trace { .. } => refused("trace"),
             open_loop => match self.workload(&mut open_loop.clone())? {
-                Workload::Open(traffic) => Ok(traffic),
-                Workload::Closed { .. } | Workload::Finite(_) => refused("this workload"),
+                Workload::OpenLoop(traffic) => Ok(traffic),
+                Workload::Schedule { .. } | Workload::Finite(_) => refused("this workload"),
             },
         }
     }
@@ -204,7 +204,7 @@ impl Context<'_> {
             return Err(Error::config(self.path(length.0), length.1, expected, "use shorter messages"));
         }
         let schedule = self.exchange(algorithm, options)?;
-        Ok(Workload::Closed { schedule, packet_flits: *packet_flits })
+        Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
     }
 
     /// Whether a message of `bytes`, which is so many flits, can be one packet.

@@ -37,7 +37,7 @@ impl Scheme for Crossings {
         tie_starts(self, &self.order, grid, src, dst)
     }
 
-    fn fixed_way(&self) -> Option<&DimensionOrder> {
+    fn fixed_route(&self) -> Option<&DimensionOrder> {
         Some(&self.order)
     }
 

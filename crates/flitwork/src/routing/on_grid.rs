@@ -117,7 +117,7 @@ impl HopByHop for OnGrid {
     }
 
     fn fixed_order(&self) -> Option<&DimensionOrder> {
-        self.scheme.fixed_way()
+        self.scheme.fixed_route()
     }
 
     fn selection(&self) -> Selection {

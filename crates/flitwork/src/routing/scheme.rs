@@ -160,7 +160,7 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice;
 
     /// The dimension order that every packet walks in, if there is no other route: loads of channels are known then.
-    fn fixed_way(&self) -> Option<&DimensionOrder> {
+    fn fixed_route(&self) -> Option<&DimensionOrder> {
         None
     }
 

@@ -70,7 +70,7 @@ pub struct RouterSpec {
     pub vc_allocator: AllocatorSpec,
     /// Matches input ports to output ports each cycle. Default: iSLIP of 1 iteration.
     pub sw_allocator: AllocatorSpec,
-    /// Keep the way through the switch for a packet until its tail, or until it stalls. Default: false.
+    /// Keep the path through the switch for a packet until its tail, or until it stalls. Default: false.
     pub hold_switch_for_packet: bool,
     /// Request the switch in the cycle of the virtual-channel request. Default: false.
     pub speculative: bool,

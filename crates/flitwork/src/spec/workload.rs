@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkloadSpec {
-    /// Closed loop: every rank sends one message to every other; one rank a terminal.
+    /// A schedule: every rank sends one message to every other; one rank a terminal.
     AllToAll {
         /// Name of the algorithm: a2a, a2and or a2at.
         algorithm: String,

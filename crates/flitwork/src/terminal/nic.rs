@@ -79,8 +79,8 @@ impl Nics {
         let terminals = plan.params.terminals;
         let mut nics = Nics {
             queues: queues(plan),
-            rest: vec![None; terminals * plan.params.controllers],
-            ports: plan.params.controllers,
+            rest: vec![None; terminals * plan.params.nic_ports],
+            ports: plan.params.nic_ports,
             woken: vec![0; terminals.div_ceil(64)],
             calendar: Calendar::new(terminals),
             sequence: vec![0; terminals],
@@ -235,10 +235,10 @@ impl Nics {
 fn queues(plan: &Plan) -> SourceQueues {
     let terminals = plan.params.terminals as u32;
     let queues = match &plan.workload {
-        Workload::Closed { packet_flits, .. } => {
+        Workload::Schedule { packet_flits, .. } => {
             SourceQueues::of_messages(*packet_flits, terminals, plan.spec.run.seed)
         }
-        Workload::Open(traffic) | Workload::Finite(traffic) => SourceQueues::of_traffic(traffic, terminals),
+        Workload::OpenLoop(traffic) | Workload::Finite(traffic) => SourceQueues::of_traffic(traffic, terminals),
     };
     let alternate = plan.spec.network.nic.source_queue == SourceQueue::Alternate;
     match &plan.background {

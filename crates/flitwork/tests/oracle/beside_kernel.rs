@@ -65,11 +65,11 @@ fn of_schedule<'p>(plan: &'p Plan, schedule: &'p Schedule, packet_flits: u32) ->
 fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<usize, TestCaseError> {
     let end = plan.spec.run.max_cycles;
     let (load, flits) = match &plan.workload {
-        Workload::Closed { schedule, packet_flits } => {
+        Workload::Schedule { schedule, packet_flits } => {
             let flits: u64 = schedule.messages().map(|message| message.size).sum();
             (of_schedule(plan, schedule, *packet_flits), flits)
         }
-        Workload::Finite(_) | Workload::Open(_) => {
+        Workload::Finite(_) | Workload::OpenLoop(_) => {
             let trace = trace(plan, false, u64::MAX - 1);
             let flits = trace.iter().map(|packet| u64::from(packet.flits)).sum();
             (Load::Trace(trace), flits)
@@ -78,7 +78,7 @@ fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<
     let outcome = run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside(plan, end), end, WATCHDOG);
     let arrived: Vec<&PacketRecord> = outcome.packets.iter().filter(|r| !r.background && r.arrived <= end).collect();
     prop_assert!(arrived.iter().map(|r| u64::from(r.flits)).sum::<u64>() < flits, "the oracle has completed");
-    if !matches!(plan.workload, Workload::Closed { .. }) {
+    if !matches!(plan.workload, Workload::Schedule { .. }) {
         let packets = arrived.len();
         prop_assert!(detail.starts_with(&format!("{packets} of ")), "kernel: {detail}; oracle: {packets}");
     }
@@ -225,9 +225,9 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
     let end = plan.start_cycle + result.completion_cycles;
     let (load, more) = match &plan.workload {
         // Some cycles more, should the oracle be later.
-        Workload::Closed { schedule, packet_flits } => (of_schedule(plan, schedule, *packet_flits), 100),
+        Workload::Schedule { schedule, packet_flits } => (of_schedule(plan, schedule, *packet_flits), 100),
         Workload::Finite(_) => (Load::Trace(trace(plan, false, u64::MAX - 1)), 100),
-        Workload::Open(_) => (Load::Trace(trace(plan, false, end)), 1),
+        Workload::OpenLoop(_) => (Load::Trace(trace(plan, false, end)), 1),
     };
     let outcome =
         run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside(plan, end + more), end + more, WATCHDOG);

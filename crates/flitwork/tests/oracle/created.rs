@@ -159,7 +159,7 @@ fn meant(destinations: &Destinations, terminal: u32) -> Where<'_> {
 
 fn traffic_of<'a>(plan: &'a Plan, spec: &WorkloadSpec) -> &'a Traffic {
     match &plan.workload {
-        flitwork::Workload::Open(traffic) | flitwork::Workload::Finite(traffic) if *spec == plan.spec.workload => {
+        flitwork::Workload::OpenLoop(traffic) | flitwork::Workload::Finite(traffic) if *spec == plan.spec.workload => {
             traffic
         }
         _ => plan.background.as_ref().expect("traffic"),

@@ -81,7 +81,7 @@ pub fn square(n: u32) -> Vec<Offset> {
 ///
 /// Groups go by the sum of their magnitudes, near ones first. Groups that would not fill whole sets of vectors that all links
 /// share (2 a dimension with wraps, 1 without) come after the others, lest they shift all that follows out of step with the
-/// controllers.
+/// injection ports.
 pub fn general(sizes: &[u32], wraps: bool) -> Vec<Offset> {
     let width = sizes.len() * if wraps { 2 } else { 1 };
     let mut groups: Vec<_> = groups(sizes).into_iter().collect();

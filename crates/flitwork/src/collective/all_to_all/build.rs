@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 /// The schedule in which every rank addresses the others in the given order.
 ///
-/// A rank goes by groups of `controllers` messages: it posts the receives of a group, then, under [`Sync::Local`], waits for those
+/// A rank goes by groups of `injection ports` messages: it posts the receives of a group, then, under [`Sync::Local`], waits for those
 /// of the group before, then sends. Why that is the rule as stated (message `m` needs all messages to this rank with an index below
 /// `c * floor(m / c)`): the program runs past a wait only when it has run past all earlier ones, so the receives that a send
 /// has behind it are those of all earlier groups, that is all of index below the first of its own group, `c * floor(m / c)`. And the
 /// sends of a group do not hold each other up, as all are queued at once when the wait is over. Message `m` of this rank goes by
 /// the vector of index `m`, and exactly one message of each index arrives.
 ///
-/// Under [`Sync::LocalSliding`] a wait for the receive of index `m - controllers` stands before each send `m` that has one; a group
+/// Under [`Sync::LocalSliding`] a wait for the receive of index `m - injection ports` stands before each send `m` that has one; a group
 /// is one message.
 ///
 /// It makes no difference to time that receives are not posted all at once in the beginning: nothing waits for them but the waits
@@ -36,9 +36,9 @@ impl Maker for Exchange {
         let peers = |side| Peers { shared: Arc::clone(&self.shared), rank, own, side };
         let (sources, destinations) = (peers(Side::Source), peers(Side::Destination));
         let messages = self.shared.1.len() as u32;
-        let AllToAllOptions { message_flits: size, sync, controllers } = self.options;
-        let group = if sync == Sync::Local { controllers } else { 1 };
-        let beats = (0..messages.div_ceil(group)).map(move |g| Beat::new(g, group, messages, sync, controllers));
+        let AllToAllOptions { message_flits: size, sync, nic_ports } = self.options;
+        let group = if sync == Sync::Local { nic_ports } else { 1 };
+        let beats = (0..messages.div_ceil(group)).map(move |g| Beat::new(g, group, messages, sync, nic_ports));
         Box::new(beats.flat_map(move |beat| {
             let (sources, destinations) = (sources.clone(), destinations.clone());
             let receives = beat.clone().steps().map(move |step| {
@@ -78,7 +78,7 @@ struct Beat {
 
 impl Beat {
     /// Group number `g` of groups of `group` messages.
-    fn new(g: u32, group: u32, messages: u32, sync: Sync, controllers: u32) -> Self {
+    fn new(g: u32, group: u32, messages: u32, sync: Sync, nic_ports: u32) -> Self {
         let (first, end) = (g * group, ((g + 1) * group).min(messages));
         // Where the receives of a group stand: behind as many receives and sends as there are messages before, and the waits.
         let receives = |g: u32, waits: u32| {
@@ -88,10 +88,10 @@ impl Beat {
         let awaited = match sync {
             // All groups but the first have a wait.
             Sync::Local if g > 0 => Some(receives(g - 1, (g - 1).saturating_sub(1))),
-            // The message is its group; those from `controllers` on have a wait.
-            Sync::LocalSliding if g >= controllers => {
-                let awaited = g - controllers;
-                Some(receives(awaited, awaited.saturating_sub(controllers)))
+            // The message is its group; those from `injection ports` on have a wait.
+            Sync::LocalSliding if g >= nic_ports => {
+                let awaited = g - nic_ports;
+                Some(receives(awaited, awaited.saturating_sub(nic_ports)))
             }
             _ => None,
         };

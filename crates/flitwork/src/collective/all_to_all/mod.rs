@@ -22,11 +22,11 @@ pub type Offset = [i32; MAX_DIMS];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sync {
-    /// A controller that becomes free takes the next message at once.
+    /// An injection port that becomes free takes the next message at once.
     #[default]
     Async,
     /// Message `m` of a rank waits until the rank has completely received all messages addressed to it whose index is below
-    /// `c * floor(m / c)`, where `c` is the number of controllers.
+    /// `c * floor(m / c)`, where `c` is the number of injection ports.
     Local,
     /// Message `m` of a rank waits until the rank has completely received all messages addressed to it whose index is at
     /// most `m - c`. With one controller that is `local`; with more, a rank is never held up by the whole group before.
@@ -41,7 +41,7 @@ pub struct AllToAllOptions {
     /// How messages keep in step.
     pub sync: Sync,
     /// Messages that a terminal can send at the same time, at least 1: `c` of [`Sync::Local`] and [`Sync::LocalSliding`].
-    pub controllers: u32,
+    pub nic_ports: u32,
 }
 
 /// Order in which a rank addresses the others.
@@ -118,7 +118,7 @@ pub fn all_to_all(name: &str, grid: &Grid, options: &AllToAllOptions) -> Result<
     if options.message_flits == 0 {
         return Err(Error::config("workload.message_flits", 0, "at least 1 flit", ""));
     }
-    if options.controllers == 0 {
+    if options.nic_ports == 0 {
         return Err(Error::config("network.nic.ports", 0, "at least 1 port", ""));
     }
     let algorithm = find(name)?;

@@ -5,8 +5,8 @@ use crate::host::check_exchange;
 use crate::schedule::{OpKind, Operation};
 use proptest::prelude::*;
 
-fn options(sync: Sync, controllers: u32) -> AllToAllOptions {
-    AllToAllOptions { message_flits: 100, sync, controllers }
+fn options(sync: Sync, nic_ports: u32) -> AllToAllOptions {
+    AllToAllOptions { message_flits: 100, sync, nic_ports }
 }
 
 /// Whether each relative destination but 0 occurs exactly once.
@@ -58,10 +58,10 @@ fn every_pair_once_on_grids_of_one_to_six_dimensions() {
     for sizes in sizes {
         for grid in grids(sizes) {
             for algorithm in ALGORITHMS {
-                for (sync, controllers) in
+                for (sync, nic_ports) in
                     [(Sync::Async, 1), (Sync::Local, 1), (Sync::Local, 4), (Sync::Local, 7), (Sync::LocalSliding, 4)]
                 {
-                    let s = all_to_all(algorithm.name, &grid, &options(sync, controllers)).unwrap();
+                    let s = all_to_all(algorithm.name, &grid, &options(sync, nic_ports)).unwrap();
                     let report = check_exchange(&s).unwrap();
                     let ranks = u64::from(grid.routers());
                     assert_eq!(report.messages, ranks * (ranks - 1));
@@ -160,7 +160,7 @@ fn faults_are_named() {
     assert_eq!(fault("a2ta", good), expected);
     assert!(!fault("bruck", good).contains("did you mean"));
     assert!(fault("a2at", AllToAllOptions { message_flits: 0, ..good }).contains("workload.message_flits = 0"));
-    assert!(fault("a2at", AllToAllOptions { controllers: 0, ..good }).contains("network.nic.ports = 0"));
+    assert!(fault("a2at", AllToAllOptions { nic_ports: 0, ..good }).contains("network.nic.ports = 0"));
     let alone = all_to_all("a2at", &Grid::torus(&[1, 1]), &good).unwrap_err().to_string();
     assert!(alone.contains("network.topology.size = 1x1: expected any grid of at least 2 routers"), "{alone}");
 }

@@ -153,7 +153,7 @@ fn computing_takes_time_but_nothing_else() {
 }
 
 fn pairwise(ranks: u32, sync: crate::collective::Sync) -> Schedule {
-    let options = crate::collective::AllToAllOptions { message_flits: 1, sync, controllers: 4 };
+    let options = crate::collective::AllToAllOptions { message_flits: 1, sync, nic_ports: 4 };
     crate::collective::all_to_all("a2a", &crate::topology::Grid::mesh(&[ranks]), &options).unwrap()
 }
 

@@ -36,7 +36,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         for (r, router) in routers.iter().enumerate() {
             for slot in (0..SLOTS).filter(|&slot| router.waiting.contains(slot)) {
                 let (vc, front) = (r * SLOTS + slot, router.inputs[slot].front);
-                if router.inputs[slot].flags & EJECTING != 0 || !choices.dozes(r, vc) {
+                if router.inputs[slot].flags & EJECTING != 0 || !choices.blocked(r, vc) {
                     continue;
                 }
                 for (port, set) in choices.candidates(vc) {
@@ -53,7 +53,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         let p = &self.env.p;
         let mut flits = vec![0u32; self.routers.len() * SLOTS];
         let mut credits = flits.clone();
-        let mut injection_credits = vec![0u32; p.terminals * p.controllers * p.vcs];
+        let mut injection_credits = vec![0u32; p.terminals * p.nic_ports * p.vcs];
         for slot in self.env.wheel.slots() {
             slot.flits.iter().for_each(|f| flits[f.vc as usize] += 1);
             slot.credits.iter().for_each(|&c| credits[c as usize] += 1);
@@ -72,10 +72,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                     u32::from(self.routers[upstream / SLOTS].outputs[upstream % SLOTS].credits) + credits[upstream]
                 } else {
                     let terminals = self.fabric.terminals_at(r as u32);
-                    if port - p.network_ports >= terminals.len() * p.controllers {
+                    if port - p.network_ports >= terminals.len() * p.nic_ports {
                         continue;
                     }
-                    let port = terminals.start as usize * p.controllers + port - p.network_ports;
+                    let port = terminals.start as usize * p.nic_ports + port - p.network_ports;
                     let at = port * p.vcs + vc;
                     u32::from(self.injection.credits_at(at)) + injection_credits[at]
                 };

@@ -4,7 +4,7 @@
 //! dimension order has no use for it. In each cycle in which the packet waits, the ports it may take are looked at for free virtual
 //! channels, and one is picked.
 //!
-//! In a full network most packets find nothing, cycle after cycle. One that has found nothing *dozes*: it is not looked at again
+//! In a full network most packets find nothing, cycle after cycle. One that has found nothing *blocked*: it is not looked at again
 //! until one of its ports stirs, which is when a VC of that port becomes free, or a credit that may make a free one usable comes.
 
 use super::env::Env;
@@ -26,7 +26,7 @@ struct Kept {
     /// The port that it prefers, by the news; [`UNDECIDED`] before it asks for the first time.
     preferred: u8,
     /// It has found nothing at any of its ports.
-    dozes: bool,
+    blocked: bool,
     /// First cycle in which it may ask, lowest 32 bits.
     since: u32,
 }
@@ -46,8 +46,8 @@ pub(super) struct Choices {
     set_of_vc: Vec<u8>,
     /// By VC.
     kept: Vec<Kept>,
-    /// Ports of each router that have stirred since its packets were looked at.
-    stirred: Vec<u64>,
+    /// Ports of each router that have changed_ports since its packets were looked at.
+    changed_ports: Vec<u64>,
     /// Port that each router looks at first, under round robin.
     turns: Vec<u8>,
     news: Option<NewsBoard>,
@@ -67,7 +67,7 @@ impl Choices {
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
             kept: vec![Kept::default(); p.routers * layout.slots],
-            stirred: vec![0; p.routers],
+            changed_ports: vec![0; p.routers],
             turns: vec![0; p.routers],
             news: routing.news().zip(fabric.grid()).map(|(news, grid)| NewsBoard::new(grid, p, news, layout)),
             seed: plan.spec.run.seed,
@@ -115,26 +115,26 @@ impl Choices {
 
     /// Whether the front packet of VC `vc` of router `me` would find as little as the last time.
     #[inline(always)]
-    pub fn dozes(&self, me: usize, vc: usize) -> bool {
+    pub fn blocked(&self, me: usize, vc: usize) -> bool {
         let kept = at(&self.kept, vc);
-        if !kept.dozes {
+        if !kept.blocked {
             return false;
         }
         let Choice { ports, sideways, escape, .. } = kept.choice;
         let wanted = u64::from(ports | sideways) | escape.map_or(0, |(port, _)| 1 << port);
-        wanted & at(&self.stirred, me) == 0
+        wanted & at(&self.changed_ports, me) == 0
     }
 
     /// A VC of `port` that packets may use now and could not before.
     #[inline(always)]
-    pub fn stir(&mut self, router: usize, port: usize) {
-        *at_mut(&mut self.stirred, router) |= 1 << port;
+    pub fn note_usable(&mut self, router: usize, port: usize) {
+        *at_mut(&mut self.changed_ports, router) |= 1 << port;
     }
 
     /// All waiting packets of a router have been looked at.
     #[inline(always)]
     pub fn looked_at(&mut self, router: usize) {
-        *at_mut(&mut self.stirred, router) = 0;
+        *at_mut(&mut self.changed_ports, router) = 0;
     }
 
     /// What routers tell each other, where they do.
@@ -161,7 +161,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let (in_port, vc) = Self::port_and_vc(slot);
         let came = (in_port < p.network_ports).then_some((in_port as u8, vc));
         let choice = choices.route(me, came, &mut pool[self.input(slot).front], router_of)?;
-        choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, dozes: false, since: since as u32 };
+        choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, blocked: false, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
     }
@@ -177,8 +177,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
         }
         let found = asks.len() > before;
-        let patient = self.is_patient(me, slot, &choices, env);
-        choices.kept[me * SLOTS + slot].dozes = !found && !patient;
+        let patient = self.may_detour_later(me, slot, &choices, env);
+        choices.kept[me * SLOTS + slot].blocked = !found && !patient;
         env.choices = Some(choices);
         found
     }
@@ -207,14 +207,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 return Some((port as usize, usable));
             }
         }
-        if choice.sideways == 0 || self.is_patient(me, slot, choices, env) {
+        if choice.sideways == 0 || self.may_detour_later(me, slot, choices, env) {
             return None;
         }
         self.select(me, slot, choice.sideways, choices, env)
     }
 
     /// Whether a packet may make a detour, but does not ask for it yet.
-    fn is_patient(&self, me: usize, slot: usize, choices: &Choices, env: &Env) -> bool {
+    fn may_detour_later(&self, me: usize, slot: usize, choices: &Choices, env: &Env) -> bool {
         let kept = at(&choices.kept, me * SLOTS + slot);
         let waited = (env.now as u32).wrapping_sub(kept.since);
         kept.choice.sideways != 0 && waited < choices.patience_cycles

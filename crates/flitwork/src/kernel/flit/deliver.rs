@@ -206,14 +206,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 #[inline(always)]
 fn ejection_port(me: usize, packet: &Packet, env: &Env) -> u8 {
     let p = &env.p;
-    if p.concentration == 1 && p.controllers == 1 {
+    if p.concentration == 1 && p.nic_ports == 1 {
         return p.network_ports as u8;
     }
     let terminal = packet.dst as usize - env.first_terminal(me);
     let chosen = match env.rules.ejection_port {
         EjectionPort::Any => 0,
         EjectionPort::SamePort => packet.injection_port as usize,
-        EjectionPort::BySource => packet.src as usize % p.controllers,
+        EjectionPort::BySource => packet.src as usize % p.nic_ports,
     };
-    (p.network_ports + terminal * p.controllers + chosen) as u8
+    (p.network_ports + terminal * p.nic_ports + chosen) as u8
 }

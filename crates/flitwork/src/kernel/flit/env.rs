@@ -100,8 +100,8 @@ impl FirstUse {
             _ => None,
         };
         let workload = match &plan.workload {
-            Workload::Closed { .. } => None,
-            Workload::Open(traffic) | Workload::Finite(traffic) => one_length(traffic),
+            Workload::Schedule { .. } => None,
+            Workload::OpenLoop(traffic) | Workload::Finite(traffic) => one_length(traffic),
         };
         match (workload, plan.background.as_ref().map_or(workload, one_length)) {
             (Some(a), Some(b)) => FirstUse { least: a.min(b), span: a.abs_diff(b) },
@@ -216,7 +216,7 @@ impl Env {
     #[inline(always)]
     pub fn note_usable(&mut self, router: usize, port: usize) {
         if let Some(choices) = &mut self.choices {
-            choices.stir(router, port);
+            choices.note_usable(router, port);
         }
     }
 

@@ -49,21 +49,20 @@ impl Injection {
     pub fn new(plan: &Plan, layout: Layout) -> Self {
         let Plan { params: p, fabric, routing, .. } = plan;
         let network = &plan.spec.network;
-        let ports = p.terminals * p.controllers;
+        let ports = p.terminals * p.nic_ports;
         let idle =
             InjectionPort { packet: NONE, left: 0, vc: 0, last_vc: p.vcs as u16 - 1, head_sent: false, entry: 0 };
         let port = |number: usize| {
-            let terminal = (number / p.controllers) as u32;
+            let terminal = (number / p.nic_ports) as u32;
             let router = fabric.router_of(terminal);
-            let local =
-                (terminal - fabric.terminals_at(router).start) as usize * p.controllers + number % p.controllers;
+            let local = (terminal - fabric.terminals_at(router).start) as usize * p.nic_ports + number % p.nic_ports;
             let slot = layout.slot(p.network_ports + local, 0);
             InjectionPort { entry: layout.vc(router as usize, slot) as u32, ..idle }
         };
         Injection {
             ports: (0..ports).map(port).collect(),
             credits: vec![p.buffer_flits as u16; ports * p.vcs],
-            credits_per_terminal: (p.controllers * p.vcs) as u32,
+            credits_per_terminal: (p.nic_ports * p.vcs) as u32,
             active: vec![0; p.terminals.div_ceil(64)],
             starved: vec![0; p.terminals.div_ceil(64)],
             routing: routing.clone(),
@@ -117,8 +116,8 @@ impl Injection {
     #[inline]
     fn step_terminal(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
         let mut busy = false;
-        for k in 0..env.p.controllers {
-            let port = terminal * env.p.controllers + k;
+        for k in 0..env.p.nic_ports {
+            let port = terminal * env.p.nic_ports + k;
             if at(&self.ports, port).packet == NONE {
                 let Some(outgoing) = ends.next_packet(terminal, k, env.now) else { continue };
                 self.load(terminal, k, outgoing, env, ends);
@@ -181,7 +180,7 @@ impl Injection {
             misroutes: head.trip.misroutes,
             background,
         });
-        let port = &mut self.ports[terminal * env.p.controllers + k];
+        let port = &mut self.ports[terminal * env.p.nic_ports + k];
         port.packet = packet;
         port.left = flits;
         port.head_sent = false;
@@ -190,7 +189,7 @@ impl Injection {
     /// Sends the next flit of the packet at port `k` of a terminal; false if there is no credit for it.
     #[inline]
     fn send(&mut self, terminal: usize, k: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
-        let number = terminal * env.p.controllers + k;
+        let number = terminal * env.p.nic_ports + k;
         let first = number * env.p.vcs;
         let InjectionPort { packet, head_sent, mut vc, .. } = *at(&self.ports, number);
         let can_send = if head_sent {
@@ -258,7 +257,7 @@ impl Injection {
     /// Ports that could send but for a message that a rank should have received before.
     fn count_sync_waits(&self, env: &mut Env, ends: &Endpoints) {
         let Some(stalls) = &mut env.stalls else { return };
-        for (terminal, ports) in self.ports.chunks(env.p.controllers).enumerate() {
+        for (terminal, ports) in self.ports.chunks(env.p.nic_ports).enumerate() {
             let idle = ports.iter().filter(|port| port.packet == NONE).count();
             if idle > 0 && ends.has_unsent(terminal as u32) {
                 stalls.source_waits_for_sync(idle as u64);

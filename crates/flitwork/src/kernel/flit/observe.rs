@@ -110,9 +110,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                     continue;
                 }
                 let idle_ejection = vc.flags & EJECTING != 0 && {
-                    let local = (vc.port as usize - p.network_ports) / p.controllers * p.controllers;
+                    let local = (vc.port as usize - p.network_ports) / p.nic_ports * p.nic_ports;
                     let first = r * PORTS + p.network_ports + local;
-                    (first..first + p.controllers).any(|q| observer.port_out[q] != *now + 1)
+                    (first..first + p.nic_ports).any(|q| observer.port_out[q] != *now + 1)
                 };
                 stalls.count(router.stall_reason(r, slot, observer, *now), vc.left == 1, idle_ejection);
             }

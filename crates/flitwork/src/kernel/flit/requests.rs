@@ -33,7 +33,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     #[inline(never)]
     fn collect_ask(&mut self, me: usize, slot: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
-            let blocked = env.choices.as_ref().is_some_and(|choices| choices.dozes(me, me * SLOTS + slot));
+            let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(me, me * SLOTS + slot));
             !blocked && self.ask_by_choice(me, slot, asks, env)
         } else {
             let port = self.wanted_port(slot, env);
@@ -75,7 +75,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             return port;
         }
         // The port with the most free VCs, the lowest of equals.
-        let c = env.p.controllers;
+        let c = env.p.nic_ports;
         let first = (port - env.p.network_ports) / c * c + env.p.network_ports;
         let free = |q: usize| self.ports[q].free.count();
         (first..first + c).fold(first, |best, q| if free(q) > free(best) { q } else { best })

@@ -44,7 +44,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             env.next_credits.push(upstream);
         } else {
             let p = &env.p;
-            let injection_port = env.first_terminal(me) * p.controllers + in_port - p.network_ports;
+            let injection_port = env.first_terminal(me) * p.nic_ports + in_port - p.network_ports;
             let credit = (injection_port * p.vcs + in_vc) as u32;
             env.wheel.at(env.now + u64::from(p.inject_credit_cycles)).injection_credits.push(credit);
         }
@@ -70,7 +70,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         }
         env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push((me * SLOTS + output) as u32);
         if env.measurement.contains(&arrival) {
-            let local = if p.concentration == 1 { 0 } else { (port - p.network_ports) / p.controllers };
+            let local = if p.concentration == 1 { 0 } else { (port - p.network_ports) / p.nic_ports };
             let terminal = env.first_terminal(me) + local;
             env.ejected[terminal] += 1;
         }

@@ -116,14 +116,14 @@ fn the_general_order_equals_the_published_one_in_loads() {
     for n in (3..=17).step_by(2) {
         for grid in [Grid::torus(&[n, n]), Grid::mesh(&[n, n])] {
             let (published, ours) = (square(n), general(&[n, n], grid.wraps(0)));
-            for controllers in [1, 2, 4] {
+            for nic_ports in [1, 2, 4] {
                 let sorted_maxima = |order: &[Offset]| {
                     let mut maxima: Vec<u32> =
-                        order.chunks(controllers).map(|c| sum(c, &grid).into_iter().max().unwrap()).collect();
+                        order.chunks(nic_ports).map(|c| sum(c, &grid).into_iter().max().unwrap()).collect();
                     maxima.sort_unstable();
                     maxima
                 };
-                assert_eq!(sorted_maxima(&published), sorted_maxima(&ours), "{n} {controllers}");
+                assert_eq!(sorted_maxima(&published), sorted_maxima(&ours), "{n} {nic_ports}");
             }
         }
     }
@@ -159,8 +159,8 @@ fn orbits_reach_the_bisection_bound_but_for_two_boxes() {
 fn as_many_controllers_as_links_reach_the_bound_on_squares_and_cubes() {
     for sizes in [&[4, 4][..], &[5, 5], &[6, 6], &[8, 8], &[10, 10], &[3, 3, 3], &[5, 5, 5], &[3, 3, 3, 3]] {
         let n = sizes.len();
-        for (grid, controllers) in [(Grid::torus(sizes), 2 * n), (Grid::mesh(sizes), n)] {
-            assert_eq!(time(order(&grid).chunks(controllers), &grid), bisection(&grid), "{grid:?}");
+        for (grid, nic_ports) in [(Grid::torus(sizes), 2 * n), (Grid::mesh(sizes), n)] {
+            assert_eq!(time(order(&grid).chunks(nic_ports), &grid), bisection(&grid), "{grid:?}");
         }
     }
 }
