@@ -168,7 +168,7 @@ def test_failures_in_python(tmp_path: Path) -> None:
     assert [result.digest for result in caught.value.results] == list(caught.value.table["digest"])
     with pytest.raises(fw.ConfigError, match=r"run\.seed = 9: expected no seed here; write seeds=\[9\]"):
         fw.sweep(point, flits=[1], run={"seed": 9})  # type: ignore[arg-type]
-    with pytest.raises(fw.ConfigError, match=r"run = 3: expected options by name"):
+    with pytest.raises(fw.ConfigError, match=r"run = 3: expected fw\.Run\(\.\.\.\), or options by name"):
         fw.sweep(point, flits=[1], run=3)  # type: ignore[arg-type]
     with pytest.raises(fw.ConfigError, match=r"sweep\.simulate = 3: expected a function"):
         fw.sweep(3, flits=[1])  # type: ignore[arg-type]
