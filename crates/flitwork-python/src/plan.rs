@@ -3,7 +3,7 @@
 use crate::data::Table;
 use crate::detached::{with_signals, without_gil};
 use crate::{arrays, errors, tables::json_text, topology};
-use flitwork::bound::{ChannelLoads, Placement, channel_loads};
+use flitwork::bound::{ChannelLoads, channel_loads};
 use flitwork::host::{ExchangeReport, check_exchange};
 use flitwork::measure::SimulationResult;
 use flitwork::schedule::Schedule;
@@ -150,9 +150,8 @@ fn schedule_of(plan: &flitwork::Plan) -> flitwork::Result<(&Schedule, u32)> {
 fn check(plan: &flitwork::Plan) -> flitwork::Result<(ExchangeReport, ChannelLoads)> {
     let (schedule, packet_flits) = schedule_of(plan)?;
     let report = check_exchange(schedule)?;
-    let placement = Placement::of_ranks(&plan.fabric, plan.placement.terminal_of());
     let group = Some(plan.params.nic_ports as u32);
-    let loads = channel_loads(&plan.fabric, &plan.routing, schedule, &placement.router_of, packet_flits, group);
+    let loads = channel_loads(&plan.fabric, &plan.routing, schedule, &plan.placement, packet_flits, group);
     Ok((report, loads))
 }
 

@@ -46,7 +46,7 @@ impl Simulation {
     /// Ranks that ask what to do next, in the order in which they began to.
     #[getter]
     fn asking(&self) -> PyResult<Vec<u32>> {
-        self.with(|simulation| Ok(simulation.asking().to_vec()))
+        self.with(|simulation| Ok(simulation.asking().collect()))
     }
 
     /// Simulates all cycles before `until` (all, without it), without the GIL. Says why it paused: `asked`, `reached` or `ended`.

@@ -1,6 +1,6 @@
 //! From a plan to a result.
 
-use crate::bound::{self, Bound, Flow, FlowLoads, Placement, Saturation, TerminalLimits, TrafficNeeds};
+use crate::bound::{self, Bound, Flow, FlowLoads, Saturation, TerminalLimits, TrafficNeeds};
 use crate::error::Result;
 pub use crate::kernel::Progress;
 use crate::kernel::flit::{self, Variation};
@@ -46,10 +46,9 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
     let nic_ports = plan.params.nic_ports as u32;
     match &plan.workload {
         Workload::Schedule { schedule, packet_flits } => {
-            let placement = Placement::of_ranks(&plan.fabric, plan.placement.terminal_of());
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_ports(nic_ports) };
             let schedule = schedule.compile(&plan.units)?;
-            bound::bound(&plan.fabric, &plan.routing, &schedule, &placement, &limits).map(PlanBound::Completion)
+            bound::bound(&plan.fabric, &plan.routing, &schedule, &plan.placement, &limits).map(PlanBound::Completion)
         }
         Workload::OpenLoop(traffic) | Workload::Finite(traffic) => Ok(match &traffic.packets {
             Packets::Given(trace) => PlanBound::Completion(given(plan, trace)),

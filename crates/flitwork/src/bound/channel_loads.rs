@@ -5,7 +5,7 @@
 
 use super::loads::LoadAccumulator;
 use crate::routing::Routing;
-use crate::schedule::Schedule;
+use crate::schedule::{Placement, Schedule};
 use crate::topology::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,10 +32,10 @@ impl ChannelClassLoad {
     }
 }
 
-/// Loads of one phase: of a group of consecutive message indices.
+/// Loads of one phase: of a group of consecutive steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseLoad {
-    /// Number of the group: message index / NIC ports.
+    /// Number of the group: step / NIC ports.
     pub group: u32,
     /// Load of the most loaded channel [flits].
     pub max_flits: f64,
@@ -58,19 +58,20 @@ pub struct ChannelLoads {
     pub phase_sum_flits: f64,
 }
 
-/// The loads of all messages of a schedule; rank `r` is at router `router_of[r]`.
+/// The loads of all messages of a schedule, whose ranks are at the terminals that `placement` says.
 ///
 /// They are exact where routes are fixed, but for ties that are drawn; what any routing needs where they are not.
 /// Messages are sent as packets of at most `packet_flits` flits, 0 for one packet a message; only split ties depend on it.
-/// With `group` the loads of each group of that many (at least 1) consecutive message indices are found as well.
+/// With `group` the loads of each group of that many (at least 1) consecutive steps are found as well.
 pub fn channel_loads(
     fabric: &Fabric,
     routing: &Routing,
     schedule: &Schedule,
-    router_of: &[u32],
+    placement: &Placement,
     packet_flits: u32,
     group: Option<u32>,
 ) -> ChannelLoads {
+    let router_of = |rank: u32| fabric.router_of(placement.terminal_of()[rank as usize]);
     let mut loads = LoadAccumulator::new(fabric, routing);
     let mut phases = Vec::new();
     let mut messages: Vec<(u32, u32, u32, u64)> =
@@ -82,7 +83,7 @@ pub fn channel_loads(
     for chunk in messages.chunk_by(same_phase) {
         for &(_, from, to, flits) in chunk {
             let shares = shares(routing.splits(), packet_flits, flits);
-            loads.add(router_of[from as usize], router_of[to as usize], shares);
+            loads.add(router_of(from), router_of(to), shares);
         }
         let class_max_flits = loads.end_phase();
         if group.is_some() {

@@ -13,7 +13,7 @@ mod uniform;
 
 use crate::error::Error;
 use crate::routing::Routing;
-use crate::schedule::{Message, Schedule};
+use crate::schedule::{Message, Placement, Schedule};
 use crate::topology::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,44 +24,17 @@ pub use flows::{Flow, FlowLoads, TrafficNeeds, flow_loads, trace_bound, traffic_
 pub use terminals::{TerminalLimits, TerminalTimes, terminal_times};
 pub use uniform::{Saturation, uniform_saturation};
 
-/// Where the ranks are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placement {
-    /// The router of each rank.
-    pub router_of: Vec<u32>,
-    /// The terminal of each rank; several ranks may share one.
-    pub terminal_of: Vec<u32>,
-}
-
-impl Placement {
-    /// Rank = terminal.
-    pub fn of_terminals(fabric: &Fabric) -> Self {
-        let terminals = 0..fabric.terminals();
-        Placement {
-            router_of: terminals.clone().map(|t| fabric.router_of(t)).collect(),
-            terminal_of: terminals.collect(),
-        }
-    }
-
-    /// Ranks on terminals: `terminal_of` has one for each rank.
-    pub fn of_ranks(fabric: &Fabric, terminal_of: &[u32]) -> Self {
-        Placement {
-            router_of: terminal_of.iter().map(|&t| fabric.router_of(t)).collect(),
-            terminal_of: terminal_of.to_vec(),
-        }
-    }
-
-    fn check(&self, fabric: &Fabric, schedule: &Schedule) -> Result<(), Error> {
-        let ranks = schedule.ranks() as usize;
-        let fault = if self.router_of.len() != ranks || self.terminal_of.len() != ranks {
-            format!("has {ranks} ranks, but {} are placed", self.router_of.len().min(self.terminal_of.len()))
-        } else if let Some(router) = self.router_of.iter().find(|&&r| r >= fabric.routers()) {
-            format!("is placed on router {router} of {}", fabric.routers())
-        } else {
-            return Ok(());
-        };
-        Err(Error::Schedule { name: schedule.name().to_string(), fault })
-    }
+/// Whether a schedule and a placement of its ranks fit a network.
+fn check(fabric: &Fabric, schedule: &Schedule, placement: &Placement) -> Result<(), Error> {
+    let (ranks, placed) = (schedule.ranks(), placement.terminal_of().len());
+    let fault = if placed != ranks as usize {
+        format!("has {ranks} ranks, but {placed} are placed")
+    } else if placement.terminals() > fabric.terminals() {
+        format!("is placed on {} terminals of {}", placement.terminals(), fabric.terminals())
+    } else {
+        return Ok(());
+    };
+    Err(Error::Schedule { name: schedule.name().to_string(), fault })
 }
 
 /// What limits a schedule.
@@ -102,7 +75,7 @@ pub struct Bound {
 
 /// Bounds the completion time of a schedule on a network under a routing.
 ///
-/// A phase of the phase model is a group of `limits.ports` consecutive message indices.
+/// A phase of the phase model is a group of `limits.ports` consecutive steps.
 pub fn bound(
     fabric: &Fabric,
     routing: &Routing,
@@ -110,13 +83,13 @@ pub fn bound(
     placement: &Placement,
     limits: &TerminalLimits,
 ) -> Result<Bound, Error> {
-    placement.check(fabric, schedule)?;
-    let (router_of, group) = (&placement.router_of, Some(limits.ports));
-    let loads = channel_loads(fabric, routing, schedule, router_of, limits.packet_flits, group);
-    let terminals = terminal_times(schedule, &placement.terminal_of, limits);
+    check(fabric, schedule, placement)?;
+    let group = Some(limits.ports);
+    let loads = channel_loads(fabric, routing, schedule, placement, limits.packet_flits, group);
+    let terminals = terminal_times(schedule, placement.terminal_of(), limits);
     let bisection_cycles = fabric.grid().zip(shortest_of_all_to_all(schedule)).map(|(grid, flits)| {
         let mut ranks_at = vec![0; fabric.routers() as usize];
-        placement.router_of.iter().for_each(|&r| ranks_at[r as usize] += 1);
+        placement.terminal_of().iter().for_each(|&t| ranks_at[fabric.router_of(t) as usize] += 1);
         bisection(grid, &ranks_at).messages * flits as f64
     });
     let limits = Limits {

@@ -33,8 +33,8 @@ fn schedule_of(name: &str, grid: &Grid, message_flits: u64) -> Schedule {
 /// Loads if a message is 1 flit, ties split included: messages of 2 flits that count half.
 fn loads_of(name: &str, grid: &Grid, tie: Tie, group: Option<u32>) -> ChannelLoads {
     let (fabric, routing) = dor(grid, 1, (0..grid.dims()).collect(), tie);
-    let placement = Placement::of_terminals(&fabric);
-    let mut loads = channel_loads(&fabric, &routing, &schedule_of(name, grid, 2), &placement.router_of, 0, group);
+    let placement = Placement::one_each(fabric.terminals());
+    let mut loads = channel_loads(&fabric, &routing, &schedule_of(name, grid, 2), &placement, 0, group);
     loads.max_flits /= 2.0;
     loads.phase_sum_flits /= 2.0;
     loads
@@ -45,7 +45,8 @@ fn the_odd_flit_of_a_split_packet_goes_to_plus() {
     let ring = Grid::torus(&[2]);
     let (fabric, routing) = dor(&ring, 1, vec![0], Tie::Split);
     let classes = |message, packet| {
-        channel_loads(&fabric, &routing, &schedule_of("a2a", &ring, message), &[0, 1], packet, None).classes
+        channel_loads(&fabric, &routing, &schedule_of("a2a", &ring, message), &Placement::one_each(2), packet, None)
+            .classes
     };
     for (message, packet, want) in [(1, 0, [1.0, 0.0]), (7, 0, [4.0, 3.0]), (7, 3, [5.0, 2.0]), (7, 1, [7.0, 0.0])] {
         assert_eq!([classes(message, packet)[0].max_flits, classes(message, packet)[1].max_flits], want);
@@ -159,7 +160,7 @@ fn the_tightest_bound_is_named() {
     let bound_of = |grid: &Grid, nic_ports| {
         let (fabric, routing) = dor(grid, 1, vec![0, 1], Tie::Plus);
         let limits = TerminalLimits::of_ports(nic_ports);
-        bound(&fabric, &routing, &schedule("a2at", grid), &Placement::of_terminals(&fabric), &limits).unwrap()
+        bound(&fabric, &routing, &schedule("a2at", grid), &Placement::one_each(fabric.terminals()), &limits).unwrap()
     };
     let b = bound_of(&Grid::torus(&[5, 5]), 1);
     assert_eq!((b.tightest, b.tightest_cycles, b.bisection_cycles), (Limit::Injection, 24.0, Some(15.0)));
@@ -179,11 +180,11 @@ fn several_ranks_may_share_a_router() {
     let eighteen = schedule("a2a", &Grid::torus(&[18]));
     let limits = TerminalLimits::of_ports(1);
     let (two, routing) = dor(&grid, 2, vec![0, 1], Tie::Plus);
-    let b = bound(&two, &routing, &eighteen, &Placement::of_terminals(&two), &limits).unwrap();
+    let b = bound(&two, &routing, &eighteen, &Placement::one_each(two.terminals()), &limits).unwrap();
     assert_eq!(b.bisection_cycles, Some(4.0 * 3.0));
     assert_eq!((b.channel_load_cycles, b.injection_cycles), (12.0, 17.0));
     let (one, routing) = dor(&grid, 1, vec![0, 1], Tie::Plus);
-    let fault = bound(&one, &routing, &eighteen, &Placement::of_terminals(&one), &limits).unwrap_err();
+    let fault = bound(&one, &routing, &eighteen, &Placement::one_each(one.terminals()), &limits).unwrap_err();
     assert!(fault.to_string().contains("has 18 ranks, but 9 are placed"));
 }
 
@@ -200,7 +201,7 @@ fn a_partial_exchange_has_no_bisection_bound() {
     let s = b.build();
     let limits = TerminalLimits::of_ports(1);
     let (fabric, routing) = dor(&grid, 1, vec![0, 1], Tie::Plus);
-    let b = bound(&fabric, &routing, &s, &Placement::of_terminals(&fabric), &limits).unwrap();
+    let b = bound(&fabric, &routing, &s, &Placement::one_each(fabric.terminals()), &limits).unwrap();
     assert_eq!(b.bisection_cycles, None);
 }
 
@@ -227,7 +228,7 @@ proptest! {
         let routing = DimensionOrder { order, tie };
         let s = schedule("a2at", &grid);
         let (fabric, plain) = dor(&grid, 1, routing.order.clone(), tie);
-        let loads = channel_loads(&fabric, &plain, &s, &Placement::of_terminals(&fabric).router_of, 0, Some(2));
+        let loads = channel_loads(&fabric, &plain, &s, &Placement::one_each(fabric.terminals()), 0, Some(2));
         let mut want = vec![0.0; loads.channel_flits.len()];
         for crate::schedule::Message { from, to, size, .. } in s.messages() {
             let (src, dst) = (grid.coords(from), grid.coords(to));

@@ -130,10 +130,11 @@ fn tied_to_plus(grid: &Grid, tie: Tie, d: usize, from: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::channel_loads;
     use super::super::tests::dor;
-    use super::super::{Placement, channel_loads};
     use super::*;
     use crate::collective::{AllToAllOptions, Sync, all_to_all};
+    use crate::schedule::Placement;
 
     fn saturation(grid: &Grid, tie: Tie) -> f64 {
         let (fabric, routing) = dor(grid, 1, (0..grid.dims()).collect(), tie);
@@ -176,8 +177,8 @@ mod tests {
                         let grid = Grid::new(sizes, &wrap, single);
                         let (fabric, routing) = dor(&grid, 1, (0..sizes.len()).rev().collect(), tie);
                         let s = all_to_all("a2a", &grid, &options).unwrap();
-                        let place = Placement::of_terminals(&fabric);
-                        let loads = channel_loads(&fabric, &routing, &s, &place.router_of, 0, None);
+                        let place = Placement::one_each(fabric.terminals());
+                        let loads = channel_loads(&fabric, &routing, &s, &place, 0, None);
                         let all = uniform_saturation(&fabric, &routing, false);
                         let peers = f64::from(grid.routers() - 1);
                         for (pairs, ring) in loads.classes.iter().zip(&all.classes) {

@@ -424,9 +424,19 @@ impl Hosts {
         self.terminal_of[rank as usize]
     }
 
-    /// Ranks that have begun to ask what to do next since the last call, in the order in which they did.
-    pub fn asking(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.asking)
+    /// Number of ranks.
+    pub fn ranks(&self) -> u32 {
+        self.ranks.len() as u32
+    }
+
+    /// Whether a rank asks what to do next.
+    pub fn asks(&self, rank: u32) -> bool {
+        self.ranks[rank as usize].asks
+    }
+
+    /// Appends the ranks that have begun to ask what to do next since the last call, in the order in which they did.
+    pub fn take_asking(&mut self, asking: &mut Vec<u32>) {
+        asking.append(&mut self.asking);
     }
 
     /// What a rank that asks does next. Wakes nobody: call [`Hosts::advance`] for its terminal.

@@ -8,7 +8,7 @@ impl Simulation {
     pub fn into_result(mut self) -> SimulationResult {
         let (now, complete) = (self.now, self.ended == Some(true));
         self.look(now + 1);
-        let Simulation { phases, limits, mut networks, fabric, .. } = self;
+        let Simulation { phases, limits, mut networks, .. } = self;
         let Attached { network, nics, mut log } = networks.swap_remove(0);
         let observed = network.finish(now);
         let window = phases.window();
@@ -29,7 +29,7 @@ impl Simulation {
         let work = &mut log.workload;
         let accepted = if background.is_some() { &work.delivered_flits } else { &observed.ejected_flits };
         let status = phases.status(complete, work.measured_taken + untaken.packets);
-        let mut result = SimulationResult {
+        SimulationResult {
             status,
             completion_cycles: now - limits.start,
             digest,
@@ -55,10 +55,6 @@ impl Simulation {
             channel_flits: observed.channel_flits,
             stalls: observed.stalls,
             packet_records: log.into_records(),
-        };
-        let (ports, routers) = (fabric.network_ports(), fabric.routers() as usize);
-        let channels: Vec<usize> = fabric.channels().map(|(router, port)| router as usize * ports + port).collect();
-        result.keep_channels(&channels, routers * ports);
-        result
+        }
     }
 }

@@ -17,7 +17,6 @@ use crate::measure::{Arrival, DeliveryRecorder, PacketLog, Phases, TrafficLog, V
 use crate::plan::{Plan, Workload};
 use crate::schedule::{ANY, OpKind, Operation};
 use crate::terminal::Nics;
-use crate::topology::Fabric;
 
 /// Why a simulation has paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,9 +77,8 @@ pub struct Simulation {
     report_cycle: u64,
     /// Packets that arrived in this cycle.
     arrived: Vec<Arrival>,
-    /// Ranks that ask what to do next.
+    /// Ranks that asked what to do next when ranks went on last; those that have been answered since are among them.
     asking: Vec<u32>,
-    pub(super) fabric: Fabric,
     /// Operations given to each rank so far; empty where ranks have programs of their own.
     given: Vec<u32>,
 }
@@ -112,7 +110,6 @@ impl Simulation {
             report_at: REPORT_FLIT_HOPS,
             report_cycle: REPORT_CYCLES,
             asking: Vec::new(),
-            fabric: plan.fabric.clone(),
             given: vec![0; if is_asked(plan) { plan.placement.terminal_of().len() } else { 0 }],
             arrived: Vec::with_capacity((plan.params.terminals * plan.params.nic_ports).min(1 << 12)),
             phases,
@@ -169,8 +166,7 @@ impl Simulation {
                 self.wake();
                 self.stage = Stage::Ranks;
             }
-            self.advance_ranks();
-            if !self.asking.is_empty() {
+            if self.ranks_ask() {
                 return Ok(Pause::Asked);
             }
             self.drive();
@@ -218,13 +214,14 @@ impl Simulation {
         }
     }
 
-    /// Step 2a: ranks go on as far as they can.
-    fn advance_ranks(&mut self) {
+    /// Step 2a: ranks go on as far as they can. Whether some of them ask what to do next.
+    fn ranks_ask(&mut self) -> bool {
         let Simulation { now, hosts, networks, limits, asking, .. } = self;
-        let (Some(hosts), Some(Attached { nics, .. })) = (hosts, networks.first()) else { return };
+        let (Some(hosts), Some(Attached { nics, .. })) = (hosts, networks.first()) else { return false };
         if *now < limits.start {
-            return;
+            return false;
         }
+        asking.retain(|&rank| hosts.asks(rank));
         for (word, &woken) in nics.woken().iter().enumerate() {
             let mut left = woken;
             while left != 0 {
@@ -232,12 +229,13 @@ impl Simulation {
                 left &= left - 1;
             }
         }
-        asking.extend(hosts.asking());
+        hosts.take_asking(asking);
+        !asking.is_empty()
     }
 
     /// Ranks that ask what to do next, in the order in which they began to.
-    pub fn asking(&self) -> &[u32] {
-        &self.asking
+    pub fn asking(&self) -> impl Iterator<Item = u32> {
+        self.asking.iter().copied().filter(|&rank| self.hosts.as_ref().is_some_and(|hosts| hosts.asks(rank)))
     }
 
     /// Answers a rank that asks: what it does next, from this cycle on. Operations of a rank are numbered from 0 in the order in
@@ -247,7 +245,7 @@ impl Simulation {
     /// [`Error::Schedule`] where the rank does not ask, and where an operation makes no sense; nothing is given then.
     pub fn give(&mut self, rank: u32, operations: Vec<Operation<'static>>) -> Result<()> {
         let fault = |fault: String| Err(Error::Schedule { name: self.limits.schedule.clone(), fault });
-        let Some(place) = self.asking.iter().position(|&asks| asks == rank) else {
+        let Some(hosts) = self.hosts.as_mut().filter(|hosts| rank < hosts.ranks() && hosts.asks(rank)) else {
             return fault(format!("rank {rank} does not ask what to do next"));
         };
         let (ranks, before) = (self.given.len() as u32, self.given[rank as usize]);
@@ -256,8 +254,6 @@ impl Simulation {
                 return fault(format!("rank {rank} operation {op} {what}"));
             }
         }
-        let Some(hosts) = &mut self.hosts else { return Ok(()) };
-        self.asking.remove(place);
         self.given[rank as usize] += operations.len() as u32;
         if operations.is_empty() {
             hosts.end(rank);
@@ -459,7 +455,7 @@ fn limits(plan: &Plan) -> Limits {
 /// What is measured of a run.
 fn phases(plan: &Plan) -> Phases {
     let (p, run) = (&plan.params, &plan.spec.run);
-    let channels = p.routers * p.network_ports;
+    let channels = plan.fabric.channels().count();
     match (&plan.workload, &run.steady) {
         (Workload::Schedule { .. } | Workload::Finite(_), _) => Phases::whole_run(plan.start_cycle, channels),
         (Workload::OpenLoop(_), Some(steady)) => Phases::steady(steady, p.longest_delay_cycles, channels),

@@ -171,18 +171,3 @@ pub struct SimulationResult {
     /// Every packet, in order of (source, sequence), where asked for.
     pub packet_records: Vec<PacketRecord>,
 }
-
-impl SimulationResult {
-    /// Of what was counted by `[router][network port]`, `of` places in all, keeps the places where there is a channel.
-    pub(crate) fn keep_channels(&mut self, places: &[usize], of: usize) {
-        if places.len() == of {
-            return;
-        }
-        for counts in [&mut self.channel_flits, &mut self.measured_channel_flits] {
-            *counts = places.iter().map(|&place| counts[place]).collect();
-        }
-        if let Some(windows) = &mut self.channel_windows {
-            windows.flits = windows.flits.chunks(of).flat_map(|row| places.iter().map(|&place| row[place])).collect();
-        }
-    }
-}

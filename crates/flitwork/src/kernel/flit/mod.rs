@@ -34,7 +34,7 @@ use crate::kernel::Progress;
 use crate::measure::{Arrival, SimulationResult, StallCounter};
 use crate::plan::Plan;
 use crate::topology::Fabric;
-use crate::transit::{CompiledSize, Layout, PacketPool, Wheel};
+use crate::transit::{CompiledSize, Layout, NONE, PacketPool, Wheel};
 use crate::unchecked::{at_mut, prefetch_small};
 use choices::Choices;
 use env::{Env, Rules};
@@ -122,7 +122,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan))),
             channels: (run.record.channel_window_cycles > 0)
-                .then(|| ChannelRecorder::new(run.record.channel_window_cycles, p.routers * p.network_ports)),
+                .then(|| ChannelRecorder::new(run.record.channel_window_cycles, plan.fabric.channels().count())),
             order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
             moved: (0, 0),
             fabric: plan.fabric.clone(),
@@ -249,7 +249,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Netw
 
     fn channel_flits(&self, flits: &mut Vec<u64>) {
         let ports = self.env.p.network_ports;
-        flits.extend(self.routers.iter().flat_map(|router| &router.ports[..ports]).map(|port| port.flits));
+        let ports = self.routers.iter().flat_map(|router| &router.ports[..ports]);
+        flits.extend(ports.filter(|port| port.far_end != NONE).map(|port| port.flits));
     }
 
     fn finish(self: Box<Self>, now: u64) -> Observed {

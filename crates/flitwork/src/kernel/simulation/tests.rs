@@ -73,7 +73,7 @@ fn ranks_are_told_what_to_do_when_they_ask() {
     let wait = |op: u32| operation(OpKind::Wait, vec![op].into());
     let (mut rounds, mut answers) = ([0u32; 2], 0);
     while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Asked {
-        for rank in simulation.asking().to_vec() {
+        for rank in simulation.asking().collect::<Vec<_>>() {
             let round = &mut rounds[rank as usize];
             let first = 3 * *round;
             let program = match (*round, rank) {
@@ -92,6 +92,19 @@ fn ranks_are_told_what_to_do_when_they_ask() {
     assert_eq!((result.packets, result.status), (6, crate::measure::Status::Complete));
     assert_eq!(result.completion_cycles % 6, 0);
     assert_eq!(result.completion_cycles / 6, 6);
+}
+
+/// Rank 1 has nothing to wait for and asks again in the cycle in which it was answered, rank 0 is not answered: both ask once.
+#[test]
+fn a_rank_that_asks_again_at_once_is_listed_once() {
+    let programs = plan(json!([2]), json!({ "kind": "programs" }), json!({}));
+    let mut simulation = start(&programs);
+    for _ in 0..3 {
+        assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Asked);
+        assert_eq!(simulation.asking().collect::<Vec<_>>(), [0, 1]);
+        simulation.give(1, vec![Operation { kind: OpKind::Wait, step: 0, after: After::List(vec![].into()) }]).unwrap();
+        assert_eq!(simulation.asking().collect::<Vec<_>>(), [0]);
+    }
 }
 
 #[test]
