@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from flitwork.booksim import mapping, traffic
+from flitwork.booksim import keys, mapping, traffic
 from flitwork.booksim.keys import KEYS
 from pages import ROOT
 
@@ -23,8 +23,8 @@ def test_the_page_names_what_is_there_and_what_is_not() -> None:
     names = [
         *traffic._PLAIN,
         *traffic._OTHER,
-        *mapping._TOPOLOGIES,
-        *mapping._OTHER_TOPOLOGIES,
+        *keys.TOPOLOGIES,
+        *keys.OTHER_TOPOLOGIES,
         *mapping._OTHER_ALLOCATORS,
     ]
     for topology in ("mesh", "torus"):

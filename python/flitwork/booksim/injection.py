@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flitwork.booksim.config_file import Call
+from flitwork.booksim.parameters import parameters
 from flitwork.booksim.settings import Settings
 from flitwork.errors import did_you_mean
 from flitwork.workloads import Spec
 
 _KEYS = ("burst_alpha", "burst_beta", "burst_r1")
-_EXPECTED = "bernoulli, on_off or on_off(alpha,beta,r1)"
+_EXPECTED = "bernoulli, on_off or on_off({alpha,beta,r1})"
 #: What a probability may be above 1 by rounding.
 _ROUNDING = 1e-9
 
@@ -28,16 +28,15 @@ def injection(settings: Settings, packets_per_cycle: float) -> Injection:
     """The process of the settings for a node that is to create so many packets per cycle."""
     if not 0 < packets_per_cycle <= 1 + _ROUNDING:
         raise settings.error("injection_rate", "more than 0 and at most 1 packet a cycle")
-    value = settings["injection_process"]
-    name, arguments = (value.name, value.arguments) if isinstance(value, Call) else (value, ())
-    if name == "bernoulli" and not arguments:
+    read = parameters(settings["injection_process"])
+    if read.name == "bernoulli":
         return Injection({"kind": "bernoulli"})
-    if name != "on_off" or len(arguments) > len(_KEYS):
-        known = ("bernoulli", "on_off")
-        raise settings.error("injection_process", _EXPECTED, "" if name in known else did_you_mean(name, known))
+    if read.name != "on_off":
+        raise settings.error("injection_process", _EXPECTED, did_you_mean(read.name, ("bernoulli", "on_off")))
     given = [settings[key] for key in _KEYS]
-    given[: len(arguments)] = arguments
-    return _on_off(settings, given, packets_per_cycle, len(arguments))
+    numbers = read.found[: len(_KEYS)]
+    given[: len(numbers)] = numbers
+    return _on_off(settings, given, packets_per_cycle, len(numbers))
 
 
 def _on_off(settings: Settings, given: list[float], rate: float, arguments: int) -> Injection:

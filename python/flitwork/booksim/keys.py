@@ -250,3 +250,7 @@ _TABLE = (
 
 #: The keys by name, in BookSim's order.
 KEYS = {key.name: key for key in _TABLE}
+
+TOPOLOGIES = ("mesh", "torus")
+#: What BookSim has besides.
+OTHER_TOPOLOGIES = ("cmesh", "fattree", "qtree", "tree4", "fly", "flatfly", "dragonflynew", "anynet")

@@ -13,8 +13,6 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.schema import largest
 from flitwork.workloads import Spec
 
-_TOPOLOGIES = ("mesh", "torus")
-_OTHER_TOPOLOGIES = ("cmesh", "fattree", "qtree", "tree4", "fly", "flatfly", "dragonflynew", "anynet")
 #: The routing of BookSim's functions, by topology, and what BookSim has besides.
 _ROUTINGS = {
     "mesh": {
@@ -85,7 +83,7 @@ def _shares_middle(settings: Settings) -> bool:
 
 def network(settings: Settings) -> Spec:
     """The table ``network``."""
-    kind = _known(settings, "topology", _TOPOLOGIES, _OTHER_TOPOLOGIES)
+    kind: str = settings["topology"]
     for name, most in zip(("n", "k"), largest(), strict=True):
         if not 1 <= settings[name] <= most:
             raise settings.error(name, f"1 to {most}: {KEYS[name].note}")
@@ -123,7 +121,7 @@ def _routing(settings: Settings, topology: str) -> Spec:
     if settings["routing_function"] == "none":
         known = ", ".join(_ROUTINGS[topology])
         raise settings.error("routing_function", f"for a {topology} one of {known}", "BookSim has no default either")
-    name = _known(settings, "routing_function", tuple(_ROUTINGS[topology]), _OTHER_ROUTINGS[topology])
+    name = settings.known("routing_function", _ROUTINGS[topology], _OTHER_ROUTINGS[topology])
     # BookSim draws the direction where both ways round a ring are equally long.
     return {"kind": _ROUTINGS[topology][name], "tie": "random"}
 
@@ -184,12 +182,3 @@ def _allocator(settings: Settings, key: str) -> Spec:
         return spec
     names = ("islip", "wavefront", *_SEPARABLE)
     raise settings.error(key, f"one of {_ALLOCATORS}", "" if name in names else did_you_mean(name, names))
-
-
-def _known(settings: Settings, key: str, known: tuple[str, ...], others: tuple[str, ...]) -> str:
-    """The value of ``key`` if flitwork has it; otherwise an error that tells what BookSim has from what nobody has."""
-    value = str(settings[key])
-    if value in known:
-        return value
-    theirs = f"flitwork does not have BookSim's {value} yet" if value in others else did_you_mean(value, known)
-    raise settings.error(key, f"one of {', '.join(known)}", theirs)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from flitwork.booksim.config_file import Call, Value, written
+import math
+
+import numpy as np
+
+from flitwork.booksim.config_file import Value, written
 from flitwork.booksim.injection import Injection, injection
+from flitwork.booksim.parameters import Parameters, parameter_notes, parameters
 from flitwork.booksim.permutation import random_permutation
 from flitwork.booksim.settings import Settings, numbers
 from flitwork.errors import did_you_mean
@@ -25,12 +30,14 @@ _KNOWN = (
     *_PLAIN,
     "randperm",
     "randperm(seed)",
-    "hotspot({nodes})",
-    "hotspot({nodes},{rates})",
-    "background({excluded})",
+    "hotspot({{nodes}})",
+    "hotspot({{nodes},{rates}})",
+    "background({{excluded}})",
 )
 #: Most nodes of a network whose traffic names each of them.
 _MOST_NAMED = 2**22
+#: Of numbers of at least two digits that many are enough for all of them.
+_MOST_DIGITS = 22
 _OTHER = ("diagonal", "asymmetric", "taper64", "badperm_yarc", "bad_dragon")
 
 
@@ -58,9 +65,17 @@ def packets_per_cycle(settings: Settings) -> float:
 
 
 def traffic_notes(settings: Settings) -> list[str]:
-    """Where the load is not the one that is asked for."""
+    """Where the load, a pattern or a mixture is not what it looks like."""
+    found = [
+        f"{settings.place(key)}: {note}"
+        for key in ("traffic", "injection_process")
+        for note in parameter_notes(settings[key])
+    ]
+    sizes, weights = (settings[key] for key in ("packet_size", "packet_size_rate"))
+    if isinstance(weights, list) and len(weights) > (len(sizes) if isinstance(sizes, list) else 1):
+        found.append(f"{settings.place('packet_size_rate')}: more weights than sizes: the last ones are not used")
     note = _injection(settings).note
-    return [note] if note else []
+    return [*found, note] if note else found
 
 
 def _injection(settings: Settings) -> Injection:
@@ -76,7 +91,7 @@ def _packet_flits(settings: Settings) -> tuple[int | list[Spec], float]:
         raise settings.error("packet_size", "at least 1 flit")
     weights = _filled(settings["packet_size_rate"], len(sizes))
     if weights is None:
-        raise settings.error("packet_size_rate", f"at most {len(sizes)} weights of at least 0, as there are sizes")
+        raise settings.error("packet_size_rate", "weights of at least 0, one for each size")
     if len(sizes) == 1:
         return sizes[0], sizes[0]
     if not any(weights):
@@ -87,31 +102,32 @@ def _packet_flits(settings: Settings) -> tuple[int | list[Spec], float]:
 
 
 def _filled(value: Value, count: int) -> list[int] | None:
-    """Weights, of which the last one stands for those that are missing; ``None`` if they are none or too many."""
+    """Weights, of which the last one stands for those that are missing; ``None`` if they are none."""
     weights = numbers(value, int)
-    if weights is None or len(weights) > count or min(weights) < 0:
+    if weights is None or min(weights) < 0:
         return None
-    return weights + weights[-1:] * (count - len(weights))
+    return (weights + weights[-1:] * (count - len(weights)))[:count]
 
 
 def _pattern(settings: Settings, nodes: int) -> Spec:
-    value = settings["traffic"]
-    name, arguments = (value.name, value.arguments) if isinstance(value, Call) else (str(value), ())
-    if name in _PLAIN and (not arguments or name in _OF_DIGITS):
-        _check_digits(settings, name, arguments)
-        return {"kind": _PLAIN[name]}
-    if name == "randperm" and len(arguments) <= 1:
-        return _permutation(settings, arguments, nodes)
-    if name == "hotspot":
-        return _hotspot(settings, arguments, nodes)
-    if name == "background" and len(arguments) == 1:
+    read = parameters(settings["traffic"])
+    if read.name in _OF_DIGITS:
+        return _of_digits(settings, read, nodes)
+    if read.name in _PLAIN:
+        return {"kind": _PLAIN[read.name]}
+    if read.name == "randperm":
+        return _permutation(settings, read.found, nodes)
+    if read.name == "hotspot":
+        return _hotspot(settings, read.found, nodes)
+    if read.name == "background" and read.found:
         _check_named(settings, nodes)
-        excluded = set(_nodes(settings, arguments[0], nodes))
+        excluded = set(_nodes(settings, read.found[0], nodes))
         others = [node for node in range(nodes) if node not in excluded]
         if not others:
             raise settings.error("traffic", "at least one node that is not excluded")
         return {"kind": "hotspot", "terminals": others}
-    theirs = f"flitwork does not have BookSim's {name} yet" if name in _OTHER else did_you_mean(name, _PLAIN)
+    known = read.name in _OTHER
+    theirs = f"flitwork does not have BookSim's {read.name} yet" if known else did_you_mean(read.name, _PLAIN)
     raise settings.error("traffic", f"one of {', '.join(_KNOWN)}", theirs)
 
 
@@ -130,28 +146,34 @@ def _check_named(settings: Settings, nodes: int) -> None:
         raise settings.error("traffic", f"at most {_MOST_NAMED} nodes", f"there are {nodes}, and it names each of them")
 
 
-def _check_digits(settings: Settings, name: str, arguments: tuple[Value, ...]) -> None:
-    """The arguments of ``tornado(k,n,xr)`` may only say what the network is."""
-    network = (settings["k"], settings["n"], settings["xr"])
-    if arguments != network[: len(arguments)]:
-        expected = f"{name}, or {name}({network[0]},{network[1]}) as the network is"
-        raise settings.error("traffic", expected, "flitwork has no pattern of other digits")
+def _of_digits(settings: Settings, read: Parameters, nodes: int) -> Spec:
+    """``tornado`` and ``neighbor``: a pattern of the network's digits, or the permutation of those that are named."""
+    k, n, *more = found = [*read.found[:3], *(settings[key] for key in ("k", "n", "xr")[len(read.found) :])]
+    if found == [settings[key] for key in ("k", "n", "xr")]:
+        return {"kind": _PLAIN[read.name]}
+    _check_named(settings, nodes)
+    if not all(isinstance(one, int) and 1 <= one <= nodes for one in found) or n > _MOST_DIGITS:
+        raise settings.error("traffic", f"{read.name}({{k,n}}) with whole numbers of 1 and more")
+    size, places = int(k) * math.prod(more), int(n)
+    if size**places != nodes:
+        hint = f"flitwork has no {read.name} that leaves nodes out"
+        raise settings.error("traffic", f"digits of which there are {nodes} numbers, as there are nodes", hint)
+    step = (size + 1) // 2 - 1 if read.name == "tornado" else 1
+    here, to = np.arange(nodes), np.zeros(nodes, np.int64)
+    for place in range(places):
+        to += (here // size**place % size + step) % size * size**place
+    return {"kind": "permutation", "destinations": to.tolist()}
 
 
-def _hotspot(settings: Settings, arguments: tuple[Value, ...], nodes: int) -> Spec:
-    found = numbers(arguments[0], int) if arguments else [-1]
-    if found is not None and min(found) < 0:
+def _hotspot(settings: Settings, found: tuple[Value, ...], nodes: int) -> Spec:
+    named = numbers(found[0], int) if found else None
+    if not found or (named is not None and min(named) < 0):
         hint = "BookSim draws a node where none is named or it is below 0, with numbers that flitwork does not have"
-        raise settings.error("traffic", f"hotspot({{nodes}}) with nodes from 0 to {nodes - 1}", hint)
-    if len(arguments) > 2:
-        raise settings.error("traffic", "hotspot({nodes}) or hotspot({nodes},{rates})")
-    terminals = _nodes(settings, arguments[0], nodes)
-    rates = _filled(arguments[1], len(terminals)) if len(arguments) == 2 else [1] * len(terminals)
+        raise settings.error("traffic", f"hotspot({{{{nodes}}}}) with nodes from 0 to {nodes - 1}", hint)
+    terminals = _nodes(settings, found[0], nodes)
+    rates = _filled(found[1], len(terminals)) if len(found) > 1 else [1] * len(terminals)
     if rates is None:
-        shown = written(arguments[1])
-        raise settings.error(
-            "traffic", f"at most {len(terminals)} rates of at least 0, as there are nodes, not {shown}"
-        )
+        raise settings.error("traffic", f"rates of at least 0, not {written(found[1])}")
     if not any(rates):
         raise settings.error("traffic", "a rate above 0 for at least one node", f"the rates are {written([*rates])}")
     chosen = [(node, rate) for node, rate in zip(terminals, rates, strict=True) if rate]

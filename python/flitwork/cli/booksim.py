@@ -40,7 +40,7 @@ def booksim(
 
       flitwork booksim mesh88_lat.cfg injection_rate=0.02 seed=3 --json
 
-      flitwork booksim mesh88_lat.cfg "traffic=hotspot({0,63},{3,1})" --plan
+      flitwork booksim mesh88_lat.cfg "traffic=hotspot({{0,63},{3,1}})" --plan
     """
     files = [Path(one) for one in arguments if "=" not in one]
     overrides = [one for one in arguments if "=" in one]

@@ -1,0 +1,87 @@
+"""Configurations of BookSim 2: how long is measured, what is measured, close to BookSim itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from booksim_files import MESH, SMALL, sample, settings
+from flitwork.booksim.measure import samples
+from flitwork.booksim.phases import Phases
+from flitwork.booksim.settings import read_settings
+
+
+def test_the_periods_follow_the_thresholds() -> None:
+    def periods(more: str) -> list[int]:
+        return [s.phases.measured for s in samples(settings(SMALL + more))]
+
+    off = "stopping_thres = -1.0; acc_stopping_thres = -1.0;"
+    assert periods(off) == [3]
+    assert periods("stopping_thres = 1.0; acc_stopping_thres = 1.0;") == [3], "everything is little"
+    assert periods("stopping_thres = 0.0; max_samples = 8;") == [5], "nothing is little: until max_samples"
+    assert periods(f"{off} max_samples = 5;") == [2]
+    assert periods(f"{off} sim_count = 2;") == [3, 3]
+    assert periods("sim_type = throughput; stopping_thres = 0.0; acc_stopping_thres = 1.0;") == [3]
+    between = periods("stopping_thres = 0.01; acc_stopping_thres = -1.0; max_samples = 40;")[0]
+    assert 3 < between < 37
+
+
+def test_the_changes_are_those_of_running_means() -> None:
+    """Made up: two packets a period, the latency rises by one a period."""
+    phases = Phases(period_cycles=100, warmup=3, measured=3, most=10, drain=True)
+    created = np.repeat(np.arange(6) * 100, 2)
+    latency = np.repeat(np.arange(10, 16), 2)
+    packets = pd.DataFrame({"created_cycle": created, "arrived_cycle": created + latency, "flits": 1})
+    packets["packet_latency_cycles"] = latency
+    changes = list(phases._changes(packets))
+    # The last warm-up period counts alone (it has begun anew after the second): 12, then means of 13, 13.5, 14.
+    assert [c[0] for c in changes] == pytest.approx([1 / 13, 0.5 / 13.5, 0.5 / 14])
+    assert [c[1] for c in changes] == pytest.approx([0, 0, 0])
+
+
+def test_rates_are_counted_in_the_measurement() -> None:
+    one = sample(f"{SMALL} packet_size = 3; injection_rate_uses_flits = 1; injection_rate = 0.3;")
+    packets, (start, end) = one.result.packets, (600, 1200)
+    inside = packets[(packets["injected_cycle"] >= start) & (packets["injected_cycle"] < end)]
+    assert one.injected_packets.average == pytest.approx(len(inside) / 600 / 16)
+    assert one.injected_flits.average == pytest.approx(3 * len(inside) / 600 / 16)
+    by_node = inside.groupby("src").size().reindex(range(16), fill_value=0)
+    assert one.injected_packets.minimum == by_node.min() / 600
+    assert by_node[one.injected_packets.maximum_node or 0] == by_node.max()
+    assert one.accepted_flits.average == pytest.approx(one.result.accepted_load)
+    assert one.hops == one.result.row["mean_hops"] + 1
+
+
+def test_close_to_booksim() -> None:
+    """Two points of the reference curves; the validation compares all of them."""
+    found = read_settings([MESH], ["injection_rate=0.3", "sim_count=3"])
+    done = list(samples(found))
+    assert np.mean([s.packet_latency.average for s in done]) == pytest.approx(36.906, rel=0.01)
+    assert np.mean([s.hops for s in done]) == pytest.approx(6.259, rel=0.01)
+    assert done[0].packet_latency.minimum == 7
+    over = sample(MESH.read_text() + "injection_rate = 0.5; sim_type = throughput;")
+    assert over.accepted_flits.average == pytest.approx(0.4228, rel=0.03)
+    assert over.injected_flits.average == pytest.approx(0.4216, rel=0.03)
+    assert over.result.completion_cycles == 6000 and not over.unstable(500.0)
+
+
+def test_flits_are_known_of_packets_of_one_flit() -> None:
+    """Those of all packets that arrive in the measurement or after it."""
+    one = sample(f"{SMALL} injection_rate = 0.4; packet_size = {{{{1,1}}}};")
+    packets = one.result.packets.dropna()
+    late = packets[packets["arrived_cycle"] >= one.phases.start]
+    assert set(late["created_cycle"] < one.phases.start) == {True, False}
+    latency = (late["arrived_cycle"] - late["injected_cycle"]).astype(float)
+    found = one.flit_latency
+    assert (found.average, found.minimum, found.maximum) == (latency.mean(), latency.min(), latency.max())
+    assert (one.fragmentation.average, one.fragmentation.maximum) == (0, 0)
+    more = sample(f"{SMALL} packet_size = {{{{1,2}}}};")
+    assert np.isnan([more.flit_latency.average, more.fragmentation.average]).all()
+    none = sample(f"{SMALL} injection_rate = 1e-7;")
+    assert np.isnan([none.flit_latency.average, none.fragmentation.average]).all()
+
+
+def test_the_table_of_packets_has_its_columns_without_packets() -> None:
+    some, none = sample(SMALL).result.packets, sample(f"{SMALL} injection_rate = 1e-7;").result.packets
+    assert len(some) and none.empty
+    assert none.dtypes.equals(some.dtypes)
