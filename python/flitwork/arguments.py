@@ -26,6 +26,13 @@ def several(name: str, values: Any, expected: str, hint: str = "") -> list[Any]:
     return list(values)
 
 
+def whole(name: str, value: Any, least: int, most: int, hint: str = "") -> int:
+    """``value`` if it is a whole number in that range, both ends included."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        raise ConfigError(name, repr(value), f"a whole number from {least} to {most}", hint)
+    return int(value)
+
+
 def floats(name: str, values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """An array of numbers of any shape."""
     try:

@@ -179,7 +179,9 @@ class Result:
     @property
     def channel_utilisation(self) -> np.ndarray[Any, Any]:
         """Flits per cycle over every channel in the measurement, in the order of :attr:`channels`."""
-        utilisation: np.ndarray[Any, Any] = self.columns["measured_channel_flits"] / max(self.measurement_cycles, 1)
+        # What runs to completion is over in a cycle in which a background still sends.
+        cycles = self.measurement_cycles + bool(self.runs_to_completion and self.values.get("background"))
+        utilisation: np.ndarray[Any, Any] = self.columns["measured_channel_flits"] / max(cycles, 1)
         return utilisation
 
     @property
@@ -195,6 +197,17 @@ class Result:
         if "channel_windows" not in self.columns:
             return None
         return self.columns["channel_windows"].reshape(-1, max(len(self.channel_flits), 1))
+
+    @property
+    def channel_window_edges(self) -> np.ndarray[Any, Any]:
+        """Cycles in which the windows of :attr:`channel_windows` begin, and the one after the last of them.
+
+        One more than there are windows, counted from the start of the run; the last window may be shorter.
+        """
+        windows = self.channel_windows
+        after = self.end_cycle + 1
+        count = 0 if windows is None else len(windows)
+        return np.array([min(i * self.channel_window_cycles, after) for i in range(count + 1)])
 
     @property
     def channel_window_cycles(self) -> int:
@@ -231,7 +244,7 @@ class Result:
             }
         )
         window = int(self.plan["spec"]["run"]["record"]["delivery_window_cycles"])
-        table.insert(0, "start_cycle", np.arange(len(table)) * window)
+        table.insert(0, "start_cycle", np.array([i * window for i in range(len(table))], dtype=np.int64))
         return table
 
     @cached_property

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import flitwork as fw
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from flitwork.experiment.study_file import Plot
+from flitwork.plot.channels import _joined
 from flitwork.plot.curves import curves
 from flitwork.plot.gallery import gallery
 from flitwork.plot.labels import label
@@ -92,7 +95,7 @@ def beside() -> fw.Result:
 def test_channels_beside_a_background_are_drawn_from_the_start_of_the_run(beside: fw.Result) -> None:
     assert beside.start_cycle == 1000 and beside.end_cycle == 1000 + beside.completion_cycles
     figure = fw.plot.channel_heatmap(beside)
-    assert figure.axes[0].get_xlim() == (-1000, beside.completion_cycles)
+    assert figure.axes[0].get_xlim() == (-1000, beside.completion_cycles + 1)
     rows = [np.asarray(ax.collections[0].get_array()) for ax in figure.axes[1:5]]
     # A channel carries at most 1 flit a cycle, also in the last window, which is short.
     assert 0.5 < max(row.max() for row in rows) <= 1.0
@@ -124,6 +127,123 @@ def test_the_time_line_begins_at_t_0_and_leaves_the_background_out(beside: fw.Re
 )
 def test_columns_have_names_in_words_and_units(column: str, expected: str) -> None:
     assert label(column) == expected
+
+
+@pytest.fixture(scope="module")
+def open_loop() -> fw.Result:
+    """An open loop whose last window has a single cycle."""
+    network, work = fw.Mesh(4, 4, vcs=4), fw.uniform(offered_load=0.9, packet_flits=4)
+    how = {"warmup_cycles": 0, "measurement_cycles": 1000}
+    end = fw.simulate(network, work, **how).end_cycle  # type: ignore[arg-type]
+    return fw.simulate(network, work, **how, channel_window_cycles=end)  # type: ignore[arg-type]
+
+
+def test_the_last_window_is_divided_by_its_cycles(open_loop: fw.Result, tmp_path: Path) -> None:
+    windows, end = open_loop.channel_windows, open_loop.end_cycle
+    assert windows is not None and list(open_loop.channel_window_edges) == [0, end, end + 1]
+    # In its two cycles of a run that ends in cycle 9, the window from 8 on carries two flits at most.
+    for cycles in (2, 3, 7, end):
+        result = fw.simulate(
+            fw.Torus(4, 4, vcs=4),
+            fw.uniform(offered_load=1.0),
+            warmup_cycles=0,
+            measurement_cycles=100,
+            channel_window_cycles=cycles,
+        )
+        heat = fw.plot.channel_heatmap(result)
+        drawn = np.concatenate([np.asarray(ax.collections[0].get_array()) for ax in heat.axes[1:5]])
+        assert drawn.max() <= 1.0
+        lengths = np.diff(result.channel_window_edges)
+        assert lengths.sum() == result.end_cycle + 1
+        assert np.allclose((drawn * lengths).sum(), result.channel_flits.sum())
+        plt.close(heat)
+    # Windows that are joined in a frame count by their cycles.
+    path = fw.plot.channel_animation(open_loop, tmp_path / "joined.gif", max_frames=1)
+    assert path.stat().st_size > 1000
+    edges, frames = _joined(open_loop, 1)
+    assert list(edges) == [0, end + 1] and np.allclose(frames[0] * (end + 1), windows.sum(axis=0))
+
+
+def test_a_background_loads_no_channel_beyond_1() -> None:
+    result = fw.simulate(
+        fw.Torus(4, 4, vcs=4),
+        fw.burst_workload("neighbour", packets=1),
+        background=fw.uniform(offered_load=1.0, packet_flits=8),
+        warmup_cycles=500,
+    )
+    assert result.channel_utilisation.max() <= 1.0
+
+
+def test_rows_of_a_mesh_are_named_by_their_routers() -> None:
+    result = fw.simulate(fw.Mesh(8, 8), fw.all_to_all(message_flits=1), channel_window_cycles=50)
+    panels = fw.plot.channel_heatmap(result).axes[1:5]
+    of_class = {ax.get_ylabel().split("\n")[0]: ax for ax in panels}
+    for name, last in (("+x", 62), ("-x", 63), ("+y", 55), ("-y", 63)):
+        ax = of_class[name]
+        assert ax.get_ylabel().endswith("of router")
+        assert int(ax.get_yticklabels()[-1].get_text()) == last and ax.get_yticks()[-1] == 55.5
+
+
+def test_the_scale_of_light_loads_ends_where_they_do() -> None:
+    result = fw.simulate(
+        fw.Mesh(4, 4),
+        fw.uniform(offered_load=0.02),
+        warmup_cycles=0,
+        measurement_cycles=2000,
+        channel_window_cycles=500,
+    )
+    assert result.channel_utilisation.max() < 0.05
+    for figure in (fw.plot.channel_heatmap(result), fw.plot.channel_snapshot(result)):
+        assert figure.axes[-1].get_ylim() == (0, 0.05)
+    heavy = fw.simulate(fw.Mesh(4, 4), fw.uniform(offered_load=0.9), warmup_cycles=0, measurement_cycles=500)
+    assert fw.plot.channel_snapshot(heavy).axes[-1].get_ylim() == (0, 1)
+
+
+def test_what_is_not_drawn_of_three_dimensions_is_said(tmp_path: Path) -> None:
+    figure = fw.plot.phases(fw.Mesh(3, 3, 2), fw.all_to_all(), which=[0, 16])
+    assert "channels in z are not drawn" in figure.get_suptitle()
+    assert all("not drawn: " in ax.get_title() for ax in figure.axes[:2])
+    flat = fw.plot.phases(fw.Mesh(3, 3), fw.all_to_all(), which=[0])
+    assert "not drawn" not in flat.get_suptitle() + flat.axes[0].get_title()
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda r: fw.plot.channel_snapshot(r, window=999), "window = 999: expected a whole number from 0 to 1"),
+        (lambda r: fw.plot.channel_snapshot(r, window=-1), "window = -1"),
+        (lambda r: fw.plot.channel_animation(r, "never.gif", max_frames=0), "max_frames = 0"),
+        (lambda r: fw.plot.channel_animation(r, "never.gif", frames_per_second=0), "frames_per_second = 0"),
+        (lambda r: fw.plot.timeline(r, terminals=[99]), r"terminals\[0\] = 99: expected a whole number from 0 to 15"),
+        (lambda r: fw.plot.timeline(r, terminals=[]), "at least one terminal"),
+        (lambda r: fw.plot.phases(fw.Mesh(3, 3), fw.all_to_all(), rank=9), "rank = 9: expected .* from 0 to 8"),
+        (lambda r: fw.plot.phases(fw.Mesh(3, 3), fw.all_to_all(), which=[True]), "phase = True"),
+        (lambda r: fw.plot.phases(fw.Mesh(3, 3), fw.programs()), "messages are known before"),
+    ],
+)
+def test_what_does_not_exist_is_not_drawn(draw: Callable[[fw.Result], object], message: str) -> None:
+    result = fw.simulate(
+        fw.Mesh(4, 4), fw.all_to_all(message_flits=1), packets=True, channel_window_cycles=20, max_cycles=1000
+    )
+    with pytest.raises(fw.ConfigError, match=message):
+        draw(result)
+
+
+def test_a_window_longer_than_any_run() -> None:
+    window = 2**63
+    result = fw.simulate(fw.Mesh(3, 3), fw.all_to_all(), channel_window_cycles=window, delivery_window_cycles=window)
+    assert list(result.deliveries["start_cycle"]) == [0]
+    assert list(result.channel_window_edges) == [0, result.end_cycle + 1]
+    assert len(fw.plot.channel_heatmap(result).axes) == 6
+
+
+def test_without_channels_there_is_nothing_to_draw() -> None:
+    crossbar = fw.Network("crossbar", terminals=4)
+    result = fw.simulate(crossbar, fw.uniform(offered_load=0.1), measurement_cycles=100, channel_window_cycles=50)
+    with pytest.raises(fw.ConfigError, match="channels between routers"):
+        fw.plot.channel_heatmap(result)
+    with pytest.raises(fw.ConfigError, match="channels between routers"):
+        fw.plot.phases(crossbar, fw.all_to_all("a2a"))
 
 
 LOAD, LATENCY = "workload.offered_load", "packet_latency_mean_cycles"

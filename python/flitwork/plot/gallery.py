@@ -19,10 +19,10 @@ def gallery(spec: Spec, folder: Path, windows: int = 60) -> list[Path]:
     """Simulates ``spec`` and draws it: phases (of a schedule), channels over time, the time-line of the terminals."""
     writable_folder(folder)
     plain = plan_of(spec)
-    cycles = run_plan(plain).end_cycle
+    cycles = run_plan(plain).end_cycle + 1
     recorded = copy.deepcopy(spec)
     record = recorded.setdefault("run", {}).setdefault("record", {})
-    record.update(packets=True, channel_window_cycles=max(1, -(-cycles // windows)))
+    record.update(packets=True, channel_window_cycles=-(-cycles // windows))
     result = run_plan(plan_of(recorded))
     paths = save(phases_of(plain), folder, "phases") if result.has_schedule else []
     paths += save(channel_heatmap(result), folder, "channels")

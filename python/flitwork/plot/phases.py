@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from flitwork import _core
+from flitwork.arguments import several, whole
 from flitwork.bound import plan
 from flitwork.errors import ConfigError
 from flitwork.plot.layout import Layout, draw_channels, layout
@@ -27,7 +28,8 @@ def phases(network: Network, workload: Workload, which: Sequence[int] | None = N
     """Draws some phases of a schedule (by default 8 spread over all): one panel each.
 
     Channels are coloured by their load in messages; the routes of the messages of ``rank`` (by default the rank in the
-    middle) are drawn over them. A phase is as many messages of each rank as a network interface has ports.
+    middle) are drawn over them. A phase is as many messages of each rank as a network interface has ports. Titles say
+    the highest load that is drawn, and that of the channels that are not (those in z of three dimensions).
     """
     return phases_of(plan(network, workload), which, rank)
 
@@ -38,14 +40,17 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
     described, place = known["described"], layout(known["spec"]["network"]["topology"])
     messages = planned.messages()
     number = messages["phase"] // described["nic_ports"]
+    if not len(number):
+        raise ConfigError("workload", described["workload"], "a schedule whose messages are known before it runs")
     count = int(number.max()) + 1
-    chosen = list(which) if which is not None else sorted({round(i * (count - 1) / 7) for i in range(8)})
-    for phase in chosen:
-        if not 0 <= phase < count:
-            raise ConfigError("phase", phase, f"0 to {count - 1}")
+    asked = several("which", which, "a list of phases") if which is not None else None
+    chosen = sorted({round(i * (count - 1) / 7) for i in range(8)}) if asked is None else asked
+    if not chosen:
+        raise ConfigError("which", "nothing", "at least one phase")
+    chosen = [whole("phase", phase, 0, count - 1) for phase in chosen]
     router_of = planned.router_of_terminal()
     sources, destinations = router_of[messages["from"]], router_of[messages["to"]]
-    middle = place.middle if rank is None else rank
+    middle = place.middle if rank is None else whole("rank", rank, 0, len(router_of) - 1)
     channels = _Channels(planned, _core.channels(json.dumps(described["topology"])))
     loads, routes = [], []
     for phase in chosen:
@@ -53,7 +58,10 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
         load, route = channels.loads(sources[rows], destinations[rows], middle)
         loads.append(load)
         routes.append(route)
-    top = max(float(np.max(load)) for load in loads)
+    drawn = np.unique(place.channel).astype(int)
+    if not len(drawn):
+        raise ConfigError("network.topology.kind", described["topology"]["kind"], "channels between routers to draw")
+    top = max(float(np.max(load[drawn])) for load in loads)
     across = min(4, len(chosen))
     down = -(-len(chosen) // across)
     left, right, bottom, high = place.extent
@@ -64,7 +72,7 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
             width = place.line_width(2.6)
             lines = draw_channels(ax, place, load, top, width)
             _draw_route(ax, place, route, middle, width)
-            ax.set_title(f"phase {phase}: max {load.max():g}", fontsize=10)
+            ax.set_title(f"phase {phase}: {_highest(load, drawn)}", fontsize=10)
         for ax in axes.flat[len(chosen) :]:
             ax.set_visible(False)
         for ax in axes.flat:
@@ -73,8 +81,15 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
         bar = figure.colorbar(lines, ax=axes, shrink=0.8, pad=0.01, ticks=ticks)
         bar.set_label("load of the channel [messages]")
         name = f"{described['workload']} on {described['topology']['kind']} {described['size']}"
-        figure.suptitle(f"{name}: {len(chosen)} of {count} phases, routes of rank {middle} in orange")
+        title = f"{name}: {len(chosen)} of {count} phases, routes of rank {middle} in orange"
+        figure.suptitle(f"{title}\n{place.undrawn}" if place.undrawn else title)
     return figure
+
+
+def _highest(load: np.ndarray[Any, Any], drawn: np.ndarray[Any, Any]) -> str:
+    """The highest load of the channels that are drawn, and of the others."""
+    others = np.delete(load, drawn)
+    return f"max {load[drawn].max():g}" + (f" (not drawn: {others.max():g})" if len(others) else "")
 
 
 class _Channels:

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from flitwork.arguments import several, whole
 from flitwork.errors import ConfigError
 from flitwork.plot.style import LOAD_MAP, style
 from flitwork.result import Result
@@ -24,10 +25,15 @@ def timeline(result: Result, terminals: list[int] | None = None) -> Figure:
     if packets.empty:
         raise ConfigError("run.record.packets", "false", "packets to draw", "simulate with packets=True")
     total = int(result.plan["derived"]["terminals"])
-    shown = terminals or sorted({round(i * (total - 1) / (_MAX_TERMINALS - 1)) for i in range(_MAX_TERMINALS)})
+    shown = sorted({round(i * (total - 1) / (_MAX_TERMINALS - 1)) for i in range(_MAX_TERMINALS)})
+    if terminals is not None:
+        found = several("terminals", terminals, "a list of terminals")
+        shown = [whole(f"terminals[{i}]", terminal, 0, total - 1) for i, terminal in enumerate(found)]
+    if not shown:
+        raise ConfigError("terminals", "nothing", "at least one terminal", "leave it out for all")
     rows = packets[packets["src"].isin(shown) & ~packets["background"].astype(bool)].dropna(subset=["arrived_cycle"])
     ports = int(packets["injection_port"].max()) + 1
-    row_of = {terminal: i for i, terminal in enumerate(t for t in shown if t < total)}
+    row_of = {terminal: i for i, terminal in enumerate(shown)}
     y = rows["src"].map(row_of).to_numpy() + (rows["injection_port"].to_numpy() + 0.5) / ports - 0.5
     start, stop = (rows[f"{what}_cycle"].to_numpy(dtype=float) - result.start_cycle for what in ("created", "arrived"))
     with style():

@@ -63,7 +63,7 @@ impl Drawing {
             }
         }
         let axis = |d: usize| if d < dims { format!("{} [router]", super::DIMENSION_NAMES[d]) } else { String::new() };
-        let note = if dims < 3 { "" } else { "channels within the planes; planes side by side" };
+        let note = if dims < 3 { "" } else { "planes of z side by side, channels in z are not drawn" };
         Some(Drawing { routers, terminals: Vec::new(), segments, axes: [axis(0), axis(1)], note: note.to_string() })
     }
 }
