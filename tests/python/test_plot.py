@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import Cli
 from flitwork.experiment.study_file import Plot
 from flitwork.plot.channels import _joined
 from flitwork.plot.curves import curves
@@ -43,6 +44,24 @@ def test_a_gallery(tmp_path: Path) -> None:
         if path.suffix == ".png":
             with Image.open(path) as picture:
                 assert len(picture.convert("RGB").getcolors(1 << 24) or ()) > 10
+
+
+def test_each_configuration_has_its_pictures(cli: Cli, tmp_path: Path) -> None:
+    for options in (("--size", "3x3"), ("--size", "3x4"), ("--size", "3x3", "--set", "vcs=4")):
+        assert cli("draw", "a2at", "--message-flits", 5, "--windows", 2, *options).returncode == 0
+    assert len(list((tmp_path / "results").glob("draw-a2at-torus-3x*/network.gif"))) == 3
+    # In one folder the pictures of the last run are not taken for those of this one; other files stay.
+    (tmp_path / "own.png").touch()
+    gallery(simulation(fw.Torus(3, 3), fw.all_to_all(message_flits=5)), tmp_path, windows=2)
+    drawn = gallery(simulation(fw.Torus(3, 3), fw.uniform(offered_load=0.1)), tmp_path, windows=2)
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {"own.png", *(path.name for path in drawn)}
+
+
+def test_what_does_not_fit_on_a_page_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    spec = simulation(fw.Mesh(2, 2, 2, 2), fw.all_to_all("a2a", message_flits=5))
+    with pytest.warns(UserWarning, match="at most 3 dimensions"):
+        paths = gallery(spec, tmp_path, windows=2)
+    assert {path.stem for path in paths} == {"channels", "timeline"}
 
 
 def test_a_gallery_of_a_trace(tmp_path: Path) -> None:

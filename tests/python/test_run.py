@@ -8,6 +8,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -122,6 +123,58 @@ def test_errors_come_before_anything_runs(tmp_path: Path, cli: Cli) -> None:
 
 
 FAILING = STUDY.replace("N = [3, 4],", 'N = [3, 4], "run.max_cycles" = [20, 100000],') + 'panels = "run.max_cycles"\n'
+
+
+def test_a_plot_that_cannot_be_drawn_is_found_before_anything_runs(tmp_path: Path) -> None:
+    file = tmp_path / "tiny.toml"
+    file.write_text(STUDY + "title = '$\\wrong{$'\n")
+    with pytest.raises(fw.ConfigError, match="a plot that can be drawn") as caught:
+        fw.run_study(fw.load_study(file), tmp_path / "out")
+    assert caught.value.path == "plots[0]"
+    assert not list((tmp_path / "out").glob("points/*"))
+
+
+def test_values_of_an_axis_are_no_mathematics(tmp_path: Path) -> None:
+    file = tmp_path / "tiny.toml"
+    text = STUDY.replace("grid = { N = [3, 4],", "zip = { N = [3, 4], name = ['$\\a{$', 'b'] }\ngrid = {")
+    text = text.replace("quick = { grid = { N = [3] }, seeds = [1] }", "").replace(
+        "series =", 'panels = "name"\nseries ='
+    )
+    file.write_text(text)
+    done = fw.run_study(fw.load_study(file), tmp_path / "out")
+    assert len(done.figures) == 2
+
+
+def test_the_tables_of_another_study_are_not_replaced(study: Path, tmp_path: Path, cli: Cli) -> None:
+    assert cli("run", study, "--quick").returncode == 0
+    table = (tmp_path / "results" / "tiny-quick" / "results.csv").read_bytes()
+    other = tmp_path / "other.toml"
+    other.write_text(study.read_text().replace("seeds = [1, 2]", "seeds = [5, 6]"))
+    done = cli("run", other, "--quick")
+    assert done.returncode == 2 and "study.name" in done.stderr and "--out" in done.stderr
+    assert (tmp_path / "results" / "tiny-quick" / "results.csv").read_bytes() == table
+    # The same file with other contents, a copy of it, and a file that took its place: all are the same study.
+    study.write_text(study.read_text().replace("grid = { N = [3] }", "grid = { N = [4] }"))
+    assert cli("run", study, "--quick").returncode == 0
+    other.write_text(study.read_text())
+    assert cli("run", other, "--quick").returncode == 0
+    other.rename(tmp_path / "renamed.toml")
+    assert cli("run", study, "--quick").returncode == 0
+
+
+@pytest.mark.parametrize("backend", ["module://matplotlib_inline.backend_inline", "nonsense", "tkagg"])
+def test_the_command_draws_into_files_whatever_the_backend(backend: str, study: Path, tmp_path: Path) -> None:
+    command = [*COMMAND, "run", str(study), "--quick"]
+    env = {**environment(), "MPLBACKEND": backend}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results" / "tiny-quick" / "figures" / "figure.png").exists()
+
+
+def test_the_backend_of_a_program_is_left_alone() -> None:
+    program = "import matplotlib; matplotlib.use('svg'); import flitwork.plot; print(matplotlib.get_backend())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().lower() == "svg"
 
 
 def test_points_that_fail_are_left_out_and_listed(tmp_path: Path, cli: Cli) -> None:

@@ -60,6 +60,10 @@ def test_another_kind_replaces_its_table() -> None:
     assert expand(kept)[0].spec["network"]["topology"] == {"kind": "mesh", "size": [3, 3]}
 
 
+#: What is no name of a file in the folder of the figures.
+_NO_FILE_NAMES = ("../../p", "/abs/x", "", ".hidden", "..", "a/b", "a\\\\b", "a b", 101 * "x")
+
+
 @pytest.mark.parametrize(
     ("change", "to", "path", "hint"),
     [
@@ -91,6 +95,17 @@ def test_another_kind_replaces_its_table() -> None:
         ('x = "N"', 'x = "N"\nxscale = "logarithmic"', "plots[0].xscale", ""),
         ('x = "N"', 'x = "N"\nylimit = [0, 1]', "plots[0].ylimit", "did you mean `ylim`?"),
         ('x = "N"', "", "plots[0].x", "add x"),
+        *(('id = "figure"', f'id = "{name}"', "plots[0].id", "") for name in _NO_FILE_NAMES),
+        ('id = "e"', 'id = "../e"', "experiments[0].id", ""),
+        ('name = "tiny"', f'name = "{101 * "x"}"', "study.name", ""),
+        ('x = "N"', 'x = "N"\nylim = [0, inf]', "plots[0].ylim", "leave it out"),
+        ('x = "N"', 'x = "N"\nxlim = [nan, 1]', "plots[0].xlim", "leave it out"),
+        ('x = "N"', 'x = "N"\nylim = [1, 1]', "plots[0].ylim", "leave it out"),
+        ('x = "N"', 'x = "N"\nxscale = "log"\nxlim = [0, 10]', "plots[0].xlim", ""),
+        ('x = "N"', 'x = "N"\nlines = [{ y = inf }]', "plots[0].lines[0].y", ""),
+        ('"completion_cycles / N"', '"completion_cycles ** 9999"', "experiments[0].columns.cycles_per_N", ""),
+        ('"completion_cycles / N"', '"N ** -9999"', "experiments[0].columns.cycles_per_N", ""),
+        ('"completion_cycles / N"', '"completion_cycles * (1 / (2 - 2))"', "experiments[0].columns.cycles_per_N", "zero"),
     ],
 )  # fmt: skip
 def test_faults_are_named(change: str, to: str, path: str, hint: str) -> None:
@@ -154,6 +169,20 @@ def test_expressions() -> None:
 def test_nothing_but_arithmetic_is_evaluated(text: str) -> None:
     with pytest.raises(fw.ConfigError):
         evaluate(text, {"N": 5}, "p")
+
+
+def test_powers_of_columns() -> None:
+    column = pd.Series([2, 3, 3_000_000_000])
+    squares = evaluate("x ** 2", {"x": column}, "p")
+    assert list(squares) == [4, 9, 9e18]  # beyond what whole numbers of NumPy hold
+    assert list(evaluate("x ** 2", {"x": column[:2]}, "p")) == [4, 9]
+    assert evaluate("x ** 2", {"x": column[:2]}, "p").dtype == "int64"
+    assert list(evaluate("x ** -1", {"x": column[:1]}, "p")) == [0.5]
+    # What a result makes of an exponent is not known before: then there is no value.
+    powers = evaluate("2 ** x", {"x": column}, "p")
+    assert list(powers[:2]) == [4, 8] and math.isnan(powers[2])
+    with pytest.raises(fw.ConfigError, match="at most 64"):
+        evaluate("2 ** x", {"x": 65}, "p")
 
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "examples").glob("*.toml")), ids=lambda path: path.name)

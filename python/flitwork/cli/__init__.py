@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -61,6 +62,8 @@ app.command("show", cls=usage.Command)(inspect.show)
 def main() -> None:
     """The entry point of the console script."""
     interrupt.loaded()
+    # Whatever a notebook or a desktop has set: pictures go to files here.
+    os.environ["MPLBACKEND"] = "Agg"
     try:
         code = app(standalone_mode=False)
     except usage.UsageFault as fault:

@@ -30,7 +30,7 @@ from flitwork.cli.options import (
     is_study,
 )
 from flitwork.cli.output import guarded, print_json, print_table, say
-from flitwork.cli.simulation import one_simulation, topology, topology_name
+from flitwork.cli.simulation import default_folder, one_simulation, topology, topology_name
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.files import write_atomically
@@ -310,7 +310,10 @@ def draw(
     load: Load = None,
     ports: Ports = None,
     settings: Settings = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the pictures.")] = Path("pictures"),
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder of the pictures [default: results/draw-..., one a configuration]."),
+    ] = None,
     windows: Annotated[int, typer.Option(min=1, help="Pictures in the animation, about.")] = 60,
 ) -> None:
     """Draw one simulation: phases on the network, channels over time (still and animation), time-line of terminals.
@@ -323,9 +326,10 @@ def draw(
     """
     from flitwork.plot.gallery import gallery
 
+    table = topology(size, mesh, wrap)
     spec = one_simulation(
-        what, topology(size, mesh, wrap), settings, ports,
+        what, table, settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    for path in gallery(spec, out, windows):
+    for path in gallery(spec, out or default_folder("draw", what, table, spec), windows):
         say(f"figure  {escape(str(path))}")

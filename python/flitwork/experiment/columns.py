@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
 from flitwork.columns import OF_THE_NETWORK, RESULT_COLUMNS, When
 from flitwork.errors import ConfigError, did_you_mean
-from flitwork.experiment.expression import check, names_in
+from flitwork.experiment.expression import check, evaluate, names_in
 from flitwork.experiment.study_file import Experiment, Plot, Scalar
 from flitwork.schema import fields, kinds, schema
 
@@ -50,17 +52,24 @@ def columns_of(
     results = [name for name, column in RESULT_COLUMNS.items() if column.when in had]
     numbers += [name for name in results if RESULT_COLUMNS[name].number]
     names = [*values, *results]
+    sample = {name: pd.Series(values[name]) if name in values else _ones(len(params)) for name in numbers}
     axes, follows = set(values), dict[str, frozenset[str]]()
     for name, text in experiment.columns.items():
         where = f"{path}.columns.{name}"
         if name in names or name in RESULT_COLUMNS:
             raise ConfigError(where, f'"{name}"', "a name that no other column has", "rename it")
         check(text, numbers, where)
+        # What has no value whatever the results are is found before they are.
+        sample[name] = evaluate(text, sample, where) if params else _ones(0)
         used = names_in(text)
         follows[name] = frozenset(axes & used).union(*(follows[other] for other in used & set(follows)))
         names.append(name)
         numbers.append(name)
     return Columns(experiment.id, tuple(names), tuple(numbers), values, follows)
+
+
+def _ones(count: int) -> pd.Series[int]:
+    return pd.Series(1, index=range(count))
 
 
 def _had(spec: Mapping[str, Any]) -> set[When]:

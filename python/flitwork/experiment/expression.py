@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from flitwork.errors import ConfigError, did_you_mean
 
@@ -22,11 +23,13 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
 }
 _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {"min": np.minimum, "max": np.maximum}
 _WHAT = "arithmetic of names and numbers: + - * / // % ** ( ) min(a, b) max(a, b)"
 _MAX_EXPONENT = 64
+_EXPONENTS = f"an exponent of at most {_MAX_EXPONENT}"
+#: Whole numbers below this are exact as floating-point numbers.
+_EXACT = 2**53
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 
@@ -49,16 +52,25 @@ def check(text: str, names: Iterable[str], path: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ConfigError(path, f'"{text}"', _WHAT) from None
     for node in nodes:
+        _check_exponent(node, path, text)
         if isinstance(node, (ast.Name, ast.Attribute)) and (name := ast.unparse(node)) not in known:
             expected = f"names out of {', '.join(known) or '(none)'}"
             raise ConfigError(path, f'"{text}"', expected, did_you_mean(name, known))
     return tree
 
 
+def _check_exponent(node: ast.expr, path: str, text: str) -> None:
+    """An exponent that is written as a number is not too large."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
+        if isinstance(exponent, ast.Constant) and not abs(float(str(exponent.value))) <= _MAX_EXPONENT:
+            raise ConfigError(path, f'"{text}"', _EXPONENTS)
+
+
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
     """``node`` and what it consists of; ``ValueError`` for what is no arithmetic."""
     yield node
-    if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+    if isinstance(node, ast.BinOp) and (type(node.op) in _BINARY or isinstance(node.op, ast.Pow)):
         yield from _parts(node.left)
         yield from _parts(node.right)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -80,12 +92,7 @@ def _value(node: ast.expr, names: Mapping[str, Any], path: str, text: str) -> An
         return node.value
     if isinstance(node, ast.BinOp):
         left, right = (_value(side, names, path, text) for side in (node.left, node.right))
-        if isinstance(node.op, ast.Pow) and not np.all(np.abs(right) <= _MAX_EXPONENT):
-            raise ConfigError(path, f'"{text}"', f"an exponent of at most {_MAX_EXPONENT}")
-        if isinstance(node.op, ast.Pow) and np.any(right < 0):
-            # NumPy has no such powers of whole numbers.
-            left = left * 1.0
-        return _BINARY[type(node.op)](left, right)
+        return _power(left, right, path, text) if isinstance(node.op, ast.Pow) else _BINARY[type(node.op)](left, right)
     if isinstance(node, ast.UnaryOp):
         return -_value(node.operand, names, path, text)
     if isinstance(node, ast.Call):
@@ -93,6 +100,20 @@ def _value(node: ast.expr, names: Mapping[str, Any], path: str, text: str) -> An
         result = function(*(_value(argument, names, path, text) for argument in node.args))
         return result.item() if isinstance(result, np.generic) else result
     return names[ast.unparse(node)]
+
+
+def _power(left: Any, right: Any, path: str, text: str) -> Any:
+    """``left ** right``. Where the exponent is too large a column has no value; of numbers alone that is an error."""
+    if isinstance(left, pd.Series) or isinstance(right, pd.Series):
+        # Whole numbers of NumPy would overflow without a word, and have no powers below 0.
+        floats = (left * 1.0) ** right
+        fits = np.abs(right) <= _MAX_EXPONENT
+        found = floats.where(fits) if isinstance(right, pd.Series) else floats
+        whole = all(pd.api.types.is_integer_dtype(np.asarray(side)) for side in (left, right)) and np.all(right >= 0)
+        return found.astype("int64") if whole and (found.abs() < _EXACT).all() else found
+    if not abs(right) <= _MAX_EXPONENT:
+        raise ConfigError(path, f'"{text}"', _EXPONENTS)
+    return left**right
 
 
 def placeholders(value: Any) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +18,12 @@ from flitwork.experiment.points import check_names, expand, known_columns
 from flitwork.experiment.store import Store
 from flitwork.experiment.study_file import StudyFile
 from flitwork.experiment.table import save_failures, save_table, study_table
-from flitwork.files import writable_folder
+from flitwork.files import writable_folder, write_atomically
 from flitwork.result import Result
 
 _SHOWN_FAILURES = 20
+#: In the folder of the results: which study file they are of.
+_RECORD = "study.json"
 
 
 @dataclass(frozen=True)
@@ -60,27 +63,56 @@ def run_study(
     """Plans every point, runs what is not stored in ``out`` yet, and writes the tables and the declared figures.
 
     ``out`` is ``results/NAME`` by default, that of the smaller version ``results/NAME-quick``. The same call continues
-    what was interrupted.
+    what was interrupted. A folder with the tables of another study file is refused.
     Simulations that fail are left out of tables and figures; a warning lists them, and so do ``failures`` and the file
     ``failures.csv``.
 
     ``engine`` is ``local`` (``jobs`` simulations at once, all cores by default) or ``dask``: then the workers of the
     Dask scheduler at the address ``scheduler`` simulate, and everything else stays as it is.
     """
-    from flitwork.plot.curves import draw_plots
+    from flitwork.plot.curves import check_plots_can_be_drawn, draw_plots
 
     if not isinstance(study, StudyFile):
         raise ConfigError("study", repr(study), "what fw.load_study returns", f"fw.run_study(fw.load_study({study!r}))")
     runs_on = make_engine(engine, scheduler, jobs)
     plans = plan_study(study, quick)
     folder = writable_folder(Path(out) if out else default_folder(study, quick))
+    _take_folder(folder, study)
+    known = known_columns(study, quick)
+    check_plots_can_be_drawn(study, known)
     done = execute(plans, Store(folder), runs_on, watcher)
-    table = study_table(plans, done.results, study, known_columns(study, quick))
+    table = study_table(plans, done.results, study, known)
     files = save_table(table, folder) + save_failures(done.failures, folder)
     if done.failures:
         warnings.warn(explained(done.failures, plans), stacklevel=2)
     figures = draw_plots(study, table, folder / "figures")
     return StudyRun(study, folder, plans, done.results, done.failures, table, files, figures)
+
+
+def _take_folder(folder: Path, study: StudyFile) -> None:
+    """Notes whose tables lie in ``folder``; those of another study are not replaced."""
+    if study.path is None:
+        return
+    record, mine = folder / _RECORD, study.path.resolve()
+    other = _noted(record)
+    if other and not _same_study(other, mine):
+        expected = f"a study of its own: the tables in {folder} are those of {other}"
+        hint = "rename one of the two, or choose another folder with --out (in Python out=...)"
+        raise ConfigError("study.name", f'"{study.study.name}"', expected, hint)
+    write_atomically(record, lambda file: file.write(json.dumps({"file": str(mine)}).encode()))
+
+
+def _noted(record: Path) -> Path | None:
+    """The study file whose tables lie beside ``record``, if it is known and still there."""
+    try:
+        found = Path(json.loads(record.read_text(encoding="utf-8"))["file"])
+        return found if found.is_file() else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _same_study(one: Path, other: Path) -> bool:
+    return one.resolve() == other or one.read_bytes() == other.read_bytes()
 
 
 def default_folder(study: StudyFile, quick: bool) -> Path:

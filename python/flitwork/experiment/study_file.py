@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from flitwork import renamed
 from flitwork.errors import ConfigError
@@ -16,22 +17,28 @@ from flitwork.strict import Table, read_toml, validate
 Axes = dict[str, Any]
 Scalar = bool | int | float | str
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_LONGEST_NAME = 100
+
+
+def _file_name(name: str) -> str:
+    """``name`` if a file can be called so on any machine and lies in the folder that it is put into."""
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        what = "letters, digits, dots, dashes and underscores, a letter or a digit first"
+        raise ValueError(f"at most {_LONGEST_NAME} {what}")
+    return name
+
+
+#: What becomes part of the name of a file.
+Name = Annotated[str, AfterValidator(_file_name)]
 
 
 class Head(Table):
     """``[study]``: what the study is."""
 
-    name: str
+    name: Name
     title: str = ""
     description: str = ""
     paper: str = ""
-
-    @field_validator("name")
-    @classmethod
-    def _plain(cls, name: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise ValueError("letters, digits, dots, dashes and underscores")
-        return name
 
 
 class Quick(Table):
@@ -47,7 +54,7 @@ class Quick(Table):
 class Experiment(Table):
     """``[[experiments]]``: one grid of simulations."""
 
-    id: str
+    id: Name
     title: str = ""
     set: dict[str, Any] = {}
     grid: Axes = {}
@@ -55,13 +62,6 @@ class Experiment(Table):
     seeds: list[int] = Field(default=[1], min_length=1)
     columns: dict[str, str] = {}
     quick: Quick = Quick()
-
-    @field_validator("id")
-    @classmethod
-    def _plain(cls, name: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise ValueError("letters, digits, dots, dashes and underscores")
-        return name
 
 
 class Line(Table):
@@ -74,7 +74,7 @@ class Line(Table):
 class Plot(Table):
     """``[[plots]]``: one figure."""
 
-    id: str
+    id: Name
     experiment: str | list[str]
     x: str
     y: str
@@ -104,18 +104,26 @@ class StudyFile(Table):
     experiments: list[Experiment] = Field(min_length=1)
     plots: list[Plot] = []
     _folder: Path = PrivateAttr(default=Path())
+    _path: Path | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path:
         """The folder that the names of files in the study start from."""
         return self._folder
 
+    @property
+    def path(self) -> Path | None:
+        """The file that it was read from."""
+        return self._path
+
 
 def load_study(path: str | Path) -> StudyFile:
     """Reads a study file; anything that is not understood is a :class:`flitwork.ConfigError` with its path."""
     if not isinstance(path, (str, os.PathLike)):
         raise ConfigError("file", repr(path), "the name of a study file", 'such as "study.toml"')
-    return parse_study(read_toml(Path(path)), Path(path).parent)
+    study = parse_study(read_toml(Path(path)), Path(path).parent)
+    study._path = Path(path)
+    return study
 
 
 def parse_study(data: dict[str, Any], folder: Path = Path()) -> StudyFile:
@@ -130,7 +138,23 @@ def parse_study(data: dict[str, Any], folder: Path = Path()) -> StudyFile:
             if name not in known:
                 expected = f"an experiment of this study: {', '.join(sorted(known))}"
                 raise ConfigError(f"plots[{i}].experiment", f'"{name}"', expected)
+        _check_numbers(plot, f"plots[{i}]")
     return study
+
+
+def _check_numbers(plot: Plot, path: str) -> None:
+    """Limits of axes and heights of lines are finite; on a logarithmic axis they are above 0."""
+    for name, limits, scale in (("xlim", plot.xlim, plot.xscale), ("ylim", plot.ylim, plot.yscale)):
+        finite = all(map(math.isfinite, limits or ()))
+        if limits and not (finite and limits[0] != limits[1]):
+            raise ConfigError(
+                f"{path}.{name}", limits, "two different finite numbers", "leave it out for the range shown"
+            )
+        if limits and scale == "log" and min(limits) <= 0:
+            raise ConfigError(f"{path}.{name}", limits, "numbers above 0, as the axis is logarithmic")
+    for i, line in enumerate(plot.lines):
+        if not math.isfinite(line.y):
+            raise ConfigError(f"{path}.lines[{i}].y", line.y, "a finite number")
 
 
 def _unique(table: str, names: list[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.experiment.columns import Columns
 from flitwork.experiment.study_file import Plot, StudyFile
 from flitwork.plot.labels import label, short
-from flitwork.plot.style import COLOURS, MARKERS, logarithmic, save, style
+from flitwork.plot.style import COLOURS, MARKERS, forget, logarithmic, save, style
 from flitwork.statistics import error_bars
 
 _SATURATED = "saturated"
@@ -29,7 +30,36 @@ def draw_plots(study: StudyFile, table: pd.DataFrame, folder: Path) -> list[Path
         rows = select(table, plot, f"plots[{i}]")
         if len(rows):
             paths += save(curves(rows, plot), folder, plot.id)
+        else:
+            forget(folder, plot.id)
     return paths
+
+
+def check_plots_can_be_drawn(study: StudyFile, known: Mapping[str, Columns]) -> None:
+    """Draws every plot once with the values of the axes and results made up: what fails here would fail after hours."""
+    for i, plot in enumerate(study.plots):
+        shown = [_made_up(known[name], plot) for name in plot.experiments if name in known]
+        rows = select(pd.concat(shown), plot, f"plots[{i}]") if shown else pd.DataFrame()
+        if rows.empty:
+            continue
+        before = set(plt.get_fignums())
+        try:
+            curves(rows, plot).draw_without_rendering()
+        except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
+            because = str(error).strip().split("\n")[0]
+            raise ConfigError(f"plots[{i}]", f'"{plot.id}"', "a plot that can be drawn", because) from None
+        finally:
+            for number in set(plt.get_fignums()) - before:
+                plt.close(number)
+
+
+def _made_up(columns: Columns, plot: Plot) -> pd.DataFrame:
+    """Rows with the columns that a plot names: a row for each combination of axes that it tells apart."""
+    table = pd.DataFrame(dict(columns.values))
+    for name in {plot.x, plot.y, *_series(plot), *plot.where, *([plot.panels] if plot.panels else [])} - set(table):
+        wanted = plot.where.get(name, 1.0 if name in columns.numbers else "complete")
+        table[name] = wanted[0] if isinstance(wanted, list) else wanted
+    return table.drop_duplicates([plot.x, plot.y, *_series(plot), *([plot.panels] if plot.panels else []), *plot.where])
 
 
 def select(table: pd.DataFrame, plot: Plot, path: str) -> pd.DataFrame:
@@ -67,7 +97,8 @@ def curves(rows: pd.DataFrame, plot: Plot) -> Figure:
             if across > 1 and plot.xscale == "linear" and pd.api.types.is_numeric_dtype(rows[plot.x]):
                 ax.locator_params(axis="x", nbins=5)
             if panel is not None:
-                ax.set_title(f"{short(str(plot.panels))} = {panel}" if not isinstance(panel, str) else panel)
+                value = _literally(str(panel))
+                ax.set_title(value if isinstance(panel, str) else f"{short(str(plot.panels))} = {value}")
         for ax in axes.flat[len(panels) :]:
             ax.set_visible(False)
         for ax in axes[:, 0]:
@@ -77,6 +108,11 @@ def curves(rows: pd.DataFrame, plot: Plot) -> Figure:
         if plot.title:
             figure.suptitle(plot.title) if panels != [None] else axes.flat[0].set_title(plot.title)
     return figure
+
+
+def _literally(text: str) -> str:
+    """``text`` for matplotlib, which reads what stands between dollars as mathematics."""
+    return text.replace("$", r"\$")
 
 
 def _series(plot: Plot) -> list[str]:
@@ -103,7 +139,7 @@ def _line(ax: Axes, rows: pd.DataFrame, plot: Plot, key: Sequence[Any], index: i
         "color": COLOURS[index % len(COLOURS)],
         "marker": MARKERS[index % len(MARKERS)],
         "linestyle": ("-", "--", ":")[index // len(COLOURS) % 3],
-        "label": ", ".join(map(str, key)) or None,
+        "label": _literally(", ".join(map(str, key))) or None,
     }
     x, y, bars = list(mean.index), mean.to_numpy(float), error_bars(grouped)
     below = None if bars is None else np.where(y >= 0, np.minimum(bars, y), bars)

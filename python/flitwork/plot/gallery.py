@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from pathlib import Path
 
+from flitwork.errors import ConfigError
 from flitwork.files import writable_folder
 from flitwork.plot.channels import channel_animation, channel_heatmap, channel_snapshot
+from flitwork.plot.layout import layout
 from flitwork.plot.phases import phases_of
-from flitwork.plot.style import save
+from flitwork.plot.style import forget, save
 from flitwork.plot.timeline import timeline
 from flitwork.result import run_plan
 from flitwork.spec import plan_of
 from flitwork.workloads import Spec
 
+_NAMES = ("phases", "channels", "network", "timeline")
+
 
 def gallery(spec: Spec, folder: Path, windows: int = 60) -> list[Path]:
-    """Simulates ``spec`` and draws it: phases (of a schedule), channels over time, the time-line of the terminals."""
+    """Simulates ``spec`` and draws it: phases (of a schedule), channels over time, the time-line of the terminals.
+
+    A picture of this kind that another simulation left in ``folder`` is removed. A network that does not fit on a page
+    is not drawn, only its channels over time; a warning says so.
+    """
     writable_folder(folder)
     plain = plan_of(spec)
+    on_page = _fits_on_a_page(spec)
     cycles = run_plan(plain).end_cycle + 1
     recorded = copy.deepcopy(spec)
     record = recorded.setdefault("run", {}).setdefault("record", {})
     record.update(packets=True, channel_window_cycles=-(-cycles // windows))
     result = run_plan(plan_of(recorded))
-    paths = save(phases_of(plain), folder, "phases") if result.has_schedule else []
+    paths = save(phases_of(plain), folder, "phases") if result.has_schedule and on_page else []
     paths += save(channel_heatmap(result), folder, "channels")
-    paths += save(channel_snapshot(result), folder, "network")
-    paths.append(channel_animation(result, folder / "network.gif"))
+    if on_page:
+        paths += save(channel_snapshot(result), folder, "network")
+        paths.append(channel_animation(result, folder / "network.gif"))
     if result.runs_to_completion:
         paths += save(timeline(result), folder, "timeline")
+    for name in set(_NAMES) - {path.stem for path in paths}:
+        forget(folder, name)
     return paths
+
+
+def _fits_on_a_page(spec: Spec) -> bool:
+    try:
+        layout(spec["network"]["topology"])
+    except ConfigError as error:
+        warnings.warn(f"without pictures of the network ({error})", stacklevel=3)
+        return False
+    return True

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
-
-import matplotlib
-
-from flitwork.errors import ConfigError
-from flitwork.files import write_atomically, write_csv
-
-matplotlib.use("Agg", force=False)
 
 import matplotlib.pyplot as plt
 from cycler import cycler
@@ -21,6 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 from pandas import DataFrame
+
+from flitwork.errors import ConfigError
+from flitwork.files import write_atomically, write_csv
 
 T = TypeVar("T")
 
@@ -71,6 +67,13 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
         ]
     plt.close(figure)
     return paths
+
+
+def forget(folder: Path, name: str) -> None:
+    """Removes the pictures that an earlier run left under a name that has no picture now."""
+    for ending in ("png", "svg", "gif"):
+        with suppress(OSError):
+            (folder / f"{name}.{ending}").unlink(missing_ok=True)
 
 
 def save_with_tables(figure: Figure, name: str, tables: Mapping[str, DataFrame], folder: Path) -> list[Path]:
