@@ -1,4 +1,4 @@
-"""Writes the tables and the figure of docs/validation.md from the study booksim-2-validation.
+"""Writes the tables and the figure of docs/validation.md from the studies booksim-2-validation and booksim-2-alltoall.
 
 python tools/validation_page.py            run the study (about a minute) and write the tables and the figure
 python tools/validation_page.py --check    exit with 1 if the tables are not what would be written
@@ -20,6 +20,7 @@ from typing import Any
 
 import pandas as pd
 from flitwork.studies import reproduce
+from flitwork.studies.booksim_2_alltoall import compare as exchange
 from flitwork.studies.booksim_2_validation import compare, zero_load
 from flitwork.studies.booksim_2_validation.figures import NAME
 
@@ -118,11 +119,25 @@ def rules(results: pd.DataFrame) -> str:
     return table(["changed rule", "mesh, load 0.35", "torus, load 0.5"], rows)
 
 
+def alltoall(_results: pd.DataFrame) -> str:
+    """The completions of an all-to-all, from a study of its own that takes seconds."""
+    with tempfile.TemporaryDirectory() as temporary:
+        points = exchange.comparison(reproduce("booksim-2-alltoall", temporary).run.table)
+    rows = []
+    for row in points.to_dict("records"):
+        apart = 100 * row["own_rules_difference"] / row["booksim"]
+        where = [f"{row['network']}, {row['k']} × {row['k']}", row["algorithm"], row["sync"]]
+        rows.append([*where, row["booksim"], row["ours"], row["difference"], row["own_rules"], percent(apart)])
+    head = ["network", "algorithm", "synchronisation", "BookSim [cycles]", "ours [cycles]", "difference", "own rules"]
+    return table([*head, "difference"], rows)
+
+
 TABLES: dict[str, Callable[[pd.DataFrame], str]] = {
     "summary": summary,
     "points": points,
     "zero-load": zero,
     "rules": rules,
+    "alltoall": alltoall,
 }
 
 

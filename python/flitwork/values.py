@@ -70,6 +70,10 @@ class Compat(Value):
     * ``adaptive_vcs``: Adaptive virtual channels of ``min_adapt``, numbers that follow each other, above the escape
       channels; those that are neither are used at injection and ejection only. Default (empty): all but the escape
       channels.
+    * ``late_receives``: Schedules: a receive is complete one cycle after its message has come, so that what waited for
+      it starts a cycle later. Default: false.
+    * ``opposite_minus_class``: Plain dimension order where a dimension wraps: towards minus the dateline class of a
+      packet is the opposite one, 0 where its route crosses the dateline and 1 where it does not. Default: false.
     * ``pipelined_stages``: Whether route computation and switch traversal of several cycles take up what comes in each
       of them. If not, a router's heads that come while others are being routed wait until those are through, and are
       then routed together; flits in the switch likewise. Default: true.
@@ -81,6 +85,8 @@ class Compat(Value):
     TABLES = ("network.router.compat",)
     adaptive_tie: Literal["same", "plus", "minus"] = default("same")
     adaptive_vcs: Sequence[int] = default(None)
+    late_receives: bool = default(False)
+    opposite_minus_class: bool = default(False)
     pipelined_stages: bool = default(True)
     productive: Literal["all", "first"] = default("all")
     shared_middle_vc: bool = default(False)

@@ -21,6 +21,14 @@ pub struct CompatSpec {
     /// the switch likewise. Default: true.
     #[serde(skip_serializing_if = "is_true")]
     pub pipelined_stages: bool,
+    /// Plain dimension order where a dimension wraps: towards minus the dateline class of a packet is the opposite one, 0 where its
+    /// route crosses the dateline and 1 where it does not. Default: false.
+    #[serde(skip_serializing_if = "is_false")]
+    pub opposite_minus_class: bool,
+    /// Schedules: a receive is complete one cycle after its message has come, so that what waited for it starts a cycle later.
+    /// Default: false.
+    #[serde(skip_serializing_if = "is_false")]
+    pub late_receives: bool,
     /// Which productive ports `min_adapt` offers; first: the dimension-order one alone. Default: all.
     #[serde(skip_serializing_if = "Productive::is_all")]
     pub productive: Productive,
@@ -38,6 +46,8 @@ impl Default for CompatSpec {
         CompatSpec {
             shared_middle_vc: false,
             pipelined_stages: true,
+            opposite_minus_class: false,
+            late_receives: false,
             productive: Productive::All,
             adaptive_vcs: Vec::new(),
             adaptive_tie: AdaptiveTie::Same,
@@ -122,7 +132,12 @@ impl CompatSpec {
     /// The routing of a resolved specification under these rules.
     pub fn routing(&self, spec: &RoutingSpec, network: &Network) -> Routing {
         let changed = network.fabric.grid().and_then(|grid| Some(Routing::on_grid(grid, self.scheme(spec, grid)?)));
-        changed.unwrap_or_else(|| spec.routing(network))
+        match changed.unwrap_or_else(|| spec.routing(network)) {
+            Routing::AtSource(plain) if self.opposite_minus_class => {
+                Routing::AtSource(plain.with_opposite_minus_classes())
+            }
+            routing => routing,
+        }
     }
 
     /// A smaller network that stands for this one where dependencies of channels are followed, and the routing on it.

@@ -1,7 +1,7 @@
 //! Schemes under another simulator's rules.
 
 use super::*;
-use crate::routing::{Buffers, Context, Finding, OnGrid, Place, RoutingSpec, Scheme, find_cycle};
+use crate::routing::{Buffers, Context, Finding, Network, OnGrid, Place, RoutingSpec, Scheme, find_cycle};
 use crate::topology::{Fabric, Grid};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -22,6 +22,28 @@ fn without_rules_schemes_are_the_routings_own() {
     for kind in RoutingSpec::KINDS {
         let spec: RoutingSpec = serde_json::from_value(json!({ "kind": kind })).unwrap();
         assert!(CompatSpec::default().scheme(&spec, &grid).is_none(), "{kind}");
+    }
+}
+
+/// Towards plus the class is 1 where the route crosses the dateline, towards minus with the rule where it does not; a dimension that does
+/// not wrap has no classes.
+#[test]
+fn towards_minus_the_class_can_be_the_opposite_one() {
+    let grid = Grid::new(&[5, 5], &[true, false], false);
+    let fabric = Fabric::of_grid(grid.clone(), 1).unwrap();
+    let classes = |opposite: bool, from: [u32; 2], to: [u32; 2]| {
+        let rules = CompatSpec { opposite_minus_class: opposite, ..CompatSpec::default() };
+        let routing = rules.routing(&RoutingSpec::default_of(&fabric), &Network { fabric: &fabric });
+        let id = |[x, y]: [u32; 2]| grid.id(&[x, y, 0, 0, 0, 0]);
+        routing.path(&fabric, id(from), id(to), 0).iter().map(|(_, port, class)| (*port, *class)).collect::<Vec<_>>()
+    };
+    for opposite in [false, true] {
+        let other = u8::from(opposite);
+        assert_eq!(classes(opposite, [1, 0], [2, 0]), [(0, 0)]);
+        assert_eq!(classes(opposite, [4, 0], [0, 0]), [(0, 1)]);
+        assert_eq!(classes(opposite, [2, 0], [1, 0]), [(1, other)]);
+        assert_eq!(classes(opposite, [0, 0], [4, 0]), [(1, 1 - other)]);
+        assert_eq!(classes(opposite, [0, 1], [0, 0]), [(3, 0)]);
     }
 }
 

@@ -8,7 +8,7 @@ use super::window::Window;
 use crate::error::Result;
 use crate::schedule::{OpId, OpKind, Operation, Placement, Schedule, SendQueue, match_messages};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// A message that a NIC takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +99,9 @@ pub(crate) struct Hosts {
     in_order: bool,
     /// Messages that have arrived in this cycle, where that is so.
     landed: Vec<u32>,
+    /// Whether a receive counts from the cycle after its message came; those of this cycle and the one before, with the cycle.
+    late: bool,
+    late_receives: VecDeque<(u64, u32, OpId)>,
     /// A message was longer than its receive.
     pub(super) fault: Option<String>,
 }
@@ -154,6 +157,8 @@ impl Hosts {
             asking: Vec::new(),
             in_order: false,
             landed: Vec::new(),
+            late: false,
+            late_receives: VecDeque::new(),
             fault: None,
             ranks,
         }
@@ -167,6 +172,12 @@ impl Hosts {
 
     /// From now on the cycle from which on each send may start is known exactly, for [`Hosts::next_ready`].
     pub fn note_ready_cycles(&mut self) {
+        self.reads_late = false;
+    }
+
+    /// From now on a receive is complete in the cycle after the one in which its message came.
+    pub fn complete_receives_late(&mut self) {
+        self.late = true;
         self.reads_late = false;
     }
 
@@ -203,6 +214,7 @@ impl Hosts {
         !self.is_complete()
             && self.just_sent.is_empty()
             && self.landed.is_empty()
+            && self.late_receives.is_empty()
             && self.computing.is_empty()
             && self.ranks.iter().all(|rank| {
                 let blocked = match rank.block {
@@ -228,6 +240,15 @@ impl Hosts {
                 wake(self.terminal_of[rank as usize]);
             }
         }
+        while let Some(&(came, rank, op)) = self.late_receives.front() {
+            if came == now {
+                break;
+            }
+            self.late_receives.pop_front();
+            if self.ranks[rank as usize].complete(op, now) {
+                wake(self.terminal_of[rank as usize]);
+            }
+        }
         while let Some(&Reverse((end, r))) = self.computing.peek() {
             if end > now {
                 break;
@@ -249,7 +270,7 @@ impl Hosts {
 
     /// Whether sends of this cycle take effect in the next one.
     pub fn has_pending_completions(&self) -> bool {
-        !self.just_sent.is_empty() || !self.landed.is_empty()
+        !self.just_sent.is_empty() || !self.landed.is_empty() || !self.late_receives.is_empty()
     }
 
     /// Lets the programs of the ranks of a terminal go on as far as they can.
@@ -330,7 +351,8 @@ impl Hosts {
         let rank = &mut self.ranks[r as usize];
         let Unsent { op, to, tag, flits, number, .. } = rank.queue.take(&rank.window)?;
         rank.unsent = rank.unsent.saturating_sub(1);
-        let id = self.letters.insert(Letter { from: r, to, tag, op, order: rank.taken, flits, missing: flits });
+        let id =
+            self.letters.insert(Letter { from: r, to, tag, op, order: rank.taken, flits, missing: flits, came: 0 });
         rank.taken += 1;
         rank.under_way.push(id);
         if self.reads_late {
@@ -393,6 +415,7 @@ impl Hosts {
     /// A message takes its receive, or waits for it.
     fn match_message(&mut self, id: u32, now: u64) -> bool {
         let Letter { from, to, tag, .. } = self.letters[id];
+        self.letters[id].came = now;
         self.arrived += 1;
         match self.ranks[to as usize].mail.arrived(id, from, tag) {
             Some(receive) => {
@@ -408,12 +431,16 @@ impl Hosts {
 
     /// A receive is complete with its message; whether something waited for it.
     fn receive(&mut self, id: u32, receive: Posted, now: u64) -> bool {
-        let Letter { from, to, flits, .. } = self.letters[id];
+        let Letter { from, to, flits, came, .. } = self.letters[id];
         self.letters.remove(id);
         if flits > receive.flits && self.fault.is_none() {
             let what = format!("a message of {flits} flits from rank {from} to rank {to}");
             self.fault = Some(format!("{what} matches a receive of {} (operation {})", receive.flits, receive.op));
             self.unmatched += 1;
+            return false;
+        }
+        if self.late && came == now {
+            self.late_receives.push_back((now, to, receive.op));
             return false;
         }
         self.ranks[to as usize].complete(receive.op, now)

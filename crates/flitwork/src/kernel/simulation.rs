@@ -434,6 +434,9 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     if plan.background.is_some() {
         hosts.note_ready_cycles();
     }
+    if plan.spec.network.router.compat.late_receives {
+        hosts.complete_receives_late();
+    }
     Ok(Some(hosts))
 }
 

@@ -21,6 +21,7 @@ pub(super) fn check(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, d
         check_vcs(network, scheme.as_ref())?;
     }
     check_shared_middle(network, fabric, routing)?;
+    check_opposite_class(network, fabric, routing)?;
     if !deadlock_check {
         return Ok(());
     }
@@ -96,6 +97,16 @@ fn check_shared_middle(network: &NetworkSpec, fabric: &Fabric, routing: &Routing
         "false: here the virtual channels are not divided into two halves that could share one",
         "dimension_order has two halves where a dimension wraps; valiant, romm and o1turn where none does",
     ))
+}
+
+fn check_opposite_class(network: &NetworkSpec, fabric: &Fabric, routing: &Routing) -> Result<()> {
+    let plain = routing.at_source().is_some() && needs_dateline(fabric);
+    if plain || !network.router.compat.opposite_minus_class {
+        return Ok(());
+    }
+    let expected = "false: here packets have no dateline class that is fixed at the source";
+    let hint = "plain dimension_order has it where a dimension wraps";
+    Err(Error::config("network.router.compat.opposite_minus_class", true, expected, hint))
 }
 
 fn check_vcs(network: &NetworkSpec, scheme: &dyn HopByHop) -> Result<()> {

@@ -67,6 +67,10 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     let context = Context { at: "workload", router, fabric, params, units, ranks_per_terminal, seed, start };
     let workload = context.workload(&mut spec.workload)?;
     let placement = place(&spec.host, &workload, params.terminals as u32)?;
+    if router.compat.late_receives && !matches!(workload, Workload::Schedule { .. }) {
+        let expected = "false: only ranks that run a schedule receive";
+        return Err(Error::config("network.router.compat.late_receives", true, expected, ""));
+    }
     let background = match &spec.background {
         None => None,
         // The random numbers of the background have nothing to do with those of the workload.

@@ -7,7 +7,7 @@
 use super::hop_by_hop::Head;
 use super::on_grid::Map;
 use super::scheme::Trip;
-use super::{DimensionOrder, Tie};
+use super::{DimensionOrder, Header, Tie};
 use crate::topology::{Coords, Grid, MAX_DIMS};
 
 /// A routing that decides at the source.
@@ -15,6 +15,9 @@ use crate::topology::{Coords, Grid, MAX_DIMS};
 pub struct AtSource {
     /// The grid and the order of dimensions; `None` in a network of one router.
     walk: Option<(Map, DimensionOrder)>,
+    /// Dimensions, as bits, in which a packet that walks towards minus has the opposite class: none, but for another
+    /// simulator's rule.
+    opposite: u8,
 }
 
 /// The keys of routers.
@@ -29,12 +32,27 @@ pub struct Keys {
 impl AtSource {
     /// Dimension order on a grid.
     pub fn dimension_order(grid: &Grid, order: DimensionOrder) -> Self {
-        AtSource { walk: Some((Map::new(grid), order)) }
+        AtSource { walk: Some((Map::new(grid), order)), opposite: 0 }
     }
 
     /// In a network of one router.
     pub fn one_router() -> Self {
-        AtSource { walk: None }
+        AtSource { walk: None, opposite: 0 }
+    }
+
+    /// The same with the opposite class, in each dimension with a dateline, for packets that walk it towards minus.
+    #[must_use]
+    pub fn with_opposite_minus_classes(self) -> Self {
+        let dimensions = self.walk.as_ref().map_or(0, |(map, _)| {
+            (0..map.grid.dims()).filter(|&d| map.grid.has_dateline(d)).fold(0, |dimensions, d| dimensions | 1 << d)
+        });
+        AtSource { opposite: dimensions, ..self }
+    }
+
+    /// The class of virtual channels of a packet in each dimension, as bits.
+    #[inline]
+    pub fn classes(&self, header: Header) -> u8 {
+        header.wraps ^ header.minus & self.opposite
     }
 
     /// The dimension order, unless there is one router.
@@ -95,6 +113,7 @@ impl AtSource {
     pub(super) fn path(&self, src: u32, dst: u32, bits: u8) -> Vec<(u32, usize, u8)> {
         let Some((map, order)) = &self.walk else { return Vec::new() };
         let (from, to) = (map.at(src), map.at(dst));
-        order.path(&map.grid, from, to, order.header(&map.grid, from, to, bits))
+        let header = order.header(&map.grid, from, to, bits);
+        order.path(&map.grid, from, to, Header { wraps: self.classes(header), ..header })
     }
 }

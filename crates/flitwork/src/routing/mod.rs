@@ -112,6 +112,15 @@ impl Routing {
         }
     }
 
+    /// The dateline classes of a packet, a bit a dimension, as it carries them.
+    #[inline]
+    pub fn classes(&self, header: Header) -> u8 {
+        match self {
+            Routing::AtSource(routing) => routing.classes(header),
+            Routing::HopByHop(_) => header.wraps,
+        }
+    }
+
     /// The route of a packet between two routers: (router, output port, set or class of VCs) of each hop. Ties are decided by
     /// `bits`, and of several minimal ports the lowest is taken.
     pub fn path(&self, fabric: &Fabric, src: u32, dst: u32, bits: u64) -> Vec<(u32, usize, u8)> {

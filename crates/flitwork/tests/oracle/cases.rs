@@ -93,7 +93,7 @@ fn router() -> impl Strategy<Value = RouterSpec> {
     let rarely = || prop::bool::weighted(0.3);
     (
         (1..=6u32, policy, 1..=12u32, switching, allocator(), allocator()),
-        (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely(), any::<bool>()),
+        (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely(), any::<bool>(), rarely(), rarely()),
         (delay(3), delay(3), 1..=3u32, delay(3)),
     )
         .prop_map(|(a, b, c)| RouterSpec {
@@ -113,7 +113,13 @@ fn router() -> impl Strategy<Value = RouterSpec> {
             vc_alloc_delay_cycles: c.1,
             sw_alloc_delay_cycles: c.2,
             st_delay_cycles: c.3,
-            compat: CompatSpec { shared_middle_vc: b.7, pipelined_stages: !b.6, ..CompatSpec::default() },
+            compat: CompatSpec {
+                shared_middle_vc: b.7,
+                pipelined_stages: !b.6,
+                opposite_minus_class: b.8,
+                late_receives: b.9,
+                ..CompatSpec::default()
+            },
         })
 }
 
@@ -140,8 +146,10 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
     })
 }
 
-/// A middle VC is shared between two halves, and not where packets that wait for it could deadlock.
-fn share_middle(router: &mut RouterSpec, halves: bool) {
+/// Leaves out rules that concern two halves of the VCs where there are none; a middle VC is not shared where packets that wait for it
+/// could deadlock.
+fn fit_rules(router: &mut RouterSpec, halves: bool) {
+    router.compat.opposite_minus_class &= halves;
     let waits = router.switching == Switching::Wormhole && !router.wait_for_tail_credit && router.vcs % 2 == 1;
     router.compat.shared_middle_vc &= halves && router.vc_policy == VcPolicy::Dateline && !waits;
 }
@@ -169,7 +177,7 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
             while router.vcs % router.input_speedup != 0 {
                 router.input_speedup -= 1;
             }
-            share_middle(&mut router, wraps);
+            fit_rules(&mut router, wraps);
             NetworkSpec {
                 topology,
                 routing: Some(RoutingSpec::DimensionOrder(DimensionOrderOptions {
@@ -184,6 +192,12 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
             }
         },
     )
+}
+
+/// The network without a rule of receives, for workloads that have none.
+fn without_receives(network: NetworkSpec) -> NetworkSpec {
+    let compat = CompatSpec { late_receives: false, ..network.router.compat };
+    NetworkSpec { router: RouterSpec { compat, ..network.router }, ..network }
 }
 
 /// The longest packet that the network takes, if it were `flits` otherwise.
@@ -303,7 +317,7 @@ pub fn open_loop(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<V
     (network, sent(), background(1.0)).prop_map(|(network, sent, background)| Case {
         workload: sent.open_loop(&network),
         background: background.map(|sent| sent.open_loop(&network)),
-        network,
+        network: without_receives(network),
     })
 }
 
@@ -315,7 +329,8 @@ pub fn burst(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value
         let rate = rate * mean;
         let (pattern, _) = sent.pattern(&network);
         let workload = WorkloadSpec::Burst { pattern, packets, packet_flits, rate };
-        Case { workload, background: background.map(|sent| sent.open_loop(&network)), network }
+        let background = background.map(|sent| sent.open_loop(&network));
+        Case { workload, background, network: without_receives(network) }
     })
 }
 
@@ -340,7 +355,8 @@ pub fn trace(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value
         let trace = Trace::new(&columns).expect("a trace");
         let packets = Attached::new(Table::Trace(Arc::new(trace)));
         let workload = WorkloadSpec::Trace { packets, file: String::new() };
-        Case { workload, background: background.map(|sent| sent.open_loop(&network)), network }
+        let background = background.map(|sent| sent.open_loop(&network));
+        Case { workload, background, network: without_receives(network) }
     })
 }
 

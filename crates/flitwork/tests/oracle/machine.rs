@@ -143,6 +143,12 @@ impl Machine {
         self.routing.order.iter().copied().find(|&d| from[d] != to[d])
     }
 
+    /// The dateline class of a packet in dimension `d`.
+    pub fn class(&self, packet: &Packet, d: usize) -> usize {
+        let opposite = self.router.compat.opposite_minus_class && self.grid().wraps(d) && packet.minus >> d & 1 == 1;
+        usize::from(packet.crosses(d) != opposite)
+    }
+
     /// Channels between routers on the route of a packet that walks the dimensions of `minus` in the minus direction.
     pub fn hops(&self, src: u32, dst: u32, minus: u8) -> u32 {
         let Some(grid) = self.fabric.grid() else { return 0 };
@@ -172,9 +178,9 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// The dateline class in dimension `d`.
-    pub fn class(&self, d: usize) -> usize {
-        usize::from(self.wraps >> d & 1)
+    /// Whether it crosses the dateline of dimension `d`.
+    fn crosses(&self, d: usize) -> bool {
+        self.wraps >> d & 1 == 1
     }
 }
 

@@ -160,7 +160,9 @@ impl<'a> Network<'a> {
                 }
                 None
             }
-            Load::Schedule { schedule, placement, .. } => Some(Programs::new(schedule, placement)),
+            Load::Schedule { schedule, placement, .. } => {
+                Some(Programs::new(schedule, placement, machine.router.compat.late_receives))
+            }
         };
         for packets in jobs(&beside.background) {
             terminals[packets[0].src as usize].background.push(Job::Packets(packets.to_vec()));

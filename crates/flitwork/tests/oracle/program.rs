@@ -32,8 +32,8 @@ struct Rank {
     sends: u32,
     /// Receives that have been posted and have no message, in program order.
     posted: Vec<u32>,
-    /// Messages that have arrived and have no receive, in order of arrival.
-    unexpected: Vec<Send>,
+    /// Messages that have come and have no receive, in that order, with the cycle.
+    unexpected: Vec<(Send, u64)>,
 }
 
 /// A message that has left its queue.
@@ -51,10 +51,12 @@ pub struct Programs<'s> {
     ranks: Vec<Rank>,
     /// In the order in which they were taken.
     taken: Vec<Taken>,
+    /// Cycles from a message that comes to its receive that is complete.
+    receive_cycles: u64,
 }
 
 impl<'s> Programs<'s> {
-    pub fn new(schedule: &Schedule, placement: &'s Placement) -> Self {
+    pub fn new(schedule: &Schedule, placement: &'s Placement, late_receives: bool) -> Self {
         let op = |op: flitwork::schedule::Operation| Op {
             kind: op.kind,
             after: op.after.iter().collect(),
@@ -68,7 +70,8 @@ impl<'s> Programs<'s> {
             posted: Vec::new(),
             unexpected: Vec::new(),
         };
-        Programs { placement, ranks: (0..schedule.ranks()).map(rank).collect(), taken: Vec::new() }
+        let ranks = (0..schedule.ranks()).map(rank).collect();
+        Programs { placement, ranks, taken: Vec::new(), receive_cycles: u64::from(late_receives) }
     }
 
     /// The ranks of a terminal, in ascending order.
@@ -117,9 +120,9 @@ impl<'s> Programs<'s> {
             match self.ranks[to as usize].posted.iter().position(fits) {
                 Some(at) => {
                     let receive = self.ranks[to as usize].posted.remove(at);
-                    self.ranks[to as usize].ops[receive as usize].complete_from = Some(now);
+                    self.ranks[to as usize].ops[receive as usize].complete_from = Some(now + self.receive_cycles);
                 }
-                None => self.ranks[to as usize].unexpected.push(send),
+                None => self.ranks[to as usize].unexpected.push((send, now)),
             }
         }
     }
@@ -171,11 +174,11 @@ impl<'s> Programs<'s> {
 
     /// A receive is posted: it takes the first message that came and that it can take.
     fn post(&mut self, rank: u32, op: u32, now: u64) {
-        let fits = |send: &Send| self.fits(*send, rank, op);
+        let fits = |(send, _): &(Send, u64)| self.fits(*send, rank, op);
         match self.ranks[rank as usize].unexpected.iter().position(fits) {
             Some(at) => {
-                self.ranks[rank as usize].unexpected.remove(at);
-                self.ranks[rank as usize].ops[op as usize].complete_from = Some(now);
+                let (_, came) = self.ranks[rank as usize].unexpected.remove(at);
+                self.ranks[rank as usize].ops[op as usize].complete_from = Some(now.max(came + self.receive_cycles));
             }
             None => self.ranks[rank as usize].posted.push(op),
         }

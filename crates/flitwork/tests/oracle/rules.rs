@@ -43,11 +43,11 @@ impl Router<'_> {
             (VcPolicy::Dateline, Some(d)) if m.fabric.grid().is_some_and(|grid| grid.wraps(d)) => {
                 let h = m.vcs / 2;
                 let odd = if m.router.compat.shared_middle_vc { 0 } else { m.vcs % 2 };
-                if packet.class(d) == 0 { v < m.vcs - h } else { v >= h + odd }
+                if m.class(packet, d) == 0 { v < m.vcs - h } else { v >= h + odd }
             }
             (VcPolicy::Dateline, _) => true,
             (VcPolicy::Destination, _) => {
-                let class = dimension.map_or(0, |d| packet.class(d));
+                let class = dimension.map_or(0, |d| m.class(packet, d));
                 v == packet.dst as usize + class * m.terminals()
             }
         }

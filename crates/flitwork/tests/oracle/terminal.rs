@@ -250,7 +250,7 @@ impl<'m> Terminal<'m> {
             VcPolicy::Dateline => None,
             VcPolicy::Destination => {
                 let first = m.next_dimension(m.router_of(packet.src), m.router_of(packet.dst));
-                Some(packet.dst as usize + first.map_or(0, |d| packet.class(d)) * m.terminals())
+                Some(packet.dst as usize + first.map_or(0, |d| m.class(packet, d)) * m.terminals())
             }
         };
         let possible: Vec<usize> =

@@ -173,7 +173,7 @@ impl Injection {
             flits,
             hops: hops as u16,
             minus: header.minus,
-            wraps: header.wraps,
+            wraps: self.routing.classes(header),
             injection_port: k as u8,
             crossed: head.trip.crossed,
             mode: head.trip.mode,

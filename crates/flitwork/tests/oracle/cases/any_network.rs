@@ -1,7 +1,7 @@
 //! Random small networks that are no grids: crossbars, and switches joined in any way, with terminals at some of them.
 
 use super::super::random::{below, mix};
-use super::{channel, nic, router, share_middle};
+use super::{channel, fit_rules, nic, router};
 use flitwork::routing::ShortestPathOptions;
 use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec, VcPolicy};
 use flitwork::topology::{Channel, Crossbar, Fabric, Graph};
@@ -15,7 +15,7 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
             while !router.vcs.is_multiple_of(router.input_speedup) {
                 router.input_speedup -= 1;
             }
-            share_middle(&mut router, false);
+            fit_rules(&mut router, false);
             // It is the default where there is no grid.
             let routing = named.then(|| RoutingSpec::ShortestPath(ShortestPathOptions::default()));
             NetworkSpec {

@@ -1,6 +1,6 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
-use super::{channel, nic, rings, router, share_middle, sizes, topology};
+use super::{channel, fit_rules, nic, rings, router, sizes, topology};
 use flitwork::routing::{
     CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, Information,
     MinAdaptOptions, O1TurnOptions, RommOptions, Selection, Tie, ValiantOptions,
@@ -146,8 +146,8 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
     let routed = topology.prop_flat_map(move |topology| (Just(topology.clone()), routed(kind, &topology)));
     (routed, 0..=4u32, router(), channel(), nic())
         .prop_map(|((topology, routed), more_vcs, router, channel, nic)| {
-            let CompatSpec { shared_middle_vc, pipelined_stages, .. } = router.compat;
-            let compat = CompatSpec { shared_middle_vc, pipelined_stages, ..routed.rules };
+            let CompatSpec { shared_middle_vc, pipelined_stages, late_receives, .. } = router.compat;
+            let compat = CompatSpec { shared_middle_vc, pipelined_stages, late_receives, ..routed.rules };
             let mut router =
                 RouterSpec { compat, vcs: routed.least_vcs + more_vcs, vc_policy: VcPolicy::Dateline, ..router };
             // Under wormhole switching few networks allow detours, and an escape network needs buffers of one packet.
@@ -161,7 +161,7 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
             while !router.vcs.is_multiple_of(router.input_speedup) {
                 router.input_speedup -= 1;
             }
-            share_middle(&mut router, routed.halves);
+            fit_rules(&mut router, routed.halves);
             NetworkSpec { topology, routing: Some(routed.routing), router, channel, nic, units: UnitsSpec::default() }
         })
         .prop_filter("too many virtual channels", |network| network.router.vcs <= 12)
