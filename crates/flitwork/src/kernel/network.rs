@@ -66,9 +66,10 @@ impl Endpoints<'_> {
         self.nics.next_packet(terminal, port, now, self.hosts.as_deref_mut())
     }
 
-    /// Injection port `port` of a terminal has sent the last flit of a packet of `message`.
+    /// Injection port `port` of a terminal has sent the last flit of a packet of `message` in cycle `now`.
     #[inline]
-    pub fn packet_sent(&mut self, terminal: usize, port: usize, message: u32, background: bool) {
+    pub fn packet_sent(&mut self, terminal: usize, port: usize, now: u64, message: u32, background: bool) {
+        self.nics.packet_sent(terminal, port, now);
         if let Some(hosts) = self.hosts.as_deref_mut() {
             if !background && self.nics.message_done(terminal, port) {
                 hosts.sent(message);

@@ -376,6 +376,7 @@ impl Simulation {
             && !under_way
             && self.now > self.limits.start
             && self.hosts.as_ref().is_some_and(Hosts::is_stuck)
+            && !self.networks[0].nics.is_in_a_message()
     }
 
     /// The error for ranks that wait for something that never comes.

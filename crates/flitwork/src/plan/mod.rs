@@ -29,6 +29,9 @@ const MODEL_REVISION: u32 = 2;
 /// Longest delay of one stage [cycles].
 const MAX_DELAY: u32 = 10_000;
 
+/// Longest pause of an injection port between packets [cycles].
+const MAX_GAP: u32 = 1_000_000;
+
 /// A validated simulation: nothing in it can fail for want of sense.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -189,6 +192,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     let wire = delay("network.channel.latency_cycles", channel.latency_cycles, 0)?;
     let local = delay("network.channel.local_latency_cycles", channel.local_latency_cycles, 0)?;
     let credit = delay("network.channel.credit_delay_cycles", channel.credit_delay_cycles, 0)?;
+    within("network.nic.packet_gap_cycles", network.nic.packet_gap_cycles, 0, MAX_GAP, "cycles")?;
     let network_ports = fabric.network_ports();
     let ports = network_ports + (concentration * nic_ports) as usize;
     let is = within("network.router.input_speedup", router.input_speedup, 1, 64, "flits a cycle")?;

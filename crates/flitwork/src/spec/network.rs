@@ -167,6 +167,8 @@ pub struct NicSpec {
     pub injection_vc: InjectionVc,
     /// Which of the terminal's ejection ports a packet takes. Default: any.
     pub ejection_port: EjectionPort,
+    /// Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
+    pub packet_gap_cycles: u32,
     /// Whose turn it is at the source queue, where a workload and a background run together. Default: fifo.
     pub source_queue: SourceQueue,
 }
@@ -177,6 +179,7 @@ impl Default for NicSpec {
             ports: 1,
             injection_vc: InjectionVc::Emptiest,
             ejection_port: EjectionPort::Any,
+            packet_gap_cycles: 0,
             source_queue: SourceQueue::Fifo,
         }
     }

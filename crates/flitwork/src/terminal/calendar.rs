@@ -1,4 +1,4 @@
-//! When idle terminals have to be looked at again: a ring of lists, one a cycle, without allocation.
+//! When idle terminals, or ports, have to be looked at again: a ring of lists, one a cycle, without allocation.
 
 /// Cycles that the ring covers; later wakes are looked at, and put off, once a turn.
 const HORIZON: u64 = 4096;
@@ -59,6 +59,11 @@ impl Calendar {
             }
             t = after;
         }
+    }
+
+    /// Whether a terminal has a wake.
+    pub fn is_scheduled(&self, terminal: u32) -> bool {
+        self.scheduled[terminal as usize]
     }
 
     /// Whether nothing is scheduled.

@@ -3,6 +3,7 @@
 mod calendar;
 mod job;
 mod nic;
+mod pacing;
 mod queue;
 
 pub(crate) use nic::{Nics, Outgoing};

@@ -3,10 +3,12 @@
 //! A NIC takes messages of the ranks at its terminal (`host/`), or packets that traffic creates, in the order of its source
 //! queue, and cuts them into packets. Each of its injection ports works on one message at a time, first come, first served. A
 //! port that is free asks for its next packet; to send its flits is the network's business, which knows buffers and credits.
+//! After a packet a port may pause ([`Pacing`]); then it has no next packet until the pause ends.
 //! A NIC that has nothing to send is not looked at until something wakes it: its calendar, a rank that can go on, or a credit.
 
 use super::calendar::Calendar;
 use super::job::Job;
+use super::pacing::Pacing;
 use super::queue::{SourceQueues, Untaken};
 use crate::host::Hosts;
 use crate::plan::{Plan, Workload};
@@ -51,6 +53,8 @@ pub(crate) struct Nics {
     sequence: Vec<u32>,
     /// Where packets with a tie are cut in two.
     ties: Option<Ties>,
+    /// Where injection ports pause after packets.
+    pacing: Option<Pacing>,
 }
 
 /// Tells which packets have a tie.
@@ -85,6 +89,7 @@ impl Nics {
             calendar: Calendar::new(terminals),
             sequence: vec![0; terminals],
             ties: Ties::of(plan),
+            pacing: Pacing::of(plan),
         };
         nics.wake_all();
         nics
@@ -136,8 +141,12 @@ impl Nics {
 
     /// The start of cycle `now`: terminals whose turn it is by the calendar wake.
     pub fn begin_cycle(&mut self, now: u64) {
-        let Nics { calendar, woken, .. } = self;
-        calendar.advance(now, |t| woken[t as usize / 64] |= 1 << (t % 64));
+        let Nics { calendar, pacing, ports, woken, .. } = self;
+        let mut wake = |terminal: u32| woken[terminal as usize / 64] |= 1 << (terminal % 64);
+        calendar.advance(now, &mut wake);
+        if let Some(pacing) = pacing {
+            pacing.advance(now, |port| wake(port / *ports as u32));
+        }
     }
 
     /// Terminals to look at, 64 a word.
@@ -153,7 +162,30 @@ impl Nics {
 
     /// The next cycle after `now` in which a NIC may do something by itself; `None` if all wait for ranks or for the network.
     pub fn next_turn(&self, now: u64) -> Option<u64> {
-        if self.woken.iter().any(|&w| w != 0) { Some(now + 1) } else { self.calendar.next_after(now) }
+        if self.woken.iter().any(|&w| w != 0) {
+            return Some(now + 1);
+        }
+        let resumes = self.pacing.as_ref().and_then(|pacing| pacing.next_after(now));
+        self.calendar.next_after(now).into_iter().chain(resumes).min()
+    }
+
+    /// Injection port `port` of a terminal has sent the last flit of a packet.
+    #[inline]
+    pub fn packet_sent(&mut self, terminal: usize, port: usize, now: u64) {
+        if let Some(pacing) = &mut self.pacing {
+            pacing.pause(terminal * self.ports + port, now);
+        }
+    }
+
+    /// Whether an injection port pauses after a packet: the end of its pause wakes its terminal.
+    #[inline]
+    pub fn pauses(&self, terminal: usize, port: usize) -> bool {
+        self.pacing.as_ref().is_some_and(|pacing| pacing.pauses(terminal * self.ports + port))
+    }
+
+    /// Whether some injection port has begun a message and not taken the last of its packets.
+    pub fn is_in_a_message(&self) -> bool {
+        self.rest.iter().any(Option::is_some)
     }
 
     /// The next packet for injection port `port` of a terminal, if there is one now; if not, the terminal's next turn is on the
@@ -166,6 +198,9 @@ impl Nics {
         now: u64,
         hosts: Option<&mut Hosts>,
     ) -> Option<Outgoing> {
+        if self.pauses(terminal, port) {
+            return None;
+        }
         let at = terminal * self.ports + port;
         let mut job = match self.rest[at].take() {
             Some(job) => job,

@@ -128,11 +128,13 @@ fn nic() -> impl Strategy<Value = NicSpec> {
     let ejection_port =
         prop_oneof![Just(EjectionPort::Any), Just(EjectionPort::SamePort), Just(EjectionPort::BySource)];
     let source_queue = prop_oneof![Just(SourceQueue::Fifo), Just(SourceQueue::Alternate)];
-    (1..=3u32, injection_vc, ejection_port, source_queue).prop_map(
-        |(ports, injection_vc, ejection_port, source_queue)| NicSpec {
+    let gap = prop_oneof![3 => Just(0), 1 => 1..=9u32];
+    (1..=3u32, injection_vc, ejection_port, gap, source_queue).prop_map(
+        |(ports, injection_vc, ejection_port, packet_gap_cycles, source_queue)| NicSpec {
             ports,
             injection_vc,
             ejection_port,
+            packet_gap_cycles,
             source_queue,
         },
     )

@@ -41,6 +41,8 @@ struct InjectionPort {
     current: Option<Current>,
     /// The packets of its message that follow the current one.
     rest: VecDeque<Planned>,
+    /// The first cycle in which it may take a packet.
+    pauses_until: u64,
 }
 
 pub struct Terminal<'m> {
@@ -70,6 +72,7 @@ impl<'m> Terminal<'m> {
             last_vc: machine.vcs - 1,
             current: None,
             rest: VecDeque::new(),
+            pauses_until: 0,
         };
         Terminal {
             id: id as u32,
@@ -96,10 +99,10 @@ impl<'m> Terminal<'m> {
         self.queues.iter_mut().for_each(|queue| queue.look(programs, now));
         self.background.look(programs, now);
         for k in 0..self.ports.len() {
-            if self.ports[k].current.is_none() {
+            if self.ports[k].current.is_none() && now >= self.ports[k].pauses_until {
                 self.take(k, programs, now);
             }
-            let Some((vc, flit, message_done)) = self.send(k) else { continue };
+            let Some((vc, flit, message_done)) = self.send(k, now) else { continue };
             if let (true, Some(send), Some(programs)) = (message_done, flit.packet.send, programs.as_mut()) {
                 programs.sent(send, now);
             }
@@ -205,7 +208,7 @@ impl<'m> Terminal<'m> {
     }
 
     /// Injection port `k` sends its next flit, if it may: (VC, flit, whether it was the last of its message).
-    fn send(&mut self, k: usize) -> Option<(usize, Flit, bool)> {
+    fn send(&mut self, k: usize, now: u64) -> Option<(usize, Flit, bool)> {
         let packet = self.ports[k].current.as_ref()?.packet.clone();
         let vc = match self.ports[k].current.as_ref()?.vc {
             Some(vc) => vc,
@@ -232,6 +235,7 @@ impl<'m> Terminal<'m> {
         let message_done = flit.tail && current.last;
         if flit.tail {
             injection_port.current = None;
+            injection_port.pauses_until = now + 1 + u64::from(self.machine.nic.packet_gap_cycles);
         }
         Some((vc, flit, message_done))
     }

@@ -124,8 +124,8 @@ impl Injection {
             }
             if self.send(terminal, k, env, ends) {
                 busy |= at(&self.ports, port).packet != NONE
-                    || !ends.nics.message_done(terminal, k)
-                    || ends.nics.is_due(terminal, env.now);
+                    || !ends.nics.pauses(terminal, k)
+                        && (!ends.nics.message_done(terminal, k) || ends.nics.is_due(terminal, env.now));
             } else if env.stalls.is_none() {
                 // A port without a credit sleeps until one arrives, unless its waiting is counted.
                 self.starved[terminal / 64] |= 1 << (terminal % 64);
@@ -223,7 +223,7 @@ impl Injection {
         if port.left == 0 {
             port.packet = NONE;
             let Packet { message, background, .. } = env.pool[packet];
-            ends.packet_sent(terminal, k, message, background);
+            ends.packet_sent(terminal, k, env.now, message, background);
         }
         true
     }
@@ -258,7 +258,8 @@ impl Injection {
     fn count_sync_waits(&self, env: &mut Env, ends: &Endpoints) {
         let Some(stalls) = &mut env.stalls else { return };
         for (terminal, ports) in self.ports.chunks(env.p.nic_ports).enumerate() {
-            let idle = ports.iter().filter(|port| port.packet == NONE).count();
+            let idle = |&(k, port): &(usize, &InjectionPort)| port.packet == NONE && !ends.nics.pauses(terminal, k);
+            let idle = ports.iter().enumerate().filter(idle).count();
             if idle > 0 && ends.has_unsent(terminal as u32) {
                 stalls.source_waits_for_sync(idle as u64);
             }
