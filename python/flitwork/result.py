@@ -159,10 +159,13 @@ class Result:
         """How near to what nothing can beat: 1 is on the bound.
 
         Of a workload that runs to completion its time over the tightest lower bound; of an open loop the accepted load
-        over the highest that channels and terminals could carry.
+        over the highest that channels and terminals could carry. NaN where no bound is known: what ranks send that are
+        told what to do while they run, nobody knows beforehand.
         """
         if self.runs_to_completion:
-            return self.completion_cycles / self.bound.tightest_cycles if self.bound.tightest_cycles else 1.0
+            if self.bound.tightest_cycles:
+                return self.completion_cycles / self.bound.tightest_cycles
+            return math.nan if self.completion_cycles else 1.0
         return self.accepted_load / self.bound.max_load if self.bound.max_load else 1.0
 
     @property
@@ -372,7 +375,8 @@ class Result:
 
     def __repr__(self) -> str:
         what = self.title
-        near = f"{self.ratio_to_bound:.3f} times the bound"
+        ratio = self.ratio_to_bound
+        near = "no bound known" if math.isnan(ratio) else f"{ratio:.3f} times the bound"
         if self.runs_to_completion:
             return f"<{what}: {self.completion_cycles:,} cycles, {near}>"
         mean = self.mean_packet_latency_cycles

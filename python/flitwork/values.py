@@ -47,6 +47,7 @@ class Nic(Value):
 
     * ``ejection_port``: Which of the terminal's ejection ports a packet takes. Default: any.
     * ``injection_vc``: Which virtual channel a new packet takes at its injection port. Default: emptiest.
+    * ``packet_gap_cycles``: Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
     * ``ports``: Injection ports, and as many ejection ports, of 1 flit/cycle each: messages that are sent, and
       received, at once. Default: 1.
     * ``source_queue``: Whose turn it is at the source queue, where a workload and a background run together. Default:
@@ -56,6 +57,7 @@ class Nic(Value):
     TABLES = ("network.nic",)
     ejection_port: Literal["any", "same_port", "by_source"] = default("any")
     injection_vc: Literal["emptiest", "round_robin"] = default("emptiest")
+    packet_gap_cycles: int = default(0)
     ports: int = default(1)
     source_queue: Literal["fifo", "alternate"] = default("fifo")
 

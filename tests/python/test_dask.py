@@ -187,8 +187,8 @@ def test_a_sweep_and_the_time_left(address: str) -> None:
                 self.under_way = max(self.under_way, status.work_done)
 
     watcher = Watching()
-    table = fw.sweep(point, flits=[700], engine="dask", scheduler=address, watcher=watcher)
-    assert list(table["flits"]) == [700]
+    table = fw.sweep(point, flits=[2100], engine="dask", scheduler=address, watcher=watcher)
+    assert list(table["flits"]) == [2100]
     assert watcher.under_way > 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import flitwork as fw
 import pytest
 
@@ -38,6 +40,8 @@ def test_ranks_decide_by_what_the_clock_says() -> None:
     assert result.packets.groupby("src").size().to_dict() == {rank: 2 for rank in range(4)}
     assert int(result.packets["created_cycle"].min()) == 100
     assert result.completion_cycles > 104
+    # What ranks decide while they run has no bound.
+    assert math.isnan(result.ratio_to_bound) and "no bound known" in repr(result)
 
 
 def test_wrong_answers_name_rank_and_operation() -> None:

@@ -21,6 +21,15 @@ def result() -> fw.Result:
     return fw.simulate(NET, BURST, background=BESIDE, warmup_cycles=200, delivery_window_cycles=10, packets=True)
 
 
+def test_pacing_spreads_packets() -> None:
+    work = fw.all_to_all("a2a", message_flits=32, packet_flits=8)
+    paced = fw.simulate(fw.Torus(4, 4, nic=fw.Nic(packet_gap_cycles=24)), work, packets=True)
+    of_one = paced.packets.query("src == 3").sort_values("sequence")
+    # 8 cycles for a packet and 24 for the pause.
+    assert (of_one["injected_cycle"].diff().dropna() >= 32).all()
+    assert paced.completion_cycles >= 60 * 32 - 24
+
+
 def test_a_burst_counts_from_t_0_and_the_background_apart(result: fw.Result) -> None:
     assert result.runs_to_completion and not result.has_schedule and result.start_cycle == 200
     packets = result.packets

@@ -8,7 +8,7 @@ use crate::topology::{Coords, Fabric, Grid, MAX_DIMS};
 /// Groups of channels, each of which carries a part of every shortest route.
 pub(super) struct Groups<'a> {
     fabric: &'a Fabric,
-    /// Channels of each group, and the group of each class.
+    /// Width of all channels of each group [flits/cycle], and the group of each class.
     channels: Vec<f64>,
     of_class: Vec<usize>,
     distances: Distances<'a>,
@@ -35,7 +35,7 @@ impl<'a> Groups<'a> {
             },
             None => Groups {
                 fabric,
-                channels: vec![fabric.channels().count() as f64],
+                channels: vec![fabric.channels().map(|(r, p)| 1.0 / f64::from(fabric.cycles_per_flit(r, p))).sum()],
                 of_class: vec![0; fabric.classes().len()],
                 distances: Distances::Graph(vec![Vec::new(); fabric.routers() as usize]),
             },

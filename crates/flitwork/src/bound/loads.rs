@@ -98,7 +98,7 @@ impl<'a> LoadAccumulator<'a> {
         largest
     }
 
-    /// The largest load of each class over all phases that have ended [flits].
+    /// The largest load of each class over all phases that have ended [flits; on a slow channel times its cycles a flit].
     pub fn classes(&self) -> Vec<ChannelClassLoad> {
         let loads = self.class_maxima(&self.before);
         let named = self.fabric.classes().iter().zip(loads);
@@ -122,7 +122,8 @@ impl<'a> LoadAccumulator<'a> {
         for (router, loads) in loads.chunks(ports.max(1)).enumerate() {
             for (port, &load) in loads.iter().enumerate() {
                 let class = &mut largest[self.fabric.class_of(router as u32, port)];
-                *class = load.max(*class);
+                let cycles = f64::from(self.fabric.cycles_per_flit(router as u32, port));
+                *class = class.max(load * cycles);
             }
         }
         largest

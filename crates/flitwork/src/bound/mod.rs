@@ -1,6 +1,6 @@
 //! What no run can beat, and where the load falls: bisection, channel loads, terminals, and the phase model.
 //!
-//! A channel carries 1 flit a cycle. All bounds leave out latency, so they are lower bounds for every router.
+//! A channel carries 1 flit a cycle, a slow one less: a flit on it counts as the cycles that it takes. All bounds leave out latency, so they are lower bounds for every router.
 
 mod bisection;
 mod channel_loads;

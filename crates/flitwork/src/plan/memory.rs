@@ -110,8 +110,7 @@ fn allocator(spec: &AllocatorSpec, rows: usize, cols: usize) -> usize {
 /// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a buffer.
 fn under_way(p: &Params) -> u64 {
     let channels = (p.routers * p.ports) as u64;
-    let places =
-        channels * (p.vcs as u64 * u64::from(p.buffer_flits)).min(2 * u64::from(p.hop_cycles + p.credit_cycles));
+    let places = channels * (p.vcs as u64 * u64::from(p.buffer_flits)).min(4 * p.longest_delay_cycles);
     Wheel::reserved_bytes(p.longest_delay_cycles, p.routers * p.ports) + 2 * 16 * places
 }
 
@@ -127,7 +126,7 @@ fn news(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
 /// Bytes of the packets under way: each has a place in some buffer or on a channel, and has been created.
 fn packets(p: &Params, sent: &[Footprint]) -> u64 {
     let buffers = (p.routers * p.ports * p.vcs) as u64 * u64::from(p.buffer_flits);
-    let channels = (p.routers * p.ports) as u64 * u64::from(p.hop_cycles);
+    let channels = (p.routers * p.ports) as u64 * p.longest_delay_cycles;
     let shortest = sent.iter().map(|sent| sent.shortest_flits).min().unwrap_or(1).max(1);
     let places = (buffers + channels) / u64::from(shortest);
     let created = sent.iter().map(|sent| sent.packets).fold(0, u64::saturating_add);

@@ -111,10 +111,6 @@ impl Plan {
     /// As for [`Plan::new`].
     pub fn on_fabric(spec: &SimulationSpec, fabric: Fabric) -> Result<Plan> {
         let mut spec = spec.clone();
-        if let Some((router, port)) = fabric.channel_with_own_latency() {
-            let expected = "channels of one latency, that of network.channel.latency_cycles";
-            return Err(Error::config("network.topology", fabric.channel_name(router, port), expected, ""));
-        }
         let routing = routing::resolve(&mut spec.network, &fabric)?;
         let params = resolve_params(&spec.network, &fabric)?;
         check_router(&spec.network, &fabric, &routing, &params)?;
@@ -236,7 +232,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
         eject_credit_cycles: local + 1 + credit,
         longest_delay_cycles: 0,
     };
-    params.longest_delay_cycles = longest_delay(&params, router);
+    params.longest_delay_cycles = longest_delay(&params, router) + u64::from(fabric.longest_latency(wire) - wire);
     Ok(params)
 }
 
@@ -275,6 +271,18 @@ fn check_vc_numbers(fabric: &Fabric, params: &Params) -> Result<()> {
 
 fn check_router(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, params: &Params) -> Result<()> {
     let router = &network.router;
+    if let Some((slow, port)) = fabric.slow_channel() {
+        let hint =
+            format!("{} takes {} cycles a flit", fabric.channel_name(slow, port), fabric.cycles_per_flit(slow, port));
+        if router.output_speedup > 1 {
+            let path = "network.router.output_speedup";
+            return Err(Error::config(path, router.output_speedup, "1 where a channel is slow", hint));
+        }
+        if router.compat.has_batches(router.st_delay_cycles) {
+            let path = "network.router.compat.pipelined_stages";
+            return Err(Error::config(path, false, "true where a channel is slow", hint));
+        }
+    }
     let wraps = needs_dateline(fabric);
     match router.vc_policy {
         VcPolicy::Dateline if wraps && router.vcs < 2 && routing.at_source().is_some() => {

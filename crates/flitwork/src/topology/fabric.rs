@@ -18,6 +18,9 @@ const MOST_PORTS: usize = 64;
 /// Most terminals at a router of a grid: the rest of the 64 ports are those of the most dimensions.
 const MOST_TERMINALS: u32 = 52;
 
+/// Longest latency of a channel, and longest time that it takes for a flit [cycles].
+const MOST_CHANNEL_CYCLES: u32 = 10_000;
+
 /// The far end of no channel.
 const NOWHERE: u32 = u32::MAX;
 
@@ -42,6 +45,7 @@ struct Table {
     feeders: Vec<(u32, u8)>,
     classes: Vec<u8>,
     latency_cycles: Vec<Option<u32>>,
+    cycles_per_flit: Vec<u32>,
     drawing: Option<Drawing>,
 }
 
@@ -101,9 +105,14 @@ impl Fabric {
             feeders: vec![(NOWHERE, 0); places],
             classes: vec![0; places],
             latency_cycles: vec![None; places],
+            cycles_per_flit: vec![1; places],
             drawing: graph.drawing.clone(),
         };
         for channel in &graph.channels {
+            let latency = channel.latency_cycles.unwrap_or(0);
+            if latency > MOST_CHANNEL_CYCLES || !(1..=MOST_CHANNEL_CYCLES).contains(&channel.cycles_per_flit) {
+                return fault(format!("{channel:?}"), "a latency of 0 to 10000 cycles, and 1 to 10000 cycles a flit");
+            }
             let inside = [channel.from, channel.to].iter().all(|&(router, _)| router < routers);
             if !inside || channel.class >= graph.classes.len() {
                 return fault(format!("{channel:?}"), "routers and a class that exist");
@@ -117,6 +126,7 @@ impl Fabric {
             table.feeders[to] = (channel.from.0, channel.from.1 as u8);
             table.classes[from] = channel.class as u8;
             table.latency_cycles[from] = channel.latency_cycles;
+            table.cycles_per_flit[from] = channel.cycles_per_flit;
         }
         Ok(Fabric {
             shape: Shape::Graph,
@@ -199,16 +209,35 @@ impl Fabric {
         self.terminals() == self.routers && self.most_terminals() == 1
     }
 
-    /// Time on a channel [cycles], where it has one of its own; else it is that of `network.channel.latency_cycles`. Every channel
-    /// carries 1 flit a cycle.
+    /// Time on a channel [cycles], where it has one of its own; else it is that of `network.channel.latency_cycles`.
     pub fn latency_cycles(&self, router: u32, port: usize) -> Option<u32> {
         self.table.as_ref()?.latency_cycles[router as usize * self.network_ports + port]
     }
 
-    /// The first channel whose latency is its own, if there is one.
-    pub fn channel_with_own_latency(&self) -> Option<(u32, usize)> {
-        let place = self.table.as_ref()?.latency_cycles.iter().position(Option::is_some)?;
+    /// Time that a channel takes for a flit [cycles], at least 1; its width is 1 over that [flits/cycle].
+    pub fn cycles_per_flit(&self, router: u32, port: usize) -> u32 {
+        match &self.table {
+            Some(table) => table.cycles_per_flit[router as usize * self.network_ports + port],
+            None => 1,
+        }
+    }
+
+    /// Whether some channel has a latency of its own or takes more than a cycle for a flit.
+    pub fn has_own_times(&self) -> bool {
+        let own = |table: &Table| table.latency_cycles.iter().any(Option::is_some);
+        self.table.as_ref().is_some_and(|table| own(table)) || self.slow_channel().is_some()
+    }
+
+    /// The first channel that takes more than a cycle for a flit: router and output port.
+    pub fn slow_channel(&self) -> Option<(u32, usize)> {
+        let place = self.table.as_ref()?.cycles_per_flit.iter().position(|&cycles| cycles > 1)?;
         Some(((place / self.network_ports) as u32, place % self.network_ports))
+    }
+
+    /// The longest latency of a channel, where `common` is that of those that have none of their own [cycles].
+    pub fn longest_latency(&self, common: u32) -> u32 {
+        let own = self.table.iter().flat_map(|table| table.latency_cycles.iter().flatten());
+        own.copied().max().map_or(common, |own| own.max(common))
     }
 
     /// What shape it is.

@@ -13,12 +13,14 @@ pub struct Channel {
     pub class: usize,
     /// Time on the channel [cycles]; `None`: that of `network.channel.latency_cycles`.
     pub latency_cycles: Option<u32>,
+    /// Time between the starts of two flits [cycles], at least 1: the width of the channel is 1 over that [flits/cycle].
+    pub cycles_per_flit: u32,
 }
 
 impl Channel {
-    /// A channel with the latency of all others.
+    /// A channel with the latency of all others that takes a flit in every cycle.
     pub fn new(from: (u32, usize), to: (u32, usize), class: usize) -> Self {
-        Channel { from, to, class, latency_cycles: None }
+        Channel { from, to, class, latency_cycles: None, cycles_per_flit: 1 }
     }
 
     /// Both directions of a cable between two ports, of the same class.

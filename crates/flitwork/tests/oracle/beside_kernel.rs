@@ -39,7 +39,9 @@ pub fn plan_on_switches(case: &Case, seed: u64, mut run: RunSpec) -> Result<Opti
     }
     let terminals = network.topology.fabric().expect("a case is valid").terminals();
     let spec = SimulationSpec { network, host: HostSpec::default(), workload, background, run };
-    let on = |rings: bool| Plan::on_fabric(&spec, switches(terminals, rings, seed));
+    let router = &spec.network.router;
+    let slow = router.output_speedup == 1 && !router.compat.has_batches(router.st_delay_cycles);
+    let on = |rings: bool| Plan::on_fabric(&spec, switches(terminals, rings, slow, seed));
     match on(true).or_else(|_| on(false)) {
         Ok(plan) => Ok(Some(plan)),
         Err(error) if error.is_config() => Ok(None),

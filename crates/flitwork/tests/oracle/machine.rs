@@ -26,12 +26,14 @@ pub struct Machine {
     pub buffer: u64,
     /// `I`.
     pub inject_cycles: u64,
-    /// `D` of a network channel.
-    pub hop_cycles: u64,
+    /// `D` of a network channel but for the latency.
+    through_cycles: u64,
+    /// Latency of channels that have none of their own.
+    wire: u64,
+    /// Delay of a credit beyond the wire.
+    credit_delay: u64,
     /// `D` of an ejection channel.
     pub eject_cycles: u64,
-    /// Flit left the buffer to credit usable: at the router upstream.
-    pub credit_cycles: u64,
     /// Flit left the buffer to credit usable: at an injection port.
     pub inject_credit_cycles: u64,
     /// Flit arrived at a terminal to credit usable at its router.
@@ -69,13 +71,34 @@ impl Machine {
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),
             inject_cycles: local + 1,
-            hop_cycles: through + wire,
+            through_cycles: through,
+            wire,
+            credit_delay: credit,
             eject_cycles: through + local,
-            credit_cycles: wire + 1 + credit,
             inject_credit_cycles: local + 1,
             eject_credit_cycles: local + 1 + credit,
             router,
         }
+    }
+
+    fn latency(&self, (router, port): (u32, usize)) -> u64 {
+        self.fabric.latency_cycles(router, port).map_or(self.wire, u64::from)
+    }
+
+    /// `D` of the channel behind an output port.
+    pub fn hop_cycles(&self, router: usize, port: usize) -> u64 {
+        self.through_cycles + self.latency((router as u32, port))
+    }
+
+    /// Flit left the buffer of an input port to credit usable at the router upstream.
+    pub fn credit_cycles(&self, router: usize, port: usize) -> u64 {
+        let feeder = self.fabric.feeder(router as u32, port).expect("the channel exists");
+        self.latency(feeder) + 1 + self.credit_delay
+    }
+
+    /// `c`, cycles between grants of an output port.
+    pub fn cycles_per_flit(&self, router: u32, port: usize) -> u64 {
+        if port < self.fabric.network_ports() { u64::from(self.fabric.cycles_per_flit(router, port)) } else { 1 }
     }
 
     /// Whether the routing decides hop by hop.

@@ -277,9 +277,10 @@ impl<'a> Network<'a> {
     fn put_on_channel(&mut self, router: usize, port: usize, vc: usize, flit: Flit, now: u64) {
         let m = self.machine;
         self.channels.push(if port < m.fabric.network_ports() {
+            let out = port;
             let (next, port) = m.fabric.peer(router as u32, port).expect("the channel exists");
             let what = Event::FlitAtRouter { router: next as usize, port, vc, flit };
-            InFlight { due: now + m.hop_cycles, what }
+            InFlight { due: now + m.hop_cycles(router, out), what }
         } else {
             assert_eq!(m.behind(router, port).0, flit.packet.dst, "the packet is where it should be");
             InFlight { due: now + m.eject_cycles, what: Event::FlitAtTerminal { router, port, vc, flit } }
@@ -289,9 +290,10 @@ impl<'a> Network<'a> {
     fn return_credit(&mut self, router: usize, port: usize, vc: usize, now: u64) {
         let m = self.machine;
         self.channels.push(if port < m.fabric.network_ports() {
+            let credit_cycles = m.credit_cycles(router, port);
             let (upstream, port) = m.fabric.feeder(router as u32, port).expect("the channel exists");
             let what = Event::CreditAtRouter { router: upstream as usize, port, vc };
-            InFlight { due: now + m.credit_cycles, what }
+            InFlight { due: now + credit_cycles, what }
         } else {
             let (terminal, injection_port) = m.behind(router, port);
             let what = Event::CreditAtInjectionPort { terminal, injection_port, vc };

@@ -79,6 +79,8 @@ pub struct Router<'m> {
     /// The pointer `off` of each row of the switch.
     off: Vec<usize>,
     holds: Vec<Hold>,
+    /// First cycle in which each output port may be granted again.
+    ready: Vec<u64>,
     /// Where picking in turns goes on.
     pub(super) pick_pointer: usize,
 }
@@ -102,6 +104,7 @@ impl<'m> Router<'m> {
             sw_allocator: Allocator::new(spec.sw_allocator, ports * is, ports * os),
             off: (0..ports * is).map(|row| row % is).collect(),
             holds: Vec::new(),
+            ready: vec![0; ports],
             pick_pointer: 0,
         }
     }
@@ -155,7 +158,7 @@ impl<'m> Router<'m> {
         let speculating: Vec<(VcId, usize)> =
             asking.iter().flat_map(|(vc, wants)| self.speculates_on(wants).into_iter().map(|out| (*vc, out))).collect();
         self.allocate_vcs(&asking, now);
-        let held = self.serve_holds();
+        let held = self.serve_holds(now);
         let granted = self.allocate_switch(&speculating, now);
         let freed = self.traverse(held, granted, now);
         for vc in self.routing_stage.as_mut().map(|stage| stage.finish(now)).unwrap_or_default() {
@@ -209,8 +212,9 @@ impl<'m> Router<'m> {
     }
 
     /// The held VCs that send in this cycle. `holds` still has all that were held at its start.
-    fn serve_holds(&self) -> Vec<Traversal> {
-        let sends = |hold: &&Hold| self.credits(self.front(hold.vc).grant.expect("it is active").0) > 0;
+    fn serve_holds(&self, now: u64) -> Vec<Traversal> {
+        let output = |hold: &Hold| self.front(hold.vc).grant.expect("it is active").0;
+        let sends = |hold: &&Hold| self.credits(output(hold)) > 0 && now >= self.ready[output(hold).0];
         let traversal = |hold: &Hold| Traversal { row: hold.row, column: hold.column, vc: hold.vc };
         self.holds.iter().filter(sends).map(traversal).collect()
     }
@@ -232,6 +236,7 @@ impl<'m> Router<'m> {
                 }
             }
         }
+        wanting.retain(|&(_, column), _| now >= self.ready[column / os]);
         wanting.retain(|&(row, column), _| self.holds.iter().all(|hold| hold.row != row && hold.column != column));
         let mut requests = Requests::new();
         let mut requester = BTreeMap::new();
@@ -271,7 +276,7 @@ impl<'m> Router<'m> {
         let mut all: Vec<Traversal> = held;
         all.extend(granted.into_iter().filter(succeeds));
         all.sort_by_key(|t| t.row);
-        self.holds.clear();
+        self.holds.retain(|hold| now < self.ready[hold.column / os]);
         let mut freed = Vec::new();
         for Traversal { row, column, vc } in all {
             let input = &mut self.inputs[vc.0][vc.1];
@@ -280,6 +285,7 @@ impl<'m> Router<'m> {
             flit.trip = if flit.head { self.trip_behind(vc, output.0) } else { None };
             let input = &mut self.inputs[vc.0][vc.1];
             self.outputs[output.0][output.1].credits -= 1;
+            self.ready[output.0] = now + self.machine.cycles_per_flit(self.id, output.0);
             if flit.tail {
                 self.outputs[output.0][output.1].owner = None;
                 input.front = None;

@@ -3,6 +3,7 @@
 use super::choices::Choices;
 use super::mask::ClassMasks;
 use super::observe::Observer;
+use super::own_times::OwnTimes;
 use super::route::RouteTable;
 use crate::compat::BatchStage;
 use crate::measure::StallCounter;
@@ -30,6 +31,8 @@ pub(super) struct Env {
     pub choices: Option<Box<Choices>>,
     /// Route computation, if it takes a batch at a time.
     pub routing_stage: Option<BatchStage>,
+    /// Where channels are not all alike.
+    pub own_times: Option<Box<OwnTimes>>,
     /// Routers with something to do, one bit each.
     pub active: Vec<u64>,
     /// The VCs of each dateline class.
@@ -72,7 +75,8 @@ pub(super) struct Rules {
     pub chooses_port: bool,
     /// When a free VC becomes of use.
     pub first_use: FirstUse,
-    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation or batches in the switch.
+    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, batches in the switch
+    /// or channels with times of their own.
     pub plain: bool,
 }
 
@@ -152,7 +156,8 @@ impl Rules {
                 && !router.hold_switch_for_packet
                 && router.input_speedup == 1
                 && router.output_speedup == 1
-                && !router.compat.has_batches(router.st_delay_cycles),
+                && !router.compat.has_batches(router.st_delay_cycles)
+                && !plan.fabric.has_own_times(),
         }
     }
 }

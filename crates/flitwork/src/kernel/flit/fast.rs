@@ -272,7 +272,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 bits &= bits - 1;
                 let port = self.input(slot).port as usize;
                 self.move_switch_pointers(slot, port);
-                self.traverse(me, slot, env.now, env);
+                self.traverse::<false>(me, slot, env.now, env);
             }
             from = word + 1;
         }
@@ -317,7 +317,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let sendable: M = self.ready.common_of_port(at(&self.senders, port), in_port, Self::VCS);
             let vc = sendable.first_from(send_first);
             self.move_switch_pointers(Self::slot(in_port, vc), port);
-            self.traverse(me, Self::slot(in_port, vc), env.now, env);
+            self.traverse::<false>(me, Self::slot(in_port, vc), env.now, env);
         }
     }
 

@@ -109,7 +109,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             self.allocate_vcs(me, general, env);
             self.renew_wanted_ports();
         }
-        let (rows, cols) = if env.rules.hold { self.serve_held(me, general) } else { (0, 0) };
+        // Without output speed-up, which slow channels exclude, a column is a port.
+        let busy = env.own_times.as_ref().map_or(0, |own| own.busy_ports(me, env.now));
+        let (rows, cols) = if env.rules.hold { self.serve_held(me, general, busy) } else { (0, busy) };
         self.allocate_switch(me, general, rows, cols, env);
         self.send(me, general, env);
         // What won its VC but not the switch asks without speculation from the next cycle on.
@@ -182,16 +184,20 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     }
 
     /// Sends the next flit of each held path, or gives the path up; returns the rows and columns that take no part in switch
-    /// allocation in this cycle.
-    fn serve_held(&mut self, me: usize, general: &mut GeneralAllocators<M>) -> (u64, u64) {
+    /// allocation in this cycle. A path to a column in `busy` waits.
+    fn serve_held(&mut self, me: usize, general: &mut GeneralAllocators<M>, busy: u64) -> (u64, u64) {
         let held = general.held_rows[me];
-        let (mut left, mut cols) = (held, 0u64);
+        let (mut left, mut cols) = (held, busy);
         while left != 0 {
             let row = left.trailing_zeros() as usize;
             left &= left - 1;
             let slot = general.held_slot[me * general.rows + row];
             let vc = *self.input(slot as usize);
-            cols |= 1 << Self::row_and_col(general, slot as usize, vc.port as usize).1;
+            let col = 1 << Self::row_and_col(general, slot as usize, vc.port as usize).1;
+            cols |= col;
+            if busy & col != 0 {
+                continue;
+            }
             let can_send = self.output(vc.output as usize).credits > 0;
             if can_send {
                 general.sending.push((row as u16, slot));
@@ -355,7 +361,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 }
                 None => env.now,
             };
-            self.traverse(me, slot as usize, turn, env);
+            self.traverse::<true>(me, slot as usize, turn, env);
             if hold {
                 general.held_rows[me] |= 1 << row;
                 general.held_slot[me * general.rows + row as usize] = slot;

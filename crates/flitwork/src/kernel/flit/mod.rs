@@ -20,6 +20,7 @@ mod inject;
 mod mask;
 mod news;
 mod observe;
+mod own_times;
 mod requests;
 mod route;
 mod slots;
@@ -43,6 +44,7 @@ use general::GeneralAllocators;
 use inject::Injection;
 use mask::{ClassMasks, VcMask};
 use observe::{ChannelRecorder, Observer};
+use own_times::OwnTimes;
 use route::RouteTable;
 use state::Router;
 use std::ops::Range;
@@ -132,6 +134,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
                 next_flits_before: 0,
+                own_times: OwnTimes::of(plan).map(Box::new),
                 routes: RouteTable::of(fabric.routers(), &plan.routing),
                 choices,
                 routing_stage: BatchStage::new(&router.compat, router.routing_delay_cycles, p.routers),

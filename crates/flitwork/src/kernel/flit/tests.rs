@@ -5,7 +5,9 @@ use crate::error::Error;
 use crate::kernel::simulation::Simulation;
 use crate::measure::{SimulationResult, StallReason, Status};
 use crate::plan::Plan;
+use crate::run::{PlanBound, plan_bound};
 use crate::spec::from_json;
+use crate::topology::{Channel, Fabric, Graph};
 use crate::transit::CompiledSize;
 use serde_json::{Value, json};
 
@@ -54,6 +56,37 @@ fn the_visiting_order_of_routers_changes_nothing() {
         }
         assert!(ascending.packets > 100);
     }
+}
+
+/// Four packets of a message, with a pause of 10 cycles behind each but the last; the port pauses behind that one, too, and the
+/// message to the third terminal starts after it.
+#[test]
+fn an_injection_port_pauses_after_each_packet() {
+    let cycles = |gap: u32| {
+        let network = json!({ "topology": { "kind": "torus", "size": [3] }, "nic": { "packet_gap_cycles": gap } });
+        let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 16, "packet_flits": 4 });
+        run(&plan(network, all_to_all, json!({})), Variation::default()).completion_cycles
+    };
+    assert_eq!(cycles(10), cycles(0) + 7 * 10);
+}
+
+/// Two routers joined by cables of 7 cycles that take 3 cycles a flit: the last of 10 flits starts 27 cycles after the first.
+#[test]
+fn a_slow_channel_spaces_flits_and_is_bounded() {
+    let spec = json!({
+        "network": { "topology": { "kind": "crossbar", "terminals": 2 } },
+        "workload": { "kind": "all_to_all", "algorithm": "a2a", "message_flits": 10 },
+    });
+    let mut channels = Channel::cable((0, 0), (1, 0), 0);
+    channels.iter_mut().for_each(|channel| (channel.latency_cycles, channel.cycles_per_flit) = (Some(7), 3));
+    let graph =
+        Graph { terminals: vec![1, 1], channels: channels.into(), classes: vec!["cable".into()], drawing: None };
+    let plan = Plan::on_fabric(&from_json(&spec.to_string()).unwrap(), Fabric::of_graph(&graph).unwrap()).unwrap();
+    let result = run(&plan, Variation::default());
+    // Injection 1, hop 1 + 7, ejection 1, and the last flit.
+    assert_eq!(result.completion_cycles, 1 + 8 + 1 + 27);
+    let PlanBound::Completion(bound) = plan_bound(&plan).unwrap() else { panic!("a schedule") };
+    assert_eq!(bound.channel_load_cycles, 30.0);
 }
 
 #[test]

@@ -7,9 +7,9 @@ use crate::transit::{FlitArrival, NONE};
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
     /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
-    /// output speed-up makes it queue.
+    /// output speed-up makes it queue. `OWN`: channels may have times of their own.
     #[inline(always)]
-    pub(super) fn traverse(&mut self, me: usize, slot: usize, turn: u64, env: &mut Env) {
+    pub(super) fn traverse<const OWN: bool>(&mut self, me: usize, slot: usize, turn: u64, env: &mut Env) {
         let vc = self.input(slot);
         let (port, output, packet) = (vc.port as usize, vc.output as usize, vc.front);
         let head = vc.flags & HEAD != 0;
@@ -29,7 +29,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             out_port.flits += 1;
             let vc = out_port.far_end + Self::port_and_vc(output).1 as u32;
             let flit = FlitArrival { vc, packet: if head { packet } else { NONE } };
-            if turn == env.now {
+            if let Some(own) = env.own_times.as_mut().filter(|_| OWN) {
+                own.granted(me, port, env.now);
+                env.wheel.at(turn + u64::from(own.hop_cycles[own.at(me, port)])).flits.push(flit);
+            } else if turn == env.now {
                 env.next_flits.push(flit);
             } else {
                 env.send_later(flit, turn);
@@ -41,7 +44,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let (in_port, in_vc) = Self::port_and_vc(slot);
         if in_port < env.p.network_ports {
             let upstream = self.port(in_port).feeder + in_vc as u32;
-            env.next_credits.push(upstream);
+            match env.own_times.as_ref().filter(|_| OWN) {
+                None => env.next_credits.push(upstream),
+                Some(own) => {
+                    let cycles = own.credit_cycles[own.at(me, in_port)];
+                    env.wheel.at(env.now + u64::from(cycles)).credits.push(upstream);
+                }
+            }
         } else {
             let p = &env.p;
             let injection_port = env.first_terminal(me) * p.nic_ports + in_port - p.network_ports;

@@ -31,8 +31,9 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
 }
 
 /// Switches with so many terminals in all: a tree and, if there are rings, cables beside it and channels of one direction. Which input
-/// and output ports the channels have is drawn; the two sides of a port may lead to different switches.
-pub fn switches(terminals: u32, rings: bool, seed: u64) -> Fabric {
+/// and output ports the channels have is drawn; the two sides of a port may lead to different switches. Half of the networks have
+/// channels with latencies of their own and, where `slow` ones may be, some that take several cycles a flit.
+pub fn switches(terminals: u32, rings: bool, slow: bool, seed: u64) -> Fabric {
     let mut drawn = 0;
     let mut draw = |n: u32| {
         drawn += 1;
@@ -59,6 +60,12 @@ pub fn switches(terminals: u32, rings: bool, seed: u64) -> Fabric {
             continue;
         };
         channels.push(Channel::new((from, output), (to, input), 0));
+    }
+    if draw(2) == 0 {
+        for channel in &mut channels {
+            channel.latency_cycles = (draw(2) == 0).then(|| draw(9));
+            channel.cycles_per_flit = if slow { 1 + draw(6).saturating_sub(3) } else { 1 };
+        }
     }
     let graph = Graph { terminals: at, channels, classes: vec!["cable".to_string()], drawing: None };
     Fabric::of_graph(&graph).expect("a network")
