@@ -47,6 +47,8 @@ class Nic(Value):
 
     * ``ejection_port``: Which of the terminal's ejection ports a packet takes. Default: any.
     * ``injection_vc``: Which virtual channel a new packet takes at its injection port. Default: emptiest.
+    * ``injection_vcs``: The virtual channels of its injection port that a terminal may fill, by number, ascending,
+      each at most once. Default: all.
     * ``packet_gap_cycles``: Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
     * ``ports``: Injection ports, and as many ejection ports, of 1 flit/cycle each: messages that are sent, and
       received, at once. Default: 1.
@@ -57,6 +59,7 @@ class Nic(Value):
     TABLES = ("network.nic",)
     ejection_port: Literal["any", "same_port", "by_source"] = default("any")
     injection_vc: Literal["emptiest", "round_robin"] = default("emptiest")
+    injection_vcs: Sequence[int] = default(None)
     packet_gap_cycles: int = default(0)
     ports: int = default(1)
     source_queue: Literal["fifo", "alternate"] = default("fifo")
@@ -120,6 +123,8 @@ class Router(Value):
     * ``compat``: Rules of BookSim 2 that no hardware has; all are off by default.
     * ``hold_switch_for_packet``: Keep the path through the switch for a packet until its tail, or until it stalls.
       Default: false.
+    * ``injection_priority``: Whether packets at injection ports wait for those that came over a channel, in VC and
+      switch allocation. Default: equal.
     * ``input_speedup``: Flits that an input port may send a cycle; divides ``vcs``. Default: 1.
     * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1). Default: 1.
     * ``routing_delay_cycles``: Route computation [cycles]; 0 is lookahead routing. Default: 0.
@@ -142,6 +147,7 @@ class Router(Value):
     buffer_flits: int = default(16)
     compat: Compat | Mapping[str, Any] = default(None)
     hold_switch_for_packet: bool = default(False)
+    injection_priority: Literal["equal", "last"] = default("equal")
     input_speedup: int = default(1)
     output_speedup: int = default(1)
     routing_delay_cycles: int = default(0)

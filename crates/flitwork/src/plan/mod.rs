@@ -269,8 +269,26 @@ fn check_vc_numbers(fabric: &Fabric, params: &Params) -> Result<()> {
     Err(fabric.too_large(expected, "use a smaller network"))
 }
 
+/// They are VCs of a port, in order; none of them means all.
+fn check_injection_vcs(vcs: &[u32], router: &RouterSpec) -> Result<()> {
+    let refused = |expected: &str, hint: &str| {
+        Err(Error::config("network.nic.injection_vcs", format!("{vcs:?}"), expected.to_string(), hint))
+    };
+    if !vcs.is_sorted_by(|a, b| a < b) || vcs.iter().any(|&vc| vc >= router.vcs) {
+        return refused(&format!("ascending numbers of VCs, below vcs = {}", router.vcs), "");
+    }
+    if !vcs.is_empty() && router.vc_policy == VcPolicy::Destination {
+        return refused(
+            "none: under the destination policy a packet has its own VC",
+            "leave it out, or use vc_policy = \"dateline\"",
+        );
+    }
+    Ok(())
+}
+
 fn check_router(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, params: &Params) -> Result<()> {
     let router = &network.router;
+    check_injection_vcs(&network.nic.injection_vcs, router)?;
     if let Some((slow, port)) = fabric.slow_channel() {
         let hint =
             format!("{} takes {} cycles a flit", fabric.channel_name(slow, port), fabric.cycles_per_flit(slow, port));

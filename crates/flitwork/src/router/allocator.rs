@@ -1,12 +1,15 @@
 //! Allocators: matchings between rows (requesters) and columns (resources), for any kind of allocator and arbiter.
 //!
 //! Requests are a short list, not a matrix: few of the rows ask in any cycle. iSLIP is the output-first separable allocator
-//! with round-robin arbiters, several iterations, and no regard to priorities, so the two share their code. A wavefront grants
+//! with round-robin arbiters, several iterations, and no regard to priorities but [`YIELDS`], so the two share their code. A wavefront grants
 //! in the order (priority, distance of the diagonal): requests of one diagonal cannot conflict, so sorting and taking greedily
 //! is the same sweep.
 
 use super::arbiter::ArbiterBank;
 use super::options::{AllocatorKind, AllocatorSpec};
+
+/// In a priority: the request yields to all that do not, whatever the allocator.
+pub(crate) const YIELDS: u128 = 1 << 126;
 
 /// One request. The smaller `priority` and `preference`, the better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +146,7 @@ impl Allocator {
                 Side::Col => self.col_arbiters.rank(router * self.cols + r.col as usize, r.row),
             };
             let preference = if side == Side::Row { r.preference } else { 0 };
-            if priorities { (preference, r.priority, rank) } else { (0, 0, rank) }
+            if priorities { (preference, r.priority, rank) } else { (0, r.priority & YIELDS, rank) }
         };
         for r in requests {
             let g = group(r);

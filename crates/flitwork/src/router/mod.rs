@@ -4,7 +4,7 @@ mod allocator;
 mod arbiter;
 mod options;
 
-pub(crate) use allocator::{Allocator, Request};
+pub(crate) use allocator::{Allocator, Request, YIELDS};
 pub use arbiter::ArbiterKind;
 pub(crate) use arbiter::{ARBITERS, Priority, Waiting};
 pub(crate) use options::ALLOCATORS;

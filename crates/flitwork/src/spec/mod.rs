@@ -13,8 +13,8 @@ mod workload;
 
 pub use host::HostSpec;
 pub use network::{
-    ChannelSpec, EjectionPort, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue, Switching, UnitsSpec,
-    VcPolicy,
+    ChannelSpec, EjectionPort, InjectionPriority, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue,
+    Switching, UnitsSpec, VcPolicy,
 };
 pub use parse::{check_table, from_json, schema_json, topology_from_json};
 pub use renamed::{RENAMED_FIELDS, RENAMED_WORDS};

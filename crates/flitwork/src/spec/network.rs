@@ -70,6 +70,8 @@ pub struct RouterSpec {
     pub vc_allocator: AllocatorSpec,
     /// Matches input ports to output ports each cycle. Default: iSLIP of 1 iteration.
     pub sw_allocator: AllocatorSpec,
+    /// Whether packets at injection ports wait for those that came over a channel, in VC and switch allocation. Default: equal.
+    pub injection_priority: InjectionPriority,
     /// Keep the path through the switch for a packet until its tail, or until it stalls. Default: false.
     pub hold_switch_for_packet: bool,
     /// Request the switch in the cycle of the virtual-channel request. Default: false.
@@ -105,6 +107,7 @@ impl Default for RouterSpec {
             switching: Switching::Wormhole,
             vc_allocator: AllocatorSpec::default(),
             sw_allocator: AllocatorSpec::default(),
+            injection_priority: InjectionPriority::Equal,
             hold_switch_for_packet: false,
             speculative: false,
             wait_for_tail_credit: false,
@@ -144,6 +147,17 @@ pub enum Switching {
     VirtualCutThrough,
 }
 
+/// Whether packets at injection ports wait for packets in transit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InjectionPriority {
+    /// All input ports are alike.
+    #[default]
+    Equal,
+    /// Transit goes first: a packet at an injection port gets what no packet that came over a channel asks for.
+    Last,
+}
+
 /// The channels between routers, and between routers and terminals.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -165,6 +179,9 @@ pub struct NicSpec {
     pub ports: u32,
     /// Which virtual channel a new packet takes at its injection port. Default: emptiest.
     pub injection_vc: InjectionVc,
+    /// The virtual channels of its injection port that a terminal may fill, by number, ascending, each at most once. Default: all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub injection_vcs: Vec<u32>,
     /// Which of the terminal's ejection ports a packet takes. Default: any.
     pub ejection_port: EjectionPort,
     /// Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
@@ -178,6 +195,7 @@ impl Default for NicSpec {
         NicSpec {
             ports: 1,
             injection_vc: InjectionVc::Emptiest,
+            injection_vcs: Vec::new(),
             ejection_port: EjectionPort::Any,
             packet_gap_cycles: 0,
             source_queue: SourceQueue::Fifo,

@@ -3,8 +3,8 @@
 use flitwork::spec::{AllocatorKind, AllocatorSpec, ArbiterKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Smaller is better: speculative or not, then the key of the arbiter (zeros where it has none).
-pub type Priority = (bool, [u64; 3]);
+/// Smaller is better: speculative or not, whether it yields as an injection port, then the key of the arbiter (zeros where it has none).
+pub type Priority = (bool, bool, [u64; 3]);
 
 /// A request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,8 +106,9 @@ impl Allocator {
                 .into_iter()
                 .filter(|&c| column_free(c))
                 .filter_map(|c| {
-                    let mut rows = cyclic(self.column_arbiters[c].pointer, self.rows);
-                    rows.find(|&r| row_free(r) && requests.contains_key(&(r, c))).map(|r| (r, c))
+                    let rows = || cyclic(self.column_arbiters[c].pointer, self.rows).filter(|&r| row_free(r));
+                    let asks = |r: usize, yields: bool| requests.get(&(r, c)).is_some_and(|q| q.priority.1 == yields);
+                    rows().find(|&r| asks(r, false)).or_else(|| rows().find(|&r| asks(r, true))).map(|r| (r, c))
                 })
                 .collect();
             let accepted: Matching = rows(requests)

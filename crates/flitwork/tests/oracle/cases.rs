@@ -5,9 +5,9 @@ use flitwork::collective::Sync;
 use flitwork::routing::{DatelineClasses, DimensionOrderOptions, Tie};
 use flitwork::schedule::{ANY, OpKind, PlacementRule, Schedule, ScheduleBuilder, SendQueue};
 use flitwork::spec::{
-    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, HostSpec, InjectionVc,
-    IterationCount, NetworkSpec, NicSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue, Switching,
-    TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
+    AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, HostSpec, InjectionPriority,
+    InjectionVc, IterationCount, NetworkSpec, NicSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue,
+    Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
@@ -95,14 +95,16 @@ fn router() -> impl Strategy<Value = RouterSpec> {
         (1..=6u32, policy, 1..=12u32, switching, allocator(), allocator()),
         (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely(), any::<bool>(), rarely(), rarely()),
         (delay(3), delay(3), 1..=3u32, delay(3)),
+        rarely(),
     )
-        .prop_map(|(a, b, c)| RouterSpec {
+        .prop_map(|(a, b, c, d)| RouterSpec {
             vcs: a.0,
             vc_policy: a.1,
             buffer_flits: a.2,
             switching: a.3,
             vc_allocator: a.4,
             sw_allocator: a.5,
+            injection_priority: if d { InjectionPriority::Last } else { InjectionPriority::Equal },
             hold_switch_for_packet: b.0,
             speculative: b.1,
             wait_for_tail_credit: b.2,
@@ -129,8 +131,10 @@ fn nic() -> impl Strategy<Value = NicSpec> {
         prop_oneof![Just(EjectionPort::Any), Just(EjectionPort::SamePort), Just(EjectionPort::BySource)];
     let source_queue = prop_oneof![Just(SourceQueue::Fifo), Just(SourceQueue::Alternate)];
     let gap = prop_oneof![3 => Just(0), 1 => 1..=9u32];
-    (1..=3u32, injection_vc, ejection_port, gap, source_queue).prop_map(
-        |(ports, injection_vc, ejection_port, packet_gap_cycles, source_queue)| NicSpec {
+    let vcs = prop_oneof![3 => Just(vec![]), 1 => prop::sample::subsequence(vec![0, 1, 2, 3], 1..=2)];
+    (1..=3u32, injection_vc, vcs, ejection_port, gap, source_queue).prop_map(
+        |(ports, injection_vc, injection_vcs, ejection_port, packet_gap_cycles, source_queue)| NicSpec {
+            injection_vcs,
             ports,
             injection_vc,
             ejection_port,
@@ -138,6 +142,11 @@ fn nic() -> impl Strategy<Value = NicSpec> {
             source_queue,
         },
     )
+}
+
+/// Of the VCs that terminals may fill, those that exist stay; under the destination policy packets have their own.
+fn keep_injection_vcs(nic: &mut NicSpec, router: &RouterSpec) {
+    nic.injection_vcs.retain(|&vc| vc < router.vcs && router.vc_policy != VcPolicy::Destination);
 }
 
 fn channel() -> impl Strategy<Value = ChannelSpec> {
@@ -167,7 +176,7 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
     let order = Just(vec![0, 1, 2]).prop_shuffle();
     let size = prop::collection::vec(1..=5u32, 1..=3);
     (topology(size, most_terminals, most_concentration), order, tie, router(), channel(), nic()).prop_map(
-        |((topology, terminals, wraps), mut order, tie, mut router, channel, nic)| {
+        |((topology, terminals, wraps), mut order, tie, mut router, channel, mut nic)| {
             order.retain(|&d| d < sizes(&topology).len());
             let own_vcs = terminals * if wraps { 2 } else { 1 };
             if router.vc_policy == VcPolicy::Destination && own_vcs <= 20 {
@@ -180,6 +189,7 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
                 router.input_speedup -= 1;
             }
             fit_rules(&mut router, wraps);
+            keep_injection_vcs(&mut nic, &router);
             NetworkSpec {
                 topology,
                 routing: Some(RoutingSpec::DimensionOrder(DimensionOrderOptions {

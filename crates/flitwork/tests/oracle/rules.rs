@@ -4,7 +4,7 @@ use super::allocators::Priority;
 use super::asking::Want;
 use super::machine::Packet;
 use super::router::{OutputVc, Router, VcId};
-use flitwork::spec::{AllocatorSpec, ArbiterKind, EjectionPort, Switching, VcPolicy};
+use flitwork::spec::{AllocatorSpec, ArbiterKind, EjectionPort, InjectionPriority, Switching, VcPolicy};
 use std::collections::BTreeSet;
 
 impl Router<'_> {
@@ -81,6 +81,7 @@ impl Router<'_> {
             ArbiterKind::Fcfs => [front.head_arrived, vc.0 as u64, vc.1 as u64],
             _ => [0; 3],
         };
-        (speculative, key)
+        let yields = self.machine.router.injection_priority == InjectionPriority::Last;
+        (speculative, yields && vc.0 >= self.machine.fabric.network_ports(), key)
     }
 }

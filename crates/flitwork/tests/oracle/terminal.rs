@@ -257,8 +257,11 @@ impl<'m> Terminal<'m> {
                 Some(packet.dst as usize + first.map_or(0, |d| m.class(packet, d)) * m.terminals())
             }
         };
-        let possible: Vec<usize> =
-            (0..m.vcs).filter(|&v| own.is_none_or(|own| v == own) && injection_port.credits[v] >= needed).collect();
+        let filled = &m.nic.injection_vcs;
+        let may_fill = |v: usize| filled.is_empty() || filled.contains(&(v as u32));
+        let possible: Vec<usize> = (0..m.vcs)
+            .filter(|&v| own.is_none_or(|own| v == own) && may_fill(v) && injection_port.credits[v] >= needed)
+            .collect();
         match m.nic.injection_vc {
             InjectionVc::Emptiest => {
                 let most = possible.iter().map(|&v| injection_port.credits[v]).max()?;

@@ -77,6 +77,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                     }
                     let port = terminals.start as usize * p.nic_ports + port - p.network_ports;
                     let at = port * p.vcs + vc;
+                    if self.injection.never_fills(vc) {
+                        continue;
+                    }
                     u32::from(self.injection.credits_at(at)) + injection_credits[at]
                 };
                 assert_eq!(held + free, p.buffer_flits, "router {r} port {port} VC {vc} cycle {}", self.env.now);

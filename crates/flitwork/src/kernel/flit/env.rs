@@ -8,7 +8,7 @@ use super::route::RouteTable;
 use crate::compat::BatchStage;
 use crate::measure::StallCounter;
 use crate::plan::{Params, Plan, Workload};
-use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, Switching, VcPolicy};
+use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, InjectionPriority, Switching, VcPolicy};
 use crate::traffic::{Drawn, Lengths, Packets, Traffic};
 use crate::transit::PacketPool;
 use crate::transit::{FlitArrival, Wheel};
@@ -66,6 +66,8 @@ pub(super) struct Rules {
     pub picky: bool,
     pub speculative: bool,
     pub hold: bool,
+    /// Injection ports yield to network ports.
+    pub injection_last: bool,
     pub fcfs: bool,
     /// NICs have several ports, and the ejection port is chosen at each request.
     pub chooses_ejection_port: bool,
@@ -145,6 +147,7 @@ impl Rules {
             picky: credits_matter || destination_vc,
             speculative: router.speculative,
             hold: router.hold_switch_for_packet,
+            injection_last: router.injection_priority == InjectionPriority::Last,
             fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals()),
             chooses_ejection_port: several_ejection_ports,
             by_choice: choices.is_some(),

@@ -123,6 +123,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         while ports != 0 {
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
+            if env.rules.injection_last {
+                Self::yield_to_transit(port, env.p.network_ports, rivals);
+            }
             self.grant_port(port, rivals);
         }
         // The asks of one packet lie side by side.
@@ -163,6 +166,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let Scratch { asks, rivals } = scratch;
         rivals.clear();
         rivals.extend(asks.iter().filter(|a| a.port as usize == port).map(|&ask| (ask, M::EMPTY)));
+        if env.rules.injection_last {
+            Self::yield_to_transit(port, env.p.network_ports, rivals);
+        }
         match &mut rivals[..] {
             [one, other] => self.grant_to_two(port, one, other),
             rivals => self.grant_port(port, rivals),
@@ -173,6 +179,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 self.leave_by(me, ask.slot as usize, port, env);
                 self.accept_vc(me, ask.slot as usize, port, out_vc, env);
             }
+        }
+    }
+
+    /// Packets at injection ports do not ask for VCs of `port` that a packet at a network port asks for.
+    #[inline(never)]
+    fn yield_to_transit(port: usize, network_ports: usize, rivals: &mut [(Ask<M>, M)]) {
+        let in_transit = |ask: &Ask<M>| Self::port_and_vc(ask.slot as usize).0 < network_ports;
+        let of_port = |ask: &Ask<M>| ask.port as usize == port;
+        let mut taken = M::EMPTY;
+        let transit = rivals.iter().filter(|(ask, _)| of_port(ask) && in_transit(ask));
+        transit.for_each(|(ask, _)| taken = taken.or(&ask.usable));
+        for (ask, _) in rivals.iter_mut().filter(|(ask, _)| of_port(ask) && !in_transit(ask)) {
+            ask.usable = ask.usable.without(&taken);
         }
     }
 
@@ -293,10 +312,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         // Output ports granted to each input port.
         let mut granted = [0u64; PORTS];
         let mut rows = 0u64;
-        if SlotSet::<WORDS>::GROUPED {
+        if env.rules.injection_last {
+            rows = self.grant_transit_first(env.p.network_ports, &mut granted);
+        } else if SlotSet::<WORDS>::GROUPED {
             let mut ports = self.ports_of_ready();
             while ports != 0 {
-                rows |= self.grant_input(ports.trailing_zeros() as usize, &mut granted);
+                rows |= self.grant_input(&self.ready, ports.trailing_zeros() as usize, &mut granted);
                 ports &= ports - 1;
             }
         } else {
@@ -305,7 +326,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             while let Some(slot) = left.first() {
                 let port = self.input(slot).port as usize;
                 left.remove_all(at(&self.senders, port));
-                rows |= self.grant_input(port, &mut granted);
+                rows |= self.grant_input(&self.ready, port, &mut granted);
             }
         }
         while rows != 0 {
@@ -321,11 +342,25 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         }
     }
 
-    /// The output port grants the first ready VC from its pointer on: notes it for the input port, and returns that as a bit.
+    /// Every output port grants a ready VC at a network port, if one asks for it, else one at an injection port.
+    #[inline(never)]
+    fn grant_transit_first(&mut self, network_ports: usize, granted: &mut [u64; PORTS]) -> u64 {
+        let transit = self.ready.below(Self::slot(network_ports, 0));
+        let (mut rows, mut ports) = (0, self.ports_of_ready());
+        while ports != 0 {
+            let port = ports.trailing_zeros() as usize;
+            ports &= ports - 1;
+            let first = self.grant_input(&transit, port, granted);
+            rows |= if first == 0 { self.grant_input(&self.ready, port, granted) } else { first };
+        }
+        rows
+    }
+
+    /// The output port grants the first VC of `ready` from its pointer on: notes it for the input port, and returns that as a bit.
     #[inline(always)]
-    fn grant_input(&mut self, port: usize, granted: &mut [u64; PORTS]) -> u64 {
-        let first = self.port(port).grant_first as usize;
-        let Some(slot) = self.ready.first_common_from(at(&self.senders, port), first) else { return 0 };
+    fn grant_input(&self, ready: &SlotSet<WORDS>, port: usize, granted: &mut [u64; PORTS]) -> u64 {
+        let first = at(&self.ports, port).grant_first as usize;
+        let Some(slot) = ready.first_common_from(at(&self.senders, port), first) else { return 0 };
         let (in_port, _) = Self::port_and_vc(slot);
         *at_mut(granted, in_port) |= 1 << port;
         1 << in_port

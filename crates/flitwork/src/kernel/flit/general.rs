@@ -9,7 +9,7 @@ use super::requests::Ask;
 use super::state::{ACTIVE, GRANTED, Router};
 use crate::compat::BatchStage;
 use crate::plan::Plan;
-use crate::router::{Allocator, Priority, Request, Waiting};
+use crate::router::{Allocator, Priority, Request, Waiting, YIELDS};
 use crate::spec::ArbiterKind;
 use crate::transit::Packet;
 
@@ -142,11 +142,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     /// The priority of the front packet of input VC `slot` under an arbiter; the smaller, the better.
     fn priority(&self, me: usize, slot: usize, arbiter: ArbiterKind, env: &Env) -> u128 {
-        let (Priority::OfPacket(priority) | Priority::OfArrival(priority)) = arbiter.priority() else { return 0 };
+        let yields = env.rules.injection_last && Self::port_and_vc(slot).0 >= env.p.network_ports;
+        let class = if yields { YIELDS } else { 0 };
+        let (Priority::OfPacket(priority) | Priority::OfArrival(priority)) = arbiter.priority() else { return class };
         let packet = &env.pool[self.inputs[slot].front];
         let arrived = env.arrivals.get(me * SLOTS + slot).copied().unwrap_or(0);
         let Packet { created, src, sequence, .. } = *packet;
-        priority(&Waiting { created, src, sequence, arrived, slot: slot as u32 })
+        class | priority(&Waiting { created, src, sequence, arrived, slot: slot as u32 })
     }
 
     fn allocate_vcs(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {

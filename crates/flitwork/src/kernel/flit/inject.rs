@@ -42,6 +42,9 @@ pub(super) struct Injection {
     destination_vc: bool,
     cut_through: bool,
     whole_buffer: bool,
+    /// The VCs that terminals may fill; all, if there are none.
+    #[cfg(feature = "audit")]
+    fillable: Vec<u32>,
 }
 
 impl Injection {
@@ -59,9 +62,13 @@ impl Injection {
             let slot = layout.slot(p.network_ports + local, 0);
             InjectionPort { entry: layout.vc(router as usize, slot) as u32, ..idle }
         };
+        // A VC that terminals may not fill has no credits.
+        let filled = &network.nic.injection_vcs;
+        let may_fill = |vc: usize| filled.is_empty() || filled.contains(&(vc as u32));
+        let credits: Vec<u16> = (0..p.vcs).map(|vc| if may_fill(vc) { p.buffer_flits as u16 } else { 0 }).collect();
         Injection {
             ports: (0..ports).map(port).collect(),
-            credits: vec![p.buffer_flits as u16; ports * p.vcs],
+            credits: credits.repeat(ports),
             credits_per_terminal: (p.nic_ports * p.vcs) as u32,
             active: vec![0; p.terminals.div_ceil(64)],
             starved: vec![0; p.terminals.div_ceil(64)],
@@ -71,6 +78,8 @@ impl Injection {
             destination_vc: network.router.vc_policy == VcPolicy::Destination,
             cut_through: network.router.switching == Switching::VirtualCutThrough,
             whole_buffer: network.router.wait_for_tail_credit,
+            #[cfg(feature = "audit")]
+            fillable: filled.clone(),
         }
     }
 
@@ -264,6 +273,12 @@ impl Injection {
                 stalls.source_waits_for_sync(idle as u64);
             }
         }
+    }
+
+    /// Whether no terminal may fill a VC of its injection port.
+    #[cfg(feature = "audit")]
+    pub fn never_fills(&self, vc: usize) -> bool {
+        !self.fillable.is_empty() && !self.fillable.contains(&(vc as u32))
     }
 
     /// Credits for VC `at`, `port * vcs + vc`.

@@ -56,6 +56,19 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         }
     }
 
+    /// Those before `end`; of a set with groups, groups may be marked in which nothing is left.
+    pub fn below(&self, end: usize) -> Self {
+        let mut below = *self;
+        for (word, bits) in below.0.iter_mut().take(Self::MEMBERS).enumerate() {
+            match end.saturating_sub(word * 64) {
+                0 => *bits = 0,
+                left if left < 64 => *bits &= (1 << left) - 1,
+                _ => {}
+            }
+        }
+        below
+    }
+
     /// The smallest.
     #[inline(always)]
     pub fn first(&self) -> Option<usize> {

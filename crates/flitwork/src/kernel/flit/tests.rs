@@ -58,6 +58,29 @@ fn the_visiting_order_of_routers_changes_nothing() {
     }
 }
 
+/// Terminals 0 and 1 of a line send all that they can to terminal 2: both arrive there, or only what router 1 has in transit.
+#[test]
+fn transit_goes_first_where_injection_is_last() {
+    let share_of_the_first = |priority: &str, general: bool| {
+        let router = json!({ "vcs": 4, "injection_priority": priority });
+        let network =
+            json!({ "topology": { "kind": "mesh", "size": [3] }, "router": router, "nic": { "injection_vcs": [1] } });
+        let hotspot =
+            json!({ "kind": "traffic", "pattern": { "kind": "hotspot", "terminals": [2] }, "offered_load": 1.0 });
+        let times = json!({ "warmup_cycles": 500, "measurement_cycles": 1000, "max_cycles": 1500, "record": { "packets": true } });
+        let result = run(&plan(network, hotspot, times), Variation { general, ..Variation::default() });
+        let arrived = result.packet_records.iter().filter(|packet| packet.arrived != u64::MAX && packet.arrived >= 500);
+        let (first, all) = arrived.fold((0, 0), |(first, all), packet| (first + u32::from(packet.src == 0), all + 1));
+        assert!(all > 900, "the last channel is busy: {all}");
+        f64::from(first) / f64::from(all)
+    };
+    for general in [false, true] {
+        let equal = share_of_the_first("equal", general);
+        assert!((0.2..0.7).contains(&equal), "{equal}");
+        assert!(share_of_the_first("last", general) > 0.99);
+    }
+}
+
 /// Four packets of a message, with a pause of 10 cycles behind each but the last; the port pauses behind that one, too, and the
 /// message to the third terminal starts after it.
 #[test]

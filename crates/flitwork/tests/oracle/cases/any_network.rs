@@ -1,7 +1,7 @@
 //! Random small networks that are no grids: crossbars, and switches joined in any way, with terminals at some of them.
 
 use super::super::random::{below, mix};
-use super::{channel, fit_rules, nic, router};
+use super::{channel, fit_rules, keep_injection_vcs, nic, router};
 use flitwork::routing::ShortestPathOptions;
 use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec, VcPolicy};
 use flitwork::topology::{Channel, Crossbar, Fabric, Graph};
@@ -10,12 +10,13 @@ use proptest::prelude::*;
 /// A crossbar of 2 to so many terminals.
 pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
     (2..=most_terminals, 1..=6u32, any::<bool>(), router(), channel(), nic()).prop_map(
-        |(terminals, vcs, named, router, channel, nic)| {
+        |(terminals, vcs, named, router, channel, mut nic)| {
             let mut router = RouterSpec { vcs, vc_policy: VcPolicy::Dateline, ..router };
             while !router.vcs.is_multiple_of(router.input_speedup) {
                 router.input_speedup -= 1;
             }
             fit_rules(&mut router, false);
+            keep_injection_vcs(&mut nic, &router);
             // It is the default where there is no grid.
             let routing = named.then(|| RoutingSpec::ShortestPath(ShortestPathOptions::default()));
             NetworkSpec {

@@ -1,6 +1,6 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
-use super::{channel, fit_rules, nic, rings, router, sizes, topology};
+use super::{channel, fit_rules, keep_injection_vcs, nic, rings, router, sizes, topology};
 use flitwork::routing::{
     CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, Information,
     MinAdaptOptions, O1TurnOptions, RommOptions, Selection, Tie, ValiantOptions,
@@ -145,7 +145,7 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
         .prop_filter("not for this routing", move |topology| rings(topology) == 0 || !FOR_MESHES.contains(&kind));
     let routed = topology.prop_flat_map(move |topology| (Just(topology.clone()), routed(kind, &topology)));
     (routed, 0..=4u32, router(), channel(), nic())
-        .prop_map(|((topology, routed), more_vcs, router, channel, nic)| {
+        .prop_map(|((topology, routed), more_vcs, router, channel, mut nic)| {
             let CompatSpec { shared_middle_vc, pipelined_stages, late_receives, .. } = router.compat;
             let compat = CompatSpec { shared_middle_vc, pipelined_stages, late_receives, ..routed.rules };
             let mut router =
@@ -162,6 +162,7 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
                 router.input_speedup -= 1;
             }
             fit_rules(&mut router, routed.halves);
+            keep_injection_vcs(&mut nic, &router);
             NetworkSpec { topology, routing: Some(routed.routing), router, channel, nic, units: UnitsSpec::default() }
         })
         .prop_filter("too many virtual channels", |network| network.router.vcs <= 12)
