@@ -25,6 +25,7 @@ from flitwork.errors import (
     ResultFileError,
     ScheduleError,
     SimulationError,
+    StorageError,
 )
 from flitwork.experiment import SweepError, load_study, run_study, sweep
 from flitwork.network import Network
@@ -69,6 +70,7 @@ __all__ = [
     "Send",
     "Simulation",
     "SimulationError",
+    "StorageError",
     "SweepError",
     "Wait",
     "Workload",

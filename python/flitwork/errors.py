@@ -48,6 +48,10 @@ class ResultFileError(FlitworkError):
     """A stored result cannot be read; the message names the file and says what to do."""
 
 
+class StorageError(FlitworkError):
+    """What was computed cannot be stored, or printed, because there is no room for it; the message says what to do."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``did you mean `vcs`?``, or an empty string where nothing is near."""
     names = list(known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 import time
@@ -11,19 +12,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _ABANDONED_SECONDS = 24 * 3600
+#: What a full disk, a used-up quota and a limit of the size of files are called.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_AGAIN = "then give the same command again"
+_PROBE_BYTES = 4096
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> Path:
     """Lets ``write`` fill a temporary file beside ``path``, flushes it to the disk and renames it.
 
     A reader sees the old file or the new one, never a part; two writers cannot mix. A place that cannot be written to
-    is a :class:`ConfigError`.
+    is a :class:`ConfigError`, one without room a :class:`StorageError`.
     """
     temporary = path.parent / f".{path.name}.{uuid.uuid4().hex}.tmp"
     try:
@@ -35,6 +40,8 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> Path:
         os.replace(temporary, path)
     except OSError as error:
         _forget(temporary)
+        if error.errno in _NO_ROOM:
+            raise StorageError(f"{path}: cannot be stored ({error.strerror}): free space, {_AGAIN}") from None
         raise ConfigError(
             "file", path, f"a place that can be written to ({error.strerror or error})", "choose another"
         ) from None
@@ -58,11 +65,22 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
     """``path`` as a folder that exists and can be written to; otherwise an error that says why not."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
+        with tempfile.TemporaryFile(dir=path) as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
     except OSError as error:
         hint = "choose another folder with " + option
-        raise ConfigError(option, path, f"a folder that can be written to ({error.strerror})", hint) from None
+        raise ConfigError(option, path, f"a folder that can be written to ({error.strerror or error})", hint) from None
+    return path
+
+
+def writable_file(path: Path, option: str) -> Path:
+    """``path`` as a file that can be written; otherwise an error that says why not."""
+    if path.is_dir():
+        raise ConfigError(
+            option, path, "a file, not a folder", f"such as {path / ('result' + (path.suffix or '.csv'))}"
+        )
+    writable_folder(path.parent, option)
     return path
 
 

@@ -11,7 +11,7 @@ import typer
 from flitwork import __version__, interrupt
 from flitwork.cli import burst, curve, inspect, one, studies, usage
 from flitwork.cli.booksim import booksim
-from flitwork.cli.output import INTERRUPTED, OK
+from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
 
 app = typer.Typer(
     name="flitwork",
@@ -64,10 +64,19 @@ def main() -> None:
     interrupt.loaded()
     # Whatever a notebook or a desktop has set: pictures go to files here.
     os.environ["MPLBACKEND"] = "Agg"
+    # A shell can close it; then nothing is printed.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except usage.UsageFault as fault:
         code = usage.explain(fault, sys.argv[1:])
     except typer.Abort:
         code = INTERRUPTED
+    except BrokenPipeError:
+        no_more_output()
+        code = OK
+    except OSError as error:
+        note(f"[bold red]error[/]: {unwritable(error)}")
+        code = SIMULATION_FAILED
     sys.exit(code or OK)

@@ -31,9 +31,9 @@ from flitwork.cli.options import (
 )
 from flitwork.cli.output import guarded, print_json, print_table, say
 from flitwork.cli.simulation import default_folder, one_simulation, topology, topology_name
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
-from flitwork.files import write_atomically
+from flitwork.files import writable_file, write_atomically
 from flitwork.result import Result, run_plan
 from flitwork.schedule import Check, check_plan
 from flitwork.spec import plan_of
@@ -86,19 +86,31 @@ def simulate(
     """
     if save and save.suffix.lower() not in _SAVED:
         raise ConfigError("--save", save, "a file .parquet or .csv", "flitwork show reads .parquet")
+    if save:
+        writable_file(save, "--save")
     spec = one_simulation(
         what, topology(size, mesh, wrap), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     result = run_plan(plan_of(spec))
-    if save:
-        _SAVED[save.suffix.lower()](result, save)
+    fault = _save(result, save) if save else None
     if as_json:
         print_json(result.row)
-        return
-    _show_result(result)
-    if save:
-        say(f"stored in {escape(str(save))}")
+    else:
+        _show_result(result)
+        if save and not fault:
+            say(f"stored in {escape(str(save))}")
+    if fault:
+        raise fault
+
+
+def _save(result: Result, path: Path) -> StorageError | None:
+    """Stores a result; why it could not be, as it is shown all the same."""
+    try:
+        _SAVED[path.suffix.lower()](result, path)
+    except (ConfigError, StorageError) as error:
+        return StorageError(str(error))
+    return None
 
 
 def _show_result(result: Result) -> None:

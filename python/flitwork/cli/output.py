@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import math
@@ -18,7 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from flitwork import interrupt
-from flitwork.errors import ConfigError, FlitworkError, ResultFileError, ScheduleError
+from flitwork.errors import ConfigError, FlitworkError, ResultFileError, ScheduleError, StorageError
 
 OK = 0
 CLAIM_FAILED = 1
@@ -50,7 +51,8 @@ def say(text: str = "") -> None:
 
 def note(text: str) -> None:
     """A line that is no result: progress, warnings."""
-    _console(True).print(text, soft_wrap=True)
+    with contextlib.suppress(OSError):
+        _console(True).print(text, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
@@ -108,7 +110,9 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _show_warning  # type: ignore[assignment]
-                return command(*args, **kwargs)
+                done = command(*args, **kwargs)
+                sys.stdout.flush()
+                return done
         except FlitworkError as error:
             _explain(error, as_json)
             usage = isinstance(error, (ConfigError, ResultFileError))
@@ -118,10 +122,26 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             note("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            no_more_output()
             raise typer.Exit(OK) from None
+        except OSError as error:
+            _explain(unwritable(error), as_json)
+            raise typer.Exit(SIMULATION_FAILED) from None
 
     return wrapper
+
+
+def unwritable(error: OSError) -> StorageError:
+    """The error for a standard output that cannot be written to; another error of a file is raised again."""
+    if error.filename is not None:
+        raise error
+    no_more_output()
+    return StorageError(f"standard output: cannot be written ({error.strerror}): free space, or print elsewhere")
+
+
+def no_more_output() -> None:
+    """From now on nothing is written to standard output, what is still to be written neither."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _explain(error: FlitworkError, as_json: bool) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from flitwork.errors import SimulationError
+from flitwork.errors import SimulationError, StorageError
 from flitwork.experiment.engines import Engine, LocalEngine, Outcome
 from flitwork.experiment.jobs import Failure, Job
 from flitwork.experiment.store import Store
@@ -65,7 +65,7 @@ def execute(
     """Runs every job that the store has no result of.
 
     On ``KeyboardInterrupt`` the running simulations stop within a fraction of a second; what is finished stays stored.
-    A simulation that fails does not stop the others.
+    A simulation that fails does not stop the others; a full disk does.
     """
     watcher = watcher or Watcher()
     done = Execution({job.hash: found for job in jobs if store and (found := store.get(job.hash))}, [])
@@ -75,6 +75,9 @@ def execute(
         watcher.begin(status)
         if left:
             _run(left, store, engine or LocalEngine(), done, status, watcher)
+    except StorageError as error:
+        # The points that are left would be simulated for nothing.
+        raise StorageError(f"{error}: it continues with what is stored") from None
     finally:
         watcher.end(status)
     order = {job.hash: i for i, job in enumerate(jobs)}

@@ -8,12 +8,14 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 from flitwork.arguments import whole
 from flitwork.errors import ConfigError
+from flitwork.files import write_atomically
 from flitwork.plot.layout import Layout, colour_channels, draw_channels, layout
 from flitwork.plot.style import LOAD_MAP, style
 from flitwork.result import Result
@@ -147,26 +149,26 @@ def channel_animation(result: Result, path: str | Path, frames_per_second: int =
     whole("frames_per_second", frames_per_second, 1, 100)
     edges, frames = _joined(result, whole("max_frames", max_frames, 1, 100_000))
     place = layout(result.spec["network"]["topology"])
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     with style():
         figure, ax = plt.subplots(figsize=_page(place.extent), dpi=80)
+        canvas = FigureCanvasAgg(figure)
         top, width = _common_scale_end(frames, edges), place.line_width(0.8 * figure.get_figwidth())
         lines = draw_channels(ax, place, frames[0], top, width)
         figure.colorbar(lines, ax=ax, shrink=0.8, pad=0.02, extend=_beyond(frames, top)).set_label(_LABEL)
         title = ax.set_title("", fontsize=10)
-
-        def draw(i: int) -> tuple[Any, ...]:
-            colour_channels(lines, place, frames[i])
+        pictures = []
+        for i, loads in enumerate(frames):
+            colour_channels(lines, place, loads)
             title.set_text(_titled(result, _when(result, edges[i], edges[i + 1]), place))
-            return lines, title
-
-        draw(0)
-        figure.canvas.draw()
-        figure.set_layout_engine("none")
-        FuncAnimation(figure, draw, frames=len(frames)).save(path, writer=PillowWriter(fps=frames_per_second), dpi=80)
+            canvas.draw()  # type: ignore[no-untyped-call]
+            # The first picture says where everything stands.
+            figure.set_layout_engine("none")
+            pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+            pictures.append(Image.fromarray(pixels).convert("RGB"))
         plt.close(figure)
-    return path
+    how: dict[str, Any] = {"save_all": True, "duration": 1000 // frames_per_second, "loop": 0}
+    first, *others = pictures
+    return write_atomically(Path(path), lambda file: first.save(file, "GIF", append_images=others, **how))
 
 
 def _joined(result: Result, most: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
