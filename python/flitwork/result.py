@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from flitwork import _core, format_3, renamed
+from flitwork import _core, format_3, renamed, result_file
 from flitwork.bound import Bound
 from flitwork.columns import STALL_REASONS, row_of
 from flitwork.errors import ResultFileError
-from flitwork.files import write_atomically
 from flitwork.histogram import Histogram
 
 #: Cycle number of what had not happened when the run ended.
@@ -40,9 +38,6 @@ _OF_A_PACKET = {
     "arrived_cycle": np.uint64,
     "background": np.bool_,
 }
-_FORMAT = "4"
-#: Formats that can be read.
-_READ = ("3", _FORMAT)
 
 
 @dataclass(frozen=True)
@@ -308,13 +303,12 @@ class Result:
     def save(self, path: str | Path) -> Path:
         """Stores everything in one Parquet file of one row, at once or not at all.
 
-        The plan, its hash, the version and the seed stand in the metadata of the file's schema.
+        The plan, its hash, the version, the seed and a checksum of everything stand in the metadata of the file.
         """
         scalars = {k: v for k, v in self.row.items() if v is not None}
         arrays = {k: pa.array([v], type=pa.list_(pa.from_numpy_dtype(v.dtype))) for k, v in self.columns.items()}
         table = pa.table({**{k: pa.array([v]) for k, v in scalars.items()}, **{f"[{k}]": v for k, v in arrays.items()}})
         metadata = {
-            "flitwork.format": _FORMAT,
             "flitwork.version": self.version,
             "flitwork.seed": str(self.seed),
             "flitwork.plan_hash": self.plan_hash,
@@ -322,8 +316,7 @@ class Result:
             "flitwork.values": json.dumps(self.values),
             "flitwork.bound": json.dumps(self.bound.values),
         }
-        table = table.replace_schema_metadata(metadata)
-        return write_atomically(Path(path), lambda file: pq.write_table(table, file, compression="zstd"))
+        return result_file.write(Path(path), table, metadata)
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
@@ -332,21 +325,7 @@ class Result:
         Raises :class:`flitwork.ResultFileError` where the file is damaged, is no result, or is of another format.
         """
         path = Path(path)
-        if path.is_dir():
-            raise ResultFileError(f"{path}: is a folder; name one result in it, a .parquet file")
-        try:
-            table = pq.read_table(path)
-            meta = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
-        except FileNotFoundError:
-            raise ResultFileError(f"{path}: there is no such file; run the simulation first") from None
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            because = str(error).split("\n")[0]
-            raise ResultFileError(
-                f"{path}: cannot be read as a result ({because}); if flitwork wrote it, delete it and run again"
-            ) from None
-        if meta.get("flitwork.format") not in _READ:
-            found = meta.get("flitwork.format", "none")
-            raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")
+        table, meta, format_read = result_file.read(path)
         try:
             columns = {
                 name[1:-1]: table[name].chunk(0).flatten().to_numpy(zero_copy_only=False)
@@ -354,7 +333,7 @@ class Result:
                 if name.startswith("[")
             }
             plan, limits = json.loads(meta["flitwork.plan"]), json.loads(meta["flitwork.bound"])
-            if meta["flitwork.format"] == "3":
+            if format_read == "3":
                 columns, plan, limits = format_3.columns(columns, plan), format_3.plan(plan), format_3.bound(limits)
             values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"][0].as_py())
             result = cls(plan, values, columns, Bound(limits), seconds)

@@ -39,6 +39,7 @@ LAYERS = (
         "bound",
         "columns",
         "format_3",
+        "result_file",
         "result",
         "schedule",
         "simulation",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import flitwork as fw
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 A2AT = fw.all_to_all("a2at")
@@ -136,6 +139,57 @@ def test_a_damaged_result_names_the_file_and_the_remedy(tmp_path: Path, damage: 
     with pytest.raises(fw.ResultFileError) as caught:
         fw.load(path)
     assert str(path) in str(caught.value) and "run again" in str(caught.value)
+
+
+def test_bits_that_flip_are_noticed(tmp_path: Path) -> None:
+    path = fw.simulate(net(), A2AT, packets=True).save(tmp_path / "result.parquet")
+    whole, stored = path.read_bytes(), fw.load(path)
+    draw, refused = random.Random(1), 0
+    for place in draw.sample(range(len(whole)), 400):
+        broken = bytearray(whole)
+        broken[place] ^= 1 << draw.randrange(8)
+        path.write_bytes(bytes(broken))
+        try:
+            found = fw.load(path)
+        except fw.ResultFileError as error:
+            assert "run again" in str(error)
+            refused += 1
+            continue
+        # What is not refused is the result: the bit was in what nothing reads, such as statistics of a page.
+        assert found.plan == stored.plan and found.row == stored.row and found.bound.values == stored.bound.values
+        assert all(np.array_equal(found.columns[name], column) for name, column in stored.columns.items())
+    assert refused > 200
+
+
+@pytest.mark.parametrize("change", ["values", "summary", "column", "checksum", "no checksum", "format 4"])
+def test_a_checksum_is_over_everything(change: str, tmp_path: Path) -> None:
+    path = fw.simulate(net(), A2AT).save(tmp_path / "result.parquet")
+    table = pq.read_table(path)
+    metadata = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
+    if change == "values":
+        metadata["flitwork.values"] = metadata["flitwork.values"].replace('"packets":', '"packets":1', 1)
+    elif change == "summary":
+        at = table.column_names.index("packets")
+        table = table.set_column(at, "packets", pa.array([7]))
+    elif change == "column":
+        at = table.column_names.index("[channel_flits]")
+        flits = table["[channel_flits]"].combine_chunks().flatten().to_numpy().copy()
+        flits[0] += 1
+        table = table.set_column(at, "[channel_flits]", pa.array([flits], type=table.schema.field(at).type))
+    elif change == "checksum":
+        metadata["flitwork.sha256"] = metadata["flitwork.sha256"][::-1]
+    elif change == "no checksum":
+        del metadata["flitwork.sha256"]
+    else:
+        metadata["flitwork.format"] = "4"
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    with pytest.raises(fw.ResultFileError, match=r"checksum.*run again"):
+        fw.load(path)
+
+
+def test_the_name_of_a_folder_is_no_part_of_a_result(tmp_path: Path) -> None:
+    result = fw.simulate(net(), A2AT)
+    assert fw.load(result.save(tmp_path / "N=3" / "result.parquet")).row == result.row
 
 
 def test_a_foreign_parquet_file_is_no_result(tmp_path: Path) -> None:

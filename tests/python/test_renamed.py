@@ -136,6 +136,12 @@ def test_a_result_of_format_3_is_read_with_the_names_of_today() -> None:
     assert result.packets["injection_port"].max() == 1
 
 
+def test_a_result_of_format_4_is_read_without_a_checksum() -> None:
+    old, older = fw.load(DATA / "format_4.parquet"), fw.load(DATA / "format_3.parquet")
+    assert (old.completion_cycles, old.digest) == (125, "db203b018a8a9bbf")
+    assert old.channel_flits.tolist() == older.channel_flits.tolist()
+
+
 def test_a_result_of_format_3_is_the_result_of_today() -> None:
     network = fw.Mesh(3, 4, vcs=2, ports=2)
     work = fw.all_to_all("a2at", message_flits=8, sync="local")

@@ -1,0 +1,91 @@
+"""The file of a result: one Parquet file of one row with a checksum over all that is in it.
+
+The checksum covers every column and all metadata, so what is read is what was written. Files of format 4 and before
+have none; they are read as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from flitwork.errors import ResultFileError
+from flitwork.files import write_atomically
+
+_FORMAT = "5"
+#: Formats that can be read, and those of them that have no checksum.
+_READ = ("3", "4", _FORMAT)
+_UNCHECKED = ("3", "4")
+_FORMAT_KEY, _CHECKSUM_KEY = "flitwork.format", "flitwork.sha256"
+
+Metadata = Mapping[str, str]
+
+
+def write(path: Path, table: pa.Table, metadata: Metadata) -> Path:
+    """Stores ``table`` with ``metadata``, the format and the checksum, at once or not at all."""
+    metadata = {_FORMAT_KEY: _FORMAT, **metadata}
+    metadata = {**metadata, _CHECKSUM_KEY: _checksum(table, metadata)}
+    stored = table.replace_schema_metadata(metadata)
+    return write_atomically(path, lambda file: pq.write_table(stored, file, compression="zstd"))
+
+
+def read(path: Path) -> tuple[pa.Table, Metadata, str]:
+    """Table, metadata and format of a file. What is damaged is a :class:`ResultFileError`."""
+    if path.is_dir():
+        raise ResultFileError(f"{path}: is a folder; name one result in it, a .parquet file")
+    try:
+        # The names of folders say nothing of it, though some are read as columns where they look like N=3.
+        table = pq.read_table(path, partitioning=None)
+        metadata = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+    except FileNotFoundError:
+        raise ResultFileError(f"{path}: there is no such file; run the simulation first") from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        because = str(error).split("\n")[0]
+        raise ResultFileError(
+            f"{path}: cannot be read as a result ({because}); if flitwork wrote it, delete it and run again"
+        ) from None
+    found = metadata.get(_FORMAT_KEY, "none")
+    if found not in _READ:
+        raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")
+    if not _is_whole(table, metadata):
+        raise ResultFileError(f"{path}: is damaged: its checksum is not that of its contents; delete it and run again")
+    return table, metadata, found
+
+
+def _is_whole(table: pa.Table, metadata: Metadata) -> bool:
+    stored = metadata.get(_CHECKSUM_KEY)
+    if stored is None:
+        return metadata[_FORMAT_KEY] in _UNCHECKED
+    try:
+        return stored == _checksum(table, metadata)
+    except (pa.ArrowException, ValueError, TypeError, NotImplementedError):
+        # Names that are no text any more, types that are no numbers.
+        return False
+
+
+def _checksum(table: pa.Table, metadata: Metadata) -> str:
+    """SHA-256 of names, types and contents; each part is preceded by its length, so that none runs into the next."""
+    found = hashlib.sha256()
+
+    def add(part: bytes | memoryview) -> None:
+        found.update(len(part).to_bytes(8, "little"))
+        found.update(part)
+
+    for key, value in sorted(metadata.items()):
+        if key != _CHECKSUM_KEY:
+            add(key.encode())
+            add(value.encode())
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        add(name.encode())
+        listed = pa.types.is_list(column.type)
+        add(str(column.type.value_type if listed else column.type).encode())
+        if listed:
+            numbers = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+            add(memoryview(numbers).cast("B") if len(numbers) else b"")
+        else:
+            add(repr(column.to_pylist()).encode())
+    return found.hexdigest()
