@@ -132,7 +132,7 @@ _ALL: list[Column] = [
     Column("flit_hops", _value("flit_hops"), "switch traversals, ejection included"),
     Column("warmup_cycles", lambda r: r.warmup_cycles, "before the measurement", "cycles"),
     Column("measurement_cycles", lambda r: r.measurement_cycles, "of the measurement", "cycles"),
-    Column("offered_load_flits_per_cycle", _value("offered_load"), "created in the measurement", _LOAD),
+    Column("offered_load_flits_per_cycle", _value("offered_load"), "created in the measurement", _LOAD, "traffic"),
     Column("accepted_load_flits_per_cycle", _value("accepted_load"), "ejected in the measurement", _LOAD),
     Column(
         "accepted_load_ci_half_width_flits_per_cycle",
@@ -166,6 +166,11 @@ _ALL: list[Column] = [
 RESULT_COLUMNS: dict[str, Column] = {column.name: column for column in _ALL}
 #: The columns that tell networks and workloads apart, without being axes.
 OF_THE_NETWORK = ("topology", "size", "terminals", "workload")
+
+
+def is_latency(name: str) -> bool:
+    """Whether a column is a latency of the workload, which has no value in a saturated network."""
+    return name.startswith(("packet_latency_", "network_latency_"))
 
 
 def row_of(result: Result) -> dict[str, Any]:

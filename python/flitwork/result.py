@@ -359,8 +359,10 @@ class Result:
         if self.runs_to_completion:
             return f"<{what}: {self.completion_cycles:,} cycles, {near}>"
         mean = self.mean_packet_latency_cycles
-        latency = "no packet measured" if math.isnan(mean) else f"latency {mean:.2f} cycles"
-        return f"<{what}: {self.status}, {latency}, accepted {self.accepted_load:.4f} flits/cycle/terminal>"
+        latency = "no packet measured, " if math.isnan(mean) else f"latency {mean:.2f} cycles, "
+        # Beyond saturation it grows with the length of the run.
+        latency = "" if self.status == "saturated" else latency
+        return f"<{what}: {self.status}, {latency}accepted {self.accepted_load:.4f} flits/cycle/terminal>"
 
 
 #: Told about once every 50 ms: cycle, packets done, packets in total (if known). Returning ``False`` stops the run.

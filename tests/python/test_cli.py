@@ -167,6 +167,27 @@ def test_what_was_not_measured_is_no_number(cli: Cli) -> None:
     assert result.summary["packet_latency_p99_cycles"].isna().all()
 
 
+def test_a_saturated_network_has_no_latency(cli: Cli, tmp_path: Path) -> None:
+    args = ("simulate", "uniform", "--size", "4x4", "--mesh", "--load", "1", "--set", "measurement_cycles=300")
+    done = cli(*args, "--save", "r.parquet")
+    for shown in (done, cli("show", "r.parquet")):
+        latencies = re.findall(r"(?:packet|network)_latency_\w+_cycles +(\S+)", shown.stdout)
+        assert len(latencies) == 14 and set(latencies) == {"-"}
+        assert re.search(r"accepted_load_flits_per_cycle +0\.\d", shown.stdout) and "saturated" in shown.stdout
+        assert "latencies grow with the length of the run" in shown.stderr
+    # For machines the status stands beside it.
+    row = json.loads(cli(*args, "--json").stdout)
+    assert row["status"] == "saturated" and row["packet_latency_mean_cycles"] > 0
+    result = fw.load(tmp_path / "r.parquet")
+    assert "latency" not in repr(result) and "saturated, accepted 0." in repr(result)
+
+
+def test_work_that_completes_has_no_offered_load(cli: Cli) -> None:
+    row = json.loads(cli("simulate", "a2at", "--size", "3x3", "--json").stdout)
+    assert row["offered_load_flits_per_cycle"] is None and row["accepted_load_flits_per_cycle"] > 0
+    assert "offered_load" not in cli("simulate", "a2at", "--size", "3x3").stdout
+
+
 def test_dimensions_that_wrap(cli: Cli) -> None:
     for wrap in ("xz", "0,2", "x,2"):
         plan = json.loads(cli("plan", "uniform", "--load", "0.1", "--size", "4x4x3", "--wrap", wrap, "--json").stdout)

@@ -10,7 +10,7 @@ import typer
 
 from flitwork import _core
 from flitwork.cli.options import AsJson, components
-from flitwork.cli.output import guarded, print_json, print_table, say
+from flitwork.cli.output import guarded, print_json, print_quantities, print_table, say
 from flitwork.columns import RESULT_COLUMNS
 from flitwork.result import Result
 from flitwork.studies import published
@@ -92,4 +92,4 @@ def show(
         print_json({"plan": result.plan, "summary": result.row})
         return
     say(repr(result).strip("<>"))
-    print_table(("quantity", "value"), [(k, v) for k, v in result.row.items() if v is not None])
+    print_quantities(result.row)

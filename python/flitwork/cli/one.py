@@ -29,8 +29,9 @@ from flitwork.cli.options import (
     components,
     is_study,
 )
-from flitwork.cli.output import guarded, print_json, print_table, say
+from flitwork.cli.output import guarded, print_json, print_quantities, print_table, say
 from flitwork.cli.simulation import default_folder, one_simulation, topology, topology_name
+from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.files import writable_file, write_atomically
@@ -116,7 +117,7 @@ def _save(result: Result, path: Path) -> StorageError | None:
 def _show_result(result: Result) -> None:
     row = result.row
     say(f"[bold]{row['workload']}[/] on [bold]{row['topology']} {row['size']}[/]: {row['status']}")
-    print_table(("quantity", "value"), [(k, v) for k, v in list(row.items())[4:] if v is not None])
+    print_quantities(row, skip=OF_THE_NETWORK)
 
 
 @guarded

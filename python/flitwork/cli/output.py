@@ -19,6 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from flitwork import interrupt
+from flitwork.columns import is_latency
 from flitwork.errors import ConfigError, FlitworkError, ResultFileError, ScheduleError, StorageError
 
 OK = 0
@@ -84,6 +85,15 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title:
     for row in rows:
         table.add_row(*(escape(cell(value)) for value in row))
     _console(False).print(table)
+
+
+def print_quantities(row: Mapping[str, Any], skip: Sequence[str] = ()) -> None:
+    """The columns of a result, one a line. A latency of a saturated network grows with the run: it is left out."""
+    saturated = row["status"] == "saturated"
+    shown = {name: math.nan if saturated and is_latency(name) else value for name, value in row.items()}
+    print_table(("quantity", "value"), [(k, v) for k, v in shown.items() if v is not None and k not in skip])
+    if saturated:
+        note("[yellow]note[/]: the network is saturated: latencies grow with the length of the run, so none is shown")
 
 
 def cell(value: object) -> str:
