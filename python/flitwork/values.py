@@ -85,6 +85,9 @@ class Compat(Value):
     * ``productive``: Which productive ports ``min_adapt`` offers; first: the dimension-order one alone. Default: all.
     * ``shared_middle_vc``: Where a routing divides an odd number of virtual channels into two halves: the middle one
       belongs to both. Default: false.
+    * ``speculation_needs_all_sets``: Speculation of ``min_adapt`` where it asks for all its ports at once: a
+      speculative grant of the switch is wasted unless each of these ports has a virtual channel that the packet could
+      be given. Default: false.
     """
 
     TABLES = ("network.router.compat",)
@@ -95,6 +98,7 @@ class Compat(Value):
     pipelined_stages: bool = default(True)
     productive: Literal["all", "first"] = default("all")
     shared_middle_vc: bool = default(False)
+    speculation_needs_all_sets: bool = default(False)
 
 
 @value
@@ -125,7 +129,8 @@ class Router(Value):
       Default: false.
     * ``injection_priority``: Whether packets at injection ports wait for those that came over a channel, in VC and
       switch allocation. Default: equal.
-    * ``input_speedup``: Flits that an input port may send a cycle; divides ``vcs``. Default: 1.
+    * ``input_speedup``: Flits that an input port may send a cycle, of different virtual channels modulo this number.
+      Default: 1.
     * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1). Default: 1.
     * ``routing_delay_cycles``: Route computation [cycles]; 0 is lookahead routing. Default: 0.
     * ``speculative``: Request the switch in the cycle of the virtual-channel request. Default: false.

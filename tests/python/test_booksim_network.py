@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import flitwork as fw
 import pytest
-from booksim_files import DATA, SMALL, planned, settings
+from booksim_files import DATA, SMALL, planned, settings, spec
 from flitwork.booksim.mapping import notes
 from flitwork.booksim.measure import plan
 from flitwork.booksim.phases import Phases
@@ -34,6 +34,21 @@ def test_routings() -> None:
     _, note = notes(settings(f"{adaptive} topology = torus;"))
     assert "can deadlock" in note
     assert len(notes(settings(f"{adaptive} topology = torus; wait_for_tail_credit = 1;"))) == 1
+
+
+def test_min_adapt_without_an_adaptive_channel_is_dimension_order() -> None:
+    alone = f"{SMALL} routing_function = min_adapt; num_vcs = 1;"
+    assert spec(alone) == spec(f"{SMALL} routing_function = dor; num_vcs = 1;")
+    (note,) = notes(settings(alone))
+    assert "the escape channel alone: dimension order" in note
+    assert planned(f"{alone} speculative = 1;")["network"]["router"]["speculative"]
+
+
+def test_speculation_with_min_adapt_has_booksims_rule() -> None:
+    rule = "speculation_needs_all_sets"
+    for text, has_it in (("speculative = 1;", True), ("", False), ("speculative = 1; routing_function = dor;", False)):
+        router = planned(f"{SMALL} routing_function = min_adapt; {text}")["network"]["router"]
+        assert router.get("compat", {}).get(rule, False) is has_it
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ REFUSALS = [
     ("speculative = 1; vc_alloc_delay = 2;", "vc_alloc_delay", "at most sw_alloc_delay"),
     ("st_final_delay = -1;", "st_final_delay", "at least 0"),
     ("credit_delay = -1;", "credit_delay", "a whole number, 0 to"),
-    ("input_speedup = 3;", "input_speedup", ""),
+    ("input_speedup = 0;", "input_speedup", "1 to 64"),
     ("vc_buf_size = 0;", "vc_buf_size", "1 to"),
     ("num_vcs = 1; topology = torus; routing_function = dim_order;", "num_vcs", "at least 2"),
     ("k = 0;", "k", "1 to"),

@@ -65,6 +65,30 @@ def test_close_to_booksim() -> None:
     assert over.result.completion_cycles == 6000 and not over.unstable(500.0)
 
 
+#: What differs from the mesh's configuration, and the mean packet latency of BookSim over four seeds.
+MEASURED = {
+    "speculation": (
+        # Without BookSim's rule of speculation 35.3 cycles.
+        "routing_function = min_adapt; num_vcs = 2; vc_buf_size = 4; packet_size = 4; injection_rate = 0.15;"
+        "wait_for_tail_credit = 1; speculative = 1; sample_period = 4000;"
+        "vc_allocator = separable_input_first; sw_allocator = separable_input_first;",
+        37.36,
+    ),
+    "input speed-up": (
+        # VCs 0 and 3 share a path into the switch. With one path for all it is 41.7 cycles.
+        "num_vcs = 4; input_speedup = 3; injection_rate = 0.35; sample_period = 2000;"
+        "vc_allocator = separable_input_first; sw_allocator = separable_input_first;",
+        39.88,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "cycles"), MEASURED.values(), ids=MEASURED)
+def test_rules_that_move_the_mean_are_booksims(text: str, cycles: float) -> None:
+    found = sample(f"{MESH.read_text()}\n{text}").packet_latency.average
+    assert found == pytest.approx(cycles, rel=0.015)
+
+
 def test_flits_are_known_of_packets_of_one_flit() -> None:
     """Those of all packets that arrive in the measurement or after it."""
     one = sample(f"{SMALL} injection_rate = 0.4; packet_size = {{{{1,1}}}};")

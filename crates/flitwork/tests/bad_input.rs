@@ -52,7 +52,7 @@ fn every_fault_names_its_field_and_value() {
         ("/network/router/vc_policy", json!("destination"), "network.router.vcs", "2"),
         ("/network/router/buffer_flits", json!(0), "network.router.buffer_flits", "0"),
         ("/network/router/buffer_flits", json!(1.5), "network.router.buffer_flits", "1.5"),
-        ("/network/router/input_speedup", json!(3), "network.router.input_speedup", "3"),
+        ("/network/router/input_speedup", json!(0), "network.router.input_speedup", "0"),
         ("/network/router/sw_alloc_delay_cycles", json!(0), "network.router.sw_alloc_delay_cycles", "0"),
         ("/network/router/routing_delay_cycles", json!(1_000_000), "network.router.routing_delay_cycles", "1000000"),
         ("/network/router/vc_allocator", json!({ "iterations": 0 }), "network.router.vc_allocator.iterations", "0"),
@@ -245,6 +245,8 @@ fn rules_that_a_routing_does_not_know_are_refused() {
         ("duato", json!({ "adaptive_vcs": [4] }), "adaptive_vcs", "[4]"),
         ("o1turn", json!({ "productive": "first" }), "productive", "first"),
         ("dimension_order", json!({ "adaptive_tie": "minus" }), "adaptive_tie", "minus"),
+        ("duato", json!({ "speculation_needs_all_sets": true }), "speculation_needs_all_sets", "true"),
+        ("valiant", json!({ "opposite_minus_class": true }), "opposite_minus_class", "true"),
     ] {
         let found = error(kind, 6, compat.clone()).unwrap_or_else(|| panic!("{kind} {compat}"));
         assert_eq!((found.0, found.1.as_str()), (format!("network.router.compat.{field}"), value), "{kind} {compat}");

@@ -92,7 +92,7 @@ _TABLE = (
     Key("vc_priority_donation", INT, 0, ONLY, note="no such order of requests"),
     Key("vc_shuffle_requests", INT, 0, ONLY, note="no such order of requests"),
     Key("hold_switch_for_packet", INT, 0, MAPPED, "network.router.hold_switch_for_packet"),
-    Key("input_speedup", INT, 1, MAPPED, "network.router.input_speedup"),
+    Key("input_speedup", INT, 1, MAPPED, "network.router.input_speedup", "need not divide num_vcs"),
     Key("output_speedup", INT, 1, MAPPED, "network.router.output_speedup"),
     Key("routing_delay", INT, 1, MAPPED, "network.router.routing_delay_cycles", "0 is lookahead routing; see *Delays*"),
     Key(

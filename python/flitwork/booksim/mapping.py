@@ -57,7 +57,10 @@ def specification(settings: Settings, phases: Phases | None = None, seed: int | 
 def notes(settings: Settings) -> list[str]:
     """What to say to the user before a run: keys without effect, and where BookSim does not do what it says."""
     found = [*settings.notes(), *traffic_notes(settings)]
-    if settings["routing_function"] == "min_adapt":
+    if _has_escape_alone(settings):
+        place = settings.place("routing_function")
+        found.append(f"{place}: with one VC there is the escape channel alone: dimension order, as in BookSim")
+    elif settings["routing_function"] == "min_adapt":
         found.append(
             f"{settings.place('routing_function')}: asks for the first productive dimension's port and the escape "
             "channel, as BookSim does in effect (docs/booksim.md)"
@@ -73,6 +76,12 @@ def _may_deadlock(settings: Settings) -> bool:
     """Whether packets can wait for each other on adaptive channels of a ring, or on a VC of both halves."""
     adaptive = settings["routing_function"] == "min_adapt" and settings["topology"] == "torus"
     return (adaptive or _shares_middle(settings)) and not settings["wait_for_tail_credit"]
+
+
+def _has_escape_alone(settings: Settings) -> bool:
+    """Whether min_adapt has no adaptive channel: on a mesh BookSim runs even that."""
+    asked = settings["routing_function"], settings["topology"], settings["num_vcs"]
+    return asked == ("min_adapt", "mesh", 1)
 
 
 def _shares_middle(settings: Settings) -> bool:
@@ -122,6 +131,8 @@ def _routing(settings: Settings, topology: str) -> Spec:
         known = ", ".join(_ROUTINGS[topology])
         raise settings.error("routing_function", f"for a {topology} one of {known}", "BookSim has no default either")
     name = settings.known("routing_function", _ROUTINGS[topology], _OTHER_ROUTINGS[topology])
+    if _has_escape_alone(settings):
+        name = "dim_order"
     # BookSim draws the direction where both ways round a ring are equally long.
     return {"kind": _ROUTINGS[topology][name], "tie": "random"}
 
@@ -135,6 +146,8 @@ def _compat(settings: Settings, topology: str, routing: Spec, st_delay: int) -> 
     if routing["kind"] == "min_adapt":
         rules["productive"] = "first"
         # On a torus its adaptive requests name VC 3 alone, and minus at a tie; only the escape channels draw.
+        if settings["speculative"]:
+            rules["speculation_needs_all_sets"] = True
         if topology == "torus":
             rules.update(adaptive_vcs=[3], adaptive_tie="minus")
     return rules

@@ -36,6 +36,10 @@ pub struct CompatSpec {
     /// are used at injection and ejection only. Default (empty): all but the escape channels.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adaptive_vcs: Vec<u32>,
+    /// Speculation of `min_adapt` where it asks for all its ports at once: a speculative grant of the switch is wasted unless each of these
+    /// ports has a virtual channel that the packet could be given. Default: false.
+    #[serde(skip_serializing_if = "is_false")]
+    pub speculation_needs_all_sets: bool,
     /// Where the adaptive channels of `min_adapt` lead if both directions round a ring are equally long. Default: same.
     #[serde(skip_serializing_if = "AdaptiveTie::is_same")]
     pub adaptive_tie: AdaptiveTie,
@@ -50,6 +54,7 @@ impl Default for CompatSpec {
             late_receives: false,
             productive: Productive::All,
             adaptive_vcs: Vec::new(),
+            speculation_needs_all_sets: false,
             adaptive_tie: AdaptiveTie::Same,
         }
     }
@@ -123,6 +128,7 @@ impl CompatSpec {
                 self.adaptive_tie != default.adaptive_tie,
                 format!("{:?}", self.adaptive_tie).to_lowercase(),
             ),
+            ("speculation_needs_all_sets", self.speculation_needs_all_sets, "true".to_string()),
         ];
         let Some((field, _, value)) = given.into_iter().find(|(_, given, _)| *given) else { return Ok(()) };
         let expected = format!("nothing: {} has no adaptive channels that it could concern", spec.kind());

@@ -209,9 +209,6 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
             "use smaller buffers or fewer VCs",
         ));
     }
-    if !vcs.is_multiple_of(is) {
-        return Err(Error::config("network.router.input_speedup", is, format!("a divisor of vcs = {vcs}"), ""));
-    }
     let routers = fabric.routers() as usize;
     let mut params = Params {
         routers,

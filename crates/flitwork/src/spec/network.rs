@@ -81,7 +81,7 @@ pub struct RouterSpec {
     pub wait_for_tail_credit: bool,
     /// Do not request output virtual channels that have no credit. Default: false.
     pub vc_busy_when_full: bool,
-    /// Flits that an input port may send a cycle; divides `vcs`. Default: 1.
+    /// Flits that an input port may send a cycle, of different virtual channels modulo this number. Default: 1.
     pub input_speedup: u32,
     /// Flits that an output port may accept a cycle (it sends on 1). Default: 1.
     pub output_speedup: u32,

@@ -185,9 +185,6 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
                 router.vc_policy = VcPolicy::Dateline;
                 router.vcs = router.vcs.max(if wraps { 2 } else { 1 });
             }
-            while router.vcs % router.input_speedup != 0 {
-                router.input_speedup -= 1;
-            }
             fit_rules(&mut router, wraps);
             keep_injection_vcs(&mut nic, &router);
             NetworkSpec {

@@ -157,9 +157,10 @@ impl<'m> Router<'m> {
             self.waiting(now).into_iter().map(|vc| (vc, self.wants(vc, news, now))).collect();
         let speculating: Vec<(VcId, usize)> =
             asking.iter().flat_map(|(vc, wants)| self.speculates_on(wants).into_iter().map(|out| (*vc, out))).collect();
+        let in_vain: Vec<VcId> = asking.iter().map(|(vc, _)| *vc).filter(|vc| self.speculates_in_vain(*vc)).collect();
         self.allocate_vcs(&asking, now);
         let held = self.serve_holds(now);
-        let granted = self.allocate_switch(&speculating, now);
+        let granted = self.allocate_switch(&speculating, &in_vain, now);
         let freed = self.traverse(held, granted, now);
         for vc in self.routing_stage.as_mut().map(|stage| stage.finish(now)).unwrap_or_default() {
             self.inputs[vc.0][vc.1].front.as_mut().expect("it is being routed").asks_from = now + 1;
@@ -220,7 +221,7 @@ impl<'m> Router<'m> {
     }
 
     /// Step 5: the grants of the switch, failed speculations among them.
-    fn allocate_switch(&mut self, speculating: &[(VcId, usize)], now: u64) -> Vec<Traversal> {
+    fn allocate_switch(&mut self, speculating: &[(VcId, usize)], in_vain: &[VcId], now: u64) -> Vec<Traversal> {
         let m = self.machine;
         let (is, os) = (m.router.input_speedup as usize, m.router.output_speedup as usize);
         // By row and column: who wants it.
@@ -254,6 +255,9 @@ impl<'m> Router<'m> {
         let mut granted = Vec::new();
         for (row, column) in matching {
             let vc: VcId = requester[&(row, column)];
+            if in_vain.contains(&vc) {
+                continue;
+            }
             self.off[row] = (vc.1 + is) % m.vcs;
             granted.push(Traversal { row, column, vc });
         }

@@ -3,7 +3,8 @@
 use super::allocators::Priority;
 use super::asking::Want;
 use super::machine::Packet;
-use super::router::{OutputVc, Router, VcId};
+use super::router::{Front, OutputVc, Router, VcId};
+use flitwork::routing::Selection;
 use flitwork::spec::{AllocatorSpec, ArbiterKind, EjectionPort, InjectionPriority, Switching, VcPolicy};
 use std::collections::BTreeSet;
 
@@ -69,6 +70,17 @@ impl Router<'_> {
     pub(super) fn speculates_on(&self, wants: &[Want]) -> BTreeSet<usize> {
         let with_credit = wants.iter().filter(|want| self.machine.router.speculative && self.credits(want.output) > 0);
         with_credit.map(|want| want.output.0).collect()
+    }
+
+    /// Whether what the waiting packet of `vc` requests speculatively is in vain, as of the start of step 4.
+    pub(super) fn speculates_in_vain(&self, vc: VcId) -> bool {
+        let m = self.machine;
+        let Front { packet, choice: Some(choice), .. } = self.front(vc) else { return false };
+        let is_good = |port, v| self.may_request(packet, port, v) && self.credits((port, v)) > 0;
+        m.router.speculative
+            && m.router.compat.speculation_needs_all_sets
+            && m.selection() == Selection::All
+            && choice.minimal.iter().chain(&choice.escape).any(|o| !o.vcs.clone().any(|v| is_good(o.port, v)))
     }
 
     /// The key of the priority of the packet at the front of `vc`.

@@ -65,6 +65,8 @@ pub(super) struct Rules {
     /// Not every free VC of its class is usable: `destination_vc` or `credits_matter`.
     pub picky: bool,
     pub speculative: bool,
+    /// Another simulator's rule of speculation.
+    pub speculation_needs_all_sets: bool,
     pub hold: bool,
     /// Injection ports yield to network ports.
     pub injection_last: bool,
@@ -146,6 +148,8 @@ impl Rules {
             credits_matter,
             picky: credits_matter || destination_vc,
             speculative: router.speculative,
+            speculation_needs_all_sets: router.compat.speculation_needs_all_sets
+                && choices.is_some_and(Choices::asks_for_all),
             hold: router.hold_switch_for_packet,
             injection_last: router.injection_priority == InjectionPriority::Last,
             fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals()),

@@ -6,7 +6,7 @@
 use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
-use super::state::{ACTIVE, GRANTED, Router};
+use super::state::{ACTIVE, EJECTING, GRANTED, Router};
 use crate::compat::BatchStage;
 use crate::plan::Plan;
 use crate::router::{Allocator, Priority, Request, Waiting, YIELDS};
@@ -254,9 +254,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let (row, col) = general.grants[i];
             let Some(at) = general.requests.iter().position(|r| (r.row, r.col) == (row, col)) else { continue };
             let slot = general.senders[at];
+            let certain = general.requests[at].priority & SPECULATIVE == 0;
+            if !certain && env.rules.speculation_needs_all_sets && self.speculates_in_vain(me, slot, general, env) {
+                continue;
+            }
             let (_, vc) = Self::port_and_vc(slot as usize);
             general.sw_vc[me * general.rows + row as usize] = ((vc + general.input_speedup) % general.vcs) as u16;
-            let certain = general.requests[at].priority & SPECULATIVE == 0;
             if certain || self.speculation_came_true(slot, col, general) {
                 general.sending.push((row, slot));
             }
@@ -332,6 +335,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
                 Some(_) => {}
             }
         }
+    }
+
+    /// Whether a packet asked for more sets of VCs in this cycle than had one with a credit.
+    fn speculates_in_vain(&mut self, me: usize, slot: u16, general: &GeneralAllocators<M>, env: &Env) -> bool {
+        let ejects = self.input(slot as usize).flags & EJECTING != 0;
+        let sets = env.choices.as_ref().map_or(0, |choices| choices.candidates(me * SLOTS + slot as usize).count());
+        let open = general.speculative.iter().filter(|(other, _)| *other == slot).count();
+        !ejects && open < sets
     }
 
     /// Whether a packet that was granted the switch on speculation has won a VC with a credit at that port as well.

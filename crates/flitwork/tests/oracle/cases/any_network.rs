@@ -12,9 +12,6 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
     (2..=most_terminals, 1..=6u32, any::<bool>(), router(), channel(), nic()).prop_map(
         |(terminals, vcs, named, router, channel, mut nic)| {
             let mut router = RouterSpec { vcs, vc_policy: VcPolicy::Dateline, ..router };
-            while !router.vcs.is_multiple_of(router.input_speedup) {
-                router.input_speedup -= 1;
-            }
             fit_rules(&mut router, false);
             keep_injection_vcs(&mut nic, &router);
             // It is the default where there is no grid.

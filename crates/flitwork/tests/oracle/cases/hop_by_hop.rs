@@ -118,12 +118,15 @@ fn narrowed(escapes: u32) -> impl Strategy<Value = CompatSpec> {
         (0..=2u32, 1..=2u32).prop_map(move |(first, vcs)| (escapes + first..escapes + first + vcs).collect());
     let adaptive_vcs = prop_oneof![1 => Just(vec![]), 1 => some_vcs];
     let adaptive_tie = prop_oneof![Just(AdaptiveTie::Same), Just(AdaptiveTie::Plus), Just(AdaptiveTie::Minus)];
-    (productive, adaptive_vcs, adaptive_tie).prop_map(|(productive, adaptive_vcs, adaptive_tie)| CompatSpec {
-        productive,
-        adaptive_vcs,
-        adaptive_tie,
-        ..CompatSpec::default()
-    })
+    (productive, adaptive_vcs, adaptive_tie, any::<bool>()).prop_map(
+        |(productive, adaptive_vcs, adaptive_tie, speculation_needs_all_sets)| CompatSpec {
+            productive,
+            adaptive_vcs,
+            adaptive_tie,
+            speculation_needs_all_sets,
+            ..CompatSpec::default()
+        },
+    )
 }
 
 /// The routings of grids.
@@ -157,9 +160,6 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
                     router.wait_for_tail_credit |= router.switching == Switching::Wormhole;
                 }
                 _ => {}
-            }
-            while !router.vcs.is_multiple_of(router.input_speedup) {
-                router.input_speedup -= 1;
             }
             fit_rules(&mut router, routed.halves);
             keep_injection_vcs(&mut nic, &router);
