@@ -30,9 +30,10 @@ from flitwork.errors import (
 from flitwork.experiment import SweepError, load_study, run_study, sweep
 from flitwork.network import Network
 from flitwork.networks import *  # noqa: F403
+from flitwork.operations import Compute, Receive, Send, Wait
 from flitwork.result import Result
 from flitwork.schedule import Check, check
-from flitwork.simulation import Compute, Receive, Send, Simulation, Wait, simulate
+from flitwork.simulation import Simulation, simulate
 from flitwork.steady import steady
 from flitwork.values import *  # noqa: F403
 from flitwork.workloads import Workload, all_to_all, burst_workload, on_off, programs, trace, traffic, uniform

@@ -51,7 +51,8 @@ class Network:
         nested: Spec = {"topology": {"kind": self.kind}}
         put_all("network", nested, self.options, {**FLAT["network"], **whole, **own})
         for name, kind in KINDS.items():
-            if name in nested:
+            # What is no table is refused where tables are checked.
+            if isinstance(nested.get(name), dict):
                 nested[name].setdefault("kind", kind)
         found: Spec = renamed.specification({"network": nested})["network"]
         return found
@@ -115,6 +116,8 @@ def put_all(section: str, nested: Spec, options: Mapping[str, Any], places: Mapp
         if name not in places:
             raise unknown_key(section, name, places, "options")
         place = places[name]
+        if one is None:
+            raise ConfigError(".".join((section, *place)), "None", "a value", "leave it out for its default")
         # ``routing`` is a kind, or all of the table.
         if place[-1] == "kind" and not isinstance(one, str):
             place = place[:-1]
@@ -125,7 +128,10 @@ def _put(table: Spec, place: Sequence[str], one: Any, path: str) -> None:
     name, *inner = place
     path = f"{path}.{name}"
     if inner:
-        _put(table.setdefault(name, {}), inner, one, path)
+        holder = table.setdefault(name, {})
+        if not isinstance(holder, dict):
+            raise ConfigError(path, repr(holder), "a table", f"{inner[0]} = {one!r} is to stand in it")
+        _put(holder, inner, one, path)
     elif isinstance(one, Mapping) and isinstance(table.get(name), dict):
         for key, value in one.items():
             _put(table[name], [key], value, path)
@@ -146,7 +152,7 @@ def sizes(size: Sequence[int | Sequence[int]]) -> list[int]:
 def nest_run(run: Value | Mapping[str, Any] | None, options: Mapping[str, Any] | None = None) -> Spec:
     """The nested table ``run``, from a value or flat options and more flat options."""
     nested: Spec = {}
-    if isinstance(run, Value):
+    if isinstance(run, (Value, type)):
         _put({"run": nested}, ["run"], as_written("run", run), "")
     elif run is not None and not isinstance(run, Mapping):
         raise ConfigError("run", repr(run), "fw.Run(...), or options by name", 'for example {"max_cycles": 100_000}')

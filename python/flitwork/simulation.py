@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from time import perf_counter
 from typing import Any
 
 from typing_extensions import Unpack
 
 from flitwork import _core
+from flitwork.arguments import whole
 from flitwork.bound import Bound
-from flitwork.errors import ConfigError
+from flitwork.operations import Operation, plain_operations
 from flitwork.result import Progress, Result, run_plan
 from flitwork.spec import Network, Run, RunOptions, nest_run, plan_of
 from flitwork.spec import simulation as specification
 from flitwork.workloads import Workload
+
+_MOST_RANK = 2**32 - 1
+_MOST_CYCLE = 2**64 - 1
 
 
 def simulate(
@@ -55,50 +58,6 @@ def _plan(
     seeded = {} if seed is None else {"seed": seed}
     how = {"seed": 1, **nest_run(run, {**options, **seeded})}
     return plan_of(specification(network, workload, how, background, host))
-
-
-@dataclass(frozen=True)
-class Send:
-    """Send ``flits`` flits to rank ``to``; the rank goes on at once. Complete when the last flit has left.
-
-    ``after``: operations of the rank, by number, that must be complete before it starts.
-    """
-
-    to: int
-    flits: int
-    tag: int = 0
-    after: Sequence[int] = ()
-
-
-@dataclass(frozen=True)
-class Receive:
-    """Receive the next message of rank ``source`` with ``tag``, at most ``flits`` flits; the rank goes on at once.
-
-    ``None`` as source or tag: any. Complete when the whole message has arrived.
-    """
-
-    source: int | None
-    flits: int
-    tag: int | None = 0
-    after: Sequence[int] = ()
-
-
-@dataclass(frozen=True)
-class Compute:
-    """Occupy the rank for ``cycles`` cycles."""
-
-    cycles: int
-    after: Sequence[int] = ()
-
-
-@dataclass(frozen=True)
-class Wait:
-    """Go on only when the operations ``after`` are complete."""
-
-    after: Sequence[int]
-
-
-Operation = Send | Receive | Compute | Wait
 
 
 class Simulation:
@@ -146,36 +105,23 @@ class Simulation:
 
         Returns why it paused: ``asked``, ``reached`` or ``ended``.
         """
+        before = None if until is None else whole("until", until, 0, _MOST_CYCLE)
         started = perf_counter()
         try:
-            return self._running.advance(until)
+            return self._running.advance(before)
         finally:
             self._seconds += perf_counter() - started
 
     def give(self, rank: int, operations: Iterable[Operation]) -> None:
         """Answers a rank that asks: what it does next. With nothing it is at its end.
 
-        Raises :class:`flitwork.ScheduleError` where the rank does not ask, or an operation makes no sense.
+        Raises :class:`flitwork.ScheduleError` where the rank does not ask, or an operation makes no sense in the
+        schedule, and :class:`flitwork.ConfigError` where a field cannot be used: ``operations[0].flits``.
         """
-        self._running.give(rank, [_plain(operation) for operation in operations])
+        self._running.give(whole("rank", rank, 0, _MOST_RANK), plain_operations(operations))
 
     def result(self) -> Result:
         """The outcome; the simulation cannot go on after it. One that has not ended counts as cut short."""
         values, columns = self._running.finish()
         bound = Bound(json.loads(self._plan.bound()))
         return Result(json.loads(self._plan.json), json.loads(values), columns, bound, self._seconds)
-
-
-def _plain(operation: Operation) -> tuple[str, int | None, int, int | None, list[int]]:
-    match operation:
-        case Send(to, flits, tag, after):
-            return "send", to, flits, tag, list(after)
-        case Receive(source, flits, tag, after):
-            return "receive", source, flits, tag, list(after)
-        case Compute(cycles, after):
-            return "compute", None, cycles, None, list(after)
-        case Wait(after):
-            return "wait", None, 0, None, list(after)
-    raise ConfigError(
-        "operations", repr(operation), "a Send, Receive, Compute or Wait", "for example fw.Send(1, flits=8)"
-    )

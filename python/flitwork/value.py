@@ -113,6 +113,10 @@ def as_written(path: str, one: Any) -> Any:
         if path not in one.TABLES:
             raise ConfigError(path, repr(one), "another value", f"a {type(one).__name__} stands in {one.TABLES[0]}")
         return one.spec
+    if isinstance(one, type) and issubclass(one, Value):
+        raise ConfigError(
+            path, f"the class {one.__name__}", "a value", f"write {one.__name__}(), with its fields if any"
+        )
     if isinstance(one, str) and has_kind(path):
         return {"kind": one}
     if isinstance(one, Mapping):

@@ -42,6 +42,7 @@ LAYERS = (
         "result_file",
         "result",
         "schedule",
+        "operations",
         "simulation",
     ),
     *("experiment", "plot", "steady", "curve", "burst", "booksim", "studies", "cli"),

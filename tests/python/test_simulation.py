@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import flitwork as fw
+import numpy as np
 import pytest
 
 
@@ -52,7 +54,6 @@ def test_wrong_answers_name_rank_and_operation() -> None:
     assert simulation.asking == [0, 1, 2, 3]
     for operation, fault in [
         (fw.Send(4, flits=1), "sends to rank 4 of 4"),
-        (fw.Send(1, flits=0), "0 flits"),
         (fw.Receive(9, flits=1), "receives from rank 9 of 4"),
         (fw.Wait([0]), "does not come before it"),
     ]:
@@ -65,7 +66,7 @@ def test_wrong_answers_name_rank_and_operation() -> None:
 
 
 def test_programs_that_wait_for_each_other_are_named() -> None:
-    simulation = fw.Simulation(fw.Torus(2), fw.programs())
+    simulation: Any = fw.Simulation(fw.Torus(2), fw.programs())
     simulation.advance()
     for rank in (0, 1):
         simulation.give(rank, [fw.Receive(1 - rank, flits=1), fw.Wait([0]), fw.Send(1 - rank, flits=1)])
@@ -81,3 +82,62 @@ def test_a_result_ends_a_simulation() -> None:
     assert simulation.result().status == "complete"
     with pytest.raises(fw.ConfigError, match="make a new one"):
         simulation.advance()
+
+
+#: As a program without types calls them.
+SEND: Any = fw.Send
+RECEIVE: Any = fw.Receive
+COMPUTE: Any = fw.Compute
+WAIT: Any = fw.Wait
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "value"),
+    [
+        ((0, [SEND(1, -3)]), "operations[0].flits", "-3"),
+        ((0, [SEND(1, 0)]), "operations[0].flits", "0"),
+        ((0, [COMPUTE(1), SEND(1, 2.5)]), "operations[1].flits", "2.5"),
+        ((0, [SEND(1, True)]), "operations[0].flits", "True"),
+        ((0, [SEND(1, 2**41)]), "operations[0].flits", str(2**41)),
+        ((0, [SEND(None, 2)]), "operations[0].to", "None"),
+        ((0, [SEND(1, 2, tag=-1)]), "operations[0].tag", "-1"),
+        ((0, [SEND(1, 2, tag=None)]), "operations[0].tag", "None"),
+        ((0, [RECEIVE(2**32 - 1, 2)]), "operations[0].source", "4294967295"),
+        ((0, [RECEIVE(1, 2, tag=2**32 - 1)]), "operations[0].tag", "4294967295"),
+        ((0, [RECEIVE(1, "2")]), "operations[0].flits", "'2'"),
+        ((0, [WAIT(0)]), "operations[0].after", "0"),
+        ((0, [SEND(1, 2, after=[0, -1])]), "operations[0].after[1]", "-1"),
+        ((0, [COMPUTE(-1)]), "operations[0].cycles", "-1"),
+        ((0, [COMPUTE(10**30)]), "operations[0].cycles", "1" + "0" * 30),
+        ((0, [5]), "operations[0]", "5"),
+        ((0, SEND(1, 2)), "operations", "Send("),
+        ((-1, []), "rank", "-1"),
+        ((True, []), "rank", "True"),
+        ((1.0, []), "rank", "1.0"),
+    ],
+)
+def test_a_field_that_cannot_be_used_is_named(answer: Any, path: str, value: str) -> None:
+    simulation = fw.Simulation(fw.Torus(4), fw.programs())
+    simulation.advance()
+    with pytest.raises(fw.ConfigError) as caught:
+        simulation.give(*answer)
+    assert caught.value.path == path and caught.value.value.startswith(value) and caught.value.expected
+    # Nothing of it was taken: the rank asks still.
+    assert simulation.asking == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("until", [-1, 2.5, True, 2**64, "10"])
+def test_the_cycle_to_advance_to_is_a_whole_number(until: Any) -> None:
+    with pytest.raises(fw.ConfigError, match=r"^until = .*a whole number"):
+        fw.Simulation(fw.Torus(4), fw.programs()).advance(until)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    simulation: Any = fw.Simulation(fw.Torus(2), fw.programs())
+    simulation.advance(np.int64(5))
+    simulation.give(np.int64(0), (one for one in [SEND(np.int64(1), np.uint32(4)), WAIT(np.array([0]))]))
+    simulation.give(1, [RECEIVE(0, np.int32(4))])
+    while simulation.advance() == "asked":
+        for rank in simulation.asking:
+            simulation.give(rank, [])
+    assert simulation.result().values["packets"] == 1

@@ -123,6 +123,12 @@ BAD: list[tuple[str, Callable[[], object], str, str, str]] = [
     ("an unknown topology", lambda: fw.Network("tours", size=(4, 4)), "network.topology.kind", '"tours"', "torus"),
     ("a field of another topology", lambda: fw.Network("mesh", size=(4, 4), wrap=[True, False]), "network.wrap", "unknown key", ""),
     ("a missing field", lambda: fw.Network("grid", size=(4, 4)), "network.topology.wrap", "nothing", "add wrap"),
+    ("no kind", lambda: fw.Torus(4, 4, routing=None), "network.routing", "None", "leave it out"),  # type: ignore[arg-type]
+    ("a number for a kind", lambda: fw.Torus(4, 4, routing=5), "network.routing", "5", ""),  # type: ignore[arg-type]
+    ("a number for a kind, and a field", lambda: fw.Torus(4, 4, routing=5, tie="plus"), "network.routing", "5", "tie"),  # type: ignore[arg-type]
+    ("a class for a kind", lambda: fw.Torus(4, 4, routing=fw.routing.Duato), "network.routing", "the class Duato", "write Duato()"),  # type: ignore[arg-type]
+    ("a class in a value", lambda: fw.Router(sw_allocator=fw.Allocator), "network.router.sw_allocator", "the class Allocator", "write Allocator()"),  # type: ignore[arg-type]
+    ("a class for a run", lambda: fw.simulate(fw.Mesh(2, 2), WORK, run=fw.Run), "run", "the class Run", "write Run()"),  # type: ignore[arg-type]
     ("no run", lambda: fw.simulate(fw.Mesh(2, 2), WORK, run=5), "run", "5", "max_cycles"),  # type: ignore[arg-type]
 ]  # fmt: skip
 
