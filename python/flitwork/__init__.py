@@ -27,7 +27,7 @@ from flitwork.errors import (
     SimulationError,
     StorageError,
 )
-from flitwork.experiment import SweepError, load_study, run_study, sweep
+from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
 from flitwork.network import Network
 from flitwork.networks import *  # noqa: F403
 from flitwork.operations import Compute, Receive, Send, Wait
@@ -74,6 +74,7 @@ __all__ = [
     "StorageError",
     "SweepError",
     "Wait",
+    "Watcher",
     "Workload",
     "__version__",
     "all_to_all",

@@ -16,7 +16,7 @@ import pandas as pd
 from flitwork.arguments import number, several
 from flitwork.errors import ConfigError
 from flitwork.experiment import Failure, Point, SweepError, Watcher, run_options, run_points
-from flitwork.experiment.axes import check_different
+from flitwork.experiment.axes import MOST_POINTS, check_count, check_different
 from flitwork.result import Result
 from flitwork.spec import Network, Run, RunOptions, nest_run, simulation
 from flitwork.statistics import half_width_95
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 #: The axes of a burst.
 PACKETS, RATE = "packets_per_terminal", "rate_flits_per_cycle"
-#: Most trials at once: seeds are the numbers from the first on.
-_MOST_TRIALS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -119,8 +117,10 @@ def burst(
     beside = _background(background_load, background, packet_flits)
     seeds = _seeds(trials, first_seed)
     options = _options(run, warmup_cycles=warmup_cycles, delivery_window_cycles=delivery_window_cycles or None)
+    lengths, limits = _listed("packets", packets), _listed("rate", rate)
+    check_count(len(lengths) * len(limits) * len(seeds), "burst")
     points = []
-    for length, limit in itertools.product(_listed("packets", packets), _listed("rate", rate)):
+    for length, limit in itertools.product(lengths, limits):
         workload = burst_workload(
             pattern, packets=length, packet_flits=packet_flits, rate=limit, **_parameters(parameters)
         )
@@ -226,8 +226,8 @@ def _seeds(trials: int, first: int) -> range:
     for name, value, least in (("trials", trials, 1), ("first_seed", first, 0)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise ConfigError(name, repr(value), f"a whole number of at least {least}")
-    if trials > _MOST_TRIALS:
-        raise ConfigError("trials", trials, f"at most {_MOST_TRIALS}")
+    if trials > MOST_POINTS:
+        raise ConfigError("trials", trials, f"at most {MOST_POINTS:,}")
     return range(int(first), int(first) + int(trials))
 
 

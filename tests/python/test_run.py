@@ -145,21 +145,24 @@ def test_values_of_an_axis_are_no_mathematics(tmp_path: Path) -> None:
     assert len(done.figures) == 2
 
 
-def test_the_tables_of_another_study_are_not_replaced(study: Path, tmp_path: Path, cli: Cli) -> None:
-    assert cli("run", study, "--quick").returncode == 0
-    table = (tmp_path / "results" / "tiny-quick" / "results.csv").read_bytes()
+def test_the_tables_of_another_study_are_not_replaced(study: Path, tmp_path: Path) -> None:
+    def run(file: Path) -> None:
+        fw.run_study(load_study(file), tmp_path / "out", quick=True)
+
+    run(study)
+    table = (tmp_path / "out" / "results.csv").read_bytes()
     other = tmp_path / "other.toml"
     other.write_text(study.read_text().replace("seeds = [1, 2]", "seeds = [5, 6]"))
-    done = cli("run", other, "--quick")
-    assert done.returncode == 2 and "study.name" in done.stderr and "--out" in done.stderr
-    assert (tmp_path / "results" / "tiny-quick" / "results.csv").read_bytes() == table
+    with pytest.raises(fw.ConfigError, match=r"study\.name = \"tiny\".*are those of .*tiny\.toml.*--out"):
+        run(other)
+    assert (tmp_path / "out" / "results.csv").read_bytes() == table
     # The same file with other contents, a copy of it, and a file that took its place: all are the same study.
-    study.write_text(study.read_text().replace("grid = { N = [3] }", "grid = { N = [4] }"))
-    assert cli("run", study, "--quick").returncode == 0
+    study.write_text(study.read_text().replace("quick = { grid = { N = [3] }", "quick = { grid = { N = [4] }"))
+    run(study)
     other.write_text(study.read_text())
-    assert cli("run", other, "--quick").returncode == 0
+    run(other)
     other.rename(tmp_path / "renamed.toml")
-    assert cli("run", study, "--quick").returncode == 0
+    run(study)
 
 
 @pytest.mark.parametrize("backend", ["module://matplotlib_inline.backend_inline", "nonsense", "tkagg"])

@@ -16,6 +16,7 @@ from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings, read_settings
 from flitwork.cli.options import AsJson
 from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json
+from flitwork.cli.progress import shown
 from flitwork.errors import ConfigError
 
 
@@ -62,13 +63,14 @@ def _run_and_print(settings: Settings, files: list[Path], overrides: list[str], 
     started, done, reason = time.perf_counter(), list[Sample](), ""
     if not quiet:
         _print_configuration(files, overrides)
-    for sample in samples(settings):
-        done.append(sample)
-        reason = sample.unstable(settings["latency_thres"])
-        if not quiet:
-            print(*report.measured(sample), sep="\n")
-        if reason:
-            break
+    with shown("simulating", Phases.of(settings).end) as progress:
+        for sample in samples(settings, progress):
+            done.append(sample)
+            reason = sample.unstable(settings["latency_thres"])
+            if not quiet:
+                print(*report.measured(sample), sep="\n")
+            if reason:
+                break
     for line in report.remarks(done):
         note(f"[yellow]note[/]: {line}")
     if quiet:

@@ -30,6 +30,7 @@ from flitwork.cli.options import (
     is_study,
 )
 from flitwork.cli.output import guarded, print_json, print_quantities, print_table, say
+from flitwork.cli.progress import cycles_to_simulate, shown
 from flitwork.cli.simulation import default_folder, one_simulation, topology, topology_name
 from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
@@ -93,7 +94,9 @@ def simulate(
         what, topology(size, mesh, wrap), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    result = run_plan(plan_of(spec))
+    planned = plan_of(spec)
+    with shown("simulating", cycles_to_simulate(planned)) as progress:
+        result = run_plan(planned, progress)
     fault = _save(result, save) if save else None
     if as_json:
         print_json(result.row)
@@ -344,5 +347,5 @@ def draw(
         what, table, settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    for path in gallery(spec, out or default_folder("draw", what, table, spec), windows):
+    for path in gallery(spec, out or default_folder("draw", what, table, spec), windows, shown):
         say(f"figure  {escape(str(path))}")

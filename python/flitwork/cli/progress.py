@@ -1,17 +1,24 @@
-"""How far a run is: a bar with the time left on a terminal, a line now and then elsewhere."""
+"""How far a command is, on standard error: many simulations, and one that takes long."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from flitwork.cli.output import note
-from flitwork.experiment import Job, Status, Watcher
-from flitwork.result import Result
+from flitwork import _core
+from flitwork.experiment import Watcher
+from flitwork.experiment.display import Bar, Lines, duration, say
+from flitwork.result import Progress as Told
 
+#: One simulation shows how far it is after so many seconds, and where there is no terminal every so many.
+_PATIENCE_SECONDS = 1.0
 _LINE_SECONDS = 5.0
 
 
@@ -20,79 +27,70 @@ def watcher() -> Watcher:
     return Bar() if sys.stderr.isatty() else Lines()
 
 
-def duration(seconds: float) -> str:
-    """``3 min 20 s``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+def cycles_to_simulate(plan: _core.Plan) -> int | None:
+    """How long an open loop with a fixed measurement lasts at least [cycles]; of others it is not known before."""
+    run: dict[str, Any] = json.loads(plan.json)["spec"]["run"]
+    warm_up, measured = run.get("warmup_cycles"), run.get("measurement_cycles")
+    return warm_up + measured if warm_up is not None and measured else None
 
 
-class Bar(Watcher):
-    """A progress bar."""
+@contextmanager
+def shown(what: str, cycles: int | None = None) -> Iterator[Told]:
+    """Shows how far one piece of work is if it takes long; it is told as a simulation tells it.
 
-    def __init__(self) -> None:
-        self.progress = Progress(
-            TextColumn("simulating"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("points[red]{task.fields[failed]}[/]"),
-            TimeElapsedColumn(),
-            TextColumn("[cyan]{task.fields[left]}"),
-            console=Console(stderr=True),
-        )
-        self.task = self.progress.add_task("run", left="", failed="")
-
-    def begin(self, status: Status) -> None:
-        """Shows the bar."""
-        if status.stored:
-            note(f"{status.stored} of {status.total} points are stored already")
-        self.progress.start()
-        self.tick(status)
-
-    def tick(self, status: Status) -> None:
-        """Moves the bar: by work, so that long points count more; the number beside it counts points."""
-        left = status.seconds_left
-        shown = "" if left is None else f"about {duration(left)} left"
-        self.progress.update(self.task, completed=status.done, total=status.total, left=shown, failed=_failed(status))
-
-    def end(self, status: Status) -> None:
-        """Leaves the bar as it is."""
-        self.progress.update(self.task, completed=status.done, total=status.total, left="", failed=_failed(status))
-        self.progress.stop()
+    Its share is that of the packets, or where their number is not known that of ``cycles``; without both the cycle
+    alone is shown. Work that begins anew at an earlier cycle is judged anew.
+    """
+    one = _One(what, cycles)
+    try:
+        yield one.told
+    finally:
+        one.end()
 
 
-class Lines(Watcher):
-    """A line every few seconds."""
+class _One:
+    def __init__(self, what: str, cycles: int | None) -> None:
+        self.what, self.cycles = what, cycles
+        self.began = time.monotonic()
+        self.last = self.began
+        self.first, self.cycle = self.began, 0
+        self.bar: Progress | None = None
 
-    def __init__(self) -> None:
-        self.last = 0.0
+    def told(self, cycle: int, done: int, total: int | None) -> bool:
+        """Is told about 20 times a second."""
+        now = time.monotonic()
+        share = min(done / total, 1.0) if total else min(cycle / self.cycles, 1.0) if self.cycles else None
+        if cycle < self.cycle:
+            self.first = now
+        self.cycle = cycle
+        left = (now - self.first) * (1 - share) / share if share else None
+        if sys.stderr.isatty():
+            if now - self.began >= _PATIENCE_SECONDS:
+                self._draw(cycle, share, left)
+        elif now - self.last >= _LINE_SECONDS:
+            self.last = now
+            say(", ".join([f"{self.what}: cycle {cycle:,}", *_words(share, left)]))
+        return True
 
-    def begin(self, status: Status) -> None:
-        """Says what there is to do."""
-        stored = f", {status.stored} stored already" if status.stored else ""
-        note(f"{status.total} points{stored}")
-        self.last = time.monotonic()
-
-    def tick(self, status: Status) -> None:
-        """Says how far it is, if it has not done so lately."""
-        if time.monotonic() - self.last >= _LINE_SECONDS:
-            self.last = time.monotonic()
-            left = status.seconds_left
-            note(
-                f"{status.done} of {status.total} points{_failed(status)}"
-                + ("" if left is None else f", about {duration(left)} left")
+    def _draw(self, cycle: int, share: float | None, left: float | None) -> None:
+        if self.bar is None:
+            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("cycle {task.fields[cycle]:,}"))
+            console = Console(stderr=True)
+            self.bar = Progress(
+                *columns, TimeElapsedColumn(), TextColumn("[cyan]{task.fields[left]}"), console=console, transient=True
             )
+            self.task = self.bar.add_task(self.what, total=None, cycle=0, left="")
+            self.bar.start()
+        words = ", ".join(_words(share, left))
+        total = None if share is None else 1.0
+        self.bar.update(self.task, completed=share or 0.0, total=total, cycle=cycle, left=words)
 
-    def finished(self, job: Job, result: Result) -> None:
-        """Nothing: a line a point would be too much."""
-
-    def end(self, status: Status) -> None:
-        """Says how far it came."""
-        note(f"{status.done} of {status.total} points are stored{_failed(status)}")
+    def end(self) -> None:
+        """Removes the bar."""
+        if self.bar:
+            self.bar.stop()
 
 
-def _failed(status: Status) -> str:
-    return f", {status.failed} failed" if status.failed else ""
+def _words(share: float | None, left: float | None) -> list[str]:
+    percent = [] if share is None else [f"{share:.0%}"]
+    return percent if left is None else [*percent, f"about {duration(left)} left"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,8 @@ SECTIONS = ("network", "workload", "background", "run")
 #: Names that an axis cannot have, because the table has such a column already.
 RESERVED = ("experiment", *RESULT_COLUMNS)
 MAX_SEED = 2**64 - 1
+#: Most points of a study or a sweep: each is planned, and kept, before the first one runs.
+MOST_POINTS = 100_000
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ class Axis:
     def combinations(self) -> list[dict[str, Any]]:
         """Each step along the axis, as names and values."""
         return [dict(zip(self.values, step, strict=True)) for step in zip(*self.values.values(), strict=True)]
+
+    @property
+    def steps(self) -> int:
+        """How many combinations there are."""
+        return len(next(iter(self.values.values())))
 
 
 def axes_of(experiment: Experiment, path: str, quick: bool) -> list[Axis]:
@@ -113,11 +119,27 @@ def check_seeds(seeds: Sequence[Any], path: str) -> None:
     check_different(seeds, path, "each seed once", "the same seed gives the same result")
 
 
+def check_count(points: int, path: str) -> None:
+    """So many points can be planned; it is known before they are made."""
+    if points > MOST_POINTS:
+        hint = "take some values or seeds out, or split it"
+        raise ConfigError(path, f"{points:,} points", f"at most {MOST_POINTS:,} points", hint)
+
+
 def check_different(values: Sequence[Any], path: str, expected: str, hint: str) -> None:
     """No value stands twice; the error names the second."""
-    for j, i in itertools.combinations(range(len(values)), 2):
-        if _same(values[i], values[j]):
-            raise ConfigError(f"{path}[{i}]", values[i], expected, hint)
+    seen: set[tuple[bool, Any]] = set()
+    others: list[Any] = []
+    for i, value in enumerate(values):
+        if isinstance(value, Hashable) and not isinstance(value, tuple):
+            twice = (isinstance(value, bool), value) in seen
+            seen.add((isinstance(value, bool), value))
+        else:
+            # Lists and tables are few: they are compared one by one.
+            twice = any(_same(value, other) for other in others)
+            others.append(value)
+        if twice:
+            raise ConfigError(f"{path}[{i}]", value, expected, hint)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -38,6 +38,9 @@ class Status:
 class Watcher:
     """Is told about the progress of a run. This one says nothing."""
 
+    def planning(self, planned: int, total: int) -> None:
+        """Called before each point is planned, and once when all are, or one cannot be: then both numbers are equal."""
+
     def begin(self, status: Status) -> None:
         """All points are planned; the run starts."""
 
@@ -49,6 +52,13 @@ class Watcher:
 
     def end(self, status: Status) -> None:
         """The run is over, also when it was interrupted."""
+
+
+def default_watcher() -> Watcher:
+    """A bar on a terminal and in a notebook; nothing elsewhere."""
+    from flitwork.experiment.display import watcher_of_a_program
+
+    return watcher_of_a_program()
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,7 @@ def execute(
     On ``KeyboardInterrupt`` the running simulations stop within a fraction of a second; what is finished stays stored.
     A simulation that fails does not stop the others; a full disk does.
     """
-    watcher = watcher or Watcher()
+    watcher = watcher or default_watcher()
     done = Execution({job.hash: found for job in jobs if store and (found := store.get(job.hash))}, [])
     left = sorted((job for job in jobs if job.hash not in done.results), key=lambda job: -job.work)
     status = Status(len(jobs), stored=len(done.results), done=len(done.results), work=sum(job.work for job in left))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from flitwork import _core
@@ -41,11 +41,23 @@ class Failure:
         return "\n".join(f"{point.label}: {self.error}" for point in self.job.points)
 
 
-def plan_points(points: Iterable[Point]) -> list[Job]:
-    """Plans every point, so that an error comes before anything runs. Equal plans are one job."""
+def plan_points(points: Sequence[Point], tell: Callable[[int, int], None] | None = None) -> list[Job]:
+    """Plans every point, so that an error comes before anything runs. Equal plans are one job.
+
+    ``tell`` is told before each point how many are planned, of how many, and at the end that nothing is left.
+    """
+    tell = tell or (lambda planned, total: None)
+    try:
+        return _planned(points, tell)
+    finally:
+        tell(len(points), len(points))
+
+
+def _planned(points: Sequence[Point], tell: Callable[[int, int], None]) -> list[Job]:
     jobs: dict[str, Job] = {}
     tables: dict[str, _core.Table] = {}
-    for point in points:
+    for i, point in enumerate(points):
+        tell(i, len(points))
         try:
             job = _job(point, tables)
         except ConfigError as error:

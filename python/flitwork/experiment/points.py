@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from flitwork.errors import unknown_key
-from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_no_seed, check_seeds, check_used
+from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_count, check_no_seed, check_seeds, check_used
 from flitwork.experiment.columns import Columns, check_plots, columns_of
 from flitwork.experiment.expression import fill, names_in, placeholders
 from flitwork.experiment.study_file import Experiment, StudyFile
@@ -42,8 +43,20 @@ class Point:
         return f"{self.experiment}({', '.join([*shown, *more])})"
 
 
+def count_points(study: StudyFile, quick: bool = False) -> int:
+    """How many points a study has; too many are an error. None is made."""
+    count = 0
+    for i, experiment in enumerate(study.experiments):
+        if not (quick and experiment.quick.skip):
+            seeds = experiment.quick.seeds if quick and experiment.quick.seeds is not None else experiment.seeds
+            count += math.prod(axis.steps for axis in axes_of(experiment, f"experiments[{i}]", quick)) * len(seeds)
+            check_count(count, f"experiments[{i}]")
+    return count
+
+
 def expand(study: StudyFile, quick: bool = False) -> list[Point]:
     """All points of a study, in the order of the file."""
+    count_points(study, quick)
     points: list[Point] = []
     for i, experiment in enumerate(study.experiments):
         if not (quick and experiment.quick.skip):

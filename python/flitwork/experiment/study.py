@@ -12,7 +12,7 @@ import pandas as pd
 
 from flitwork.errors import ConfigError
 from flitwork.experiment.engines import make_engine
-from flitwork.experiment.execute import Watcher, execute
+from flitwork.experiment.execute import Watcher, default_watcher, execute
 from flitwork.experiment.jobs import Failure, Job, plan_points
 from flitwork.experiment.points import check_names, expand, known_columns
 from flitwork.experiment.store import Store
@@ -43,9 +43,9 @@ class StudyRun:
     figures: list[Path]
 
 
-def plan_study(study: StudyFile, quick: bool = False) -> list[Job]:
+def plan_study(study: StudyFile, quick: bool = False, watcher: Watcher | None = None) -> list[Job]:
     """Plans every point of a study and checks every name in its file, so that errors come before anything runs."""
-    jobs = plan_points(expand(study, quick))
+    jobs = plan_points(expand(study, quick), watcher.planning if watcher else None)
     check_names(study)
     return jobs
 
@@ -75,7 +75,8 @@ def run_study(
     if not isinstance(study, StudyFile):
         raise ConfigError("study", repr(study), "what fw.load_study returns", f"fw.run_study(fw.load_study({study!r}))")
     runs_on = make_engine(engine, scheduler, jobs)
-    plans = plan_study(study, quick)
+    watcher = watcher or default_watcher()
+    plans = plan_study(study, quick, watcher)
     folder = writable_folder(Path(out) if out else default_folder(study, quick))
     _take_folder(folder, study)
     known = known_columns(study, quick)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,9 @@ import pandas as pd
 
 from flitwork.arguments import several
 from flitwork.errors import ConfigError, SimulationError
-from flitwork.experiment.axes import check_different, check_name, check_seeds
+from flitwork.experiment.axes import check_count, check_different, check_name, check_seeds
 from flitwork.experiment.engines import make_engine
-from flitwork.experiment.execute import Watcher, execute
+from flitwork.experiment.execute import Watcher, default_watcher, execute
 from flitwork.experiment.jobs import Failure, plan_points
 from flitwork.experiment.points import Point
 from flitwork.experiment.store import Store
@@ -54,7 +55,8 @@ def sweep(
     >>> fw.sweep(lambda N, name: (fw.Torus(N, N), fw.all_to_all(name)), N=[5, 7], name=["a2at", "a2and"])
 
     ``simulate`` returns a network and a workload, and a background if there is one. With ``out`` every finished point
-    is stored there at once, and what is stored is not computed again. Raises :class:`flitwork.SweepError` after all the
+    is stored there at once, and what is stored is not computed again. On a terminal and in a notebook a bar shows how
+    far it is; ``watcher=fw.Watcher()`` shows nothing. Raises :class:`flitwork.SweepError` after all the
     others have run where simulations fail; its ``table`` has the others. ``engine="dask"`` with the address of a
     ``scheduler`` runs it on a cluster.
     """
@@ -64,6 +66,7 @@ def sweep(
     values = {name: _axis(name, axis) for name, axis in axes.items()}
     seeds = _seeds(seeds)
     options = run_options(run, "seeds=[{}]")
+    check_count(math.prod(map(len, values.values())) * len(seeds), "sweep")
     points = []
     for combination in itertools.product(*values.values()):
         params = dict(zip(values, combination, strict=True))
@@ -93,7 +96,8 @@ def run_points(
 ) -> Runs:
     """Simulates points, as :func:`sweep` does."""
     runs_on = make_engine(engine, scheduler, jobs)
-    plans = plan_points(points)
+    watcher = watcher or default_watcher()
+    plans = plan_points(points, watcher.planning)
     store = Store(writable_folder(Path(out), "out")) if out else None
     done = execute(plans, store, runs_on, watcher)
     table = tidy(plans, done.results).drop(columns="experiment", errors="ignore")

@@ -18,7 +18,7 @@ from flitwork.errors import ConfigError
 from flitwork.files import write_atomically
 from flitwork.plot.layout import Layout, colour_channels, draw_channels, layout
 from flitwork.plot.style import LOAD_MAP, style
-from flitwork.result import Result
+from flitwork.result import Progress, Result
 
 _LABEL = "utilisation [flits/cycle]"
 #: Ends of the scale of loads: the first that no load exceeds.
@@ -141,10 +141,16 @@ def channel_snapshot(result: Result, window: int | None = None) -> Figure:
     return figure
 
 
-def channel_animation(result: Result, path: str | Path, frames_per_second: int = 8, max_frames: int = 120) -> Path:
+def channel_animation(
+    result: Result,
+    path: str | Path,
+    frames_per_second: int = 8,
+    max_frames: int = 120,
+    progress: Progress | None = None,
+) -> Path:
     """The same over time, as an animated GIF; neighbouring windows are joined where there would be too many frames.
 
-    All frames have one scale.
+    All frames have one scale. ``progress(cycle, done, total)`` is told about each frame.
     """
     whole("frames_per_second", frames_per_second, 1, 100)
     edges, frames = _joined(result, whole("max_frames", max_frames, 1, 100_000))
@@ -158,6 +164,8 @@ def channel_animation(result: Result, path: str | Path, frames_per_second: int =
         title = ax.set_title("", fontsize=10)
         pictures = []
         for i, loads in enumerate(frames):
+            if progress:
+                progress(int(edges[i]), i, len(frames))
             colour_channels(lines, place, loads)
             title.set_text(_titled(result, _when(result, edges[i], edges[i + 1]), place))
             canvas.draw()  # type: ignore[no-untyped-call]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from flitwork.errors import ConfigError
@@ -13,32 +15,42 @@ from flitwork.plot.layout import layout
 from flitwork.plot.phases import phases_of
 from flitwork.plot.style import forget, save
 from flitwork.plot.timeline import timeline
-from flitwork.result import run_plan
+from flitwork.result import Progress, run_plan
 from flitwork.spec import plan_of
 from flitwork.workloads import Spec
 
+#: Shows how far a piece of work of so many cycles is, which tells it.
+Shown = Callable[..., AbstractContextManager[Progress | None]]
 _NAMES = ("phases", "channels", "network", "timeline")
 
 
-def gallery(spec: Spec, folder: Path, windows: int = 60) -> list[Path]:
+@contextmanager
+def _unseen(what: str, cycles: int | None = None) -> Iterator[None]:
+    yield None
+
+
+def gallery(spec: Spec, folder: Path, windows: int = 60, shown: Shown = _unseen) -> list[Path]:
     """Simulates ``spec`` and draws it: phases (of a schedule), channels over time, the time-line of the terminals.
 
     A picture of this kind that another simulation left in ``folder`` is removed. A network that does not fit on a page
-    is not drawn, only its channels over time; a warning says so.
+    is not drawn, only its channels over time; a warning says so. ``shown`` shows how far each part is.
     """
     writable_folder(folder)
     plain = plan_of(spec)
     on_page = _fits_on_a_page(spec)
-    cycles = run_plan(plain).end_cycle + 1
+    with shown("simulating") as progress:
+        cycles = run_plan(plain, progress).end_cycle + 1
     recorded = copy.deepcopy(spec)
     record = recorded.setdefault("run", {}).setdefault("record", {})
     record.update(packets=True, channel_window_cycles=-(-cycles // windows))
-    result = run_plan(plan_of(recorded))
+    with shown("recording", cycles) as progress:
+        result = run_plan(plan_of(recorded), progress)
     paths = save(phases_of(plain), folder, "phases") if result.has_schedule and on_page else []
     paths += save(channel_heatmap(result), folder, "channels")
     if on_page:
         paths += save(channel_snapshot(result), folder, "network")
-        paths.append(channel_animation(result, folder / "network.gif"))
+        with shown("drawing", cycles) as progress:
+            paths.append(channel_animation(result, folder / "network.gif", progress=progress))
     if result.runs_to_completion:
         paths += save(timeline(result), folder, "timeline")
     for name in set(_NAMES) - {path.stem for path in paths}:
