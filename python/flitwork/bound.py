@@ -60,9 +60,9 @@ class Bound:
 
     @property
     def tightest(self) -> str:
-        """Which bound it is: bisection, channel_load, injection or ejection; of an open loop channels or terminals."""
+        """Which it is: bisection, channel_load, injection, ejection or none; of an open loop channels or terminals."""
         if self.runs_to_completion:
-            return str(self.values["tightest"])
+            return str(self.values["tightest"] or "none")
         terminals = self.values["terminal_load_flits_per_cycle"]
         return "terminals" if self.max_load >= terminals else "channels"
 

@@ -1,4 +1,4 @@
-"""``fw.burst``: how long a synchronised burst takes, over many trials, alone or beside background traffic."""
+"""``fw.burst``: how long a synchronised burst takes, over many trials, alone or with background traffic."""
 
 from __future__ import annotations
 
@@ -107,14 +107,15 @@ def burst(
 
     ``packets`` and ``rate`` may be lists; every combination is run. The burst is that of :func:`flitwork.
     burst_workload`, ``parameters`` are those of the pattern. ``background_load`` [flits/cycle/terminal] puts uniform
-    traffic of the same packets beside it, ``background`` any other open loop, from ``warmup_cycles`` before t = 0 on.
+    traffic of the same packets in the background, ``background`` any other open loop, from ``warmup_cycles`` before
+    t = 0 on.
     Trials differ by their seed, ``first_seed`` and the numbers that follow: where nothing is drawn (a fixed pattern,
     all packets at once, no background, no random tie) all trials are the same. ``delivery_window_cycles`` records what
     is received over time; ``run`` has all other options of a run. ``out``, ``jobs``, ``engine`` and ``scheduler`` are
     those of :func:`flitwork.sweep`. Where trials fail, a :class:`flitwork.BurstError` after all the others have run has
     these as its ``burst``.
     """
-    beside = _background(background_load, background, packet_flits)
+    behind = _background(background_load, background, packet_flits)
     seeds = _seeds(trials, first_seed)
     options = _options(run, warmup_cycles=warmup_cycles, delivery_window_cycles=delivery_window_cycles or None)
     lengths, limits = _listed("packets", packets), _listed("rate", rate)
@@ -126,7 +127,7 @@ def burst(
         )
         params = {PACKETS: length, RATE: limit}
         for seed in seeds:
-            spec = simulation(network, workload, {**options, "seed": seed}, beside)
+            spec = simulation(network, workload, {**options, "seed": seed}, behind)
             points.append(Point("burst", "burst", params, seed, spec))
     try:
         done = run_points(points, out=out, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher)
@@ -217,7 +218,7 @@ def _background(load: float, background: Workload | None, packet_flits: PacketFl
     if load == 0:
         return background
     if background is not None:
-        expected = "nothing beside background, which states its load itself"
+        expected = "nothing with background, which states its load itself"
         raise ConfigError("background_load", load, expected, "take one of the two out")
     return uniform(offered_load=load, packet_flits=packet_flits)
 

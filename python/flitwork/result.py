@@ -85,7 +85,8 @@ class Result:
         """How the run ended.
 
         ``complete``; ``saturated`` where the source queues grew or the packets measured had not all arrived at the
-        limit of cycles; ``not_converged`` where a steady run reached its limit before the mean latency was known.
+        limit of cycles; ``not_converged`` where a steady run reached its limit before the mean latency was known;
+        ``interrupted`` where the result was taken before the run ended.
         """
         return str(self.values["status"])
 
@@ -154,9 +155,11 @@ class Result:
         """How near to what nothing can beat: 1 is on the bound.
 
         Of a workload that runs to completion its time over the tightest lower bound; of an open loop the accepted load
-        over the highest that channels and terminals could carry. NaN where no bound is known: what ranks send that are
-        told what to do while they run, nobody knows beforehand.
+        over the highest that channels and terminals could carry. NaN where no bound is known (what ranks send that are
+        told what to do while they run, nobody knows beforehand), and of a run that was interrupted.
         """
+        if self.status == "interrupted":
+            return math.nan
         if self.runs_to_completion:
             if self.bound.tightest_cycles:
                 return self.completion_cycles / self.bound.tightest_cycles
@@ -356,6 +359,8 @@ class Result:
         what = self.title
         ratio = self.ratio_to_bound
         near = "no bound known" if math.isnan(ratio) else f"{ratio:.3f} times the bound"
+        if self.status == "interrupted":
+            return f"<{what}: interrupted after {self.completion_cycles:,} cycles>"
         if self.runs_to_completion:
             return f"<{what}: {self.completion_cycles:,} cycles, {near}>"
         mean = self.mean_packet_latency_cycles

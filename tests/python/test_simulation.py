@@ -141,3 +141,17 @@ def test_numbers_of_numpy_are_numbers() -> None:
         for rank in simulation.asking:
             simulation.give(rank, [])
     assert simulation.result().values["packets"] == 1
+
+
+def test_a_result_before_the_end_is_no_result_of_a_whole_run() -> None:
+    simulation = fw.Simulation(fw.Torus(4, 4), fw.all_to_all("a2at", message_flits=8))
+    assert simulation.advance(20) == "reached"
+    result = simulation.result()
+    assert result.status == "interrupted" and math.isnan(result.ratio_to_bound)
+    assert "interrupted" in repr(result) and "times the bound" not in repr(result)
+
+
+def test_what_ranks_will_send_has_no_bound() -> None:
+    bound = fw.bound(fw.Torus(4, 4), fw.programs())
+    assert (bound.tightest, bound.tightest_cycles) == ("none", 0.0)
+    assert math.copysign(1, bound.phase_model_cycles) == 1

@@ -175,6 +175,17 @@ fn the_table_has_no_cycle_and_every_module() {
 }
 
 #[test]
+fn the_page_shows_the_table() {
+    let page = fs::read_to_string(crate_folder().join("../../docs/architecture.md")).unwrap();
+    let row = |(module, may): &(&str, &[&str])| match may.is_empty() {
+        true => format!("{module}\n"),
+        false => format!("{module} → {}\n", may.join(", ")),
+    };
+    let table: String = MAY_USE.iter().map(row).collect();
+    assert!(page.contains(&format!("```\n{table}```")), "docs/architecture.md, Who uses whom, should be\n{table}");
+}
+
+#[test]
 fn nothing_here_knows_python() {
     let manifest = fs::read_to_string(crate_folder().join("Cargo.toml")).unwrap();
     let sources = rust_files(&crate_folder().join("src"));

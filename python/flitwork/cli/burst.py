@@ -68,7 +68,7 @@ def burst(
     trials: Annotated[int, typer.Option(min=1, help="Trials of each burst; they differ by their seed.")] = 10,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first trial; the others follow it.")] = 1,
     background_load: Annotated[
-        float, typer.Option(min=0, help="Uniform traffic of the same packets beside it [flits/cycle/terminal].")
+        float, typer.Option(min=0, help="Uniform traffic of the same packets in the background [flits/cycle/terminal].")
     ] = 0.0,
     ports: Ports = None,
     settings: Settings = None,
@@ -96,8 +96,8 @@ def burst(
     numbers, rates = _listed("--packets", packets, int), _listed("--rate", rate, float)
     # Its packets and rate are columns of the tables; whatever else differs makes other tables.
     work = burst_workload(pattern, packets=1, packet_flits=lengths, **parameters)
-    beside = uniform(offered_load=background_load, packet_flits=lengths) if background_load else None
-    folder = out or default_folder("burst", pattern, table, simulation(network, work, nest_run(run), beside))
+    background = uniform(offered_load=background_load, packet_flits=lengths) if background_load else None
+    folder = out or default_folder("burst", pattern, table, simulation(network, work, nest_run(run), background))
     writable_folder(folder)
     try:
         found = find_burst(

@@ -200,7 +200,7 @@ def bound(
     quick: Quick = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what no run can beat: bisection, link loads under the routing, injection and ejection.
+    """Show what no run can beat: bisection, channel loads under the routing, injection and ejection.
 
     Examples:
 

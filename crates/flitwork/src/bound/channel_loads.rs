@@ -96,7 +96,7 @@ pub fn channel_loads(
         channel_flits: loads.channel_flits(),
         max_flits: ChannelClassLoad::largest(&classes),
         classes,
-        phase_sum_flits: phases.iter().map(|p| p.max_flits).sum(),
+        phase_sum_flits: phases.iter().map(|p| p.max_flits).fold(0.0, |sum, flits| sum + flits),
         phases,
     }
 }

@@ -195,9 +195,9 @@ mod tests {
         };
         let transpose = bound(&|i| i % 32 * 32 + i / 32, 0.0);
         assert_eq!((transpose.channel_load_cycles, transpose.injection_cycles), (80.0 * 15.5, 80.0));
-        assert_eq!((transpose.tightest, transpose.tightest_cycles), (Limit::ChannelLoad, 80.0 * 15.5));
+        assert_eq!((transpose.tightest, transpose.tightest_cycles), (Some(Limit::ChannelLoad), 80.0 * 15.5));
         assert_eq!(bound(&|i| 1023 - i, 0.0).tightest_cycles, 640.0);
-        assert_eq!(bound(&|i| 1023 - i, 5000.0).tightest, Limit::Injection);
+        assert_eq!(bound(&|i| 1023 - i, 5000.0).tightest, Some(Limit::Injection));
     }
 
     #[test]

@@ -67,7 +67,8 @@ pub struct Bound {
     /// The largest of the above [cycles]: no run of this schedule completes earlier.
     pub tightest_cycles: f64,
     /// Which of them it is.
-    pub tightest: Limit,
+    /// `None` where nothing is known to bound it.
+    pub tightest: Option<Limit>,
     /// Sum over the phases of the load of the phase's most loaded channel [cycles]. NOT a lower bound: it is the time if each
     /// phase waited for the one before; runs whose phases overlap in the buffers can be faster.
     pub phase_model_cycles: f64,
@@ -118,15 +119,14 @@ impl Limits {
             (self.channel_load_cycles, Limit::ChannelLoad),
             (self.bisection_cycles.unwrap_or(0.0), Limit::Bisection),
         ];
-        let (tightest_cycles, tightest) =
-            candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, Limit::ChannelLoad));
+        let tightest = candidates.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).filter(|limit| limit.0 > 0.0);
         Bound {
             bisection_cycles: self.bisection_cycles,
             channel_load_cycles: self.channel_load_cycles,
             injection_cycles: self.injection_cycles,
             ejection_cycles: self.ejection_cycles,
-            tightest_cycles,
-            tightest,
+            tightest_cycles: tightest.map_or(0.0, |limit| limit.0),
+            tightest: tightest.map(|limit| limit.1),
             phase_model_cycles,
         }
     }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalLimits {
     /// Messages that a terminal can send at the same time, at least 1.
-    #[serde(rename = "controllers")]
     pub ports: u32,
     /// Longest packet, 0 for a whole message [flits]. It matters to the loads of split ties only.
     pub packet_flits: u32,

@@ -99,7 +99,7 @@ pub(crate) struct Hosts {
     in_order: bool,
     /// Messages that have arrived in this cycle, where that is so.
     landed: Vec<u32>,
-    /// Whether a receive counts from the cycle after its message came; those of this cycle and the one before, with the cycle.
+    /// Whether a receive counts from the cycle after its message arrived; those of this cycle and the one before, with the cycle.
     late: bool,
     late_receives: VecDeque<(u64, u32, OpId)>,
     /// A message was longer than its receive.
@@ -175,7 +175,7 @@ impl Hosts {
         self.reads_late = false;
     }
 
-    /// From now on a receive is complete in the cycle after the one in which its message came.
+    /// From now on a receive is complete in the cycle after the one in which its message arrived.
     pub fn complete_receives_late(&mut self) {
         self.late = true;
         self.reads_late = false;
@@ -240,8 +240,8 @@ impl Hosts {
                 wake(self.terminal_of[rank as usize]);
             }
         }
-        while let Some(&(came, rank, op)) = self.late_receives.front() {
-            if came == now {
+        while let Some(&(arrived, rank, op)) = self.late_receives.front() {
+            if arrived == now {
                 break;
             }
             self.late_receives.pop_front();
@@ -352,7 +352,7 @@ impl Hosts {
         let Unsent { op, to, tag, flits, number, .. } = rank.queue.take(&rank.window)?;
         rank.unsent = rank.unsent.saturating_sub(1);
         let id =
-            self.letters.insert(Letter { from: r, to, tag, op, order: rank.taken, flits, missing: flits, came: 0 });
+            self.letters.insert(Letter { from: r, to, tag, op, order: rank.taken, flits, missing: flits, arrived: 0 });
         rank.taken += 1;
         rank.under_way.push(id);
         if self.reads_late {
@@ -415,7 +415,7 @@ impl Hosts {
     /// A message takes its receive, or waits for it.
     fn match_message(&mut self, id: u32, now: u64) -> bool {
         let Letter { from, to, tag, .. } = self.letters[id];
-        self.letters[id].came = now;
+        self.letters[id].arrived = now;
         self.arrived += 1;
         match self.ranks[to as usize].mail.arrived(id, from, tag) {
             Some(receive) => {
@@ -431,7 +431,7 @@ impl Hosts {
 
     /// A receive is complete with its message; whether something waited for it.
     fn receive(&mut self, id: u32, receive: Posted, now: u64) -> bool {
-        let Letter { from, to, flits, came, .. } = self.letters[id];
+        let Letter { from, to, flits, arrived, .. } = self.letters[id];
         self.letters.remove(id);
         if flits > receive.flits && self.fault.is_none() {
             let what = format!("a message of {flits} flits from rank {from} to rank {to}");
@@ -439,7 +439,7 @@ impl Hosts {
             self.unmatched += 1;
             return false;
         }
-        if self.late && came == now {
+        if self.late && arrived == now {
             self.late_receives.push_back((now, to, receive.op));
             return false;
         }

@@ -17,8 +17,8 @@ pub(super) struct Letter {
     pub flits: u64,
     /// Flits that have not arrived.
     pub missing: u64,
-    /// The cycle in which it came to its rank.
-    pub came: u64,
+    /// The cycle in which it arrived at its rank.
+    pub arrived: u64,
 }
 
 #[derive(Debug)]

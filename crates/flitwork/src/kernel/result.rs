@@ -1,12 +1,12 @@
 //! The result of a run, put together when it is over.
 
 use super::simulation::{Attached, Simulation};
-use crate::measure::{BackgroundResult, Fairness, SimulationResult};
+use crate::measure::{BackgroundResult, Fairness, SimulationResult, Status};
 
 impl Simulation {
-    /// The outcome of a run. One that has not ended counts as one that reached its limit of cycles.
+    /// The outcome of a run; of one that has not ended what has happened so far, with [`Status::Interrupted`].
     pub fn into_result(mut self) -> SimulationResult {
-        let (now, complete) = (self.now, self.ended == Some(true));
+        let (now, ended) = (self.now, self.ended);
         self.look(now + 1);
         let Simulation { phases, limits, mut networks, .. } = self;
         let Attached { network, nics, mut log } = networks.swap_remove(0);
@@ -28,7 +28,10 @@ impl Simulation {
         });
         let work = &mut log.workload;
         let accepted = if background.is_some() { &work.delivered_flits } else { &observed.ejected_flits };
-        let status = phases.status(complete, work.measured_taken + untaken.packets);
+        let status = match ended {
+            Some(complete) => phases.status(complete, work.measured_taken + untaken.packets),
+            None => Status::Interrupted,
+        };
         SimulationResult {
             status,
             completion_cycles: now - limits.start,

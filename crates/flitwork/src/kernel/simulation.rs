@@ -470,12 +470,12 @@ fn phases(plan: &Plan) -> Phases {
 /// What is noted of the packets of workload and background, both in the same window.
 fn packet_log(plan: &Plan, phases: &Phases) -> PacketLog {
     let record = &plan.spec.run.record;
-    let class = || {
+    let traffic_log = || {
         let window_cycles = record.delivery_window_cycles;
         let deliveries = (window_cycles > 0).then(|| DeliveryRecorder::new(plan.start_cycle, window_cycles));
         TrafficLog::new(phases.window(), plan.params.terminals, deliveries)
     };
-    PacketLog::new(class(), plan.background.is_some().then(class), record.packets)
+    PacketLog::new(traffic_log(), plan.background.is_some().then(traffic_log), record.packets)
 }
 
 /// Work between two calls of the progress callback: a few milliseconds.

@@ -34,6 +34,8 @@ pub enum Status {
     Saturated,
     /// Steady run: the limit of cycles came before the warm-up was over, or before the mean latency was known well enough.
     NotConverged,
+    /// The result was taken before the run ended: what is in it is what had happened by then.
+    Interrupted,
 }
 
 /// How well the means of an open loop are known: half widths of confidence intervals, from batch means.

@@ -1,4 +1,4 @@
-//! What is sent, resolved: the workload, and the background beside it.
+//! What is sent, resolved: the workload, and its background.
 
 use super::units::{MESSAGE_FLITS, message_flits};
 use super::{Params, within};
@@ -74,9 +74,9 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     let background = match &spec.background {
         None => None,
         // The random numbers of the background have nothing to do with those of the workload.
-        Some(beside) => Some(
+        Some(background) => Some(
             Context { at: "background", seed: Traffic::background_seed(spec.run.seed), start: 0, ..context }
-                .background(beside)?,
+                .background(background)?,
         ),
     };
     Ok(Resolved { workload, placement, background, start_cycle })

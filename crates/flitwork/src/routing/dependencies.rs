@@ -45,7 +45,7 @@ struct Walk {
     dst: u32,
     head: Head,
     /// Input port and set that it came by.
-    came: Option<(u8, u8)>,
+    entered: Option<(u8, u8)>,
     /// The last node that it may still hold.
     held: Option<Node>,
 }
@@ -113,7 +113,7 @@ impl<'a> Explorer<'a> {
         }
         for (&at, &dst) in ends.iter().flat_map(|s| ends.iter().map(move |t| (s, t))) {
             for head in self.routing.starts(at, dst) {
-                self.visit(Walk { at, dst, head, came: None, held: None });
+                self.visit(Walk { at, dst, head, entered: None, held: None });
             }
             if self.seen.len() > MOST_WALKS {
                 return Err(Stop::TooMany);
@@ -149,7 +149,7 @@ impl<'a> Explorer<'a> {
     }
 
     fn go_on_from(&mut self, walk: &Walk, head: Head) -> Result<(), Stop> {
-        let at = At { router: walk.at, port: walk.came.map(|c| c.0), set: walk.came.map(|c| c.1) };
+        let at = At { router: walk.at, port: walk.entered.map(|c| c.0), set: walk.entered.map(|c| c.1) };
         let choice = self.routing.choice(&at, &head);
         if choice.ports == 0 && choice.escape.is_none() {
             let (at, dst) = (self.fabric.router_name(walk.at), self.fabric.router_name(walk.dst));
@@ -192,7 +192,7 @@ impl<'a> Explorer<'a> {
         };
         let set = if self.shares { set.min(1) } else { set };
         let head = Head { trip, ..walk.head };
-        self.visit(Walk { at: next, head, came: Some((input as u8, set)), held, ..*walk });
+        self.visit(Walk { at: next, head, entered: Some((input as u8, set)), held, ..*walk });
     }
 }
 

@@ -129,13 +129,13 @@ impl Routing {
             Routing::HopByHop(routing) => routing,
         };
         let mut head = routing.start(src, dst, bits);
-        let (mut at, mut came, mut path) = (src, None::<(u8, u8)>, Vec::new());
+        let (mut at, mut entered, mut path) = (src, None::<(u8, u8)>, Vec::new());
         loop {
             routing.enter(at, dst, &mut head, &|| bits);
             if at == head.to {
                 return path;
             }
-            let place = At { router: at, port: came.map(|c| c.0), set: came.map(|c| c.1) };
+            let place = At { router: at, port: entered.map(|c| c.0), set: entered.map(|c| c.1) };
             let choice = routing.choice(&place, &head);
             let (port, set) = match (choice.ports, choice.escape) {
                 (0, None) => return path,
@@ -148,7 +148,7 @@ impl Routing {
             head.trip.crossed += (choice.crossing.checked_shr(port as u32).unwrap_or(0) & 1) as u8;
             path.push((at, port, set));
             let Some((next, input)) = fabric.peer(at, port) else { return path };
-            (at, came) = (next, Some((input as u8, set)));
+            (at, entered) = (next, Some((input as u8, set)));
         }
     }
 }

@@ -52,14 +52,14 @@ fn grids() -> Vec<Grid> {
 fn walk(grid: &Grid, scheme: &dyn Scheme, src: u32, dst: u32, bits: u64, highest: bool) -> u32 {
     let (mut at, to) = (grid.coords(src), grid.coords(dst));
     let mut start = scheme.start(grid, &at, &to, bits);
-    let (mut came, mut hops) = (None::<(u8, u8)>, 0);
+    let (mut entered, mut hops) = (None::<(u8, u8)>, 0);
     loop {
         scheme.enter(grid, &at, &to, &mut start, &|| bits);
         if at == start.to {
             assert_eq!(at, to);
             return hops;
         }
-        let place = Place { at, port: came.map(|c| c.0), set: came.map(|c| c.1) };
+        let place = Place { at, port: entered.map(|c| c.0), set: entered.map(|c| c.1) };
         let choice = scheme.choice(grid, &place, &start);
         let ports = choice.ports | if highest { choice.sideways } else { 0 };
         let (port, set) = if ports == 0 {
@@ -71,7 +71,7 @@ fn walk(grid: &Grid, scheme: &dyn Scheme, src: u32, dst: u32, bits: u64, highest
             (port as u8, choice.set_of(port))
         };
         at = grid.coords(grid.neighbour(grid.id(&at), port as usize).unwrap());
-        came = Some((port ^ 1, set));
+        entered = Some((port ^ 1, set));
         hops += 1;
         assert!(hops < 100, "{scheme:?} does not arrive");
     }

@@ -43,7 +43,7 @@ pub struct SimulationSpec {
     pub host: HostSpec,
     /// What is sent.
     pub workload: WorkloadSpec,
-    /// Open-loop traffic (uniform or traffic) beside the workload, measured on its own. Default: none.
+    /// Open-loop traffic (uniform or traffic) in the background of the workload, measured on its own. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "WorkloadSpec")]
     pub background: Option<WorkloadSpec>,

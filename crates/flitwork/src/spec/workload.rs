@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub enum WorkloadSpec {
     /// A schedule: every rank sends one message to every other; one rank a terminal.
     AllToAll {
-        /// Name of the algorithm: a2a, a2and or a2at.
+        /// Name of the algorithm: a2a, a2and, a2and_x_inner or a2at.
         algorithm: String,
         /// Length of each message [flits], at least 1; or say `message_bytes`. Default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use crate::unchecked::{at, at_mut};
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub(crate) struct Packet {
-    /// The router that it walks to: its coordinates, packed in routing order (see `RouteTable`); where the way is decided hop by
+    /// The router that it walks to: its coordinates, packed in routing order (see `RouteTable`); where the route is decided hop by
     /// hop, its number.
     pub key: u64,
     /// Cycle of creation.

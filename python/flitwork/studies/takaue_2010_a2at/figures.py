@@ -17,7 +17,7 @@ from flitwork.result import Result
 from flitwork.statistics import error_bars
 from flitwork.studies.takaue_2010_a2at.measures import SENSITIVITY, by_buffer, over_n, rows, sensitivity
 
-_NAMES = {"a2at": "A2AT", "a2and": "A2AND", "mesh": "Mesh", "torus": "Torus"}
+_NAMES = {"a2at": "A2AT", "a2and": "A2AND", "a2and_x_inner": "A2AND, x inner", "mesh": "Mesh", "torus": "Torus"}
 _SYNC = {"async": "async", "local": "local sync", "local_sliding": "local sync (sliding)"}
 _THEORY = "time / theory for one controller"
 _REASONS = {
@@ -72,6 +72,8 @@ def _by_size(results: pd.DataFrame, experiment: str, title: str) -> Figure:
         for algorithm in ("a2at", "a2and"):
             values = over_n(results, experiment, net=net, algorithm=algorithm)
             _line(ax, values, f"{_NAMES[net]} {_NAMES[algorithm]}", i, algorithm == "a2and", i)
+        values = over_n(results, experiment, net=net, algorithm="a2and_x_inner")
+        _line(ax, values, f"{_NAMES[net]} {_NAMES['a2and_x_inner']}", i + 2, True, i + 2)
     ax.axhline(1, color="0.35", linewidth=1)
     ax.set_ylim(bottom=0)
     _sizes(ax, results, experiment)
@@ -124,9 +126,9 @@ def _figure_7(results: pd.DataFrame) -> Figure:
 def _sensitivity(results: pd.DataFrame) -> Figure:
     table = sensitivity(results)
     hits = dict.fromkeys(table.index, 0)
-    figure, ax = plt.subplots(figsize=(13, 0.42 * len(table) + 2.2))
+    figure, ax = plt.subplots(figsize=(13, 0.42 * len(table) + 3.4))
     colours = {None: "#f2f2f2", True: "#9ecae9", False: "#ffbf86"}
-    for x, claim in enumerate(SENSITIVITY):
+    for x, claim in enumerate(SENSITIVITY.values()):
         for y, reading in enumerate(table.index):
             value = float(table.loc[reading, claim.id])
             fits = None if claim.paper is None else claim.model_copy(update={"ours": value}).holds
@@ -134,11 +136,10 @@ def _sensitivity(results: pd.DataFrame) -> Figure:
             ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colours[fits], edgecolor="white", linewidth=2))
             ax.text(x + 0.5, y + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=10,
                     fontweight="bold" if fits else "normal")  # fmt: skip
-    paper_row = [f"{of.id.replace(' ', chr(10), 1)}\n{'' if of.paper is None else f'paper {of.paper:.2f}'}"
-                 for of in SENSITIVITY]  # fmt: skip
+    headings = [name if of.paper is None else f"{name}\npaper: {of.paper:.2f}" for name, of in SENSITIVITY.items()]
     ax.set_xlim(0, len(SENSITIVITY))
     ax.set_ylim(len(table), 0)
-    ax.set_xticks(np.arange(len(SENSITIVITY)) + 0.5, paper_row, fontsize=8, rotation=35, ha="left")
+    ax.set_xticks(np.arange(len(SENSITIVITY)) + 0.5, headings, fontsize=9, rotation=90)
     ax.xaxis.tick_top()
     labels = [f"{reading}   ({hits[reading]})" for reading in table.index]
     ax.set_yticks(np.arange(len(table)) + 0.5, labels, fontsize=10)

@@ -1,4 +1,4 @@
-"""Figure 1: the ways of packets by dimension order on 8 x 8, coloured by virtual channel."""
+"""Figure 1: the routes of packets by dimension order on 8 x 8, coloured by virtual channel."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def destination(pattern: str, source: int, bits: int) -> int:
 
 
 def path_maps(n: int = 8) -> Figure:
-    """Every channel of the torus by pattern: its width is the number of ways that use it, its colour their VC."""
+    """Every channel of the torus by pattern: its width is the number of routes that use it, its colour their VC."""
     figure, axes = plt.subplots(2, 3, figsize=(11, 7.6))
     for ax, pattern in zip(axes.flat, _SHOWN, strict=False):
         for (router, port, vc), ways in channels(pattern, n).items():
@@ -52,7 +52,7 @@ def path_maps(n: int = 8) -> Figure:
     blank.legend(
         handles=lines, loc="center", fontsize=12, title="width: packets that pass\nhalf channels at the rim: wraps"
     )
-    figure.suptitle(f"Figure 1: ways by dimension order, {n} × {n} torus")
+    figure.suptitle(f"Figure 1: routes by dimension order, {n} × {n} torus")
     return figure
 
 

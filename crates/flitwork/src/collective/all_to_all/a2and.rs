@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The paper prints the guard with "and", which would leave out every destination on the axes. More dimensions: as many
-//! loops, dimension 0 outermost.
+//! loops, dimension 0 outermost. It does not say which loop is the inner one; [`inside_out`] is the other reading.
 
 use super::Offset;
 use crate::topology::MAX_DIMS;
@@ -28,8 +28,23 @@ pub fn order(sizes: &[u32]) -> Vec<Offset> {
     }
 }
 
+/// The same with the loops inside out: the first dimension is the fastest.
+pub fn inside_out(sizes: &[u32]) -> Vec<Offset> {
+    let dims = sizes.len();
+    let turned: Vec<u32> = sizes.iter().rev().copied().collect();
+    let mut offsets = order(&turned);
+    offsets.iter_mut().for_each(|offset| offset[..dims].reverse());
+    offsets
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn inside_out_y_is_outer_and_x_is_inner() {
+        let order: Vec<_> = super::inside_out(&[3, 2]).iter().map(|v| (v[0], v[1])).collect();
+        assert_eq!(order, [(1, 0), (2, 0), (0, 1), (1, 1), (2, 1)]);
+    }
+
     #[test]
     fn x_is_outer_and_y_is_inner() {
         let order: Vec<_> = super::order(&[2, 3]).iter().map(|v| (v[0], v[1])).collect();

@@ -1,9 +1,9 @@
-//! A2AT: vectors that belong together load all links equally.
+//! A2AT: vectors that belong together load all channels equally.
 //!
-//! Send the vector `r` from every node of a torus: every link of dimension `d` and sign `s = sign(r_d)` carries `|r_d|`
+//! Send the vector `r` from every node of a torus: every channel of dimension `d` and sign `s = sign(r_d)` carries `|r_d|`
 //! messages (half of that in each sign at a tie, `|r_d| = a_d / 2`). On a mesh, where destinations are taken modulo the size
-//! as well, the links in the middle carry `min(|r_d|, a_d - |r_d|)` in both signs. So a set of vectors that is closed under
-//! exchanging coordinates and signs loads all dimensions and signs equally, and sent together it wastes no link.
+//! as well, the channels in the middle carry `min(|r_d|, a_d - |r_d|)` in both signs. So a set of vectors that is closed under
+//! exchanging coordinates and signs loads all dimensions and signs equally, and sent together it wastes no channel.
 //!
 //! * [`square`]: the algorithm as published for odd squares, Takaue et al. 2010, section 2.3.
 //! * [`general`]: any sizes, rectangles, 1 to 6 dimensions, any mixture of wraps. The principle, a set of relative
@@ -37,7 +37,7 @@ pub fn order(grid: &Grid) -> Vec<Offset> {
 }
 
 /// The published order for an N x N network of odd N. Each line of two vectors loads x and y equally; on a mesh two
-/// consecutive vectors, on a torus four, load all links equally.
+/// consecutive vectors, on a torus four, load all channels equally.
 ///
 /// The paper prints the inner loop of step 2 as `j = 1..i`, which would send every diagonal destination three times; it must
 /// end at `i - 1`.
@@ -79,7 +79,7 @@ pub fn square(n: u32) -> Vec<Offset> {
 /// coordinates and negation; a shift that does not fit into a rectangle is left out. With wraps, a vector is followed by its
 /// opposite (they share no channel), without by its shifts (opposite vectors load the same channels of a mesh).
 ///
-/// Groups go by the sum of their magnitudes, near ones first. Groups that would not fill whole sets of vectors that all links
+/// Groups go by the sum of their magnitudes, near ones first. Groups that would not fill whole sets of vectors that all channels
 /// share (2 a dimension with wraps, 1 without) come after the others, lest they shift all that follows out of step with the
 /// injection ports.
 pub fn general(sizes: &[u32], wraps: bool) -> Vec<Offset> {

@@ -29,7 +29,7 @@ pub enum Sync {
     /// `c * floor(m / c)`, where `c` is the number of injection ports.
     Local,
     /// Message `m` of a rank waits until the rank has completely received all messages addressed to it whose index is at
-    /// most `m - c`. With one controller that is `local`; with more, a rank is never held up by the whole group before.
+    /// most `m - c`. With one injection port that is `local`; with more, a rank is never held up by the whole group before.
     LocalSliding,
 }
 
@@ -97,8 +97,16 @@ pub static ALGORITHMS: &[Algorithm] = &[
         order: |grid| Order::Coordinates(a2and::order(grid.sizes())),
     },
     Algorithm {
+        name: "a2and_x_inner",
+        summary: "the same with the loops inside out: first dimension fastest",
+        paper: "another reading of Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010, section 2.2",
+        defined_on: "any grid of at least 2 routers",
+        is_defined_on: at_least_two,
+        order: |grid| Order::Coordinates(a2and::inside_out(grid.sizes())),
+    },
+    Algorithm {
         name: "a2at",
-        summary: "vectors that load all links equally, one symmetric orbit after the other",
+        summary: "vectors that load all channels equally, one symmetric orbit after the other",
         paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010, section 2.3 (odd squares); generalised here",
         defined_on: "any grid of at least 2 routers",
         is_defined_on: at_least_two,

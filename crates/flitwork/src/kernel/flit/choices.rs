@@ -4,8 +4,8 @@
 //! dimension order has no use for it. In each cycle in which the packet waits, the ports it may take are looked at for free virtual
 //! channels, and one is picked.
 //!
-//! In a full network most packets find nothing, cycle after cycle. One that has found nothing *blocked*: it is not looked at again
-//! until one of its ports stirs, which is when a VC of that port becomes free, or a credit that may make a free one usable comes.
+//! In a full network most packets find nothing, cycle after cycle. One that has found nothing is *blocked*: it is not looked at again
+//! until one of its ports changes, which is when a VC of that port becomes free, or a credit that may make a free one usable comes.
 
 use super::env::Env;
 use super::mask::VcMask;
@@ -46,7 +46,7 @@ pub(super) struct Choices {
     set_of_vc: Vec<u8>,
     /// By VC.
     kept: Vec<Kept>,
-    /// Ports of each router that have changed_ports since its packets were looked at.
+    /// Ports of each router that have changed since its packets were looked at.
     changed_ports: Vec<u64>,
     /// Port that each router looks at first, under round robin.
     turns: Vec<u8>,
@@ -86,15 +86,15 @@ impl Choices {
     fn route(
         &mut self,
         me: usize,
-        came: Option<(u8, usize)>,
+        entered: Option<(u8, usize)>,
         packet: &mut Packet,
         router_of: &[u32],
     ) -> Option<Choice> {
         let dst = *at(router_of, packet.dst as usize);
         let mut head = Head { to: packet.key as u32, trip: packet.trip() };
         let bits = || packet_bits(self.seed, packet.src, packet.sequence);
-        let set = came.map(|(_, vc)| self.set_of_vc[vc]);
-        let place = At { router: me as u32, port: came.map(|(port, _)| port), set };
+        let set = entered.map(|(_, vc)| self.set_of_vc[vc]);
+        let place = At { router: me as u32, port: entered.map(|(port, _)| port), set };
         let choice = match &self.on_grid {
             Some(routing) => routing.next_choice(&place, dst, &mut head, &bits),
             None => self.routing.next(&place, dst, &mut head, &bits),
@@ -153,14 +153,14 @@ fn bits(mut word: u16) -> impl Iterator<Item = usize> {
 }
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
-    /// Routes the packet that came to the front of an input VC: the first port that it may ask for, from cycle `since` on; `None`
+    /// Routes the packet that entered to the front of an input VC: the first port that it may ask for, from cycle `since` on; `None`
     /// at its destination.
     pub(super) fn route_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<u8> {
         let Env { choices, pool, p, router_of, .. } = env;
         let choices = choices.as_mut()?;
         let (in_port, vc) = Self::port_and_vc(slot);
-        let came = (in_port < p.network_ports).then_some((in_port as u8, vc));
-        let choice = choices.route(me, came, &mut pool[self.input(slot).front], router_of)?;
+        let entered = (in_port < p.network_ports).then_some((in_port as u8, vc));
+        let choice = choices.route(me, entered, &mut pool[self.input(slot).front], router_of)?;
         choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, blocked: false, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
@@ -177,8 +177,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
         }
         let found = asks.len() > before;
-        let patient = self.may_detour_later(me, slot, &choices, env);
-        choices.kept[me * SLOTS + slot].blocked = !found && !patient;
+        let detours_later = self.may_detour_later(me, slot, &choices, env);
+        choices.kept[me * SLOTS + slot].blocked = !found && !detours_later;
         env.choices = Some(choices);
         found
     }

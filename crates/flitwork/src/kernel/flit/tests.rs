@@ -97,7 +97,7 @@ fn an_injection_port_pauses_after_each_packet() {
 #[test]
 fn a_slow_channel_spaces_flits_and_is_bounded() {
     let spec = json!({
-        "network": { "topology": { "kind": "crossbar", "terminals": 2 } },
+        "network": { "topology": { "kind": "mesh", "size": [2] }, "routing": { "kind": "shortest_path" } },
         "workload": { "kind": "all_to_all", "algorithm": "a2a", "message_flits": 10 },
     });
     let mut channels = Channel::cable((0, 0), (1, 0), 0);
