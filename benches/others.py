@@ -1,4 +1,4 @@
-"""Other simulators on our cases: CAMINOS where it is installed.
+"""Other simulators on our cases: CAMINOS where it is installed, BookSim 2 where a binary is named.
 
 All are asked for the same torus, packets, load, virtual channels and buffers, as near as each has them; flit-hops are
 switch traversals, ejection included, for all of them: flits delivered in a cycle, times (channels on their way + 1),
@@ -8,6 +8,7 @@ times all cycles. Cycles before the network has filled up are counted as if it w
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import shutil
@@ -19,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 
-def timed(command: list[str]) -> tuple[str, float]:
-    """Run a program: what it printed, and its user CPU seconds."""
+def timed(command: list[str], success: int = 0) -> tuple[str, float]:
+    """Run a program that ends with this exit code: what it printed, and its user CPU seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, stdout=out, stderr=err)
         _, status, usage = os.wait4(process.pid, 0)
@@ -28,7 +29,7 @@ def timed(command: list[str]) -> tuple[str, float]:
         out.seek(0)
         err.seek(0)
         text = out.read().decode(errors="replace")
-        if process.returncode:
+        if process.returncode != success:
             sys.exit(f"{' '.join(command)} failed ({process.returncode}):\n{text[-500:]}{err.read().decode()[-1000:]}")
     return text, usage.ru_utime
 
@@ -56,6 +57,21 @@ class Other(ABC):
     @abstractmethod
     def nanoseconds(self, spec: dict[str, Any], folder: Path) -> float:
         """User CPU time per flit-hop for one run of a case of uniform traffic on a square torus."""
+
+    def per_flit_hop(
+        self, seconds: float, spec: dict[str, Any], accepted: float, routers: float, cycles: float
+    ) -> float:
+        """The same from what a run says of itself: accepted load, routers on a packet's way, cycles."""
+        load, terminals = spec["workload"]["offered_load"], math.prod(spec["network"]["topology"]["size"])
+        if accepted < 0.9 * load:
+            sys.exit(f"{self.name} accepts {accepted} of {load}: it is saturated or in deadlock, no comparison")
+        return seconds * 1e9 / (accepted * terminals * routers * cycles)
+
+
+def measured_cycles(spec: dict[str, Any]) -> int:
+    """About a million flit-hops, in at least 1,500 cycles."""
+    k = spec["network"]["topology"]["size"][0]
+    return max(1500, int(1e6 / (spec["workload"]["offered_load"] * k * k * (k / 2 + 1))))
 
 
 class Caminos(Other):
@@ -91,18 +107,54 @@ class Caminos(Other):
         k = spec["network"]["topology"]["size"][0]
         flits, load = spec["workload"]["packet_flits"], spec["workload"]["offered_load"]
         router = spec["network"]["router"]
-        # About a million flit-hops, in at least 1,500 cycles.
-        measured = max(1500, int(1e6 / (load * k * k * (k / 2 + 1))))
-        values = {"k": k, "servers": k * k, "load": load, "flits": flits, "measured": measured}
+        values = {"k": k, "servers": k * k, "load": load, "flits": flits, "measured": measured_cycles(spec)}
         values |= {"vcs": router["vcs"], "buffer": max(router["buffer_flits"], 2 * flits)}
         file, results = folder / "caminos.cfg", folder / "caminos.results"
         file.write_text(self.CONFIGURATION % values, encoding="utf-8")
         _, seconds = timed([self.program, str(file), f"--results={results}"])
         text = results.read_text(encoding="utf-8")
         accepted, hops, cycles = (number(text, key) for key in ("accepted_load", "average_packet_hops", "cycle"))
-        if accepted < 0.9 * load:
-            sys.exit(f"CAMINOS accepts {accepted} of {load}: it is saturated or in deadlock, no comparison")
-        return seconds * 1e9 / (accepted * k * k * (hops + 1) * cycles)
+        return self.per_flit_hop(seconds, spec, accepted, hops + 1, cycles)
+
+
+class BookSim(Other):
+    """BookSim 2 with network, pipeline and allocators of the case, as `docs/validation.md` has them side by side."""
+
+    name = "BookSim"
+    CONFIGURATION = """topology = torus; k = %(k)d; n = 2; routing_function = dim_order; use_noc_latency = 0;
+num_vcs = %(vcs)d; vc_buf_size = %(buffer_flits)d; vc_allocator = islip; sw_allocator = islip;
+routing_delay = %(routing_delay_cycles)d; vc_alloc_delay = %(vc_alloc_delay_cycles)d;
+sw_alloc_delay = %(sw_alloc_delay_cycles)d; st_final_delay = %(st_delay_cycles)d; credit_delay = 0;
+traffic = uniform; packet_size = %(flits)d; injection_rate = %(load)f; injection_rate_uses_flits = 1; seed = 1;
+sim_type = throughput; warmup_periods = 1; sample_period = %(period)d; max_samples = 4;
+stopping_thres = -1.0; acc_stopping_thres = -1.0;
+"""
+    #: It ends so when all went well, and with 0 when a run was unstable.
+    SUCCESS = 255
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+
+    def nanoseconds(self, spec: dict[str, Any], folder: Path) -> float:
+        """One run of four periods, the first of them not measured."""
+        workload = spec["workload"]
+        values = {"k": spec["network"]["topology"]["size"][0], **spec["network"]["router"]}
+        values |= {"flits": workload["packet_flits"], "load": workload["offered_load"]}
+        values |= {"period": -(-measured_cycles(spec) // 4)}
+        file = folder / "booksim.cfg"
+        file.write_text(self.CONFIGURATION % values, encoding="utf-8")
+        text, seconds = timed([self.program, str(file)], self.SUCCESS)
+        patterns = (
+            r"Accepted flit rate average = ([\d.]+) \(",
+            r"Hops average = ([\d.]+) ",
+            r"Time taken is (\d+) cycles",
+        )
+        accepted, routers, cycles = (self._last(pattern, text) for pattern in patterns)
+        return self.per_flit_hop(seconds, spec, accepted, routers, cycles)
+
+    def _last(self, pattern: str, text: str) -> float:
+        found = re.findall(pattern, text)
+        return float(found[-1]) if found else sys.exit(f"BookSim did not print {pattern}")
 
 
 def installed(args: argparse.Namespace) -> list[Other]:
@@ -115,4 +167,10 @@ def installed(args: argparse.Namespace) -> list[Other]:
         found.append(Caminos(caminos))
     else:
         print("CAMINOS is not installed (cargo install --locked caminos): no comparison")
+    if not args.booksim:
+        print("no binary of BookSim 2 is named (--booksim PATH, or BOOKSIM): no comparison")
+    elif program := shutil.which(args.booksim):
+        found.append(BookSim(program))
+    else:
+        sys.exit(f"--booksim {args.booksim}: expected a program that can be run (build it with make in BookSim's src)")
     return found

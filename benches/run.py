@@ -199,7 +199,7 @@ def compare(
             ours.append(user * 1e9 / report["flit_hops"])
             theirs.append(other.nanoseconds(case["spec"], folder))
         ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
-        ratio, least = statistics.median(ratios), case["target"].get(other.name.lower())
+        ratio, least = statistics.median(ratios), case.get("target", {}).get(other.name.lower())
         a, b = statistics.median(ours), statistics.median(theirs)
         spread = f"{ratio:.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
         verdict = "-" if least is None else str(Target(f">= {least}x", ratio >= least))
@@ -251,6 +251,12 @@ def main() -> int:
     )
     parser.add_argument("--no-instructions", action="store_true", help="leave callgrind out")
     parser.add_argument("--no-caminos", action="store_true", help="leave CAMINOS out, though it is installed")
+    parser.add_argument(
+        "--booksim",
+        metavar="PATH",
+        default=os.environ.get("BOOKSIM", ""),
+        help="a binary of BookSim 2 to compare with (default: the variable BOOKSIM)",
+    )
     parser.add_argument("--saturation", action="store_true", help="find the saturation loads anew, and nothing else")
     parser.add_argument("--write", metavar="PAGE", type=Path, help="put the tables into a page, between its markers")
     args = parser.parse_args()
@@ -279,7 +285,8 @@ def main() -> int:
             print("  ".join(row), flush=True)
         against: list[list[str]] = []
         for other in others.installed(args):
-            against += compare(program, other, compared, args, folder)
+            mine = [case for case in compared if case["compare"] == other.name]
+            against += compare(program, other, mine, args, folder)
         for case in [c for c in cases if c.get("last")]:
             row, fine = measure(program, case, args, counter, folder)
             right &= fine

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 from flitwork import _core
+from flitwork.booksim.mapping import specification
+from flitwork.booksim.settings import read_settings
+from flitwork.spec import to_json
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -86,3 +89,64 @@ def test_every_routing_is_compared_with_dimension_order() -> None:
         assert case["target"]["instructions_ratio"] == 1.5
     routings = {row["name"] for row in json.loads(_core.components())["routings"]}
     assert compared == routings
+
+
+#: Answers as BookSim does, with the exit code that it has after a good run; its configuration is left beside it.
+BOOKSIM = """#!/bin/sh
+cp "$1" "{folder}/seen.cfg"
+echo "Accepted flit rate average= 0.1"
+echo "Time taken is 2000 cycles"
+echo "Accepted flit rate average = {accepted} (1 samples)"
+echo "Hops average = 5 (1 samples)"
+exit {code}
+"""
+
+
+@pytest.fixture
+def others(bench: Any) -> Any:
+    return importlib.import_module("others")
+
+
+def a_booksim(folder: Path, accepted: float = 0.365, code: int = 255) -> str:
+    program = folder / "booksim"
+    program.write_text(BOOKSIM.format(folder=folder, accepted=accepted, code=code), encoding="utf-8")
+    program.chmod(0o755)
+    return str(program)
+
+
+def beside(booksim: str) -> list[dict[str, Any]]:
+    return [case for case in CASES if case.get("compare") == booksim]
+
+
+def test_booksim_is_asked_for_the_network_pipeline_and_load_of_the_case(others: Any, tmp_path: Path) -> None:
+    case = beside("BookSim")[0]["spec"]
+    nanoseconds = others.BookSim(a_booksim(tmp_path)).nanoseconds(case, tmp_path)
+    assert 0 <= nanoseconds < 1e9 / (0.365 * 64 * 5 * 2000)
+    found = specification(read_settings([tmp_path / "seen.cfg"]))
+    theirs, ours = (json.loads(_core.Plan(to_json(spec)).json)["spec"] for spec in (found, case))
+    for table in ("network", "workload"):
+        assert theirs[table] == ours[table]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [({"accepted": 0.2}, "saturated or in deadlock"), ({"code": 1}, "failed")], ids=str
+)
+def test_a_run_of_booksim_that_went_wrong_is_no_comparison(
+    others: Any, tmp_path: Path, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(SystemExit, match=said):
+        others.BookSim(a_booksim(tmp_path, **given)).nanoseconds(beside("BookSim")[0]["spec"], tmp_path)
+
+
+def test_what_is_compared_is_there(
+    others: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each case names one that it is compared with; BookSim runs where a binary is named, and a wrong name is an error."""
+    names = {others.Caminos.name, others.BookSim.name}
+    assert {case["compare"] for case in CASES if "compare" in case} == names
+    found = others.installed(argparse.Namespace(no_caminos=True, booksim=a_booksim(tmp_path)))
+    assert [other.name for other in found] == ["BookSim"]
+    assert not others.installed(argparse.Namespace(no_caminos=True, booksim=""))
+    assert "no binary of BookSim 2 is named" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="expected a program"):
+        others.installed(argparse.Namespace(no_caminos=True, booksim=str(tmp_path / "none")))
