@@ -30,7 +30,7 @@ from flitwork.cli.options import (
     is_study,
 )
 from flitwork.cli.output import guarded, print_json, print_quantities, print_table, say
-from flitwork.cli.progress import cycles_to_simulate, shown
+from flitwork.cli.progress import cycles_to_simulate, shown, watcher
 from flitwork.cli.simulation import default_folder, one_simulation, topology, topology_name
 from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
@@ -163,7 +163,7 @@ def plan(
 
 
 def _plan_study(path: Path, quick: bool, as_json: bool) -> None:
-    jobs = plan_study(load_study(path), quick)
+    jobs = plan_study(load_study(path), quick, watcher())
     plans = [(job, json.loads(job.plan().json)) for job in jobs]
     if as_json:
         print_json([{"points": [p.label for p in job.points], **plan} for job, plan in plans])
@@ -212,7 +212,7 @@ def bound(
     """
     check_beside(context, is_study(what))
     if is_study(what):
-        bounds = _study_bounds(plan_study(load_study(Path(what)), quick))
+        bounds = _study_bounds(plan_study(load_study(Path(what)), quick, watcher()))
     else:
         load = 0.1 if what in patterns() else None
         table = topology(size, mesh, wrap)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from flitwork.experiment.execute import Status, Watcher
 
 _LINE_SECONDS = 5.0
-#: A program shows a bar when it has run for so long.
+#: A program shows a bar when it has run for so long; a command that plans does, too.
 _PATIENCE_SECONDS = 1.0
 
 
@@ -62,11 +62,12 @@ class Bar(Watcher):
         self.task = self.progress.add_task("simulating", left="", failed="")
 
     def planning(self, planned: int, total: int) -> None:
-        """Shows that there is much to plan."""
+        """Shows that there is much to plan, if that takes long."""
         if planned == total:
+            self.progress.update(self.task, completed=total, left="")
             self.progress.stop()
             return
-        self._show()
+        self._show(max(self.patience_seconds, _PATIENCE_SECONDS))
         left = _left(planned, total, time.monotonic() - self.began)
         self.progress.update(self.task, description="planning", completed=planned, total=total, left=left, failed="")
 
@@ -79,7 +80,7 @@ class Bar(Watcher):
 
     def tick(self, status: Status) -> None:
         """Moves the bar: by work, so that long points count more; the number beside it counts points."""
-        self._show()
+        self._show(self.patience_seconds)
         left = status.seconds_left
         shown = "" if left is None else f"about {duration(left)} left"
         self.progress.update(self.task, completed=status.done, total=status.total, left=shown, failed=_failed(status))
@@ -89,8 +90,8 @@ class Bar(Watcher):
         self.progress.update(self.task, completed=status.done, total=status.total, left="", failed=_failed(status))
         self.progress.stop()
 
-    def _show(self) -> None:
-        if time.monotonic() - self.began >= self.patience_seconds:
+    def _show(self, patience_seconds: float) -> None:
+        if time.monotonic() - self.began >= patience_seconds:
             self.progress.start()
 
 
