@@ -137,7 +137,9 @@ class Simulation:
     def advance(self, until: int | None = None) -> str:
         """Simulates all cycles before ``until``; says why it paused: ``asked``, ``reached`` or ``ended``."""
 
-    def give(self, rank: int, operations: Sequence[tuple[str, int | None, int, int | None, Sequence[int]]]) -> None:
+    def give(
+        self, rank: int, operations: Sequence[tuple[str, int | None, int, bool, int | None, Sequence[int]]]
+    ) -> None:
         """Tells a rank that asks what it does next; with nothing it is at its end."""
 
     def finish(self) -> tuple[str, dict[str, NDArray[Any]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from flitwork.arguments import several, whole
@@ -13,42 +13,46 @@ from flitwork.errors import ConfigError
 _MOST_NUMBER = 2**32 - 2
 _MOST_AMOUNT = 2**40
 
-#: As the simulator takes it: what, the other rank, flits or cycles, tag, operations that it waits for.
-Plain = tuple[str, int | None, int, int | None, list[int]]
+#: As the simulator takes it: what, other rank, how much, whether that is in bytes or ns, tag, operations it waits for.
+Plain = tuple[str, int | None, int, bool, int | None, list[int]]
 
 
 @dataclass(frozen=True)
 class Send:
-    """Send ``flits`` flits to rank ``to``; the rank goes on at once. Complete when the last flit has left.
+    """Send ``flits`` flits, or ``bytes``, to rank ``to``; the rank goes on. Complete when the last flit has left.
 
-    ``after``: operations of the rank, by number, that must be complete before it starts.
+    ``after``: operations of the rank, by number, that must be complete before it starts. What is in bytes takes as many
+    flits as ``units.flit_bytes`` of the network says, at least one.
     """
 
     to: int
-    flits: int
+    flits: int | None = None
     tag: int = 0
     after: Sequence[int] = ()
+    bytes: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
 class Receive:
-    """Receive the next message of rank ``source`` with ``tag``, at most ``flits`` flits; the rank goes on at once.
+    """Receive the next message of rank ``source`` with ``tag``, at most so long; the rank goes on at once.
 
     ``None`` as source or tag: any. Complete when the whole message has arrived.
     """
 
     source: int | None
-    flits: int
+    flits: int | None = None
     tag: int | None = 0
     after: Sequence[int] = ()
+    bytes: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
 class Compute:
-    """Occupy the rank for ``cycles`` cycles."""
+    """Occupy the rank for ``cycles`` cycles, or ``ns`` ns by ``units.cycle_ns`` of the network."""
 
-    cycles: int
+    cycles: int | None = None
     after: Sequence[int] = ()
+    ns: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -70,20 +74,23 @@ def plain_operations(operations: Any) -> list[Plain]:
 def _plain(path: str, operation: Any) -> Plain:
     match operation:
         case Send(to, flits, tag, after):
+            other, tagged = _number(f"{path}.to", to), _number(f"{path}.tag", tag)
             return (
                 "send",
-                _number(f"{path}.to", to),
-                _flits(path, flits),
-                _number(f"{path}.tag", tag),
+                other,
+                *_amount(path, "flits", flits, "bytes", operation.bytes, 1),
+                tagged,
                 _after(path, after),
             )
         case Receive(source, flits, tag, after):
-            other, tagged = _number_or_any(f"{path}.source", source), _number_or_any(f"{path}.tag", tag)
-            return "receive", other, _flits(path, flits), tagged, _after(path, after)
+            asked, kind = _number_or_any(f"{path}.source", source), _number_or_any(f"{path}.tag", tag)
+            length = _amount(path, "flits", flits, "bytes", operation.bytes, 1)
+            return "receive", asked, *length, kind, _after(path, after)
         case Compute(cycles, after):
-            return "compute", None, whole(f"{path}.cycles", cycles, 0, _MOST_AMOUNT), None, _after(path, after)
+            time = _amount(path, "cycles", cycles, "ns", operation.ns, 0)
+            return "compute", None, *time, None, _after(path, after)
         case Wait(after):
-            return "wait", None, 0, None, _after(path, after)
+            return "wait", None, 0, False, None, _after(path, after)
     raise ConfigError(path, repr(operation), "a Send, Receive, Compute or Wait", "for example fw.Send(1, flits=8)")
 
 
@@ -95,8 +102,13 @@ def _number_or_any(path: str, value: Any) -> int | None:
     return None if value is None else whole(path, value, 0, _MOST_NUMBER, "None for any")
 
 
-def _flits(path: str, value: Any) -> int:
-    return whole(f"{path}.flits", value, 1, _MOST_AMOUNT)
+def _amount(path: str, name: str, value: Any, unit: str, in_unit: Any, least: int) -> tuple[int, bool]:
+    """How much, by one of two names, and whether it is by the second."""
+    if in_unit is None:
+        return whole(f"{path}.{name}", value, least, _MOST_AMOUNT), False
+    if value is not None:
+        raise ConfigError(f"{path}.{unit}", repr(in_unit), f"{name} or {unit}, not both", "leave one of them out")
+    return whole(f"{path}.{unit}", in_unit, 0, _MOST_AMOUNT), True
 
 
 def _after(path: str, values: Any) -> list[int]:

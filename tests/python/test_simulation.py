@@ -155,3 +155,22 @@ def test_what_ranks_will_send_has_no_bound() -> None:
     bound = fw.bound(fw.Torus(4, 4), fw.programs())
     assert (bound.tightest, bound.tightest_cycles) == ("none", 0.0)
     assert math.copysign(1, bound.phase_model_cycles) == 1
+
+
+def test_ranks_may_be_told_in_bytes_and_ns() -> None:
+    def run(units: Any, operations: list[list[Any]]) -> fw.Result:
+        simulation = fw.Simulation(fw.Torus(2, units=units), fw.programs(packet_flits=8), packets=True)
+        while simulation.advance() == "asked":
+            for rank in simulation.asking:
+                simulation.give(rank, operations[rank])
+                operations[rank] = []
+        return simulation.result()
+
+    units = fw.Units(flit_bytes=16, cycle_ns=2.5)
+    physical = run(units, [[COMPUTE(ns=101), SEND(1, bytes=100)], [RECEIVE(0, bytes=100)]])
+    plain = run(units, [[COMPUTE(41), SEND(1, 7)], [RECEIVE(0, 7)]])
+    assert physical.digest == plain.digest and physical.packets["created_cycle"].tolist() == [41]
+    with pytest.raises(fw.ConfigError, match=r"network.units.cycle_ns = nothing"):
+        run(fw.Units(flit_bytes=16), [[COMPUTE(ns=1)], []])
+    with pytest.raises(fw.ConfigError, match=r"operations\[0\].bytes = 8: expected flits or bytes, not both"):
+        run(units, [[SEND(1, 8, bytes=8)], []])

@@ -3,7 +3,7 @@
 use crate::detached::without_gil;
 use crate::plan::Plan;
 use crate::{arrays, errors, tables::json_text, topology};
-use flitwork::schedule::{ANY, After, OpKind, Operation};
+use flitwork::schedule::{ANY, After, OpKind, Operation, Units};
 use flitwork::{Error, Pause};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 /// Time between two looks at Python's signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a rank does: kind, other rank, size or time, tag, operations that it waits for. No other rank, or tag: any.
-type Given = (String, Option<u32>, u64, Option<u32>, Vec<u32>);
+/// What a rank does: kind, other rank, size or time, whether that is in bytes or ns, tag, operations that it waits for. No other rank,
+/// or tag: any.
+type Given = (String, Option<u32>, u64, bool, Option<u32>, Vec<u32>);
 
 /// A simulation in progress.
 #[pyclass(frozen, module = "flitwork._core")]
@@ -76,7 +77,8 @@ impl Simulation {
 
     /// Tells a rank that asks what it does next; with nothing it is at its end.
     fn give(&self, py: Python<'_>, rank: u32, operations: Vec<Given>) -> PyResult<()> {
-        let operations = operations.into_iter().map(operation).collect::<PyResult<Vec<_>>>()?;
+        let operations =
+            operations.into_iter().map(|given| operation(given, &self.plan.units)).collect::<PyResult<Vec<_>>>()?;
         self.with(|simulation| simulation.give(rank, operations).map_err(|e| errors::to_python(py, &e)))
     }
 
@@ -101,11 +103,25 @@ impl Simulation {
     }
 }
 
+/// Bytes as flits, ns as cycles.
+fn compiled(kind: &str, amount: u64, units: &Units) -> PyResult<u64> {
+    let (found, field, what) = match kind {
+        "compute" => (units.cycles(amount), "cycle_ns", "ns"),
+        _ => (units.flits(amount), "flit_bytes", "bytes"),
+    };
+    found.ok_or_else(|| {
+        let hint = format!("an operation is in {what}");
+        let error = Error::config(format!("network.units.{field}"), "nothing", "a value", hint);
+        Python::attach(|py| errors::to_python(py, &error))
+    })
+}
+
 fn over() -> Error {
     Error::config("simulation", "over", "a simulation that has not given its result", "make a new one")
 }
 
-fn operation((kind, other, amount, tag, after): Given) -> PyResult<Operation<'static>> {
+fn operation((kind, other, amount, in_units, tag, after): Given, units: &Units) -> PyResult<Operation<'static>> {
+    let amount = if in_units { compiled(&kind, amount, units)? } else { amount };
     let named = |what: &str| PyErr::new::<PyValueError, _>(format!("a {kind} needs {what}"));
     let kind = match kind.as_str() {
         "send" => OpKind::Send {

@@ -184,6 +184,10 @@ impl Simulation {
         let mut hosts = hosts.as_mut();
         for Attached { network, nics, log } in networks {
             network.deliver(*now, arrived);
+            if arrived.is_empty() {
+                hosts = None;
+                continue;
+            }
             let Some(hosts) = hosts.take() else {
                 arrived.drain(..).for_each(|packet| log.arrived(&packet, *now));
                 continue;
