@@ -100,6 +100,17 @@ def test_the_page_fits_the_tree(page: str, tmp_path: Path) -> None:
             assert is_formatted(file), f"{file}: what {page} inserts is not formatted"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_says_how_to_write_what_follows_from_the_schema(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for tool in ("python_values.py", "configuration_page.py"):
+        assert f"python tools/{tool}" in text and (ROOT / "tools" / tool).exists()
+    # Files that a page names in its text are there, and have what it says is in them.
+    for file in re.findall(r"`(crates/[\w/.-]+\.rs|tools/\w+\.py|docs/\w+\.md)`", text):
+        made = any(block.words.get("file") == file for block in blocks(page) if "file" in block.words)
+        assert made or (ROOT / file).exists(), file
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_the_page_works(page: str, tmp_path: Path) -> None:
