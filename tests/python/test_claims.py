@@ -24,12 +24,23 @@ from flitwork.studies.claims import Claim, Measure, judged, measured
         ({}, True, "reproduced"),
         ({}, False, "not reproduced"),
         ({}, None, "not measured"),
+        ({"paper": 1.2, "tolerance": 0.08, "ci": 0.02}, 1.27, "undecided"),
+        ({"paper": 1.2, "tolerance": 0.08, "ci": 0.005}, 1.27, "reproduced"),
+        ({"paper": 2.0, "relation": "at_least", "ci": 0.2, "expected": "not reproduced"}, 1.9, "undecided"),
+        ({"paper": 2.0, "relation": "at_most", "ci": 0.2}, 1.7, "reproduced"),
     ],
 )
 def test_verdicts(fields: dict[str, object], ours: float | bool | None, verdict: str) -> None:
     claim = Claim.model_validate({"id": "c", "ours": ours, **fields})
     assert claim.verdict == verdict
-    assert claim.fails == (verdict == "not reproduced" and claim.expected == "reproduced")
+    assert claim.fails == ((verdict, claim.expected) in {("not reproduced", "reproduced"), ("reproduced", "differs")})
+
+
+def test_a_claim_that_holds_against_expectation_fails() -> None:
+    claim = Claim(id="c", paper=2.0, ours=2.0, expected="not reproduced")
+    assert claim.fails and not claim.model_copy(update={"ours": 3.0}).fails
+    # With so wide an interval nobody can tell.
+    assert not claim.model_copy(update={"ci": 0.1}).fails
 
 
 RESULTS = pd.DataFrame(
@@ -60,7 +71,8 @@ def test_a_claim_for_the_full_study_waits() -> None:
 
 
 def test_the_smaller_version_has_its_own_expectation() -> None:
-    claim = Claim(id="c", paper=12.0, quick_expected="not reproduced", measure=Measure(experiment="e", column="cycles"))
+    largest = Measure(experiment="e", column="cycles", statistic="max")
+    claim = Claim(id="c", paper=12.0, quick_expected="not reproduced", measure=largest)
     assert judged([claim], [], RESULTS, quick=False)[0].fails
     assert not judged([claim], [], RESULTS, quick=True)[0].fails
     better = claim.model_copy(update={"expected": "not reproduced", "quick_expected": "reproduced"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,14 @@ from flitwork.studies import reproduce as reproduce_study
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder of the results [default: results/NAME, results/NAME-quick].")
 ]
-_COLOUR = {"reproduced": "green", "not reproduced": "red", "differs": "yellow", "not measured": "dim"}
+_COLOUR = {
+    "reproduced": "green",
+    "not reproduced": "red",
+    "differs": "yellow",
+    "undecided": "yellow",
+    "not measured": "dim",
+}
+_BY = {"paper": "of the paper", "calibration": "of the paper that chose the reading", "ours": "our own"}
 
 
 def _complete_study(incomplete: str) -> list[str]:
@@ -151,12 +159,13 @@ def _show_files(files: list[Path], figures: list[Path]) -> None:
 def _show_claims(done: Reproduction) -> None:
     headers = ("claim", "source", "statement", "paper", "ours", "verdict")
     print_table(headers, [_row(claim) for claim in done.claims], done.run.study.study.title)
-    counts: dict[str, int] = {}
-    for claim in done.claims:
-        counts[claim.verdict] = counts.get(claim.verdict, 0) + 1
-    say(", ".join(f"[{_COLOUR[verdict]}]{count} {verdict}[/]" for verdict, count in counts.items()))
+    for by, whose in _BY.items():
+        counts = Counter(claim.verdict for claim in done.claims if claim.by == by)
+        if counts:
+            found = ", ".join(f"[{_COLOUR[verdict]}]{count} {verdict}[/]" for verdict, count in counts.items())
+            say(f"{whose}: {found}")
     for claim in done.failed:
-        fault = "was not measured" if claim.verdict == "not measured" else "should be reproduced"
+        fault = "was not measured" if claim.verdict == "not measured" else f"should be {claim.expected}"
         say(f"[red]failed[/]: {escape(claim.id)} {fault}")
 
 

@@ -16,8 +16,8 @@ from flitwork.statistics import half_width_95
 from flitwork.strict import Table, read_toml, validate
 from flitwork.studies.rows import rows
 
-Expected = Literal["reproduced", "not reproduced", "differs"]
-Verdict = Literal["reproduced", "not reproduced", "differs", "not measured"]
+Expected = Literal["reproduced", "not reproduced", "differs", "undecided"]
+Verdict = Literal["reproduced", "not reproduced", "differs", "undecided", "not measured"]
 
 _NEEDS_FULL = "needs the full study"
 
@@ -37,9 +37,10 @@ class Claim(Table):
 
     ``paper`` is its number (or nothing, for a claim that is true or false), ``tolerance`` how far ours may be away:
     absolute, or a share of the paper's value with ``relative = true``. ``relation`` says how to compare. ``expected``
-    is the verdict that this version of flitwork stands for: if it says ``reproduced`` and the claim fails, the command
-    fails; ``quick_expected`` is that of the smaller version, where it is another one. ``because`` is the reason where
-    ours is known to differ.
+    is the verdict that this version of flitwork stands for: the command fails where a claim that should be reproduced
+    is not, and where one is that should not be; ``quick_expected`` is that of the smaller version, where it is another
+    one. ``because`` is the reason where ours is known to differ. ``by`` says whose statement it is: the paper's, one of
+    its numbers that chose how it was read (no evidence for the reading), or ours (a check of ourselves, or an aim).
     """
 
     id: str
@@ -50,6 +51,7 @@ class Claim(Table):
     tolerance: float = 0.0
     relative: bool = False
     relation: Literal["equal", "at_least", "at_most"] = "equal"
+    by: Literal["paper", "calibration", "ours"] = "paper"
     expected: Expected = "reproduced"
     quick_expected: Expected | None = None
     because: str = ""
@@ -66,26 +68,40 @@ class Claim(Table):
             return None
         if self.paper is None:
             return bool(self.ours)
-        slack = self.tolerance * (abs(self.paper) if self.relative else 1.0) + 1e-9
-        if self.relation == "at_least":
-            return self.ours >= self.paper - slack
-        if self.relation == "at_most":
-            return self.ours <= self.paper + slack
-        return abs(self.ours - self.paper) <= slack
+        low, high = self._limits(self.paper)
+        return low - 1e-9 <= self.ours <= high + 1e-9
+
+    def _limits(self, paper: float) -> tuple[float, float]:
+        """Between what our value agrees with the paper's."""
+        slack = self.tolerance * (abs(paper) if self.relative else 1.0)
+        low = -math.inf if self.relation == "at_most" else paper - slack
+        high = math.inf if self.relation == "at_least" else paper + slack
+        return low, high
+
+    @property
+    def undecided(self) -> bool:
+        """Whether our confidence interval contains a limit: with other seeds the verdict might be another one."""
+        if self.ours is None or self.paper is None or not self.ci:
+            return False
+        return any(abs(self.ours - limit) < self.ci for limit in self._limits(self.paper))
 
     @property
     def verdict(self) -> Verdict:
-        """``reproduced``, ``differs`` (with a reason), ``not reproduced`` or ``not measured``."""
+        """``reproduced``, ``differs`` (with a reason), ``not reproduced``, ``undecided`` or ``not measured``."""
         if self.holds is None:
             return "not measured"
+        if self.undecided:
+            return "undecided"
         if self.holds:
             return "reproduced"
         return "differs" if self.because and self.expected == "differs" else "not reproduced"
 
     @property
     def fails(self) -> bool:
-        """Whether the command has to fail: the claim should be reproduced and is not."""
-        return self.expected == "reproduced" and self.holds is False
+        """Whether the command has to fail: the claim should be reproduced and is not, or the other way round."""
+        if self.verdict in ("not measured", "undecided") or self.expected == "undecided":
+            return False
+        return (self.expected == "reproduced") != (self.verdict == "reproduced")
 
 
 class _ClaimsFile(Table):

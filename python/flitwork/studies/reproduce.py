@@ -62,7 +62,7 @@ class Reproduction:
 
     @property
     def failed(self) -> list[Claim]:
-        """Claims that should be reproduced and are not; of the full study also those that were not measured."""
+        """Claims with another verdict than they should have; of the full study also those that were not measured."""
         return [c for c in self.claims if c.fails or (c.verdict == "not measured" and not self.quick)]
 
 

@@ -100,10 +100,9 @@ def _bounds(results: pd.DataFrame) -> list[Claim]:
 def _steady(results: pd.DataFrame) -> list[Claim]:
     kept, npm = measures.steady(results, measures.kept), measures.steady(results, measures.npm)
     rc = measures.steady(results, measures.critical)
-    fallen = {a: over_seeds(lambda mean, a=a: mean.xs(a, level="algorithm").min(), kept) for a in ("dp", "df", "cl")}
+    fallen = over_seeds(lambda mean: mean.xs("df", level="algorithm").min(), kept)
     return [
-        claim("F2.collapse", fallen["df"]),
-        claim("F2.collapse-others", min(fallen["dp"], fallen["cl"])),
+        claim("F2.collapse", fallen),
         claim("F3.tendency", over_seeds(_same_tendency, rc, npm)),
     ]
 

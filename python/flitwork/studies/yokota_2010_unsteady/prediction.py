@@ -16,7 +16,6 @@ from flitwork.studies.claims import Claim
 from flitwork.studies.yokota_2010_unsteady import measures
 from flitwork.studies.yokota_2010_unsteady.measures import (
     ALGORITHMS,
-    LINEAR_FROM,
     BySeed,
     by_seed,
     correlation,
@@ -39,12 +38,10 @@ def claims(results: pd.DataFrame) -> list[Claim]:
     slowest, fairest = measures.steady(results, measures.slowest), measures.steady(results, measures.fairest)
     limited = by_seed(rows(results, "limited"), "completion_cycles", "share")
     duration = by_seed(rows(results, "bursts"), "completion_cycles")
-    alone = by_seed(rows(results, "alone", l=LINEAR_FROM), "completion_cycles")
     return [
         Claim(id="F8.ranking", ours=reranked(rc, duration)),
         _correlated("F9a.correlation", lambda a, b: correlation(a, measures.critical_unsteady(b)), rc, limited),
         _correlated("F9b.correlation", _predicts, rc, duration),
-        _correlated("F9b.alone", _predicts, rc, alone),
         _correlated("index.slowest", _predicts, slowest, duration),
         better("index.fairest", fairest, rc, duration),
     ]

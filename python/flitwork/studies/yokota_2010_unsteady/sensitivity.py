@@ -23,7 +23,7 @@ _CLAIMS = {claim.id: claim for claim in load_claims(Path(__file__).with_name("cl
 #: Column of the table and the claim that judges it, if there is anything to compare with.
 COLUMNS: dict[str, Claim | None] = {
     "F2 df: kept at Rc": _CLAIMS["F2.collapse"],
-    "F2 dp, cl: kept at Rc": _CLAIMS["F2.collapse-others"],
+    "F2 dp, cl: kept at Rc": None,
     "F4 shfl: slope do/adaptive": _CLAIMS["F4.slope-shfl"],
     "F4 brot: slope do/adaptive": _CLAIMS["F4.slope-brot"],
     "F8 brev: do/others": _CLAIMS["F8.brev"],
@@ -74,7 +74,7 @@ def drawn(results: pd.DataFrame) -> Figure:
             value = float(numbers.loc[reading, name])
             fits = claim.model_copy(update={"ours": value}).holds if claim else None
             hits[reading] += fits is True
-            _cell(ax, x, y, f"{value:.2f}" if claim else f"{value:.0f}", fits)
+            _cell(ax, x, y, f"{value:.2f}" if value < 100 else f"{value:.0f}", fits)
     ax.set_xlim(0, len(COLUMNS))
     ax.set_ylim(len(numbers), 0)
     ax.set_xticks(
