@@ -107,7 +107,12 @@ impl Nics {
 
     /// Whether injection ports have taken all that traffic with an end has.
     pub fn all_taken(&self) -> bool {
-        self.queues.all_taken()
+        self.queues.all_taken() && !self.holds_back(|job| !job.background)
+    }
+
+    /// Whether an injection port that pauses has the rest of such a message; without pacing it takes that in the next cycle.
+    fn holds_back(&self, such: impl Fn(&Job) -> bool) -> bool {
+        self.pacing.is_some() && self.rest.iter().flatten().any(such)
     }
 
     /// What was created in `window` and no injection port has taken: of an open-loop workload, and of the background.
@@ -125,7 +130,7 @@ impl Nics {
 
     /// Whether all traffic has moved on to packets created at or after `end`.
     pub fn all_taken_before(&self, end: u64) -> bool {
-        self.queues.all_taken_before(end)
+        self.queues.all_taken_before(end) && !self.holds_back(|job| job.created.is_none_or(|created| created < end))
     }
 
     /// Has a terminal looked at.
