@@ -27,16 +27,14 @@ _package.__path__ = list(_found.submodule_search_locations or ()) if _found else
 sys.modules["flitwork"] = _package
 
 from flitwork.flat import FLAT  # noqa: E402
-from flitwork.schema import fields, kinds, node, resolve, tables  # noqa: E402
+from flitwork.schema import fields, kinds, node, resolve, sizes_apart, tables  # noqa: E402
 
 PACKAGE = Path(__file__).resolve().parents[1] / "python" / "flitwork"
 Node = dict[str, Any]
 #: How the class of a table is called where that is not the name of its definition without ``Spec``.
-CLASSES: dict[str, str] = {}
+CLASSES: dict[str, str] = {"PlacementRule": "Placement"}
 #: Tables of the network that are no value: each kind of topology has a constructor.
 CONSTRUCTED = "topology"
-#: Constructors that take the sizes one by one: ``fw.Torus(8, 8)``.
-SIZES_APART = ("torus", "mesh")
 
 HEAD = '''\
 """{about}
@@ -83,7 +81,7 @@ def is_table(one: Node) -> bool:
 
 
 def found_tables() -> dict[str, Table]:
-    """Every table of the network (but the topology) and of the run, those inside others first."""
+    """Every table of the network (but the topology), of the hosts and of the run, those inside others first."""
     found: dict[str, Table] = {}
 
     def visit(path: str, one: Node) -> None:
@@ -96,7 +94,8 @@ def found_tables() -> dict[str, Table]:
     for name, one in tables("network").items():
         if name != CONSTRUCTED and is_table(one):
             visit(f"network.{name}", one)
-    visit("run", node("run"))
+    for section in ("host", "run"):
+        visit(section, node(section))
     return found
 
 
@@ -262,7 +261,7 @@ def table_types() -> dict[str, str]:
 def constructor(kind: str, one: Node) -> Iterator[str]:
     """The function that makes a network of one topology."""
     own, required = own_fields(one), resolve(one).get("required", ())
-    apart = kind in SIZES_APART
+    apart = sizes_apart(kind)
     yield from ["", "", f"def {camel(kind)}("]
     arguments = ["*size: int | Sequence[int]"] if apart else []
     if not apart and "size" in own:
@@ -298,14 +297,17 @@ def modules() -> dict[str, str]:
     base = ["from flitwork.value import Value, default, value"]
     text = [line for table in alone.values() for line in table_text(table)]
     about = "Values: the tables of a specification as frozen objects with typed fields."
-    written = {"values.py": module(about, base, [*alone], text)}
+    inside = [name for name in found if name not in alone and any(re.search(rf": {name} \|", line) for line in text)]
+    used = sorted([*base, *(f"from flitwork.{name.lower()} import {name}" for name in inside)])
+    written = {"values.py": module(about, used, [*alone], text)}
     imports = [f"from flitwork.values import {', '.join(sorted(alone))}"]
     for name, table in found.items():
         if name not in alone:
             about = f"The kinds of ``{table.paths[0]}``, each a value: {sentence(resolve(table.schema)['description'])}"
             names = [name, *map(camel, kinds(table.schema))]
             written[f"{name.lower()}.py"] = module(about, base, names, [*table_text(table)])
-            imports.append(f"from flitwork.{name.lower()} import {name}")
+            if name not in inside:
+                imports.append(f"from flitwork.{name.lower()} import {name}")
     topologies = kinds(tables("network")[CONSTRUCTED])
     text = [*options_text(), *(line for kind, one in topologies.items() for line in constructor(kind, one))]
     imports = sorted([*imports, "from flitwork.network import Network, sizes", "from flitwork.value import default"])

@@ -15,6 +15,7 @@ __all__ = [
     "channels",
     "check_table",
     "components",
+    "default_routing",
     "drawing",
     "renamed",
     "schema",
@@ -38,7 +39,13 @@ def channels(topology: str) -> dict[str, NDArray[np.uint32]]:
     """The channels of a topology (JSON), ascending: ``router``, ``port``, ``to_router``, ``to_port``, ``class``."""
 
 def drawing(topology: str) -> dict[str, Any] | None:
-    """Where a topology (JSON) lies on a page: ``routers``, ``segments`` and their ``channel``, ``axes``, ``note``."""
+    """Where a topology (JSON) lies on a page.
+
+    ``routers``, ``segments`` and their ``channel``, ``terminals`` and their ``router_of_terminal``, ``axes``, ``note``.
+    """
+
+def default_routing(topology: str) -> str:
+    """The kind of the routing that a topology (JSON) has where its user names none."""
 
 def uniform_capacity(topology: str) -> float | None:
     """The load of uniform traffic that uses up the middle of a topology (JSON); ``None`` where it is not known."""

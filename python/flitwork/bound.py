@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flitwork import _core, renamed
-from flitwork.spec import Network, plan_of, simulation
+from flitwork.spec import Host, Network, plan_of, simulation
 from flitwork.workloads import Workload
 
 
@@ -80,12 +80,12 @@ class Bound:
     link_load_cycles = renamed.attribute("Bound", "link_load_cycles", "channel_load_cycles")
 
 
-def plan(network: Network, workload: Workload, host: Mapping[str, Any] | None = None) -> _core.Plan:
+def plan(network: Network, workload: Workload, host: Host | Mapping[str, Any] | None = None) -> _core.Plan:
     """The plan of a network and a workload with the defaults of a run; ``host`` as for :func:`flitwork.simulate`."""
     return plan_of(simulation(network, workload, host=host))
 
 
-def bound(network: Network, workload: Workload, *, host: Mapping[str, Any] | None = None) -> Bound:
+def bound(network: Network, workload: Workload, *, host: Host | Mapping[str, Any] | None = None) -> Bound:
     """The limits of a workload on a network: ``fw.bound(fw.Torus(9, 9), fw.all_to_all()).tightest_cycles``.
 
     ``host`` as for :func:`flitwork.simulate`.

@@ -53,5 +53,3 @@ FLAT: Mapping[str, Mapping[str, Path]] = {
     "network": {**_places(_NETWORK), "routing": ("routing", "kind")},
     "run": _places(_RUN),
 }
-#: The kind of a table of which flat names say a part, and nothing the kind.
-KINDS: Mapping[str, str] = {"routing": "dimension_order"}

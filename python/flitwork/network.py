@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from flitwork import renamed
+from flitwork import _core, renamed
 from flitwork.errors import ConfigError, unknown_key
-from flitwork.flat import FLAT, KINDS, Path
+from flitwork.flat import FLAT, Path
 from flitwork.plain import Spec, checked
-from flitwork.schema import fields, kinds, tables
+from flitwork.schema import fields, kinds, sizes_apart, tables
 from flitwork.value import Value, as_written, given
 
 
@@ -50,12 +50,25 @@ class Network:
         whole = {name: (name,) for name in tables("network") if name != "topology"}
         nested: Spec = {"topology": {"kind": self.kind}}
         put_all("network", nested, self.options, {**FLAT["network"], **whole, **own})
-        for name, kind in KINDS.items():
-            # What is no table is refused where tables are checked.
-            if isinstance(nested.get(name), dict):
-                nested[name].setdefault("kind", kind)
+        routing = nested.get("routing")
+        # What is no table is refused where tables are checked.
+        if isinstance(routing, dict) and "kind" not in routing:
+            routing["kind"] = self._default_routing(nested["topology"])
+            self._check_routing(routing)
         found: Spec = renamed.specification({"network": nested})["network"]
         return found
+
+    def _default_routing(self, topology: Spec) -> str:
+        """The routing of this network where flat names say a part of its table and nothing its kind."""
+        return _core.default_routing(json.dumps(checked("network.topology", topology)))
+
+    def _check_routing(self, routing: Spec) -> None:
+        """Checks a table whose kind nobody wrote: its errors say where the kind comes from."""
+        try:
+            checked("network.routing", renamed.table("network.routing", routing))
+        except ConfigError as error:
+            hint = error.hint or f"routing is {routing['kind']} on this network where nothing is said of it"
+            raise ConfigError(error.path, error.value, error.expected, hint) from None
 
     @property
     def topology(self) -> Spec:
@@ -84,7 +97,7 @@ class Network:
     def __repr__(self) -> str:
         size = [int(n) for n in self.options.get("size", ())]
         several = f"({', '.join(map(str, size))}{',' * (len(size) == 1)})"
-        first = list(map(str, size)) if self.kind in ("torus", "mesh") else [several] if size else []
+        first = list(map(str, size)) if sizes_apart(self.kind) else [several] if size else []
         rest = [f"{name}={one!r}" for name, one in self.options.items() if name != "size"]
         return f"{self.kind.title().replace('_', '')}({', '.join([*first, *rest])})"
 

@@ -14,12 +14,11 @@ import numpy as np
 
 from flitwork import _core
 from flitwork.errors import ConfigError
+from flitwork.schema import number_fields
 from flitwork.table_file import check_memory, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
 from flitwork.trace_file import read_trace, trace_table
 
-#: The field that holds the numbers, by the kind of the table that has it.
-FIELDS = {"permutation": "destinations", "matrix": "weights", "trace": "packets"}
-_SHAPES = {"destinations": "one destination for each terminal", "weights": "a row for each source"}
+_SHAPES = {"destinations": "one destination for each terminal", "matrix": "a row for each source"}
 _INDEX = re.compile(r"\[(\d+)\]")
 _CACHED = 8
 #: Bytes that reading takes at most, for each byte of a file.
@@ -63,11 +62,17 @@ def located(error: ConfigError, read: Mapping[str, Read]) -> ConfigError:
     return error
 
 
+def field_of(kind: str) -> str:
+    """The field that holds the numbers of a kind of table; empty where it has none."""
+    return number_fields().get(kind, ("", ""))[0]
+
+
 def table_of(kind: str, value: Any, path: str) -> Any:
     """What stands in the field of ``kind`` for ``value``: arrays and lists of a matrix or a trace become a table."""
-    if kind == "permutation" or isinstance(value, _core.Table) or _is_digest(value):
+    _, numbers = number_fields()[kind]
+    if numbers == "destinations" or isinstance(value, _core.Table) or _is_digest(value):
         return value
-    if kind == "trace":
+    if numbers == "packets":
         return trace_table(value, path)
     try:
         array = np.asarray(value)
@@ -85,9 +90,9 @@ def _is_digest(value: Any) -> bool:
 def _filled(node: Mapping[str, Any], path: str, read: dict[str, Read]) -> dict[str, Any]:
     """``node`` without a file, if it has a field for its numbers."""
     kind, filled = str(node.get("kind")), dict(node)
-    field = FIELDS.get(kind)
+    field = field_of(kind)
     file = filled.pop("file", None)
-    if field is None or (file is None and field not in node):
+    if not field or (file is None and field not in node):
         return dict(node)
     if file is None:
         return {**filled, field: table_of(kind, node[field], f"{path}.{field}")}
@@ -112,13 +117,14 @@ def _read(file: Path, kind: str, path: str) -> Read:
 @lru_cache(maxsize=_CACHED)
 def _read_once(file: Path, version: tuple[int, int, int], kind: str, path: str) -> Read:
     """The numbers in a file; ``version`` changes with its contents."""
-    field = f"{path}.{FIELDS[kind]}"
-    if kind == "trace":
+    name, numbers = number_fields()[kind]
+    field = f"{path}.{name}"
+    if numbers == "packets":
         # The first line of a CSV file names the columns.
         word, first = ("line", 2) if _ending(file) == ".csv" else ("row", 0)
         return _located(lambda: read_trace(file, path), field, lambda index: _place(file, index, (word,), first))
-    array, place = _array(file, path, field)
-    if kind == "permutation":
+    array, place = _array(file, path, field, numbers)
+    if numbers == "destinations":
         place = _in_a_list(place, len(array) == 1)
         return _located(lambda: _permutation(array, field), field, place)
     return _located(lambda: _matrix(array, field), field, place)
@@ -137,10 +143,10 @@ def _in_a_list(place: Place, one_row: bool) -> Place:
     return lambda index: place(index and ([0, *index] if one_row else [*index, 0]))
 
 
-def _array(file: Path, path: str, field: str) -> tuple[Array, Place]:
+def _array(file: Path, path: str, field: str, numbers: str) -> tuple[Array, Place]:
     """A file as an array of two dimensions."""
     if _ending(file) == ".npy":
-        return _npy(file, path, field), lambda index: _place(file, index, ("row", "column"), 0)
+        return _npy(file, path, field, numbers), lambda index: _place(file, index, ("row", "column"), 0)
     if _ending(file) == ".csv":
         return _csv(file, path, field), lambda index: _place(file, index, ("line", "column"), 1)
     raise ConfigError(f"{path}.file", file, "a file .csv or .npy", "the ending of its name says what it is")
@@ -155,11 +161,11 @@ def _place(file: Path, index: Sequence[int], words: Sequence[str], first: int) -
     return ", ".join([file.name, *named])
 
 
-def _npy(file: Path, path: str, field: str) -> Array:
+def _npy(file: Path, path: str, field: str, numbers: str) -> Array:
     array = read_npy(file, path, _PER_BYTE)
     if array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 2:
         shown = f"{array.shape} of {array.dtype} ({file.name})"
-        raise ConfigError(field, shown, f"an array of numbers: {_SHAPES[field.rsplit('.', 1)[-1]]}")
+        raise ConfigError(field, shown, f"an array of numbers: {_SHAPES[numbers]}")
     return array if array.ndim == 2 else array[:, None]
 
 
@@ -190,4 +196,4 @@ def _matrix(array: Array, field: str) -> _core.Table:
     try:
         return _core.Table.matrix(np.ascontiguousarray(array, dtype=np.float64))
     except ConfigError as error:
-        raise error.within(field.removesuffix("weights")) from None
+        raise error.within(field.rpartition(".")[0] + ".") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 from typing_extensions import Unpack
@@ -67,7 +67,7 @@ def check(
     algorithm: str,
     *,
     size: Sequence[int],
-    topology: Literal["torus", "mesh"] = "torus",
+    topology: str = "torus",
     message_flits: int = 100,
     **options: Unpack[NetworkOptions],
 ) -> Check:
@@ -80,16 +80,16 @@ def check(
     sizes = several("size", size, "a size for each dimension", "for example (9, 9)")
     network = Network(topology, size=sizes, **options)
     planned = plan(network, all_to_all(algorithm, message_flits=message_flits))
-    return check_plan(planned, algorithm, f"{topology} {'x'.join(map(str, size))}", network.options.get("ports", 1))
+    return check_plan(planned, algorithm, f"{topology} {'x'.join(map(str, sizes))}")
 
 
-def check_plan(planned: _core.Plan, name: str, network: str, ports: int) -> Check:
+def check_plan(planned: _core.Plan, name: str, network: str) -> Check:
     """:func:`check` of a plan that exists; ``name`` and ``network`` are for the reader."""
     found = json.loads(planned.check())
     return Check(
         name=name,
         network=network,
-        ports=ports,
+        ports=int(json.loads(planned.json)["described"]["nic_ports"]),
         bound=Bound(json.loads(planned.bound())),
         exchange=found["exchange"],
         loads=found["loads"],

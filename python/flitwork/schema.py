@@ -42,6 +42,32 @@ def kinds(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {v["properties"]["kind"]["const"]: v for v in variants if "kind" in v.get("properties", {})}
 
 
+def is_open_loop(kind: object) -> bool:
+    """Whether a workload of that kind has a load and no end; what completes, and what is no kind, has none."""
+    return isinstance(kind, str) and bool(kinds(schema()["properties"]["workload"]).get(kind, {}).get("x-open-loop"))
+
+
+def sizes_apart(topology: str) -> bool:
+    """Whether the constructor of a topology takes its sizes one by one, ``fw.Torus(8, 8)``: it needs nothing else."""
+    needed = kinds(tables("network")["topology"])[topology].get("required", ())
+    return set(needed) == {"kind", "size"}
+
+
+@lru_cache(maxsize=1)
+def number_fields() -> dict[str, tuple[str, str]]:
+    """By kind of table the field whose numbers may come from a file or an array, and what they are.
+
+    That is ``destinations``, a ``matrix`` or ``packets``.
+    """
+    workloads = kinds(schema()["properties"]["workload"])
+    found = {}
+    for kind, table in {**workloads, **kinds(fields(workloads["traffic"])["pattern"])}.items():
+        for name, field in fields(table).items():
+            if "x-numbers" in field:
+                found[kind] = (name, str(field["x-numbers"]))
+    return found
+
+
 @lru_cache(maxsize=1)
 def largest() -> tuple[int, int]:
     """Most dimensions of a network [dimensions], and most routers along one of them [routers]."""

@@ -14,7 +14,7 @@ from flitwork.arguments import whole
 from flitwork.bound import Bound
 from flitwork.operations import Operation, plain_operations
 from flitwork.result import Progress, Result, run_plan
-from flitwork.spec import Network, Run, RunOptions, nest_run, plan_of
+from flitwork.spec import Host, Network, Run, RunOptions, nest_run, plan_of
 from flitwork.spec import simulation as specification
 from flitwork.workloads import Workload
 
@@ -27,7 +27,7 @@ def simulate(
     workload: Workload,
     *,
     background: Workload | None = None,
-    host: Mapping[str, Any] | None = None,
+    host: Host | Mapping[str, Any] | None = None,
     run: Run | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
@@ -37,7 +37,7 @@ def simulate(
 
     ``background`` is open-loop traffic that runs beside the workload and is measured on its own: ``result.background``.
     Beside a workload that completes it starts ``warmup_cycles`` before it. ``host`` says which ranks of a schedule run
-    where, and in which order their messages leave: ``host={"ranks_per_terminal": 2, "send_queue": "as_ready"}``.
+    where, and in which order their messages leave: ``host=fw.Host(ranks_per_terminal=2, send_queue="as_ready")``.
 
     ``run=fw.Run(max_cycles=100_000, record=fw.Record(packets=True))`` says how, or the same flat:
     ``max_cycles=100_000, packets=True``. ``seed`` is 1 where nothing says it. ``progress(cycle, done, total)`` is
@@ -50,7 +50,7 @@ def _plan(
     network: Network,
     workload: Workload,
     background: Workload | None,
-    host: Mapping[str, Any] | None,
+    host: Host | Mapping[str, Any] | None,
     seed: int | None,
     run: Run | None,
     options: RunOptions,
@@ -81,7 +81,7 @@ class Simulation:
         workload: Workload,
         *,
         background: Workload | None = None,
-        host: Mapping[str, Any] | None = None,
+        host: Host | Mapping[str, Any] | None = None,
         run: Run | None = None,
         seed: int | None = None,
         **options: Unpack[RunOptions],

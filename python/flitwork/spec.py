@@ -11,12 +11,14 @@ from flitwork.errors import ConfigError
 from flitwork.network import Network, nest_run
 from flitwork.networks import Grid, Mesh, NetworkOptions, RunOptions, Torus
 from flitwork.numbers import located, with_numbers
-from flitwork.plain import Spec, to_json
-from flitwork.values import Run
+from flitwork.plain import Spec, checked, to_json
+from flitwork.value import Value, as_written
+from flitwork.values import Host, Run
 from flitwork.workloads import Workload, is_silent
 
 __all__ = [
     "Grid",
+    "Host",
     "Mesh",
     "Network",
     "NetworkOptions",
@@ -37,7 +39,7 @@ def simulation(
     workload: Workload,
     run: Spec | None = None,
     background: Workload | None = None,
-    host: Mapping[str, Any] | None = None,
+    host: Host | Mapping[str, Any] | None = None,
 ) -> Spec:
     """The complete specification of one simulation."""
     given = (("network", network, Network), ("workload", workload, Workload), ("background", background, Workload))
@@ -46,9 +48,11 @@ def simulation(
             raise ConfigError(name, repr(value), f"a {kind.__name__}", "for example fw.Torus(5, 5), fw.all_to_all()")
     spec = {"network": network.spec, "workload": workload.spec, "run": run or {}}
     if host is not None:
-        if not isinstance(host, Mapping):
-            raise ConfigError("host", repr(host), "a table", 'for example {"ranks_per_terminal": 2}')
-        spec["host"] = dict(host)
+        if not isinstance(host, (Value, Mapping, type)):
+            raise ConfigError(
+                "host", repr(host), "fw.Host(...), or a table", "for example fw.Host(ranks_per_terminal=2)"
+            )
+        spec["host"] = checked("host", as_written("host", host))
     return {**spec, "background": background.spec} if background and not is_silent(background.spec) else spec
 
 

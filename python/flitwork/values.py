@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from flitwork.placement import Placement
 from flitwork.value import Value, default, value
 
 __all__ = [
     "Allocator",
     "Channel",
     "Compat",
+    "Host",
     "Nic",
     "Record",
     "Router",
@@ -30,9 +32,10 @@ __all__ = [
 class Channel(Value):
     """The channels between routers, and between routers and terminals.
 
-    * ``credit_delay_cycles``: Delay of a credit beyond the wire [cycles]. Default: 0.
-    * ``latency_cycles``: Wire delay of a network channel, on top of the router's cycles [cycles]. Default: 0.
-    * ``local_latency_cycles``: Wire delay of injection and ejection channels [cycles]. Default: 0.
+    * ``credit_delay_cycles``: Delay of a credit beyond the wire [cycles], 0 to 10000. Default: 0.
+    * ``latency_cycles``: Wire delay of a network channel, on top of the router's cycles [cycles], 0 to 10000. Default:
+      0.
+    * ``local_latency_cycles``: Wire delay of injection and ejection channels [cycles], 0 to 10000. Default: 0.
     """
 
     TABLES = ("network.channel",)
@@ -50,8 +53,8 @@ class Nic(Value):
     * ``injection_vcs``: The virtual channels of its injection port that a terminal may fill, by number, ascending,
       each at most once. Default: all.
     * ``packet_gap_cycles``: Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
-    * ``ports``: Injection ports, and as many ejection ports, of 1 flit/cycle each: messages that are sent, and
-      received, at once. Default: 1.
+    * ``ports``: Injection ports, and as many ejection ports, of 1 flit/cycle each, 1 to 52: messages that are sent,
+      and received, at once. Default: 1.
     * ``source_queue``: Whose turn it is at the source queue, where a workload and a background run together. Default:
       fifo.
     """
@@ -129,17 +132,17 @@ class Router(Value):
       Default: false.
     * ``injection_priority``: Whether packets at injection ports wait for those that came over a channel, in VC and
       switch allocation. Default: equal.
-    * ``input_speedup``: Flits that an input port may send a cycle, of different virtual channels modulo this number.
-      Default: 1.
-    * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1). Default: 1.
-    * ``routing_delay_cycles``: Route computation [cycles]; 0 is lookahead routing. Default: 0.
+    * ``input_speedup``: Flits that an input port may send a cycle, of different virtual channels modulo this number; 1
+      to 64. Default: 1.
+    * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1), 1 to 64. Default: 1.
+    * ``routing_delay_cycles``: Route computation [cycles], 0 to 10000; 0 is lookahead routing. Default: 0.
     * ``speculative``: Request the switch in the cycle of the virtual-channel request. Default: false.
-    * ``st_delay_cycles``: Switch traversal [cycles]. Default: 0.
-    * ``sw_alloc_delay_cycles``: Switch allocation [cycles], at least 1. Default: 1.
+    * ``st_delay_cycles``: Switch traversal [cycles], 0 to 10000. Default: 0.
+    * ``sw_alloc_delay_cycles``: Switch allocation [cycles], 1 to 10000. Default: 1.
     * ``sw_allocator``: Matches input ports to output ports each cycle. Default: iSLIP of 1 iteration.
     * ``switching``: What a head flit needs to advance. Default: wormhole.
-    * ``vc_alloc_delay_cycles``: Virtual-channel allocation [cycles]; 0 allows switch allocation in the same cycle.
-      Default: 0.
+    * ``vc_alloc_delay_cycles``: Virtual-channel allocation [cycles], 0 to 10000; 0 allows switch allocation in the
+      same cycle. Default: 0.
     * ``vc_allocator``: Matches waiting packets to output virtual channels. Default: iSLIP of 1 iteration.
     * ``vc_busy_when_full``: Do not request output virtual channels that have no credit. Default: false.
     * ``vc_policy``: Which virtual channels a packet may use. Default: dateline.
@@ -184,6 +187,23 @@ class Units(Value):
 
 
 @value
+class Host(Value):
+    """What executes a schedule: only for workloads that are one, such as all_to_all.
+
+    * ``placement``: Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
+    * ``ranks_per_terminal``: Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the
+      network has terminals. Algorithms that go by coordinates need 1. Default: 1.
+    * ``send_queue``: In which order the messages of a rank leave: program_order (a message that waits for its
+      dependencies holds up those behind it) or as_ready (none holds up another). Default: program_order.
+    """
+
+    TABLES = ("host",)
+    placement: Placement | Literal["block", "round_robin", "list"] | Mapping[str, Any] = default(None)
+    ranks_per_terminal: int = default(1)
+    send_queue: Literal["program_order", "as_ready"] = default("program_order")
+
+
+@value
 class Record(Value):
     """What to record besides the summary; each costs time or memory.
 
@@ -207,7 +227,7 @@ class Steady(Value):
     """Open loop: instead of a fixed warm-up and measurement, detect the end of the warm-up and measure until the mean
     packet latency is known well enough. Write an empty table to take every default.
 
-    * ``confidence``: Confidence of all intervals, at least 0.5 and less than 1. Default: 0.95.
+    * ``confidence``: Confidence of all intervals, 0.5 to 0.9999. Default: 0.95.
     * ``max_cycles``: Most cycles of warm-up and measurement together, at most half of them warm-up [cycles]; then the
       run ends as ``saturated`` or ``not_converged``; at least 1000. Default: 200000.
     * ``min_measurement_cycles``: Fewest cycles of measurement [cycles]; four times as many where the network is

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from flitwork import renamed
 from flitwork.errors import ConfigError
-from flitwork.numbers import FIELDS, table_of
+from flitwork.numbers import field_of, table_of
 from flitwork.plain import Spec as Spec
 from flitwork.plain import checked
 from flitwork.schema import fields, kinds, schema
@@ -162,8 +162,8 @@ def _pattern(name: str, parameters: Mapping[str, Any]) -> Spec:
         hint = 'its parameters are keywords: fw.traffic("hotspot", terminals=[0, 5], offered_load=0.01)'
         raise ConfigError("workload.pattern", repr(name), "the name of a pattern", hint)
     pattern = {"kind": name, **parameters}
-    field = FIELDS.get(name, "")
-    if isinstance(pattern.get(field), (str, os.PathLike)):
+    field = field_of(name)
+    if field and isinstance(pattern.get(field), (str, os.PathLike)):
         pattern["file"] = pattern.pop(field)
     elif field in pattern:
         pattern[field] = table_of(name, pattern[field], f"workload.pattern.{field}")

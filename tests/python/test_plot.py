@@ -59,7 +59,7 @@ def test_each_configuration_has_its_pictures(cli: Cli, tmp_path: Path) -> None:
 
 def test_what_does_not_fit_on_a_page_is_left_out_with_a_warning(tmp_path: Path) -> None:
     spec = simulation(fw.Mesh(2, 2, 2, 2), fw.all_to_all("a2a", message_flits=5))
-    with pytest.warns(UserWarning, match="at most 3 dimensions"):
+    with pytest.warns(UserWarning, match="grids of at most 3 dimensions"):
         paths = gallery(spec, tmp_path, windows=2)
     assert {path.stem for path in paths} == {"channels", "timeline"}
 

@@ -46,6 +46,11 @@ def test_ranks_decide_by_what_the_clock_says() -> None:
     assert math.isnan(result.ratio_to_bound) and "no bound known" in repr(result)
 
 
+def test_a_run_in_one_piece_says_who_can_answer() -> None:
+    with pytest.raises(fw.ScheduleError, match=r"fw\.Simulation"):
+        fw.simulate(fw.Torus(4), fw.programs())
+
+
 def test_wrong_answers_name_rank_and_operation() -> None:
     simulation = fw.Simulation(fw.Torus(4), fw.programs())
     with pytest.raises(fw.ScheduleError, match="rank 2 does not ask"):

@@ -11,7 +11,7 @@ from typing import Any
 
 import flitwork as fw
 import pytest
-from flitwork import routing, values
+from flitwork import placement, routing, values
 from flitwork.schema import kinds, tables
 from flitwork.spec import plan_of, simulation
 from flitwork.value import Value
@@ -22,6 +22,8 @@ WORK = fw.uniform(offered_load=0.1)
 def classes() -> Iterator[type[Value]]:
     yield from (getattr(values, name) for name in values.__all__)
     yield from (getattr(routing, name) for name in routing.__all__ if name != "Routing")
+    # Without the one that needs a field.
+    yield from (getattr(placement, name) for name in ("Block", "RoundRobin"))
 
 
 def plan_hash(network: fw.Network, **run: Any) -> str:
@@ -98,6 +100,18 @@ def test_every_topology_can_be_made_by_name_and_by_its_constructor() -> None:
         assert "router" in inspect.signature(make).parameters and make.__doc__
 
 
+def test_a_host_is_a_value() -> None:
+    net, work = fw.Mesh(2, 2), fw.all_to_all("a2a", message_flits=4)
+    listed = fw.placement.List(terminals=[3, 2, 1, 0])
+    by_value = fw.simulate(net, work, host=fw.Host(placement=listed, send_queue="as_ready"))
+    table = {"placement": {"kind": "list", "terminals": [3, 2, 1, 0]}, "send_queue": "as_ready"}
+    assert fw.simulate(net, work, host=table).plan_hash == by_value.plan_hash
+    assert fw.simulate(net, work, host={**table, "placement": listed}).plan_hash == by_value.plan_hash
+    for host in (fw.Host(placement="round_robin"), {"placement": "round_robin"}):
+        assert fw.simulate(net, work, host=host).plan["spec"]["host"]["placement"] == {"kind": "round_robin"}
+    assert fw.Host(ranks_per_terminal=2).ranks_per_terminal == 2 and fw.Host().spec == {}
+
+
 def test_a_run_is_a_value() -> None:
     run = fw.Run(max_cycles=7000, warmup_cycles=100, measurement_cycles=200, record=fw.Record(packets=True), seed=3)
     net = fw.Mesh(3, 3)
@@ -123,6 +137,19 @@ BAD: list[tuple[str, Callable[[], object], str, str, str]] = [
     ("an unknown topology", lambda: fw.Network("tours", size=(4, 4)), "network.topology.kind", '"tours"', "torus"),
     ("a field of another topology", lambda: fw.Network("mesh", size=(4, 4), wrap=[True, False]), "network.wrap", "unknown key", ""),
     ("a missing field", lambda: fw.Network("grid", size=(4, 4)), "network.topology.wrap", "nothing", "add wrap"),
+    ("a list for a kind", lambda: fw.Torus(4, 4, routing=["duato"]), "network.routing", '["duato"]', ""),  # type: ignore[arg-type]
+    ("a list for a table", lambda: fw.Torus(4, 4, nic=[2]), "network.nic", "[2]", ""),  # type: ignore[arg-type]
+    ("no VCs", lambda: fw.Router(vcs=0), "network.router.vcs", "0", ""),
+    ("a negative number of VCs", lambda: fw.Router(vcs=-1), "network.router.vcs", "-1", ""),
+    ("a flit of nothing", lambda: fw.Units(flit_bytes=0), "network.units.flit_bytes", "0", ""),
+    ("a cycle of no length", lambda: fw.Units(cycle_ns=-1), "network.units.cycle_ns", "-1", ""),
+    ("a burst of nothing", lambda: fw.burst_workload("shuffle", packets=0), "workload.packets", "0", ""),
+    ("a flat name of another routing", lambda: fw.Crossbar(terminals=4, tie="plus"), "network.routing.tie", '"plus"', "routing is shortest_path on this network"),
+    ("a list for a placement", lambda: fw.Host(placement=[3, 2, 1, 0]), "host.placement", "[3,2,1,0]", 'write {kind = "list"'),  # type: ignore[arg-type]
+    ("an unknown placement", lambda: fw.Host(placement="round"), "host.placement.kind", '"round"', "round_robin"),  # type: ignore[arg-type]
+    ("no ranks", lambda: fw.Host(ranks_per_terminal=0), "host.ranks_per_terminal", "0", ""),
+    ("no host", lambda: fw.bound(fw.Mesh(2, 2), WORK, host=5), "host", "5", "fw.Host("),  # type: ignore[arg-type]
+    ("an unknown field of a host", lambda: fw.bound(fw.Mesh(2, 2), WORK, host={"queue": 5}), "host.queue", "5", ""),
     ("no kind", lambda: fw.Torus(4, 4, routing=None), "network.routing", "None", "leave it out"),  # type: ignore[arg-type]
     ("a number for a kind", lambda: fw.Torus(4, 4, routing=5), "network.routing", "5", ""),  # type: ignore[arg-type]
     ("a number for a kind, and a field", lambda: fw.Torus(4, 4, routing=5, tie="plus"), "network.routing", "5", "tie"),  # type: ignore[arg-type]

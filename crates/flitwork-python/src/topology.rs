@@ -2,7 +2,7 @@
 
 use crate::errors;
 use flitwork::ChannelTable;
-use flitwork::spec::topology_from_json;
+use flitwork::spec::{RoutingSpec, topology_from_json};
 use flitwork::topology::Fabric;
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
@@ -37,7 +37,8 @@ pub fn channels<'py>(py: Python<'py>, topology: &str) -> PyResult<Bound<'py, PyD
 }
 
 /// Where routers and channels of a topology (JSON) lie on a page: `routers` (x, y), `segments` (x, y from, x, y to) with
-/// the `channel` that each belongs to, the labels of both `axes` and a `note`; `None` where it cannot be drawn.
+/// the `channel` that each belongs to, `terminals` (x, y; none where they are not drawn) with the router of each in
+/// `router_of_terminal`, the labels of both `axes` and a `note`; `None` where it cannot be drawn.
 #[pyfunction]
 pub fn drawing<'py>(py: Python<'py>, topology: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
     let fabric = fabric(py, topology)?;
@@ -46,9 +47,12 @@ pub fn drawing<'py>(py: Python<'py>, topology: &str) -> PyResult<Option<Bound<'p
     let channel = |router: u32, port: u32| places.binary_search(&(router, port as usize)).unwrap_or(usize::MAX) as u64;
     let channels: Vec<u64> = drawing.segments.iter().map(|s| channel(s.router, s.port)).collect();
     let segments: Vec<f64> = drawing.segments.iter().flat_map(|s| [s.from, s.to].concat()).collect();
-    let routers: Vec<f64> = drawing.routers.concat();
+    let (routers, terminals) = (drawing.routers.concat(), drawing.terminals.concat());
+    let at: Vec<u32> = (0..drawing.terminals.len() as u32).map(|terminal| fabric.router_of(terminal)).collect();
     let found = PyDict::new(py);
     found.set_item("routers", routers.into_pyarray(py).reshape([drawing.routers.len(), 2])?)?;
+    found.set_item("terminals", terminals.into_pyarray(py).reshape([drawing.terminals.len(), 2])?)?;
+    found.set_item("router_of_terminal", at.into_pyarray(py))?;
     found.set_item("segments", segments.into_pyarray(py).reshape([drawing.segments.len(), 2, 2])?)?;
     found.set_item("channel", channels.into_pyarray(py))?;
     found.set_item("axes", drawing.axes.to_vec())?;
@@ -61,4 +65,10 @@ pub fn drawing<'py>(py: Python<'py>, topology: &str) -> PyResult<Option<Bound<'p
 #[pyfunction]
 pub fn uniform_capacity(py: Python<'_>, topology: &str) -> PyResult<Option<f64>> {
     Ok(fabric(py, topology)?.uniform_capacity())
+}
+
+/// The kind of the routing that a topology (JSON) has where its user names none.
+#[pyfunction]
+pub fn default_routing(py: Python<'_>, topology: &str) -> PyResult<&'static str> {
+    Ok(RoutingSpec::default_of(&fabric(py, topology)?).kind())
 }

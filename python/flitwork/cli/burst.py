@@ -22,11 +22,12 @@ from flitwork.cli.options import (
     Scheduler,
     Settings,
     Size,
+    Topology,
     Wrap,
 )
 from flitwork.cli.output import guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.cli.simulation import burst_parts, default_folder, topology, topology_name
+from flitwork.cli.simulation import burst_parts, default_folder, network_table, topology_name
 from flitwork.errors import ConfigError
 from flitwork.files import writable_folder
 from flitwork.spec import nest_run, simulation
@@ -54,7 +55,8 @@ def burst(
     packets: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Packets of each terminal; several with commas: 1,4,16.")
     ],
-    size: Size = "8x8",
+    topology: Topology = None,
+    size: Size = None,
     mesh: IsMesh = False,
     wrap: Wrap = None,
     packet_flits: PacketFlits = None,
@@ -91,7 +93,7 @@ def burst(
 
       flitwork burst uniform --packets 16 --rate 0.1,0.2,0.4 --set delivery_window_cycles=20 --json
     """
-    table = topology(size, mesh, wrap)
+    table = network_table(size, mesh, wrap, topology)
     network, parameters, lengths, run = burst_parts(pattern, table, settings, ports, packet_flits)
     numbers, rates = _listed("--packets", packets, int), _listed("--rate", rate, float)
     # Its packets and rate are columns of the tables; whatever else differs makes other tables.

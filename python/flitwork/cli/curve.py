@@ -19,17 +19,19 @@ from flitwork.cli.options import (
     Scheduler,
     Settings,
     Size,
+    Topology,
     Wrap,
-    components,
+    workload_names,
 )
 from flitwork.cli.output import guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.cli.simulation import default_folder, parts, topology, topology_name
+from flitwork.cli.simulation import default_folder, network_table, parts, topology_name
 from flitwork.curve import LOAD, Curve
 from flitwork.curve import curve as find_curve
 from flitwork.errors import ConfigError
 from flitwork.files import writable_folder
 from flitwork.spec import nest_run, simulation
+from flitwork.workloads import patterns
 
 _SHOWN = {
     LOAD: "offered",
@@ -46,7 +48,8 @@ _SHOWN = {
 @guarded
 def curve(
     pattern: Pattern,
-    size: Size = "8x8",
+    topology: Topology = None,
+    size: Size = None,
     mesh: IsMesh = False,
     wrap: Wrap = None,
     packet_flits: PacketFlits = None,
@@ -82,7 +85,7 @@ def curve(
 
       flitwork curve uniform --set "steady={relative_ci=0.01, max_cycles=1000000}" --json
     """
-    table = topology(size, mesh, wrap)
+    table = network_table(size, mesh, wrap, topology)
     _check(pattern, settings or [])
     # The load is a placeholder: the curve puts its own in its place.
     network, workload, run = parts(pattern, table, settings, ports, packet_flits=packet_flits, offered_load=0.1)
@@ -106,7 +109,7 @@ def curve(
 
 
 def _check(pattern: str, settings: list[str]) -> None:
-    if pattern == "trace" or pattern in (row["name"] for row in components()["algorithms"]):
+    if pattern in workload_names() and pattern not in patterns():
         hint = "flitwork list patterns names them"
         raise ConfigError("PATTERN", pattern, "a traffic pattern, which has a load", hint)
     given = {text.partition("=")[0].strip() for text in settings}

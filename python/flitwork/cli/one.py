@@ -22,6 +22,7 @@ from flitwork.cli.options import (
     Settings,
     Size,
     Sync,
+    Topology,
     What,
     WhatOrStudy,
     Wrap,
@@ -31,7 +32,7 @@ from flitwork.cli.options import (
 )
 from flitwork.cli.output import guarded, print_json, print_quantities, print_table, say
 from flitwork.cli.progress import cycles_to_simulate, shown, watcher
-from flitwork.cli.simulation import default_folder, one_simulation, topology, topology_name
+from flitwork.cli.simulation import default_folder, network_table, one_simulation, topology_name
 from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
@@ -57,7 +58,8 @@ _SAVED: dict[str, Callable[[Result, Path], object]] = {".parquet": Result.save, 
 @guarded
 def simulate(
     what: What,
-    size: Size = "8x8",
+    topology: Topology = None,
+    size: Size = None,
     mesh: IsMesh = False,
     wrap: Wrap = None,
     sync: Sync = None,
@@ -91,7 +93,7 @@ def simulate(
     if save:
         writable_file(save, "--save")
     spec = one_simulation(
-        what, topology(size, mesh, wrap), settings, ports,
+        what, network_table(size, mesh, wrap, topology), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     planned = plan_of(spec)
@@ -127,7 +129,8 @@ def _show_result(result: Result) -> None:
 def plan(
     context: typer.Context,
     what: WhatOrStudy,
-    size: Size = "8x8",
+    topology: Topology = None,
+    size: Size = None,
     mesh: IsMesh = False,
     wrap: Wrap = None,
     sync: Sync = None,
@@ -152,7 +155,7 @@ def plan(
         _plan_study(Path(what), quick, as_json)
         return
     spec = one_simulation(
-        what, topology(size, mesh, wrap), settings, ports,
+        what, network_table(size, mesh, wrap, topology), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
     text = plan_of(spec).json
@@ -190,7 +193,8 @@ def _leaves(table: dict[str, Any], prefix: str = "") -> list[tuple[str, object]]
 def bound(
     context: typer.Context,
     what: WhatOrStudy,
-    size: Size = "8x8",
+    topology: Topology = None,
+    size: Size = None,
     mesh: IsMesh = False,
     wrap: Wrap = None,
     message_flits: MessageFlits = None,
@@ -215,7 +219,7 @@ def bound(
         bounds = _study_bounds(plan_study(load_study(Path(what)), quick, watcher()))
     else:
         load = 0.1 if what in patterns() else None
-        table = topology(size, mesh, wrap)
+        table = network_table(size, mesh, wrap, topology)
         spec = one_simulation(
             what, table, settings, ports,
             message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
@@ -258,10 +262,12 @@ def _closed_row(name: str, found: Bound) -> tuple[object, ...]:
 @guarded
 def check(
     algorithm: Annotated[str, typer.Argument(help="An all-to-all algorithm; see `flitwork list algorithms`.")],
-    size: Size = "8x8",
+    topology: Topology = None,
+    size: Size = None,
     mesh: IsMesh = False,
     wrap: Wrap = None,
     ports: Ports = None,
+    settings: Settings = None,
     tie: Annotated[Tie | None, typer.Option(help="What to do at half a ring of even length.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Print every phase, however many.")] = False,
     as_json: AsJson = False,
@@ -283,9 +289,9 @@ def check(
     if algorithm not in algorithms:
         expected = f"one of {', '.join(algorithms)}"
         raise ConfigError("ALGORITHM", algorithm, expected, did_you_mean(algorithm, algorithms))
-    table = topology(size, mesh, wrap)
-    spec = one_simulation(algorithm, table, [f'tie="{tie}"'] if tie else [], ports)
-    found = check_plan(plan_of(spec), algorithm, topology_name(table), ports or 1)
+    table = network_table(size, mesh, wrap, topology)
+    settings = [*(settings or []), *([f'tie="{tie}"'] if tie else [])]
+    found = check_plan(plan_of(one_simulation(algorithm, table, settings, ports)), algorithm, topology_name(table))
     if as_json:
         values = {"exchange": found.exchange, "loads": found.loads, "bound": found.bound.values}
         print_json({**values, "phase_sum_over_bound": found.phase_sum_over_bound})
@@ -317,7 +323,8 @@ def _show_check(found: Check, every: bool) -> None:
 @guarded
 def draw(
     what: What,
-    size: Size = "8x8",
+    topology: Topology = None,
+    size: Size = None,
     mesh: IsMesh = False,
     wrap: Wrap = None,
     sync: Sync = None,
@@ -342,7 +349,7 @@ def draw(
     """
     from flitwork.plot.gallery import gallery
 
-    table = topology(size, mesh, wrap)
+    table = network_table(size, mesh, wrap, topology)
     spec = one_simulation(
         what, table, settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,

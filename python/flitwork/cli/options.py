@@ -12,6 +12,7 @@ import typer
 from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.flat import FLAT
+from flitwork.schema import fields, is_open_loop, kinds, number_fields, schema
 
 
 def _complete_what(incomplete: str) -> list[str]:
@@ -51,7 +52,17 @@ WhatOrStudy = Annotated[
         autocompletion=_complete_what,
     ),
 ]
-Size = Annotated[str, typer.Option("--size", "-s", help="Routers along each dimension, for example 9x9 or 8x8x4.")]
+Topology = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Topology (`flitwork list topologies`); its fields by --set [default: a torus].",
+    ),
+]
+Size = Annotated[
+    str | None,
+    typer.Option("--size", "-s", help="Routers along each dimension, for example 9x9 or 8x8x4 [default: 8x8]."),
+]
 IsMesh = Annotated[bool, typer.Option("--mesh", help="A mesh. Without this option: a torus.")]
 Wrap = Annotated[
     str | None,
@@ -101,7 +112,17 @@ def components() -> dict[str, list[dict[str, Any]]]:
 
 def workload_names() -> list[str]:
     """What can be sent: the algorithms, then the patterns, and a trace."""
-    return [*(row["name"] for kind in ("algorithms", "patterns") for row in components()[kind]), "trace"]
+    found = [row["name"] for kind in ("algorithms", "patterns") for row in components()[kind]]
+    return [*found, *(name for name in sent_alone() if name not in found)]
+
+
+def sent_alone() -> list[str]:
+    """Workloads that are named themselves: no pattern and no algorithm says where their packets go."""
+    found = kinds(schema()["properties"]["workload"])
+    chosen = {"pattern", "algorithm"}
+    alone = [kind for kind, one in found.items() if not chosen & {*fields(one)}]
+    # Ranks that ask what to do have nobody here who answers.
+    return [kind for kind in alone if is_open_loop(kind) or kind in number_fields()]
 
 
 def is_study(what: str) -> bool:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from flitwork import renamed
-from flitwork.cli.options import components, is_study, workload_names
+from flitwork.cli.options import components, is_study, sent_alone, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.flat import FLAT
-from flitwork.schema import fields, kinds, largest, schema
+from flitwork.schema import fields, is_open_loop, kinds, largest, schema, tables
 from flitwork.spec import Network, RunOptions, nest_run, plan_of, simulation
 from flitwork.strict import tomllib
 from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
 
 _DIMENSIONS = "xyz"
+_SIZE = "8x8"
+#: The topologies that options stand for.
+_TOPOLOGIES = {"": "torus", "--mesh": "mesh", "--wrap": "grid"}
 _UNITS = {"flits": "flits", "cycles": "cycles", "mb": "MB"}
 _WITH_UNIT = re.compile(r"[-+]?[\d._]+\s*[a-zA-Zµ]+")
 #: Fields that have an option of their own, and how it is written.
@@ -34,6 +37,7 @@ _OF_BURSTS = {
     "offered_load": "--packets (and --background-load)",
     "seed": "--first-seed",
 }
+T = TypeVar("T")
 _EXAMPLES = {"process": "'process={kind=\"on_off\", mean_on_cycles=40, mean_off_cycles=160}'"}
 
 
@@ -47,14 +51,32 @@ def parse_size(text: str) -> list[int]:
     raise ConfigError("--size", f'"{text}"', expected, "for example 9x9 or 8x8x4")
 
 
-def topology(size: str, mesh: bool, wrap: str | None) -> dict[str, Any]:
-    """The table ``network.topology`` that the options say."""
-    routers = parse_size(size)
+def network_table(size: str | None, mesh: bool, wrap: str | None, kind: str | None = None) -> dict[str, Any]:
+    """The table ``network.topology`` that the options say; fields without an option come by ``--set``."""
+    if kind is not None:
+        return _named(kind, size, mesh, wrap)
+    routers = parse_size(size or _SIZE)
     if wrap is None:
-        return {"kind": "mesh" if mesh else "torus", "size": routers}
+        return {"kind": _TOPOLOGIES["--mesh" if mesh else ""], "size": routers}
     if mesh:
         raise ConfigError("--wrap", wrap, "no --mesh beside it", "in a mesh no dimension wraps")
-    return {"kind": "grid", "size": routers, "wrap": _wrapped(wrap, len(routers))}
+    return {"kind": _TOPOLOGIES["--wrap"], "size": routers, "wrap": _wrapped(wrap, len(routers))}
+
+
+def _named(kind: str, size: str | None, mesh: bool, wrap: str | None) -> dict[str, Any]:
+    known = kinds(tables("network")["topology"])
+    if kind not in known:
+        raise ConfigError("--topology", kind, f"one of {', '.join(known)}", did_you_mean(kind, known))
+    if mesh or wrap is not None:
+        option = "--mesh" if mesh else "--wrap"
+        raise ConfigError(option, "given", "no --topology beside it", f"{option} is a topology by itself")
+    own = [name for name in fields(known[kind]) if name != "kind"]
+    if "size" in own:
+        return {"kind": kind, "size": parse_size(size or _SIZE)}
+    if size is not None:
+        hint = f"it has {', '.join(own)}: --set {own[0]}=VALUE" if own else ""
+        raise ConfigError("--size", f'"{size}"', f"no --size for the topology {kind}", hint)
+    return {"kind": kind}
 
 
 def _wrapped(text: str, dimensions: int) -> list[bool]:
@@ -70,13 +92,14 @@ def _wrapped(text: str, dimensions: int) -> list[bool]:
 
 
 def network(table: dict[str, Any], options: dict[str, Any]) -> Network:
-    """The network of a table ``topology`` and flat options."""
-    return Network(table["kind"], **{key: value for key, value in table.items() if key != "kind"}, **options)
+    """The network of a table ``topology``, the fields of it that have no option, and flat options."""
+    of_topology = {key: value for key, value in table.items() if key != "kind"}
+    return _in_options(lambda: Network(table["kind"], **of_topology, **options))
 
 
 def topology_name(table: dict[str, Any]) -> str:
     """``torus 8x8``, or ``grid 8x8 that wraps in x``."""
-    name = f"{table['kind']} {'x'.join(map(str, table['size']))}"
+    name = " ".join([table["kind"], *(["x".join(map(str, table["size"]))] if "size" in table else [])])
     wraps = [_DIMENSIONS[d] if d < len(_DIMENSIONS) else str(d) for d, w in enumerate(table.get("wrap", ())) if w]
     return f"{name} that wraps in {', '.join(wraps)}" if wraps else name
 
@@ -109,7 +132,7 @@ def parts(
     """Network, workload and the options of the run, flat."""
     _check_what(what)
     sent = {key: value for key, value in workload.items() if value is not None}
-    options, run = _divided(what, settings, _workload_fields(what), sent, ports)
+    options, run = _divided(what, table, settings, _workload_fields(what), sent, ports)
     return network(table, options), _work(what, sent), run
 
 
@@ -131,7 +154,7 @@ def burst_parts(
             raise ConfigError(f"--set {key}", "given", f"{instead} instead")
     sent: dict[str, Any] = {} if packet_flits is None else {"packet_flits": packet_flits}
     of_pattern = {*fields(known[pattern])} - {"kind"}
-    options, run = _divided(pattern, settings, of_pattern | {"packet_flits"}, sent, ports)
+    options, run = _divided(pattern, table, settings, of_pattern | {"packet_flits"}, sent, ports)
     lengths = _as_in_python(sent).get("packet_flits", 1)
     parameters = {key: sent[key] for key in of_pattern & set(sent)}
     # What is missing or wrong in the pattern is said in words of the command line.
@@ -140,10 +163,17 @@ def burst_parts(
 
 
 def _divided(
-    what: str, settings: list[str] | None, of_workload: set[str], sent: dict[str, Any], ports: int | None
+    what: str,
+    table: dict[str, Any],
+    settings: list[str] | None,
+    of_workload: set[str],
+    sent: dict[str, Any],
+    ports: int | None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What ``--set`` says of the network and of the run, flat; what it says of the workload goes into ``sent``."""
-    given = renamed.keywords("network", _settings(settings or []), FLAT["network"])
+    told = _settings(settings or [])
+    topology = _of_topology(table, told, of_workload)
+    given = renamed.keywords("network", told, FLAT["network"])
     given = renamed.keywords("run", given, FLAT["run"])
     for key in [key for key in given if key in of_workload and key not in _network_or_run()]:
         if key in sent:
@@ -156,8 +186,23 @@ def _divided(
         given["ports"] = ports
     for key in given:
         if key not in FLAT["network"]:
-            raise _unknown(key, what, of_workload)
-    return given, run
+            raise _unknown(key, what, of_workload | _fields_of(table))
+    return {**given, **topology}, run
+
+
+def _fields_of(table: dict[str, Any]) -> set[str]:
+    """The fields of a topology that no option says."""
+    return {*fields(kinds(tables("network")["topology"])[table["kind"]])} - {*table}
+
+
+def _of_topology(table: dict[str, Any], told: dict[str, Any], of_workload: set[str]) -> dict[str, Any]:
+    """Takes what ``--set`` says of the topology: ``topology.terminals``, or ``terminals`` alone."""
+    found = {}
+    for name in _fields_of(table) - {*FLAT["network"]}:
+        for key in (f"topology.{name}", *([name] if name not in of_workload else [])):
+            if key in told:
+                found[name] = told.pop(key)
+    return found
 
 
 def _unknown(key: str, what: str, of_workload: set[str]) -> ConfigError:
@@ -177,24 +222,38 @@ def _check_what(what: str) -> None:
     if what in names:
         return
     algorithms, traffic = ([row["name"] for row in components()[kind]] for kind in ("algorithms", "patterns"))
-    expected = f"an all-to-all algorithm ({', '.join(algorithms)}), a traffic pattern ({', '.join(traffic)}), or trace"
+    others = ", ".join(name for name in sent_alone() if name not in traffic)
+    expected = (
+        f"an all-to-all algorithm ({', '.join(algorithms)}), a traffic pattern ({', '.join(traffic)}), or {others}"
+    )
     hint = f"for a study file: flitwork run {what}" if is_study(what) else did_you_mean(what, names)
     raise ConfigError("WHAT", what, expected, hint)
 
 
 def _workload_fields(what: str) -> set[str]:
     """What may be set of the workload: its own fields, and the parameters of its pattern."""
+    kind, choice = _workload_of(what)
+    own = {*fields(kinds(schema()["properties"]["workload"])[kind])}
+    return (own | ({*fields(patterns()[what])} if choice == "pattern" else set())) - {"kind", choice}
+
+
+def _workload_of(what: str) -> tuple[str, str]:
+    """The kind of workload that WHAT stands for, and its field in which WHAT is named; empty where it is the kind."""
+    if what in sent_alone():
+        return what, ""
     workloads = kinds(schema()["properties"]["workload"])
-    if what in patterns() and what != "uniform":
-        return ({*fields(workloads["traffic"])} | {*fields(patterns()[what])}) - {"kind", "pattern"}
-    return {*fields(workloads[what if what in ("uniform", "trace") else "all_to_all"])} - {"kind", "algorithm"}
+    if what in patterns():
+        return next(
+            kind for kind in workloads if is_open_loop(kind) and "pattern" in fields(workloads[kind])
+        ), "pattern"
+    return next(kind for kind in workloads if "algorithm" in fields(workloads[kind])), "algorithm"
 
 
 def _work(what: str, given: dict[str, Any]) -> Workload:
     return _in_options(lambda: _make(what, _as_in_python(given)))
 
 
-def _in_options(make: Callable[[], Workload]) -> Workload:
+def _in_options(make: Callable[[], T]) -> T:
     """What ``make`` makes; where it misses a field, the hint says how that is written on the command line."""
     try:
         return make()
@@ -206,7 +265,7 @@ def _in_options(make: Callable[[], Workload]) -> Workload:
 
 
 def _how(path: str) -> str:
-    """How a field of the workload is written on the command line."""
+    """How a field of the workload, or of the topology, is written on the command line."""
     _, field, *inner = path.split(".")
     if field in _OPTIONS:
         return f"{_OPTIONS[field]} VALUE"
@@ -229,12 +288,11 @@ def _as_in_python(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make(what: str, given: dict[str, Any]) -> Workload:
-    if what in ("uniform", "trace"):
-        return make_workload(what, given)
-    if what in patterns():
+    kind, choice = _workload_of(what)
+    if choice == "pattern":
         parameters = {key: given.pop(key) for key in list(given) if key in fields(patterns()[what])}
-        return make_workload("traffic", {"pattern": {"kind": what, **parameters}, **given})
-    return make_workload("all_to_all", {"algorithm": what, **given})
+        return make_workload(kind, {choice: {"kind": what, **parameters}, **given})
+    return make_workload(kind, {choice: what, **given} if choice else given)
 
 
 def _settings(texts: list[str]) -> dict[str, Any]:

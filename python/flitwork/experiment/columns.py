@@ -15,7 +15,7 @@ from flitwork.columns import OF_THE_NETWORK, RESULT_COLUMNS, When
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.expression import check, evaluate, names_in
 from flitwork.experiment.study_file import Experiment, Plot, Scalar
-from flitwork.schema import fields, kinds, schema
+from flitwork.schema import is_open_loop
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,7 @@ def _had(spec: Mapping[str, Any]) -> set[When]:
     had: set[When] = {"always"}
     workload, run = spec.get("workload"), spec.get("run")
     kind = workload.get("kind") if isinstance(workload, Mapping) else None
-    known = kinds(schema()["properties"]["workload"])
-    # What has a load has no end.
-    had.add("traffic" if kind in known and "offered_load" in fields(known[kind]) else "completes")
+    had.add("traffic" if is_open_loop(kind) else "completes")
     if spec.get("background"):
         had.add("background")
     record = run.get("record") if isinstance(run, Mapping) else None

@@ -26,7 +26,8 @@ class Layout:
     """The place of every router and channel; the two directions of a cable lie side by side, traffic keeps right.
 
     ``segments[i]`` is drawn for channel ``channel[i]``, in the order of :attr:`flitwork.Result.channels`. A channel
-    that wraps has two segments, one stub at each end. ``undrawn`` says what is not on the page.
+    that wraps has two segments, one stub at each end. ``undrawn`` says what is not on the page. ``terminals`` are drawn
+    where the network places them apart from their routers, each with a line to the router ``router_of_terminal``.
     """
 
     xy: np.ndarray[Any, Any]
@@ -34,11 +35,14 @@ class Layout:
     channel: np.ndarray[Any, Any]
     axes: tuple[str, str]
     undrawn: str
+    terminals: np.ndarray[Any, Any]
+    router_of_terminal: np.ndarray[Any, Any]
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
         """Left, right, bottom, top of what is drawn."""
-        low, high = self.xy.min(axis=0) - 0.7, self.xy.max(axis=0) + 0.7
+        drawn = np.concatenate([self.xy, self.terminals])
+        low, high = drawn.min(axis=0) - 0.7, drawn.max(axis=0) + 0.7
         return low[0], high[0], low[1], high[1]
 
     @property
@@ -57,11 +61,16 @@ class Layout:
 def layout(topology: Mapping[str, Any]) -> Layout:
     """The layout of ``network.topology``."""
     found = _core.drawing(json.dumps(topology))
-    if found is None or len(found["routers"]) > _MAX_DRAWN:
-        expected = f"a network of at most 3 dimensions and {_MAX_DRAWN} routers to draw"
-        raise ConfigError("network.topology.size", "x".join(map(str, topology.get("size", ()))), expected)
+    name = " ".join([str(topology.get("kind")), "x".join(map(str, topology.get("size", ())))]).strip()
+    if found is None:
+        expected = "a topology that says where it lies on a page, as grids of at most 3 dimensions do"
+        raise ConfigError("network.topology", name, expected, "the drawing of a topology is made with its channels")
+    if len(found["routers"]) > _MAX_DRAWN:
+        shown = f"{name} of {len(found['routers'])} routers"
+        raise ConfigError("network.topology", shown, f"at most {_MAX_DRAWN} routers to draw")
     axes = (str(found["axes"][0]), str(found["axes"][1]))
-    return Layout(found["routers"], found["segments"], found["channel"], axes, str(found["note"]))
+    of_terminals = found["terminals"], found["router_of_terminal"]
+    return Layout(found["routers"], found["segments"], found["channel"], axes, str(found["note"]), *of_terminals)
 
 
 def colour_channels(lines: LineCollection, place: Layout, loads: np.ndarray[Any, Any]) -> None:
@@ -81,6 +90,7 @@ def draw_channels(ax: Axes, place: Layout, loads: np.ndarray[Any, Any], top: flo
     colour_channels(lines, place, loads)
     lines.set_clim(0, top)
     ax.add_collection(lines)
+    _draw_terminals(ax, place, width)
     ax.scatter(place.xy[:, 0], place.xy[:, 1], s=(2.2 * width) ** 2, color="0.25", zorder=3, linewidths=0)
     left, right, bottom, high = place.extent
     ax.set_xlim(left, right)
@@ -89,10 +99,23 @@ def draw_channels(ax: Axes, place: Layout, loads: np.ndarray[Any, Any], top: flo
     ax.grid(False)
     ax.set_xlabel(place.axes[0])
     ax.set_ylabel(place.axes[1])
-    ax.set_yticks(_ticks(place.xy[:, 1]))
+    ax.set_yticks(_ticks(place.xy[:, 1]) if place.axes[1] else [])
     # Where planes lie side by side, what is across is no coordinate.
-    ax.set_xticks([] if place.undrawn else _ticks(place.xy[:, 0]))
+    ax.set_xticks([] if place.undrawn or not place.axes[0] else _ticks(place.xy[:, 0]))
     return lines
+
+
+def _draw_terminals(ax: Axes, place: Layout, width: float) -> None:
+    """Terminals with their numbers, each with a line to its router: their channels have no load of their own."""
+    if not len(place.terminals):
+        return
+    cables = np.stack([place.xy[place.router_of_terminal], place.terminals], axis=1)
+    ax.add_collection(LineCollection(list(cables), colors=IDLE, linewidths=width / 2, zorder=1))
+    x, y = place.terminals.T
+    box = max(3 * width, 8.0)
+    ax.scatter(x, y, s=box**2, marker="s", color="white", edgecolors="0.25", linewidths=0.8, zorder=3)
+    for terminal, (at_x, at_y) in enumerate(place.terminals):
+        ax.text(at_x, at_y, str(terminal), ha="center", va="center", fontsize=min(7.0, 0.6 * box), zorder=4)
 
 
 def _ticks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -138,7 +138,8 @@ impl Simulation {
         match self.advance(u64::MAX, progress)? {
             Pause::Asked => {
                 let name = self.limits.schedule.clone();
-                let fault = format!("rank {} asks what to do next: advance the simulation and answer", self.asking[0]);
+                let how = "drive it bit by bit and answer (in Python with fw.Simulation)";
+                let fault = format!("rank {} asks what to do next, and nobody answers: {how}", self.asking[0]);
                 Err(Error::Schedule { name, fault })
             }
             Pause::Reached | Pause::Ended => Ok(()),

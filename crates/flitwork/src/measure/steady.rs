@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 pub struct SteadySpec {
     /// Half width of the confidence interval of the mean packet latency at which the measurement ends, as a share of the
     /// mean; more than 0 and less than 1. A saturated network: of the accepted load. Default: 0.02.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub relative_ci: f64,
-    /// Confidence of all intervals, at least 0.5 and less than 1. Default: 0.95.
+    /// Confidence of all intervals, 0.5 to 0.9999. Default: 0.95.
+    #[schemars(range(min = 0.5, max = 0.9999))]
     pub confidence: f64,
     /// What says that the warm-up is over. Default: mser.
     pub warmup: WarmUpTest,
@@ -27,6 +29,7 @@ pub struct SteadySpec {
     pub min_measurement_cycles: u64,
     /// Most cycles of warm-up and measurement together, at most half of them warm-up [cycles]; then the run ends as
     /// `saturated` or `not_converged`; at least 1000. Default: 200000.
+    #[schemars(range(min = 1000))]
     pub max_cycles: u64,
 }
 

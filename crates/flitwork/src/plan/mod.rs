@@ -3,7 +3,10 @@
 use crate::error::{Error, Result};
 use crate::routing::{MAX_VCS, Routing};
 use crate::schedule::{Placement, Units};
-use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, NetworkSpec, RouterSpec, SimulationSpec, VcPolicy};
+use crate::spec::{
+    AllocatorKind, AllocatorSpec, ArbiterKind, MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP,
+    NetworkSpec, RouterSpec, SimulationSpec, VcPolicy,
+};
 use crate::topology::Fabric;
 use crate::traffic::Traffic;
 use crate::transit::CompiledSize;
@@ -26,12 +29,6 @@ const MAX_ROWS: usize = 64;
 /// Part of the plan's hash: raised whenever the same plan gives another result, so that stored results are not mistaken for
 /// those of this version. A test of known digests says when.
 const MODEL_REVISION: u32 = 2;
-/// Longest delay of one stage [cycles].
-const MAX_DELAY: u32 = 10_000;
-
-/// Longest pause of an injection port between packets [cycles].
-const MAX_GAP: u32 = 1_000_000;
-
 /// A validated simulation: nothing in it can fail for want of sense.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -179,9 +176,9 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     let router = &network.router;
     let channel = &network.channel;
     let concentration = fabric.most_terminals();
-    let nic_ports = within("network.nic.ports", network.nic.ports, 1, 52, "ports")?;
+    let nic_ports = within("network.nic.ports", network.nic.ports, 1, MAX_NIC_PORTS, "ports")?;
     let vcs = within("network.router.vcs", router.vcs, 1, MAX_VCS, "VCs")?;
-    let buffer_flits = within("network.router.buffer_flits", router.buffer_flits, 1, 65_535, "flits")?;
+    let buffer_flits = within("network.router.buffer_flits", router.buffer_flits, 1, MAX_BUFFER_FLITS, "flits")?;
     let delay = |name: &str, value: u32, low: u32| within(name, value, low, MAX_DELAY, "cycles");
     let st = delay("network.router.sw_alloc_delay_cycles", router.sw_alloc_delay_cycles, 1)?
         + delay("network.router.st_delay_cycles", router.st_delay_cycles, 0)?;
@@ -191,8 +188,8 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     within("network.nic.packet_gap_cycles", network.nic.packet_gap_cycles, 0, MAX_GAP, "cycles")?;
     let network_ports = fabric.network_ports();
     let ports = network_ports + (concentration * nic_ports) as usize;
-    let is = within("network.router.input_speedup", router.input_speedup, 1, 64, "flits a cycle")?;
-    within("network.router.output_speedup", router.output_speedup, 1, 64, "flits a cycle")?;
+    let is = within("network.router.input_speedup", router.input_speedup, 1, MAX_SPEEDUP, "flits a cycle")?;
+    within("network.router.output_speedup", router.output_speedup, 1, MAX_SPEEDUP, "flits a cycle")?;
     if ports * is as usize > MAX_ROWS || ports * router.output_speedup as usize > MAX_ROWS {
         return Err(Error::config(
             "network.nic.ports",

@@ -3,21 +3,16 @@
 use super::within;
 use crate::error::{Error, Result};
 use crate::schedule::Units;
-use crate::spec::UnitsSpec;
+use crate::spec::{MAX_MESSAGE_BYTES, MAX_UNIT, UnitsSpec};
 
 /// Length of a message that says none [flits].
 pub(super) const MESSAGE_FLITS: u32 = 100;
-/// Longest message [bytes].
-const MOST_BYTES: u64 = 1 << 40;
-/// Most bytes of a flit, and most ns of a cycle.
-const MOST: u32 = 1_000_000;
-
 /// The units of a network.
 pub(super) fn resolve(spec: &UnitsSpec) -> Result<Units> {
-    spec.flit_bytes.map(|bytes| within("network.units.flit_bytes", bytes, 1, MOST, "bytes")).transpose()?;
+    spec.flit_bytes.map(|bytes| within("network.units.flit_bytes", bytes, 1, MAX_UNIT, "bytes")).transpose()?;
     match spec.cycle_ns {
-        Some(ns) if ns.is_nan() || ns <= 0.0 || ns > f64::from(MOST) => {
-            Err(Error::config("network.units.cycle_ns", ns, format!("more than 0 and at most {MOST} ns"), ""))
+        Some(ns) if ns.is_nan() || ns <= 0.0 || ns > f64::from(MAX_UNIT) => {
+            Err(Error::config("network.units.cycle_ns", ns, format!("more than 0 and at most {MAX_UNIT} ns"), ""))
         }
         cycle_ns => Ok(Units { flit_bytes: spec.flit_bytes, cycle_ns }),
     }
@@ -31,7 +26,7 @@ pub(super) fn message_flits(flits: Option<u32>, bytes: Option<u64>, units: &Unit
         let expected = "nothing beside workload.message_flits";
         return Err(Error::config(path, bytes, expected, "say the length once: take one of the two out"));
     }
-    if !(1..=MOST_BYTES).contains(&bytes) {
+    if !(1..=MAX_MESSAGE_BYTES).contains(&bytes) {
         return Err(Error::config(path, bytes, "1 to 2^40 bytes", ""));
     }
     units.flits(bytes).ok_or_else(|| {

@@ -5,7 +5,7 @@ use super::{Params, within};
 use crate::collective::{self, AllToAllOptions};
 use crate::error::{Error, Result};
 use crate::schedule::{Placement, Schedule, Units};
-use crate::spec::{HostSpec, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
+use crate::spec::{HostSpec, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
 use crate::traffic::{
@@ -230,7 +230,7 @@ impl Context<'_> {
 
     /// Number of ranks.
     fn ranks(&self) -> Result<u32> {
-        within("host.ranks_per_terminal", self.ranks_per_terminal, 1, 1000, "ranks")?;
+        within("host.ranks_per_terminal", self.ranks_per_terminal, 1, MAX_RANKS_PER_TERMINAL, "ranks")?;
         let ranks = self.params.terminals * self.ranks_per_terminal as usize;
         if ranks > MAX_RANKS {
             let expected = format!("at most {MAX_RANKS} ranks");

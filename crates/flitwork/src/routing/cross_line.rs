@@ -38,6 +38,7 @@ pub struct CrossLineOptions {
     pub information: Information,
     /// Time that the news takes for each hop [cycles], 0 to 16. Default: 1.
     #[serde(default = "one")]
+    #[schemars(range(max = MAX_NEWS_DELAY))]
     pub news_delay_cycles: u32,
 }
 

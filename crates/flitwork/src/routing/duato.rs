@@ -52,6 +52,7 @@ pub struct DuatoMisroutingOptions {
     pub selection: Selection,
     /// Hops away from its destination that a packet may make, 1 to 255. Default: 4.
     #[serde(default = "four")]
+    #[schemars(range(min = 1, max = 255))]
     pub misroutes: u32,
     /// Cycles that a packet waits before it makes one [cycles]. Default: 1.
     #[serde(default = "one")]

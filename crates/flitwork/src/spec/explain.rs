@@ -1,7 +1,7 @@
 //! Serde's errors in the words of a specification: which field, which value, what was expected, what to do.
 
 use super::SimulationSpec;
-use super::parse::schema;
+use super::fit::{expected_at, schema, table_in_words, variants};
 use super::renamed::{renamed_field, renamed_word};
 use crate::error::{Error, did_you_mean};
 use serde_json::Value;
@@ -34,7 +34,9 @@ pub(super) fn explain(path: &str, message: &str, root: &Value) -> Error {
         None if path.is_empty() => "specification".to_string(),
         None => path.to_string(),
     };
-    Error::config(at.clone(), shown(root, &at), in_words(expected), type_hint(found, expected))
+    let simple = matches!(expected, "u8" | "u16" | "u32" | "u64" | "usize" | "f64" | "string or map");
+    let words = simple.then(|| expected_at(root, &at)).flatten().unwrap_or_else(|| in_words(expected));
+    Error::config(at.clone(), shown(root, &at), words, type_hint(found, expected))
 }
 
 /// The value that serde names: "invalid type: string \"ten\"", "invalid value: integer `-4`".
@@ -56,27 +58,15 @@ fn in_words(expected: &str) -> String {
         "a sequence" => "a list",
         "a map" => "a table",
         "a string" => "text",
-        other => return table_in_words(other).unwrap_or_else(|| other.to_string()),
+        other => return named_table(other).unwrap_or_else(|| other.to_string()),
     };
     word.to_string()
 }
 
 /// A table of the specification in words, given what serde calls it: "struct SteadySpec", "internally tagged enum ProcessSpec".
-fn table_in_words(expected: &str) -> Option<String> {
+fn named_table(expected: &str) -> Option<String> {
     let name = ["struct ", "internally tagged enum "].into_iter().find_map(|what| expected.strip_prefix(what))?;
-    let schema = schema();
-    let table = &schema["$defs"][name];
-    let kinds: Vec<&str> = variants(table).filter_map(|v| v["properties"]["kind"]["const"].as_str()).collect();
-    if !kinds.is_empty() {
-        return Some(format!("a table with a kind, one of {}, and its fields", kinds.join(", ")));
-    }
-    let fields: Vec<&str> = table["properties"].as_object()?.keys().map(String::as_str).collect();
-    Some(format!("a table with fields such as {}", fields.join(", ")))
-}
-
-/// The kinds of a table, in the schema.
-fn variants(table: &Value) -> impl Iterator<Item = &Value> {
-    table["oneOf"].as_array().into_iter().flatten()
+    table_in_words(&schema()["$defs"][name])
 }
 
 /// What to do about a value of the wrong type, given serde's "invalid type: string \"16 KB\"".
@@ -161,9 +151,8 @@ fn holder(root: &Value, path: &str, field: &str) -> String {
 
 /// At or below `path`, the one table that needs the field by its kind and does not have it.
 fn needy(root: &Value, path: &str, field: &str) -> String {
-    let schema = schema();
     let of_kind = |kind: &Value| {
-        let definitions = schema["$defs"].as_object().into_iter().flat_map(|defs| defs.values());
+        let definitions = schema()["$defs"].as_object().into_iter().flat_map(|defs| defs.values());
         definitions.flat_map(variants).any(|variant| {
             let mut required = variant["required"].as_array().into_iter().flatten();
             variant["properties"]["kind"]["const"] == *kind && required.any(|r| r == field)

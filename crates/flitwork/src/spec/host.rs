@@ -4,6 +4,9 @@ use crate::schedule::{PlacementRule, SendQueue};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Most ranks on a terminal.
+pub(crate) const MAX_RANKS_PER_TERMINAL: u32 = 1000;
+
 /// What executes a schedule: only for workloads that are one, such as all_to_all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -11,8 +14,9 @@ pub struct HostSpec {
     /// In which order the messages of a rank leave: program_order (a message that waits for its dependencies holds up those behind
     /// it) or as_ready (none holds up another). Default: program_order.
     pub send_queue: SendQueue,
-    /// Ranks on each terminal, at least 1: the workload has so many times as many ranks as the network has terminals. Algorithms
+    /// Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the network has terminals. Algorithms
     /// that go by coordinates need 1. Default: 1.
+    #[schemars(range(min = 1, max = MAX_RANKS_PER_TERMINAL))]
     pub ranks_per_terminal: u32,
     /// Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     pub placement: PlacementRule,

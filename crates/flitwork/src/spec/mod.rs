@@ -4,6 +4,7 @@
 //! reference page are generated from it (`flitwork schema`) or checked against it. Resolve it with [`crate::Plan`].
 
 mod explain;
+mod fit;
 mod host;
 mod network;
 mod parse;
@@ -12,15 +13,17 @@ mod run;
 mod workload;
 
 pub use host::HostSpec;
+pub(crate) use host::MAX_RANKS_PER_TERMINAL;
 pub use network::{
     ChannelSpec, EjectionPort, InjectionPriority, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue,
     Switching, UnitsSpec, VcPolicy,
 };
+pub(crate) use network::{MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP, MAX_UNIT};
 pub use parse::{check_table, from_json, schema_json, topology_from_json};
 pub use renamed::{RENAMED_FIELDS, RENAMED_WORDS};
 pub(crate) use run::FIXED_CYCLES;
 pub use run::{RecordSpec, RunSpec};
-pub(crate) use workload::WORKLOADS;
+pub(crate) use workload::{MAX_MESSAGE_BYTES, WORKLOADS};
 pub use workload::{ProcessSpec, WorkloadSpec};
 
 pub use crate::compat::{AdaptiveTie, CompatSpec, Productive};

@@ -2,10 +2,23 @@
 
 use crate::compat::CompatSpec;
 use crate::router::AllocatorSpec;
-use crate::routing::RoutingSpec;
+use crate::routing::{MAX_VCS, RoutingSpec};
 use crate::topology::TopologySpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Most ports of a NIC.
+pub(crate) const MAX_NIC_PORTS: u32 = 52;
+/// Largest buffer of a virtual channel [flits].
+pub(crate) const MAX_BUFFER_FLITS: u32 = 65_535;
+/// Most flits that a port may send, or accept, a cycle.
+pub(crate) const MAX_SPEEDUP: u32 = 64;
+/// Longest delay of one stage [cycles].
+pub(crate) const MAX_DELAY: u32 = 10_000;
+/// Longest pause of an injection port between packets [cycles].
+pub(crate) const MAX_GAP: u32 = 1_000_000;
+/// Most bytes of a flit, and most ns of a cycle.
+pub(crate) const MAX_UNIT: u32 = 1_000_000;
 
 /// What the machine is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,11 +51,11 @@ pub struct NetworkSpec {
 pub struct UnitsSpec {
     /// Payload of a flit [bytes], 1 to 1000000. Default: not said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32")]
+    #[schemars(with = "u32", range(min = 1, max = MAX_UNIT))]
     pub flit_bytes: Option<u32>,
     /// Length of a cycle [ns], more than 0 and at most 1000000. Default: not said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "f64")]
+    #[schemars(with = "f64", range(max = MAX_UNIT), extend("exclusiveMinimum" = 0))]
     pub cycle_ns: Option<f64>,
 }
 
@@ -59,10 +72,12 @@ impl UnitsSpec {
 #[serde(deny_unknown_fields, default)]
 pub struct RouterSpec {
     /// Virtual channels of each port, 1 to 640; a wrapped dimension needs 2. Default: 2.
+    #[schemars(range(min = 1, max = MAX_VCS))]
     pub vcs: u32,
     /// Which virtual channels a packet may use. Default: dateline.
     pub vc_policy: VcPolicy,
     /// Buffer of each virtual channel [flits], 1 to 65535. Default: 16.
+    #[schemars(range(min = 1, max = MAX_BUFFER_FLITS))]
     pub buffer_flits: u32,
     /// What a head flit needs to advance. Default: wormhole.
     pub switching: Switching,
@@ -81,17 +96,23 @@ pub struct RouterSpec {
     pub wait_for_tail_credit: bool,
     /// Do not request output virtual channels that have no credit. Default: false.
     pub vc_busy_when_full: bool,
-    /// Flits that an input port may send a cycle, of different virtual channels modulo this number. Default: 1.
+    /// Flits that an input port may send a cycle, of different virtual channels modulo this number; 1 to 64. Default: 1.
+    #[schemars(range(min = 1, max = MAX_SPEEDUP))]
     pub input_speedup: u32,
-    /// Flits that an output port may accept a cycle (it sends on 1). Default: 1.
+    /// Flits that an output port may accept a cycle (it sends on 1), 1 to 64. Default: 1.
+    #[schemars(range(min = 1, max = MAX_SPEEDUP))]
     pub output_speedup: u32,
-    /// Route computation [cycles]; 0 is lookahead routing. Default: 0.
+    /// Route computation [cycles], 0 to 10000; 0 is lookahead routing. Default: 0.
+    #[schemars(range(max = MAX_DELAY))]
     pub routing_delay_cycles: u32,
-    /// Virtual-channel allocation [cycles]; 0 allows switch allocation in the same cycle. Default: 0.
+    /// Virtual-channel allocation [cycles], 0 to 10000; 0 allows switch allocation in the same cycle. Default: 0.
+    #[schemars(range(max = MAX_DELAY))]
     pub vc_alloc_delay_cycles: u32,
-    /// Switch allocation [cycles], at least 1. Default: 1.
+    /// Switch allocation [cycles], 1 to 10000. Default: 1.
+    #[schemars(range(min = 1, max = MAX_DELAY))]
     pub sw_alloc_delay_cycles: u32,
-    /// Switch traversal [cycles]. Default: 0.
+    /// Switch traversal [cycles], 0 to 10000. Default: 0.
+    #[schemars(range(max = MAX_DELAY))]
     pub st_delay_cycles: u32,
     /// Rules of BookSim 2 that no hardware has; all are off by default.
     #[serde(skip_serializing_if = "CompatSpec::is_default")]
@@ -162,11 +183,14 @@ pub enum InjectionPriority {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChannelSpec {
-    /// Wire delay of a network channel, on top of the router's cycles [cycles]. Default: 0.
+    /// Wire delay of a network channel, on top of the router's cycles [cycles], 0 to 10000. Default: 0.
+    #[schemars(range(max = MAX_DELAY))]
     pub latency_cycles: u32,
-    /// Wire delay of injection and ejection channels [cycles]. Default: 0.
+    /// Wire delay of injection and ejection channels [cycles], 0 to 10000. Default: 0.
+    #[schemars(range(max = MAX_DELAY))]
     pub local_latency_cycles: u32,
-    /// Delay of a credit beyond the wire [cycles]. Default: 0.
+    /// Delay of a credit beyond the wire [cycles], 0 to 10000. Default: 0.
+    #[schemars(range(max = MAX_DELAY))]
     pub credit_delay_cycles: u32,
 }
 
@@ -174,8 +198,9 @@ pub struct ChannelSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NicSpec {
-    /// Injection ports, and as many ejection ports, of 1 flit/cycle each: messages that are sent, and received, at once.
-    /// Default: 1.
+    /// Injection ports, and as many ejection ports, of 1 flit/cycle each, 1 to 52: messages that are sent, and received, at
+    /// once. Default: 1.
+    #[schemars(range(min = 1, max = MAX_NIC_PORTS))]
     pub ports: u32,
     /// Which virtual channel a new packet takes at its injection port. Default: emptiest.
     pub injection_vc: InjectionVc,
@@ -185,6 +210,7 @@ pub struct NicSpec {
     /// Which of the terminal's ejection ports a packet takes. Default: any.
     pub ejection_port: EjectionPort,
     /// Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
+    #[schemars(range(max = MAX_GAP))]
     pub packet_gap_cycles: u32,
     /// Whose turn it is at the source queue, where a workload and a background run together. Default: fifo.
     pub source_queue: SourceQueue,

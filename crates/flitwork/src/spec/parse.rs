@@ -2,6 +2,7 @@
 
 use super::SimulationSpec;
 use super::explain::explain;
+use super::fit::{check_ranges, check_tables, schema};
 use crate::error::{Error, Result};
 use crate::topology::TopologySpec;
 use serde_json::Value;
@@ -17,10 +18,13 @@ pub fn from_json(text: &str) -> Result<SimulationSpec> {
 }
 
 fn read(value: &Value) -> Result<SimulationSpec> {
-    serde_path_to_error::deserialize(value).map_err(|e| {
+    check_tables(value)?;
+    let spec = serde_path_to_error::deserialize(value).map_err(|e| {
         let path = e.path().to_string();
         explain(&path, &e.into_inner().to_string(), value)
-    })
+    })?;
+    check_ranges(value)?;
+    Ok(spec)
 }
 
 /// Reads the table `network.topology` of a specification from JSON.
@@ -34,7 +38,7 @@ pub fn topology_from_json(text: &str) -> Result<TopologySpec> {
     serde_json::from_value(topology).map_err(|e| explain("network.topology", &e.to_string(), &root))
 }
 
-/// Checks one table (JSON) of a specification on its own: its fields, words and types, in the words of [`from_json`]. `path` is
+/// Checks one table (JSON) of a specification on its own: its fields, words, types and ranges, in the words of [`from_json`]. `path` is
 /// where it stands: `network`, `workload`, `network.router`, `run.record`.
 ///
 /// # Errors
@@ -57,11 +61,7 @@ pub fn check_table(path: &str, text: &str) -> Result<()> {
 
 /// The JSON Schema of [`SimulationSpec`].
 pub fn schema_json() -> String {
-    serde_json::to_string_pretty(&schema()).unwrap_or_default()
-}
-
-pub(super) fn schema() -> Value {
-    schemars::schema_for!(SimulationSpec).to_value()
+    serde_json::to_string_pretty(schema()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -130,9 +130,10 @@ mod tests {
             Err(Error::Config { expected, hint, .. }) => (expected, hint),
             other => panic!("{other:?}"),
         };
-        let whole = "a whole number, 0 to 4294967295".to_string();
+        let whole = "a whole number, 1 to 640".to_string();
+        let flits = "a whole number, 1 to 65535".to_string();
         let unit = "the number alone: the unit is part of the field's name".to_string();
-        assert_eq!(explained("\"buffer_flits\":\"16 KB\""), (whole.clone(), unit));
+        assert_eq!(explained("\"buffer_flits\":\"16 KB\""), (flits, unit));
         assert_eq!(explained("\"vcs\":\"two\""), (whole.clone(), "a number without quotes".to_string()));
         assert_eq!(explained("\"vcs\":2.5"), (whole.clone(), "without a fraction, and not too large".to_string()));
         assert_eq!(explained("\"vcs\":5000000000"), (whole, String::new()));

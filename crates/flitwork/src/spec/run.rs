@@ -19,7 +19,7 @@ pub struct RunSpec {
     /// Open loop: packets created, and flits ejected, in this many cycles count [cycles], at least 1; not together with
     /// `steady`, and not for a workload that completes, of which all is measured. Default: 3000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64", extend("default" = FIXED_CYCLES))]
+    #[schemars(with = "u64", range(min = 1), extend("default" = FIXED_CYCLES))]
     pub measurement_cycles: Option<u64>,
     /// Cycles after which the run ends in any case [cycles], at least 1. For what runs to completion an error; for an open loop saturated, and at
     /// least warm-up and measurement. Default: for what completes, 10^9 or twice the warm-up, and the last cycle of a trace on
@@ -27,6 +27,7 @@ pub struct RunSpec {
     pub max_cycles: u64,
     /// Cycles without any flit moving, with flits in the network, after which a deadlock is looked for [cycles], at least 1.
     /// Default: 10000.
+    #[schemars(range(min = 1))]
     pub watchdog_cycles: u64,
     /// Refuse a network whose packets could wait for each other for ever. Without it such a run goes on until the watchdog finds that
     /// they do. Default: true.

@@ -6,6 +6,10 @@ use crate::traffic::{Attached, PacketFlits, Pattern};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Longest message [bytes].
+pub(crate) const MAX_MESSAGE_BYTES: u64 = 1 << 40;
+
+// In the schema `x-open-loop` marks those that have a load and no end.
 /// What is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -16,12 +20,12 @@ pub enum WorkloadSpec {
         algorithm: String,
         /// Length of each message [flits], at least 1; or say `message_bytes`. Default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(with = "u32")]
+        #[schemars(with = "u32", range(min = 1))]
         message_flits: Option<u32>,
         /// Length of each message [bytes], 1 to 2^40, in the place of `message_flits`: so many flits of `network.units.flit_bytes` that
         /// it fits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(with = "u64")]
+        #[schemars(with = "u64", range(min = 1, max = MAX_MESSAGE_BYTES))]
         message_bytes: Option<u64>,
         /// Longest packet [flits]; a longer message is sent as several. Default (0): the whole message.
         #[serde(default)]
@@ -34,14 +38,17 @@ pub enum WorkloadSpec {
     Programs {
         /// Longest packet [flits], at least 1; a longer message is sent as several. Default: 100.
         #[serde(default = "hundred")]
+        #[schemars(range(min = 1))]
         packet_flits: u32,
     },
     /// Open loop: every terminal sends packets to terminals drawn at random, at times drawn by a process.
+    #[schemars(extend("x-open-loop" = true))]
     Uniform {
         /// Packet length [flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
         #[serde(default)]
         packet_flits: PacketFlits,
         /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
+        #[schemars(range(min = 0))]
         offered_load: f64,
         /// Whether a terminal may draw itself. Default: true.
         #[serde(default = "yes")]
@@ -51,6 +58,7 @@ pub enum WorkloadSpec {
         process: ProcessSpec,
     },
     /// Open loop: every terminal sends packets by a pattern, at times drawn by a process.
+    #[schemars(extend("x-open-loop" = true))]
     Traffic {
         /// Where packets go.
         pattern: Pattern,
@@ -58,6 +66,7 @@ pub enum WorkloadSpec {
         #[serde(default)]
         packet_flits: PacketFlits,
         /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
+        #[schemars(range(min = 0))]
         offered_load: f64,
         /// When packets are created. Default: bernoulli.
         #[serde(default)]
@@ -69,6 +78,7 @@ pub enum WorkloadSpec {
         /// Where packets go.
         pattern: Pattern,
         /// Packets of each terminal, at least 1.
+        #[schemars(range(min = 1))]
         packets: u32,
         /// Packet length [flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
         #[serde(default)]
@@ -76,6 +86,7 @@ pub enum WorkloadSpec {
         /// Mean rate at which a Bernoulli process creates the packets [flits/cycle/terminal], at most 1 packet a cycle. Default
         /// (0): all are created at t = 0.
         #[serde(default)]
+        #[schemars(range(min = 0))]
         rate: f64,
     },
     /// A trace: packets given one by one, each with the cycle of its creation from t = 0 on; complete when all have arrived.
@@ -83,6 +94,7 @@ pub enum WorkloadSpec {
         /// The packets: columns cycle (in ascending order), source, destination (terminals) and flits. Written as rows of these four
         /// numbers; in a plan they are a digest. Default: those of `file`.
         #[serde(default)]
+        #[schemars(extend("x-numbers" = "packets"))]
         packets: Attached,
         /// A file with these columns: CSV (with a first line of names), NumPy (.npy) or Parquet.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -138,8 +150,10 @@ pub enum ProcessSpec {
     /// the offered load.
     OnOff {
         /// Mean length of an on period [cycles], at least 1.
+        #[schemars(range(min = 1))]
         mean_on_cycles: f64,
         /// Mean length of an off period [cycles], at least 1.
+        #[schemars(range(min = 1))]
         mean_off_cycles: f64,
     },
 }

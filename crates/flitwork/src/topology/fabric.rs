@@ -99,6 +99,13 @@ impl Fabric {
         if ports > MOST_PORTS {
             return fault(format!("{ports} network ports"), "at most 64 network ports a router");
         }
+        if let Some(drawing) = &graph.drawing {
+            let terminals: u32 = graph.terminals.iter().sum();
+            let all = drawing.terminals.is_empty() || drawing.terminals.len() == terminals as usize;
+            if drawing.routers.len() != routers as usize || !all {
+                return fault("a drawing".into(), "a place for each router, and for each terminal if any has one");
+            }
+        }
         let places = routers as usize * ports;
         let mut table = Table {
             peers: vec![(NOWHERE, 0); places],

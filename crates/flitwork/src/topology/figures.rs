@@ -26,10 +26,11 @@ impl Fabric {
         }
     }
 
-    /// The size in words: `8x8` of a grid, else the number of routers.
+    /// The size in words: `8x8` of a grid, else the number of routers, or that of the terminals where there is one router.
     pub fn size_name(&self) -> String {
         match self.shape() {
             Shape::Grid(grid) => grid.sizes().iter().map(u32::to_string).collect::<Vec<_>>().join("x"),
+            Shape::Graph if self.routers() == 1 => format!("{} terminals", self.terminals()),
             Shape::Graph => self.routers().to_string(),
         }
     }

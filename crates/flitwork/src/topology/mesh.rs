@@ -16,6 +16,7 @@ pub struct Mesh {
     pub size: Vec<u32>,
     /// Terminals at each router, at least 1. Default: 1.
     #[serde(default = "one")]
+    #[schemars(range(min = 1))]
     pub terminals_per_router: u32,
 }
 

@@ -21,6 +21,7 @@ pub struct MixedGrid {
     pub ring2: Ring2,
     /// Terminals at each router, at least 1. Default: 1.
     #[serde(default = "one")]
+    #[schemars(range(min = 1))]
     pub terminals_per_router: u32,
 }
 

@@ -19,6 +19,7 @@ pub struct Torus {
     pub ring2: Ring2,
     /// Terminals at each router, at least 1. Default: 1.
     #[serde(default = "one")]
+    #[schemars(range(min = 1))]
     pub terminals_per_router: u32,
 }
 

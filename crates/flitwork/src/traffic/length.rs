@@ -13,7 +13,7 @@ use std::fmt;
 #[serde(untagged)]
 pub enum PacketFlits {
     /// All packets are that long [flits].
-    Fixed(u32),
+    Fixed(#[schemars(range(min = 1))] u32),
     /// Each packet's length is drawn.
     Mix(Vec<PacketShare>),
 }
@@ -23,8 +23,10 @@ pub enum PacketFlits {
 #[serde(deny_unknown_fields)]
 pub struct PacketShare {
     /// Packet length [flits], at least 1.
+    #[schemars(range(min = 1))]
     pub flits: u32,
     /// How many of the packets, relative to the other lengths, more than 0.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub share: f64,
 }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Permutation {
     /// One destination for each terminal, each once. Default: those of `file`.
     #[serde(default)]
+    #[schemars(extend("x-numbers" = "destinations"))]
     pub destinations: Vec<u32>,
     /// A file with the destinations in the order of the terminals: CSV or NumPy (.npy).
     #[serde(default, skip_serializing_if = "String::is_empty")]

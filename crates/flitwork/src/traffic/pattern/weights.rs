@@ -15,6 +15,7 @@ pub struct Weights {
     /// The weights, at least 0: a row for each source, a column for each destination. Written as a list of rows; in a plan they
     /// are a digest. Default: those of `file`.
     #[serde(default)]
+    #[schemars(extend("x-numbers" = "matrix"))]
     pub weights: Attached,
     /// A file with the matrix, a row for each source: CSV or NumPy (.npy).
     #[serde(default, skip_serializing_if = "String::is_empty")]
