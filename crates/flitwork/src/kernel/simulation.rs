@@ -138,7 +138,7 @@ impl Simulation {
         match self.advance(u64::MAX, progress)? {
             Pause::Asked => {
                 let name = self.limits.schedule.clone();
-                let how = "drive it bit by bit and answer (in Python with fw.Simulation)";
+                let how = "make a Simulation of it, advance that and answer";
                 let fault = format!("rank {} asks what to do next, and nobody answers: {how}", self.asking[0]);
                 Err(Error::Schedule { name, fault })
             }
