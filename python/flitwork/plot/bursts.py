@@ -14,6 +14,10 @@ from flitwork.plot.style import COLOURS, MARKERS, logarithmic, style
 
 _PACKETS, _RATE = "packets_per_terminal", "rate_flits_per_cycle"
 _LINES = ("-", "--", ":", "-.")
+#: So many lengths of bursts are all named at the axis.
+_MOST_NAMED = 6
+#: Curves of so many windows have a mark at each.
+_MOST_MARKED = 25
 
 
 def bursts(shown: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]], title: str = "") -> Figure:
@@ -46,7 +50,8 @@ def _durations(ax: Axes, shown: Mapping[str, pd.DataFrame]) -> None:
         for value, rows in points.groupby(series):
             look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
             label = f"{name}, {_series_name(series, value)}" if several else name
-            error = rows["mean_ci_half_width_cycles"]
+            widths = rows["mean_ci_half_width_cycles"].fillna(0)
+            error = widths if widths.any() else None
             ax.errorbar(rows[x], rows["mean_duration_cycles"], yerr=error, capsize=3, label=label, **look)
             look.update(linestyle=":", markerfacecolor="white", linewidth=1.0)
             ax.plot(rows[x], rows["bound_cycles"], zorder=1, **look)
@@ -54,6 +59,9 @@ def _durations(ax: Axes, shown: Mapping[str, pd.DataFrame]) -> None:
     ax.plot([], [], color="0.35", linestyle=":", marker="o", markerfacecolor="white", label="lower bound")
     if x == _PACKETS:
         logarithmic(ax, "x")
+        if len(lengths) <= _MOST_NAMED:
+            ax.set_xticks(sorted(lengths), [f"{length:g}" for length in sorted(lengths)])
+            ax.set_xticks([], minor=True)
     logarithmic(ax, "y")
     ax.set_xlabel("packets a terminal" if x == _PACKETS else "rate [flits/cycle/terminal]")
     ax.set_ylabel("duration [cycles]")
@@ -66,9 +74,12 @@ def _deliveries(ax: Axes, shown: Mapping[str, pd.DataFrame]) -> None:
         for j, ((length, rate), rows) in enumerate(deliveries.groupby([_PACKETS, _RATE])):
             words = [name, _series_name(_PACKETS, length)] + ([_series_name(_RATE, rate)] if rate else [])
             colour, line = COLOURS[(i + j) % len(COLOURS)], _LINES[i % len(_LINES)]
-            ax.plot(rows["start_cycle"], rows["mean_packets"], color=colour, linestyle=line, label=", ".join(words))
+            # A single window is no line: where windows are few, each has a mark.
+            marker = MARKERS[j % len(MARKERS)] if len(rows) <= _MOST_MARKED else None
+            ax.plot(rows["start_cycle"], rows["mean_packets"], color=colour, linestyle=line, marker=marker,
+                    clip_on=False, label=", ".join(words))  # fmt: skip
             windows += list(rows["start_cycle"].diff().dropna().unique())
-    ax.set_xlabel("time [cycles]")
+    ax.set_xlabel("start of the window [cycles]")
     width = {int(window) for window in windows}
     ax.set_ylabel(f"packets received in {width.pop()} cycles" if len(width) == 1 else "packets received in a window")
     ax.set_xlim(0)
@@ -77,4 +88,4 @@ def _deliveries(ax: Axes, shown: Mapping[str, pd.DataFrame]) -> None:
 
 
 def _series_name(series: str, value: Any) -> str:
-    return f"{value:g} packets" if series == _PACKETS else f"rate {value:g}"
+    return f"{value:g} packet{'' if value == 1 else 's'}" if series == _PACKETS else f"rate {value:g}"

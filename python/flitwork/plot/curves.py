@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.columns import Columns
@@ -94,8 +95,10 @@ def curves(rows: pd.DataFrame, plot: Plot) -> Figure:
             for i, key in enumerate(keys):
                 _line(ax, shown[(shown[names] == list(key)).all(axis=1)] if names else shown, plot, key, i)
             _dress(ax, plot)
-            if across > 1 and plot.xscale == "linear" and pd.api.types.is_numeric_dtype(rows[plot.x]):
-                ax.locator_params(axis="x", nbins=5)
+            if plot.xscale == "linear" and pd.api.types.is_numeric_dtype(rows[plot.x]):
+                # What has whole values only, as sizes have, gets no tick between them.
+                whole = bool((rows[plot.x].dropna() % 1 == 0).all())
+                ax.xaxis.set_major_locator(MaxNLocator(nbins=5 if across > 1 else 9, integer=whole))
             if panel is not None:
                 value = _literally(str(panel))
                 ax.set_title(value if isinstance(panel, str) else f"{short(str(plot.panels))} = {value}")

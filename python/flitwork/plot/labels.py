@@ -26,6 +26,7 @@ def simulated(name: str, plan: Mapping[str, Any]) -> str:
     router, routing = (spec["network"][key] for key in ("router", "routing"))
     lengths = spec["workload"]["packet_flits"]
     packets = f"packets of {lengths} flits" if isinstance(lengths, int) else "packets of several lengths"
+    packets = "packets of 1 flit" if lengths == 1 else packets
     background = spec.get("background")
     beside = f", beside {background['offered_load']:g} flits/cycle/terminal" if background else ""
     vcs = f"{router['vcs']} VCs of {router['buffer_flits']} flits"

@@ -39,7 +39,8 @@ def load_curves(
             _accepted(right, points, look, name)
             if not math.isinf(high):
                 for ax in (left, right):
-                    ax.axvspan(low, high, color=look["color"], alpha=0.15, linewidth=0)
+                    # Its edge is seen where the band is narrower than a line.
+                    ax.axvspan(low, high, facecolor=(look["color"], 0.15), edgecolor=(look["color"], 0.4), linewidth=1)
         _dress(left, right, curves, capacity)
         if title:
             figure.suptitle(title, fontsize=11)
@@ -92,5 +93,5 @@ def _dress(
     if any((points["status"] == "saturated").any() for points, _ in curves.values()):
         hollow: dict[str, Any] = {"marker": "o", "markerfacecolor": "white", "linestyle": ""}
         right.plot([], [], color="0.35", label="saturated", **hollow)
-        right.fill([], [], color="0.35", alpha=0.25, linewidth=0, label="saturates in here")
+        right.fill([], [], facecolor=("0.35", 0.15), edgecolor=("0.35", 0.4), linewidth=1, label="saturates in here")
     right.legend(fontsize=9)

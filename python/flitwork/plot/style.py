@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 #: Okabe and Ito's palette without yellow, which is too pale for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Seven more for figures with many lines, after Tol's muted palette; none is also in ``COLOURS``.
+MORE_COLOURS = ("#332288", "#882255", "#117733", "#999933", "#44AA99", "#AA4499", "#7F7F7F")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 #: For loads: perceptually uniform, readable in grey.
 LOAD_MAP = "viridis"
@@ -36,6 +38,7 @@ _RC: dict[Any, Any] = {
     "font.size": 11,
     "axes.titlesize": 12,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.alpha": 0.3,
     "axes.spines.top": False,
     "axes.spines.right": False,

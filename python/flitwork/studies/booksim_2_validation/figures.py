@@ -43,7 +43,7 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
 def _figure(points: pd.DataFrame, lines: pd.DataFrame) -> Figure:
     width = 1.0 + 4.2 * len(_COLUMNS)
     figure, axes = plt.subplots(
-        3, len(_COLUMNS), figsize=(width, 8.6), sharex="col", sharey="row", height_ratios=[2.2, 1.2, 1.5], squeeze=False
+        3, len(_COLUMNS), figsize=(width, 9.2), sharex="col", sharey="row", height_ratios=[2.2, 1.2, 1.5], squeeze=False
     )
     for column, (title, chosen) in zip(axes.T, _COLUMNS.items(), strict=True):
         latency, difference, accepted = column
@@ -60,8 +60,16 @@ def _figure(points: pd.DataFrame, lines: pd.DataFrame) -> Figure:
             _judged(column, curve, i)
         difference.axhspan(-LATENCY_PERCENT, LATENCY_PERCENT, color="0.88", zorder=0, label=f"± {LATENCY_PERCENT:g} %")
         difference.axhline(0, color="0.35", linewidth=1)
-        latency.set_title(title)
-        latency.legend(loc="upper left", fontsize=8)
+        # Above the panel: inside, a curve that rises crosses it.
+        latency.legend(
+            title=title,
+            title_fontsize=12,
+            fontsize=9,
+            ncols=2,
+            columnspacing=1,
+            loc="lower center",
+            bbox_to_anchor=(0.5, 1.0),
+        )
         accepted.set_xlabel(_LOAD)
         accepted.set_xlim(left=0)
     first, second, third = axes[:, 0]
@@ -71,7 +79,7 @@ def _figure(points: pd.DataFrame, lines: pd.DataFrame) -> Figure:
     second.set_ylim(-_WIDEST_PERCENT, _WIDEST_PERCENT)
     third.set_ylabel("accepted load\n[flits/cycle/terminal]")
     third.set_ylim(bottom=0)
-    second.legend(loc="lower left", fontsize=8)
+    figure.legend(*second.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9)
     return figure
 
 
@@ -118,5 +126,5 @@ def _judged(axes: np.ndarray[Any, Any], curve: pd.DataFrame, i: int) -> None:
     """Where the requirement ends for a curve."""
     end = JUDGED_SHARE * curve["accepted_booksim"].max()
     for row, ax in enumerate(axes):
-        label = f"{100 * JUDGED_SHARE:g} % of saturation" if i == 0 and row == 1 else None
+        label = f"{100 * JUDGED_SHARE:g} % of saturation, in the colour of its curve" if i == 0 and row == 1 else None
         ax.axvline(end, color=COLOURS[i], linestyle=":", linewidth=1.2, zorder=1, label=label)
