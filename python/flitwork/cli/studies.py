@@ -159,6 +159,8 @@ def _show_files(files: list[Path], figures: list[Path]) -> None:
 def _show_claims(done: Reproduction) -> None:
     headers = ("claim", "source", "statement", "paper", "ours", "verdict")
     print_table(headers, [_row(claim) for claim in done.claims], done.run.study.study.title)
+    if any(claim.tolerance for claim in done.claims):
+        say("± beside a number of the paper is our tolerance")
     for by, whose in _BY.items():
         counts = Counter(claim.verdict for claim in done.claims if claim.by == by)
         if counts:
@@ -174,5 +176,15 @@ def _row(claim: Claim) -> tuple[str, ...]:
     sign = {"equal": "", "at_least": "≥ ", "at_most": "≤ "}[claim.relation]
     paper = "" if claim.paper is None else f"{sign}{cell(claim.paper)}{slack if claim.tolerance else ''} {claim.unit}"
     ours = cell(claim.ours) + (f" ± {cell(claim.ci)}" if claim.ci else "")
+    limit = " (our limit)" if claim.paper is not None and claim.limit == "ours" else ""
+    if claim.variants:
+        ours = f"{ours} ({_range(claim.variants)})"
     reason = f" because {claim.because}" if claim.verdict == "differs" else f" ({claim.note})" if claim.note else ""
-    return claim.id, claim.source, claim.claim, paper.strip(), ours, claim.verdict + reason
+    return claim.id, claim.source, claim.claim, paper.strip() + limit, ours, claim.verdict + reason
+
+
+def _range(variants: list[float | bool]) -> str:
+    """What the variants of a run without chance gave: from the lowest to the highest, or how many say yes."""
+    if all(isinstance(value, bool) for value in variants):
+        return f"{sum(variants)} of {len(variants)} variants"
+    return f"{cell(min(variants))} to {cell(max(variants))} in {len(variants)} variants"

@@ -5,7 +5,8 @@ A subpackage ``author_year_key`` has
 * ``study.toml`` - the simulations and plots, as for ``flitwork run``;
 * ``claims.toml`` - what the paper says: one ``[[claims]]`` a statement (:class:`~flitwork.studies.claims.Claim`);
 * ``claims.py`` (optional) - ``claims(results: pandas.DataFrame) -> list[Claim]``, for claims that a mean over a column
-  cannot state: return ``Claim(id=..., ours=..., ci=...)``, the rest is taken from ``claims.toml``.
+  cannot state: return ``Claim(id=..., ours=..., ci=...)``, or with ``variants=[...]`` ours in each of several runs; the
+  rest is taken from ``claims.toml``.
   A second function ``claims_of_runs(results, points: pathlib.Path) -> list[Claim]`` may read the stored runs, such as
   ``flitwork.Result.load(points / f"{plan_hash}.parquet").deliveries``;
 * ``figures.py`` (optional) - ``figures(results: pandas.DataFrame, outdir: pathlib.Path) -> list[pathlib.Path]``.

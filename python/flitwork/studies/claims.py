@@ -41,6 +41,10 @@ class Claim(Table):
     is not, and where one is that should not be; ``quick_expected`` is that of the smaller version, where it is another
     one. ``because`` is the reason where ours is known to differ. ``by`` says whose statement it is: the paper's, one of
     its numbers that chose how it was read (no evidence for the reading), or ours (a check of ourselves, or an aim).
+
+    Tolerances are always ours; ``limit = "ours"`` says that the number in ``paper`` is, too, because the paper says it
+    in words. ``variants`` are our values where what has no chance in it was varied: the claim is undecided unless all
+    of them agree, and ``ours`` is their median.
     """
 
     id: str
@@ -51,6 +55,7 @@ class Claim(Table):
     tolerance: float = 0.0
     relative: bool = False
     relation: Literal["equal", "at_least", "at_most"] = "equal"
+    limit: Literal["paper", "ours"] = "paper"
     by: Literal["paper", "calibration", "ours"] = "paper"
     expected: Expected = "reproduced"
     quick_expected: Expected | None = None
@@ -59,17 +64,19 @@ class Claim(Table):
     measure: Measure | None = None
     ours: float | bool | None = None
     ci: float = 0.0
+    variants: list[float | bool] = []
     note: str = ""
 
     @property
     def holds(self) -> bool | None:
         """Whether our value agrees with the paper's; ``None`` where nothing was measured."""
-        if self.ours is None:
-            return None
+        return None if self.ours is None else self._agrees(self.ours)
+
+    def _agrees(self, ours: float | bool) -> bool:
         if self.paper is None:
-            return bool(self.ours)
+            return bool(ours)
         low, high = self._limits(self.paper)
-        return low - 1e-9 <= self.ours <= high + 1e-9
+        return low - 1e-9 <= ours <= high + 1e-9
 
     def _limits(self, paper: float) -> tuple[float, float]:
         """Between what our value agrees with the paper's."""
@@ -80,7 +87,9 @@ class Claim(Table):
 
     @property
     def undecided(self) -> bool:
-        """Whether our confidence interval contains a limit: with other seeds the verdict might be another one."""
+        """Whether our confidence interval contains a limit, or variants disagree: the verdict is one of chance."""
+        if self.variants:
+            return len({self._agrees(value) for value in self.variants}) > 1
         if self.ours is None or self.paper is None or not self.ci:
             return False
         return any(abs(self.ours - limit) < self.ci for limit in self._limits(self.paper))
@@ -112,7 +121,7 @@ def load_claims(path: Path) -> list[Claim]:
     """The claims of ``claims.toml``."""
     claims = validate(_ClaimsFile, read_toml(path)).claims
     for i, claim in enumerate(claims):
-        if claim.ours is not None or claim.ci:
+        if claim.ours is not None or claim.ci or claim.variants:
             raise ConfigError(f"claims[{i}].ours", claim.ours, "nothing: ours is measured", "give measure instead")
         if any(claim.id == other.id for other in claims[:i]):
             raise ConfigError(f"claims[{i}].id", f'"{claim.id}"', "an id that no other claim has")
@@ -171,7 +180,7 @@ def _with_ours(claim: Claim, computed: Claim | None, results: pd.DataFrame) -> C
     else:
         return claim
     if isinstance(given.get("ours"), float) and math.isnan(given["ours"]):
-        given.update(ours=None, ci=0.0)
+        given.update(ours=None, ci=0.0, variants=[])
     return claim.model_copy(update=given)
 
 

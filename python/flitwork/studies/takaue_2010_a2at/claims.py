@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from flitwork.studies.claims import Claim
 from flitwork.studies.takaue_2010_a2at.measures import BEST_WAY, by_buffer, crossing, over_n
+from flitwork.studies.takaue_2010_a2at.variants import variants
 
 _NETS = ("mesh", "torus")
 
 
 def claims(results: pd.DataFrame) -> list[Claim]:
-    """Every claim of the paper with our value."""
-    values = {
+    """Every claim of the paper with our value: that of each variant, and their median."""
+    found = [_values(table) for table in variants(results)]
+    if not found:
+        return [Claim(id=key, ours=value) for key, value in _values(results).items()]
+    return [_claim(key, [values[key] for values in found]) for key in found[0]]
+
+
+def _claim(key: str, values: list[float | bool]) -> Claim:
+    if all(isinstance(value, bool) for value in values):
+        return Claim(id=key, ours=2 * sum(values) > len(values), variants=values)
+    return Claim(id=key, ours=float(np.median(values)), variants=values)
+
+
+def _values(results: pd.DataFrame) -> dict[str, float | bool]:
+    return {
         **_of_a2and(results, "a2and", ""),
         **_of_a2and(results, "a2and_x_inner", ".x-inner"),
         **_figure_3(results),
@@ -22,7 +37,6 @@ def claims(results: pd.DataFrame) -> list[Claim]:
         **_figure_7(results),
         **_four_controllers(results),
     }
-    return [Claim(id=key, ours=value) for key, value in values.items()]
 
 
 def _of_a2and(results: pd.DataFrame, reading: str, suffix: str) -> dict[str, float | bool]:

@@ -23,6 +23,12 @@ def line(ax: Axes, values: pd.Series[float], label: str, colour: int, dashed: bo
     )
 
 
+def whiskers(ax: Axes, range_of: pd.DataFrame, colour: int) -> None:
+    """From the lowest to the highest of the varied runs, at the sizes that were varied."""
+    ax.vlines(range_of.index, range_of["min"], range_of["max"], color=COLOURS[colour], linewidth=1.2, zorder=1)
+    ax.plot(range_of.index, range_of, color=COLOURS[colour], marker="_", markersize=6, linestyle="", zorder=1)
+
+
 def from_zero(ax: Axes) -> None:
     """The axis of times begins at 0; the highest mark stands clear of its end."""
     highest = max(np.nanmax(line.get_ydata()) for line in ax.get_lines())
@@ -37,4 +43,5 @@ def below(figure: Figure, ax: Axes, columns: int) -> None:
 def sizes(ax: Axes, results: pd.DataFrame, experiment: str) -> None:
     """The axis of N, with a tick at each size of an experiment."""
     ax.set_xticks(sorted(rows(results, experiment)["N"].unique()))
-    ax.set_xlabel("N (network of N × N)")
+    strokes = "\nstrokes: lowest to highest of the varied runs" if ax.collections else ""
+    ax.set_xlabel(f"N (network of N × N){strokes}")

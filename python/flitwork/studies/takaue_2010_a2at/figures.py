@@ -12,9 +12,10 @@ from matplotlib.patches import Rectangle
 
 from flitwork.plot.style import COLOURS, MARKERS, save, style
 from flitwork.statistics import error_bars
-from flitwork.studies.takaue_2010_a2at.drawing import SYNC_NAMES, below, from_zero, line, sizes
+from flitwork.studies.takaue_2010_a2at.drawing import SYNC_NAMES, below, from_zero, line, sizes, whiskers
 from flitwork.studies.takaue_2010_a2at.four_controllers import stalls, ways
 from flitwork.studies.takaue_2010_a2at.measures import SENSITIVITY, by_buffer, over_n, rows, sensitivity
+from flitwork.studies.takaue_2010_a2at.variants import spread
 
 _NAMES = {"a2at": "A2AT", "a2and": "A2AND", "a2and_x_inner": "A2AND, x inner", "mesh": "mesh", "torus": "torus"}
 _THEORY = "time / theory for one controller"
@@ -46,8 +47,10 @@ def _by_size(results: pd.DataFrame, experiment: str, title: str) -> Figure:
         for algorithm in ("a2at", "a2and"):
             values = over_n(results, experiment, net=net, algorithm=algorithm)
             line(ax, values, f"{_NAMES[net]}, {_NAMES[algorithm]}", i, algorithm == "a2and", i)
+            whiskers(ax, spread(results, experiment, net=net, algorithm=algorithm), i)
         values = over_n(results, experiment, net=net, algorithm="a2and_x_inner")
         line(ax, values, f"{_NAMES[net]}, {_NAMES['a2and_x_inner']}", i + 2, True, i + 2)
+        whiskers(ax, spread(results, experiment, net=net, algorithm="a2and_x_inner"), i + 2)
     from_zero(ax)
     ax.axhline(1, color="0.35", linewidth=1)
     sizes(ax, results, experiment)
@@ -84,6 +87,7 @@ def _figure_7(results: pd.DataFrame) -> Figure:
             for sync in ("async", "local_sliding"):
                 values = over_n(results, "fig7", net=net, nct=nct, sync=sync)
                 line(ax, values, f"NCT = {nct}, {SYNC_NAMES[sync]}", i, sync == "async", i)
+                whiskers(ax, spread(results, "fig7", net=net, nct=nct, sync=sync), i)
         for which, level in theory[net].items():
             ax.axhline(level, color="0.35", linewidth=1, linestyle=":")
             # Beside the panel: inside, curves run under any place.
