@@ -43,6 +43,12 @@ def test_a_claim_that_holds_against_expectation_fails() -> None:
     assert not claim.model_copy(update={"ci": 0.1}).fails
 
 
+@pytest.mark.parametrize("ours", [2.0, 3.0])
+def test_a_claim_that_was_not_run_yet_cannot_fail(ours: float) -> None:
+    assert not Claim(id="c", paper=2.0, ours=ours, expected="not run").fails
+    assert Claim(id="c", paper=2.0, ours=ours).fails == (ours == 3.0)
+
+
 RESULTS = pd.DataFrame(
     {
         "experiment": ["e"] * 4 + ["f"],

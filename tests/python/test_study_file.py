@@ -49,6 +49,38 @@ def test_zip_goes_together_and_groups_multiply() -> None:
     assert len(expand(groups)) == 12
 
 
+def test_an_experiment_like_another() -> None:
+    first: dict[str, Any] = {
+        "id": "a",
+        "seeds": [1, 2],
+        "set": {"workload": {"kind": "all_to_all", "algorithm": "a2at"}, "network.router.vcs": 2},
+        "grid": {"N": [5, 7], "network.router.buffer_flits": [10, 20]},
+        "zip": [{"net": ["m", "t"], "network.topology.kind": ["mesh", "torus"]}, {"network.nic.ports": [1, 2]}],
+        "quick": {"seeds": [1], "grid": {"N": [5]}},
+    }
+    second = {
+        "id": "b",
+        "like": "a",
+        "seeds": [3],
+        "set": {"network.router.vcs": 4},
+        "grid": {"N": [9]},
+        "zip": [{"network.nic.ports": [4]}],
+        "quick": {"grid": {"N": [3]}},
+    }
+    base = {"network": {"topology": {"kind": "torus", "size": ["${N}", "${N}"]}}}
+    study = parse_study({"study": {"name": "s"}, "base": base, "experiments": [first, second]})
+    one, other = study.experiments
+    assert other.id == "b" and other.seeds == [3]
+    assert other.set == {**one.set, "network.router.vcs": 4} and one.set["network.router.vcs"] == 2
+    assert other.grid == {"N": [9], "network.router.buffer_flits": [10, 20]}
+    assert isinstance(one.zip, list) and other.zip == [one.zip[0], {"network.nic.ports": [4]}]
+    assert other.quick.seeds == [1] and other.quick.grid == {"N": [3]} and one.quick.grid == {"N": [5]}
+    assert {p.params["N"] for p in expand(study, quick=True) if p.experiment == "b"} == {3}
+    backwards = {"study": {"name": "s"}, "base": base, "experiments": [second, first]}
+    with pytest.raises(fw.ConfigError, match=r"experiments\[0\]\.like"):
+        parse_study(backwards)
+
+
 def test_another_kind_replaces_its_table() -> None:
     study = parsed("seeds = [1, 2]", 'set = { workload = { kind = "uniform", offered_load = 0.1 } }').experiments[0]
     assert study.set["workload"]["kind"] == "uniform"

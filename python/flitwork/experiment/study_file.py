@@ -6,14 +6,15 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from flitwork import renamed
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, did_you_mean
 from flitwork.strict import Table, read_toml, validate
 
+T = TypeVar("T", bound=Table)
 Axes = dict[str, Any]
 Scalar = bool | int | float | str
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -52,9 +53,14 @@ class Quick(Table):
 
 
 class Experiment(Table):
-    """``[[experiments]]``: one grid of simulations."""
+    """``[[experiments]]``: one grid of simulations.
+
+    ``like`` names one above that it takes over: ``set``, ``grid``, ``columns`` and ``quick`` key by key, of ``zip`` the
+    lists that have no name in common with its own, the rest where it states nothing of its own.
+    """
 
     id: Name
+    like: str | None = None
     title: str = ""
     set: dict[str, Any] = {}
     grid: Axes = {}
@@ -131,6 +137,7 @@ def parse_study(data: dict[str, Any], folder: Path = Path()) -> StudyFile:
     study = validate(StudyFile, renamed.study(data))
     study._folder = folder
     _unique("experiments", [e.id for e in study.experiments])
+    _take_over(study.experiments)
     _unique("plots", [p.id for p in study.plots])
     known = {e.id for e in study.experiments}
     for i, plot in enumerate(study.plots):
@@ -140,6 +147,40 @@ def parse_study(data: dict[str, Any], folder: Path = Path()) -> StudyFile:
                 raise ConfigError(f"plots[{i}].experiment", f'"{name}"', expected)
         _check_numbers(plot, f"plots[{i}]")
     return study
+
+
+def _take_over(experiments: list[Experiment]) -> None:
+    """Puts what an experiment takes over from another one into it."""
+    above: dict[str, Experiment] = {}
+    for i, experiment in enumerate(experiments):
+        if experiment.like is not None:
+            if experiment.like not in above:
+                expected = f"an experiment above: {', '.join(above) or '(none)'}"
+                hint = did_you_mean(experiment.like, above)
+                raise ConfigError(f"experiments[{i}].like", f'"{experiment.like}"', expected, hint)
+            experiments[i] = _with(above[experiment.like], experiment)
+        above[experiment.id] = experiments[i]
+
+
+def _with(old: T, new: T) -> T:
+    """``old`` with what ``new`` states: tables are merged key by key, anything else is replaced."""
+    changes = {}
+    for name in new.model_fields_set:
+        before, value = getattr(old, name), getattr(new, name)
+        if isinstance(before, Quick) and isinstance(value, Quick):
+            value = _with(before, value)
+        elif isinstance(before, dict) and isinstance(value, dict):
+            value = {**before, **value}
+        elif name == "zip" and isinstance(new, Experiment):
+            groups = _groups(value)
+            value = [*(old for old in _groups(before) if not any(old.keys() & own for own in groups)), *groups]
+        changes[name] = value
+    return old.model_copy(update=changes, deep=True)
+
+
+def _groups(zips: Axes | list[Axes]) -> list[Axes]:
+    """The lists that go together, each with its names."""
+    return zips if isinstance(zips, list) else [zips]
 
 
 def _check_numbers(plot: Plot, path: str) -> None:

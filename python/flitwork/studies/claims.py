@@ -16,7 +16,7 @@ from flitwork.statistics import half_width_95
 from flitwork.strict import Table, read_toml, validate
 from flitwork.studies.rows import rows
 
-Expected = Literal["reproduced", "not reproduced", "differs", "undecided"]
+Expected = Literal["reproduced", "not reproduced", "differs", "undecided", "not run"]
 Verdict = Literal["reproduced", "not reproduced", "differs", "undecided", "not measured"]
 
 _NEEDS_FULL = "needs the full study"
@@ -39,8 +39,9 @@ class Claim(Table):
     absolute, or a share of the paper's value with ``relative = true``. ``relation`` says how to compare. ``expected``
     is the verdict that this version of flitwork stands for: the command fails where a claim that should be reproduced
     is not, and where one is that should not be; ``quick_expected`` is that of the smaller version, where it is another
-    one. ``because`` is the reason where ours is known to differ. ``by`` says whose statement it is: the paper's, one of
-    its numbers that chose how it was read (no evidence for the reading), or ours (a check of ourselves, or an aim).
+    one. Both are ``not run`` where nobody knows yet: then no verdict fails. ``because`` is the reason where ours is
+    known to differ. ``by`` says whose statement it is: the paper's, one of its numbers that chose how it was read (no
+    evidence for the reading), or ours (a check of ourselves, or an aim).
 
     Tolerances are always ours; ``limit = "ours"`` says that the number in ``paper`` is, too, because the paper says it
     in words. ``variants`` are our values where what has no chance in it was varied: the claim is undecided unless all
@@ -108,7 +109,7 @@ class Claim(Table):
     @property
     def fails(self) -> bool:
         """Whether the command has to fail: the claim should be reproduced and is not, or the other way round."""
-        if self.verdict in ("not measured", "undecided") or self.expected == "undecided":
+        if self.verdict in ("not measured", "undecided") or self.expected in ("undecided", "not run"):
             return False
         return (self.expected == "reproduced") != (self.verdict == "reproduced")
 

@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 
 from flitwork.statistics import half_width_95
 from flitwork.studies.rows import rows as select
-from flitwork.studies.yokota_2010_unsteady.drawing import COLOURS, line, of_all_patterns, panels, size
+from flitwork.studies.yokota_2010_unsteady.drawing import COLOURS, line, of_all_patterns, panels, size, titled
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS, rows
+from flitwork.studies.yokota_2010_unsteady.readings import COLUMN
 from flitwork.studies.yokota_2010_unsteady.windows import end, received
 
 
@@ -53,7 +54,7 @@ def figure_5(results: pd.DataFrame, points: Path, scaled: bool) -> Figure:
 def figure_6(results: pd.DataFrame) -> Figure:
     """Performance over the rate at which the packets of a burst are created."""
     title = f"Figure 6: bursts at a limited rate, l = 10, no background, {size(results, 'limited')}"
-    figure, found = panels(title, "rate of creation r / Rc", "1000 / duration [1/cycle]")
+    figure, found = panels(title, "rate of creation r / Rc", "1000 cycles / duration")
     of_all_patterns(figure, found, rows(results, "limited"), "share", "performance")
     found["do"].set_ylim(bottom=0)
     return figure
@@ -63,9 +64,10 @@ def figure_7(results: pd.DataFrame, points: Path) -> Figure:
     """Packets received over time: a panel a pattern, a line an algorithm."""
     part = rows(results, "bursts")
     figure, axes = plt.subplots(2, 2, figsize=(10, 7.4))
-    figure.suptitle(
+    titled(
+        figure,
         f"Figure 7: packets received over time, l = 10, background of 0.2 Rc, {size(results, 'bursts')}, "
-        f"mean of {part['seed'].nunique()} trials"
+        f"mean of {part['seed'].nunique()} trials",
     )
     for ax, pattern in zip(axes.flat, ("transpose", "shuffle", "bit_rotation", "random_pairs"), strict=True):
         series = [received(select(part, {"algorithm": a, "pattern": pattern}), points) for a in ALGORITHMS]
@@ -95,9 +97,10 @@ def figure_8(results: pd.DataFrame) -> Figure:
     ax.set_xticks(range(len(PATTERNS)), list(PATTERNS.values()))
     ax.grid(axis="x", visible=False)
     ax.set_ylabel("duration [cycles]")
-    ax.set_title(
+    titled(
+        figure,
         f"Figure 8: bursts of 10 packets, background of 0.2 Rc, {size(results, 'bursts')}, "
-        f"mean of {part['seed'].nunique()} trials"
+        f"mean of {part['seed'].nunique()} trials",
     )
     ax.legend(ncols=len(names), loc="upper center", bbox_to_anchor=(0.5, -0.1))
     return figure
@@ -120,5 +123,6 @@ def figure_10(results: pd.DataFrame) -> Figure:
     axes[0].set_ylim(bottom=0)
     axes[0].set_ylabel("duration [cycles]")
     axes[0].legend()
-    figure.suptitle("Figure 10: size of the network, l = 10, background of 0.2 Rc")
+    side = part[COLUMN].iloc[0]
+    titled(figure, "Figure 10: size of the network, l = 10, background of 0.2 Rc" + (f", {side}" if side else ""))
     return figure

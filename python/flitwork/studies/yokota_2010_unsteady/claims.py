@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
 from flitwork.studies.yokota_2010_unsteady import measures, prediction, windows
 from flitwork.studies.yokota_2010_unsteady.measures import (
@@ -19,6 +21,7 @@ from flitwork.studies.yokota_2010_unsteady.measures import (
     rows,
 )
 from flitwork.studies.yokota_2010_unsteady.prediction import claim
+from flitwork.studies.yokota_2010_unsteady.readings import READINGS, Reading, of_reading
 from flitwork.studies.yokota_2010_unsteady.windows import Trials
 
 #: Lengths of the bursts whose shapes are compared (figure 5).
@@ -29,20 +32,33 @@ _DIFFERENT = ("shuffle", "bit_rotation")
 
 
 def claims(results: pd.DataFrame) -> list[Claim]:
-    """Every claim that the table of results can judge."""
+    """Every claim that the table of results can judge, for each reading."""
+    return [c for reading in READINGS for c in _named(_claims(of_reading(results, reading)), reading)]
+
+
+def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
+    """The claims about packets received over time: they need the stored runs."""
+    return [c for reading in READINGS for c in _named(_claims_of_runs(of_reading(results, reading), points), reading)]
+
+
+def _named(found: list[Claim], reading: Reading) -> list[Claim]:
+    return [one.model_copy(update={"id": one.id + reading.suffix}) for one in found]
+
+
+def _claims(results: pd.DataFrame) -> list[Claim]:
     return [
         *_bounds(results),
         *_steady(results),
         *_lengths(results),
         *_patterns(results),
         *_limited(results),
+        *_ends(results),
         *prediction.claims(results),
         *_sizes(results),
     ]
 
 
-def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
-    """The claims about packets received over time: they need the stored runs."""
+def _claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
     by_length = {
         (algorithm, length): windows.received(rows(results, "windows", algorithm=algorithm, l=length), points)
         for algorithm in ALGORITHMS
@@ -71,8 +87,8 @@ def _worst_shape(*series: Trials) -> float:
 
 
 def _second_peak(series: dict[tuple[str, int], Trials], algorithm: str) -> Claim:
-    """Against dimension order, for which the paper shows none, in both of the longer bursts."""
-    found = {n: windows.has_second_peak(series[algorithm, n], series["do", n]) for n in _LENGTHS[1:]}
+    """In both of the longer bursts."""
+    found = {n: windows.has_second_peak(series[algorithm, n]) for n in _LENGTHS[1:]}
     note = "; ".join(f"l = {n}: {text}" for n, (_, text) in found.items())
     return Claim(id=f"F5.dip-{algorithm}", ours=all(there for there, _ in found.values()), note=note)
 
@@ -145,11 +161,11 @@ def _background_varies(beside: pd.Series[float], alone: pd.Series[float]) -> flo
 def _patterns(results: pd.DataFrame) -> list[Claim]:
     duration = by_seed(rows(results, "bursts"), "completion_cycles")
     found = []
-    for pattern in ("bit_reverse", "bit_rotation"):
+    for pattern in measures.DOUBLED:
         ratio = over_seeds(lambda mean, p=pattern: measures.order_over_adaptive(mean[p]), duration)
         found.append(claim(f"F8.{PATTERNS[pattern]}", ratio))
-    for pattern in ("transpose", "random_pairs", "random_selection"):
-        spread = over_seeds(lambda mean, p=pattern: measures.largest_over_smallest(mean[p][list(ALGORITHMS)]), duration)
+    for pattern in measures.LITTLE:
+        spread = over_seeds(lambda mean, p=pattern: measures.spread_over_doubled(mean, p), duration)
         found.append(claim(f"F8.little-{PATTERNS[pattern]}", spread))
     return found
 
@@ -166,27 +182,44 @@ def _kept_in_bursts(durations: pd.Series[float], algorithm: str) -> float:
     return float((groups.last() / groups.max()).min())
 
 
+def _ends(results: pd.DataFrame) -> list[Claim]:
+    """When the trials of the longest burst end, by Cross-Line (the footnote of figure 5)."""
+    part = rows(results, "windows", algorithm="cl", l=_LENGTHS[-1])
+    ends = part["completion_cycles"]
+    spread = f"{ends.min():.0f} to {ends.max():.0f} in {len(ends)} trials"
+    return [
+        claim("F5.end", (float(ends.mean()), half_width_95(ends)), spread),
+        claim("F5.scatter", (float(ends.max() / ends.min()), math.nan), spread),
+    ]
+
+
 def _sizes(results: pd.DataFrame) -> list[Claim]:
     duration = by_seed(rows(results, "sizes"), "completion_cycles", "N")
-    found = [
-        claim(f"F10.do-{PATTERNS[p]}", over_seeds(lambda mean, p=p: _growth_of_do(mean[p]), duration))
-        for p in ("transpose", "bit_reverse")
-    ]
-    for key, pattern in (("alike-trns", "transpose"), ("differ-brev", "bit_reverse")):
-        found.append(claim(f"F10.{key}", over_seeds(lambda mean, p=pattern: _adaptive_spread(mean[p]), duration)))
-    return found
+    found = []
+    for pattern in ("transpose", "bit_reverse"):
+        slopes = _slopes(duration.mean(axis=1).xs(pattern, level="pattern"))
+        note = ", ".join(f"{name} {slopes[name]:.0f}" for name in ALGORITHMS) + " cycles for each step of N"
+        steepest = over_seeds(lambda mean, p=pattern: _steepest(mean[p]), duration)
+        found.append(claim(f"F10.do-{PATTERNS[pattern]}", steepest, note))
+    return [*found, claim("F10.adaptive", over_seeds(_adaptive_spreads, duration))]
 
 
-def _growth_of_do(durations: pd.Series[float]) -> float:
-    """How much more durations grow from the smallest to the largest network by dimension order than by the others."""
+def _slopes(durations: pd.Series[float]) -> pd.Series[float]:
+    """The slope of the least-squares line over N of each algorithm, as the figure draws it [cycles for a step of N]."""
     by_n = durations.unstack("N")
-    if by_n.shape[1] < 2:
-        return float("nan")
-    growth = by_n[by_n.columns.max()] / by_n[by_n.columns.min()]
-    return float(growth["do"] / growth[list(ADAPTIVE)].max())
+    lines = np.polyfit(by_n.columns.to_numpy(float), by_n.to_numpy(float).T, 1)
+    return pd.Series(lines[0], by_n.index)
 
 
-def _adaptive_spread(durations: pd.Series[float]) -> float:
-    """Longest over shortest duration of the adaptive algorithms in the largest network."""
+def _steepest(durations: pd.Series[float]) -> float:
+    """The slope of dimension order over the largest of the others."""
+    slopes = _slopes(durations)
+    return float(slopes["do"] / slopes[list(ADAPTIVE)].max())
+
+
+def _adaptive_spreads(durations: pd.Series[float]) -> float:
+    """Longest over shortest duration of the adaptive algorithms in the largest network: brev's over trns'."""
     by_n = durations.unstack("N")
-    return measures.largest_over_smallest(by_n[by_n.columns.max()][list(ADAPTIVE)])
+    largest = by_n[by_n.columns.max()].unstack("algorithm")[list(ADAPTIVE)]
+    spread = largest.max(axis=1) / largest.min(axis=1)
+    return float(spread["bit_reverse"] / spread["transpose"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,9 +14,11 @@ from flitwork.plot.style import MARKERS as _MARKERS
 from flitwork.statistics import half_width_95
 from flitwork.studies.rows import rows as select
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS, rows
+from flitwork.studies.yokota_2010_unsteady.readings import COLUMN
 
 COLOURS = (*_COLOURS, "#999999")
 MARKERS = (*_MARKERS, "*")
+_CHARACTERS_AN_INCH = 10
 TITLES = {"do": "(a) do", "dp": "(b) dp", "df": "(c) df", "cl": "(d) cl"}
 
 
@@ -23,7 +27,7 @@ def panels(
 ) -> tuple[Figure, dict[str, Axes]]:
     """One panel an algorithm."""
     figure, axes = plt.subplots(2, 2, figsize=(10, 7.4), sharex=sharex, sharey=sharey)
-    figure.suptitle(title)
+    titled(figure, title)
     found = dict(zip(ALGORITHMS, axes.flat, strict=True))
     for algorithm, ax in found.items():
         ax.set_title(TITLES[algorithm])
@@ -32,6 +36,11 @@ def panels(
         if algorithm in ("do", "df"):
             ax.set_ylabel(ylabel)
     return figure, found
+
+
+def titled(figure: Figure, title: str) -> None:
+    """A title in as many lines as it needs."""
+    figure.suptitle(textwrap.fill(title, round(_CHARACTERS_AN_INCH * figure.get_figwidth())))
 
 
 def of_all_patterns(figure: Figure, found: dict[str, Axes], part: pd.DataFrame, x: str, y: str) -> None:
@@ -63,6 +72,6 @@ def line(ax: Axes, part: pd.DataFrame, x: str, y: str, label: str, look: int, li
 
 
 def size(results: pd.DataFrame, experiment: str) -> str:
-    """``32 × 32``: the network of an experiment."""
-    n = int(rows(results, experiment)["N"].iloc[0])
-    return f"{n} × {n}"
+    """``32 × 32``: the network of an experiment, and the reading if it is not the first."""
+    first = rows(results, experiment).iloc[0]
+    return ", ".join(text for text in (f"{first['N']:.0f} × {first['N']:.0f}", first[COLUMN]) if text)

@@ -32,6 +32,9 @@ PATTERNS = {
     "random_pairs": "rpar",
     "random_selection": "rsel",
 }
+#: Patterns of figure 8 in which do takes about twice as long as the others, and in which the algorithms differ little.
+DOUBLED = ("bit_reverse", "bit_rotation")
+LITTLE = ("transpose", "random_pairs", "random_selection")
 _CELL = ["pattern", "algorithm"]
 _DRAWS = 200
 
@@ -120,6 +123,13 @@ def correlation(x: pd.Series[float], y: pd.Series[float]) -> float:
 def largest_over_smallest(values: pd.Series[float]) -> float:
     """How far the algorithms (or whatever the values belong to) are apart: a ratio."""
     return float(values.max() / values.min())
+
+
+def spread_over_doubled(durations: pd.Series[float], pattern: str) -> float:
+    """Longest over shortest of the four algorithms with one pattern, over the lesser of those where do takes double."""
+    by_pattern = durations.unstack("algorithm")[list(ALGORITHMS)]
+    spread = by_pattern.max(axis=1) / by_pattern.min(axis=1)
+    return float(spread[pattern] / spread[list(DOUBLED)].min())
 
 
 def order_over_adaptive(durations: pd.Series[float]) -> float:

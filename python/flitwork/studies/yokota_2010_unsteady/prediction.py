@@ -42,6 +42,8 @@ def claims(results: pd.DataFrame) -> list[Claim]:
         Claim(id="F8.ranking", ours=reranked(rc, duration)),
         _correlated("F9a.correlation", lambda a, b: correlation(a, measures.critical_unsteady(b)), rc, limited),
         _correlated("F9b.correlation", _predicts, rc, duration),
+        _on_axis("F9b.x", rc, (0.2, 0.7)),
+        _on_axis("F9b.y", 1000 / duration, (0.4, 1.4)),
         _correlated("index.slowest", _predicts, slowest, duration),
         better("index.fairest", fairest, rc, duration),
     ]
@@ -87,16 +89,34 @@ def over_patterns(statistic: Callable[..., float], *tables: pd.Series[float]) ->
 
     Each table has a row for each pattern and algorithm (and perhaps more); all rows of a pattern go together.
     """
-    patterns = np.array(tables[0].index.unique("pattern"))
+    patterns = tables[0].index.unique("pattern")
+    # A column a pattern; whatever is drawn, the rows have the same names.
+    wide = [table.unstack("pattern")[list(patterns)] for table in tables]
+    names = [_renumbered(one) for one in wide]
     chance = np.random.default_rng(1)
     drawn = []
     for _ in range(_DRAWS):
-        picks = dict(enumerate(chance.choice(patterns, len(patterns))))
-        drawn.append(
-            statistic(*(pd.concat({i: table[p] for i, p in picks.items()}, names=["pattern"]) for table in tables))
-        )
+        picks = chance.integers(len(patterns), size=len(patterns))
+        values = (one.to_numpy()[:, picks].ravel(order="F") for one in wide)
+        drawn.append(statistic(*(pd.Series(v, n).dropna() for v, n in zip(values, names, strict=True))))
     low, high = np.nanquantile(drawn, [0.025, 0.975])
     return float(low), float(high)
+
+
+def _renumbered(wide: pd.DataFrame) -> pd.MultiIndex:
+    """The names of the rows of a table that has a column a pattern, with 0, 1, ... for the patterns."""
+    inner = wide.index.to_frame(index=False)
+    blocks = pd.concat({i: inner for i in range(wide.shape[1])}, names=["pattern"])
+    return pd.MultiIndex.from_frame(blocks.reset_index("pattern"))
+
+
+def _on_axis(key: str, values: BySeed, axis: tuple[float, float]) -> Claim:
+    """The share of the points of figure 9 (b) that its axis can show."""
+    four = values[values.index.get_level_values("algorithm").isin(ALGORITHMS)]
+    mean = four.mean(axis=1)
+    return claim(
+        key, over_seeds(lambda mean: float(mean.between(*axis).mean()), four), f"{mean.min():.2f} to {mean.max():.2f}"
+    )
 
 
 def _correlated(key: str, statistic: Callable[..., float], *tables: BySeed) -> Claim:

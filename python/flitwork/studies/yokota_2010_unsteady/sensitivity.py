@@ -16,8 +16,11 @@ from flitwork.studies.yokota_2010_unsteady import measures
 from flitwork.studies.yokota_2010_unsteady.measures import by_seed, rows
 
 _LENGTH = measures.LINEAR_FROM
-_LITTLE = ("transpose", "random_pairs", "random_selection")
-_STEADY = "sensitivity-steady"
+#: Experiments with bursts, and those with the steady state.
+_BURSTS = ["sensitivity", "sensitivity-joint", "sensitivity-limited", "sensitivity-wormhole"]
+_STEADY = ["sensitivity-steady", "sensitivity-joint-steady", "sensitivity-wormhole-steady"]
+#: Readings with both changes of the injection side, and more: they stand last.
+_BOTH, _AND = "VC 0, transit first", "both; "
 _CLAIMS = {claim.id: claim for claim in load_claims(Path(__file__).with_name("claims.toml"))}
 
 #: Column of the table and the claim that judges it, if there is anything to compare with.
@@ -28,7 +31,7 @@ COLUMNS: dict[str, Claim | None] = {
     "F4 brot: slope do/adaptive": _CLAIMS["F4.slope-brot"],
     "F8 brev: do/others": _CLAIMS["F8.brev"],
     "F8 brot: do/others": _CLAIMS["F8.brot"],
-    "F8 trns, rpar, rsel: spread": _CLAIMS["F8.little-trns"],
+    "F8 trns, rpar, rsel: spread over brev's, brot's": _CLAIMS["F8.little-trns"],
     "F9b correlation": _CLAIMS["F9b.correlation"],
     "shfl: duration of do [cycles]": None,
     "shfl: duration of dp [cycles]": None,
@@ -36,14 +39,20 @@ COLUMNS: dict[str, Claim | None] = {
 
 
 def table(results: pd.DataFrame) -> pd.DataFrame:
-    """One row a reading, one column a number; readings that concern bursts alone share the first's steady state."""
-    bursts, steady = rows(results, "sensitivity"), rows(results, _STEADY)
-    readings = list(bursts["reading"].drop_duplicates())
+    """One row a reading, one column a number; readings that concern bursts alone share their first's steady state."""
+    bursts, steady = (results[results["experiment"].isin(names)] for names in (_BURSTS, _STEADY))
+    readings = sorted(bursts["reading"].drop_duplicates(), key=_is_joint)
+    measured = set(steady["reading"])
     found = {}
     for reading in readings:
-        curves = steady[steady["reading"] == (reading if reading in set(steady["reading"]) else readings[0])]
+        same = _BOTH if _is_joint(reading) else readings[0]
+        curves = steady[steady["reading"] == (reading if reading in measured else same)]
         found[reading] = _numbers(bursts[bursts["reading"] == reading], curves)
     return pd.DataFrame.from_dict(found, orient="index", columns=list(COLUMNS))
+
+
+def _is_joint(reading: str) -> bool:
+    return reading == _BOTH or reading.startswith(_AND)
 
 
 def _numbers(bursts: pd.DataFrame, steady: pd.DataFrame) -> list[float]:
@@ -51,12 +60,12 @@ def _numbers(bursts: pd.DataFrame, steady: pd.DataFrame) -> list[float]:
     duration = by_length.xs(_LENGTH, level="l")
     curves = steady.sort_values("share").groupby(["pattern", "algorithm"])
     kept, rc = (pd.Series({key: f(one) for key, one in curves}) for f in (measures.kept, measures.critical))
-    spread = [measures.largest_over_smallest(duration[p]) for p in _LITTLE]
+    spread = [measures.spread_over_doubled(duration, p) for p in measures.LITTLE]
     return [
         float(kept.xs("df", level=1).min()),
         float(min(kept.xs("dp", level=1).min(), kept.xs("cl", level=1).min())),
         *(measures.slope_over_adaptive(by_length[p]) for p in ("shuffle", "bit_rotation")),
-        *(measures.order_over_adaptive(duration[p]) for p in ("bit_reverse", "bit_rotation")),
+        *(measures.order_over_adaptive(duration[p]) for p in measures.DOUBLED),
         max(spread),
         measures.correlation(rc.rename_axis(["pattern", "algorithm"]), 1000 / duration),
         float(duration["shuffle"]["do"]),
@@ -85,6 +94,7 @@ def drawn(results: pd.DataFrame) -> Figure:
         ha="left",
     )
     ax.xaxis.tick_top()
+    ax.axhline(sum(not _is_joint(reading) for reading in numbers.index), color="0.2", linewidth=1.2)
     labels = [f"{reading}   ({hits[reading]})" for reading in numbers.index]
     ax.set_yticks(np.arange(len(numbers)) + 0.5, labels, fontsize=10)
     ax.grid(False)
@@ -94,7 +104,8 @@ def drawn(results: pd.DataFrame) -> Figure:
     n = int(rows(results, "sensitivity")["N"].iloc[0])
     ax.set_xlabel(
         f"{n} × {n}. Blue and bold: agrees with the paper; orange: does not; grey: nothing to compare with.\n"
-        "In brackets: how many agree. Each but the first row changes one choice.",
+        "In brackets: how many agree. Each row but the first changes one choice; those below the line change more: "
+        f"both: {_BOTH}.",
         fontsize=9,
     )
     return figure

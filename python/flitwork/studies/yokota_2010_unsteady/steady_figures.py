@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork.studies.yokota_2010_unsteady import measures
-from flitwork.studies.yokota_2010_unsteady.drawing import COLOURS, MARKERS, of_all_patterns, panels, size
+from flitwork.studies.yokota_2010_unsteady.drawing import COLOURS, MARKERS, of_all_patterns, panels, size, titled
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS, by_seed, rows
 
 #: Flits of a packet, and the cycles over which the paper counts packets.
@@ -16,13 +16,13 @@ _FLITS, _WINDOW = 8, 100
 
 
 def figure_2(results: pd.DataFrame) -> Figure:
-    """Packets received in 100 cycles by all terminals over the offered load; short upright strokes: rc."""
+    """Packets received in 100 cycles by all terminals over the offered load; large open diamonds: rc."""
     part = rows(results, "steady")
     part = part.assign(packets=part["accepted_load_flits_per_cycle"] * part["N"] ** 2 * _WINDOW / _FLITS)
     most = 8 / part["N"].iloc[0] * part["N"].iloc[0] ** 2 * _WINDOW / _FLITS
     figure, found = panels(
         f"Figure 2: throughput of the steady state, {size(results, 'steady')}",
-        "offered load r / Rc",
+        "offered load r / Rc (large diamonds: rc)",
         "packets received in 100 cycles",
     )
     of_all_patterns(figure, found, part, "share", "packets")
@@ -36,7 +36,7 @@ def figure_2(results: pd.DataFrame) -> Figure:
             )
             at = rc[pattern][algorithm]
             height = float(np.interp(at, curve.index, curve.to_numpy()))
-            ax.plot([at, at], [height - 0.05 * most, height + 0.05 * most], color=COLOURS[i], linewidth=1.6)
+            ax.plot(at, height, "D", markersize=11, fillstyle="none", color=COLOURS[i], markeredgewidth=1.3, zorder=5)
         if algorithm in ("dp", "cl"):
             right = ax.secondary_yaxis("right", functions=(lambda y: y / most, lambda y: y * most))
             right.set_ylabel("accepted load / Rc")
@@ -56,7 +56,7 @@ def figure_3(results: pd.DataFrame) -> Figure:
             ax.annotate(name, (at_x, at_y), xytext=(4, 3), textcoords="offset points", fontsize=7, color=COLOURS[i])
     ax.set_xlabel("critical load rc / Rc")
     ax.set_ylabel("NPM [10⁻³ (flits/cycle/terminal)² / cycle]")
-    ax.set_title(f"Figure 3: NPM over rc, {size(results, 'steady')}")
+    titled(figure, f"Figure 3: NPM over rc, {size(results, 'steady')}")
     ax.legend(ncols=2, loc="upper left")
     return figure
 
@@ -67,7 +67,7 @@ def figure_9(results: pd.DataFrame) -> Figure:
     unsteady = measures.critical_unsteady(by_seed(rows(results, "limited"), "completion_cycles", "share").mean(axis=1))
     performance = 1000 / by_seed(rows(results, "bursts"), "completion_cycles").mean(axis=1)
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.8))
-    labels = ("rc of bursts / Rc", "1000 / duration (l = 10) [1/cycle]")
+    labels = ("rc of bursts / Rc", "1000 cycles / duration (l = 10)")
     for ax, values, label, name in zip(axes, (unsteady, performance), labels, "ab", strict=True):
         for j, algorithm in enumerate(ALGORITHMS):
             for i, pattern in enumerate(PATTERNS):
@@ -84,7 +84,7 @@ def figure_9(results: pd.DataFrame) -> Figure:
     for i, short in enumerate(PATTERNS.values()):
         axes[0].plot([], [], color=COLOURS[i], linewidth=5, label=short)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-    figure.suptitle(
-        f"Figure 9: does the steady state predict the burst? {size(results, 'steady')}; lines: least squares"
+    titled(
+        figure, f"Figure 9: does the steady state predict the burst? {size(results, 'steady')}; lines: least squares"
     )
     return figure
