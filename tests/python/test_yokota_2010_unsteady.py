@@ -322,7 +322,7 @@ def test_each_reading_has_every_claim_and_every_experiment() -> None:
     declared = {claim.id: claim for claim in load_claims(FOLDER / "claims.toml")}
     of_first = [key for key in declared if not key.endswith(other.suffix)]
     assert len(declared) == 2 * len(of_first)
-    same = ("paper", "tolerance", "relative", "relation", "by", "source", "quick")
+    same = ("paper", "tolerance", "relative", "relation", "limit", "by", "source", "quick")
     for key in of_first:
         twin = declared[key + other.suffix]
         assert [getattr(declared[key], name) for name in same] == [getattr(twin, name) for name in same], key
