@@ -152,12 +152,28 @@ def test_sizes_have_no_ticks_between_whole_numbers() -> None:
     assert all(float(tick).is_integer() for ax in figure.axes for tick in ax.get_xticks())
 
 
+def test_a_long_legend_stands_below() -> None:
+    rng = np.random.default_rng(3)
+    points = [(load, vcs, rng.uniform(0, 9)) for load in (0.1, 0.2, 0.3, 0.4) for vcs in range(12)]
+    rows = pd.DataFrame(points, columns=["load", "network.router.vcs", "time"])
+    plot = Plot.model_validate({"id": "p", "experiment": "e", "x": "load", "y": "time", "series": "network.router.vcs"})
+    figure = curves(rows, plot)
+    assert faults(figure) == []
+    assert figure.axes[0].get_legend() is None and len(figure.legends[0].get_texts()) == 12
+
+
 def test_pictures_of_a_run() -> None:
     result = fw.simulate(fw.Torus(4, 4, 2), fw.all_to_all(message_flits=20), packets=True, channel_window_cycles=50)
     plot = fw.plot
     for draw in (plot.channel_heatmap, plot.channel_snapshot, plot.timeline):
         assert faults(draw(result)) == [], draw.__name__
-    assert faults(plot.phases(fw.Torus(5, 5), fw.all_to_all())) == []
+
+
+@pytest.mark.parametrize("size", [(6,), (5, 5), (12, 3), (3, 9), (5, 4, 4)])
+def test_pictures_of_networks_of_any_shape(size: tuple[int, ...]) -> None:
+    net, work = fw.Torus(*size), fw.all_to_all(message_flits=1)
+    assert faults(fw.plot.phases(net, work)) == []
+    assert faults(fw.plot.channel_snapshot(fw.simulate(net, work))) == []
 
 
 @pytest.mark.parametrize(

@@ -191,4 +191,4 @@ def _joined(result: Result, most: int) -> tuple[np.ndarray[Any, Any], np.ndarray
 def _page(extent: tuple[float, float, float, float]) -> tuple[float, float]:
     left, right, bottom, top = extent
     width = 6.4 if right - left <= 1.5 * (top - bottom) else 10.0
-    return width, min(7.5, max(2.2, 0.84 * width * (top - bottom) / (right - left) + 0.9))
+    return width, min(7.5, max(2.9, 0.84 * width * (top - bottom) / (right - left) + 0.9))

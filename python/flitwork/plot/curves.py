@@ -22,6 +22,8 @@ from flitwork.plot.style import COLOURS, MARKERS, forget, logarithmic, save, sty
 from flitwork.statistics import error_bars
 
 _SATURATED = "saturated"
+#: Longest legend that stands in a panel.
+_MOST_INSIDE = 6
 
 
 def draw_plots(study: StudyFile, table: pd.DataFrame, folder: Path) -> list[Path]:
@@ -107,7 +109,7 @@ def curves(rows: pd.DataFrame, plot: Plot) -> Figure:
         for ax in axes[:, 0]:
             ax.set_ylabel(plot.ylabel or label(plot.y))
         if len(keys) > 1 or plot.lines:
-            _legend(axes.flat, names if len(keys) > 1 else [])
+            _legend(figure, axes.flat, names if len(keys) > 1 else [])
         if plot.title:
             figure.suptitle(plot.title) if panels != [None] else axes.flat[0].set_title(plot.title)
     return figure
@@ -122,15 +124,18 @@ def _series(plot: Plot) -> list[str]:
     return [plot.series] if isinstance(plot.series, str) else plot.series
 
 
-def _legend(axes: Iterable[Axes], names: Sequence[str]) -> None:
-    """One legend for all panels, in the first: every line has its name, wherever it is drawn."""
+def _legend(figure: Figure, axes: Iterable[Axes], names: Sequence[str]) -> None:
+    """One legend for all panels, in the first or, if long, below: every line has its name, wherever it is drawn."""
     panels = list(axes)
     found = {name: handle for ax in panels for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
     hollow = found.pop(_SATURATED, None)
     found = found if hollow is None else {**found, _SATURATED: hollow}
-    panels[0].legend(
-        list(found.values()), list(found), title=", ".join(map(short, names)), fontsize=9, title_fontsize=9
-    )
+    look: dict[str, Any] = {"title": ", ".join(map(short, names)), "fontsize": 9, "title_fontsize": 9}
+    if len(found) <= _MOST_INSIDE:
+        panels[0].legend(list(found.values()), list(found), **look)
+    else:
+        # No corner of a panel is free of curves for so long a list.
+        figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=4, **look)
 
 
 def _line(ax: Axes, rows: pd.DataFrame, plot: Plot, key: Sequence[Any], index: int) -> None:

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from flitwork.plot.style import COLOURS, MARKERS, style
@@ -40,7 +41,13 @@ def load_curves(
             if not math.isinf(high):
                 for ax in (left, right):
                     # Its edge is seen where the band is narrower than a line.
-                    ax.axvspan(low, high, facecolor=(look["color"], 0.15), edgecolor=(look["color"], 0.4), linewidth=1)
+                    ax.axvspan(
+                        low,
+                        high,
+                        facecolor=to_rgba(look["color"], 0.15),
+                        edgecolor=to_rgba(look["color"], 0.4),
+                        linewidth=1,
+                    )
         _dress(left, right, curves, capacity)
         if title:
             figure.suptitle(title, fontsize=11)
@@ -93,5 +100,12 @@ def _dress(
     if any((points["status"] == "saturated").any() for points, _ in curves.values()):
         hollow: dict[str, Any] = {"marker": "o", "markerfacecolor": "white", "linestyle": ""}
         right.plot([], [], color="0.35", label="saturated", **hollow)
-        right.fill([], [], facecolor=("0.35", 0.15), edgecolor=("0.35", 0.4), linewidth=1, label="saturates in here")
+        right.fill(
+            [],
+            [],
+            facecolor=to_rgba("0.35", 0.15),
+            edgecolor=to_rgba("0.35", 0.4),
+            linewidth=1,
+            label="saturates in here",
+        )
     right.legend(fontsize=9)

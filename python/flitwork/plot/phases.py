@@ -62,14 +62,17 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
     if not len(drawn):
         raise ConfigError("network.topology.kind", described["topology"]["kind"], "channels between routers to draw")
     top = max(float(np.max(load[drawn])) for load in loads)
-    across = min(4, len(chosen))
-    down = -(-len(chosen) // across)
     left, right, bottom, high = place.extent
+    flat = (high - bottom) / (right - left)
+    # A wide network has half a line to itself.
+    panel, most = (6.0, 2) if flat < 0.4 else (3.0, 4)
+    across = min(most, len(chosen))
+    down = -(-len(chosen) // across)
     with style():
-        size = (3.0 * across + 1.0, 3.0 * down * max(0.45, (high - bottom) / (right - left)) + 0.9)
+        size = (panel * across + 1.0, down * max(1.35, panel * flat + 0.3) + 0.9)
         figure, axes = plt.subplots(down, across, figsize=size, squeeze=False, sharex=True, sharey=True)
         for ax, phase, load, route in zip(axes.flat, chosen, loads, routes, strict=False):
-            width = place.line_width(2.6)
+            width = place.line_width(panel - 0.4)
             lines = draw_channels(ax, place, load, top, width)
             _draw_route(ax, place, route, middle, width)
             ax.set_title(f"phase {phase}: {_highest(load, drawn)}", fontsize=10)
