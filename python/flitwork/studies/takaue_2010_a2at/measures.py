@@ -17,8 +17,8 @@ BUFFER = "network.router.buffer_flits"
 BEST_WAY = "... or buffers of 400"
 
 
-def rows(results: pd.DataFrame, experiment: str, **where: Any) -> pd.DataFrame:
-    """The rows of one experiment in which the columns have these values."""
+def rows(results: pd.DataFrame, experiment: str | list[str], **where: Any) -> pd.DataFrame:
+    """The rows of one experiment, or of several, in which the columns have these values."""
     names = {"algorithm": ALGORITHM, "sync": SYNC, "buffer": BUFFER}
     return select(results, {"experiment": experiment, **{names.get(name, name): v for name, v in where.items()}})
 

@@ -34,7 +34,7 @@ def variants(results: pd.DataFrame) -> list[pd.DataFrame]:
     """The results once for each seed of the varied experiments; none where nothing was varied."""
     times = [name for name in _TIMES if name in results]
     results = results.reset_index(drop=True).astype(dict.fromkeys(times, float))
-    varied = results[results["experiment"].isin([figure + _VARIED for figure in _CURVES])]
+    varied = results[results["experiment"].str.contains(_VARIED, regex=False)]
     factors = {row: shares for figure in _CURVES for row, shares in _factors(results, figure)}
     tables = []
     for k in range(varied["seed"].nunique() if factors else 0):
@@ -49,7 +49,7 @@ def variants(results: pd.DataFrame) -> list[pd.DataFrame]:
 def _factors(results: pd.DataFrame, figure: str) -> Iterator[tuple[Any, np.ndarray[Any, Any]]]:
     """By what each seed multiplies the times of a row of a figure."""
     for curve, mine in rows(results, figure).groupby(_CURVES[figure]):
-        varied = rows(results, figure + _VARIED, **dict(zip(_CURVES[figure], curve, strict=True)))
+        varied = _varied(results, figure, **dict(zip(_CURVES[figure], curve, strict=True)))
         by_size = {n: of.sort_values("seed")[_COMPLETION].to_numpy(float) for n, of in varied.groupby("N")}
         for row, n, single in zip(mine.index, mine["N"], mine[_COMPLETION], strict=True):
             if by_size:
@@ -60,5 +60,10 @@ def _factors(results: pd.DataFrame, figure: str) -> Iterator[tuple[Any, np.ndarr
 
 def spread(results: pd.DataFrame, figure: str, column: str = "time", **where: object) -> pd.DataFrame:
     """``min`` and ``max`` of a column over the variants, by N, where a curve was varied."""
-    found = rows(results, figure + _VARIED, **where)
-    return found.groupby("N")[column].agg(["min", "max"])
+    return _varied(results, figure, **where).groupby("N")[column].agg(["min", "max"])
+
+
+def _varied(results: pd.DataFrame, figure: str, **where: object) -> pd.DataFrame:
+    """The varied runs of a figure; its largest size may have an experiment of its own."""
+    names = [name for name in results["experiment"].unique() if name.startswith(figure + _VARIED)]
+    return rows(results, names, **where)
