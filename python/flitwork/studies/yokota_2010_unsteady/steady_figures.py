@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from flitwork.studies.yokota_2010_unsteady import measures
@@ -62,29 +63,39 @@ def figure_3(results: pd.DataFrame) -> Figure:
 
 
 def figure_9(results: pd.DataFrame) -> Figure:
-    """The critical load of bursts and their performance over the critical load of the steady state."""
+    """The critical load of bursts and their performance over the critical load of the steady state.
+
+    Without the bursts at a limited rate it is the latter alone.
+    """
     rc = measures.steady(results, measures.critical).mean(axis=1)
-    unsteady = measures.critical_unsteady(by_seed(rows(results, "limited"), "completion_cycles", "share").mean(axis=1))
     performance = 1000 / by_seed(rows(results, "bursts"), "completion_cycles").mean(axis=1)
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.8))
-    labels = ("rc of bursts / Rc", "1000 cycles / duration (l = 10)")
-    for ax, values, label, name in zip(axes, (unsteady, performance), labels, "ab", strict=True):
-        for j, algorithm in enumerate(ALGORITHMS):
-            for i, pattern in enumerate(PATTERNS):
-                at = (pattern, algorithm)
-                ax.plot(rc[at], values[at], marker=MARKERS[j], color=COLOURS[i], linestyle="none")
-        x, y = rc.to_numpy(float), values[rc.index].to_numpy(float)
-        ends = np.array([x.min(), x.max()])
-        ax.plot(ends, np.polyval(np.polyfit(x, y, 1), ends), color="0.35", linewidth=0.9)
-        ax.set_xlabel("rc of the steady state / Rc")
+    shown = {"b": (performance, "1000 cycles / duration (l = 10)")}
+    limited = by_seed(rows(results, "limited"), "completion_cycles", "share")
+    if not limited.empty:
+        shown = {"a": (measures.critical_unsteady(limited.mean(axis=1)), "rc of bursts / Rc"), **shown}
+    figure, axes = plt.subplots(1, len(shown), figsize=(max(6.4, 5 * len(shown)), 4.8), squeeze=False)
+    for ax, (name, (values, label)) in zip(axes.flat, shown.items(), strict=True):
+        _correlated(ax, rc, values)
         ax.set_ylabel(label)
         ax.set_title(f"({name}) correlation {measures.correlation(rc, values):.2f}")
+    first = axes.flat[0]
     for j, algorithm in enumerate(ALGORITHMS):
-        axes[0].plot([], [], marker=MARKERS[j], color="0.35", linestyle="none", label=algorithm)
+        first.plot([], [], marker=MARKERS[j], color="0.35", linestyle="none", label=algorithm)
     for i, short in enumerate(PATTERNS.values()):
-        axes[0].plot([], [], color=COLOURS[i], linewidth=5, label=short)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-    titled(
-        figure, f"Figure 9: does the steady state predict the burst? {size(results, 'steady')}; lines: least squares"
-    )
+        first.plot([], [], color=COLOURS[i], linewidth=5, label=short)
+    figure.legend(*first.get_legend_handles_labels(), loc="outside lower center", ncols=3 * len(shown))
+    what = f"Figure 9: does the steady state predict the burst? {size(results, 'steady')}; lines: least squares"
+    titled(figure, what)
     return figure
+
+
+def _correlated(ax: Axes, rc: pd.Series[float], values: pd.Series[float]) -> None:
+    """A point a pattern and algorithm, and the straight line through them."""
+    for j, algorithm in enumerate(ALGORITHMS):
+        for i, pattern in enumerate(PATTERNS):
+            at = (pattern, algorithm)
+            ax.plot(rc[at], values[at], marker=MARKERS[j], color=COLOURS[i], linestyle="none")
+    x, y = rc.to_numpy(float), values[rc.index].to_numpy(float)
+    ends = np.array([x.min(), x.max()])
+    ax.plot(ends, np.polyval(np.polyfit(x, y, 1), ends), color="0.35", linewidth=0.9)
+    ax.set_xlabel("rc of the steady state / Rc")
