@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -118,8 +119,9 @@ def _cell(ax: Axes, x: int, y: int, text: str, fits: bool | None) -> None:
 
 
 def _heading(name: str, claim: Claim | None) -> str:
-    name = name.replace(": ", ":\n", 1)
+    name = re.sub(r"^F(\w+)", r"figure \1", name).replace(": ", ":\n", 1)
     if claim is None:
         return name
     sign = {"equal": "", "at_least": "≥ ", "at_most": "≤ "}[claim.relation]
-    return f"{name}\npaper {sign}{claim.paper:g}"
+    whose = "our limit" if claim.limit == "ours" else "paper"
+    return f"{name}\n{whose} {sign}{claim.paper:g}"
