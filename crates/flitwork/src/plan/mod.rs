@@ -5,7 +5,7 @@ use crate::routing::{MAX_VCS, Routing};
 use crate::schedule::{Placement, Units};
 use crate::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP,
-    NetworkSpec, RouterSpec, SimulationSpec, VcPolicy,
+    NetworkSpec, RouterSpec, SimulationSpec, Switching, VcPolicy,
 };
 use crate::topology::Fabric;
 use crate::traffic::Traffic;
@@ -186,6 +186,11 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     let local = delay("network.channel.local_latency_cycles", channel.local_latency_cycles, 0)?;
     let credit = delay("network.channel.credit_delay_cycles", channel.credit_delay_cycles, 0)?;
     within("network.nic.packet_gap_cycles", network.nic.packet_gap_cycles, 0, MAX_GAP, "cycles")?;
+    if router.hold_switch_until_tail && router.switching != Switching::VirtualCutThrough {
+        let expected = "false under wormhole switching: a packet that stalls would hold its path for ever";
+        let hint = "set network.router.switching = \"virtual_cut_through\", or hold_switch_for_packet";
+        return Err(Error::config("network.router.hold_switch_until_tail", true, expected, hint));
+    }
     let network_ports = fabric.network_ports();
     let ports = network_ports + (concentration * nic_ports) as usize;
     let is = within("network.router.input_speedup", router.input_speedup, 1, MAX_SPEEDUP, "flits a cycle")?;

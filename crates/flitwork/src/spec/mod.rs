@@ -67,3 +67,8 @@ impl SimulationSpec {
 fn is_true(value: &bool) -> bool {
     *value
 }
+
+/// The same for one that is off.
+fn is_false(value: &bool) -> bool {
+    !*value
+}

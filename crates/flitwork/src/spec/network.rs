@@ -89,6 +89,10 @@ pub struct RouterSpec {
     pub injection_priority: InjectionPriority,
     /// Keep the path through the switch for a packet until its tail, or until it stalls. Default: false.
     pub hold_switch_for_packet: bool,
+    /// Keep the path through the switch for a packet until its tail has been sent, in any case; needs virtual cut-through.
+    /// Default: false.
+    #[serde(skip_serializing_if = "super::is_false")]
+    pub hold_switch_until_tail: bool,
     /// Request the switch in the cycle of the virtual-channel request. Default: false.
     pub speculative: bool,
     /// Reuse an output virtual channel only after all credits of its last packet are back; routings with an escape network need
@@ -130,6 +134,7 @@ impl Default for RouterSpec {
             sw_allocator: AllocatorSpec::default(),
             injection_priority: InjectionPriority::Equal,
             hold_switch_for_packet: false,
+            hold_switch_until_tail: false,
             speculative: false,
             wait_for_tail_credit: false,
             vc_busy_when_full: false,

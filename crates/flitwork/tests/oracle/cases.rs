@@ -95,7 +95,7 @@ fn router() -> impl Strategy<Value = RouterSpec> {
         (1..=6u32, policy, 1..=12u32, switching, allocator(), allocator()),
         (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely(), any::<bool>(), rarely(), rarely()),
         (delay(3), delay(3), 1..=3u32, delay(3)),
-        rarely(),
+        (rarely(), rarely()),
     )
         .prop_map(|(a, b, c, d)| RouterSpec {
             vcs: a.0,
@@ -104,8 +104,9 @@ fn router() -> impl Strategy<Value = RouterSpec> {
             switching: a.3,
             vc_allocator: a.4,
             sw_allocator: a.5,
-            injection_priority: if d { InjectionPriority::Last } else { InjectionPriority::Equal },
+            injection_priority: if d.0 { InjectionPriority::Last } else { InjectionPriority::Equal },
             hold_switch_for_packet: b.0,
+            hold_switch_until_tail: d.1 && a.3 == Switching::VirtualCutThrough,
             speculative: b.1,
             wait_for_tail_credit: b.2,
             vc_busy_when_full: b.3,
@@ -236,7 +237,7 @@ fn matrix(terminals: usize, weights: &[f64]) -> (Pattern, f64) {
 
 /// What a terminal may send, before it is fitted to a network.
 #[derive(Debug, Clone)]
-struct Sent {
+struct RandomTraffic {
     pattern: Pattern,
     /// Lengths and shares; one: all packets are alike.
     flits: Vec<(u32, f64)>,
@@ -246,7 +247,7 @@ struct Sent {
     on_off: Option<(f64, f64)>,
 }
 
-impl Sent {
+impl RandomTraffic {
     fn packet_flits(&self, network: &NetworkSpec) -> (PacketFlits, f64) {
         let of = |&(flits, share): &(u32, f64)| PacketShare { flits: fitting(network, flits), share };
         let shares: Vec<PacketShare> = self.flits.iter().map(of).collect();
@@ -295,7 +296,7 @@ impl Sent {
     }
 }
 
-fn sent() -> impl Strategy<Value = Sent> {
+fn sent() -> impl Strategy<Value = RandomTraffic> {
     let pattern = prop_oneof![
         4 => any::<bool>().prop_map(|include_self| Pattern::Uniform(Uniform { include_self })),
         1 => Just(Pattern::RandomPermutation(RandomPermutation {})),
@@ -307,7 +308,7 @@ fn sent() -> impl Strategy<Value = Sent> {
         1 => prop::collection::vec((1..=9u32, 0.1..3.0f64), 1..4),
     ];
     let on_off = prop::option::weighted(0.3, (1.0..20.0f64, 1.0..40.0f64));
-    (pattern, flits, 0.01..1.0f64, on_off).prop_map(|(pattern, flits, load, on_off)| Sent {
+    (pattern, flits, 0.01..1.0f64, on_off).prop_map(|(pattern, flits, load, on_off)| RandomTraffic {
         pattern,
         flits,
         load,
@@ -316,8 +317,8 @@ fn sent() -> impl Strategy<Value = Sent> {
 }
 
 /// Beside what completes a background must leave it room: programs that answer each other would wait for ever longer queues.
-fn background(most_load: f64) -> impl Strategy<Value = Option<Sent>> {
-    let sent = sent().prop_map(move |sent| Sent { load: sent.load * most_load, ..sent });
+fn background(most_load: f64) -> impl Strategy<Value = Option<RandomTraffic>> {
+    let sent = sent().prop_map(move |sent| RandomTraffic { load: sent.load * most_load, ..sent });
     prop::option::weighted(0.4, sent)
 }
 

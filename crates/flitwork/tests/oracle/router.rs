@@ -57,7 +57,7 @@ struct Traversal {
 
 /// What a router did in one cycle.
 #[derive(Default)]
-pub struct Sent {
+pub struct Outcome {
     /// Flits put on channels: (output VC, flit).
     pub flits: Vec<(VcId, Flit)>,
     /// Input VCs that one flit left.
@@ -143,9 +143,9 @@ impl<'m> Router<'m> {
     }
 
     /// Steps 3 to 6.
-    pub fn cycle(&mut self, news: &News, now: u64) -> Sent {
+    pub fn cycle(&mut self, news: &News, now: u64) -> Outcome {
         if self.inputs.iter().flatten().all(|input| input.front.is_none()) && self.flits() == 0 {
-            return Sent::default(); // Without a packet nothing changes.
+            return Outcome::default(); // Without a packet nothing changes.
         }
         if let Some(stage) = &mut self.routing_stage {
             stage.begin(now);
@@ -168,7 +168,7 @@ impl<'m> Router<'m> {
         for (output, flit) in self.switch_stage.as_mut().map(|stage| stage.finish(now)).unwrap_or_default() {
             self.queues[output.0].push_back((output, flit));
         }
-        Sent { flits: self.queues.iter_mut().filter_map(VecDeque::pop_front).collect(), freed }
+        Outcome { flits: self.queues.iter_mut().filter_map(VecDeque::pop_front).collect(), freed }
     }
 
     /// The input VCs whose packet waits for an output VC, in ascending order.
@@ -215,7 +215,9 @@ impl<'m> Router<'m> {
     /// The held VCs that send in this cycle. `holds` still has all that were held at its start.
     fn serve_holds(&self, now: u64) -> Vec<Traversal> {
         let output = |hold: &Hold| self.front(hold.vc).grant.expect("it is active").0;
-        let sends = |hold: &&Hold| self.credits(output(hold)) > 0 && now >= self.ready[output(hold).0];
+        let has_flit = |hold: &Hold| !self.inputs[hold.vc.0][hold.vc.1].buffer.is_empty();
+        let sends =
+            |hold: &&Hold| has_flit(hold) && self.credits(output(hold)) > 0 && now >= self.ready[output(hold).0];
         let traversal = |hold: &Hold| Traversal { row: hold.row, column: hold.column, vc: hold.vc };
         self.holds.iter().filter(sends).map(traversal).collect()
     }
@@ -280,7 +282,9 @@ impl<'m> Router<'m> {
         let mut all: Vec<Traversal> = held;
         all.extend(granted.into_iter().filter(succeeds));
         all.sort_by_key(|t| t.row);
-        self.holds.retain(|hold| now < self.ready[hold.column / os]);
+        let until_tail = self.machine.router.hold_switch_until_tail;
+        let stays = |hold: &Hold| now < self.ready[hold.column / os] || until_tail && all.iter().all(|t| t.vc != hold.vc);
+        self.holds.retain(stays);
         let mut freed = Vec::new();
         for Traversal { row, column, vc } in all {
             let input = &mut self.inputs[vc.0][vc.1];
@@ -296,7 +300,7 @@ impl<'m> Router<'m> {
                 if let Some((next, arrived)) = input.buffer.front().cloned() {
                     self.come_to_the_front(vc, &next, arrived, now + 1);
                 }
-            } else if self.machine.router.hold_switch_for_packet && !input.buffer.is_empty() {
+            } else if until_tail || self.machine.router.hold_switch_for_packet && !input.buffer.is_empty() {
                 self.holds.push(Hold { row, column, vc });
             }
             match &mut self.switch_stage {

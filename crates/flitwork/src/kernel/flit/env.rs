@@ -67,7 +67,9 @@ pub(super) struct Rules {
     pub speculative: bool,
     /// Another simulator's rule of speculation.
     pub speculation_needs_all_sets: bool,
+    /// Packets hold their path through the switch: while they flow, or until their tails.
     pub hold: bool,
+    pub until_tail: bool,
     /// Injection ports yield to network ports.
     pub injection_last: bool,
     pub fcfs: bool,
@@ -150,7 +152,8 @@ impl Rules {
             speculative: router.speculative,
             speculation_needs_all_sets: router.compat.speculation_needs_all_sets
                 && choices.is_some_and(Choices::asks_for_all),
-            hold: router.hold_switch_for_packet,
+            hold: router.hold_switch_for_packet || router.hold_switch_until_tail,
+            until_tail: router.hold_switch_until_tail,
             injection_last: router.injection_priority == InjectionPriority::Last,
             fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals()),
             chooses_ejection_port: several_ejection_ports,
@@ -161,6 +164,7 @@ impl Rules {
                 && islip1(&router.sw_allocator)
                 && !router.speculative
                 && !router.hold_switch_for_packet
+                && !router.hold_switch_until_tail
                 && router.input_speedup == 1
                 && router.output_speedup == 1
                 && !router.compat.has_batches(router.st_delay_cycles)

@@ -60,6 +60,7 @@ impl<M> GeneralAllocators<M> {
         let rows = p.ports * router.input_speedup as usize;
         let cols = p.ports * router.output_speedup as usize;
         let speedup = router.input_speedup as usize;
+        let holds = router.hold_switch_for_packet || router.hold_switch_until_tail;
         GeneralAllocators {
             vc_allocator: Allocator::new(&router.vc_allocator, p.routers, vcs_of_router, vcs_of_router),
             sw_allocator: Allocator::new(&router.sw_allocator, p.routers, rows, cols),
@@ -70,8 +71,8 @@ impl<M> GeneralAllocators<M> {
             input_speedup: speedup,
             output_speedup: router.output_speedup as usize,
             sw_vc: (0..p.routers * rows).map(|row| (row % rows % speedup) as u16).collect(),
-            held_rows: vec![0; if router.hold_switch_for_packet { p.routers } else { 0 }],
-            held_slot: vec![0; if router.hold_switch_for_packet { p.routers * rows } else { 0 }],
+            held_rows: vec![0; if holds { p.routers } else { 0 }],
+            held_slot: vec![0; if holds { p.routers * rows } else { 0 }],
             switch_stage,
             next_turn: vec![0; turns],
             ports: p.ports,
@@ -111,7 +112,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         }
         // Without output speed-up, which slow channels exclude, a column is a port.
         let busy = env.own_times.as_ref().map_or(0, |own| own.busy_ports(me, env.now));
-        let (rows, cols) = if env.rules.hold { self.serve_held(me, general, busy) } else { (0, busy) };
+        let (rows, cols) = if env.rules.hold { self.serve_held(me, general, busy, env) } else { (0, busy) };
         self.allocate_switch(me, general, rows, cols, env);
         self.send(me, general, env);
         // What won its VC but not the switch asks without speculation from the next cycle on.
@@ -187,7 +188,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     /// Sends the next flit of each held path, or gives the path up; returns the rows and columns that take no part in switch
     /// allocation in this cycle. A path to a column in `busy` waits.
-    fn serve_held(&mut self, me: usize, general: &mut GeneralAllocators<M>, busy: u64) -> (u64, u64) {
+    fn serve_held(&mut self, me: usize, general: &mut GeneralAllocators<M>, busy: u64, env: &Env) -> (u64, u64) {
         let held = general.held_rows[me];
         let (mut left, mut cols) = (held, busy);
         while left != 0 {
@@ -200,11 +201,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             if busy & col != 0 {
                 continue;
             }
-            let can_send = self.output(vc.output as usize).credits > 0;
+            let can_send = vc.occupied > 0 && self.output(vc.output as usize).credits > 0;
             if can_send {
                 general.sending.push((row as u16, slot));
             }
-            if !can_send || vc.left == 1 || vc.occupied == 1 {
+            let stalls = !env.rules.until_tail && (!can_send || vc.occupied == 1);
+            if stalls || can_send && vc.left == 1 {
                 general.held_rows[me] &= !(1 << row);
             }
         }
@@ -359,7 +361,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         for i in 0..general.sending.len() {
             let (row, slot) = general.sending[i];
             let vc = *self.input(slot as usize);
-            let hold = env.rules.hold && vc.left > 1 && vc.occupied > 1;
+            let hold = env.rules.hold && vc.left > 1 && (env.rules.until_tail || vc.occupied > 1);
             if vc.flags & ACTIVE == 0 {
                 // Sent on speculation: the request masks learn of it now.
                 self.activate(slot as usize);
