@@ -5,11 +5,11 @@
 
 mod oracle;
 
-use flitwork::Workload;
 use flitwork::schedule::Placement;
 use flitwork::spec::RunSpec;
-use oracle::beside_kernel::{check, plan, plan_on_switches, recording};
-use oracle::cases::{self, Case, Program, any_network, hop_by_hop};
+use flitwork::{Plan, Workload};
+use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording};
+use oracle::cases::{self, Case, Program, any_network, hop_by_hop, in_whole_packets};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::cell::{Cell, RefCell};
@@ -70,14 +70,19 @@ fn check_case(case: &Case, run: RunSpec) -> Verdict {
 
 /// The program replaces an all-to-all in its plan.
 fn check_program(case: &Case, program: Program, run: RunSpec) -> Verdict {
-    let Some(mut plan) = plan(case, run)? else { return Ok(None) };
+    let Some(plan) = plan(case, run)? else { return Ok(None) };
+    check(&case.network, &with_program(plan, program)).map(Some)
+}
+
+/// A plan with a program in the place of its all-to-all.
+fn with_program(mut plan: Plan, program: Program) -> Plan {
     let Workload::Schedule { packet_flits, .. } = plan.workload else { panic!("an all-to-all") };
     let Program { schedule, host } = program;
     let terminals = plan.params.terminals as u32;
     plan.placement = Placement::new(&host.placement, schedule.ranks(), terminals).expect("a placement");
     plan.spec.host = host;
     plan.workload = Workload::Schedule { schedule, packet_flits };
-    check(&case.network, &plan).map(Some)
+    plan
 }
 
 #[test]
@@ -150,6 +155,57 @@ fn packets_between_switches_arrive_as_in_the_oracle() {
     for_all("switches, open loop", 60, 3_000, strategy, |(case, seed, warmup, measurement)| {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, measurement, 600))?;
         Ok(plan.map(|plan| check(&case.network, &plan)).transpose()?.is_some())
+    });
+}
+
+/// Packet kernel, flit kernel and oracle; a routing that looks at queues is not for the packet kernel.
+fn check_in_whole_packets(case: &Case, plan: Option<Plan>) -> Result<bool, TestCaseError> {
+    match plan {
+        None => Ok(false),
+        Some(plan) if plan.routing.hop_by_hop().is_some_and(|routing| routing.news().is_some()) => Ok(true),
+        Some(plan) => check_both(&case.network, plan).map(|_| true),
+    }
+}
+
+#[test]
+fn packets_in_open_loop_move_whole_as_flit_by_flit() {
+    let strategy = (cases::open_loop(in_whole_packets(cases::network(40, 3, true))), any::<u64>(), 0..60u64, 1..120u64);
+    for_all("open loop, packets", 120, 8_000, strategy, |(case, seed, warmup, measurement)| {
+        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, measurement, 600))?)
+    });
+    let network = in_whole_packets(hop_by_hop::network(40, 3));
+    let strategy = (cases::open_loop(network), any::<u64>(), 0..60u64, 1..120u64);
+    for_all("open loop, packets, hop by hop", 100, 5_000, strategy, |(case, seed, warmup, measurement)| {
+        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, measurement, 600))?)
+    });
+}
+
+#[test]
+fn packets_of_bursts_and_schedules_move_whole_as_flit_by_flit() {
+    let strategy = (cases::burst(in_whole_packets(hop_by_hop::network(30, 3))), any::<u64>(), 0..60u64);
+    for_all("bursts, packets", 60, 3_000, strategy, |(case, seed, warmup)| {
+        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, 1, LONG))?)
+    });
+    let strategy = (cases::scheduled(in_whole_packets(cases::network(16, 1, false))), any::<u64>(), 0..60u64);
+    for_all("all-to-all, packets", 80, 4_000, strategy, |(case, seed, warmup)| {
+        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, 1, LONG))?)
+    });
+    let strategy = (cases::program(in_whole_packets(cases::network(12, 2, false))), any::<u64>(), 0..60u64);
+    for_all("programs, packets", 80, 4_000, strategy, |((case, program), seed, warmup)| {
+        let plan = plan(&case, recording(seed, warmup, 1, LONG))?.map(|plan| with_program(plan, program));
+        check_in_whole_packets(&case, plan)
+    });
+}
+
+#[test]
+fn packets_between_switches_move_whole_as_flit_by_flit() {
+    let strategy = (cases::trace(in_whole_packets(any_network::network(20))), any::<u64>(), 0..60u64);
+    for_all("switches, packets", 80, 4_000, strategy, |(case, seed, warmup)| {
+        let plan = plan_on_switches(&case, seed, recording(seed, warmup, 1, LONG))?;
+        match plan {
+            Some(plan) if plan.fabric.slow_channel().is_some() => Ok(true),
+            plan => check_in_whole_packets(&case, plan),
+        }
     });
 }
 

@@ -27,11 +27,11 @@ pub(crate) trait Network: Send {
     /// Where packets are under way and none of them can ever move again: who waits for whom, in words.
     fn deadlock(&self) -> Option<String>;
 
-    /// From now on flits that arrive at terminals in these cycles count.
-    fn measure(&mut self, window: Range<u64>);
+    /// From the beginning of cycle `now` on flits that arrive at terminals in these cycles count.
+    fn measure(&mut self, now: u64, window: Range<u64>);
 
-    /// Appends the flits sent over every channel so far.
-    fn channel_flits(&self, flits: &mut Vec<u64>);
+    /// Appends the flits sent over every channel before cycle `before`; nothing happened since.
+    fn channel_flits(&self, before: u64, flits: &mut Vec<u64>);
 
     /// What it has observed; the run ended after cycle `now`.
     fn finish(self: Box<Self>, now: u64) -> Observed;

@@ -34,6 +34,8 @@ impl Simulation {
         };
         SimulationResult {
             status,
+            kernel: limits.kernel,
+            kernel_note: limits.kernel_note.map(String::from),
             completion_cycles: now - limits.start,
             digest,
             packets: work.totals.packets,

@@ -13,7 +13,7 @@ use super::flit::{self, Variation};
 use super::network::{Endpoints, Network};
 use crate::error::{Error, Result};
 use crate::host::Hosts;
-use crate::measure::{Arrival, DeliveryRecorder, PacketLog, Phases, TrafficLog, View};
+use crate::measure::{Arrival, DeliveryRecorder, KernelName, PacketLog, Phases, TrafficLog, View};
 use crate::plan::{Plan, Workload};
 use crate::schedule::{ANY, OpKind, Operation};
 use crate::terminal::Nics;
@@ -58,6 +58,9 @@ pub(super) struct Limits {
     pub terminals: usize,
     /// Name of the schedule.
     pub schedule: String,
+    /// The kernel that advances the network, and why that is not the packet kernel.
+    pub kernel: KernelName,
+    pub kernel_note: Option<&'static str>,
 }
 
 /// A simulation in progress.
@@ -120,7 +123,7 @@ impl Simulation {
 
     /// Adds a network with NICs of its own.
     fn attach(&mut self, plan: &Plan, mut network: Box<dyn Network>) {
-        network.measure(self.phases.window());
+        network.measure(0, self.phases.window());
         let log = packet_log(plan, &self.phases);
         self.networks.push(Attached { network, nics: Nics::new(plan), log });
     }
@@ -332,9 +335,9 @@ impl Simulation {
             Some(hosts) => hosts.next_compute_end(),
             None => None,
         };
-        // Where all sources of an open loop are silent, the measurement still ends.
+        // An open loop ends behind the last cycle of its measurement, whether or not something happens there.
         let end = self.networks[0].nics.is_open_loop().then(|| self.phases.window().end - 1).filter(|&end| end > now);
-        let next = nics.chain(ranks).chain(event).min().or(end)?;
+        let next = nics.chain(ranks).chain(event).chain(end).min()?;
         let observed = self.networks.iter().map(|n| n.network.next_observation(now));
         let start = (now < self.limits.start).then_some(self.limits.start);
         observed.chain(start).chain([self.phases.next_check(), next]).min()
@@ -348,10 +351,10 @@ impl Simulation {
         let view = View {
             totals: log.workload.totals,
             untaken_before: &|cycle| nics.untaken(0..cycle).0.packets,
-            channel_flits: &|flits| network.channel_flits(flits),
+            channel_flits: &|before, flits| network.channel_flits(before, flits),
         };
         if phases.look(now, &view) {
-            network.measure(phases.window());
+            network.measure(now, phases.window());
             log.measure(&phases.window());
         }
     }
@@ -458,6 +461,8 @@ fn limits(plan: &Plan) -> Limits {
         completes: plan.workload.completes(),
         terminals: plan.params.terminals,
         schedule,
+        kernel: plan.kernel(),
+        kernel_note: plan.not_in_whole_packets(),
     }
 }
 

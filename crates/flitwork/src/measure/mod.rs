@@ -115,12 +115,26 @@ pub struct BackgroundResult {
     pub deliveries: Option<DeliveryWindows>,
 }
 
+/// A kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelName {
+    /// Moves flit by flit: runs every plan.
+    Flit,
+    /// Moves packet by packet: the same result where the path of a packet stays its own until its tail.
+    Packet,
+}
+
 /// The outcome of one simulation. All but the digest, the flit-hops and the flits over channels is of the workload alone; what
 /// became of a background stands in a section of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimulationResult {
     /// How the run ended.
     pub status: Status,
+    /// The kernel that ran.
+    pub kernel: KernelName,
+    /// Why that was not the packet kernel, where its conditions are not met.
+    pub kernel_note: Option<String>,
     /// Workload that completes: cycles from t = 0 until the last tail arrived, or the last rank's program ended if that is later.
     /// Open loop: cycle in which the run ended.
     pub completion_cycles: u64,

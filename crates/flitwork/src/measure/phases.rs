@@ -15,7 +15,7 @@ pub(crate) struct View<'a> {
     /// Packets created before some cycle that no injection port has taken.
     pub untaken_before: &'a dyn Fn(u64) -> u64,
     /// Flits sent over every network channel so far.
-    pub channel_flits: &'a dyn Fn(&mut Vec<u64>),
+    pub channel_flits: &'a dyn Fn(u64, &mut Vec<u64>),
 }
 
 /// The beginning or the end of the measurement.
@@ -28,7 +28,7 @@ struct Mark {
 impl Mark {
     fn set(&mut self, state: Snapshot, view: &View) {
         self.state = Some(state);
-        (view.channel_flits)(&mut self.channel_flits);
+        (view.channel_flits)(state.cycle, &mut self.channel_flits);
     }
 }
 

@@ -14,6 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 mod export;
+mod kernel;
 mod memory;
 mod routing;
 mod run;
@@ -123,7 +124,7 @@ impl Plan {
         let estimated_memory_bytes =
             estimated_memory_bytes.saturating_add(memory::windows(&spec, &params, least_cycles));
         memory::check(&spec, &fabric, estimated_memory_bytes)?;
-        Ok(Plan {
+        let plan = Plan {
             spec,
             fabric,
             routing,
@@ -134,7 +135,9 @@ impl Plan {
             units,
             params,
             estimated_memory_bytes,
-        })
+        };
+        plan.check_kernel()?;
+        Ok(plan)
     }
 
     /// The plan as JSON: the resolved specification and what follows from it.

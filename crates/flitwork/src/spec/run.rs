@@ -35,6 +35,10 @@ pub struct RunSpec {
     pub deadlock_check: bool,
     /// Memory that the simulation may take [MB]. Default (0): three quarters of what the machine has.
     pub memory_limit_mb: u64,
+    /// What advances the network: auto (by whole packets where that gives the same result, else flit by flit), flit or packet.
+    /// Default: auto.
+    #[serde(default, skip_serializing_if = "KernelChoice::is_auto")]
+    pub kernel: KernelChoice,
     /// Open loop: detect the warm-up and measure until the mean latency is known well enough. Without this table: fixed
     /// warm-up and measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,9 +74,29 @@ impl Default for RunSpec {
             watchdog_cycles: 10_000,
             deadlock_check: true,
             memory_limit_mb: 0,
+            kernel: KernelChoice::Auto,
             steady: None,
             record: RecordSpec::default(),
         }
+    }
+}
+
+/// Which kernel runs a simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelChoice {
+    /// The packet kernel where it gives the same result, else the flit kernel.
+    #[default]
+    Auto,
+    /// Flit by flit: everything that the model has.
+    Flit,
+    /// By whole packets; an error where that is not the same.
+    Packet,
+}
+
+impl KernelChoice {
+    fn is_auto(&self) -> bool {
+        *self == KernelChoice::Auto
     }
 }
 

@@ -107,6 +107,16 @@ impl Wheel {
         *self.at(cycle) = slot;
     }
 
+    /// The number of cycles that it reaches ahead.
+    pub fn cycles(&self) -> u64 {
+        self.mask + 1
+    }
+
+    /// Whether nothing is due in `cycle`.
+    pub fn is_empty_at(&self, cycle: u64) -> bool {
+        self.slots[(cycle & self.mask) as usize].is_empty()
+    }
+
     /// Whether nothing is under way. Looks at every slot: not for every cycle.
     pub fn is_idle(&self) -> bool {
         self.slots.iter().all(Slot::is_empty)

@@ -4,10 +4,10 @@ use super::cases::Case;
 use super::cases::any_network::switches;
 use super::created::created;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
-use flitwork::measure::{PacketRecord, SimulationResult};
+use flitwork::measure::{KernelName, PacketRecord, SimulationResult};
 use flitwork::routing::{Header, Tie};
 use flitwork::schedule::Schedule;
-use flitwork::spec::{HostSpec, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
+use flitwork::spec::{HostSpec, KernelChoice, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
 use flitwork::topology::Grid;
 use flitwork::traffic::{Created, Packets, Traffic};
 use flitwork::{Error, Plan, PlanBound, Workload, plan_bound, simulate};
@@ -247,6 +247,31 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
     check_bound(plan, result.completion_cycles)?;
     check_sums(plan, &result, plan.spec.run.record.delivery_window_cycles)?;
     Ok(detours(plan, &result.packet_records))
+}
+
+/// The same in both kernels, for a plan that the packet kernel can run: all that they say must be the same.
+pub fn check_both(network: &NetworkSpec, mut plan: Plan) -> Result<usize, TestCaseError> {
+    prop_assert_eq!(plan.not_in_whole_packets(), None);
+    plan.spec.run.record.channel_window_cycles = 1 + plan.spec.run.seed % 70;
+    let mut results = Vec::new();
+    for (choice, name) in [(KernelChoice::Packet, KernelName::Packet), (KernelChoice::Flit, KernelName::Flit)] {
+        plan.spec.run.kernel = choice;
+        let mut result = simulated(&plan)?;
+        if let Ok(result) = &mut result {
+            prop_assert_eq!(result.kernel, name);
+            result.kernel = KernelName::Flit;
+        }
+        results.push(result);
+    }
+    if results[0] != results[1] {
+        // What the oracle says first shows which of them is wrong.
+        plan.spec.run.kernel = KernelChoice::Packet;
+        check(network, &plan)?;
+        let [packet, flit] = &results[..] else { unreachable!("two kernels") };
+        return Err(TestCaseError::fail(format!("packet kernel {packet:?}\nflit kernel {flit:?}")));
+    }
+    plan.spec.run.kernel = KernelChoice::Packet;
+    check(network, &plan)
 }
 
 /// Packets that walked farther than the shortest route.

@@ -204,6 +204,21 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
     )
 }
 
+/// The network in the domain of the packet kernel but for its routing; its buffers have room for one packet or for several.
+pub fn in_whole_packets(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = NetworkSpec> {
+    (network, 1..=4u32, prop::bool::weighted(0.5)).prop_map(|(network, packets, plain)| {
+        let mut router = network.router;
+        (router.switching, router.hold_switch_until_tail) = (Switching::VirtualCutThrough, true);
+        (router.speculative, router.output_speedup, router.compat.pipelined_stages) = (false, 1, true);
+        router.buffer_flits *= packets;
+        if plain {
+            (router.vc_allocator, router.sw_allocator) = (AllocatorSpec::default(), AllocatorSpec::default());
+            router.input_speedup = 1;
+        }
+        NetworkSpec { router, ..network }
+    })
+}
+
 /// The network without a rule of receives, for workloads that have none.
 fn without_receives(network: NetworkSpec) -> NetworkSpec {
     let compat = CompatSpec { late_receives: false, ..network.router.compat };

@@ -283,7 +283,8 @@ impl<'m> Router<'m> {
         all.extend(granted.into_iter().filter(succeeds));
         all.sort_by_key(|t| t.row);
         let until_tail = self.machine.router.hold_switch_until_tail;
-        let stays = |hold: &Hold| now < self.ready[hold.column / os] || until_tail && all.iter().all(|t| t.vc != hold.vc);
+        let stays =
+            |hold: &Hold| now < self.ready[hold.column / os] || until_tail && all.iter().all(|t| t.vc != hold.vc);
         self.holds.retain(stays);
         let mut freed = Vec::new();
         for Traversal { row, column, vc } in all {

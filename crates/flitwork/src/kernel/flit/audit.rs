@@ -5,7 +5,9 @@ use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router, WAITING};
 use crate::transit::NONE;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// Panics if a law of conservation is broken.
     pub(super) fn audit(&mut self) {
         self.audit_credits();
@@ -41,7 +43,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 }
                 for (port, set) in choices.candidates(vc) {
                     let mut usable = router.ports[port].free.at_least(set.start).below(set.end);
-                    router.keep_credited(port, env.pool[front].flits, &mut usable, env);
+                    router.keep_credited(r, port, env.pool[front].flits, &mut usable, env);
                     assert!(usable.is_empty(), "router {r} slot {slot} port {port} cycle {}", env.now);
                 }
             }
@@ -61,7 +63,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         }
         for (r, router) in self.routers.iter().enumerate() {
             for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
-                let slot = Router::<M, PORTS, SLOTS, WORDS>::slot(port, vc);
+                let slot = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(port, vc);
                 let held = u32::from(router.inputs[slot].occupied) + flits[r * SLOTS + slot];
                 let free = if port < p.network_ports {
                     let feeder = router.ports[port].feeder;
@@ -88,7 +90,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     fn audit_masks(&self, me: usize, now: u64) {
         for slot in 0..SLOTS {
             let input = &self.inputs[slot];

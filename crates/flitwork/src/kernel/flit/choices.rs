@@ -152,7 +152,9 @@ fn bits(mut word: u16) -> impl Iterator<Item = usize> {
     })
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// Routes the packet that entered to the front of an input VC: the first port that it may ask for, from cycle `since` on; `None`
     /// at its destination.
     pub(super) fn route_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<u8> {
@@ -179,6 +181,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let found = asks.len() > before;
         let detours_later = self.may_detour_later(me, slot, &choices, env);
         choices.kept[me * SLOTS + slot].blocked = !found && !detours_later;
+        if PACKETS {
+            env.streams.again |= detours_later;
+        }
         env.choices = Some(choices);
         found
     }
@@ -187,7 +192,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let choice = choices.kept[me * SLOTS + slot].choice;
         let adaptive = bits(choice.ports).map(|port| (port, choice.set_of(port), 0));
         for (port, set, preference) in adaptive.chain(choice.escape.map(|(port, set)| (port as usize, set, 1))) {
-            let usable = self.usable_of_set(slot, port, choices.sets[set as usize], env);
+            let usable = self.usable_of_set(me, slot, port, choices.sets[set as usize], env);
             if !usable.is_empty() {
                 asks.push(Ask { slot: slot as u16, port: port as u8, preference, usable });
             }
@@ -202,7 +207,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             return Some(offer);
         }
         if let Some((port, set)) = choice.escape {
-            let usable = self.usable_of_set(slot, port as usize, choices.sets[set as usize], env);
+            let usable = self.usable_of_set(me, slot, port as usize, choices.sets[set as usize], env);
             if !usable.is_empty() {
                 return Some((port as usize, usable));
             }
@@ -284,7 +289,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         for port in bits(ports) {
             let usable = self.usable_by_choice(me, slot, port, choices, env);
             let mut credits = 0;
-            usable.for_each(|v| credits = credits.max(at(&self.outputs, Self::slot(port, v)).credits));
+            usable.for_each(|v| credits = credits.max(self.credits_now(me, Self::slot(port, v), env)));
             if !usable.is_empty() && (best.is_none() || credits > most) {
                 (best, most) = (Some((port, usable)), credits);
             }
@@ -296,7 +301,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     #[inline(always)]
     fn usable_by_choice(&mut self, me: usize, slot: usize, port: usize, choices: &Choices, env: &Env) -> M {
         let set = at(&choices.kept, me * SLOTS + slot).choice.set_of(port);
-        self.usable_of_set(slot, port, choices.sets[set as usize], env)
+        self.usable_of_set(me, slot, port, choices.sets[set as usize], env)
     }
 
     /// The port that a packet prefers by what its router knew when it asked for the first time.
@@ -314,11 +319,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     /// The free VCs of a set of `port` that a packet may use now.
     #[inline]
-    fn usable_of_set(&mut self, slot: usize, port: usize, set: (usize, usize), env: &Env) -> M {
+    fn usable_of_set(&mut self, me: usize, slot: usize, port: usize, set: (usize, usize), env: &Env) -> M {
         let mut usable = self.port(port).free.at_least(set.0).below(set.1);
         if env.rules.credits_matter && !usable.is_empty() {
             let flits = env.pool[self.input(slot).front].flits;
-            self.keep_credited(port, flits, &mut usable, env);
+            self.keep_credited(me, port, flits, &mut usable, env);
         }
         usable
     }

@@ -5,7 +5,9 @@ use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router};
 use crate::transit::NONE;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// Who waits for whom in a network in which no flit can move, in words.
     pub(super) fn who_waits(&self) -> String {
         let names: Vec<String> = self.waiting_cycle().iter().map(|&vc| self.name(vc)).collect();
@@ -58,7 +60,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         }
         if state.occupied == 0 {
             // The rest of the packet is upstream.
-            let (in_port, in_vc) = Router::<M, PORTS, SLOTS, WORDS>::port_and_vc(slot);
+            let (in_port, in_vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(slot);
             let feeder = router.ports[in_port].feeder;
             if feeder == NONE {
                 return Vec::new();
@@ -71,17 +73,17 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             if let Some(choices) = &self.env.choices {
                 let slots = choices
                     .candidates(vc)
-                    .flat_map(|(port, vcs)| vcs.map(move |v| Router::<M, PORTS, SLOTS, WORDS>::slot(port, v)));
+                    .flat_map(|(port, vcs)| vcs.map(move |v| Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(port, v)));
                 let owners = slots.map(|slot| router.outputs[slot].owner);
                 return owners.filter(|&o| o != FREE).map(|o| r * SLOTS + o as usize).collect();
             }
         }
         if state.flags & (GRANTED | ACTIVE) == 0 {
-            let first = Router::<M, PORTS, SLOTS, WORDS>::slot(state.port as usize, 0);
+            let first = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(state.port as usize, 0);
             let owners = router.outputs[first..first + self.env.p.vcs].iter().map(|output| output.owner);
             return owners.filter(|&o| o != FREE).map(|o| r * SLOTS + o as usize).collect();
         }
-        let (port, out_vc) = Router::<M, PORTS, SLOTS, WORDS>::port_and_vc(state.output as usize);
+        let (port, out_vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(state.output as usize);
         let far_end = router.ports[port].far_end;
         if far_end == NONE || router.outputs[state.output as usize].credits > 0 {
             return Vec::new();
@@ -91,7 +93,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
 
     fn name(&self, vc: usize) -> String {
         let router = vc / SLOTS;
-        let (port, vc) = Router::<M, PORTS, SLOTS, WORDS>::port_and_vc(vc % SLOTS);
+        let (port, vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(vc % SLOTS);
         let name = self.fabric.router_name(router as u32);
         let side = if port >= self.env.p.network_ports {
             format!("injection port {}", port - self.env.p.network_ports)

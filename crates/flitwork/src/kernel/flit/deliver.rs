@@ -10,7 +10,9 @@ use crate::transit::Packet;
 use crate::transit::{FlitArrival, NONE};
 use crate::unchecked::at_mut;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// Delivers everything that is due now. Each loop is on its own, so that nothing else takes its registers.
     pub(super) fn deliver_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
@@ -70,7 +72,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     #[inline(always)]
     fn deliver_credit(&mut self, me: usize, output: usize, env: &mut Env) {
         let out = self.output(output);
@@ -86,10 +90,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     }
 
     #[inline(always)]
-    fn deliver_flit(&mut self, me: usize, flit: &FlitArrival, env: &mut Env) {
+    pub(super) fn deliver_flit(&mut self, me: usize, flit: &FlitArrival, env: &mut Env) {
         let slot = flit.vc as usize % SLOTS;
         let input = self.input(slot);
-        input.occupied += 1;
+        if !PACKETS {
+            input.occupied += 1;
+        }
         if flit.packet == NONE {
             if input.occupied == 1 && input.flags & ACTIVE != 0 {
                 let output = input.output as usize;
@@ -177,7 +183,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
     }
 
     #[inline(always)]
-    fn deliver_wake(&mut self, me: usize, slot: usize, env: &mut Env) {
+    pub(super) fn deliver_wake(&mut self, me: usize, slot: usize, env: &mut Env) {
         if self.input(slot).flags & GRANTED != 0 {
             self.activate(slot);
             env.activate(me);
@@ -195,7 +201,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         let vc = self.input(slot);
         vc.flags |= ACTIVE;
         let (output, occupied) = (vc.output as usize, vc.occupied);
-        if occupied > 0 && self.output(output).credits > 0 {
+        if PACKETS || occupied > 0 && self.output(output).credits > 0 {
             self.ready.insert(slot);
         }
     }

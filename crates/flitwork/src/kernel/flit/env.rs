@@ -4,6 +4,7 @@ use super::choices::Choices;
 use super::mask::ClassMasks;
 use super::observe::Observer;
 use super::own_times::OwnTimes;
+use super::packets::Streams;
 use super::route::RouteTable;
 use crate::compat::BatchStage;
 use crate::measure::StallCounter;
@@ -49,6 +50,8 @@ pub(super) struct Env {
     pub flit_hops: u64,
     pub stalls: Option<StallCounter>,
     pub observer: Observer,
+    /// Where packets move whole: what they do later.
+    pub streams: Streams,
     pub now: u64,
 }
 
@@ -133,7 +136,8 @@ impl FirstUse {
 }
 
 impl Rules {
-    pub fn new(plan: &Plan, choices: Option<&Choices>) -> Self {
+    /// Of a plan; `packets`: they move whole, which keeps their paths through the switch by itself.
+    pub fn new(plan: &Plan, choices: Option<&Choices>, packets: bool) -> Self {
         let network = &plan.spec.network;
         let router = &network.router;
         let cut_through = router.switching == Switching::VirtualCutThrough;
@@ -152,7 +156,7 @@ impl Rules {
             speculative: router.speculative,
             speculation_needs_all_sets: router.compat.speculation_needs_all_sets
                 && choices.is_some_and(Choices::asks_for_all),
-            hold: router.hold_switch_for_packet || router.hold_switch_until_tail,
+            hold: !packets && (router.hold_switch_for_packet || router.hold_switch_until_tail),
             until_tail: router.hold_switch_until_tail,
             injection_last: router.injection_priority == InjectionPriority::Last,
             fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals()),
@@ -163,8 +167,7 @@ impl Rules {
             plain: islip1(&router.vc_allocator)
                 && islip1(&router.sw_allocator)
                 && !router.speculative
-                && !router.hold_switch_for_packet
-                && !router.hold_switch_until_tail
+                && (packets || !router.hold_switch_for_packet && !router.hold_switch_until_tail)
                 && router.input_speedup == 1
                 && router.output_speedup == 1
                 && !router.compat.has_batches(router.st_delay_cycles)

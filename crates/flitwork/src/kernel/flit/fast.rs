@@ -25,14 +25,23 @@ impl<M: VcMask> Scratch<M> {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// One cycle.
     #[inline(always)]
     pub(super) fn step_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         if !self.waiting.is_empty() {
             self.allocate_vcs_fast(me, scratch, env);
         }
-        if !self.ready.is_empty() {
+        if self.ready.is_empty() {
+            return;
+        }
+        if PACKETS {
+            let aside = self.set_busy_aside(me, env);
+            self.allocate_switch_fast(me, env);
+            env.streams.again |= self.put_back(me, &aside, env);
+        } else {
             self.allocate_switch_fast(me, env);
         }
     }
@@ -69,11 +78,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         if shared >> port & 1 == 1 {
             return;
         }
-        let usable = self.usable(slot, port, env);
+        let usable = self.usable(me, slot, port, env);
         if env.stalls.is_some() {
             env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
         }
         if !usable.is_empty() {
+            if PACKETS {
+                env.streams.asked += 1;
+            }
             let out_vc = self.accept(slot, port, &usable);
             self.accept_vc(me, slot, port, out_vc, env);
         }
@@ -249,6 +261,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         self.pointers(output).grant = slot as u16 + 1;
         self.pointers(slot).accept = output as u16 + 1;
         self.grant_vc(slot, port, out_vc);
+        if PACKETS {
+            env.streams.asked -= 1;
+        }
         self.activate_after_delay(me, slot, output, env);
     }
 

@@ -6,6 +6,7 @@
 use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
+use super::slots::SlotSet;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router};
 use crate::compat::BatchStage;
 use crate::plan::Plan;
@@ -100,7 +101,9 @@ impl<M> GeneralAllocators<M> {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// One cycle.
     pub(super) fn step_general(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
         general.fresh.clear();
@@ -113,8 +116,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         // Without output speed-up, which slow channels exclude, a column is a port.
         let busy = env.own_times.as_ref().map_or(0, |own| own.busy_ports(me, env.now));
         let (rows, cols) = if env.rules.hold { self.serve_held(me, general, busy, env) } else { (0, busy) };
+        let aside = if PACKETS { self.set_busy_aside(me, env) } else { SlotSet::EMPTY };
         self.allocate_switch(me, general, rows, cols, env);
         self.send(me, general, env);
+        if PACKETS {
+            env.streams.again |= self.put_back(me, &aside, env);
+        }
         // What won its VC but not the switch asks without speculation from the next cycle on.
         for &slot in &general.fresh {
             let flags = self.input(slot as usize).flags;
@@ -177,6 +184,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             let (port, out_vc) = Self::port_and_vc(Self::slot_of(col, general.vcs));
             let slot = Self::slot_of(row, general.vcs);
             self.grant_vc(slot, port, out_vc);
+            if PACKETS {
+                env.streams.asked -= 1;
+            }
             self.leave_by(me, slot, port, env);
             if env.rules.speculative {
                 general.fresh.push(slot as u16);

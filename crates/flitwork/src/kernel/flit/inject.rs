@@ -13,43 +13,47 @@ use crate::unchecked::{at, at_mut};
 
 /// An injection port.
 #[derive(Debug, Clone, Copy)]
-struct InjectionPort {
+pub(super) struct InjectionPort {
     /// The packet that it sends, or [`NONE`].
-    packet: u32,
-    /// Flits of the packet not sent yet.
-    left: u16,
-    vc: u16,
-    last_vc: u16,
-    head_sent: bool,
+    pub packet: u32,
+    /// Flits of the packet not sent yet. Where packets move whole: all of them until the cycle of the last one.
+    pub left: u16,
+    pub vc: u16,
+    pub last_vc: u16,
+    pub head_sent: bool,
     /// First input VC (see [`Layout::vc`]) at its router.
-    entry: u32,
+    pub entry: u32,
 }
 
 /// All injection ports of a network.
 #[derive(Debug)]
 pub(super) struct Injection {
-    ports: Vec<InjectionPort>,
-    /// Free places in the buffers behind each port, `[port][vc]`.
-    credits: Vec<u16>,
-    credits_per_terminal: u32,
+    pub(super) ports: Vec<InjectionPort>,
+    /// Free places in the buffers behind each port, `[port][vc]`. Where packets move whole: with those that are coming back, the last
+    /// of them in the cycle of `complete`.
+    pub(super) credits: Vec<u16>,
+    pub(super) complete: Vec<u64>,
+    /// Those of one port that have come back.
+    pub(super) credits_now: Vec<u16>,
+    pub(super) credits_per_terminal: u32,
     /// Terminals with a port that may be able to send in the next cycle, one bit each.
-    active: Vec<u64>,
+    pub(super) active: Vec<u64>,
     /// Terminals with a port that sleeps until a credit arrives, one bit each.
-    starved: Vec<u64>,
+    pub(super) starved: Vec<u64>,
     routing: Routing,
     seed: u64,
     injection_vc: InjectionVc,
     destination_vc: bool,
     cut_through: bool,
-    whole_buffer: bool,
+    pub(super) whole_buffer: bool,
     /// The VCs that terminals may fill; all, if there are none.
     #[cfg(feature = "audit")]
     fillable: Vec<u32>,
 }
 
 impl Injection {
-    /// The injection ports of a plan, idle.
-    pub fn new(plan: &Plan, layout: Layout) -> Self {
+    /// The injection ports of a plan, idle; `packets`: packets move whole.
+    pub fn new(plan: &Plan, layout: Layout, packets: bool) -> Self {
         let Plan { params: p, fabric, routing, .. } = plan;
         let network = &plan.spec.network;
         let ports = p.terminals * p.nic_ports;
@@ -69,6 +73,8 @@ impl Injection {
         Injection {
             ports: (0..ports).map(port).collect(),
             credits: credits.repeat(ports),
+            complete: vec![0; if packets { ports * p.vcs } else { 0 }],
+            credits_now: Vec::new(),
             credits_per_terminal: (p.nic_ports * p.vcs) as u32,
             active: vec![0; p.terminals.div_ceil(64)],
             starved: vec![0; p.terminals.div_ceil(64)],
@@ -87,8 +93,13 @@ impl Injection {
     #[inline(always)]
     pub fn credit(&mut self, at: usize) {
         *at_mut(&mut self.credits, at) += 1;
-        let terminal = at as u32 / self.credits_per_terminal;
-        let (word, bit) = (terminal as usize / 64, 1 << (terminal % 64));
+        self.look_at_starved((at as u32 / self.credits_per_terminal) as usize);
+    }
+
+    /// A terminal with a port that sleeps for want of credits may be able to send.
+    #[inline(always)]
+    pub(super) fn look_at_starved(&mut self, terminal: usize) {
+        let (word, bit) = (terminal / 64, 1 << (terminal % 64));
         let starved = &mut self.starved[word];
         if *starved & bit != 0 {
             *starved &= !bit;
@@ -103,14 +114,20 @@ impl Injection {
 
     /// One cycle of all ports.
     #[inline(never)]
-    pub fn step(&mut self, env: &mut Env, ends: &mut Endpoints) {
+    pub fn step<const PACKETS: bool>(&mut self, env: &mut Env, ends: &mut Endpoints) {
         for word in 0..self.active.len() {
             let mut left = self.active[word] | ends.nics.take_woken(word);
             let mut active = left;
             while left != 0 {
                 let bit = left & left.wrapping_neg();
                 left ^= bit;
-                if !self.step_terminal(word * 64 + bit.trailing_zeros() as usize, env, ends) {
+                let terminal = word * 64 + bit.trailing_zeros() as usize;
+                let busy = if PACKETS {
+                    self.step_packets(terminal, env, ends)
+                } else {
+                    self.step_terminal(terminal, env, ends)
+                };
+                if !busy {
                     active ^= bit;
                 }
             }
@@ -147,7 +164,7 @@ impl Injection {
 
     /// Gives port `k` of a terminal its next packet.
     #[inline]
-    fn load(&mut self, terminal: usize, k: usize, outgoing: Outgoing, env: &mut Env, ends: &mut Endpoints) {
+    pub(super) fn load(&mut self, terminal: usize, k: usize, outgoing: Outgoing, env: &mut Env, ends: &mut Endpoints) {
         let Outgoing { dst, sequence, message, number, flits, tie_bits, created, background } = outgoing;
         let (from, to) = (env.router_of(terminal), env.router_of(dst as usize));
         let bits = || packet_bits(self.seed, terminal as u32, sequence);
@@ -204,7 +221,8 @@ impl Injection {
         let can_send = if head_sent {
             *at(&self.credits, first + usize::from(vc)) > 0
         } else {
-            match self.vc_for(&env.pool[packet], number, env) {
+            let credits = &self.credits[first..first + env.p.vcs];
+            match self.vc_for(&env.pool[packet], number, credits, env) {
                 Some(chosen) => {
                     vc = chosen;
                     true
@@ -237,11 +255,10 @@ impl Injection {
         true
     }
 
-    /// The VC for the head of a packet at port `number`, if there is one with the credits that it needs.
+    /// The VC for the head of a packet at port `number`, if there is one with the credits that it needs; `credits` are the port's.
     #[inline]
-    fn vc_for(&self, packet: &Packet, number: usize, env: &Env) -> Option<u16> {
+    pub(super) fn vc_for(&self, packet: &Packet, number: usize, credits: &[u16], env: &Env) -> Option<u16> {
         let p = &env.p;
-        let credits = &self.credits[number * p.vcs..(number + 1) * p.vcs];
         let most = p.buffer_flits as u16;
         let needed = if self.whole_buffer {
             most

@@ -21,6 +21,7 @@ mod mask;
 mod news;
 mod observe;
 mod own_times;
+mod packets;
 mod requests;
 mod route;
 mod slots;
@@ -32,11 +33,11 @@ use super::simulation::Simulation;
 use crate::compat::BatchStage;
 use crate::error::Result;
 use crate::kernel::Progress;
-use crate::measure::{Arrival, SimulationResult, StallCounter};
+use crate::measure::{Arrival, KernelName, SimulationResult, StallCounter};
 use crate::plan::Plan;
 use crate::topology::Fabric;
 use crate::transit::{CompiledSize, Layout, NONE, PacketPool, Wheel};
-use crate::unchecked::{at_mut, prefetch_small};
+use crate::unchecked::{at, at_mut, prefetch_small};
 use choices::Choices;
 use env::{Env, Rules};
 use fast::Scratch;
@@ -45,14 +46,15 @@ use inject::Injection;
 use mask::{ClassMasks, VcMask};
 use observe::{ChannelRecorder, Observer};
 use own_times::OwnTimes;
+use packets::Streams;
 use route::RouteTable;
 use state::Router;
 use std::ops::Range;
 
 /// A network in motion. `PORTS`, `SLOTS` (ports times VCs) and `WORDS` (of a set of slots: one for 64 of them, and one more where
 /// there are many, see [`slots::SlotSet`]) are the sizes that it is compiled for.
-pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS: usize> {
-    routers: Vec<Router<M, PORTS, SLOTS, WORDS>>,
+pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool> {
+    routers: Vec<Router<M, PORTS, SLOTS, WORDS, PACKETS>>,
     env: Env,
     injection: Injection,
     scratch: Scratch<M>,
@@ -76,6 +78,8 @@ pub(crate) struct Variation {
     pub general: bool,
     /// Use the largest compiled size where a smaller one suffices.
     pub large: bool,
+    /// Move flits one by one where packets could move whole.
+    pub flits: bool,
 }
 
 /// Runs a plan. `progress` is called every few milliseconds; it returns false to stop the run.
@@ -94,33 +98,44 @@ pub(crate) fn simulate(
 
 /// The network of a plan, at rest.
 pub(crate) fn network(plan: &Plan, variation: Variation) -> Result<Box<dyn Network>> {
+    match plan.kernel() {
+        KernelName::Packet if !variation.flits => of_size::<true>(plan, variation),
+        KernelName::Packet | KernelName::Flit => of_size::<false>(plan, variation),
+    }
+}
+
+/// The network compiled for routers of the plan's size.
+fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box<dyn Network>> {
     let size = if variation.large { (64, 64) } else { (plan.params.ports, plan.params.vcs) };
     let size = CompiledSize::for_router(size.0, size.1);
     Ok(match (size.ports, size.vcs) {
-        (8, 2) => Box::new(Kernel::<u64, 8, 16, 1>::new(plan, variation)?),
-        (8, 8) => Box::new(Kernel::<u64, 8, 64, 1>::new(plan, variation)?),
-        (8, 16) => Box::new(Kernel::<u64, 8, 128, 2>::new(plan, variation)?),
-        (16, 8) => Box::new(Kernel::<u64, 16, 128, 2>::new(plan, variation)?),
-        (64, 64) => Box::new(Kernel::<u64, 64, 4096, 65>::new(plan, variation)?),
-        (8, _) => Box::new(Kernel::<[u64; 10], 8, 8192, 129>::new(plan, variation)?),
-        _ => Box::new(Kernel::<[u64; 10], 64, 65_536, 1025>::new(plan, variation)?),
+        (8, 2) => Box::new(Kernel::<u64, 8, 16, 1, PACKETS>::new(plan, variation)?),
+        (8, 8) => Box::new(Kernel::<u64, 8, 64, 1, PACKETS>::new(plan, variation)?),
+        (8, 16) => Box::new(Kernel::<u64, 8, 128, 2, PACKETS>::new(plan, variation)?),
+        (16, 8) => Box::new(Kernel::<u64, 16, 128, 2, PACKETS>::new(plan, variation)?),
+        (64, 64) => Box::new(Kernel::<u64, 64, 4096, 65, PACKETS>::new(plan, variation)?),
+        (8, _) => Box::new(Kernel::<[u64; 10], 8, 8192, 129, PACKETS>::new(plan, variation)?),
+        _ => Box::new(Kernel::<[u64; 10], 64, 65_536, 1025, PACKETS>::new(plan, variation)?),
     })
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     fn new(plan: &Plan, variation: Variation) -> Result<Self> {
         let p = plan.params.clone();
         let (run, router) = (&plan.spec.run, &plan.spec.network.router);
         let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
         let choices = Choices::new(plan, layout);
-        let mut rules = Rules::new(plan, choices.as_deref());
+        let mut rules = Rules::new(plan, choices.as_deref(), PACKETS);
         rules.plain &= !variation.general;
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let fabric = &plan.fabric;
+        let longest_delay = if PACKETS { packets::longest_delay(plan) } else { p.longest_delay_cycles };
         let most_ports = plan.routing.hop_by_hop().map_or(1, |routing| routing.most_ports());
         Ok(Kernel {
             routers: Router::all(&p, &plan.fabric),
-            injection: Injection::new(plan, layout),
+            injection: Injection::new(plan, layout, PACKETS),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan))),
             channels: (run.record.channel_window_cycles > 0)
@@ -130,7 +145,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
             fabric: plan.fabric.clone(),
             env: Env {
                 pool: PacketPool::new(packets),
-                wheel: Wheel::new(p.longest_delay_cycles, p.routers * p.ports),
+                wheel: Wheel::new(longest_delay, p.routers * p.ports),
+                streams: if PACKETS { Streams::new(plan, SLOTS, PORTS) } else { Streams::none() },
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
                 next_flits_before: 0,
@@ -196,20 +212,27 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
                 general.holds(me)
             }
         };
-        if router.is_idle() && !held {
+        let again = if PACKETS { self.look_again(me) } else { !at(&self.routers, me).is_idle() || held };
+        if !again {
             self.env.active[me / 64] &= !(1 << (me % 64));
         }
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Network for Kernel<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool> Network
+    for Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     fn deliver(&mut self, now: u64, arrived: &mut Vec<Arrival>) {
         self.env.now = now;
-        self.deliver_due(arrived);
+        if PACKETS {
+            self.deliver_packets_due(arrived);
+        } else {
+            self.deliver_due(arrived);
+        }
     }
 
     fn step(&mut self, now: u64, ends: &mut Endpoints) {
-        self.injection.step(&mut self.env, ends);
+        self.injection.step::<PACKETS>(&mut self.env, ends);
         if self.order.is_some() {
             self.visit_shuffled();
         } else {
@@ -221,10 +244,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Netw
             self.moved = (now, self.env.flit_hops);
         }
         #[cfg(feature = "audit")]
-        self.audit();
+        if !PACKETS {
+            self.audit();
+        }
     }
 
     fn next_event(&self, now: u64) -> Option<u64> {
+        if PACKETS {
+            return self.next_due(now);
+        }
         // Credits are all that outlives the packets, and the last of them are back after the longest delay.
         let credits = now - self.moved.0 <= self.env.p.longest_delay_cycles;
         if self.env.pool.live() > 0 || credits || self.injection.is_active() {
@@ -243,22 +271,34 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Netw
     }
 
     fn deadlock(&self) -> Option<String> {
-        (self.env.pool.live() > 0 && self.env.wheel.is_idle()).then(|| self.who_waits())
+        let waits =
+            if PACKETS { self.next_due(self.env.now) == Some(self.env.now + 1) } else { self.env.wheel.is_idle() };
+        (self.env.pool.live() > 0 && waits).then(|| self.who_waits())
     }
 
-    fn measure(&mut self, window: Range<u64>) {
+    fn measure(&mut self, now: u64, window: Range<u64>) {
+        if PACKETS {
+            self.count_all_ejected(now);
+        }
         self.env.measurement = window;
     }
 
-    fn channel_flits(&self, flits: &mut Vec<u64>) {
+    fn channel_flits(&self, before: u64, flits: &mut Vec<u64>) {
         let ports = self.env.p.network_ports;
-        let ports = self.routers.iter().flat_map(|router| &router.ports[..ports]);
-        flits.extend(ports.filter(|port| port.far_end != NONE).map(|port| port.flits));
+        for (me, router) in self.routers.iter().enumerate() {
+            for (number, port) in router.ports[..ports].iter().enumerate().filter(|(_, port)| port.far_end != NONE) {
+                flits.push(port.flits - if PACKETS { self.unsent_flits(me, number, before) } else { 0 });
+            }
+        }
     }
 
-    fn finish(self: Box<Self>, now: u64) -> Observed {
+    fn finish(mut self: Box<Self>, now: u64) -> Observed {
+        if PACKETS {
+            self.count_all_ejected(now + 1);
+            self.env.flit_hops -= self.all_unsent_flits(now + 1);
+        }
         let mut channel_flits = Vec::new();
-        self.channel_flits(&mut channel_flits);
+        self.channel_flits(now + 1, &mut channel_flits);
         let Kernel { env, channels, .. } = *self;
         Observed {
             flit_hops: env.flit_hops,

@@ -82,7 +82,9 @@ impl Observer {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kernel<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// Observes the cycle that has just been simulated.
     #[inline]
     pub(super) fn observe(&mut self) {
@@ -91,7 +93,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
         }
         if self.channels.as_ref().is_some_and(|channels| channels.ends_with(self.env.now)) {
             let mut totals = Vec::new();
-            self.channel_flits(&mut totals);
+            self.channel_flits(self.env.now + 1, &mut totals);
             if let Some(channels) = &mut self.channels {
                 channels.close(&totals);
             }
@@ -120,7 +122,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Kern
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// Why the front flit of an input VC did not move in this cycle.
     fn stall_reason(&self, me: usize, slot: usize, observer: &Observer, now: u64) -> StallReason {
         let vc = &self.inputs[slot];

@@ -3,6 +3,7 @@
 use super::env::Env;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, UPPER_CLASS, WAITING};
+use crate::unchecked::at;
 
 /// A packet that asks for VCs of an output port.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +17,9 @@ pub(super) struct Ask<M> {
     pub usable: M,
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// Collects what those waiting packets ask for that want one of the output ports `of`.
     pub(super) fn collect_asks(&mut self, me: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         asks.clear();
@@ -40,12 +43,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             if of >> port & 1 == 0 {
                 return;
             }
-            let usable = self.usable(slot, port, env);
+            let usable = self.usable(me, slot, port, env);
             if !usable.is_empty() {
                 asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
             }
             !usable.is_empty()
         };
+        if PACKETS {
+            env.streams.asked += u32::from(found);
+        }
         if env.stalls.is_some() {
             env.observer.asked(me * SLOTS + slot, found, env.now);
         }
@@ -83,8 +89,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     /// The free VCs of `port` that a waiting packet may use.
     #[inline(always)]
-    pub(super) fn usable(&mut self, slot: usize, port: usize, env: &Env) -> M {
-        if env.rules.picky { self.usable_of(slot, port, env) } else { self.free_of_class(slot, port, env) }
+    pub(super) fn usable(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
+        if env.rules.picky { self.usable_of(me, slot, port, env) } else { self.free_of_class(slot, port, env) }
     }
 
     /// The free VCs of its dateline class.
@@ -97,7 +103,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     /// Those that a packet may use by the destination policy and by their credits.
     #[inline(never)]
-    fn usable_of(&mut self, slot: usize, port: usize, env: &Env) -> M {
+    fn usable_of(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
         let mut usable = if env.rules.destination_vc {
             let vc = self.input(slot);
             let upper = vc.flags & UPPER_CLASS != 0;
@@ -112,13 +118,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         };
         if env.rules.credits_matter {
             let flits = env.pool[self.input(slot).front].flits;
-            self.keep_credited(port, flits, &mut usable, env);
+            self.keep_credited(me, port, flits, &mut usable, env);
         }
         usable
     }
 
     /// Takes out the VCs whose credits do not allow a new packet of `flits` flits.
-    pub(super) fn keep_credited(&self, port: usize, flits: u16, usable: &mut M, env: &Env) {
+    pub(super) fn keep_credited(&self, me: usize, port: usize, flits: u16, usable: &mut M, env: &Env) {
         let mut needed = u16::from(env.rules.busy_when_full);
         if env.rules.cut_through {
             needed = needed.max(flits);
@@ -128,10 +134,21 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         }
         let candidates = *usable;
         candidates.for_each(|v| {
-            if self.outputs[Self::slot(port, v)].credits < needed {
+            let slot = Self::slot(port, v);
+            if self.credits_now(me, slot, env) < needed {
                 usable.remove(v);
+                if PACKETS {
+                    env.streams.wait_for_credits(me * SLOTS + slot, self.outputs[slot].credits, needed);
+                }
             }
         });
+    }
+
+    /// Credits of an output VC.
+    #[inline(always)]
+    pub(super) fn credits_now(&self, me: usize, slot: usize, env: &Env) -> u16 {
+        let credits = at(&self.outputs, slot).credits;
+        if PACKETS { env.streams.credits(me * SLOTS + slot, credits, env.now) } else { credits }
     }
 
     /// Gives output VC `out_vc` of `port` to the waiting packet of input VC `slot`.
@@ -154,7 +171,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
         if env.p.vc_alloc_delay_cycles == 0 {
             // Its head is in the buffer: a flit there is.
             self.input(slot).flags |= ACTIVE;
-            if self.output(output).credits > 0 {
+            if PACKETS || self.output(output).credits > 0 {
                 self.ready.insert(slot);
             }
         } else {

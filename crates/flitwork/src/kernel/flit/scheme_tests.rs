@@ -75,7 +75,7 @@ fn order_and_way_through_allocation_change_nothing() {
         varied(Variation { general: true, ..Default::default() });
         // The largest size takes long; these use every method of choosing.
         if [0, 2, 3, 5, 6].contains(&i) {
-            varied(Variation { general: true, large: true, shuffle: 7 });
+            varied(Variation { general: true, large: true, shuffle: 7, ..Variation::default() });
         }
     }
 }

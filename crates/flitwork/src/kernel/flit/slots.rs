@@ -56,6 +56,14 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         }
     }
 
+    /// Adds all that are in `other`.
+    #[inline(always)]
+    pub fn insert_all(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word |= other;
+        }
+    }
+
     /// Those before `end`; of a set with groups, groups may be marked in which nothing is left.
     pub fn below(&self, end: usize) -> Self {
         let mut below = *self;

@@ -101,7 +101,7 @@ pub(crate) struct Port<M> {
 /// A router.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
-pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize, const WORDS: usize> {
+pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool> {
     /// Input VCs that wait for an output VC.
     pub waiting: SlotSet<WORDS>,
     /// Input VCs with a flit and a credit for it.
@@ -117,7 +117,9 @@ pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize, const WORDS:
     pub pointers: [VcPointers; SLOTS],
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// VCs a port has room for.
     pub const VCS: usize = SLOTS / PORTS;
 

@@ -120,7 +120,7 @@ fn both_ways_through_allocation_and_all_compiled_sizes_agree() {
         for variation in [
             Variation { general: true, ..Default::default() },
             Variation { large: true, ..Default::default() },
-            Variation { general: true, large: true, shuffle: 7 },
+            Variation { general: true, large: true, shuffle: 7, ..Variation::default() },
         ] {
             assert_eq!(fast, run(&plan, variation), "{network} {variation:?}");
         }
@@ -155,7 +155,7 @@ fn a_deadlock_ends_the_run_and_names_the_vcs() {
     let network = json!({ "topology": { "kind": "torus", "size": [6] }, "router": { "vcs": 2, "buffer_flits": 2 } });
     let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 40 });
     let plan = plan(network, all_to_all, json!({ "watchdog_cycles": 500 }));
-    let mut kernel = super::Kernel::<u64, 8, 16, 1>::new(&plan, Variation::default()).unwrap();
+    let mut kernel = super::Kernel::<u64, 8, 16, 1, false>::new(&plan, Variation::default()).unwrap();
     kernel.env.classes = super::mask::ClassMasks::new(0, 2, false);
     for router in &mut kernel.routers {
         router.ports[..2].iter_mut().for_each(|port| port.free = 1);
@@ -292,13 +292,13 @@ const GOLDEN: [&str; 8] = [
 fn routers_are_as_large_as_the_table_of_sizes_says() {
     let said = |ports, vcs| CompiledSize::for_router(ports, vcs).router_bytes;
     let real = [
-        ((8, 2), size_of::<Router<u64, 8, 16, 1>>()),
-        ((8, 8), size_of::<Router<u64, 8, 64, 1>>()),
-        ((8, 16), size_of::<Router<u64, 8, 128, 2>>()),
-        ((16, 8), size_of::<Router<u64, 16, 128, 2>>()),
-        ((64, 64), size_of::<Router<u64, 64, 4096, 65>>()),
-        ((8, 1024), size_of::<Router<[u64; 10], 8, 8192, 129>>()),
-        ((64, 1024), size_of::<Router<[u64; 10], 64, 65_536, 1025>>()),
+        ((8, 2), size_of::<Router<u64, 8, 16, 1, false>>()),
+        ((8, 8), size_of::<Router<u64, 8, 64, 1, false>>()),
+        ((8, 16), size_of::<Router<u64, 8, 128, 2, false>>()),
+        ((16, 8), size_of::<Router<u64, 16, 128, 2, false>>()),
+        ((64, 64), size_of::<Router<u64, 64, 4096, 65, false>>()),
+        ((8, 1024), size_of::<Router<[u64; 10], 8, 8192, 129, false>>()),
+        ((64, 1024), size_of::<Router<[u64; 10], 64, 65_536, 1025, false>>()),
     ];
     assert_eq!(real.map(|((ports, vcs), _)| ((ports, vcs), said(ports, vcs))), real);
 }

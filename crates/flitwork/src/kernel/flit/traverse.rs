@@ -5,11 +5,16 @@ use super::mask::VcMask;
 use super::state::{FREE, HEAD, Router};
 use crate::transit::{FlitArrival, NONE};
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Router<M, PORTS, SLOTS, WORDS> {
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
     /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
     /// output speed-up makes it queue. `OWN`: channels may have times of their own.
     #[inline(always)]
     pub(super) fn traverse<const OWN: bool>(&mut self, me: usize, slot: usize, turn: u64, env: &mut Env) {
+        if PACKETS {
+            return self.send_packet(me, slot, env);
+        }
         let vc = self.input(slot);
         let (port, output, packet) = (vc.port as usize, vc.output as usize, vc.front);
         let head = vc.flags & HEAD != 0;
@@ -87,12 +92,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
 
     /// The output VC is free again, and the next packet of the buffer comes to the front.
     #[inline(always)]
-    fn behind_tail(&mut self, me: usize, slot: usize, port: usize, output: usize, env: &mut Env) {
+    pub(super) fn behind_tail(&mut self, me: usize, slot: usize, port: usize, output: usize, env: &mut Env) {
         let out = self.output(output);
         out.owner = FREE;
         let credits = out.credits;
         self.port(port).free.insert(Self::port_and_vc(output).1);
-        if env.rules.by_choice && env.rules.first_use.are_enough(credits) {
+        if env.rules.by_choice && (PACKETS || env.rules.first_use.are_enough(credits)) {
             env.note_usable(me, port);
         }
         self.senders(port).remove(slot);
@@ -109,7 +114,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize> Rout
             } else {
                 env.pool[last].next = env.pool[next].next;
             }
-            self.new_front(me, slot, env.now + 1, env);
+            // Whole packets are released at the start of the cycle behind their tails.
+            self.new_front(me, slot, env.now + u64::from(!PACKETS), env);
         }
     }
 }

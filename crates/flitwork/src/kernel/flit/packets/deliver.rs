@@ -1,0 +1,145 @@
+//! The start of a cycle of the packet kernel, and what it counts of packets that are on their way.
+
+use super::super::Kernel;
+use super::super::mask::VcMask;
+use super::super::state::Router;
+use super::due::Returning;
+use crate::measure::Arrival;
+use crate::unchecked::at_mut;
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+{
+    /// Delivers everything that is due now. Releases come first: they are the end of the cycle before.
+    pub(in super::super) fn deliver_packets_due(&mut self, arrived: &mut Vec<Arrival>) {
+        let now = self.env.now;
+        self.env.open_next_slots();
+        let due = self.env.streams.due.take(now);
+        for &vc in &due.releases {
+            self.release(vc as usize / SLOTS, vc as usize % SLOTS);
+        }
+        for &Returning { vc, flits } in &due.credits {
+            self.credits_return(vc as usize, flits);
+        }
+        for &Returning { vc, flits } in &due.injection_credits {
+            self.injection.credits_return(vc as usize, flits, now);
+        }
+        due.terminals.iter().for_each(|&terminal| self.injection.look_at(terminal as usize));
+        for &port in &due.last_flits {
+            self.injection.last_flit_due(port as usize, self.env.p.nic_ports);
+        }
+        for &router in &due.routers {
+            // All that waits is looked at again, whatever it found before.
+            (0..PORTS).for_each(|port| self.env.note_usable(router as usize, port));
+            self.env.activate(router as usize);
+        }
+        self.env.streams.due.put_back(now, due);
+
+        let slot = self.env.wheel.take(now);
+        for head in &slot.flits {
+            let router = head.vc as usize / SLOTS;
+            at_mut(&mut self.routers, router).deliver_flit(router, head, &mut self.env);
+        }
+        for &vc in &slot.wakes {
+            let (router, input) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
+        }
+        for &packet in &slot.tails {
+            arrived.push(self.env.pool[packet].arrival());
+            self.env.pool.remove(packet);
+        }
+        self.env.wheel.put_back(now, slot);
+    }
+
+    /// The packet at the front of an input VC has sent its last flit.
+    fn release(&mut self, me: usize, slot: usize) {
+        let router = at_mut(&mut self.routers, me);
+        let vc = *router.input(slot);
+        let (port, output) = (vc.port as usize, vc.output as usize);
+        let (in_port, in_vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(slot);
+        let streams = &mut self.env.streams;
+        let row = streams.row(in_port, in_vc);
+        let busy = &mut streams.busy[me];
+        busy.rows &= !(1 << row);
+        busy.cols &= !(1 << port);
+        if port >= self.env.p.network_ports {
+            let now = self.env.now;
+            Self::count_ejected(&mut self.env, me, port, now);
+        }
+        let router = at_mut(&mut self.routers, me);
+        router.behind_tail(me, slot, port, output, &mut self.env);
+        if !router.is_idle() {
+            self.env.activate(me);
+        }
+    }
+
+    /// `flits` credits begin to come back to an output VC, the first of them now.
+    fn credits_return(&mut self, vc: usize, flits: u16) {
+        let (me, output) = (vc / SLOTS, vc % SLOTS);
+        let router = at_mut(&mut self.routers, me);
+        router.output(output).credits += flits;
+        let complete = &mut self.env.streams.complete[vc];
+        debug_assert!(*complete < self.env.now, "credits come back one a cycle");
+        *complete = self.env.now + u64::from(flits) - 1;
+        self.env.note_usable(me, output / (SLOTS / PORTS));
+        if !router.waiting.is_empty() {
+            self.env.activate(me);
+        }
+    }
+
+    /// Counts the flits that an ejection port has sent before cycle `before` and that arrive in the measurement.
+    fn count_ejected(env: &mut super::super::env::Env, me: usize, port: usize, before: u64) {
+        let stream = &mut env.streams.streams[me * PORTS + port];
+        let sent = stream.uncounted..stream.until.min(before).max(stream.uncounted);
+        stream.uncounted = sent.end;
+        let delay = u64::from(env.p.eject_cycles);
+        let first = (sent.start + delay).max(env.measurement.start);
+        let end = (sent.end + delay).min(env.measurement.end);
+        if first < end {
+            let terminal = env.first_terminal(me) + (port - env.p.network_ports) / env.p.nic_ports;
+            env.ejected[terminal] += end - first;
+        }
+    }
+
+    /// The same at all ejection ports.
+    pub(in super::super) fn count_all_ejected(&mut self, before: u64) {
+        for me in 0..self.routers.len() {
+            for port in self.env.p.network_ports..self.env.p.ports {
+                Self::count_ejected(&mut self.env, me, port, before);
+            }
+        }
+    }
+
+    /// Flits of packets that have been granted the switch and have not been sent before cycle `before`, at a port.
+    pub(in super::super) fn unsent_flits(&self, me: usize, port: usize, before: u64) -> u64 {
+        self.env.streams.streams[me * PORTS + port].until.saturating_sub(before)
+    }
+
+    /// The same in the whole network.
+    pub(in super::super) fn all_unsent_flits(&self, before: u64) -> u64 {
+        self.env.streams.streams.iter().map(|stream| stream.until.saturating_sub(before)).sum()
+    }
+
+    /// The next cycle in which something is due.
+    pub(in super::super) fn next_due(&self, now: u64) -> Option<u64> {
+        if self.env.active.iter().any(|&word| word != 0) || self.injection.is_active() {
+            return Some(now + 1);
+        }
+        let size = self.env.wheel.cycles();
+        let due = |&cycle: &u64| !self.env.wheel.is_empty_at(cycle) || !self.env.streams.due.is_empty_at(cycle);
+        // Packets without anything due wait for each other: the watchdog will say so.
+        (now + 1..now + size).find(due).or((self.env.pool.live() > 0).then_some(now + 1))
+    }
+
+    /// Whether a router has to be looked at in the next cycle, now that it has been in this one. Where a packet waits for credits
+    /// alone it will be looked at when they have come.
+    pub(in super::super) fn look_again(&mut self, me: usize) -> bool {
+        let streams = &mut self.env.streams;
+        let at = streams.enough_at.replace(u64::MAX);
+        if at != u64::MAX {
+            streams.due.at(at.max(self.env.now + 1)).routers.push(me as u32);
+        }
+        let lost = std::mem::take(&mut streams.asked) > 0;
+        std::mem::take(&mut streams.again) || lost
+    }
+}

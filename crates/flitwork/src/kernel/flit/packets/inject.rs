@@ -1,0 +1,100 @@
+//! Injection of whole packets: a port sends a head, and is looked at again when the last flit leaves.
+
+use super::super::env::Env;
+use super::super::inject::Injection;
+use crate::kernel::network::Endpoints;
+use crate::transit::{FlitArrival, NONE, Packet};
+
+impl Injection {
+    /// `flits` credits begin to come back to a VC of an injection port, the first of them now.
+    pub(super) fn credits_return(&mut self, at: usize, flits: u16, now: u64) {
+        self.credits[at] += flits;
+        self.complete[at] = now + u64::from(flits) - 1;
+        self.look_at_starved((at as u32 / self.credits_per_terminal) as usize);
+    }
+
+    /// A terminal has credits enough by now.
+    pub(super) fn look_at(&mut self, terminal: usize) {
+        self.look_at_starved(terminal);
+    }
+
+    /// The last flit of the packet of an injection port leaves in this cycle.
+    pub(super) fn last_flit_due(&mut self, port: usize, ports: usize) {
+        self.ports[port].left = 1;
+        let terminal = port / ports;
+        self.active[terminal / 64] |= 1 << (terminal % 64);
+    }
+
+    /// One cycle of one terminal's ports; false if they need not be looked at before something wakes them.
+    pub(in super::super) fn step_packets(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
+        let mut busy = false;
+        for k in 0..env.p.nic_ports {
+            let number = terminal * env.p.nic_ports + k;
+            if self.ports[number].packet == NONE {
+                let Some(outgoing) = ends.next_packet(terminal, k, env.now) else { continue };
+                self.load(terminal, k, outgoing, env, ends);
+            }
+            if !self.ports[number].head_sent && !self.send_head(terminal, number, env, ends) {
+                continue;
+            }
+            let port = &mut self.ports[number];
+            if port.left > 1 {
+                continue; // The rest follows by itself.
+            }
+            let packet = std::mem::replace(&mut port.packet, NONE);
+            let Packet { message, background, .. } = env.pool[packet];
+            ends.packet_sent(terminal, k, env.now, message, background);
+            busy |= !ends.nics.pauses(terminal, k)
+                && (!ends.nics.message_done(terminal, k) || ends.nics.is_due(terminal, env.now));
+        }
+        busy
+    }
+
+    /// Sends the head of a port's packet; false if no VC has credits enough.
+    fn send_head(&mut self, terminal: usize, number: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
+        let id = self.ports[number].packet;
+        let first = number * env.p.vcs;
+        self.count_credits(first, env);
+        let credits = std::mem::take(&mut self.credits_now);
+        let vc = self.vc_for(&env.pool[id], number, &credits, env);
+        self.credits_now = credits;
+        let packet = &mut env.pool[id];
+        let Some(vc) = vc else {
+            let needed = if self.whole_buffer { env.p.buffer_flits as u16 } else { packet.flits };
+            self.wait_for_credits(terminal, first, needed, env);
+            return false;
+        };
+        let flits = packet.flits;
+        packet.injected = env.now;
+        ends.log.injected(packet.record, env.now);
+        self.credits[first + usize::from(vc)] -= flits;
+        let port = &mut self.ports[number];
+        (port.vc, port.last_vc, port.head_sent) = (vc, vc, true);
+        let head = FlitArrival { vc: port.entry + u32::from(vc), packet: id };
+        env.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(head);
+        if flits > 1 {
+            env.streams.due.at(env.now + u64::from(flits) - 1).last_flits.push(number as u32);
+        }
+        true
+    }
+
+    /// The credits of a port's VCs that have come back by now.
+    fn count_credits(&mut self, first: usize, env: &Env) {
+        let all = first..first + env.p.vcs;
+        self.credits_now.clear();
+        let pairs = self.credits[all.clone()].iter().zip(&self.complete[all]);
+        self.credits_now.extend(pairs.map(|(&credits, complete)| credits - complete.saturating_sub(env.now) as u16));
+    }
+
+    /// A port sleeps until credits come back, or until those that are coming are `needed`.
+    fn wait_for_credits(&mut self, terminal: usize, first: usize, needed: u16, env: &mut Env) {
+        self.starved[terminal / 64] |= 1 << (terminal % 64);
+        let all = first..first + env.p.vcs;
+        let pairs = self.credits[all.clone()].iter().zip(&self.complete[all]);
+        let enough = pairs.filter(|&(&credits, _)| credits >= needed);
+        let enough_at = enough.map(|(&credits, complete)| complete.saturating_sub(u64::from(credits - needed)));
+        if let Some(at) = enough_at.filter(|&at| at > env.now).min() {
+            env.streams.due.at(at).terminals.push(terminal as u32);
+        }
+    }
+}

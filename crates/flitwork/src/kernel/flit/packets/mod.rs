@@ -1,0 +1,22 @@
+//! The packet kernel: the same routers, moved by whole packets. Its cost is per packet and hop, not per flit and hop.
+//!
+//! Under the conditions of [`Plan::not_in_whole_packets`] a packet that is granted the switch in cycle `s` sends its `L` flits in the cycles
+//! `s .. s + L`, one after another: its path is held, the buffer ahead has room for all of them, and they come in as fast as they
+//! go out. So everything that the flits do is known at the grant, and three events say it:
+//!
+//! * the head arrives at the next buffer (the same event as in the flit kernel);
+//! * a *release* in cycle `s + L`: the path and the output VC are free again, and the next packet comes to the front;
+//! * the *credits* begin to come back upstream, one a cycle. How many there are now is a subtraction ([`Streams::credits`]).
+//!
+//! Routing, allocators, arbiters, NICs and hosts are those of the flit kernel: types with `PACKETS = true` differ in how packets move,
+//! and in when a router is looked at. A router is looked at when a head comes to the front, a path or VC is released, or
+//! credits come back; and again in the next cycle as long as a packet that could have been granted something was not. Where a
+//! packet waits for more credits than there are yet, the cycle in which there will be enough is known as well.
+
+mod deliver;
+mod due;
+mod inject;
+mod send;
+mod streams;
+
+pub(super) use streams::{Streams, longest_delay};

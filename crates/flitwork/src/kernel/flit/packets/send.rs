@@ -1,0 +1,108 @@
+//! A packet is granted the switch: all that its flits do follows.
+
+use super::super::env::Env;
+use super::super::mask::VcMask;
+use super::super::slots::SlotSet;
+use super::super::state::{HEAD, Router};
+use super::due::Returning;
+use crate::transit::FlitArrival;
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
+    /// Sends the front packet of an input VC, whose head leaves now.
+    pub(in super::super) fn send_packet(&mut self, me: usize, slot: usize, env: &mut Env) {
+        let now = env.now;
+        let vc = self.input(slot);
+        let (port, output, packet, flits) = (vc.port as usize, vc.output as usize, vc.front, vc.left);
+        vc.flags &= !HEAD;
+        self.output(output).credits -= flits;
+        env.flit_hops += u64::from(flits);
+        self.ready.remove(slot);
+
+        let streams = &mut env.streams;
+        let (in_port, in_vc) = Self::port_and_vc(slot);
+        let row = streams.row(in_port, in_vc);
+        let busy = &mut streams.busy[me];
+        busy.rows |= 1 << row;
+        busy.cols |= 1 << port;
+        let until = now + u64::from(flits);
+        let stream = &mut streams.streams[me * PORTS + port];
+        (stream.until, stream.uncounted) = (until, now);
+        streams.due.at(until).releases.push((me * SLOTS + slot) as u32);
+
+        if port < env.p.network_ports {
+            let out_port = self.port(port);
+            out_port.flits += u64::from(flits);
+            let head = FlitArrival { vc: out_port.far_end + Self::port_and_vc(output).1 as u32, packet };
+            match env.own_times.as_ref() {
+                None => env.next_flits.push(head),
+                Some(own) => {
+                    let cycles = own.hop_cycles[own.at(me, port)];
+                    env.wheel.at(now + u64::from(cycles)).flits.push(head);
+                }
+            }
+        } else {
+            let arrival = now + u64::from(env.p.eject_cycles);
+            env.wheel.at(arrival + u64::from(flits) - 1).tails.push(packet);
+            let returns = arrival + u64::from(env.p.eject_credit_cycles);
+            let credits = Returning { vc: (me * SLOTS + output) as u32, flits };
+            env.streams.due.at(returns).credits.push(credits);
+        }
+        self.return_credits(me, in_port, in_vc, flits, env);
+    }
+
+    /// The places in the buffer that the packet leaves become free upstream.
+    fn return_credits(&mut self, me: usize, in_port: usize, in_vc: usize, flits: u16, env: &mut Env) {
+        let now = env.now;
+        if in_port < env.p.network_ports {
+            let vc = self.port(in_port).feeder + in_vc as u32;
+            let cycles =
+                env.own_times.as_ref().map_or(env.p.credit_cycles, |own| own.credit_cycles[own.at(me, in_port)]);
+            env.streams.due.at(now + u64::from(cycles)).credits.push(Returning { vc, flits });
+        } else {
+            let injection_port = env.first_terminal(me) * env.p.nic_ports + in_port - env.p.network_ports;
+            let vc = (injection_port * env.p.vcs + in_vc) as u32;
+            let due = env.streams.due.at(now + u64::from(env.p.inject_credit_cycles));
+            due.injection_credits.push(Returning { vc, flits });
+        }
+    }
+
+    /// Takes out of `ready` what cannot be granted now, because its row or column is in use; the rest.
+    pub(in super::super) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
+        let busy = env.streams.busy[me];
+        let all = self.ready;
+        if busy.rows == 0 {
+            return SlotSet::EMPTY;
+        }
+        let (mut aside, mut from) = (SlotSet::EMPTY, 0);
+        while let Some((word, bits)) = all.word_from(from) {
+            bits.for_each(|bit| {
+                let slot = word * 64 + bit;
+                let (in_port, in_vc) = Self::port_and_vc(slot);
+                let row = env.streams.row(in_port, in_vc);
+                if busy.rows >> row & 1 == 1 || busy.cols >> (self.input(slot).port & 63) & 1 == 1 {
+                    self.ready.remove(slot);
+                    aside.insert(slot);
+                }
+            });
+            from = word + 1;
+        }
+        aside
+    }
+
+    /// Puts them back. Whether some of `ready` could have been granted and was not.
+    pub(in super::super) fn put_back(&mut self, me: usize, aside: &SlotSet<WORDS>, env: &Env) -> bool {
+        // What is left is free to go, unless what was granted is in its way.
+        let lost = if self.ready.is_empty() {
+            false
+        } else {
+            let behind_grants = self.set_busy_aside(me, env);
+            let lost = !self.ready.is_empty();
+            self.ready.insert_all(&behind_grants);
+            lost
+        };
+        self.ready.insert_all(aside);
+        lost
+    }
+}

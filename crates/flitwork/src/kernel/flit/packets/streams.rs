@@ -1,0 +1,99 @@
+//! What the packet kernel knows besides the routers: streams of flits through switches, credits that are coming back, and when to
+//! look at a router again.
+
+use super::due::Timetable;
+use crate::plan::Plan;
+use std::cell::Cell;
+
+/// Paths through a switch that are in use, one bit for each row and each column.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in super::super) struct Busy {
+    pub rows: u64,
+    pub cols: u64,
+}
+
+/// The flits of a packet that an output port sends, one in each of the cycles before `until`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stream {
+    /// The cycle behind its last flit.
+    pub until: u64,
+    /// At an ejection port: the first cycle whose flit has not been counted at its terminal.
+    pub uncounted: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(in super::super) struct Streams {
+    pub due: Timetable,
+    /// Cycle in which the last credit that is coming back to an output VC arrives, by VC: the router's count has all of them already.
+    pub(super) complete: Vec<u64>,
+    /// By router.
+    pub busy: Vec<Busy>,
+    /// By output port, `[router][port]`.
+    pub(super) streams: Vec<Stream>,
+    /// Requests of packets for VCs in this router's cycle that have not been granted.
+    pub asked: u32,
+    /// Whether the router has to be looked at in the next cycle, and the first later cycle in which it will have enough credits for a
+    /// packet that waits; set while it is only looked at.
+    pub again: bool,
+    pub(super) enough_at: Cell<u64>,
+    pub(super) input_speedup: usize,
+}
+
+impl Streams {
+    /// Of a plan in the packet kernel's domain.
+    pub fn new(plan: &Plan, slots: usize, ports: usize) -> Self {
+        let p = &plan.params;
+        Streams {
+            due: Timetable::new(longest_delay(plan)),
+            complete: vec![0; p.routers * slots],
+            busy: vec![Busy::default(); p.routers],
+            streams: vec![Stream::default(); p.routers * ports],
+            asked: 0,
+            again: false,
+            enough_at: Cell::new(u64::MAX),
+            input_speedup: plan.spec.network.router.input_speedup as usize,
+        }
+    }
+
+    /// Where flits move one by one: nothing.
+    pub fn none() -> Self {
+        Streams {
+            due: Timetable::new(0),
+            complete: Vec::new(),
+            busy: Vec::new(),
+            streams: Vec::new(),
+            asked: 0,
+            again: false,
+            enough_at: Cell::new(u64::MAX),
+            input_speedup: 1,
+        }
+    }
+
+    /// Credits of output VC `vc` that have come back by cycle `now`, of `all` that have or are coming.
+    #[inline(always)]
+    pub fn credits(&self, vc: usize, all: u16, now: u64) -> u16 {
+        all - self.complete[vc].saturating_sub(now) as u16
+    }
+
+    /// A packet needs `needed` credits of an output VC that has fewer now: when there will be enough, if that is known.
+    #[inline]
+    pub fn wait_for_credits(&self, vc: usize, all: u16, needed: u16) {
+        if all >= needed {
+            let at = self.complete[vc] - u64::from(all - needed);
+            self.enough_at.set(self.enough_at.get().min(at));
+        }
+    }
+
+    /// The row of an input VC in the switch.
+    #[inline(always)]
+    pub(super) fn row(&self, in_port: usize, vc: usize) -> usize {
+        if self.input_speedup == 1 { in_port } else { in_port * self.input_speedup + vc % self.input_speedup }
+    }
+}
+
+/// The longest delay of an event: that of the last flit of the longest packet.
+pub(in super::super) fn longest_delay(plan: &Plan) -> u64 {
+    // Virtual cut-through: no packet is longer than a buffer.
+    plan.params.longest_delay_cycles + u64::from(plan.params.buffer_flits)
+}
