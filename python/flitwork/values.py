@@ -130,6 +130,8 @@ class Router(Value):
     * ``compat``: Rules of BookSim 2 that no hardware has; all are off by default.
     * ``hold_switch_for_packet``: Keep the path through the switch for a packet until its tail, or until it stalls.
       Default: false.
+    * ``hold_switch_until_tail``: Keep the path through the switch for a packet until its tail has been sent, in any
+      case; needs virtual cut-through. Default: false.
     * ``injection_priority``: Whether packets at injection ports wait for those that came over a channel, in VC and
       switch allocation. Default: equal.
     * ``input_speedup``: Flits that an input port may send a cycle, of different virtual channels modulo this number; 1
@@ -155,6 +157,7 @@ class Router(Value):
     buffer_flits: int = default(16)
     compat: Compat | Mapping[str, Any] = default(None)
     hold_switch_for_packet: bool = default(False)
+    hold_switch_until_tail: bool = default(False)
     injection_priority: Literal["equal", "last"] = default("equal")
     input_speedup: int = default(1)
     output_speedup: int = default(1)
@@ -253,6 +256,8 @@ class Run(Value):
 
     * ``deadlock_check``: Refuse a network whose packets could wait for each other for ever. Without it such a run goes
       on until the watchdog finds that they do. Default: true.
+    * ``kernel``: What advances the network: auto (by whole packets where that gives the same result, else flit by
+      flit), flit or packet. Default: auto.
     * ``max_cycles``: Cycles after which the run ends in any case [cycles], at least 1. For what runs to completion an
       error; for an open loop saturated, and at least warm-up and measurement. Default: for what completes, 10^9 or
       twice the warm-up, and the last cycle of a trace on top; 100 times warm-up and measurement for an open loop;
@@ -275,6 +280,7 @@ class Run(Value):
 
     TABLES = ("run",)
     deadlock_check: bool = default(True)
+    kernel: Literal["auto", "flit", "packet"] = default("auto")
     max_cycles: int = default(0)
     measurement_cycles: int = default(3000)
     memory_limit_mb: int = default(0)

@@ -176,6 +176,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(always)]
     fn want(&mut self, me: usize, slot: usize, port: u8, env: &mut Env) {
         let wanted = 1 << (port & 63);
+        if PACKETS {
+            env.streams.note_change(me, wanted);
+        }
         self.waiting.insert(slot);
         self.shared_ports |= self.wanted_ports & wanted;
         self.wanted_ports |= wanted;

@@ -52,15 +52,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             return self.allocate_chosen(me, scratch, env);
         }
         // Ports that more than one waiting packet wants need a matching.
-        let shared = self.shared_ports;
-        if self.wanted_ports & !shared != 0 {
+        let look = if PACKETS { env.streams.take_changes(me) } else { !0 };
+        let shared = self.shared_ports & look;
+        if PACKETS && self.wanted_ports & look == 0 {
+            return;
+        }
+        if self.wanted_ports & look & !shared != 0 {
             // A loop, not a closure: the compiler must not put it into a function of its own.
             let mut from = 0;
             while let Some((word, mut bits)) = self.waiting.word_from(from) {
                 while bits != 0 {
                     let slot = word * 64 + bits.trailing_zeros() as usize;
                     bits &= bits - 1;
-                    self.ask_alone(me, slot, shared, env);
+                    self.ask_alone(me, slot, shared | !look, env);
                 }
                 from = word + 1;
             }
@@ -68,14 +72,17 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if shared != 0 {
             self.match_shared(me, shared, scratch, env);
         }
+        if PACKETS && env.streams.asked > 0 {
+            env.streams.note_change(me, shared);
+        }
         self.renew_wanted_ports();
     }
 
-    /// A waiting packet whose port no other wants: all usable VCs grant it, it accepts the first from its pointer on.
+    /// A waiting packet whose port no other wants (its port is not in `others`): all usable VCs grant it, it accepts the first from its pointer on.
     #[inline(always)]
-    fn ask_alone(&mut self, me: usize, slot: usize, shared: u64, env: &mut Env) {
+    fn ask_alone(&mut self, me: usize, slot: usize, others: u64, env: &mut Env) {
         let port = self.input(slot).port as usize;
-        if shared >> port & 1 == 1 {
+        if others >> port & 1 == 1 {
             return;
         }
         let usable = self.usable(me, slot, port, env);
@@ -262,7 +269,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         self.pointers(slot).accept = output as u16 + 1;
         self.grant_vc(slot, port, out_vc);
         if PACKETS {
-            env.streams.asked -= 1;
+            env.streams.granted_vc(env.rules.chooses_ejection_port);
         }
         self.activate_after_delay(me, slot, output, env);
     }

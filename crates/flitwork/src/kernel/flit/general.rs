@@ -161,7 +161,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     fn allocate_vcs(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
         let mut asks = std::mem::take(&mut general.asks);
-        self.collect_asks(me, !0, &mut asks, env);
+        // What nothing has changed for would find as little as before.
+        let look = if PACKETS && !env.rules.chooses_port { env.streams.take_changes(me) } else { !0 };
+        self.collect_asks(me, look, &mut asks, env);
         general.requests.clear();
         for ask in &asks {
             let priority = self.priority(me, ask.slot as usize, general.vc_arbiter, env);
@@ -178,6 +180,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             }
         }
         general.asks = asks;
+        if PACKETS && !env.rules.chooses_port {
+            // Those that lose ask again.
+            env.streams.note_change(me, look);
+        }
         general.grants.clear();
         general.vc_allocator.allocate(me, &general.requests, &mut general.grants);
         for &(row, col) in &general.grants {
@@ -185,7 +191,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let slot = Self::slot_of(row, general.vcs);
             self.grant_vc(slot, port, out_vc);
             if PACKETS {
-                env.streams.asked -= 1;
+                env.streams.granted_vc(env.rules.chooses_ejection_port);
             }
             self.leave_by(me, slot, port, env);
             if env.rules.speculative {

@@ -31,6 +31,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         for &router in &due.routers {
             // All that waits is looked at again, whatever it found before.
             (0..PORTS).for_each(|port| self.env.note_usable(router as usize, port));
+            self.env.streams.note_change(router as usize, !0);
             self.env.activate(router as usize);
         }
         self.env.streams.due.put_back(now, due);
@@ -66,6 +67,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let now = self.env.now;
             Self::count_ejected(&mut self.env, me, port, now);
         }
+        self.env.streams.note_change(me, 1 << port);
         let router = at_mut(&mut self.routers, me);
         router.behind_tail(me, slot, port, output, &mut self.env);
         if !router.is_idle() {
@@ -81,8 +83,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let complete = &mut self.env.streams.complete[vc];
         debug_assert!(*complete < self.env.now, "credits come back one a cycle");
         *complete = self.env.now + u64::from(flits) - 1;
-        self.env.note_usable(me, output / (SLOTS / PORTS));
-        if !router.waiting.is_empty() {
+        let port = output / (SLOTS / PORTS);
+        self.env.note_usable(me, port);
+        self.env.streams.note_change(me, 1 << port);
+        let chooses = self.env.rules.chooses_port;
+        if chooses && !router.waiting.is_empty() || !chooses && router.wanted_ports >> port & 1 == 1 {
             self.env.activate(me);
         }
     }

@@ -3,6 +3,7 @@
 
 use super::due::Timetable;
 use crate::plan::Plan;
+use crate::unchecked::at_mut;
 use std::cell::Cell;
 
 /// Paths through a switch that are in use, one bit for each row and each column.
@@ -29,6 +30,8 @@ pub(in super::super) struct Streams {
     pub(super) complete: Vec<u64>,
     /// By router.
     pub busy: Vec<Busy>,
+    /// Output ports of each router at which something has changed since its packets asked for VCs; not where they choose their port.
+    pub changed_ports: Vec<u64>,
     /// By output port, `[router][port]`.
     pub(super) streams: Vec<Stream>,
     /// Requests of packets for VCs in this router's cycle that have not been granted.
@@ -48,6 +51,7 @@ impl Streams {
             due: Timetable::new(longest_delay(plan)),
             complete: vec![0; p.routers * slots],
             busy: vec![Busy::default(); p.routers],
+            changed_ports: vec![0; p.routers],
             streams: vec![Stream::default(); p.routers * ports],
             asked: 0,
             again: false,
@@ -62,6 +66,7 @@ impl Streams {
             due: Timetable::new(0),
             complete: Vec::new(),
             busy: Vec::new(),
+            changed_ports: Vec::new(),
             streams: Vec::new(),
             asked: 0,
             again: false,
@@ -83,6 +88,25 @@ impl Streams {
             let at = self.complete[vc] - u64::from(all - needed);
             self.enough_at.set(self.enough_at.get().min(at));
         }
+    }
+
+    /// A packet that asked was given a VC. Where packets take the ejection port with the most free VCs, that may be another one now.
+    #[inline(always)]
+    pub fn granted_vc(&mut self, packets_choose_ports: bool) {
+        self.asked -= 1;
+        self.again |= packets_choose_ports;
+    }
+
+    /// Something changed at a port: packets that want it ask again.
+    #[inline(always)]
+    pub fn note_change(&mut self, router: usize, ports: u64) {
+        *at_mut(&mut self.changed_ports, router) |= ports;
+    }
+
+    /// The ports that have changed, which will have been looked at.
+    #[inline(always)]
+    pub fn take_changes(&mut self, router: usize) -> u64 {
+        std::mem::take(at_mut(&mut self.changed_ports, router))
     }
 
     /// The row of an input VC in the switch.
