@@ -220,7 +220,11 @@ def _background(load: float, background: Workload | None, packet_flits: PacketFl
     if background is not None:
         expected = "nothing with background, which states its load itself"
         raise ConfigError("background_load", load, expected, "take one of the two out")
-    return uniform(offered_load=load, packet_flits=packet_flits)
+    try:
+        return uniform(offered_load=load, packet_flits=packet_flits)
+    except ConfigError as error:
+        path = "background_load" if error.path == "workload.offered_load" else error.path
+        raise ConfigError(path, error.value, error.expected, error.hint) from None
 
 
 def _seeds(trials: int, first: int) -> range:

@@ -158,6 +158,7 @@ _ALL: list[Column] = [
     *(_stalled(index, reason) for index, reason in enumerate(STALL_REASONS)),
     Column("seed", lambda r: r.seed, "seed of all random choices"),
     Column("digest", lambda r: r.digest, "fingerprint of every packet's arrival", number=False),
+    Column("kernel", lambda r: r.kernel, "kernel that ran", number=False),
     Column("plan_hash", lambda r: r.plan_hash, "fingerprint of the plan", number=False),
     Column("version", lambda r: r.version, "version of flitwork", number=False),
     Column("wall_seconds", lambda r: r.wall_seconds, "time that the run took", "s"),

@@ -137,6 +137,12 @@ def put_all(section: str, nested: Spec, options: Mapping[str, Any], places: Mapp
         _put(nested, place, as_written(".".join((section, *place)), one), section)
 
 
+def put_into(path: str, table: Spec, more: Mapping[str, Any]) -> None:
+    """Puts fields into a nested table; none may be said twice."""
+    for name, one in more.items():
+        _put(table, [name], one, path)
+
+
 def _put(table: Spec, place: Sequence[str], one: Any, path: str) -> None:
     name, *inner = place
     path = f"{path}.{name}"

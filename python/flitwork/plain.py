@@ -39,9 +39,9 @@ def plain(value: Any, path: str = "") -> Any:
 
 
 def checked(path: str, table: Mapping[str, Any]) -> Spec:
-    """The table at ``path`` of a specification as plain data, if its fields, words and types are those of the schema.
+    """The table at ``path`` of a specification as plain data, if it is one by the schema: fields, words, types, ranges.
 
-    Ranges, and how fields go together, are checked when a simulation is planned.
+    How fields go together is checked when a simulation is planned.
     """
     found: Spec = plain(table, path)
     _core.check_table(path, json.dumps(found))

@@ -81,6 +81,17 @@ class Result:
         return str(self.values["digest"])
 
     @property
+    def kernel(self) -> str:
+        """The kernel that ran: ``flit`` (flit by flit) or ``packet`` (by whole packets, with the same result)."""
+        return str(self.values.get("kernel", "flit"))
+
+    @property
+    def kernel_note(self) -> str | None:
+        """The first condition of the packet kernel that the plan does not meet; ``None`` where it meets all of them."""
+        note = self.values.get("kernel_note")
+        return None if note is None else str(note)
+
+    @property
     def status(self) -> str:
         """How the run ended.
 

@@ -181,7 +181,7 @@ def test_what_is_stored_is_not_run_again(tmp_path: Path) -> None:
         ({"packets": 2, "trials": 0}, "trials"),
         ({"packets": 2, "trials": 2.5}, "trials"),
         ({"packets": 2, "first_seed": -1}, "first_seed"),
-        ({"packets": 2, "background_load": -0.1}, "background.offered_load"),
+        ({"packets": 2, "background_load": -0.1}, "background_load"),
         ({"packets": 2, "background_load": 0.1, "background": fw.uniform(offered_load=0.1)}, "background_load"),
         ({"packets": 2, "parameters": {"hot": 1}}, "workload.pattern.hot"),
         ({"packets": 2, "run": {"seed": 7}}, "run.seed"),

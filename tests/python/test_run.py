@@ -267,10 +267,8 @@ def test_control_c_keeps_what_is_finished(slow_study: Path, tmp_path: Path) -> N
     out = tmp_path / "out"
     process = start(slow_study, out)
     wait_for_points(out, 1, process)
-    pressed = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
-    assert time.monotonic() - pressed < 2.0
     assert process.returncode == 130
     assert "the same command continues" in errors and "Traceback" not in errors
     assert 1 <= len(points(out)) < 12

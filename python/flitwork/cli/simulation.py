@@ -11,6 +11,8 @@ from flitwork import renamed
 from flitwork.cli.options import components, is_study, sent_alone, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.flat import FLAT
+from flitwork.network import put_into
+from flitwork.plain import checked
 from flitwork.schema import fields, is_open_loop, kinds, largest, schema, tables
 from flitwork.spec import Network, RunOptions, nest_run, plan_of, simulation
 from flitwork.strict import tomllib
@@ -37,6 +39,8 @@ _OF_BURSTS = {
     "offered_load": "--packets (and --background-load)",
     "seed": "--first-seed",
 }
+#: Tables beside network and workload; their fields are told by place, ``--set host.send_queue=as_ready``.
+_SECTIONS = ("host", "run")
 T = TypeVar("T")
 _EXAMPLES = {"process": "'process={kind=\"on_off\", mean_on_cycles=40, mean_off_cycles=160}'"}
 
@@ -118,8 +122,29 @@ def one_simulation(
     **workload: object,
 ) -> Spec:
     """The specification that the options of a command describe; ``table`` is that of the topology."""
-    net, work, run = parts(what, table, settings, ports, **workload)
-    return simulation(net, work, nest_run(run))
+    own = {section: _told_of(section, settings or []) for section in _SECTIONS}
+    others = [text for text in settings or [] if text.partition(".")[0] not in _SECTIONS]
+    net, work, run = parts(what, table, others, ports, **workload)
+    spec = simulation(net, work, nest_run(run), host=own["host"] or None)
+    put_into("run", spec["run"], own["run"])
+    return {**spec, "run": checked("run", spec["run"])}
+
+
+def _told_of(section: str, settings: list[str]) -> dict[str, Any]:
+    """What ``--set`` says of a table outside the network: ``run.kernel=flit``."""
+    told = _settings([text for text in settings if text.partition(".")[0] == section])
+    nested: dict[str, Any] = {}
+    for key, value in told.items():
+        _nest(nested, key.split(".")[1:], value)
+    return nested
+
+
+def _nest(nested: dict[str, Any], place: list[str], value: Any) -> None:
+    """Puts a value into tables within tables."""
+    *outer, name = place
+    for table in outer:
+        nested = nested.setdefault(table, {})
+    nested[name] = value
 
 
 def parts(
@@ -173,6 +198,7 @@ def _divided(
     """What ``--set`` says of the network and of the run, flat; what it says of the workload goes into ``sent``."""
     told = _settings(settings or [])
     topology = _of_topology(table, told, of_workload)
+    in_tables = _in_tables(told)
     given = renamed.keywords("network", told, FLAT["network"])
     given = renamed.keywords("run", given, FLAT["run"])
     for key in [key for key in given if key in of_workload and key not in _network_or_run()]:
@@ -187,7 +213,17 @@ def _divided(
     for key in given:
         if key not in FLAT["network"]:
             raise _unknown(key, what, of_workload | _fields_of(table))
-    return {**given, **topology}, run
+    if "routing" in given and "routing" in in_tables:
+        in_tables["routing"]["kind"] = given.pop("routing")
+    return {**given, **topology, **in_tables}, run
+
+
+def _in_tables(told: dict[str, Any]) -> dict[str, Any]:
+    """Takes what ``--set`` says of a field by its place, such as ``router.injection_priority``."""
+    found: dict[str, Any] = {}
+    for key in [key for key in told if key.partition(".")[0] in {*tables("network")} - {"topology"} and "." in key]:
+        _nest(found, key.split("."), told.pop(key))
+    return found
 
 
 def _fields_of(table: dict[str, Any]) -> set[str]:

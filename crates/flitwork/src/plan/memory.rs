@@ -5,7 +5,9 @@ use super::units::message_flits;
 use crate::error::{Error, Result};
 use crate::routing::Routing;
 use crate::schedule::{SendQueue, Units};
-use crate::spec::{AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
+use crate::spec::{
+    AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, RouterSpec, RunSpec, SimulationSpec, WorkloadSpec,
+};
 use crate::topology::Fabric;
 use crate::traffic::{Attached, PacketFlits, Pattern};
 use crate::transit::{CompiledSize, Packet, Wheel};
@@ -33,7 +35,8 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
     let tables = sent.iter().map(|sent| sent.table_bytes);
     let recorded =
         sent.iter().map(|sent| if spec.run.record.packets { sent.packets.saturating_mul(RECORD_BYTES) } else { 0 });
-    let parts = [routers, under_way(p), packets(p, &sent), news(p, fabric, routing), operations(spec, p)];
+    let parts =
+        [routers, under_way(p, &spec.network.router), packets(p, &sent), news(p, fabric, routing), operations(spec, p)];
     parts.into_iter().chain(tables).chain(recorded).fold(0, u64::saturating_add)
 }
 
@@ -94,9 +97,19 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
     // What is kept for each VC, and the notes of the queues, where the route is decided hop by hop.
     let choices = if routing.at_source().is_some() { 0 } else { 8 + 24 * size.slots() };
+    // What is kept of each VC, each port and of the router where packets move whole.
+    let entries = size.slots() + p.concentration * p.nic_ports * p.vcs;
+    let whole = if router.hold_switch_until_tail { 8 * entries + 16 * size.ports + 24 } else { 0 };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 20 * p.concentration + 4;
-    size.router_bytes + counts + choices + nic_ports + allocators + stalls + if arrivals { 8 * size.slots() } else { 0 }
+    size.router_bytes
+        + whole
+        + counts
+        + choices
+        + nic_ports
+        + allocators
+        + stalls
+        + if arrivals { 8 * size.slots() } else { 0 }
 }
 
 /// Bytes of an allocator.
@@ -108,10 +121,13 @@ fn allocator(spec: &AllocatorSpec, rows: usize, cols: usize) -> usize {
 }
 
 /// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a buffer.
-fn under_way(p: &Params) -> u64 {
+fn under_way(p: &Params, router: &RouterSpec) -> u64 {
     let channels = (p.routers * p.ports) as u64;
     let places = channels * (p.vcs as u64 * u64::from(p.buffer_flits)).min(4 * p.longest_delay_cycles);
-    Wheel::reserved_bytes(p.longest_delay_cycles, p.routers * p.ports) + 2 * 16 * places
+    // Where packets may move whole, the last flit of one is known as long before as it takes.
+    let ahead = if router.hold_switch_until_tail { u64::from(p.buffer_flits) } else { 0 };
+    let rings = Wheel::reserved_bytes(p.longest_delay_cycles + ahead, p.routers * p.ports) + 4 * 144 * ahead;
+    rings + 2 * 16 * places
 }
 
 /// Bytes of what routers remember of each other's queues.
