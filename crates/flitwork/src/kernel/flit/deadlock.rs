@@ -58,7 +58,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if state.front == NONE {
             return Vec::new();
         }
-        if state.occupied == 0 {
+        if !PACKETS && state.occupied == 0 {
             // The rest of the packet is upstream.
             let (in_port, in_vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(slot);
             let feeder = router.ports[in_port].feeder;

@@ -271,9 +271,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     fn deadlock(&self) -> Option<String> {
-        let waits =
-            if PACKETS { self.next_due(self.env.now) == Some(self.env.now + 1) } else { self.env.wheel.is_idle() };
-        (self.env.pool.live() > 0 && waits).then(|| self.who_waits())
+        let idle = self.env.wheel.is_idle() && self.env.streams.due.is_idle();
+        (self.env.pool.live() > 0 && idle).then(|| self.who_waits())
     }
 
     fn measure(&mut self, now: u64, window: Range<u64>) {

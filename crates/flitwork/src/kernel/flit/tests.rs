@@ -3,7 +3,7 @@
 use super::{Router, Variation, simulate};
 use crate::error::Error;
 use crate::kernel::simulation::Simulation;
-use crate::measure::{SimulationResult, StallReason, Status};
+use crate::measure::{KernelName, SimulationResult, StallReason, Status};
 use crate::plan::Plan;
 use crate::run::{PlanBound, plan_bound};
 use crate::spec::from_json;
@@ -45,10 +45,28 @@ fn networks() -> Vec<Value> {
     routers.into_iter().map(|router| json!({ "topology": torus, "router": router })).collect()
 }
 
+/// A network in which packets move whole.
+fn in_whole_packets() -> Value {
+    let router = json!({ "vcs": 4, "switching": "virtual_cut_through", "hold_switch_until_tail": true });
+    json!({ "topology": { "kind": "torus", "size": [4, 3] }, "router": router })
+}
+
+/// Packets that take longer than the watchdog waits are no deadlock.
+#[test]
+fn a_long_packet_is_no_deadlock() {
+    let mut network = in_whole_packets();
+    network["router"]["buffer_flits"] = json!(3000);
+    let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 3000 });
+    let plan = plan(network, all_to_all, json!({ "watchdog_cycles": 100 }));
+    let result = run(&plan, Variation::default());
+    assert_eq!(result.kernel, KernelName::Packet);
+    assert_eq!(result.digest, run(&plan, Variation { flits: true, ..Variation::default() }).digest);
+}
+
 #[test]
 fn the_visiting_order_of_routers_changes_nothing() {
     let large = json!({ "topology": { "kind": "torus", "size": [12, 9] }, "router": { "vcs": 4 } });
-    for network in networks().into_iter().chain([large]) {
+    for network in networks().into_iter().chain([large, in_whole_packets()]) {
         let plan = plan(network.clone(), uniform(0.4, 5), short());
         let ascending = run(&plan, Variation::default());
         for shuffle in [1, 2, 3] {
@@ -114,13 +132,14 @@ fn a_slow_channel_spaces_flits_and_is_bounded() {
 
 #[test]
 fn both_ways_through_allocation_and_all_compiled_sizes_agree() {
-    for network in networks().into_iter().take(5) {
+    for network in networks().into_iter().take(5).chain([in_whole_packets()]) {
         let plan = plan(network.clone(), uniform(0.5, 4), short());
         let fast = run(&plan, Variation::default());
         for variation in [
             Variation { general: true, ..Default::default() },
             Variation { large: true, ..Default::default() },
             Variation { general: true, large: true, shuffle: 7, ..Variation::default() },
+            Variation { flits: true, ..Variation::default() },
         ] {
             assert_eq!(fast, run(&plan, variation), "{network} {variation:?}");
         }

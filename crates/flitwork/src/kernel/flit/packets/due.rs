@@ -74,6 +74,11 @@ impl Timetable {
         *self.at(cycle) = due;
     }
 
+    /// Whether nothing is due at all. Looks at every cycle: not for every cycle.
+    pub fn is_idle(&self) -> bool {
+        self.slots.iter().all(Due::is_empty)
+    }
+
     /// Whether nothing is due in `cycle`.
     pub fn is_empty_at(&self, cycle: u64) -> bool {
         self.slots[(cycle & self.mask) as usize].is_empty()
