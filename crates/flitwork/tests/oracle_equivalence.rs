@@ -170,12 +170,12 @@ fn check_in_whole_packets(case: &Case, plan: Option<Plan>) -> Result<bool, TestC
 #[test]
 fn packets_in_open_loop_move_whole_as_flit_by_flit() {
     let strategy = (cases::open_loop(in_whole_packets(cases::network(40, 3, true))), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("open loop, packets", 120, 8_000, strategy, |(case, seed, warmup, measurement)| {
+    for_all("open loop, packets", 120, 3_000, strategy, |(case, seed, warmup, measurement)| {
         check_in_whole_packets(&case, plan(&case, recording(seed, warmup, measurement, 600))?)
     });
     let network = in_whole_packets(hop_by_hop::network(40, 3));
     let strategy = (cases::open_loop(network), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("open loop, packets, hop by hop", 100, 5_000, strategy, |(case, seed, warmup, measurement)| {
+    for_all("open loop, packets, hop by hop", 100, 2_000, strategy, |(case, seed, warmup, measurement)| {
         check_in_whole_packets(&case, plan(&case, recording(seed, warmup, measurement, 600))?)
     });
 }
@@ -183,15 +183,15 @@ fn packets_in_open_loop_move_whole_as_flit_by_flit() {
 #[test]
 fn packets_of_bursts_and_schedules_move_whole_as_flit_by_flit() {
     let strategy = (cases::burst(in_whole_packets(hop_by_hop::network(30, 3))), any::<u64>(), 0..60u64);
-    for_all("bursts, packets", 60, 3_000, strategy, |(case, seed, warmup)| {
+    for_all("bursts, packets", 60, 1_000, strategy, |(case, seed, warmup)| {
         check_in_whole_packets(&case, plan(&case, recording(seed, warmup, 1, LONG))?)
     });
     let strategy = (cases::scheduled(in_whole_packets(cases::network(16, 1, false))), any::<u64>(), 0..60u64);
-    for_all("all-to-all, packets", 80, 4_000, strategy, |(case, seed, warmup)| {
+    for_all("all-to-all, packets", 80, 1_500, strategy, |(case, seed, warmup)| {
         check_in_whole_packets(&case, plan(&case, recording(seed, warmup, 1, LONG))?)
     });
     let strategy = (cases::program(in_whole_packets(cases::network(12, 2, false))), any::<u64>(), 0..60u64);
-    for_all("programs, packets", 80, 4_000, strategy, |((case, program), seed, warmup)| {
+    for_all("programs, packets", 80, 1_500, strategy, |((case, program), seed, warmup)| {
         let plan = plan(&case, recording(seed, warmup, 1, LONG))?.map(|plan| with_program(plan, program));
         check_in_whole_packets(&case, plan)
     });
@@ -200,7 +200,7 @@ fn packets_of_bursts_and_schedules_move_whole_as_flit_by_flit() {
 #[test]
 fn packets_between_switches_move_whole_as_flit_by_flit() {
     let strategy = (cases::trace(in_whole_packets(any_network::network(20))), any::<u64>(), 0..60u64);
-    for_all("switches, packets", 80, 4_000, strategy, |(case, seed, warmup)| {
+    for_all("switches, packets", 80, 1_500, strategy, |(case, seed, warmup)| {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, 1, LONG))?;
         match plan {
             Some(plan) if plan.fabric.slow_channel().is_some() => Ok(true),
