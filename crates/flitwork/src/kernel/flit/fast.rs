@@ -39,7 +39,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         if PACKETS {
             let aside = self.set_busy_aside(me, env);
-            self.allocate_switch_fast(me, env);
+            if !self.ready.is_empty() {
+                self.allocate_switch_fast(me, env);
+            }
             env.streams.again |= self.put_back(me, &aside, env);
         } else {
             self.allocate_switch_fast(me, env);
@@ -52,7 +54,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             return self.allocate_chosen(me, scratch, env);
         }
         // Ports that more than one waiting packet wants need a matching.
-        let look = if PACKETS { env.streams.take_changes(me) } else { !0 };
+        let look = if PACKETS { self.ports_to_look_at(me, env) } else { !0 };
         let shared = self.shared_ports & look;
         if PACKETS && self.wanted_ports & look == 0 {
             return;

@@ -70,7 +70,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         self.env.streams.note_change(me, 1 << port);
         let router = at_mut(&mut self.routers, me);
         router.behind_tail(me, slot, port, output, &mut self.env);
-        if !router.is_idle() {
+        if !router.ready.is_empty() || router.may_be_wanted(port, &self.env) {
             self.env.activate(me);
         }
     }
@@ -86,8 +86,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let port = output / (SLOTS / PORTS);
         self.env.note_usable(me, port);
         self.env.streams.note_change(me, 1 << port);
-        let chooses = self.env.rules.chooses_port;
-        if chooses && !router.waiting.is_empty() || !chooses && router.wanted_ports >> port & 1 == 1 {
+        if router.may_be_wanted(port, &self.env) {
             self.env.activate(me);
         }
     }

@@ -68,6 +68,29 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
     }
 
+    /// Whether a packet waits that may ask for a free VC of `port` now.
+    #[inline(always)]
+    pub(in super::super) fn may_be_wanted(&mut self, port: usize, env: &Env) -> bool {
+        if env.rules.chooses_port {
+            return !self.waiting.is_empty();
+        }
+        self.wanted_ports >> port & 1 == 1 && !self.port(port).free.is_empty()
+    }
+
+    /// The ports that packets wait for, that have changed, and that have a free VC. Where there is none, its release is a change.
+    pub(in super::super) fn ports_to_look_at(&mut self, me: usize, env: &mut Env) -> u64 {
+        let mut look = env.streams.take_changes(me) & self.wanted_ports;
+        let mut left = look;
+        while left != 0 {
+            let port = left.trailing_zeros() as usize;
+            left &= left - 1;
+            if self.port(port).free.is_empty() {
+                look &= !(1 << port);
+            }
+        }
+        look
+    }
+
     /// Takes out of `ready` what cannot be granted now, because its row or column is in use; the rest.
     pub(in super::super) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
         let busy = env.streams.busy[me];
@@ -76,16 +99,17 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             return SlotSet::EMPTY;
         }
         let (mut aside, mut from) = (SlotSet::EMPTY, 0);
-        while let Some((word, bits)) = all.word_from(from) {
-            bits.for_each(|bit| {
-                let slot = word * 64 + bit;
+        while let Some((word, mut bits)) = all.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
                 let (in_port, in_vc) = Self::port_and_vc(slot);
                 let row = env.streams.row(in_port, in_vc);
                 if busy.rows >> row & 1 == 1 || busy.cols >> (self.input(slot).port & 63) & 1 == 1 {
                     self.ready.remove(slot);
                     aside.insert(slot);
                 }
-            });
+            }
             from = word + 1;
         }
         aside
@@ -94,14 +118,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// Puts them back. Whether some of `ready` could have been granted and was not.
     pub(in super::super) fn put_back(&mut self, me: usize, aside: &SlotSet<WORDS>, env: &Env) -> bool {
         // What is left is free to go, unless what was granted is in its way.
-        let lost = if self.ready.is_empty() {
-            false
-        } else {
-            let behind_grants = self.set_busy_aside(me, env);
-            let lost = !self.ready.is_empty();
-            self.ready.insert_all(&behind_grants);
-            lost
-        };
+        if self.ready.is_empty() {
+            self.ready = *aside;
+            return false;
+        }
+        let behind_grants = self.set_busy_aside(me, env);
+        let lost = !self.ready.is_empty();
+        self.ready.insert_all(&behind_grants);
         self.ready.insert_all(aside);
         lost
     }
