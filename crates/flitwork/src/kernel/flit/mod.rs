@@ -37,7 +37,7 @@ use crate::measure::{Arrival, KernelName, SimulationResult, StallCounter};
 use crate::plan::Plan;
 use crate::topology::Fabric;
 use crate::transit::{CompiledSize, Layout, NONE, PacketPool, Wheel};
-use crate::unchecked::{at, at_mut, prefetch_small};
+use crate::unchecked::{at_mut, prefetch_small};
 use choices::Choices;
 use env::{Env, Rules};
 use fast::Scratch;
@@ -212,7 +212,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 general.holds(me)
             }
         };
-        let again = if PACKETS { self.look_again(me) } else { !at(&self.routers, me).is_idle() || held };
+        let again = if PACKETS { self.env.streams.look_again(me, self.env.now) } else { !router.is_idle() || held };
         if !again {
             self.env.active[me / 64] &= !(1 << (me % 64));
         }

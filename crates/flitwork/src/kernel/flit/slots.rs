@@ -60,7 +60,6 @@ impl<const WORDS: usize> SlotSet<WORDS> {
     #[inline(always)]
     pub fn insert_all(&mut self, other: &Self) {
         // An index loop: with one word no loop is left of it.
-        #[expect(clippy::needless_range_loop)]
         for word in 0..WORDS {
             self.0[word] |= other.0[word];
         }

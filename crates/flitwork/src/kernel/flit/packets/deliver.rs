@@ -134,16 +134,4 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         // Packets without anything due wait for each other: the watchdog will say so.
         (now + 1..now + size).find(due).or((self.env.pool.live() > 0).then_some(now + 1))
     }
-
-    /// Whether a router has to be looked at in the next cycle, now that it has been in this one. Where a packet waits for credits
-    /// alone it will be looked at when they have come.
-    pub(in super::super) fn look_again(&mut self, me: usize) -> bool {
-        let streams = &mut self.env.streams;
-        let at = streams.enough_at.replace(u64::MAX);
-        if at != u64::MAX {
-            streams.due.at(at.max(self.env.now + 1)).routers.push(me as u32);
-        }
-        let lost = std::mem::take(&mut streams.asked) > 0;
-        std::mem::take(&mut streams.again) || lost
-    }
 }

@@ -90,6 +90,17 @@ impl Streams {
         }
     }
 
+    /// Whether a router has to be looked at in the next cycle, now that it has been in cycle `now`. Where a packet waits for credits
+    /// alone it will be looked at when they have come.
+    pub fn look_again(&mut self, me: usize, now: u64) -> bool {
+        let at = self.enough_at.replace(u64::MAX);
+        if at != u64::MAX {
+            self.due.at(at.max(now + 1)).routers.push(me as u32);
+        }
+        let lost = std::mem::take(&mut self.asked) > 0;
+        std::mem::take(&mut self.again) || lost
+    }
+
     /// A packet that asked was given a VC. Where packets take the ejection port with the most free VCs, that may be another one now.
     #[inline(always)]
     pub fn granted_vc(&mut self, packets_choose_ports: bool) {
