@@ -163,7 +163,7 @@ impl Injection {
     }
 
     /// Gives port `k` of a terminal its next packet.
-    #[inline]
+    #[inline(always)]
     pub(super) fn load(&mut self, terminal: usize, k: usize, outgoing: Outgoing, env: &mut Env, ends: &mut Endpoints) {
         let Outgoing { dst, sequence, message, number, flits, tie_bits, created, background } = outgoing;
         let (from, to) = (env.router_of(terminal), env.router_of(dst as usize));
@@ -256,7 +256,7 @@ impl Injection {
     }
 
     /// The VC for the head of a packet at port `number`, if there is one with the credits that it needs; `credits` are the port's.
-    #[inline]
+    #[inline(always)]
     pub(super) fn vc_for(&self, packet: &Packet, number: usize, credits: &[u16], env: &Env) -> Option<u16> {
         let p = &env.p;
         let most = p.buffer_flits as u16;
