@@ -195,7 +195,7 @@ impl Nics {
 
     /// The next packet for injection port `port` of a terminal, if there is one now; if not, the terminal's next turn is on the
     /// calendar where it is known.
-    #[inline]
+    #[inline(always)]
     pub fn next_packet(
         &mut self,
         terminal: usize,
