@@ -134,26 +134,21 @@ def put_all(section: str, nested: Spec, options: Mapping[str, Any], places: Mapp
         # ``routing`` is a kind, or all of the table.
         if place[-1] == "kind" and not isinstance(one, str):
             place = place[:-1]
-        _put(nested, place, as_written(".".join((section, *place)), one), section)
+        put(nested, place, as_written(".".join((section, *place)), one), section)
 
 
-def put_into(path: str, table: Spec, more: Mapping[str, Any]) -> None:
-    """Puts fields into a nested table; none may be said twice."""
-    for name, one in more.items():
-        _put(table, [name], one, path)
-
-
-def _put(table: Spec, place: Sequence[str], one: Any, path: str) -> None:
+def put(table: Spec, place: Sequence[str], one: Any, path: str) -> None:
+    """Puts a value at a place into nested tables, of which ``path`` is the outermost; nothing may be said twice."""
     name, *inner = place
     path = f"{path}.{name}"
     if inner:
         holder = table.setdefault(name, {})
         if not isinstance(holder, dict):
             raise ConfigError(path, repr(holder), "a table", f"{inner[0]} = {one!r} is to stand in it")
-        _put(holder, inner, one, path)
+        put(holder, inner, one, path)
     elif isinstance(one, Mapping) and isinstance(table.get(name), dict):
         for key, value in one.items():
-            _put(table[name], [key], value, path)
+            put(table[name], [key], value, path)
     elif name in table:
         hint = f"it is {table[name]!r} already: write it flat or in its table, not both"
         raise ConfigError(path, repr(one), "it once", hint)
@@ -172,7 +167,7 @@ def nest_run(run: Value | Mapping[str, Any] | None, options: Mapping[str, Any] |
     """The nested table ``run``, from a value or flat options and more flat options."""
     nested: Spec = {}
     if isinstance(run, (Value, type)):
-        _put({"run": nested}, ["run"], as_written("run", run), "")
+        put({"run": nested}, ["run"], as_written("run", run), "")
     elif run is not None and not isinstance(run, Mapping):
         raise ConfigError("run", repr(run), "fw.Run(...), or options by name", 'for example {"max_cycles": 100_000}')
     for flat in (run, options):

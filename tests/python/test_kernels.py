@@ -73,5 +73,18 @@ def test_the_command_line_sets_any_field_by_its_place(tmp_path: Path) -> None:
     spec = fw.load(file).spec
     assert spec["host"]["send_queue"] == "as_ready" and spec["network"]["nic"]["packet_gap_cycles"] == 3
     assert spec["network"]["routing"]["order"] == [1, 0]
-    wrong = subprocess.run([*command, "--set", "run.kernels=flit"], capture_output=True, text=True)
-    assert wrong.returncode == 2 and "run.kernels" in wrong.stderr
+    for settings, path in [
+        (["run.kernels=flit"], "run.kernels"),
+        (["router.vcs=4", "router.vcs.x=1"], "network.router.vcs"),
+        (
+            ["router.compat.late_receives=true", "router.compat.late_receives.x=1"],
+            "network.router.compat.late_receives",
+        ),
+        (["routing=valiant", "routing.kind=duato"], "network.routing.kind"),
+        (["seed=2", "run.seed=3"], "run.seed"),
+        (["run.=3"], "run"),
+    ]:
+        options = [part for setting in settings for part in ("--set", setting)]
+        wrong = subprocess.run([*command, *options], capture_output=True, text=True)
+        assert wrong.returncode == 2 and "Traceback" not in wrong.stderr, (settings, wrong.stderr)
+        assert json.loads(wrong.stderr)["message"].startswith(path), (settings, wrong.stderr)

@@ -11,7 +11,7 @@ from flitwork import renamed
 from flitwork.cli.options import components, is_study, sent_alone, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.flat import FLAT
-from flitwork.network import put_into
+from flitwork.network import put
 from flitwork.plain import checked
 from flitwork.schema import fields, is_open_loop, kinds, largest, schema, tables
 from flitwork.spec import Network, RunOptions, nest_run, plan_of, simulation
@@ -126,7 +126,8 @@ def one_simulation(
     others = [text for text in settings or [] if text.partition(".")[0] not in _SECTIONS]
     net, work, run = parts(what, table, others, ports, **workload)
     spec = simulation(net, work, nest_run(run), host=own["host"] or None)
-    put_into("run", spec["run"], own["run"])
+    for name, value in own["run"].items():
+        put(spec["run"], [name], value, "run")
     return {**spec, "run": checked("run", spec["run"])}
 
 
@@ -135,16 +136,8 @@ def _told_of(section: str, settings: list[str]) -> dict[str, Any]:
     told = _settings([text for text in settings if text.partition(".")[0] == section])
     nested: dict[str, Any] = {}
     for key, value in told.items():
-        _nest(nested, key.split(".")[1:], value)
+        put(nested, key.split(".")[1:], value, section)
     return nested
-
-
-def _nest(nested: dict[str, Any], place: list[str], value: Any) -> None:
-    """Puts a value into tables within tables."""
-    *outer, name = place
-    for table in outer:
-        nested = nested.setdefault(table, {})
-    nested[name] = value
 
 
 def parts(
@@ -214,7 +207,7 @@ def _divided(
         if key not in FLAT["network"]:
             raise _unknown(key, what, of_workload | _fields_of(table))
     if "routing" in given and "routing" in in_tables:
-        in_tables["routing"]["kind"] = given.pop("routing")
+        put(in_tables, ["routing", "kind"], given.pop("routing"), "network")
     return {**given, **topology, **in_tables}, run
 
 
@@ -222,7 +215,7 @@ def _in_tables(told: dict[str, Any]) -> dict[str, Any]:
     """Takes what ``--set`` says of a field by its place, such as ``router.injection_priority``."""
     found: dict[str, Any] = {}
     for key in [key for key in told if key.partition(".")[0] in {*tables("network")} - {"topology"} and "." in key]:
-        _nest(found, key.split("."), told.pop(key))
+        put(found, key.split("."), told.pop(key), "network")
     return found
 
 

@@ -7,4 +7,4 @@ mod wheel;
 
 pub(crate) use layout::{CompiledSize, Layout};
 pub(crate) use packet::{Packet, PacketPool};
-pub(crate) use wheel::{FlitArrival, NONE, Wheel};
+pub(crate) use wheel::{Due, FlitArrival, NONE, Slot, Wheel};

@@ -32,7 +32,15 @@ pub(crate) struct Slot {
     pub tails: Vec<u32>,
 }
 
-impl Slot {
+/// What may lie in a slot of a [`Wheel`].
+pub(crate) trait Due: Default {
+    /// Whether nothing is due.
+    fn is_empty(&self) -> bool;
+    /// Empties it, and keeps its memory.
+    fn clear(&mut self);
+}
+
+impl Due for Slot {
     fn is_empty(&self) -> bool {
         self.flits.is_empty()
             && self.credits.is_empty()
@@ -52,14 +60,14 @@ impl Slot {
 
 /// Slots for the coming cycles.
 #[derive(Debug)]
-pub(crate) struct Wheel {
-    slots: Vec<Slot>,
+pub(crate) struct Wheel<S = Slot> {
+    slots: Vec<S>,
     mask: u64,
 }
 
 impl Wheel {
     /// A wheel for delays of at most `longest` cycles in a network of `ports` ports in all.
-    pub fn new(longest: u64, ports: usize) -> Self {
+    pub fn with_room(longest: u64, ports: usize) -> Self {
         let size = Self::size(longest);
         let events = Self::reserved_events(size, ports);
         let slot = || Slot {
@@ -72,37 +80,45 @@ impl Wheel {
         Wheel { slots: (0..size).map(|_| slot()).collect(), mask: size - 1 }
     }
 
-    fn size(longest: u64) -> u64 {
-        (longest + 2).next_power_of_two()
-    }
-
     /// Events of a kind that each slot has room for from the start: one a port, where that is little in all; larger networks,
     /// and longer wheels, grow while they warm up.
     fn reserved_events(size: u64, ports: usize) -> usize {
         ports.min((1 << 18) / size.min(1 << 18) as usize).max(1)
     }
 
-    /// Bytes that [`Wheel::new`] reserves.
+    /// Bytes that [`Wheel::with_room`] reserves.
     pub fn reserved_bytes(longest: u64, ports: usize) -> u64 {
         let size = Self::size(longest);
         let event = size_of::<FlitArrival>() + 4 * size_of::<u32>();
         size * (size_of::<Slot>() + event * Self::reserved_events(size, ports)) as u64
     }
+}
+
+impl<S: Due> Wheel<S> {
+    /// A wheel for delays of at most `longest` cycles, without memory for events.
+    pub fn new(longest: u64) -> Self {
+        let size = Self::size(longest);
+        Wheel { slots: (0..size).map(|_| S::default()).collect(), mask: size - 1 }
+    }
+
+    fn size(longest: u64) -> u64 {
+        (longest + 2).next_power_of_two()
+    }
 
     /// The slot of `cycle`, which must be less than the wheel's size away.
     #[inline(always)]
-    pub fn at(&mut self, cycle: u64) -> &mut Slot {
+    pub fn at(&mut self, cycle: u64) -> &mut S {
         // The mask is the number of slots minus one.
         at_mut(&mut self.slots, (cycle & self.mask) as usize)
     }
 
     /// Takes the slot of `cycle` out for reading; give it back with [`Wheel::put_back`].
-    pub fn take(&mut self, cycle: u64) -> Slot {
+    pub fn take(&mut self, cycle: u64) -> S {
         std::mem::take(self.at(cycle))
     }
 
     /// Returns a slot taken out, emptied, so that its memory is used again.
-    pub fn put_back(&mut self, cycle: u64, mut slot: Slot) {
+    pub fn put_back(&mut self, cycle: u64, mut slot: S) {
         slot.clear();
         *self.at(cycle) = slot;
     }
@@ -119,12 +135,12 @@ impl Wheel {
 
     /// Whether nothing is under way. Looks at every slot: not for every cycle.
     pub fn is_idle(&self) -> bool {
-        self.slots.iter().all(Slot::is_empty)
+        self.slots.iter().all(S::is_empty)
     }
 
     /// All slots.
     #[cfg(feature = "audit")]
-    pub fn slots(&self) -> &[Slot] {
+    pub fn slots(&self) -> &[S] {
         &self.slots
     }
 }

@@ -38,7 +38,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         for (r, router) in routers.iter().enumerate() {
             for slot in (0..SLOTS).filter(|&slot| router.waiting.contains(slot)) {
                 let (vc, front) = (r * SLOTS + slot, router.inputs[slot].front);
-                if router.inputs[slot].flags & EJECTING != 0 || !choices.blocked(r, vc) {
+                if router.inputs[slot].flags & EJECTING != 0 || !choices.blocked(vc, env.changed_ports[r]) {
                     continue;
                 }
                 for (port, set) in choices.candidates(vc) {

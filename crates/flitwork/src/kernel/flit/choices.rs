@@ -16,7 +16,7 @@ use crate::mix::{draw_below, mix, packet_bits};
 use crate::plan::Plan;
 use crate::routing::{At, Choice, Head, HopByHop, OnGrid, Selection};
 use crate::transit::{Layout, Packet};
-use crate::unchecked::{at, at_mut};
+use crate::unchecked::at;
 use std::sync::Arc;
 
 /// What is kept for the front packet of an input VC.
@@ -46,8 +46,6 @@ pub(super) struct Choices {
     set_of_vc: Vec<u8>,
     /// By VC.
     kept: Vec<Kept>,
-    /// Ports of each router that have changed since its packets were looked at.
-    changed_ports: Vec<u64>,
     /// Port that each router looks at first, under round robin.
     turns: Vec<u8>,
     news: Option<NewsBoard>,
@@ -67,7 +65,6 @@ impl Choices {
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
             kept: vec![Kept::default(); p.routers * layout.slots],
-            changed_ports: vec![0; p.routers],
             turns: vec![0; p.routers],
             news: routing.news().zip(fabric.grid()).map(|(news, grid)| NewsBoard::new(grid, p, news, layout)),
             seed: plan.spec.run.seed,
@@ -113,28 +110,16 @@ impl Choices {
             .chain(choice.escape.map(|(port, set)| sets(port as usize, set)))
     }
 
-    /// Whether the front packet of VC `vc` of router `me` would find as little as the last time.
+    /// Whether the front packet of VC `vc` would find as little as the last time; since then these ports of its router have changed.
     #[inline(always)]
-    pub fn blocked(&self, me: usize, vc: usize) -> bool {
+    pub fn blocked(&self, vc: usize, changed_ports: u64) -> bool {
         let kept = at(&self.kept, vc);
         if !kept.blocked {
             return false;
         }
         let Choice { ports, sideways, escape, .. } = kept.choice;
         let wanted = u64::from(ports | sideways) | escape.map_or(0, |(port, _)| 1 << port);
-        wanted & at(&self.changed_ports, me) == 0
-    }
-
-    /// A VC of `port` that packets may use now and could not before.
-    #[inline(always)]
-    pub fn note_usable(&mut self, router: usize, port: usize) {
-        *at_mut(&mut self.changed_ports, router) |= 1 << port;
-    }
-
-    /// All waiting packets of a router have been looked at.
-    #[inline(always)]
-    pub fn looked_at(&mut self, router: usize) {
-        *at_mut(&mut self.changed_ports, router) = 0;
+        wanted & changed_ports == 0
     }
 
     /// What routers tell each other, where they do.

@@ -7,7 +7,7 @@ use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, W
 use crate::measure::Arrival;
 use crate::spec::EjectionPort;
 use crate::transit::Packet;
-use crate::transit::{FlitArrival, NONE};
+use crate::transit::{FlitArrival, NONE, Slot};
 use crate::unchecked::at_mut;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
@@ -26,6 +26,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         for &vc in &slot.injection_credits {
             self.injection.credit(vc as usize);
         }
+        self.deliver_flits_and_rest(slot, arrived);
+    }
+
+    /// What is due in this cycle but credits.
+    #[inline(always)]
+    pub(super) fn deliver_flits_and_rest(&mut self, slot: Slot, arrived: &mut Vec<Arrival>) {
         self.deliver_flits(&slot.flits);
         for &vc in &slot.wakes {
             let (router, input) = (vc as usize / SLOTS, vc as usize % SLOTS);
@@ -35,7 +41,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             arrived.push(self.env.pool[packet].arrival());
             self.env.pool.remove(packet);
         }
-        self.env.wheel.put_back(now, slot);
+        self.env.wheel.put_back(self.env.now, slot);
     }
 
     #[inline(never)]
@@ -63,7 +69,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             at.deliver_credit(router, output, &mut self.env);
             let out = at.output(output);
             if self.env.rules.first_use.may_be_at(out.credits) && out.owner == FREE {
-                self.env.note_usable(router, output / (SLOTS / PORTS));
+                self.env.note_change(router, 1 << (output / (SLOTS / PORTS)));
             }
         }
         if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
@@ -90,7 +96,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     #[inline(always)]
-    pub(super) fn deliver_flit(&mut self, me: usize, flit: &FlitArrival, env: &mut Env) {
+    fn deliver_flit(&mut self, me: usize, flit: &FlitArrival, env: &mut Env) {
         let slot = flit.vc as usize % SLOTS;
         let input = self.input(slot);
         if !PACKETS {
@@ -177,7 +183,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     fn want(&mut self, me: usize, slot: usize, port: u8, env: &mut Env) {
         let wanted = 1 << (port & 63);
         if PACKETS {
-            env.streams.note_change(me, wanted);
+            env.note_change(me, wanted);
         }
         self.waiting.insert(slot);
         self.shared_ports |= self.wanted_ports & wanted;
@@ -186,7 +192,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     #[inline(always)]
-    pub(super) fn deliver_wake(&mut self, me: usize, slot: usize, env: &mut Env) {
+    fn deliver_wake(&mut self, me: usize, slot: usize, env: &mut Env) {
         if self.input(slot).flags & GRANTED != 0 {
             self.activate(slot);
             env.activate(me);

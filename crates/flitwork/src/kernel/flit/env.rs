@@ -30,6 +30,9 @@ pub(super) struct Env {
     pub routes: RouteTable,
     /// Where the route is decided hop by hop.
     pub choices: Option<Box<Choices>>,
+    /// Ports of each router at which something has changed since its waiting packets were looked at; empty where all of them are looked at
+    /// in every cycle.
+    pub changed_ports: Vec<u64>,
     /// Route computation, if it takes a batch at a time.
     pub routing_stage: Option<BatchStage>,
     /// Where channels are not all alike.
@@ -219,6 +222,16 @@ impl Env {
         }
     }
 
+    /// Where packets move whole: whether a router has to be looked at in the next cycle, now that it has been in this one. Where a
+    /// packet waits for credits alone it will be looked at when they have come.
+    pub fn look_again(&mut self, router: usize) -> bool {
+        let (lost, looked_at) = self.streams.end_of_visit(router, self.now);
+        if lost {
+            self.note_change(router, looked_at);
+        }
+        std::mem::take(&mut self.streams.again) || lost
+    }
+
     /// The router of a terminal.
     #[inline(always)]
     pub fn router_of(&self, terminal: usize) -> usize {
@@ -231,12 +244,10 @@ impl Env {
         *at(&self.first_terminals, router) as usize
     }
 
-    /// A VC of `port` of `router` is of use to some packet from now on.
+    /// Something has changed at `ports` of a router: what waits for a VC of them may find one. Only where changes are noted.
     #[inline(always)]
-    pub fn note_usable(&mut self, router: usize, port: usize) {
-        if let Some(choices) = &mut self.choices {
-            choices.note_usable(router, port);
-        }
+    pub fn note_change(&mut self, router: usize, ports: u64) {
+        *at_mut(&mut self.changed_ports, router) |= ports;
     }
 
     /// Marks a router as having something to do.

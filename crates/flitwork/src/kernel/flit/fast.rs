@@ -41,8 +41,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let aside = self.set_busy_aside(me, env);
             if !self.ready.is_empty() {
                 self.allocate_switch_fast(me, env);
+                env.streams.again |= self.may_send(me, env);
             }
-            env.streams.again |= self.put_back(me, &aside, env);
+            self.ready.insert_all(&aside);
         } else {
             self.allocate_switch_fast(me, env);
         }
@@ -74,13 +75,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if shared != 0 {
             self.match_shared(me, shared, scratch, env);
         }
-        if PACKETS && env.streams.asked > 0 {
-            env.streams.note_change(me, shared);
-        }
         self.renew_wanted_ports();
     }
 
-    /// A waiting packet whose port no other wants (its port is not in `others`): all usable VCs grant it, it accepts the first from its pointer on.
+    /// A waiting packet whose port no other wants: all usable VCs grant it, it accepts the first from its pointer on. Nothing is done for
+    /// one whose port is in `others`.
     #[inline(always)]
     fn ask_alone(&mut self, me: usize, slot: usize, others: u64, env: &mut Env) {
         let port = self.input(slot).port as usize;

@@ -6,7 +6,6 @@
 use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
-use super::slots::SlotSet;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router};
 use crate::compat::BatchStage;
 use crate::plan::Plan;
@@ -53,7 +52,8 @@ pub(super) struct GeneralAllocators<M> {
 const SPECULATIVE: u128 = 1 << 127;
 
 impl<M> GeneralAllocators<M> {
-    pub fn new(plan: &Plan) -> Self {
+    /// Of a plan; `holds`: packets hold their path through the switch.
+    pub fn new(plan: &Plan, holds: bool) -> Self {
         let (router, p) = (&plan.spec.network.router, &plan.params);
         let switch_stage = BatchStage::new(&router.compat, router.st_delay_cycles, p.routers);
         let turns = if router.output_speedup > 1 || switch_stage.is_some() { p.routers * p.ports } else { 0 };
@@ -61,7 +61,6 @@ impl<M> GeneralAllocators<M> {
         let rows = p.ports * router.input_speedup as usize;
         let cols = p.ports * router.output_speedup as usize;
         let speedup = router.input_speedup as usize;
-        let holds = router.hold_switch_for_packet || router.hold_switch_until_tail;
         GeneralAllocators {
             vc_allocator: Allocator::new(&router.vc_allocator, p.routers, vcs_of_router, vcs_of_router),
             sw_allocator: Allocator::new(&router.sw_allocator, p.routers, rows, cols),
@@ -115,12 +114,17 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         // Without output speed-up, which slow channels exclude, a column is a port.
         let busy = env.own_times.as_ref().map_or(0, |own| own.busy_ports(me, env.now));
-        let (rows, cols) = if env.rules.hold { self.serve_held(me, general, busy, env) } else { (0, busy) };
-        let aside = if PACKETS { self.set_busy_aside(me, env) } else { SlotSet::EMPTY };
+        let (rows, cols) = if PACKETS {
+            (env.streams.busy[me].rows, env.streams.busy[me].cols)
+        } else if env.rules.hold {
+            self.serve_held(me, general, busy, env)
+        } else {
+            (0, busy)
+        };
         self.allocate_switch(me, general, rows, cols, env);
         self.send(me, general, env);
         if PACKETS {
-            env.streams.again |= self.put_back(me, &aside, env);
+            env.streams.again |= self.may_send(me, env);
         }
         // What won its VC but not the switch asks without speculation from the next cycle on.
         for &slot in &general.fresh {
@@ -162,7 +166,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     fn allocate_vcs(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
         let mut asks = std::mem::take(&mut general.asks);
         // What nothing has changed for would find as little as before.
-        let look = if PACKETS && !env.rules.chooses_port { env.streams.take_changes(me) } else { !0 };
+        let look = if PACKETS && !env.rules.chooses_port { self.ports_to_look_at(me, env) } else { !0 };
         self.collect_asks(me, look, &mut asks, env);
         general.requests.clear();
         for ask in &asks {
@@ -180,10 +184,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             }
         }
         general.asks = asks;
-        if PACKETS && !env.rules.chooses_port {
-            // Those that lose ask again.
-            env.streams.note_change(me, look);
-        }
         general.grants.clear();
         general.vc_allocator.allocate(me, &general.requests, &mut general.grants);
         for &(row, col) in &general.grants {

@@ -137,7 +137,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             routers: Router::all(&p, &plan.fabric),
             injection: Injection::new(plan, layout, PACKETS),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
-            general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan))),
+            general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan, rules.hold))),
             channels: (run.record.channel_window_cycles > 0)
                 .then(|| ChannelRecorder::new(run.record.channel_window_cycles, plan.fabric.channels().count())),
             order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
@@ -145,13 +145,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             fabric: plan.fabric.clone(),
             env: Env {
                 pool: PacketPool::new(packets),
-                wheel: Wheel::new(longest_delay, p.routers * p.ports),
+                wheel: Wheel::with_room(longest_delay, p.routers * p.ports),
                 streams: if PACKETS { Streams::new(plan, SLOTS, PORTS) } else { Streams::none() },
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
                 next_flits_before: 0,
                 own_times: OwnTimes::of(plan).map(Box::new),
                 routes: RouteTable::of(fabric.routers(), &plan.routing),
+                changed_ports: vec![0; if PACKETS || choices.is_some() { p.routers } else { 0 }],
                 choices,
                 routing_stage: BatchStage::new(&router.compat, router.routing_delay_cycles, p.routers),
                 active: vec![0; p.routers.div_ceil(64)],
@@ -212,7 +213,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 general.holds(me)
             }
         };
-        let again = if PACKETS { self.env.streams.look_again(me, self.env.now) } else { !router.is_idle() || held };
+        let again = if PACKETS { self.env.look_again(me) } else { !router.is_idle() || held };
         if !again {
             self.env.active[me / 64] &= !(1 << (me % 64));
         }

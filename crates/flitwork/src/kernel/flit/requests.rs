@@ -3,7 +3,7 @@
 use super::env::Env;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, UPPER_CLASS, WAITING};
-use crate::unchecked::at;
+use crate::unchecked::{at, at_mut};
 
 /// A packet that asks for VCs of an output port.
 #[derive(Debug, Clone, Copy)]
@@ -28,15 +28,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             bits.for_each(|bit| self.collect_ask(me, word * 64 + bit, of, asks, env));
             from = word + 1;
         }
-        if let Some(choices) = &mut env.choices {
-            choices.looked_at(me);
+        if env.rules.by_choice {
+            *at_mut(&mut env.changed_ports, me) = 0;
         }
     }
 
     #[inline(never)]
     fn collect_ask(&mut self, me: usize, slot: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
-            let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(me, me * SLOTS + slot));
+            let changed = *at(&env.changed_ports, me);
+            let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(me * SLOTS + slot, changed));
             !blocked && self.ask_by_choice(me, slot, asks, env)
         } else {
             let port = self.wanted_port(slot, env);

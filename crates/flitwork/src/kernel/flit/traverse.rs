@@ -97,8 +97,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         out.owner = FREE;
         let credits = out.credits;
         self.port(port).free.insert(Self::port_and_vc(output).1);
-        if env.rules.by_choice && (PACKETS || env.rules.first_use.are_enough(credits)) {
-            env.note_usable(me, port);
+        if env.rules.by_choice && env.rules.first_use.are_enough(credits) {
+            env.note_change(me, 1 << port);
         }
         self.senders(port).remove(slot);
         let vc = self.input(slot);

@@ -1,8 +1,10 @@
 //! The start of a cycle of the packet kernel, and what it counts of packets that are on their way.
 
 use super::super::Kernel;
+use super::super::env::Env;
 use super::super::mask::VcMask;
 use super::super::state::Router;
+use super::credits::complete_from;
 use super::due::Returning;
 use crate::measure::Arrival;
 use crate::unchecked::at_mut;
@@ -24,32 +26,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         for &Returning { vc, flits } in &due.injection_credits {
             self.injection.credits_return(vc as usize, flits, now);
         }
-        due.terminals.iter().for_each(|&terminal| self.injection.look_at(terminal as usize));
+        due.terminals.iter().for_each(|&terminal| self.injection.look_at_starved(terminal as usize));
         for &port in &due.last_flits {
             self.injection.last_flit_due(port as usize, self.env.p.nic_ports);
         }
         for &router in &due.routers {
             // All that waits is looked at again, whatever it found before.
-            (0..PORTS).for_each(|port| self.env.note_usable(router as usize, port));
-            self.env.streams.note_change(router as usize, !0);
+            self.env.note_change(router as usize, !0);
             self.env.activate(router as usize);
         }
         self.env.streams.due.put_back(now, due);
 
         let slot = self.env.wheel.take(now);
-        for head in &slot.flits {
-            let router = head.vc as usize / SLOTS;
-            at_mut(&mut self.routers, router).deliver_flit(router, head, &mut self.env);
-        }
-        for &vc in &slot.wakes {
-            let (router, input) = (vc as usize / SLOTS, vc as usize % SLOTS);
-            at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
-        }
-        for &packet in &slot.tails {
-            arrived.push(self.env.pool[packet].arrival());
-            self.env.pool.remove(packet);
-        }
-        self.env.wheel.put_back(now, slot);
+        self.deliver_flits_and_rest(slot, arrived);
     }
 
     /// The packet at the front of an input VC has sent its last flit.
@@ -67,7 +56,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let now = self.env.now;
             Self::count_ejected(&mut self.env, me, port, now);
         }
-        self.env.streams.note_change(me, 1 << port);
+        self.env.note_change(me, 1 << port);
         let router = at_mut(&mut self.routers, me);
         router.behind_tail(me, slot, port, output, &mut self.env);
         if !router.ready.is_empty() || router.may_be_wanted(port, &self.env) {
@@ -82,17 +71,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         router.output(output).credits += flits;
         let complete = &mut self.env.streams.complete[vc];
         debug_assert!(*complete < self.env.now, "credits come back one a cycle");
-        *complete = self.env.now + u64::from(flits) - 1;
+        *complete = complete_from(self.env.now, flits);
         let port = output / (SLOTS / PORTS);
-        self.env.note_usable(me, port);
-        self.env.streams.note_change(me, 1 << port);
+        self.env.note_change(me, 1 << port);
         if router.may_be_wanted(port, &self.env) {
             self.env.activate(me);
         }
     }
 
     /// Counts the flits that an ejection port has sent before cycle `before` and that arrive in the measurement.
-    fn count_ejected(env: &mut super::super::env::Env, me: usize, port: usize, before: u64) {
+    fn count_ejected(env: &mut Env, me: usize, port: usize, before: u64) {
         let stream = &mut env.streams.streams[me * PORTS + port];
         let sent = stream.uncounted..stream.until.min(before).max(stream.uncounted);
         stream.uncounted = sent.end;

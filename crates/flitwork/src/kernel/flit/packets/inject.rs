@@ -2,6 +2,7 @@
 
 use super::super::env::Env;
 use super::super::inject::Injection;
+use super::credits::{Credits, complete_from};
 use crate::kernel::network::Endpoints;
 use crate::transit::{FlitArrival, NONE, Packet};
 
@@ -9,13 +10,8 @@ impl Injection {
     /// `flits` credits begin to come back to a VC of an injection port, the first of them now.
     pub(super) fn credits_return(&mut self, at: usize, flits: u16, now: u64) {
         self.credits[at] += flits;
-        self.complete[at] = now + u64::from(flits) - 1;
+        self.complete[at] = complete_from(now, flits);
         self.look_at_starved((at as u32 / self.credits_per_terminal) as usize);
-    }
-
-    /// A terminal has credits enough by now.
-    pub(super) fn look_at(&mut self, terminal: usize) {
-        self.look_at_starved(terminal);
     }
 
     /// The last flit of the packet of an injection port leaves in this cycle.
@@ -54,8 +50,9 @@ impl Injection {
     fn send_head(&mut self, terminal: usize, number: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
         let id = self.ports[number].packet;
         let first = number * env.p.vcs;
-        self.count_credits(first, env);
-        let credits = std::mem::take(&mut self.credits_now);
+        let mut credits = std::mem::take(&mut self.credits_now);
+        credits.clear();
+        credits.extend(self.credits_of(first, env).map(|credits| credits.by(env.now)));
         let vc = self.vc_for(&env.pool[id], number, &credits, env);
         self.credits_now = credits;
         let packet = &mut env.pool[id];
@@ -78,23 +75,19 @@ impl Injection {
         true
     }
 
-    /// The credits of a port's VCs that have come back by now.
-    fn count_credits(&mut self, first: usize, env: &Env) {
+    /// The credits of the VCs of a port, the first of which is VC `first`.
+    fn credits_of(&self, first: usize, env: &Env) -> impl Iterator<Item = Credits> {
         let all = first..first + env.p.vcs;
-        self.credits_now.clear();
         let pairs = self.credits[all.clone()].iter().zip(&self.complete[all]);
-        self.credits_now.extend(pairs.map(|(&credits, complete)| credits - complete.saturating_sub(env.now) as u16));
+        pairs.map(|(&all, &complete)| Credits { all, complete })
     }
 
     /// A port sleeps until credits come back, or until those that are coming are `needed`.
     fn wait_for_credits(&mut self, terminal: usize, first: usize, needed: u16, env: &mut Env) {
         self.starved[terminal / 64] |= 1 << (terminal % 64);
-        let all = first..first + env.p.vcs;
-        let pairs = self.credits[all.clone()].iter().zip(&self.complete[all]);
-        let enough = pairs.filter(|&(&credits, _)| credits >= needed);
-        let enough_at = enough.map(|(&credits, complete)| complete.saturating_sub(u64::from(credits - needed)));
-        if let Some(at) = enough_at.filter(|&at| at > env.now).min() {
-            env.streams.due.at(at).terminals.push(terminal as u32);
+        let enough = self.credits_of(first, env).filter_map(|credits| credits.enough_from(needed));
+        if let Some(cycle) = enough.filter(|&cycle| cycle > env.now).min() {
+            env.streams.due.at(cycle).terminals.push(terminal as u32);
         }
     }
 }

@@ -13,6 +13,7 @@
 //! credits come back; and again in the next cycle as long as a packet that could have been granted something was not. Where a
 //! packet waits for more credits than there are yet, the cycle in which there will be enough is known as well.
 
+mod credits;
 mod deliver;
 mod due;
 mod inject;

@@ -5,7 +5,9 @@ use super::super::mask::VcMask;
 use super::super::slots::SlotSet;
 use super::super::state::{HEAD, Router};
 use super::due::Returning;
+use super::streams::Busy;
 use crate::transit::FlitArrival;
+use crate::unchecked::at_mut;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, SLOTS, WORDS, PACKETS>
@@ -77,9 +79,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         self.wanted_ports >> port & 1 == 1 && !self.port(port).free.is_empty()
     }
 
-    /// The ports that packets wait for, that have changed, and that have a free VC. Where there is none, its release is a change.
+    /// The ports that packets wait for, that have changed, and that have a free VC: they are looked at now, and again in the next cycle
+    /// where one of their packets loses. Where no VC is free, its release is a change.
     pub(in super::super) fn ports_to_look_at(&mut self, me: usize, env: &mut Env) -> u64 {
-        let mut look = env.streams.take_changes(me) & self.wanted_ports;
+        let mut look = std::mem::take(at_mut(&mut env.changed_ports, me)) & self.wanted_ports;
         let mut left = look;
         while left != 0 {
             let port = left.trailing_zeros() as usize;
@@ -88,24 +91,30 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 look &= !(1 << port);
             }
         }
+        env.streams.looked_at = look;
         look
     }
 
-    /// Takes out of `ready` what cannot be granted now, because its row or column is in use; the rest.
+    /// Whether row and column of an input VC that may request the switch are not in use.
+    #[inline(always)]
+    fn is_free_to_go(&mut self, slot: usize, busy: Busy, env: &Env) -> bool {
+        let (in_port, in_vc) = Self::port_and_vc(slot);
+        let row = env.streams.row(in_port, in_vc);
+        (busy.rows >> row | busy.cols >> (self.input(slot).port & 63)) & 1 == 0
+    }
+
+    /// Takes out of `ready` what cannot be granted now; what that is.
     pub(in super::super) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
-        let busy = env.streams.busy[me];
-        let all = self.ready;
-        if busy.rows == 0 {
-            return SlotSet::EMPTY;
-        }
+        let (busy, all) = (env.streams.busy[me], self.ready);
         let (mut aside, mut from) = (SlotSet::EMPTY, 0);
+        if busy.rows == 0 {
+            return aside;
+        }
         while let Some((word, mut bits)) = all.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let (in_port, in_vc) = Self::port_and_vc(slot);
-                let row = env.streams.row(in_port, in_vc);
-                if busy.rows >> row & 1 == 1 || busy.cols >> (self.input(slot).port & 63) & 1 == 1 {
+                if !self.is_free_to_go(slot, busy, env) {
                     self.ready.remove(slot);
                     aside.insert(slot);
                 }
@@ -115,17 +124,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         aside
     }
 
-    /// Puts them back. Whether some of `ready` could have been granted and was not.
-    pub(in super::super) fn put_back(&mut self, me: usize, aside: &SlotSet<WORDS>, env: &Env) -> bool {
-        // What is left is free to go, unless what was granted is in its way.
-        if self.ready.is_empty() {
-            self.ready = *aside;
-            return false;
+    /// Whether something that is ready was not granted, although nothing is in its way: it may be granted in the next cycle.
+    pub(in super::super) fn may_send(&mut self, me: usize, env: &Env) -> bool {
+        let (busy, mut from) = (env.streams.busy[me], 0);
+        while let Some((word, mut bits)) = self.ready.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if self.is_free_to_go(slot, busy, env) {
+                    return true;
+                }
+            }
+            from = word + 1;
         }
-        let behind_grants = self.set_busy_aside(me, env);
-        let lost = !self.ready.is_empty();
-        self.ready.insert_all(&behind_grants);
-        self.ready.insert_all(aside);
-        lost
+        false
     }
 }

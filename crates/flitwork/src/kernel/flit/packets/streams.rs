@@ -1,9 +1,11 @@
 //! What the packet kernel knows besides the routers: streams of flits through switches, credits that are coming back, and when to
 //! look at a router again.
 
-use super::due::Timetable;
+use super::credits::Credits;
+use super::due::DuePackets;
 use crate::plan::Plan;
-use crate::unchecked::at_mut;
+use crate::transit::Wheel;
+use crate::unchecked::at;
 use std::cell::Cell;
 
 /// Paths through a switch that are in use, one bit for each row and each column.
@@ -25,17 +27,16 @@ pub(super) struct Stream {
 /// See the module.
 #[derive(Debug)]
 pub(in super::super) struct Streams {
-    pub due: Timetable,
+    pub due: Wheel<DuePackets>,
     /// Cycle in which the last credit that is coming back to an output VC arrives, by VC: the router's count has all of them already.
     pub(super) complete: Vec<u64>,
     /// By router.
     pub busy: Vec<Busy>,
-    /// Output ports of each router at which something has changed since its packets asked for VCs; not where they choose their port.
-    pub changed_ports: Vec<u64>,
     /// By output port, `[router][port]`.
     pub(super) streams: Vec<Stream>,
-    /// Requests of packets for VCs in this router's cycle that have not been granted.
+    /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were looked at.
     pub asked: u32,
+    pub looked_at: u64,
     /// Whether the router has to be looked at in the next cycle, and the first later cycle in which it will have enough credits for a
     /// packet that waits; set while it is only looked at.
     pub again: bool,
@@ -48,12 +49,12 @@ impl Streams {
     pub fn new(plan: &Plan, slots: usize, ports: usize) -> Self {
         let p = &plan.params;
         Streams {
-            due: Timetable::new(longest_delay(plan)),
+            due: Wheel::new(longest_delay(plan)),
             complete: vec![0; p.routers * slots],
             busy: vec![Busy::default(); p.routers],
-            changed_ports: vec![0; p.routers],
             streams: vec![Stream::default(); p.routers * ports],
             asked: 0,
+            looked_at: 0,
             again: false,
             enough_at: Cell::new(u64::MAX),
             input_speedup: plan.spec.network.router.input_speedup as usize,
@@ -63,12 +64,12 @@ impl Streams {
     /// Where flits move one by one: nothing.
     pub fn none() -> Self {
         Streams {
-            due: Timetable::new(0),
+            due: Wheel::new(0),
             complete: Vec::new(),
             busy: Vec::new(),
-            changed_ports: Vec::new(),
             streams: Vec::new(),
             asked: 0,
+            looked_at: 0,
             again: false,
             enough_at: Cell::new(u64::MAX),
             input_speedup: 1,
@@ -78,27 +79,25 @@ impl Streams {
     /// Credits of output VC `vc` that have come back by cycle `now`, of `all` that have or are coming.
     #[inline(always)]
     pub fn credits(&self, vc: usize, all: u16, now: u64) -> u16 {
-        all - self.complete[vc].saturating_sub(now) as u16
+        Credits { all, complete: *at(&self.complete, vc) }.by(now)
     }
 
-    /// A packet needs `needed` credits of an output VC that has fewer now: when there will be enough, if that is known.
+    /// A packet needs `needed` credits of an output VC that has fewer now: its router will be looked at when there are enough, if that is
+    /// known.
     #[inline]
     pub fn wait_for_credits(&self, vc: usize, all: u16, needed: u16) {
-        if all >= needed {
-            let at = self.complete[vc] - u64::from(all - needed);
-            self.enough_at.set(self.enough_at.get().min(at));
+        if let Some(cycle) = (Credits { all, complete: self.complete[vc] }).enough_from(needed) {
+            self.enough_at.set(self.enough_at.get().min(cycle));
         }
     }
 
-    /// Whether a router has to be looked at in the next cycle, now that it has been in cycle `now`. Where a packet waits for credits
-    /// alone it will be looked at when they have come.
-    pub fn look_again(&mut self, me: usize, now: u64) -> bool {
-        let at = self.enough_at.replace(u64::MAX);
-        if at != u64::MAX {
-            self.due.at(at.max(now + 1)).routers.push(me as u32);
+    /// A router has been looked at in cycle `now`: whether a packet was refused a VC, and the ports that were looked at.
+    pub fn end_of_visit(&mut self, router: usize, now: u64) -> (bool, u64) {
+        let enough_at = self.enough_at.replace(u64::MAX);
+        if enough_at != u64::MAX {
+            self.due.at(enough_at.max(now + 1)).routers.push(router as u32);
         }
-        let lost = std::mem::take(&mut self.asked) > 0;
-        std::mem::take(&mut self.again) || lost
+        (std::mem::take(&mut self.asked) > 0, std::mem::take(&mut self.looked_at))
     }
 
     /// A packet that asked was given a VC. Where packets take the ejection port with the most free VCs, that may be another one now.
@@ -106,18 +105,6 @@ impl Streams {
     pub fn granted_vc(&mut self, packets_choose_ports: bool) {
         self.asked -= 1;
         self.again |= packets_choose_ports;
-    }
-
-    /// Something changed at a port: packets that want it ask again.
-    #[inline(always)]
-    pub fn note_change(&mut self, router: usize, ports: u64) {
-        *at_mut(&mut self.changed_ports, router) |= ports;
-    }
-
-    /// The ports that have changed, which will have been looked at.
-    #[inline(always)]
-    pub fn take_changes(&mut self, router: usize) -> u64 {
-        std::mem::take(at_mut(&mut self.changed_ports, router))
     }
 
     /// The row of an input VC in the switch.
