@@ -17,6 +17,7 @@ from flitwork import networks, placement, routing, values
 from flitwork._core import __version__
 from flitwork.bound import Bound, bound
 from flitwork.burst import Burst, BurstError, burst
+from flitwork.check import Check, check
 from flitwork.curve import Curve, curve
 from flitwork.errors import (
     ConfigError,
@@ -32,7 +33,7 @@ from flitwork.network import Network
 from flitwork.networks import *  # noqa: F403
 from flitwork.operations import Compute, Receive, Send, Wait
 from flitwork.result import Result
-from flitwork.schedule import Check, check
+from flitwork.schedule import Schedule
 from flitwork.simulation import Simulation, simulate
 from flitwork.steady import steady
 from flitwork.values import *  # noqa: F403
@@ -67,6 +68,7 @@ __all__ = [
     "Receive",
     "Result",
     "ResultFileError",
+    "Schedule",
     "ScheduleError",
     "Send",
     "Simulation",

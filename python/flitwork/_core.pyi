@@ -71,6 +71,31 @@ class Table:
         """A trace, a packet a row; cycles do not fall."""
 
     @staticmethod
+    def schedule(
+        name: str,
+        in_units: tuple[bool, bool],
+        operations: Sequence[int],
+        kind: Sequence[int],
+        peer: Sequence[int],
+        amount: Sequence[int],
+        tag: Sequence[int],
+        step: Sequence[int],
+        dependencies: Sequence[int],
+        after: Sequence[int],
+    ) -> Table:
+        """A schedule: the operations of rank 0, then those of rank 1, each a row.
+
+        ``operations`` of each rank, ``dependencies`` of each operation. ``in_units``: whether sizes are in bytes, and
+        times in ns.
+        """
+
+    def operations(self) -> dict[str, Any]:
+        """Of a schedule: its name, ranks, whether it is in bytes and in ns, and its operations as columns."""
+
+    def check(self) -> str:
+        """Checks a schedule: sends and receives match, and every rank can finish. What it amounts to, as JSON."""
+
+    @staticmethod
     def from_bytes(data: bytes) -> Table:
         """What ``to_bytes`` wrote."""
 
@@ -145,7 +170,7 @@ class Simulation:
         """Simulates all cycles before ``until``; says why it paused: ``asked``, ``reached`` or ``ended``."""
 
     def give(
-        self, rank: int, operations: Sequence[tuple[str, int | None, int, bool, int | None, Sequence[int]]]
+        self, rank: int, operations: Sequence[tuple[str, int | None, int, bool, int | None, Sequence[int], int]]
     ) -> None:
         """Tells a rank that asks what it does next; with nothing it is at its end."""
 

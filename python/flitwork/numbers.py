@@ -1,4 +1,4 @@
-"""Numbers that come from files and arrays: permutations, traffic matrices, traces."""
+"""Numbers that come from files and arrays: permutations, traffic matrices, traces, schedules."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from flitwork import _core
 from flitwork.errors import ConfigError
+from flitwork.schedule_file import read_schedule, schedule_table
 from flitwork.schema import number_fields
 from flitwork.table_file import check_memory, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
 from flitwork.trace_file import read_trace, trace_table
@@ -74,6 +75,8 @@ def table_of(kind: str, value: Any, path: str) -> Any:
         return value
     if numbers == "packets":
         return trace_table(value, path)
+    if numbers == "schedule":
+        return schedule_table(value, path)
     try:
         array = np.asarray(value)
     except ValueError:
@@ -119,10 +122,11 @@ def _read_once(file: Path, version: tuple[int, int, int], kind: str, path: str) 
     """The numbers in a file; ``version`` changes with its contents."""
     name, numbers = number_fields()[kind]
     field = f"{path}.{name}"
-    if numbers == "packets":
+    if numbers in ("packets", "schedule"):
+        read = read_trace if numbers == "packets" else read_schedule
         # The first line of a CSV file names the columns.
         word, first = ("line", 2) if _ending(file) == ".csv" else ("row", 0)
-        return _located(lambda: read_trace(file, path), field, lambda index: _place(file, index, (word,), first))
+        return _located(lambda: read(file, path), field, lambda index: _place(file, index, (word,), first))
     array, place = _array(file, path, field, numbers)
     if numbers == "destinations":
         place = _in_a_list(place, len(array) == 1)

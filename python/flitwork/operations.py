@@ -13,8 +13,8 @@ from flitwork.errors import ConfigError
 _MOST_NUMBER = 2**32 - 2
 _MOST_AMOUNT = 2**40
 
-#: As the simulator takes it: what, other rank, how much, whether that is in bytes or ns, tag, operations it waits for.
-Plain = tuple[str, int | None, int, bool, int | None, list[int]]
+#: As the simulator takes it: what, other rank, how much, whether that is in bytes or ns, tag, what it waits for, step.
+Plain = tuple[str, int | None, int, bool, int | None, list[int], int]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Send:
     """Send ``flits`` flits, or ``bytes``, to rank ``to``; the rank goes on. Complete when the last flit has left.
 
     ``after``: operations of the rank, by number, that must be complete before it starts. What is in bytes takes as many
-    flits as ``units.flit_bytes`` of the network says, at least one.
+    flits as ``units.flit_bytes`` of the network says, at least one. ``step``: the step of the algorithm that the
+    message belongs to; loads are added up by step.
     """
 
     to: int
@@ -30,6 +31,7 @@ class Send:
     tag: int = 0
     after: Sequence[int] = ()
     bytes: int | None = field(default=None, kw_only=True)
+    step: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Receive:
     tag: int | None = 0
     after: Sequence[int] = ()
     bytes: int | None = field(default=None, kw_only=True)
+    step: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,10 @@ class Wait:
 Operation = Send | Receive | Compute | Wait
 
 
-def plain_operations(operations: Any) -> list[Plain]:
+def plain_operations(operations: Any, path: str = "operations") -> list[Plain]:
     """Operations as the simulator takes them; a field that cannot be used is a :class:`ConfigError` with its path."""
-    given = several("operations", operations, "a list of fw.Send, fw.Receive, fw.Compute or fw.Wait")
-    return [_plain(f"operations[{i}]", operation) for i, operation in enumerate(given)]
+    given = several(path, operations, "a list of fw.Send, fw.Receive, fw.Compute or fw.Wait")
+    return [_plain(f"{path}[{i}]", operation) for i, operation in enumerate(given)]
 
 
 def _plain(path: str, operation: Any) -> Plain:
@@ -81,16 +84,17 @@ def _plain(path: str, operation: Any) -> Plain:
                 *_amount(path, "flits", flits, "bytes", operation.bytes, 1),
                 tagged,
                 _after(path, after),
+                _step(path, operation.step),
             )
         case Receive(source, flits, tag, after):
             asked, kind = _number_or_any(f"{path}.source", source), _number_or_any(f"{path}.tag", tag)
             length = _amount(path, "flits", flits, "bytes", operation.bytes, 1)
-            return "receive", asked, *length, kind, _after(path, after)
+            return "receive", asked, *length, kind, _after(path, after), _step(path, operation.step)
         case Compute(cycles, after):
             time = _amount(path, "cycles", cycles, "ns", operation.ns, 0)
-            return "compute", None, *time, None, _after(path, after)
+            return "compute", None, *time, None, _after(path, after), 0
         case Wait(after):
-            return "wait", None, 0, False, None, _after(path, after)
+            return "wait", None, 0, False, None, _after(path, after), 0
     raise ConfigError(path, repr(operation), "a Send, Receive, Compute or Wait", "for example fw.Send(1, flits=8)")
 
 
@@ -109,6 +113,10 @@ def _amount(path: str, name: str, value: Any, unit: str, in_unit: Any, least: in
     if value is not None:
         raise ConfigError(f"{path}.{unit}", repr(in_unit), f"{name} or {unit}, not both", "leave one of them out")
     return whole(f"{path}.{unit}", in_unit, 0, _MOST_AMOUNT), True
+
+
+def _step(path: str, value: int | None) -> int:
+    return 0 if value is None else _number(f"{path}.step", value)
 
 
 def _after(path: str, values: Any) -> list[int]:

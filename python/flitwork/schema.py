@@ -57,7 +57,7 @@ def sizes_apart(topology: str) -> bool:
 def number_fields() -> dict[str, tuple[str, str]]:
     """By kind of table the field whose numbers may come from a file or an array, and what they are.
 
-    That is ``destinations``, a ``matrix`` or ``packets``.
+    That is ``destinations``, a ``matrix``, ``packets`` or a ``schedule``.
     """
     workloads = kinds(schema()["properties"]["workload"])
     found = {}

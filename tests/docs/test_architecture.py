@@ -32,6 +32,7 @@ LAYERS = (
     *(
         "table_file",
         "trace_file",
+        "schedule_file",
         "numbers",
         "histogram",
         "workloads",
@@ -41,8 +42,9 @@ LAYERS = (
         "format_3",
         "result_file",
         "result",
-        "schedule",
+        "check",
         "operations",
+        "schedule",
         "simulation",
     ),
     *("experiment", "plot", "steady", "curve", "burst", "booksim", "studies", "cli"),

@@ -2,12 +2,15 @@
 
 use crate::detached::without_gil;
 use crate::errors;
+use crate::tables::json_text;
 use flitwork::Error;
+use flitwork::host::check_complete;
+use flitwork::schedule::{ANY, OpKind, Schedule, ScheduleColumns, SizeUnit, TimeUnit};
 use flitwork::traffic::{Attached, Matrix, Trace, TraceColumns};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 
 /// Numbers that are too many for JSON; a specification names them by `sha256`.
@@ -41,6 +44,65 @@ impl Table {
             Trace::new(&TraceColumns { cycle, source, destination, flits })
                 .map(|trace| flitwork::traffic::Table::Trace(Arc::new(trace)))
         })
+    }
+
+    /// A schedule: the operations of rank 0, then those of rank 1, each a row; `operations` of each rank, `dependencies` of each
+    /// operation. `in_units`: whether sizes are in bytes, and times in ns.
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments)]
+    fn schedule(
+        py: Python<'_>,
+        name: String,
+        in_units: (bool, bool),
+        operations: Vec<u64>,
+        kind: Vec<u8>,
+        peer: Vec<u32>,
+        amount: Vec<u64>,
+        tag: Vec<u32>,
+        step: Vec<u32>,
+        dependencies: Vec<u32>,
+        after: Vec<u32>,
+    ) -> PyResult<Self> {
+        of(py, move || {
+            let sizes = if in_units.0 { SizeUnit::Bytes } else { SizeUnit::Flits };
+            let times = if in_units.1 { TimeUnit::Ns } else { TimeUnit::Cycles };
+            let columns = ScheduleColumns {
+                operations: &operations,
+                kind: &kind,
+                peer: &peer,
+                amount: &amount,
+                tag: &tag,
+                step: &step,
+                dependencies: &dependencies,
+                after: &after,
+            };
+            Schedule::from_columns(name, (sizes, times), &columns).map(flitwork::traffic::Table::Schedule)
+        })
+    }
+
+    /// Of a schedule: its name, ranks, whether it is in bytes and in ns, and its operations as columns.
+    fn operations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let schedule = self.as_schedule()?;
+        let found = PyDict::new(py);
+        found.set_item("name", schedule.name())?;
+        found.set_item("ranks", schedule.ranks())?;
+        found.set_item("in_units", (schedule.sizes() == SizeUnit::Bytes, schedule.times() == TimeUnit::Ns))?;
+        let rows = Rows::of(schedule);
+        found.set_item("rank", rows.rank.into_pyarray(py))?;
+        found.set_item("kind", rows.kind.into_pyarray(py))?;
+        found.set_item("peer", rows.peer.into_pyarray(py))?;
+        found.set_item("amount", rows.amount.into_pyarray(py))?;
+        found.set_item("tag", rows.tag.into_pyarray(py))?;
+        found.set_item("step", rows.step.into_pyarray(py))?;
+        found.set_item("after", rows.after)?;
+        Ok(found)
+    }
+
+    /// Checks a schedule: sends and receives match, and every rank can finish. What it amounts to, as JSON.
+    fn check(&self, py: Python<'_>) -> PyResult<String> {
+        let schedule = self.as_schedule()?.clone();
+        let report = without_gil(py, move || check_complete(&schedule))?;
+        json_text(&report.map_err(|e| errors::to_python(py, &e))?)
     }
 
     /// What `to_bytes` wrote.
@@ -93,6 +155,52 @@ impl Table {
 
     fn __repr__(&self) -> String {
         format!("<table {}: {} rows>", &self.attached.sha256[..12], self.attached.rows)
+    }
+}
+
+impl Table {
+    fn as_schedule(&self) -> PyResult<&Schedule> {
+        match self.attached.table() {
+            Some(flitwork::traffic::Table::Schedule(schedule)) => Ok(schedule),
+            _ => Err(PyValueError::new_err("this table is no schedule")),
+        }
+    }
+}
+
+/// The operations of a schedule as columns, one row an operation.
+#[derive(Default)]
+struct Rows {
+    rank: Vec<u32>,
+    kind: Vec<u8>,
+    peer: Vec<i64>,
+    amount: Vec<u64>,
+    tag: Vec<i64>,
+    step: Vec<u32>,
+    after: Vec<Vec<u32>>,
+}
+
+impl Rows {
+    fn of(schedule: &Schedule) -> Self {
+        let mut rows = Rows::default();
+        let number = |value: u32| if value == ANY { -1 } else { i64::from(value) };
+        for rank in 0..schedule.ranks() {
+            for op in schedule.operations(rank) {
+                let (kind, peer, amount, tag) = match op.kind {
+                    OpKind::Send { to, size, tag } => (0, i64::from(to), size, number(tag)),
+                    OpKind::Receive { from, size, tag } => (1, number(from), size, number(tag)),
+                    OpKind::Compute { time } => (2, 0, time, 0),
+                    OpKind::Wait => (3, 0, 0, 0),
+                };
+                rows.rank.push(rank);
+                rows.kind.push(kind);
+                rows.peer.push(peer);
+                rows.amount.push(amount);
+                rows.tag.push(tag);
+                rows.step.push(op.step);
+                rows.after.push(op.after.iter().collect());
+            }
+        }
+        rows
     }
 }
 

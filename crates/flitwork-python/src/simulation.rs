@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 /// Time between two looks at Python's signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a rank does: kind, other rank, size or time, whether that is in bytes or ns, tag, operations that it waits for. No other rank,
-/// or tag: any.
-type Given = (String, Option<u32>, u64, bool, Option<u32>, Vec<u32>);
+/// What a rank does: kind, other rank, size or time, whether that is in bytes or ns, tag, operations that it waits for, step. No other
+/// rank, or tag: any.
+type Given = (String, Option<u32>, u64, bool, Option<u32>, Vec<u32>, u32);
 
 /// A simulation in progress.
 #[pyclass(frozen, module = "flitwork._core")]
@@ -120,7 +120,7 @@ fn over() -> Error {
     Error::config("simulation", "over", "a simulation that has not given its result", "make a new one")
 }
 
-fn operation((kind, other, amount, in_units, tag, after): Given, units: &Units) -> PyResult<Operation<'static>> {
+fn operation((kind, other, amount, in_units, tag, after, step): Given, units: &Units) -> PyResult<Operation<'static>> {
     let amount = if in_units { compiled(&kind, amount, units)? } else { amount };
     let named = |what: &str| PyErr::new::<PyValueError, _>(format!("a {kind} needs {what}"));
     let kind = match kind.as_str() {
@@ -134,5 +134,5 @@ fn operation((kind, other, amount, in_units, tag, after): Given, units: &Units) 
         "wait" => OpKind::Wait,
         _ => return Err(PyErr::new::<PyValueError, _>(format!("{kind} is no operation"))),
     };
-    Ok(Operation { kind, step: 0, after: After::List(after.into()) })
+    Ok(Operation { kind, step, after: After::List(after.into()) })
 }

@@ -14,9 +14,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("topology", &["component", "error"]),
     ("mix", &[]),
     ("unchecked", &[]),
-    ("traffic", &["component", "error", "mix", "topology"]),
     ("routing", &["component", "error", "mix", "topology", "unchecked"]),
     ("schedule", &["error"]),
+    // A table of numbers may be a schedule.
+    ("traffic", &["component", "error", "mix", "schedule", "topology"]),
     ("collective", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
     ("measure", &["mix"]),

@@ -79,7 +79,8 @@ fn with_program(mut plan: Plan, program: Program) -> Plan {
     let Workload::Schedule { packet_flits, .. } = plan.workload else { panic!("an all-to-all") };
     let Program { schedule, host } = program;
     let terminals = plan.params.terminals as u32;
-    plan.placement = Placement::new(&host.placement, schedule.ranks(), terminals).expect("a placement");
+    let each = schedule.ranks().div_ceil(terminals);
+    plan.placement = Placement::new(&host.placement, schedule.ranks(), terminals, each).expect("a placement");
     plan.spec.host = host;
     plan.workload = Workload::Schedule { schedule, packet_flits };
     plan

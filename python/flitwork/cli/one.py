@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from flitwork.bound import Bound
+from flitwork.check import Check, check_plan
 from flitwork.cli.options import (
     AsJson,
     IsMesh,
@@ -38,7 +39,6 @@ from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.files import writable_file, write_atomically
 from flitwork.result import Result, run_plan
-from flitwork.schedule import Check, check_plan
 from flitwork.spec import plan_of
 from flitwork.workloads import patterns
 

@@ -2,7 +2,7 @@
 //! They derive none of it themselves.
 
 use super::{Plan, Workload};
-use crate::spec::{SimulationSpec, WorkloadSpec};
+use crate::spec::WorkloadSpec;
 use crate::topology::Fabric;
 use crate::traffic::{Packets, Process, Traffic};
 use serde_json::{Value, json};
@@ -67,12 +67,22 @@ impl Plan {
             "terminals": self.fabric.terminals(),
             "nic_ports": self.params.nic_ports,
             "channel_classes": self.fabric.classes(),
-            "workload": workload_name(&self.spec),
+            "workload": self.workload_name(),
             "runs_to_completion": self.runs_to_completion(),
             "has_schedule": self.has_schedule(),
             "uniform_capacity_flits_per_cycle": self.uniform_capacity(),
             "estimated_work_flit_hops": self.estimated_work(),
         })
+    }
+
+    /// What tables call the workload: the name of its schedule, the pattern or the kind.
+    fn workload_name(&self) -> Value {
+        if let Workload::Schedule { schedule, .. } = &self.workload {
+            return schedule.name().into();
+        }
+        let workload = serde_json::to_value(&self.spec.workload).unwrap_or_default();
+        let named = workload.get("pattern").and_then(|pattern| pattern.get("kind"));
+        named.or_else(|| workload.get("kind")).cloned().unwrap_or_default()
     }
 
     /// Flit-hops that a run will take, roughly: good enough to start the longest first and to guess the time left.
@@ -135,12 +145,6 @@ fn created(traffic: &Traffic, terminals: std::ops::Range<u32>) -> (f64, f64, f64
     }
 }
 
-/// What tables call the workload: the algorithm, the pattern or the kind.
-fn workload_name(spec: &SimulationSpec) -> Value {
-    let workload = serde_json::to_value(&spec.workload).unwrap_or_default();
-    let named = workload.get("algorithm").or_else(|| workload.get("pattern").and_then(|pattern| pattern.get("kind")));
-    named.or_else(|| workload.get("kind")).cloned().unwrap_or_default()
-}
 
 fn offered_load(workload: &WorkloadSpec) -> f64 {
     match workload {

@@ -182,6 +182,12 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, run: &RunSpec) -> Fo
             let shortest = if last == 0 { longest } else { last };
             Footprint { table_bytes: 0, packets, shortest_flits: u32::try_from(shortest).unwrap_or(u32::MAX) }
         }
+        // Every operation may be a message, in its queue or posted at once.
+        WorkloadSpec::Schedule { schedule, .. } => Footprint {
+            table_bytes: (2 * schedule.memory_bytes()).saturating_add(schedule.rows.saturating_mul(MESSAGE_BYTES)),
+            packets: schedule.rows,
+            shortest_flits: 1,
+        },
         // What ranks will send is not known.
         WorkloadSpec::Programs { .. } => Footprint { table_bytes: 0, packets: 0, shortest_flits: 1 },
         WorkloadSpec::Uniform { packet_flits, offered_load, .. } => open(None, packet_flits, *offered_load),

@@ -85,7 +85,9 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
 /// The terminal of each rank.
 fn place(host: &HostSpec, workload: &Workload, terminals: u32) -> Result<Placement> {
     match workload {
-        Workload::Schedule { schedule, .. } => Placement::new(&host.placement, schedule.ranks(), terminals),
+        Workload::Schedule { schedule, .. } => {
+            Placement::new(&host.placement, schedule.ranks(), terminals, host.ranks_per_terminal)
+        }
         Workload::OpenLoop(_) | Workload::Finite(_) if host.is_default() => Ok(Placement::one_each(terminals)),
         Workload::OpenLoop(_) | Workload::Finite(_) => {
             let hint = "traffic comes from terminals, not from ranks";
@@ -128,6 +130,10 @@ impl Context<'_> {
                 };
                 self.all_to_all(algorithm, packet_flits, &options, length)
             }
+            WorkloadSpec::Schedule { schedule, file, packet_flits } => {
+                no_file(self.at, file, "schedule")?;
+                self.given_schedule(schedule, packet_flits)
+            }
             WorkloadSpec::Programs { packet_flits } => {
                 self.check_packet(&self.path("packet_flits"), *packet_flits)?;
                 let schedule = Schedule::asked("programs", self.ranks()?);
@@ -159,6 +165,7 @@ impl Context<'_> {
         };
         match spec {
             WorkloadSpec::AllToAll { .. } => refused("all_to_all"),
+            WorkloadSpec::Schedule { .. } => refused("schedule"),
             WorkloadSpec::Programs { .. } => refused("programs"),
             WorkloadSpec::Burst { .. } => refused("burst"),
             WorkloadSpec::Trace { .. } => refused("trace"),
@@ -211,15 +218,60 @@ impl Context<'_> {
         Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
     }
 
-    /// Whether a message of `bytes`, which is so many flits, can be one packet.
-    fn check_one_packet(&self, bytes: u64, flits: u64) -> Result<()> {
+    /// A schedule that comes with the specification. The longest packet is by default the longest message.
+    fn given_schedule(&self, given: &Attached, packet_flits: &mut u32) -> Result<Workload> {
+        let path = self.path("schedule");
+        let schedule = given.schedule(&path)?;
+        let places = self.ranks()?;
+        if schedule.ranks() == 0 || schedule.ranks() > places {
+            let expected = format!("1 to {places} ranks, as the network has so many places for them");
+            let hint = "use a larger network, or set host.ranks_per_terminal";
+            return Err(Error::config(path, format!("{} ranks", schedule.ranks()), expected, hint));
+        }
+        let schedule = schedule.compile(self.units)?;
+        let (mut all, mut longest) = (0u128, 1);
+        for message in schedule.messages() {
+            all += u128::from(message.size);
+            longest = longest.max(message.size);
+        }
+        if all > MOST_FLITS {
+            let expected = format!("at most {MOST_FLITS} flits in all messages");
+            return Err(Error::config(path, all, expected, "use shorter messages"));
+        }
+        if *packet_flits == 0 {
+            self.check_longest(&path, longest)?;
+            *packet_flits = longest as u32;
+        } else {
+            self.check_packet(&self.path("packet_flits"), *packet_flits)?;
+        }
+        Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
+    }
+
+    /// Whether the longest message of a schedule can be one packet.
+    fn check_longest(&self, path: &str, flits: u64) -> Result<()> {
+        let (most, why) = self.longest_packet();
+        if flits <= u64::from(most) {
+            return Ok(());
+        }
+        let expected = format!("messages of at most {most} flits, each one packet{why}");
+        let hint = format!("set workload.packet_flits, at most {most}, to send a message as several packets");
+        Err(Error::config(path, format!("a message of {flits} flits"), expected, hint))
+    }
+
+    /// Longest packet that the routers take [flits], and why.
+    fn longest_packet(&self) -> (u32, &'static str) {
         let buffer = self.router.buffer_flits;
-        let (most, why) = match self.router.switching {
+        match self.router.switching {
             Switching::VirtualCutThrough if buffer < MOST_PACKET_FLITS => {
                 (buffer, ", as virtual cut-through stores it")
             }
             Switching::VirtualCutThrough | Switching::Wormhole => (MOST_PACKET_FLITS, ""),
-        };
+        }
+    }
+
+    /// Whether a message of `bytes`, which is so many flits, can be one packet.
+    fn check_one_packet(&self, bytes: u64, flits: u64) -> Result<()> {
+        let (most, why) = self.longest_packet();
         if flits <= u64::from(most) {
             return Ok(());
         }

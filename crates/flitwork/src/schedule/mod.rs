@@ -19,6 +19,7 @@ mod check;
 mod compile;
 mod op;
 mod placement;
+mod stored;
 
 pub use build::ScheduleBuilder;
 pub use check::{Match, check_form, match_messages};
@@ -26,6 +27,7 @@ pub(crate) use check::{fault, name};
 pub use compile::Units;
 pub use op::{ANY, After, OpId, OpKind, Operation};
 pub use placement::{Placement, PlacementRule, SendQueue};
+pub use stored::{KINDS, ScheduleColumns};
 
 use op::Packed;
 use std::borrow::Cow;

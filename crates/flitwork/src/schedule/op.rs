@@ -134,6 +134,26 @@ impl Packed {
         self.step
     }
 
+    /// Length of [`Packed::to_bytes`].
+    pub const BYTES: usize = 24;
+
+    /// All of it in a fixed form.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.amount.to_le_bytes());
+        for (part, value) in bytes[8..].chunks_exact_mut(4).zip([self.peer, self.tag, self.step, self.kind_and_deps]) {
+            part.copy_from_slice(&value.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// What [`Packed::to_bytes`] wrote; `bytes` has that length.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let wide = |b: &[u8]| b.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
+        let word = |i: usize| wide(&bytes[8 + 4 * i..12 + 4 * i]) as u32;
+        Packed { amount: wide(&bytes[..8]), peer: word(0), tag: word(1), step: word(2), kind_and_deps: word(3) }
+    }
+
     /// The same with another size or time.
     pub fn with_amount(self, amount: impl Fn(OpKind) -> u64) -> Self {
         Packed { amount: amount(self.kind()), ..self }

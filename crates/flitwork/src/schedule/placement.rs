@@ -44,14 +44,13 @@ impl Placement {
         Placement { terminal_of: (0..terminals).collect(), terminals }
     }
 
-    /// `ranks` ranks on a network of `terminals`, by a rule.
+    /// `ranks` ranks on a network of `terminals`, by a rule; `each` is how many a terminal has by the block rule, at least 1.
     ///
     /// # Errors
     /// [`Error::Config`] if a list has not one entry for each rank, or names a terminal that does not exist.
-    pub fn new(rule: &PlacementRule, ranks: u32, terminals: u32) -> Result<Self> {
-        let each = ranks.div_ceil(terminals.max(1)).max(1);
+    pub fn new(rule: &PlacementRule, ranks: u32, terminals: u32, each: u32) -> Result<Self> {
         let terminal_of: Vec<u32> = match rule {
-            PlacementRule::Block => (0..ranks).map(|rank| rank / each).collect(),
+            PlacementRule::Block => (0..ranks).map(|rank| rank / each.max(1)).collect(),
             PlacementRule::RoundRobin => (0..ranks).map(|rank| rank % terminals.max(1)).collect(),
             PlacementRule::List { terminals } => terminals.clone(),
         };
@@ -98,7 +97,7 @@ mod tests {
 
     #[test]
     fn rules_place_ranks() {
-        let place = |rule: &PlacementRule| Placement::new(rule, 6, 3).map(|p| p.terminal_of);
+        let place = |rule: &PlacementRule| Placement::new(rule, 6, 3, 2).map(|p| p.terminal_of);
         assert_eq!(place(&PlacementRule::Block).unwrap(), [0, 0, 1, 1, 2, 2]);
         assert_eq!(place(&PlacementRule::RoundRobin).unwrap(), [0, 1, 2, 0, 1, 2]);
         let list = |terminals: &[u32]| PlacementRule::List { terminals: terminals.to_vec() };
@@ -106,7 +105,7 @@ mod tests {
         assert!(place(&list(&[0])).unwrap_err().to_string().contains("6 entries"));
         let bad = place(&list(&[0, 0, 3, 0, 0, 0])).unwrap_err().to_string();
         assert!(bad.contains("terminals[2] = 3: expected a terminal, 0 to 2"), "{bad}");
-        let ranks = Placement::new(&PlacementRule::RoundRobin, 6, 3).unwrap().ranks_of();
+        let ranks = Placement::new(&PlacementRule::RoundRobin, 6, 3, 2).unwrap().ranks_of();
         assert_eq!(ranks, [[0, 3], [1, 4], [2, 5]]);
     }
 }

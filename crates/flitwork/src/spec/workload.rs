@@ -34,6 +34,20 @@ pub enum WorkloadSpec {
         #[serde(default)]
         sync: Sync,
     },
+    /// A schedule that comes with the specification: what each rank does, operation by operation (`fw.Schedule` in Python). It runs on
+    /// as many terminals as it has ranks, from terminal 0 on, unless `host` says otherwise.
+    Schedule {
+        /// The operations; in a plan they are a digest. Default: those of `file`.
+        #[serde(default)]
+        #[schemars(extend("x-numbers" = "schedule"))]
+        schedule: Attached,
+        /// A file with a row for each operation: CSV (with a first line of names) or Parquet.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        file: String,
+        /// Longest packet [flits]; a longer message is sent as several. Default (0): the longest message.
+        #[serde(default)]
+        packet_flits: u32,
+    },
     /// Rank programs: whoever drives the simulation (`fw.Simulation` in Python) tells each rank what to do next when it asks.
     Programs {
         /// Longest packet [flits], at least 1; a longer message is sent as several. Default: 100.
@@ -110,6 +124,7 @@ pub(crate) const WORKLOADS: &[Component] = &[
         "algorithm, message_flits, message_bytes, packet_flits, sync",
         "",
     ),
+    Component::new("schedule", "the operations of each rank, given one by one", "schedule, file, packet_flits", ""),
     Component::new("programs", "ranks are told what to do next while they run", "packet_flits", ""),
     Component::new(
         "uniform",
@@ -133,6 +148,7 @@ impl WorkloadSpec {
         match self {
             WorkloadSpec::Traffic { pattern, .. } | WorkloadSpec::Burst { pattern, .. } => pattern.attached_mut(),
             WorkloadSpec::Trace { packets, .. } => Some(packets),
+            WorkloadSpec::Schedule { schedule, .. } => Some(schedule),
             WorkloadSpec::AllToAll { .. } | WorkloadSpec::Programs { .. } | WorkloadSpec::Uniform { .. } => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Matrix, Trace};
 use crate::error::{Error, Result};
+use crate::schedule::Schedule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -14,6 +15,8 @@ pub enum Table {
     Matrix(Arc<Matrix>),
     /// A trace.
     Trace(Arc<Trace>),
+    /// A stored schedule.
+    Schedule(Schedule),
 }
 
 impl Table {
@@ -27,6 +30,10 @@ impl Table {
             Table::Trace(trace) => {
                 sink(b"trace");
                 trace.write(sink);
+            }
+            Table::Schedule(schedule) => {
+                sink(b"schedule");
+                schedule.write(sink);
             }
         }
     }
@@ -43,6 +50,9 @@ impl Table {
         if let Some(matrix) = bytes.strip_prefix(b"matrix") {
             return Matrix::from_bytes(matrix).map(Arc::new).map(Table::Matrix);
         }
+        if let Some(schedule) = bytes.strip_prefix(b"schedule") {
+            return Schedule::from_bytes(schedule).map(Table::Schedule);
+        }
         Trace::from_bytes(bytes.strip_prefix(b"trace")?).map(Arc::new).map(Table::Trace)
     }
 
@@ -51,6 +61,7 @@ impl Table {
         match self {
             Table::Matrix(matrix) => matrix.size() as u64,
             Table::Trace(trace) => trace.packets() as u64,
+            Table::Schedule(schedule) => schedule.stored_rows().0,
         }
     }
 
@@ -59,6 +70,7 @@ impl Table {
         match self {
             Table::Matrix(matrix) => matrix.memory_bytes(),
             Table::Trace(trace) => trace.memory_bytes(),
+            Table::Schedule(schedule) => schedule.memory_bytes(),
         }
     }
 }
@@ -127,6 +139,14 @@ impl Attached {
         match &self.table {
             Some(Table::Trace(trace)) => Ok(trace),
             _ => Err(self.missing(path, "a trace: rows of cycle, source, destination, flits")),
+        }
+    }
+
+    /// The schedule; `path` is the field's.
+    pub(crate) fn schedule(&self, path: &str) -> Result<&Schedule> {
+        match &self.table {
+            Some(Table::Schedule(schedule)) => Ok(schedule),
+            _ => Err(self.missing(path, "a schedule: the operations of each rank")),
         }
     }
 

@@ -151,7 +151,7 @@ fn ranks_of_one_terminal_take_turns() {
         }
         b.end_rank();
     }
-    let placement = Placement::new(&crate::schedule::PlacementRule::Block, 4, 2).unwrap();
+    let placement = Placement::new(&crate::schedule::PlacementRule::Block, 4, 2, 2).unwrap();
     let mut p = Hosts::new(&b.build(), &placement, SendQueue::ProgramOrder).unwrap();
     (0..2).for_each(|t| p.advance(t, 0));
     let taken: Vec<(u32, u64, u32)> = std::iter::from_fn(|| p.take(1)).map(|m| (m.to, m.flits, m.number)).collect();

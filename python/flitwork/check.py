@@ -1,0 +1,96 @@
+"""Schedules: are they what they claim to be, and how do they load the channels?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from typing_extensions import Unpack
+
+from flitwork import _core, renamed
+from flitwork.arguments import several
+from flitwork.bound import Bound, plan
+from flitwork.spec import Network, NetworkOptions
+from flitwork.workloads import all_to_all
+
+
+@dataclass(frozen=True)
+class Check:
+    """A schedule that was checked: every rank sends exactly one message to every other, and every rank can finish."""
+
+    name: str
+    network: str
+    ports: int
+    bound: Bound
+    exchange: Mapping[str, Any]
+    loads: Mapping[str, Any]
+
+    @property
+    def message_flits(self) -> int:
+        """Length of a message [flits]."""
+        return int(self.exchange["longest_flits"])
+
+    @property
+    def channel_classes(self) -> list[str]:
+        """Names of the classes of channels: ``+x``, ``-x``, ``+y``, ..."""
+        return [c["class"] for c in self.loads["classes"]]
+
+    @property
+    def phases(self) -> pd.DataFrame:
+        """One row a phase (as many messages as a NIC has ports): largest load of each class of channels [flits]."""
+        rows = [[p["group"], *p["class_max_flits"], p["max_flits"]] for p in self.loads["phases"]]
+        return pd.DataFrame(rows, columns=["phase", *(f"{c}_flits" for c in self.channel_classes), "max_flits"])
+
+    @property
+    def phase_sum_flits(self) -> float:
+        """Sum over the phases of the most loaded channel [flits], which is also cycles at 1 flit a cycle."""
+        return float(self.loads["phase_sum_flits"])
+
+    @property
+    def phase_sum_over_bound(self) -> float:
+        """That sum over the lower bound of the channels: 1 where the schedule is as good as any."""
+        channels = max(self.bound.bisection_cycles, self.bound.channel_load_cycles)
+        return self.phase_sum_flits / channels if channels else 1.0
+
+    controllers = renamed.attribute("Check", "controllers", "ports")
+    link_classes = renamed.attribute("Check", "link_classes", "channel_classes")
+
+    def __repr__(self) -> str:
+        messages = f"{self.exchange['messages']:,} messages, every pair once"
+        return f"<{self.name} on {self.network}: {messages}, phases {self.phase_sum_over_bound:.3f} times the bound>"
+
+
+def check(
+    algorithm: str,
+    *,
+    size: Sequence[int],
+    topology: str = "torus",
+    message_flits: int = 100,
+    **options: Unpack[NetworkOptions],
+) -> Check:
+    """Proves that an all-to-all exchanges every pair exactly once, and adds up the load of each channel class by phase.
+
+    >>> fw.check("a2at", size=(9, 9), ports=4).phase_sum_over_bound
+
+    Raises :class:`flitwork.ScheduleError` that names the fault where the schedule is not what it claims to be.
+    """
+    sizes = several("size", size, "a size for each dimension", "for example (9, 9)")
+    network = Network(topology, size=sizes, **options)
+    planned = plan(network, all_to_all(algorithm, message_flits=message_flits))
+    return check_plan(planned, algorithm, f"{topology} {'x'.join(map(str, sizes))}")
+
+
+def check_plan(planned: _core.Plan, name: str, network: str) -> Check:
+    """:func:`check` of a plan that exists; ``name`` and ``network`` are for the reader."""
+    found = json.loads(planned.check())
+    return Check(
+        name=name,
+        network=network,
+        ports=int(json.loads(planned.json)["described"]["nic_ports"]),
+        bound=Bound(json.loads(planned.bound())),
+        exchange=found["exchange"],
+        loads=found["loads"],
+    )
