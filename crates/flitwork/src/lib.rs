@@ -40,6 +40,6 @@ mod unchecked;
 
 pub use components::components_json;
 pub use error::{Error, Result};
-pub use kernel::{Pause, Simulation};
+pub use kernel::{IdealResult, Pause, Rules, Simulation, run_goal};
 pub use plan::{ChannelTable, Params, Plan, Workload};
 pub use run::{PlanBound, Progress, plan_bound, simulate};

@@ -1,10 +1,12 @@
 //! The loop that drives a simulation, and the kernels, which advance a network. Only what is here runs per cycle.
 
 pub(crate) mod flit;
+mod ideal;
 mod network;
 mod result;
 mod simulation;
 
+pub use ideal::{IdealResult, Rules, run_goal};
 pub use simulation::{Pause, Simulation};
 
 /// How far a simulation has come.

@@ -17,6 +17,7 @@
 mod build;
 mod check;
 mod compile;
+mod goal;
 mod op;
 mod placement;
 mod stored;
@@ -25,6 +26,7 @@ pub use build::ScheduleBuilder;
 pub use check::{Match, check_form, match_messages};
 pub(crate) use check::{fault, name};
 pub use compile::Units;
+pub use goal::{Goal, GoalBuilder, GoalKind, GoalOp, Until};
 pub use op::{ANY, After, OpId, OpKind, Operation};
 pub use placement::{Placement, PlacementRule, SendQueue};
 pub use stored::{KINDS, ScheduleColumns};

@@ -6,6 +6,7 @@
 mod explain;
 mod fit;
 mod host;
+mod loggops;
 mod network;
 mod parse;
 mod renamed;
@@ -14,6 +15,7 @@ mod workload;
 
 pub use host::HostSpec;
 pub(crate) use host::MAX_RANKS_PER_TERMINAL;
+pub use loggops::LogGopsSpec;
 pub use network::{
     ChannelSpec, EjectionPort, InjectionPriority, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue,
     Switching, UnitsSpec, VcPolicy,
