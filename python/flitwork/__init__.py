@@ -29,6 +29,7 @@ from flitwork.errors import (
     StorageError,
 )
 from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
+from flitwork.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goal
 from flitwork.network import Network
 from flitwork.networks import *  # noqa: F403
 from flitwork.operations import Compute, Receive, Send, Wait
@@ -64,6 +65,9 @@ __all__ = [
     "Curve",
     "DeadlockError",
     "FlitworkError",
+    "Goal",
+    "GoalResult",
+    "LogGOPS",
     "Network",
     "Receive",
     "Result",
@@ -87,11 +91,14 @@ __all__ = [
     "curve",
     "load",
     "load_study",
+    "loggops",
     "on_off",
     "placement",
     "plot",
     "programs",
+    "read_goal",
     "routing",
+    "run_goal",
     "run_study",
     "simulate",
     "steady",

@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 __version__: str
 __all__ = [
+    "Goal",
     "Plan",
     "Simulation",
     "Table",
     "__version__",
     "channels",
+    "check_loggops",
     "check_table",
     "components",
     "default_routing",
@@ -115,6 +117,46 @@ class Table:
     def __copy__(self) -> Table: ...
     def __deepcopy__(self, _memo: object) -> Table: ...
     def __reduce__(self) -> tuple[Callable[[bytes], Table], tuple[bytes]]: ...
+
+def check_loggops(parameters: str) -> str:
+    """Checks the parameters of the ideal machine (JSON); all of them, with the defaults, as JSON."""
+
+@final
+class Goal:
+    """A GOAL program."""
+
+    @staticmethod
+    def read(data: bytes, name: str) -> Goal:
+        """The program in a file, text or binary; ``name`` is what errors call it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+
+    @property
+    def operations(self) -> int:
+        """Number of operations."""
+
+    @property
+    def dependencies(self) -> int:
+        """Number of dependencies."""
+
+    def to_bytes(self, binary: bool) -> bytes:
+        """The program as a file, text or binary."""
+
+    def loggops(self, parameters: str) -> tuple[NDArray[np.uint64], int, int, bool]:
+        """Executes it on the ideal machine with these parameters (JSON).
+
+        Finish times of the ranks [ns], messages, events, whether by the rules of LogGOPSim.
+        """
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Callable[[bytes, str], Goal], tuple[bytes, str]]: ...
 
 @final
 class Plan:

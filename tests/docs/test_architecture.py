@@ -45,6 +45,7 @@ LAYERS = (
         "check",
         "operations",
         "schedule",
+        "goal",
         "simulation",
     ),
     *("experiment", "plot", "steady", "curve", "burst", "booksim", "studies", "cli"),

@@ -13,7 +13,7 @@ from pages import ROOT, blocks
 
 PAGES = ["README.md", "docs/getting-started.md", "docs/workloads.md", "docs/routing.md"]
 #: Pages with Python that runs and no study files.
-PYTHON_PAGES = [*PAGES, "docs/steady.md"]
+PYTHON_PAGES = [*PAGES, "docs/steady.md", "docs/goal.md"]
 
 
 @pytest.mark.parametrize("page", PYTHON_PAGES)

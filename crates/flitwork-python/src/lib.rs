@@ -5,6 +5,7 @@ mod arrays;
 mod data;
 mod detached;
 mod errors;
+mod goal;
 mod plan;
 mod simulation;
 mod tables;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::data::Table;
+    #[pymodule_export]
+    use crate::goal::{Goal, check_loggops};
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]

@@ -9,10 +9,13 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler
+from flitwork.cli import goal
+from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler, given_options
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, cell, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
+from flitwork.errors import ConfigError
 from flitwork.experiment import StudyRun, default_folder, load_study, run_study
+from flitwork.goal import PARAMETERS
 from flitwork.studies import Claim, Reproduction, published
 from flitwork.studies import reproduce as reproduce_study
 
@@ -35,15 +38,28 @@ def _complete_study(incomplete: str) -> list[str]:
 
 @guarded
 def run(
-    study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)],
+    context: typer.Context,
+    study: Annotated[
+        Path,
+        typer.Argument(metavar="STUDY.toml|FILE.goal", help="The study file, or a GOAL program.", show_default=False),
+    ],
     out: Out = None,
     jobs: Jobs = None,
     engine: Engine = "local",
     scheduler: Scheduler = None,
     quick: Quick = False,
+    network: goal.NetworkName = None,
+    latency: goal.Latency = None,
+    overhead: goal.Overhead = None,
+    gap: goal.Gap = None,
+    gap_per_byte: goal.GapPerByte = None,
+    overhead_per_byte: goal.OverheadPerByte = None,
+    eager: goal.Eager = None,
+    per_rank: goal.PerRank = False,
+    save: goal.Save = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run every simulation of a study file, then write its tables and figures.
+    """Run every simulation of a study file, then write its tables and figures; or run a GOAL program.
 
     Each finished point is stored at once. The same command continues what was interrupted, and computes nothing twice.
     A simulation that fails does not stop the others: it is left out of tables and figures, and the exit code is 3.
@@ -57,7 +73,14 @@ def run(
       flitwork run examples/torus_sizes.toml --json | jq .files
 
       flitwork run examples/torus_sizes.toml --engine dask --scheduler tcp://host:8786
+
+      flitwork run allreduce.goal --network loggops --L 1000 --o 200 --per-rank
     """
+    _check_beside(context, study)
+    if goal.is_goal(study):
+        numbers = (latency, overhead, gap, gap_per_byte, overhead_per_byte, eager)
+        goal.run_program(study, network, dict(zip(PARAMETERS, numbers, strict=True)), save, per_rank, as_json)
+        return
     file = load_study(study)
     try:
         done = run_study(file, out, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher())
@@ -70,6 +93,20 @@ def run(
         _show_files(done.files, done.figures)
     if done.failures:
         raise typer.Exit(SIMULATION_FAILED)
+
+
+#: Options of a study, and of a GOAL program; the others go with both.
+_OF_STUDIES = ("out", "jobs", "engine", "scheduler", "quick")
+_OF_BOTH = ("study", "as_json")
+
+
+def _check_beside(context: typer.Context, file: Path) -> None:
+    """Refuses options that would be ignored: those of a GOAL program beside a study, and the other way round."""
+    program = goal.is_goal(file)
+    for name, option in given_options(context).items():
+        if name not in _OF_BOTH and (name in _OF_STUDIES) == program:
+            beside, of = ("a GOAL program", "a study") if program else ("a study file", "a GOAL program, FILE.goal")
+            raise ConfigError(option, f"given beside {beside}", f"options of {beside}", f"it goes with {of}")
 
 
 @guarded

@@ -145,7 +145,6 @@ fn created(traffic: &Traffic, terminals: std::ops::Range<u32>) -> (f64, f64, f64
     }
 }
 
-
 fn offered_load(workload: &WorkloadSpec) -> f64 {
     match workload {
         WorkloadSpec::Uniform { offered_load, .. } | WorkloadSpec::Traffic { offered_load, .. } => *offered_load,

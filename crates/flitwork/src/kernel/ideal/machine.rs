@@ -1,11 +1,11 @@
 //! The state of the ideal machine and what each event does to it.
 
-use super::{IdealResult, Rules};
 use super::events::{Event, Events};
 use super::mailbox::{Entry, Mailbox};
 use super::order;
 use super::params::{LAST, Params, later};
 use super::stuck;
+use super::{IdealResult, Rules};
 use crate::error::{Error, Result};
 use crate::schedule::{Goal, GoalKind, GoalOp, Until};
 use crate::spec::LogGopsSpec;

@@ -53,13 +53,7 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Result<Goal> {
     Ok(builder.build())
 }
 
-fn read_rank(
-    mut file: Reader<'_>,
-    builder: &mut GoalBuilder,
-    rank: u32,
-    ranks: u32,
-    streams: (u8, u8),
-) -> Result<()> {
+fn read_rank(mut file: Reader<'_>, builder: &mut GoalBuilder, rank: u32, ranks: u32, streams: (u8, u8)) -> Result<()> {
     let at = file.at;
     let (nodes, roots) = (file.u32()? as usize, file.u32()? as usize);
     let room = file.bytes.len() - file.at;
@@ -81,10 +75,10 @@ fn read_rank(
     let appendix = first_node + nodes * NODE;
     let mut room = (file.bytes.len() - appendix) / 4;
     let mut needs = Vec::with_capacity(nodes);
-    for node in 0..nodes {
+    for (node, is_root) in is_root.into_iter().enumerate() {
         let at = file.at;
         let (need, op) = read_node(&mut file, ranks, streams)?;
-        if (need == 0) != is_root[node] {
+        if (need == 0) != is_root {
             let value = format!("{need} dependencies of operation {node}");
             return Err(file.fault(at, value, "roots are the operations without dependencies", ""));
         }

@@ -106,12 +106,7 @@ fn ring_fault(lexer: &Lexer<'_>, labels: &Labels<'_>, ring: &[u32]) -> Error {
 }
 
 /// One line: an operation or a dependency.
-fn read_line<'t>(
-    lexer: &mut Lexer<'t>,
-    builder: &mut GoalBuilder,
-    labels: &mut Labels<'t>,
-    ranks: u32,
-) -> Result<()> {
+fn read_line<'t>(lexer: &mut Lexer<'t>, builder: &mut GoalBuilder, labels: &mut Labels<'t>, ranks: u32) -> Result<()> {
     let at = lexer.at;
     let word = lexer.word();
     let kind = match kind_of(word) {
@@ -339,7 +334,8 @@ impl<'t> Lexer<'t> {
     /// What stands at a byte, as an error shows it: up to a blank.
     fn shown(&self, at: usize) -> String {
         let rest = &self.text[at.min(self.text.len())..];
-        let length = |inside: fn(u8) -> bool| rest.iter().take(40).position(|&c| !inside(c)).unwrap_or(rest.len().min(40));
+        let length =
+            |inside: fn(u8) -> bool| rest.iter().take(40).position(|&c| !inside(c)).unwrap_or(rest.len().min(40));
         match rest.first() {
             None => "the end of the file".into(),
             Some(b'\n' | b'\r') => "the end of the line".into(),

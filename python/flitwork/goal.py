@@ -1,0 +1,219 @@
+"""GOAL programs, and the ideal machine of the LogGOPS model that they are published for.
+
+>>> goal = fw.read_goal("allreduce.goal")
+>>> fw.run_goal(goal, fw.loggops(L=1000, o=200)).completion_ns
+
+``docs/goal.md`` says what the format has and what the machine does.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from flitwork import _core
+from flitwork.errors import ConfigError
+from flitwork.files import write_atomically, write_csv
+from flitwork.plain import plain
+from flitwork.value import default, given
+
+#: What stores the table of a result, by the ending of the file.
+SAVED = (".csv", ".parquet")
+
+
+class Goal:
+    """A GOAL program: what each rank does, and what waits for what. Read it with :func:`read_goal`.
+
+    It has neither labels nor comments of its file: written again, its operations are ``l1``, ``l2``, ...
+    Two are equal if their operations and dependencies are, in the same order.
+    """
+
+    def __init__(self, text: str | bytes, *, name: str = "goal") -> None:
+        data = text.encode() if isinstance(text, str) else text
+        if not isinstance(data, bytes):
+            raise ConfigError("goal", repr(text), "GOAL as text or bytes", "fw.read_goal(path) reads a file")
+        self._core = _core.Goal.read(data, name)
+
+    @property
+    def name(self) -> str:
+        """What it is called: the name of its file."""
+        return self._core.name
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return self._core.ranks
+
+    @property
+    def operations(self) -> int:
+        """Number of operations of all ranks."""
+        return self._core.operations
+
+    @property
+    def dependencies(self) -> int:
+        """Number of dependencies of all operations."""
+        return self._core.dependencies
+
+    @property
+    def text(self) -> str:
+        """The program as GOAL text."""
+        return self._core.to_bytes(False).decode()
+
+    def write(self, path: str | os.PathLike[str], binary: bool = False) -> Path:
+        """Writes the program to a file, as text or as binary; returns its path."""
+        return write_atomically(Path(path), lambda file: file.write(self._core.to_bytes(binary)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Goal) and self._core == other._core
+
+    def __hash__(self) -> int:
+        return hash(self._core)
+
+    def __repr__(self) -> str:
+        return f"<GOAL {self.name}: {self.ranks} ranks, {self.operations:,} operations>"
+
+
+def read_goal(path: str | os.PathLike[str]) -> Goal:
+    """Reads a GOAL file, text or binary (what it is shows in its first bytes).
+
+    Raises :class:`flitwork.ConfigError` with line and column, or byte, of what is wrong.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise ConfigError("file", file, f"a GOAL file that can be read ({error.strerror})", "check the name") from None
+    return Goal(data, name=file.name)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LogGOPS:
+    """The ideal machine: no topology and no contention. Made by :func:`loggops`."""
+
+    #: Latency of a message [ns].
+    L: int = default(2500)
+    #: Overhead of a send and of an arrival at a CPU [ns].
+    o: int = default(1500)
+    #: Gap between messages at a NIC [ns].
+    g: int = default(1000)
+    #: Gap per byte at a NIC [ns/byte].
+    G: float = default(6)
+    #: Overhead per byte at a CPU [ns/byte].
+    O: float = default(0)  # noqa: E741
+    #: Longer messages wait for their receive [bytes].
+    S: int = default(65535)
+
+    def __post_init__(self) -> None:
+        found = json.loads(_core.check_loggops(json.dumps(plain(given(vars(self)), "loggops"))))
+        for name, one in found.items():
+            object.__setattr__(self, name, int(one) if isinstance(one, float) and one.is_integer() else one)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The table ``network`` that says the same in a file."""
+        return {"kind": "loggops", **vars(self)}
+
+    def __repr__(self) -> str:
+        return f"loggops({', '.join(f'{name}={one!r}' for name, one in vars(self).items())})"
+
+
+PARAMETERS = tuple(field.name for field in fields(LogGOPS))
+
+
+def loggops(**parameters: Any) -> LogGOPS:
+    """The ideal machine of the LogGOPS model; its times are those of LogGOPSim, to the nanosecond.
+
+    ``L`` latency, ``o`` overhead, ``g`` gap between messages [ns]; ``G`` gap and ``O`` overhead per byte [ns/byte, may
+    have a fraction]; ``S`` longest message that does not wait for its receive [bytes]. What is left out is as in
+    LogGOPSim: L=2500, o=1500, g=1000, G=6, O=0, S=65535.
+
+    Hoefler, Schneider, Lumsdaine: LogGOPSim, simulating large-scale applications in the LogGOPS model (HPDC 2010).
+    """
+    unknown = {name: one for name, one in parameters.items() if name not in PARAMETERS}
+    if unknown:
+        # The simulator says what there is.
+        _core.check_loggops(json.dumps(plain(unknown, "loggops")))
+    return LogGOPS(**parameters)
+
+
+@dataclass(frozen=True)
+class GoalResult:
+    """What came out of a GOAL program on a network."""
+
+    goal: Goal
+    network: LogGOPS
+    #: When each rank has finished, in order of ranks [ns].
+    finish_ns: NDArray[np.uint64]
+    #: Messages that were sent.
+    messages: int
+    #: Whether it ran by the rules of LogGOPSim; a program that cannot end by them runs without two of them.
+    as_loggopsim: bool
+
+    @functools.cached_property
+    def completion_ns(self) -> int:
+        """When the last rank has finished [ns]."""
+        return int(self.finish_ns.max())
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each rank: ``rank``, ``finish_ns``."""
+        return pd.DataFrame({"rank": np.arange(len(self.finish_ns)), "finish_ns": self.finish_ns})
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """What came out, in one row."""
+        return {
+            "program": self.goal.name,
+            "network": "loggops",
+            "ranks": self.goal.ranks,
+            "operations": self.goal.operations,
+            "messages": self.messages,
+            "completion_ns": self.completion_ns,
+            "first_finish_ns": int(self.finish_ns.min()),
+            "mean_finish_ns": float(self.finish_ns.mean()),
+            "as_loggopsim": self.as_loggopsim,
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes :attr:`table` to a file .csv or .parquet."""
+        file = Path(path)
+        if file.suffix.lower() == ".csv":
+            return write_csv(self.table, file)
+        if file.suffix.lower() == ".parquet":
+            return write_atomically(file, lambda out: self.table.to_parquet(out, index=False))
+        raise ConfigError("file", file, "a file .csv or .parquet", "the ending of its name says what it is")
+
+    def __repr__(self) -> str:
+        return f"<{self.goal.name} on {self.network}: {self.completion_ns:,} ns>"
+
+
+def run_goal(goal: Goal, network: LogGOPS | Mapping[str, Any] | None = None) -> GoalResult:
+    """Executes a GOAL program on a network: :func:`loggops`, or its table.
+
+    Raises :class:`flitwork.ScheduleError` for a program that cannot end: which operations get no message, and which
+    messages are never received.
+    """
+    if not isinstance(goal, Goal):
+        raise ConfigError("goal", repr(goal), "a GOAL program", "such as fw.read_goal('a.goal')")
+    machine = _machine(network)
+    times, messages, _, as_loggopsim = goal._core.loggops(json.dumps(vars(machine)))
+    return GoalResult(goal, machine, times, messages, as_loggopsim)
+
+
+def _machine(network: LogGOPS | Mapping[str, Any] | None) -> LogGOPS:
+    if network is None:
+        return loggops()
+    if isinstance(network, Mapping) and network.get("kind") == "loggops":
+        return loggops(**{name: one for name, one in network.items() if name != "kind"})
+    if not isinstance(network, LogGOPS):
+        raise ConfigError("network", repr(network), "fw.loggops(...)", "for example fw.loggops(L=1000, G=0.1)")
+    return network
