@@ -1,7 +1,41 @@
-//! Collective communication: algorithms that build a [`crate::schedule::Schedule`].
+//! Collective communication: what each rank sends and receives, step by step.
 //!
-//! An algorithm is written once; it is simulated, bounded, drawn and exported from the schedule it builds.
+//! An algorithm is a *step function* of (world, rank, step): pure, small, and without a network ([`Collective`], one row of
+//! [`COLLECTIVES`] each). The schedule that is simulated and bounded ([`schedule`]) and the proof that every block ends where the
+//! operation promises ([`prove`]) are both made from it, so there is nothing to keep in step by hand.
+//!
+//! The all-to-alls that go by the coordinates of a grid are orders of destinations and stand apart ([`all_to_all()`]).
 
 pub mod all_to_all;
+mod allgather;
+mod allreduce;
+mod barrier;
+mod blocks;
+mod broadcast;
+mod digits;
+mod fold;
+mod gather;
+mod operation;
+mod placement;
+mod program;
+mod reduce;
+mod reduce_scatter;
+mod scatter;
+mod sizes;
+mod step;
+mod table;
+mod tree;
+mod world;
 
 pub use all_to_all::{AllToAllOptions, Sync, all_to_all, goes_by_rank, relative_order};
+pub use blocks::{BlockSet, Blocks};
+pub use operation::Operation;
+pub use placement::{PlacementReport, prove};
+pub use program::schedule;
+pub use sizes::{Length, Sizes};
+pub use step::{Step, Transfer};
+pub use table::{COLLECTIVES, Collective, Ranks, find};
+pub use world::{BitOrder, BlockReading, World};
+
+#[cfg(test)]
+mod tests;

@@ -2,11 +2,18 @@
 //!
 //! An algorithm is one row of [`ALGORITHMS`]: all it says is in which order a rank addresses the others, relative to
 //! itself. The order is the same on every rank, so the messages of one index move every rank's data by the same vector.
+//!
+//! The all-to-alls that are step functions of the rank alone (pairwise exchange, Bruck, butterfly) stand beside them, a file each; their
+//! rows are in [`super::COLLECTIVES`].
 
 mod a2and;
 mod a2at;
+pub(super) mod bruck;
 mod build;
-mod simple_spread;
+pub(super) mod butterfly;
+pub(super) mod pairwise_shift;
+pub(super) mod pairwise_xor;
+pub(super) mod simple_spread;
 
 use crate::error::{Error, did_you_mean};
 use crate::schedule::Schedule;

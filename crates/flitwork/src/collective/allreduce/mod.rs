@@ -1,0 +1,5 @@
+//! Allreduces: the vectors of all are added up, and all get the sum.
+
+pub mod rabenseifner;
+pub mod recursive_doubling;
+pub mod ring;

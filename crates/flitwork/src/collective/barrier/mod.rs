@@ -1,0 +1,3 @@
+//! Barriers: nobody goes on before all have come.
+
+pub mod dissemination;

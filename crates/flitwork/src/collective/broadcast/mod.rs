@@ -1,0 +1,4 @@
+//! Broadcasts: the vector of the root goes to all.
+
+pub mod binomial;
+pub mod van_de_geijn;

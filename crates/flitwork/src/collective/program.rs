@@ -1,0 +1,109 @@
+//! From steps to a schedule, made rank by rank when it is needed.
+
+use super::operation::Operation;
+use super::sizes::{Length, Sizes};
+use super::step::Step;
+use super::table::Collective;
+use super::world::World;
+use crate::error::Result;
+use crate::schedule::{After, Maker, OpId, OpKind, Operation as Op, Operations, Promises, Schedule};
+use std::collections::VecDeque;
+
+/// The schedule of an algorithm, in flits. `length` is that of a block, or of the vector ([`Operation::has_vector`]).
+///
+/// In each step a rank posts its receive, then its send, then waits for both and all before them, if the step says so. The step of
+/// an operation is that of the algorithm; it is the tag too, so no message can be taken for that of another step. Operations are made
+/// when they are needed, so the size of the schedule does not matter.
+///
+/// # Errors
+/// As [`Collective::check`].
+pub fn schedule(collective: &'static Collective, world: &World, length: Length) -> Result<Schedule> {
+    collective.check(world)?;
+    let program = Program { collective, world: *world, sizes: collective.sizes(world, length) };
+    Ok(Schedule::made(format!("{} {}", collective.operation.name(), collective.name), world.ranks, program))
+}
+
+impl Collective {
+    /// The sizes of all blocks, where a block, or the vector, has this length.
+    pub fn sizes(&self, world: &World, length: Length) -> Sizes {
+        match self.operation {
+            Operation::Barrier => Sizes::each(Length::Flits(0)),
+            operation if operation.has_vector() => Sizes::split(length, u64::from(self.pieces(world))),
+            _ => Sizes::each(length),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Program {
+    collective: &'static Collective,
+    world: World,
+    sizes: Sizes,
+}
+
+impl Maker for Program {
+    fn operations(&self, rank: u32) -> Operations<'static> {
+        let mut reader =
+            Reader { program: self.clone(), rank, step: 0, next: 0, waited: 0, ready: VecDeque::with_capacity(3) };
+        Box::new(std::iter::from_fn(move || reader.next()))
+    }
+
+    fn messages(&self, rank: u32) -> u64 {
+        self.steps(rank).filter(|step| step.send.is_some()).count() as u64
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { never_computes: true, names_all: true }
+    }
+}
+
+impl Program {
+    fn steps(&self, rank: u32) -> impl Iterator<Item = Step> + '_ {
+        (0..(self.collective.steps)(&self.world)).map(move |step| (self.collective.step)(&self.world, rank, step))
+    }
+}
+
+/// Where the reading of a rank's program stands.
+struct Reader {
+    program: Program,
+    rank: u32,
+    step: u32,
+    /// The number of the next operation, and that of the first that no wait has waited for.
+    next: OpId,
+    waited: OpId,
+    ready: VecDeque<Op<'static>>,
+}
+
+impl Reader {
+    fn next(&mut self) -> Option<Op<'static>> {
+        let Program { collective, world, .. } = self.program;
+        while self.ready.is_empty() {
+            if self.step == (collective.steps)(&world) {
+                return None;
+            }
+            let step = (collective.step)(&world, self.rank, self.step);
+            self.take(&step);
+            self.step += 1;
+        }
+        self.ready.pop_front()
+    }
+
+    fn take(&mut self, step: &Step) {
+        let (sizes, tag) = (self.program.sizes, self.step);
+        if let Some(receive) = &step.receive {
+            self.push(OpKind::Receive { from: receive.peer, size: sizes.flits(&receive.blocks), tag }, After::NOTHING);
+        }
+        if let Some(send) = &step.send {
+            self.push(OpKind::Send { to: send.peer, size: sizes.flits(&send.blocks), tag }, After::NOTHING);
+        }
+        if step.waits && self.waited < self.next {
+            self.push(OpKind::Wait, After::Range(self.waited..self.next));
+            self.waited = self.next;
+        }
+    }
+
+    fn push(&mut self, kind: OpKind, after: After<'static>) {
+        self.ready.push_back(Op { kind, step: self.step, after });
+        self.next += 1;
+    }
+}

@@ -1,0 +1,4 @@
+//! Scatters: the root has a block for each rank.
+
+pub mod binomial;
+pub mod linear;

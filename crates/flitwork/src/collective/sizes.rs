@@ -1,0 +1,100 @@
+//! How long a message is: the sizes of its blocks are added up first and divided into flits then.
+
+use super::blocks::Blocks;
+
+/// A length as it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// Flits.
+    Flits(u64),
+    /// Bytes, of which a flit carries so many (at least 1).
+    Bytes {
+        /// The length [bytes].
+        bytes: u64,
+        /// Payload of a flit [bytes].
+        flit_bytes: u32,
+    },
+}
+
+/// The sizes of all blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// What is divided among the pieces of a vector, or the size of each block.
+    total: u64,
+    /// Pieces of the vector; 0 where each block has the size `total`. The first `total % pieces` are longer by 1.
+    pieces: u64,
+    flit_bytes: u64,
+}
+
+impl Sizes {
+    /// Every block has this length.
+    pub fn each(length: Length) -> Self {
+        Sizes::split(length, 0)
+    }
+
+    /// A vector of this length is divided into so many pieces, as equal as can be: the first are longer by a byte, or a flit.
+    pub fn split(length: Length, pieces: u64) -> Self {
+        let (total, flit_bytes) = match length {
+            Length::Flits(flits) => (flits, 1),
+            Length::Bytes { bytes, flit_bytes } => (bytes, u64::from(flit_bytes.max(1))),
+        };
+        Sizes { total, pieces, flit_bytes }
+    }
+
+    /// The flits of a message. One without data is 1 flit: its arrival is news too.
+    pub fn flits(&self, blocks: &Blocks) -> u64 {
+        self.amount(blocks).div_ceil(self.flit_bytes).max(1)
+    }
+
+    /// The length of a message [bytes, or flits where these were given].
+    pub fn amount(&self, blocks: &Blocks) -> u64 {
+        if self.pieces == 0 {
+            return blocks.count() * self.total;
+        }
+        match *blocks {
+            Blocks::Run { first, count, .. } if first + count <= self.pieces => {
+                self.start(first + count) - self.start(first)
+            }
+            Blocks::Run { first, count, of } if of == self.pieces => {
+                self.total - self.start(first) + self.start(first + count - self.pieces)
+            }
+            _ => blocks.list().into_iter().map(|piece| self.start(piece + 1) - self.start(piece)).sum(),
+        }
+    }
+
+    /// Where a piece begins in the vector.
+    fn start(&self, piece: u64) -> u64 {
+        piece * (self.total / self.pieces) + piece.min(self.total % self.pieces)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_add_up_to_the_vector_around_its_end_too() {
+        for total in [0, 1, 7, 10, 64, 1001] {
+            for pieces in 1..9u64 {
+                let sizes = Sizes::split(Length::Flits(total), pieces);
+                let amount = |first, count| sizes.amount(&Blocks::Run { first, count, of: pieces });
+                let each: Vec<u64> = (0..pieces).map(|piece| amount(piece, 1)).collect();
+                assert_eq!(each.iter().sum::<u64>(), total);
+                assert!(each.iter().max().unwrap() - each.iter().min().unwrap() <= 1);
+                for first in 0..pieces {
+                    for count in 0..=pieces {
+                        let listed: u64 = (first..first + count).map(|piece| each[(piece % pieces) as usize]).sum();
+                        assert_eq!(amount(first, count), listed, "{first} {count} of {pieces}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_are_added_up_before_they_are_divided() {
+        let sizes = Sizes::each(Length::Bytes { bytes: 10, flit_bytes: 16 });
+        let flits = [0, 1, 3, 8].map(|count| sizes.flits(&Blocks::run(0, count, 8)));
+        assert_eq!(flits, [1, 1, 2, 5]);
+    }
+}

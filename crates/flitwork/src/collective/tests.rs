@@ -1,0 +1,211 @@
+//! Every algorithm does what its operation promises, for any ranks, roots and parameters; broken ones are refused.
+
+use super::*;
+use crate::host::check_complete;
+use crate::schedule::OpKind;
+use proptest::prelude::*;
+
+fn row(operation: Operation, name: &str) -> &'static Collective {
+    find(operation, name).unwrap()
+}
+
+fn defined(row: &Collective, ranks: u32) -> bool {
+    row.ranks == Ranks::Any || ranks.is_power_of_two()
+}
+
+/// The parameters that an algorithm takes, each with some values.
+fn worlds(row: &Collective, ranks: u32) -> Vec<World> {
+    let values =
+        |name: &str, all: &[u32]| if row.parameters.contains(&name) { all.to_vec() } else { all[..1].to_vec() };
+    let mut worlds = Vec::new();
+    for radix in values("radix", &[2, 3, 4, 7, 1000]) {
+        for root in values("root", &[0, ranks / 2, ranks - 1]) {
+            for reading in values("blocks", &[0, 1]) {
+                for order in values("order", &[0, 1]) {
+                    let blocks = [BlockReading::A2a, BlockReading::Doubling][reading as usize];
+                    let order = [BitOrder::Ascending, BitOrder::Descending][order as usize];
+                    worlds.push(World { ranks, root, radix, blocks, order });
+                }
+            }
+        }
+    }
+    worlds
+}
+
+#[test]
+fn data_is_where_it_belongs_for_all_ranks_up_to_33() {
+    for row in COLLECTIVES {
+        for ranks in (2..34).filter(|&ranks| defined(row, ranks)) {
+            for world in worlds(row, ranks) {
+                let proven = prove(row, &world).unwrap_or_else(|e| panic!("{world:?}: {e}"));
+                assert_eq!(proven.steps, (row.steps)(&world));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn data_is_where_it_belongs_anywhere(
+        which in 0..COLLECTIVES.len(), ranks in 2u32..150, bits in 1u32..8, root: u32, radix in 2u32..40, doubling: bool, down: bool
+    ) {
+        let row = &COLLECTIVES[which];
+        let ranks = if defined(row, ranks) { ranks } else { 1 << bits };
+        let blocks = if doubling { BlockReading::Doubling } else { BlockReading::A2a };
+        let order = if down { BitOrder::Descending } else { BitOrder::Ascending };
+        let proven = prove(row, &World { ranks, root: root % ranks, radix, blocks, order });
+        prop_assert!(proven.is_ok(), "{:?}", proven);
+    }
+}
+
+/// The schedule has the messages of the steps, can finish, and every receive is as long as its message.
+#[test]
+fn schedules_match_and_finish() {
+    for row in COLLECTIVES {
+        for ranks in [2, 3, 5, 8, 13, 16].into_iter().filter(|&ranks| defined(row, ranks)) {
+            for world in worlds(row, ranks) {
+                for length in [Length::Flits(7), Length::Bytes { bytes: 100, flit_bytes: 16 }] {
+                    let made = schedule(row, &world, length).unwrap();
+                    let report = check_complete(&made).unwrap();
+                    assert_eq!(report.messages, prove(row, &world).unwrap().messages);
+                    let matches = crate::schedule::match_messages(&made).unwrap().unwrap();
+                    assert_eq!(matches.len() as u64, report.messages);
+                    for m in matches.iter().step_by(7) {
+                        let size = |rank, op: u32| match made.operations(rank).nth(op as usize).unwrap().kind {
+                            OpKind::Send { size, .. } | OpKind::Receive { size, .. } => size,
+                            OpKind::Compute { .. } | OpKind::Wait => 0,
+                        };
+                        assert_eq!(size(m.from, m.send), size(m.to, m.receive));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What moves in all, in blocks: of textbooks.
+#[test]
+fn volumes_are_those_of_the_textbooks() {
+    let moved = |operation, name, world: World| prove(row(operation, name), &world).unwrap().blocks_moved;
+    let of = World::of;
+    assert_eq!(moved(Operation::AllToAll, "pairwise_shift", of(12)), 12 * 11);
+    assert_eq!(moved(Operation::AllToAll, "bruck", of(16)), 16 * 4 * 8);
+    assert_eq!(moved(Operation::AllToAll, "butterfly", of(16)), 16 * 4 * 8);
+    let doubling = World { blocks: BlockReading::Doubling, ..of(16) };
+    assert_eq!(moved(Operation::AllToAll, "bruck", doubling), 16 * 15);
+    assert_eq!(moved(Operation::AllToAll, "butterfly", doubling), 16 * 15);
+    assert_eq!(moved(Operation::Broadcast, "binomial", of(13)), 12);
+    assert_eq!(moved(Operation::Gather, "binomial", of(16)), 4 * 8);
+    assert_eq!(moved(Operation::Allgather, "bruck", of(13)), 13 * 12);
+    assert_eq!(moved(Operation::ReduceScatter, "recursive_halving", of(16)), 16 * 15);
+    // 2 (P - 1) / P vectors a rank.
+    assert_eq!(moved(Operation::Allreduce, "ring", of(12)), 12 * 2 * 11);
+    assert_eq!(moved(Operation::Allreduce, "rabenseifner", of(16)), 16 * 2 * 15);
+}
+
+/// Bruck of 5 ranks: distances 1 3 | 2 3 | 4 have the bits 0, 1, 2.
+#[test]
+fn sizes_of_bruck_are_exact_for_any_number_of_ranks() {
+    let made = schedule(row(Operation::AllToAll, "bruck"), &World::of(5), Length::Flits(10)).unwrap();
+    let sizes: Vec<(u32, u64)> = made.messages().filter(|m| m.from == 4).map(|m| (m.to, m.size)).collect();
+    assert_eq!(sizes, [(0, 20), (1, 20), (3, 10)]);
+    let ternary = World { radix: 3, ..World::of(5) };
+    let made = schedule(row(Operation::AllToAll, "bruck"), &ternary, Length::Flits(10)).unwrap();
+    let sizes: Vec<(u32, u64)> = made.messages().filter(|m| m.from == 0).map(|m| (m.to, m.size)).collect();
+    assert_eq!(sizes, [(1, 20), (2, 10), (3, 20)]);
+}
+
+#[test]
+fn a_rank_waits_where_its_algorithm_says_so() {
+    let waits = |name| {
+        let made = schedule(row(Operation::AllToAll, name), &World::of(8), Length::Flits(1)).unwrap();
+        made.operations(3).filter(|op| op.kind == OpKind::Wait).map(|op| op.after.iter().count()).collect::<Vec<_>>()
+    };
+    assert_eq!(waits("pairwise_xor"), [2; 7]);
+    assert_eq!(waits("simple_spread"), [14]);
+    let radix_4 = World { radix: 4, ..World::of(8) };
+    let made = schedule(row(Operation::AllToAll, "bruck"), &radix_4, Length::Flits(1)).unwrap();
+    assert_eq!(made.operations(0).filter(|op| op.kind == OpKind::Wait).count(), 2);
+}
+
+#[test]
+fn broken_algorithms_are_refused() {
+    let broken = |base: &Collective, step: fn(&World, u32, u32) -> Step| {
+        prove(&Collective { step, ..*base }, &World::of(8)).unwrap_err().to_string()
+    };
+    let shift = row(Operation::AllToAll, "pairwise_shift");
+    let fault = broken(shift, |world, rank, step| all_to_all::pairwise_shift::step(world, rank, step / 2 * 2));
+    assert!(fault.contains("ends without block"), "{fault}");
+    let fault = broken(shift, |world, rank, _| Step::send(world.after(rank, 1), Blocks::one(0)));
+    assert!(fault.contains("rank 1 sends block 0 in step 0, which it does not hold"), "{fault}");
+    let fault = broken(shift, |world, rank, _| Step::receive(world.after(rank, 1), Blocks::one(0)));
+    assert!(fault.contains("waits for ever"), "{fault}");
+    let fault = broken(shift, |_, rank, _| Step::send(rank, Blocks::one(u64::from(rank) * 8)));
+    assert!(fault.contains("rank 0 sends to rank 0"), "{fault}");
+    let fault = broken(shift, |world, rank, step| {
+        let sent = all_to_all::pairwise_shift::step(world, rank, step);
+        Step { receive: sent.receive.map(|r| Transfer::new(r.peer, Blocks::one(0))), ..sent }
+    });
+    assert!(fault.contains("expects other blocks"), "{fault}");
+    let fault = broken(shift, |world, rank, step| Step {
+        receive: None,
+        ..all_to_all::pairwise_shift::step(world, rank, step)
+    });
+    assert!(fault.contains("does not receive a message of rank"), "{fault}");
+    // What is received may be used after a wait only.
+    let bruck = row(Operation::Allgather, "bruck");
+    let fault = broken(bruck, |world, rank, step| allgather::bruck::step(world, rank, step).waiting(false));
+    assert!(fault.contains("which it does not hold"), "{fault}");
+    let sum = row(Operation::Allreduce, "recursive_doubling");
+    let fault = broken(sum, |world, rank, step| allreduce::recursive_doubling::step(world, rank, step % 2));
+    assert!(fault.contains("what it contains already"), "{fault}");
+    let fault =
+        broken(sum, |world, rank, step| Step { adds: false, ..allreduce::recursive_doubling::step(world, rank, step) });
+    assert!(fault.contains("without the contribution of rank"), "{fault}");
+    let halving = row(Operation::ReduceScatter, "ring");
+    let fault = broken(halving, |world, rank, step| reduce_scatter::ring::step(world, rank, step).waiting(false));
+    assert!(fault.contains("without the contribution") || fault.contains("already"), "{fault}");
+}
+
+#[test]
+fn what_is_not_defined_is_named() {
+    let fault = |operation, name, world: World| match find(operation, name).and_then(|row| prove(row, &world)) {
+        Ok(_) => String::new(),
+        Err(error) => error.to_string(),
+    };
+    let xor = fault(Operation::AllToAll, "pairwise_xor", World::of(24));
+    assert!(xor.contains("workload.algorithm = pairwise_xor") && xor.contains("24 ranks"), "{xor}");
+    assert!(xor.contains("use pairwise_shift"), "{xor}");
+    let unknown = fault(Operation::Allreduce, "rings", World::of(8));
+    let expected =
+        "workload.algorithm = rings: expected an algorithm for allreduce: recursive_doubling, ring, rabenseifner";
+    assert!(unknown.starts_with(expected) && unknown.contains("did you mean ring?"), "{unknown}");
+    let root = fault(Operation::Broadcast, "binomial", World { root: 8, ..World::of(8) });
+    assert!(root.contains("workload.root = 8: expected a rank, 0 to 7"), "{root}");
+    let radix = fault(Operation::AllToAll, "bruck", World { radix: 1, ..World::of(8) });
+    assert!(radix.contains("workload.radix = 1: expected at least 2"), "{radix}");
+    assert!(fault(Operation::Barrier, "dissemination", World::of(1)).contains("at least 2 ranks"));
+}
+
+#[test]
+fn names_are_unique_within_an_operation_and_instead_there_is_what_is_named() {
+    for (i, row) in COLLECTIVES.iter().enumerate() {
+        assert!(COLLECTIVES[..i].iter().all(|other| (other.operation, other.name) != (row.operation, row.name)));
+        if let Ranks::PowerOfTwo { otherwise } = row.ranks {
+            assert_eq!(find(row.operation, otherwise).unwrap().ranks, Ranks::Any);
+        }
+        assert_eq!(row.pieces.is_some(), row.operation.has_vector() || !row.operation.has_data(), "{}", row.name);
+    }
+    for operation in Operation::ALL {
+        assert!(COLLECTIVES.iter().any(|row| row.operation == operation));
+        assert_eq!(serde_json::to_value(operation).unwrap(), operation.name());
+    }
+}
+
+/// Large schedules are made as they are needed.
+#[test]
+fn a_bruck_of_65536_ranks_is_counted_in_little_time() {
+    let made = schedule(row(Operation::AllToAll, "bruck"), &World::of(65_536), Length::Flits(1)).unwrap();
+    assert_eq!(made.messages().map(|m| m.size).sum::<u64>(), 65_536 * 16 * 32_768);
+}
