@@ -38,7 +38,17 @@ from flitwork.schedule import Schedule
 from flitwork.simulation import Simulation, simulate
 from flitwork.steady import steady
 from flitwork.values import *  # noqa: F403
-from flitwork.workloads import Workload, all_to_all, burst_workload, on_off, programs, trace, traffic, uniform
+from flitwork.workloads import (
+    Workload,
+    all_to_all,
+    burst_workload,
+    collective,
+    on_off,
+    programs,
+    trace,
+    traffic,
+    uniform,
+)
 
 if TYPE_CHECKING:
     from flitwork import plot, studies
@@ -88,6 +98,7 @@ __all__ = [
     "burst",
     "burst_workload",
     "check",
+    "collective",
     "curve",
     "load",
     "load_study",

@@ -177,7 +177,8 @@ class Plan:
         """What no run of this plan can beat, as JSON: of a schedule its completion time, of traffic the load."""
 
     def check(self) -> str:
-        """Checks that every pair is exchanged exactly once, and adds up the loads of the channels by phase; JSON."""
+        """Checks that every pair is exchanged once, or that a collective moves its data to where it belongs; adds up
+        the loads of the channels by phase. JSON."""
 
     def messages(self) -> dict[str, NDArray[np.uint32]]:
         """The messages in order of (sender, send order): columns ``from``, ``to``, ``flits``, ``phase``."""

@@ -24,7 +24,8 @@ Process = str | Mapping[str, Any]
 class Workload:
     """What is sent.
 
-    Made by :func:`all_to_all`, :func:`uniform`, :func:`traffic`, :func:`burst_workload` or :func:`trace`.
+    Made by :func:`all_to_all`, :func:`collective`, :func:`uniform`, :func:`traffic`, :func:`burst_workload` or
+    :func:`trace`.
     """
 
     spec: Spec
@@ -62,6 +63,38 @@ def all_to_all(
         sizes["message_flits"] = 100
     given = {"algorithm": algorithm, **{name: size for name, size in sizes.items() if size is not None}}
     return make_workload("all_to_all", {**given, "packet_flits": packet_flits, "sync": sync, **more})
+
+
+def collective(
+    operation: str,
+    algorithm: str,
+    *,
+    message_flits: int | None = None,
+    message_bytes: int | None = None,
+    packet_flits: int = 0,
+    root: int | None = None,
+    radix: int | None = None,
+    blocks: Literal["a2a", "doubling"] | None = None,
+    order: Literal["ascending", "descending"] | None = None,
+    **more: Any,
+) -> Workload:
+    """A collective operation by an algorithm that knows ranks alone: ``fw.collective("allreduce", "ring")``.
+
+    ``flitwork list collectives`` names the algorithms of each operation. ``message_flits`` (100 if not said) or
+    ``message_bytes`` is the length of a block (all_to_all, scatter, gather, allgather, reduce_scatter) or of the whole
+    vector (broadcast, reduce, allreduce); a barrier has none. The blocks of a message are added up in bytes, then cut
+    into flits of the network's ``units``. ``packet_flits`` is the longest packet (0: as long as a packet may be).
+
+    ``root`` (0 if not said), ``radix`` (2), ``blocks`` ("a2a") and ``order`` ("ascending") are for algorithms that have
+    them. Adding up takes no time.
+    """
+    given = {
+        "message_flits": message_flits, "message_bytes": message_bytes,
+        "root": root, "radix": radix, "blocks": blocks, "order": order,
+    }  # fmt: skip
+    told = {name: value for name, value in given.items() if value is not None}
+    named = {"operation": operation, "algorithm": algorithm, "packet_flits": packet_flits}
+    return make_workload("collective", {**named, **told, **more})
 
 
 def programs(*, packet_flits: int = 100) -> Workload:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pages import ROOT, blocks
 
-PAGES = ["README.md", "docs/getting-started.md", "docs/workloads.md", "docs/routing.md"]
+PAGES = ["README.md", "docs/getting-started.md", "docs/workloads.md", "docs/collectives.md", "docs/routing.md"]
 #: Pages with Python that runs and no study files.
 PYTHON_PAGES = [*PAGES, "docs/steady.md", "docs/goal.md"]
 

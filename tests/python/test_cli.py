@@ -315,7 +315,7 @@ def test_plan_and_bound_of_a_study(cli: Cli, study: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", ["topologies", "routings", "algorithms", "allocators", "arbiters", "patterns", "studies"]
+    "table", ["topologies", "routings", "algorithms", "collectives", "allocators", "arbiters", "patterns", "studies"]
 )
 def test_lists(cli: Cli, table: str) -> None:
     rows = json.loads(cli("list", table, "--json").stdout)

@@ -72,7 +72,7 @@ def test_every_field_of_the_schema_is_described() -> None:
 
 def test_the_tables_of_components() -> None:
     listed = components()
-    tables = {"topologies", "routings", "algorithms", "allocators", "arbiters", "workloads", "patterns"}
+    tables = {"topologies", "routings", "algorithms", "allocators", "arbiters", "workloads", "patterns", "collectives"}
     assert set(listed) == tables
     for rows in listed.values():
         assert all({"name", "summary", "parameters", "paper"} <= set(row) for row in rows)

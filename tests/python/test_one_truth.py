@@ -72,6 +72,7 @@ def test_the_schema_says_what_completes(kind: str) -> None:
     rows = [{"cycle": 0, "source": 0, "destination": 1, "flits": 1}]
     workloads: dict[str, Callable[[], fw.Workload]] = {
         "all_to_all": lambda: fw.all_to_all("a2a"),
+        "collective": lambda: fw.collective("barrier", "dissemination"),
         "programs": fw.programs,
         "uniform": lambda: fw.uniform(offered_load=0.1),
         "traffic": lambda: fw.traffic("neighbour", offered_load=0.1),

@@ -126,6 +126,7 @@ def small(kind: str) -> dict[str, Any]:
     """A workload of that kind."""
     given: dict[str, dict[str, Any]] = {
         "all_to_all": {"algorithm": "a2at", "message_flits": 2},
+        "collective": {"operation": "allreduce", "algorithm": "ring", "message_flits": 9},
         "uniform": {"offered_load": 0.1},
         "traffic": {"offered_load": 0.1, "pattern": {"kind": "transpose"}},
         "burst": {"packets": 3, "pattern": {"kind": "transpose"}},

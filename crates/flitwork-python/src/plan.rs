@@ -3,8 +3,9 @@
 use crate::data::Table;
 use crate::detached::{with_signals, without_gil};
 use crate::{arrays, errors, tables::json_text, topology};
-use flitwork::bound::{ChannelLoads, channel_loads};
-use flitwork::host::{ExchangeReport, check_exchange};
+use flitwork::bound::channel_loads;
+use flitwork::collective::prove;
+use flitwork::host::{check_complete, check_exchange};
 use flitwork::measure::SimulationResult;
 use flitwork::schedule::Schedule;
 use flitwork::traffic::Attached;
@@ -12,7 +13,7 @@ use flitwork::{Error, Progress, Workload};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -61,8 +62,7 @@ impl Plan {
     fn check(&self, py: Python<'_>) -> PyResult<String> {
         let plan = Arc::clone(&self.plan);
         let checked = without_gil(py, move || check(&plan))?;
-        let (report, loads) = checked.map_err(|e| errors::to_python(py, &e))?;
-        json_text(&json!({ "exchange": report, "loads": loads }))
+        json_text(&checked.map_err(|e| errors::to_python(py, &e))?)
     }
 
     /// The messages of the schedule in order of (sender, send order): columns `from`, `to`, `flits`, `phase`.
@@ -146,13 +146,14 @@ fn schedule_of(plan: &flitwork::Plan) -> flitwork::Result<(&Schedule, u32)> {
     }
 }
 
-/// What the schedule of a plan exchanges, and the loads of its channels.
-fn check(plan: &flitwork::Plan) -> flitwork::Result<(ExchangeReport, ChannelLoads)> {
+/// What the schedule of a plan exchanges, that the data of a collective ends where it belongs, and the loads of its channels.
+fn check(plan: &flitwork::Plan) -> flitwork::Result<Value> {
     let (schedule, packet_flits) = schedule_of(plan)?;
-    let report = check_exchange(schedule)?;
+    let placement = plan.collective().map(|(algorithm, world)| prove(algorithm, &world)).transpose()?;
+    let exchange = if placement.is_some() { check_complete(schedule)? } else { check_exchange(schedule)? };
     let group = Some(plan.params.nic_ports as u32);
     let loads = channel_loads(&plan.fabric, &plan.routing, schedule, &plan.placement, packet_flits, group);
-    Ok((report, loads))
+    Ok(json!({ "exchange": exchange, "placement": placement, "loads": loads }))
 }
 
 /// How far a simulation has come, and whether it shall go on.

@@ -1,12 +1,14 @@
 //! The components that a user can choose from, as one table: it feeds `flitwork list`, hints and the documentation.
 
 use crate::collective::all_to_all::ALGORITHMS;
+use crate::collective::{COLLECTIVES, Collective, Operation, Ranks};
 use crate::component::Component;
 use crate::router::{ALLOCATORS, ARBITERS};
 use crate::routing::ROUTINGS;
 use crate::spec::WORKLOADS;
 use crate::topology::TOPOLOGIES;
 use crate::traffic::PATTERNS;
+use serde::Serialize;
 
 /// All components by kind, as JSON: `{"topologies": [{"name", "summary", "parameters", "paper"}, ...], ...}`.
 pub fn components_json() -> String {
@@ -16,12 +18,35 @@ pub fn components_json() -> String {
         "topologies": TOPOLOGIES,
         "routings": ROUTINGS,
         "algorithms": algorithms,
+        "collectives": COLLECTIVES.iter().map(Listed::of).collect::<Vec<_>>(),
         "allocators": ALLOCATORS,
         "arbiters": ARBITERS,
         "workloads": WORKLOADS,
         "patterns": PATTERNS,
     })
     .to_string()
+}
+
+/// A row of the list of collectives.
+#[derive(Serialize)]
+struct Listed {
+    operation: Operation,
+    name: &'static str,
+    summary: &'static str,
+    parameters: String,
+    defined_on: &'static str,
+    paper: &'static str,
+}
+
+impl Listed {
+    fn of(row: &Collective) -> Self {
+        let defined_on = match row.ranks {
+            Ranks::Any => "2 ranks or more",
+            Ranks::PowerOfTwo { .. } => "a power of two of ranks",
+        };
+        let &Collective { operation, name, summary, paper, .. } = row;
+        Listed { operation, name, summary, parameters: row.parameters.join(", "), defined_on, paper }
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ class ListedTable(str, Enum):
     topologies = "topologies"
     routings = "routings"
     algorithms = "algorithms"
+    collectives = "collectives"
     allocators = "allocators"
     arbiters = "arbiters"
     workloads = "workloads"

@@ -32,7 +32,7 @@ What = Annotated[
     str,
     typer.Argument(
         metavar="WHAT",
-        help="What is sent: an all-to-all algorithm, a traffic pattern (`flitwork list`) or a trace.",
+        help="What is sent: an all-to-all algorithm, a traffic pattern (`flitwork list`), a trace or a collective.",
         autocompletion=_complete_what,
     ),
 ]
@@ -122,7 +122,9 @@ def sent_alone() -> list[str]:
     chosen = {"pattern", "algorithm"}
     alone = [kind for kind, one in found.items() if not chosen & {*fields(one)}]
     # Ranks that ask what to do have nobody here who answers.
-    return [kind for kind in alone if is_open_loop(kind) or kind in number_fields()]
+    alone = [kind for kind in alone if is_open_loop(kind) or kind in number_fields()]
+    # An algorithm does not say which operation.
+    return [*alone, *(kind for kind, one in found.items() if "operation" in fields(one))]
 
 
 def is_study(what: str) -> bool:

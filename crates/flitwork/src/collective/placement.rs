@@ -13,6 +13,11 @@ use crate::error::{Error, Result};
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 
+/// What a block takes in the lists of its holders [bytes].
+const BLOCK_BYTES: u64 = 100;
+/// Most memory for all of them [bytes].
+const MOST_BYTES: u64 = 4_000_000_000;
+
 /// What was proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PlacementReport {
@@ -34,6 +39,7 @@ pub struct PlacementReport {
 /// [`Error::Config`] as [`Collective::check`]; [`Error::Schedule`] names the rank, the step and the block of a fault.
 pub fn prove(collective: &Collective, world: &World) -> Result<PlacementReport> {
     collective.check(world)?;
+    check_memory(collective, world)?;
     let mut flow = Flow::new(collective, world);
     flow.run().and_then(|()| flow.check_end()).map_err(|fault| Error::Schedule {
         name: format!("{} {} of {} ranks", collective.operation.name(), collective.name, world.ranks),
@@ -44,13 +50,28 @@ pub fn prove(collective: &Collective, world: &World) -> Result<PlacementReport> 
 
 /// The ranks whose contributions are in a block: a bit each. Empty where nothing is added up.
 type Parts = Vec<u64>;
+/// What a message carries: its blocks, each with what its sender held of it.
+type Content = Vec<(u64, Parts)>;
+
+/// Refuses a proof whose blocks would not fit into memory.
+fn check_memory(collective: &Collective, world: &World) -> Result<()> {
+    let operation = collective.operation;
+    let blocks = operation.last(world, collective.pieces(world), world.root).len() as u64;
+    let bytes = u64::from(world.ranks) * blocks * (BLOCK_BYTES + 8 * parts_words(operation, world) as u64);
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    let expected = format!("few enough to follow their blocks in {} GB of memory", MOST_BYTES / 1_000_000_000);
+    let hint = "check it with fewer ranks: its steps are the same functions";
+    Err(Error::config("workload", format!("{} ranks", world.ranks), expected, hint))
+}
 
 struct Flow<'a> {
     collective: &'a Collective,
     world: World,
     ranks: Vec<Rank>,
     /// Messages that were sent and not received, by (from, to), each with its step.
-    under_way: HashMap<(u32, u32), VecDeque<(u32, Vec<(u64, Parts)>)>>,
+    under_way: HashMap<(u32, u32), VecDeque<(u32, Content)>>,
     report: PlacementReport,
 }
 
@@ -114,10 +135,9 @@ impl<'a> Flow<'a> {
         let mut moved = false;
         loop {
             let at_end = self.ranks[rank as usize].step == self.report.steps;
-            if self.ranks[rank as usize].waits || at_end {
-                if !self.receive_all(rank, &mut moved)? || at_end {
-                    return Ok(moved);
-                }
+            let waits = self.ranks[rank as usize].waits || at_end;
+            if waits && (!self.receive_all(rank, &mut moved)? || at_end) {
+                return Ok(moved);
             }
             self.post(rank)?;
             moved = true;

@@ -2,6 +2,7 @@
 
 use super::Params;
 use super::units::message_flits;
+use super::workload::chosen;
 use crate::error::{Error, Result};
 use crate::routing::Routing;
 use crate::schedule::{SendQueue, Units};
@@ -152,11 +153,21 @@ fn packets(p: &Params, sent: &[Footprint]) -> u64 {
 /// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where messages leave as they are ready, or
 /// with a background, which must know when each came, all are there from the start.
 fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
-    let WorkloadSpec::AllToAll { .. } = spec.workload else { return 0 };
     let ranks = (p.terminals as u64).saturating_mul(u64::from(spec.host.ranks_per_terminal));
+    let messages = match &spec.workload {
+        WorkloadSpec::AllToAll { .. } => ranks.saturating_mul(ranks),
+        collective @ WorkloadSpec::Collective { .. } => ranks.saturating_mul(steps(collective, ranks)),
+        _ => return 0,
+    };
     let all_at_once = spec.background.is_some() || spec.host.send_queue == SendQueue::AsReady;
-    let messages = if all_at_once { ranks.saturating_mul(ranks) } else { 0 };
+    let messages = if all_at_once { messages } else { 0 };
     ranks.saturating_mul(RANK_BYTES).saturating_add(messages.saturating_mul(MESSAGE_BYTES))
+}
+
+/// Steps of a collective, as many as its ranks send messages at most. What is wrong with it the workload says.
+fn steps(workload: &WorkloadSpec, ranks: u64) -> u64 {
+    let chosen = u32::try_from(ranks).ok().and_then(|ranks| chosen(workload, ranks)?.ok());
+    chosen.map_or(0, |(collective, world)| u64::from((collective.steps)(&world)))
 }
 
 fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, run: &RunSpec) -> Footprint {
@@ -181,6 +192,11 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, run: &RunSpec) -> Fo
             let last = message % longest;
             let shortest = if last == 0 { longest } else { last };
             Footprint { table_bytes: 0, packets, shortest_flits: u32::try_from(shortest).unwrap_or(u32::MAX) }
+        }
+        WorkloadSpec::Collective { .. } => {
+            // A packet a message at least; of more there are as many under way as there are places.
+            let packets = terminals.saturating_mul(steps(workload, terminals)).saturating_mul(16);
+            Footprint { table_bytes: 0, packets, shortest_flits: 1 }
         }
         // Every operation may be a message, in its queue or posted at once.
         WorkloadSpec::Schedule { schedule, .. } => Footprint {

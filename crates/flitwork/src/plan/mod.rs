@@ -1,5 +1,6 @@
 //! From a specification to a plan: resolved, validated, printable, hashed. A plan is stored with every result.
 
+use crate::collective::{Collective, World};
 use crate::error::{Error, Result};
 use crate::routing::{MAX_VCS, Routing};
 use crate::schedule::{Placement, Units};
@@ -138,6 +139,11 @@ impl Plan {
         };
         plan.check_kernel()?;
         Ok(plan)
+    }
+
+    /// The algorithm of a collective, and what it knows; `None` for other workloads.
+    pub fn collective(&self) -> Option<(&'static Collective, World)> {
+        workload::chosen(&self.spec.workload, self.placement.terminal_of().len() as u32)?.ok()
     }
 
     /// The plan as JSON: the resolved specification and what follows from it.

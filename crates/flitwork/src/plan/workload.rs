@@ -1,8 +1,10 @@
 //! What is sent, resolved: the workload, and its background.
 
+mod collective;
+
 use super::units::{MESSAGE_FLITS, message_flits};
 use super::{Params, within};
-use crate::collective::{self, AllToAllOptions};
+use crate::collective::AllToAllOptions;
 use crate::error::{Error, Result};
 use crate::schedule::{Placement, Schedule, Units};
 use crate::spec::{HostSpec, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
@@ -24,6 +26,8 @@ const MOST_PACKET_FLITS: u32 = 65_535;
 const MAX_STATE: f64 = 1e9;
 /// Most bursts without a packet, on the average: they are drawn one by one.
 const MOST_EMPTY_PERIODS: f64 = 1e4;
+
+pub(super) use collective::chosen;
 
 /// What is sent, resolved.
 #[derive(Debug, Clone)]
@@ -130,6 +134,7 @@ impl Context<'_> {
                 };
                 self.all_to_all(algorithm, packet_flits, &options, length)
             }
+            WorkloadSpec::Collective { .. } => self.collective(spec),
             WorkloadSpec::Schedule { schedule, file, packet_flits } => {
                 no_file(self.at, file, "schedule")?;
                 self.given_schedule(schedule, packet_flits)
@@ -165,6 +170,7 @@ impl Context<'_> {
         };
         match spec {
             WorkloadSpec::AllToAll { .. } => refused("all_to_all"),
+            WorkloadSpec::Collective { .. } => refused("collective"),
             WorkloadSpec::Schedule { .. } => refused("schedule"),
             WorkloadSpec::Programs { .. } => refused("programs"),
             WorkloadSpec::Burst { .. } => refused("burst"),
@@ -293,8 +299,8 @@ impl Context<'_> {
 
     /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with any number of ranks a terminal.
     fn exchange(&self, algorithm: &str, options: &AllToAllOptions) -> Result<Schedule> {
-        if collective::goes_by_rank(algorithm)? {
-            return collective::all_to_all(
+        if crate::collective::goes_by_rank(algorithm)? {
+            return crate::collective::all_to_all(
                 algorithm,
                 &Grid::mesh(&[self.fabric.terminals() * self.ranks_per_terminal]),
                 options,
@@ -314,7 +320,7 @@ impl Context<'_> {
             let hint = "use a2a, which goes by rank";
             return Err(Error::config("host.ranks_per_terminal", self.ranks_per_terminal, expected, hint));
         }
-        collective::all_to_all(algorithm, grid, options)
+        crate::collective::all_to_all(algorithm, grid, options)
     }
 
     fn open_loop(

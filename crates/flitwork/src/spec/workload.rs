@@ -1,6 +1,6 @@
 //! The workload: what is sent.
 
-use crate::collective::Sync;
+use crate::collective::{BitOrder, BlockReading, Operation, Sync};
 use crate::component::Component;
 use crate::traffic::{Attached, PacketFlits, Pattern};
 use schemars::JsonSchema;
@@ -33,6 +33,43 @@ pub enum WorkloadSpec {
         /// Whether a message waits for what its rank should have received before. Default: async.
         #[serde(default)]
         sync: Sync,
+    },
+    /// A schedule: a collective operation, by an algorithm that knows ranks and no network (`flitwork list collectives`).
+    Collective {
+        /// What is done.
+        operation: Operation,
+        /// How: one of the algorithms for the operation.
+        algorithm: String,
+        /// Length [flits], at least 1, of a block (all_to_all, scatter, gather, allgather, reduce_scatter) or of the whole vector
+        /// (broadcast, reduce, allreduce); a barrier has none. Or say `message_bytes`. Default: 100.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u32", range(min = 1))]
+        message_flits: Option<u32>,
+        /// The same length [bytes], 1 to 2^40, in the place of `message_flits`. The blocks of a message are added up in bytes; it is so
+        /// many flits of `network.units.flit_bytes` that it fits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u64", range(min = 1, max = MAX_MESSAGE_BYTES))]
+        message_bytes: Option<u64>,
+        /// Longest packet [flits]; a longer message is sent as several. Default (0): as long as a packet may be, 65535 or, under virtual
+        /// cut-through, the buffer.
+        #[serde(default)]
+        packet_flits: u32,
+        /// Rank from which data goes out, or at which it comes together; only where the algorithm has one. Default: 0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u32")]
+        root: Option<u32>,
+        /// Base of the digits by which bruck and dissemination proceed, at least 2. Default: 2.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u32", range(min = 2))]
+        radix: Option<u32>,
+        /// What the steps of the all-to-alls bruck and butterfly carry. Default: a2a.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "BlockReading")]
+        blocks: Option<BlockReading>,
+        /// In which order butterfly exchanges bits. Default: ascending.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "BitOrder")]
+        order: Option<BitOrder>,
     },
     /// A schedule that comes with the specification: what each rank does, operation by operation (`fw.Schedule` in Python). It runs on
     /// as many terminals as it has ranks, from terminal 0 on, unless `host` says otherwise.
@@ -124,6 +161,12 @@ pub(crate) const WORKLOADS: &[Component] = &[
         "algorithm, message_flits, message_bytes, packet_flits, sync",
         "",
     ),
+    Component::new(
+        "collective",
+        "a collective operation by an algorithm that knows ranks alone",
+        "operation, algorithm, message_flits, message_bytes, packet_flits, root, radix, blocks, order",
+        "",
+    ),
     Component::new("schedule", "the operations of each rank, given one by one", "schedule, file, packet_flits", ""),
     Component::new("programs", "ranks are told what to do next while they run", "packet_flits", ""),
     Component::new(
@@ -149,7 +192,10 @@ impl WorkloadSpec {
             WorkloadSpec::Traffic { pattern, .. } | WorkloadSpec::Burst { pattern, .. } => pattern.attached_mut(),
             WorkloadSpec::Trace { packets, .. } => Some(packets),
             WorkloadSpec::Schedule { schedule, .. } => Some(schedule),
-            WorkloadSpec::AllToAll { .. } | WorkloadSpec::Programs { .. } | WorkloadSpec::Uniform { .. } => None,
+            WorkloadSpec::AllToAll { .. }
+            | WorkloadSpec::Collective { .. }
+            | WorkloadSpec::Programs { .. }
+            | WorkloadSpec::Uniform { .. } => None,
         }
     }
 }

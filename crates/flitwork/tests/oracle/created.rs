@@ -64,9 +64,10 @@ fn of(plan: &Plan, spec: &WorkloadSpec, (seed, start): (u64, u64), terminal: u32
             let Some(Table::Trace(trace)) = packets.table() else { panic!("a valid plan has its trace") };
             return given(trace, (seed, start), terminal, end);
         }
-        WorkloadSpec::AllToAll { .. } | WorkloadSpec::Schedule { .. } | WorkloadSpec::Programs { .. } => {
-            return Vec::new();
-        }
+        WorkloadSpec::AllToAll { .. }
+        | WorkloadSpec::Collective { .. }
+        | WorkloadSpec::Schedule { .. }
+        | WorkloadSpec::Programs { .. } => return Vec::new(),
     };
     let lengths: Vec<(u32, f64)> = match said.packet_flits {
         PacketFlits::Fixed(flits) => vec![(*flits, 1.0)],

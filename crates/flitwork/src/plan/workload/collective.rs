@@ -1,0 +1,99 @@
+//! Collectives: which algorithm, what it knows, and the schedule that it makes.
+
+use super::{Context, MOST_FLITS, Workload};
+use crate::collective::{self, Collective, Length, Operation, World};
+use crate::error::{Error, Result};
+use crate::plan::units::{MESSAGE_FLITS, message_flits};
+use crate::spec::WorkloadSpec;
+
+/// The algorithm of a collective of so many ranks and what it knows; `None` for other workloads.
+///
+/// # Errors
+/// [`Error::Config`] names an algorithm that there is not, a parameter that it does not take, or ranks for which it is not defined.
+pub(in crate::plan) fn chosen(spec: &WorkloadSpec, ranks: u32) -> Option<Result<(&'static Collective, World)>> {
+    let WorkloadSpec::Collective { operation, algorithm, root, radix, blocks, order, .. } = spec else { return None };
+    let found = collective::find(*operation, algorithm).and_then(|row| {
+        let given = [
+            ("root", root.map(|root| root.to_string())),
+            ("radix", radix.map(|radix| radix.to_string())),
+            ("blocks", blocks.map(|blocks| format!("{blocks:?}").to_lowercase())),
+            ("order", order.map(|order| format!("{order:?}").to_lowercase())),
+        ];
+        for (name, value) in given {
+            if let Some(value) = value.filter(|_| !row.parameters.contains(&name)) {
+                let expected = format!("nothing: {} {algorithm} has no {name}", operation.name());
+                return Err(Error::config(format!("workload.{name}"), value, expected, "leave it out"));
+            }
+        }
+        let default = World::of(ranks);
+        let world = World {
+            ranks,
+            root: root.unwrap_or(default.root),
+            radix: radix.unwrap_or(default.radix),
+            blocks: blocks.unwrap_or(default.blocks),
+            order: order.unwrap_or(default.order),
+        };
+        row.check(&world).map(|()| (row, world))
+    });
+    Some(found)
+}
+
+impl Context<'_> {
+    /// Resolves a collective; what it leaves open is filled in.
+    pub(super) fn collective(&self, spec: &mut WorkloadSpec) -> Result<Workload> {
+        let ranks = self.ranks()?;
+        let expected = || Error::config(self.path("kind"), "another", "collective", "");
+        let (row, world) = chosen(spec, ranks).unwrap_or_else(|| Err(expected()))?;
+        let WorkloadSpec::Collective { message_flits, message_bytes, packet_flits, root, radix, blocks, order, .. } =
+            spec
+        else {
+            return Err(expected());
+        };
+        let length = self.length(row.operation, message_flits, *message_bytes, &world)?;
+        if *packet_flits == 0 {
+            *packet_flits = self.longest_packet().0;
+        } else {
+            self.check_packet(&self.path("packet_flits"), *packet_flits)?;
+        }
+        let takes = |name| row.parameters.contains(&name);
+        *root = takes("root").then_some(world.root);
+        *radix = takes("radix").then_some(world.radix);
+        *blocks = takes("blocks").then_some(world.blocks);
+        *order = takes("order").then_some(world.order);
+        let schedule = collective::schedule(row, &world, length)?;
+        Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
+    }
+
+    /// The length of a block, or of the vector.
+    fn length(
+        &self,
+        operation: Operation,
+        flits: &mut Option<u32>,
+        bytes: Option<u64>,
+        world: &World,
+    ) -> Result<Length> {
+        if !operation.has_data() {
+            let given = [("message_flits", flits.map(u64::from)), ("message_bytes", bytes)];
+            if let Some((name, value)) = given.into_iter().find_map(|(name, value)| Some((name, value?))) {
+                let hint = "its messages are 1 flit";
+                return Err(Error::config(self.path(name), value, "nothing: a barrier has no data", hint));
+            }
+            return Ok(Length::Flits(0));
+        }
+        let all_flits = message_flits(*flits, bytes, self.units)?;
+        if all_flits == 0 {
+            return Err(Error::config(self.path("message_flits"), 0, "at least 1 flit", ""));
+        }
+        // No block moves more often than there are bits, or twice.
+        let blocks = u128::from(world.ranks).pow(2) * u128::from(world.bits() + 2);
+        if blocks * u128::from(all_flits) > MOST_FLITS {
+            let (name, value) = bytes.map_or(("message_flits", all_flits), |bytes| ("message_bytes", bytes));
+            let expected = format!("at most {MOST_FLITS} flits in all messages");
+            return Err(Error::config(self.path(name), value, expected, "use shorter messages"));
+        }
+        match bytes {
+            None => Ok(Length::Flits(u64::from(*flits.get_or_insert(MESSAGE_FLITS)))),
+            Some(bytes) => Ok(Length::Bytes { bytes, flit_bytes: self.units.flit_bytes.unwrap_or(1) }),
+        }
+    }
+}
