@@ -33,6 +33,7 @@ from flitwork.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goa
 from flitwork.network import Network
 from flitwork.networks import *  # noqa: F403
 from flitwork.operations import Compute, Receive, Send, Wait
+from flitwork.pace import Pace, pace
 from flitwork.result import Result
 from flitwork.schedule import Schedule
 from flitwork.simulation import Simulation, simulate
@@ -79,6 +80,7 @@ __all__ = [
     "GoalResult",
     "LogGOPS",
     "Network",
+    "Pace",
     "Receive",
     "Result",
     "ResultFileError",
@@ -104,6 +106,7 @@ __all__ = [
     "load_study",
     "loggops",
     "on_off",
+    "pace",
     "placement",
     "plot",
     "programs",

@@ -180,6 +180,9 @@ class Plan:
         """Checks that every pair is exchanged once, or that a collective moves its data to where it belongs; adds up
         the loads of the channels by phase. JSON."""
 
+    def overlap(self, over: str, aggregate: bool) -> str:
+        """How the messages of each step overlap, and the pauses that follow, by MOD and by hops; JSON."""
+
     def messages(self) -> dict[str, NDArray[np.uint32]]:
         """The messages in order of (sender, send order): columns ``from``, ``to``, ``flits``, ``phase``."""
 

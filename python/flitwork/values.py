@@ -20,6 +20,7 @@ __all__ = [
     "Compat",
     "Host",
     "Nic",
+    "Pacing",
     "Record",
     "Router",
     "Run",
@@ -45,6 +46,28 @@ class Channel(Value):
 
 
 @value
+class Pacing(Value):
+    """Pauses of injection ports that depend on the message: only for workloads that are schedules. See the model page,
+    step 2b.
+
+    * ``aggregate``: A port pauses after the last packet of a message, too, and the pause is shared by all messages
+      that the NIC sends in the step: with ``m`` of them and ``c`` ports MOD becomes ``MOD * min(c, m) / m``, rounded
+      up. Default: false.
+    * ``gap_packets``: Pause, where ``kind`` is fixed [packets], 0 to 1000000. Default: 0.
+    * ``kind``: What the length of a pause follows from. Default: none.
+    * ``over``: Which messages are counted together. Default: step.
+    * ``unit``: What a packet's worth of pause is. Default: longest_packet.
+    """
+
+    TABLES = ("network.nic.pacing",)
+    aggregate: bool = default(False)
+    gap_packets: int = default(0)
+    kind: Literal["none", "fixed", "mod", "hops"] = default("none")
+    over: Literal["step", "schedule"] = default("step")
+    unit: Literal["longest_packet", "packet"] = default("longest_packet")
+
+
+@value
 class Nic(Value):
     """The network interface of a terminal.
 
@@ -52,6 +75,7 @@ class Nic(Value):
     * ``injection_vc``: Which virtual channel a new packet takes at its injection port. Default: emptiest.
     * ``injection_vcs``: The virtual channels of its injection port that a terminal may fill, by number, ascending,
       each at most once. Default: all.
+    * ``pacing``: Pauses that depend on the message: by its step's overlap, by hops, or fixed. Default: none.
     * ``packet_gap_cycles``: Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
     * ``ports``: Injection ports, and as many ejection ports, of 1 flit/cycle each, 1 to 52: messages that are sent,
       and received, at once. Default: 1.
@@ -63,6 +87,7 @@ class Nic(Value):
     ejection_port: Literal["any", "same_port", "by_source"] = default("any")
     injection_vc: Literal["emptiest", "round_robin"] = default("emptiest")
     injection_vcs: Sequence[int] = default(None)
+    pacing: Pacing | Literal["none", "fixed", "mod", "hops"] | Mapping[str, Any] = default(None)
     packet_gap_cycles: int = default(0)
     ports: int = default(1)
     source_queue: Literal["fifo", "alternate"] = default("fifo")

@@ -43,6 +43,7 @@ LAYERS = (
         "result_file",
         "result",
         "check",
+        "pace",
         "operations",
         "schedule",
         "goal",

@@ -7,10 +7,12 @@ use flitwork::bound::channel_loads;
 use flitwork::collective::prove;
 use flitwork::host::{check_complete, check_exchange};
 use flitwork::measure::SimulationResult;
+use flitwork::pace::{self, Over, PacingKind, PacingSpec, StepOverlap};
 use flitwork::schedule::Schedule;
 use flitwork::traffic::Attached;
 use flitwork::{Error, Progress, Workload};
 use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
@@ -63,6 +65,14 @@ impl Plan {
         let plan = Arc::clone(&self.plan);
         let checked = without_gil(py, move || check(&plan))?;
         json_text(&checked.map_err(|e| errors::to_python(py, &e))?)
+    }
+
+    /// How the messages of each step overlap, and the pauses that follow, by MOD and by hops; JSON. `over`: step or schedule.
+    fn overlap(&self, py: Python<'_>, over: &str, aggregate: bool) -> PyResult<String> {
+        let over = serde_json::from_value(json!(over)).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let plan = Arc::clone(&self.plan);
+        let found = without_gil(py, move || overlap(&plan, over, aggregate))?;
+        json_text(&found.map_err(|e| errors::to_python(py, &e))?)
     }
 
     /// The messages of the schedule in order of (sender, send order): columns `from`, `to`, `flits`, `phase`.
@@ -144,6 +154,23 @@ fn schedule_of(plan: &flitwork::Plan) -> flitwork::Result<(&Schedule, u32)> {
             Err(Error::config("workload.kind", "traffic", "a workload that is a schedule, such as all_to_all", ""))
         }
     }
+}
+
+/// The steps of a schedule with the pauses of each rule.
+fn overlap(plan: &flitwork::Plan, over: Over, aggregate: bool) -> flitwork::Result<Vec<Value>> {
+    schedule_of(plan)?;
+    let on = plan.paced();
+    let spec = PacingSpec { kind: PacingKind::Mod, over, aggregate, ..PacingSpec::default() };
+    // What cannot be paced is refused with its reason.
+    pace::resolve(&spec, &on)?;
+    let shared = aggregate.then_some(on.ports);
+    let row = |step: &StepOverlap| {
+        let mut row = json!(step);
+        row["mod_gap_packets"] = json!(step.gap_packets(PacingKind::Mod, shared));
+        row["hops_gap_packets"] = json!(step.gap_packets(PacingKind::Hops, shared));
+        row
+    };
+    Ok(pace::steps(&on, over).iter().map(row).collect())
 }
 
 /// What the schedule of a plan exchanges, that the data of a collective ends where it belongs, and the loads of its channels.

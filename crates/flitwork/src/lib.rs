@@ -26,6 +26,7 @@ pub mod host;
 mod kernel;
 pub mod measure;
 mod mix;
+pub mod pace;
 mod plan;
 mod router;
 pub mod routing;

@@ -24,6 +24,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("router", &["component"]),
     // Another simulator's rules wrap schemes from outside: no routing knows them.
     ("compat", &["error", "routing", "topology"]),
+    ("bound", &["error", "routing", "schedule", "topology"]),
+    ("pace", &["bound", "error", "routing", "schedule", "topology"]),
     (
         "spec",
         &[
@@ -31,6 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "compat",
             "component",
             "error",
+            "pace",
             "router",
             "measure",
             "routing",
@@ -39,16 +42,30 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "traffic",
         ],
     ),
-    ("bound", &["error", "routing", "schedule", "topology"]),
     ("transit", &["measure", "routing", "unchecked"]),
     (
         "plan",
-        &["collective", "compat", "error", "measure", "routing", "schedule", "spec", "topology", "traffic", "transit"],
+        &[
+            "collective",
+            "compat",
+            "error",
+            "measure",
+            "pace",
+            "routing",
+            "schedule",
+            "spec",
+            "topology",
+            "traffic",
+            "transit",
+        ],
     ),
     ("host", &["error", "schedule"]),
     (
         "terminal",
-        &["error", "host", "measure", "mix", "plan", "routing", "schedule", "spec", "topology", "traffic", "transit"],
+        &[
+            "error", "host", "measure", "mix", "pace", "plan", "routing", "schedule", "spec", "topology", "traffic",
+            "transit",
+        ],
     ),
     (
         "kernel",

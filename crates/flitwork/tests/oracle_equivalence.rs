@@ -5,8 +5,9 @@
 
 mod oracle;
 
+use flitwork::pace;
 use flitwork::schedule::Placement;
-use flitwork::spec::RunSpec;
+use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec};
 use flitwork::{Plan, Workload};
 use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording};
 use oracle::cases::{self, Case, Program, any_network, hop_by_hop, in_whole_packets};
@@ -195,6 +196,44 @@ fn packets_of_bursts_and_schedules_move_whole_as_flit_by_flit() {
     for_all("programs, packets", 80, 1_500, strategy, |((case, program), seed, warmup)| {
         let plan = plan(&case, recording(seed, warmup, 1, LONG))?.map(|plan| with_program(plan, program));
         check_in_whole_packets(&case, plan)
+    });
+}
+
+/// Pauses by the step of a message, in both kernels; where the routing leaves a choice they are of fixed length.
+#[test]
+fn paced_messages_leave_as_in_the_oracle() {
+    let kind = prop_oneof![1 => Just(PacingKind::Fixed), 3 => Just(PacingKind::Mod), 1 => Just(PacingKind::Hops)];
+    let over = prop_oneof![3 => Just(Over::Step), 1 => Just(Over::Schedule)];
+    let unit = prop_oneof![Just(GapUnit::LongestPacket), Just(GapUnit::Packet)];
+    let pacing = (kind, 1..=5u32, over, any::<bool>(), unit).prop_map(|(kind, gap_packets, over, aggregate, unit)| {
+        let gap_packets = if kind == PacingKind::Fixed { gap_packets } else { 0 };
+        PacingSpec { kind, gap_packets, over, aggregate, unit }
+    });
+    let network = prop_oneof![
+        cases::network(16, 2, false).boxed(),
+        in_whole_packets(cases::network(16, 2, false)).boxed(),
+        hop_by_hop::network(16, 1).boxed(),
+    ];
+    let strategy = (cases::program(network), pacing, any::<u64>(), 0..60u64);
+    for_all("paced programs", 120, 3_000, strategy, |((mut case, program), pacing, seed, warmup)| {
+        case.network.nic.packet_gap_cycles = 0;
+        let Some(plain) = plan(&case, recording(seed, warmup, 1, LONG))? else { return Ok(false) };
+        let fixed = PacingSpec { kind: PacingKind::Fixed, gap_packets: 2, ..pacing.clone() };
+        let Some(plan) = [pacing, fixed].into_iter().find_map(|pacing| {
+            let mut plan = with_program(plain.clone(), program.clone());
+            plan.spec.network.nic.pacing = pacing;
+            plan.gaps = pace::resolve(&plan.spec.network.nic.pacing, &plan.paced()).ok()?;
+            Some(plan)
+        }) else {
+            return Ok(false);
+        };
+        case.network.nic.pacing = plan.spec.network.nic.pacing.clone();
+        if plan.not_in_whole_packets().is_none() {
+            check_both(&case.network, plan)?;
+        } else {
+            check(&case.network, &plan)?;
+        }
+        Ok(true)
     });
 }
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flitwork import __version__, interrupt
-from flitwork.cli import burst, curve, inspect, one, studies, usage
+from flitwork.cli import burst, curve, inspect, one, pace, studies, usage
 from flitwork.cli.booksim import booksim
 from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
 
@@ -48,6 +48,7 @@ for _command in (
     one.plan,
     one.bound,
     one.check,
+    pace.pace,
     one.draw,
     curve.curve,
     burst.burst,

@@ -14,7 +14,7 @@ use crate::routing::{DimensionOrder, Routing};
 use crate::topology::{Coords, Fabric, Grid};
 
 /// The loads of messages.
-pub(super) struct LoadAccumulator<'a> {
+pub(crate) struct LoadAccumulator<'a> {
     fabric: &'a Fabric,
     spread: Spread<'a>,
     /// Of this phase, and of all before [flits]: by `router * ports + port`; where loads are even, flits times hops of each group of

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use bisection::{Bisection, bisection, bisection_units};
 pub use channel_loads::{ChannelClassLoad, ChannelLoads, PhaseLoad, channel_loads};
 pub use flows::{Flow, FlowLoads, TrafficNeeds, flow_loads, trace_bound, traffic_bound};
+pub(crate) use loads::LoadAccumulator;
 pub use terminals::{TerminalLimits, TerminalTimes, terminal_times};
 pub use uniform::{Saturation, uniform_saturation};
 
@@ -149,4 +150,4 @@ fn shortest_of_all_to_all(schedule: &Schedule) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -7,7 +7,7 @@ use crate::topology::Grid;
 use proptest::prelude::*;
 
 /// A grid under dimension order.
-pub(super) fn dor(grid: &Grid, terminals_per_router: u32, order: Vec<usize>, tie: Tie) -> (Fabric, Routing) {
+pub(crate) fn dor(grid: &Grid, terminals_per_router: u32, order: Vec<usize>, tie: Tie) -> (Fabric, Routing) {
     let fabric = Fabric::of_grid(grid.clone(), terminals_per_router).unwrap();
     (fabric, Routing::dimension_order(grid, DimensionOrder { order, tie }))
 }

@@ -17,6 +17,8 @@ pub(super) struct Unsent {
     pub flits: u64,
     /// Index in the order of sending of its rank.
     pub number: u32,
+    /// Step of the algorithm.
+    pub step: u32,
 }
 
 #[derive(Debug)]

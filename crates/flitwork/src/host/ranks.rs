@@ -21,6 +21,8 @@ pub(crate) struct Message {
     pub to: u32,
     /// Length [flits].
     pub flits: u64,
+    /// Step of the algorithm that it belongs to.
+    pub step: u32,
 }
 
 /// What blocks the program of a rank.
@@ -300,8 +302,8 @@ impl Hosts {
                 Block::Free if rank.ended || self.reads_late && !rank.queue.is_empty() => return,
                 Block::Free => {}
             }
-            let (op, kind) = match rank.source.next() {
-                Next::Operation(Operation { kind, after, .. }) => (rank.window.push(&after), kind),
+            let (op, kind, step) = match rank.source.next() {
+                Next::Operation(Operation { kind, after, step }) => (rank.window.push(&after), kind, step),
                 Next::Ask => {
                     if !std::mem::replace(&mut rank.asks, true) {
                         self.asking.push(r);
@@ -314,12 +316,12 @@ impl Hosts {
                     return;
                 }
             };
-            self.start(r, op, kind, now);
+            self.start(r, op, (kind, step), now);
         }
     }
 
     /// The program of a rank passes an operation, or is blocked by it.
-    fn start(&mut self, r: u32, op: OpId, kind: OpKind, now: u64) {
+    fn start(&mut self, r: u32, op: OpId, (kind, step): (OpKind, u32), now: u64) {
         let rank = &mut self.ranks[r as usize];
         match kind {
             OpKind::Receive { from, size, tag } => {
@@ -334,7 +336,8 @@ impl Hosts {
             }
             OpKind::Send { to, size, tag } => {
                 let waits = rank.window.waits(op);
-                rank.queue.join(Unsent { ready_since: now, op, to, tag, flits: size, number: rank.sends }, waits);
+                let number = rank.sends;
+                rank.queue.join(Unsent { ready_since: now, op, to, tag, flits: size, number, step }, waits);
                 rank.sends += 1;
                 self.passed += 1;
             }
@@ -349,7 +352,7 @@ impl Hosts {
         let (place, r) = self.next_rank(terminal)?;
         self.turn[terminal as usize] = (place + 1) % self.ranks_at(terminal).len() as u32;
         let rank = &mut self.ranks[r as usize];
-        let Unsent { op, to, tag, flits, number, .. } = rank.queue.take(&rank.window)?;
+        let Unsent { op, to, tag, flits, number, step, .. } = rank.queue.take(&rank.window)?;
         rank.unsent = rank.unsent.saturating_sub(1);
         let id =
             self.letters.insert(Letter { from: r, to, tag, op, order: rank.taken, flits, missing: flits, arrived: 0 });
@@ -359,7 +362,7 @@ impl Hosts {
             // Nothing that can be seen depends on the cycle.
             self.advance_rank(r, 0);
         }
-        Some(Message { id, number, to: self.terminal_of[to as usize], flits })
+        Some(Message { id, number, to: self.terminal_of[to as usize], flits, step })
     }
 
     /// Whether a terminal still has messages to send.

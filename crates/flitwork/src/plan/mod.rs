@@ -2,6 +2,7 @@
 
 use crate::collective::{Collective, World};
 use crate::error::{Error, Result};
+use crate::pace::{self, Gaps, Paced};
 use crate::routing::{MAX_VCS, Routing};
 use crate::schedule::{Placement, Units};
 use crate::spec::{
@@ -48,6 +49,8 @@ pub struct Plan {
     pub background: Option<Traffic>,
     /// Cycle of t = 0, in which the workload starts: before it, a background runs alone [cycles].
     pub start_cycle: u64,
+    /// Pauses of injection ports that depend on the message, if there are any.
+    pub gaps: Option<Gaps>,
     /// What a flit carries and how long a cycle takes, for schedules in bytes and ns.
     pub units: Units,
     /// The numbers that the kernel runs on.
@@ -120,6 +123,7 @@ impl Plan {
         routing::check(&spec.network, &fabric, &routing, spec.run.deadlock_check)?;
         let Resolved { workload, placement, background, start_cycle } =
             workload::resolve(&mut spec, &fabric, &params, &units)?;
+        let gaps = gaps(&spec, &fabric, &routing, (&workload, &placement))?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
         let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);
         let estimated_memory_bytes =
@@ -133,6 +137,7 @@ impl Plan {
             placement,
             background,
             start_cycle,
+            gaps,
             units,
             params,
             estimated_memory_bytes,
@@ -166,6 +171,31 @@ impl Plan {
         hasher.update(MODEL_REVISION.to_le_bytes());
         hasher.update(serde_json::to_string(&self.spec).unwrap_or_default());
         hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
+    }
+}
+
+/// The pauses that depend on the message.
+fn gaps(
+    spec: &SimulationSpec,
+    fabric: &Fabric,
+    routing: &Routing,
+    (workload, placement): (&Workload, &Placement),
+) -> Result<Option<Gaps>> {
+    let (nic, path) = (&spec.network.nic, "network.nic.packet_gap_cycles");
+    let gaps = pace::resolve(&nic.pacing, &workload.paced(fabric, routing, placement, nic.ports))?;
+    match gaps {
+        Some(_) if nic.packet_gap_cycles > 0 => {
+            Err(Error::config(path, nic.packet_gap_cycles, "0 beside network.nic.pacing", "take one of the two out"))
+        }
+        gaps => Ok(gaps),
+    }
+}
+
+impl Plan {
+    /// What its schedule is paced on, for [`pace::steps`].
+    pub fn paced(&self) -> Paced<'_> {
+        let Plan { fabric, routing, placement, .. } = self;
+        self.workload.paced(fabric, routing, placement, self.spec.network.nic.ports)
     }
 }
 

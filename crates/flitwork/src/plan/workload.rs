@@ -6,6 +6,8 @@ use super::units::{MESSAGE_FLITS, message_flits};
 use super::{Params, within};
 use crate::collective::AllToAllOptions;
 use crate::error::{Error, Result};
+use crate::pace::Paced;
+use crate::routing::Routing;
 use crate::schedule::{Placement, Schedule, Units};
 use crate::spec::{HostSpec, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
 use crate::topology::{Fabric, Grid};
@@ -49,6 +51,21 @@ impl Workload {
     /// Whether it comes to an end by itself, so that it is its completion time that counts.
     pub fn completes(&self) -> bool {
         !matches!(self, Workload::OpenLoop(_))
+    }
+
+    /// What it is paced on.
+    pub(super) fn paced<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        routing: &'a Routing,
+        placement: &'a Placement,
+        ports: u32,
+    ) -> Paced<'a> {
+        let (schedule, packet_flits) = match self {
+            Workload::Schedule { schedule, packet_flits } => (Some(schedule), *packet_flits),
+            Workload::OpenLoop(_) | Workload::Finite(_) => (None, 0),
+        };
+        Paced { fabric, routing, schedule, placement, ports, packet_flits }
     }
 }
 

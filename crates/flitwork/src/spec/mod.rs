@@ -29,6 +29,7 @@ pub(crate) use workload::{MAX_MESSAGE_BYTES, WORKLOADS};
 pub use workload::{ProcessSpec, WorkloadSpec};
 
 pub use crate::compat::{AdaptiveTie, CompatSpec, Productive};
+pub use crate::pace::{GapUnit, Over, PacingKind, PacingSpec};
 pub use crate::router::{AllocatorKind, AllocatorSpec, ArbiterKind, IterationCount};
 pub use crate::routing::RoutingSpec;
 pub use crate::topology::{Ring2, TopologySpec};

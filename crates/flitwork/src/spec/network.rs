@@ -1,6 +1,7 @@
 //! The network: topology, routing, router, channels, network interfaces.
 
 use crate::compat::CompatSpec;
+use crate::pace::PacingSpec;
 use crate::router::AllocatorSpec;
 use crate::routing::{MAX_VCS, RoutingSpec};
 use crate::topology::TopologySpec;
@@ -217,6 +218,9 @@ pub struct NicSpec {
     /// Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
     #[schemars(range(max = MAX_GAP))]
     pub packet_gap_cycles: u32,
+    /// Pauses that depend on the message: by its step's overlap, by hops, or fixed. Default: none.
+    #[serde(skip_serializing_if = "PacingSpec::is_default")]
+    pub pacing: PacingSpec,
     /// Whose turn it is at the source queue, where a workload and a background run together. Default: fifo.
     pub source_queue: SourceQueue,
 }
@@ -229,6 +233,7 @@ impl Default for NicSpec {
             injection_vcs: Vec::new(),
             ejection_port: EjectionPort::Any,
             packet_gap_cycles: 0,
+            pacing: PacingSpec::default(),
             source_queue: SourceQueue::Fifo,
         }
     }

@@ -178,7 +178,8 @@ impl Nics {
     #[inline]
     pub fn packet_sent(&mut self, terminal: usize, port: usize, now: u64) {
         if let Some(pacing) = &mut self.pacing {
-            pacing.pause(terminal * self.ports + port, now);
+            let at = terminal * self.ports + port;
+            pacing.pause(at, now, self.rest[at].is_none());
         }
     }
 
@@ -216,6 +217,9 @@ impl Nics {
         let (flits, tie_bits) = job.next_packet(ties.is_some(), tie);
         let sequence = self.sequence[terminal];
         self.sequence[terminal] += 1;
+        if let Some(pacing) = &mut self.pacing {
+            pacing.takes(at, &job, flits);
+        }
         if job.has_more() {
             self.rest[at] = Some(job);
         }

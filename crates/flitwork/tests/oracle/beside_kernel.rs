@@ -3,6 +3,7 @@
 use super::cases::Case;
 use super::cases::any_network::switches;
 use super::created::created;
+use super::pace::Pauses;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
 use flitwork::measure::{KernelName, PacketRecord, SimulationResult};
 use flitwork::routing::{Header, Tie};
@@ -59,7 +60,8 @@ fn simulated(plan: &Plan) -> Result<Result<SimulationResult, String>, TestCaseEr
 }
 
 fn of_schedule<'p>(plan: &'p Plan, schedule: &'p Schedule, packet_flits: u32) -> Load<'p> {
-    Load::Schedule { schedule, placement: &plan.placement, queue: plan.spec.host.send_queue, packet_flits }
+    let pauses = Pauses::of(plan, schedule, packet_flits);
+    Load::Schedule { schedule, placement: &plan.placement, queue: plan.spec.host.send_queue, packet_flits, pauses }
 }
 
 /// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of traffic

@@ -6,8 +6,8 @@ use flitwork::routing::{DatelineClasses, DimensionOrderOptions, Tie};
 use flitwork::schedule::{ANY, OpKind, PlacementRule, Schedule, ScheduleBuilder, SendQueue};
 use flitwork::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, HostSpec, InjectionPriority,
-    InjectionVc, IterationCount, NetworkSpec, NicSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, SourceQueue,
-    Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
+    InjectionVc, IterationCount, NetworkSpec, NicSpec, PacingSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec,
+    SourceQueue, Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
@@ -140,6 +140,7 @@ fn nic() -> impl Strategy<Value = NicSpec> {
             injection_vc,
             ejection_port,
             packet_gap_cycles,
+            pacing: PacingSpec::default(),
             source_queue,
         },
     )

@@ -1,5 +1,6 @@
 //! The oracle against numbers worked out by hand, and against BookSim 2.
 
+use super::pace::Pauses;
 use super::{Load, Outcome, TracePacket, run};
 use flitwork::routing::{DimensionOrder, MinAdaptOptions, Selection, Tie};
 use flitwork::schedule::{OpKind, Placement, ScheduleBuilder, SendQueue};
@@ -209,6 +210,7 @@ fn a_program_computes_sends_and_waits() {
         placement: &placement,
         queue: SendQueue::ProgramOrder,
         packet_flits,
+        pauses: Pauses::default(),
     };
     let outcome = run(&spec, 1, load(0), 1_000, 100);
     assert_eq!(arrivals(&outcome), [10, 13]);

@@ -13,6 +13,7 @@ mod created;
 mod hand_computed;
 mod machine;
 mod news;
+pub mod pace;
 mod program;
 mod queue;
 mod random;
@@ -27,10 +28,12 @@ use flitwork::spec::NetworkSpec;
 use flitwork::topology::Fabric;
 use machine::{Event, Flit, InFlight, Machine};
 use news::News;
+use pace::Pauses;
 use program::Programs;
 use queue::Job;
 use router::Router;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use terminal::Terminal;
 
 /// What is sent.
@@ -47,6 +50,8 @@ pub enum Load<'a> {
         queue: SendQueue,
         /// Longest packet of a message (0: the whole message).
         packet_flits: u32,
+        /// When its injection ports pause.
+        pauses: Pauses,
     },
 }
 
@@ -151,7 +156,11 @@ impl<'a> Network<'a> {
                 (placement.terminal_of().iter().filter(|&&t| t == id as u32).count(), *queue)
             }
         };
-        let terminal = |id| Terminal::new(id, machine, packet_flits, queues(id));
+        let pauses = match load {
+            Load::Trace(_) => None,
+            Load::Schedule { pauses, .. } => Some(Rc::new(pauses.clone())),
+        };
+        let terminal = |id| Terminal::new(id, machine, (packet_flits, pauses.clone()), queues(id));
         let mut terminals: Vec<Terminal> = (0..machine.terminals()).map(terminal).collect();
         let programs = match load {
             Load::Trace(packets) => {

@@ -14,10 +14,13 @@ pub struct Message {
     pub flits: u32,
     /// Its number in the order of sending of its rank.
     pub number: u32,
+    /// Step of the algorithm.
+    pub step: u32,
 }
 
 struct Op {
     kind: OpKind,
+    step: u32,
     after: Vec<u32>,
     /// From which cycle on it counts as complete.
     complete_from: Option<u64>,
@@ -58,6 +61,7 @@ pub struct Programs<'s> {
 impl<'s> Programs<'s> {
     pub fn new(schedule: &Schedule, placement: &'s Placement, late_receives: bool) -> Self {
         let op = |op: flitwork::schedule::Operation| Op {
+            step: op.step,
             kind: op.kind,
             after: op.after.iter().collect(),
             complete_from: None,
@@ -158,9 +162,10 @@ impl<'s> Programs<'s> {
             match self.kind((rank, op)) {
                 OpKind::Receive { .. } => self.post(rank, op, now),
                 OpKind::Send { to, size, .. } => {
+                    let step = self.ranks[rank as usize].ops[op as usize].step;
                     let (send, dst) = ((rank, op), self.placement.terminal_of()[to as usize]);
                     let sends = &mut self.ranks[rank as usize].sends;
-                    messages.push(Message { send, dst, flits: size as u32, number: *sends });
+                    messages.push(Message { send, dst, flits: size as u32, number: *sends, step });
                     *sends += 1;
                 }
                 OpKind::Compute { .. } | OpKind::Wait if !self.may_start((rank, op), now) => break,

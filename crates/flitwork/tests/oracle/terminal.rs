@@ -2,6 +2,7 @@
 
 use super::TracePacket;
 use super::machine::{Flit, Machine, Packet};
+use super::pace::Pauses;
 use super::program::{Message, Programs, Send};
 use super::queue::{Job, Queue};
 use flitwork::routing::Tie;
@@ -24,6 +25,8 @@ struct Planned {
     background: bool,
     /// Whether it is the last packet of its message.
     last: bool,
+    /// Step of the message.
+    step: u32,
 }
 
 /// The packet that an injection port is sending.
@@ -32,6 +35,7 @@ struct Current {
     vc: Option<usize>,
     sent: u32,
     last: bool,
+    step: u32,
 }
 
 struct InjectionPort {
@@ -49,6 +53,8 @@ pub struct Terminal<'m> {
     id: u32,
     machine: &'m Machine,
     packet_flits: u32,
+    /// When ports pause by the step of a message.
+    pauses: Option<Rc<Pauses>>,
     ports: Vec<InjectionPort>,
     /// What waits of the workload: of a trace in one queue, of a schedule in one for each rank.
     pub queues: Vec<Queue>,
@@ -66,7 +72,12 @@ pub type Injected = (usize, usize, Flit);
 
 impl<'m> Terminal<'m> {
     /// `packet_flits`: the longest packet of a message (0: no limit); `queues`: so many, each of this kind.
-    pub fn new(id: usize, machine: &'m Machine, packet_flits: u32, (queues, kind): (usize, SendQueue)) -> Self {
+    pub fn new(
+        id: usize,
+        machine: &'m Machine,
+        (packet_flits, pauses): (u32, Option<Rc<Pauses>>),
+        (queues, kind): (usize, SendQueue),
+    ) -> Self {
         let port = |_| InjectionPort {
             credits: vec![machine.buffer; machine.vcs],
             last_vc: machine.vcs - 1,
@@ -78,6 +89,7 @@ impl<'m> Terminal<'m> {
             id: id as u32,
             machine,
             packet_flits,
+            pauses,
             ports: (0..machine.nic_ports).map(port).collect(),
             queues: (0..queues).map(|_| Queue::new(kind)).collect(),
             turn: 0,
@@ -138,7 +150,7 @@ impl<'m> Terminal<'m> {
             background: planned.background,
         });
         self.packets += 1;
-        self.ports[k].current = Some(Current { packet, vc: None, sent: 0, last: planned.last });
+        self.ports[k].current = Some(Current { packet, vc: None, sent: 0, last: planned.last, step: planned.step });
     }
 
     /// The job that is next, and whether it is of the background: what was ready first, or one of either in turn.
@@ -200,6 +212,7 @@ impl<'m> Terminal<'m> {
                     send: Some(message.send),
                     background: false,
                     last: false,
+                    step: message.step,
                 });
             }
         }
@@ -234,8 +247,10 @@ impl<'m> Terminal<'m> {
         injection_port.credits[vc] -= 1;
         let message_done = flit.tail && current.last;
         if flit.tail {
+            let by_step = self.pauses.as_ref().filter(|_| !packet.background);
+            let pause = by_step.map_or(0, |pauses| pauses.cycles(current.step, packet.flits, current.last));
+            injection_port.pauses_until = now + 1 + u64::from(self.machine.nic.packet_gap_cycles) + pause;
             injection_port.current = None;
-            injection_port.pauses_until = now + 1 + u64::from(self.machine.nic.packet_gap_cycles);
         }
         Some((vc, flit, message_done))
     }
@@ -297,6 +312,7 @@ impl<'m> Terminal<'m> {
             send: None,
             background,
             last: true,
+            step: 0,
         }
     }
 }
