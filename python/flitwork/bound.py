@@ -72,6 +72,15 @@ class Bound:
         return self._cycles("phase_model_cycles")
 
     @property
+    def operation(self) -> Mapping[str, Any]:
+        """What any algorithm for the same collective operation needs, whatever it sends; empty for other workloads.
+
+        ``injection_cycles``, ``ejection_cycles``, ``bisection_cycles`` (all-to-all on a grid), the largest of them as
+        ``cycles``, and ``rounds``: how many it takes if a rank sends and receives one message in each.
+        """
+        return dict(self.values.get("operation") or {})
+
+    @property
     def max_load(self) -> float:
         """Open loop: the highest load that channels and terminals can accept [flits/cycle/terminal]."""
         return self._cycles("load_flits_per_cycle")

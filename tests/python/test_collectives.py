@@ -20,6 +20,7 @@ def test_every_algorithm_runs_is_bounded_proven_and_described(row: dict[str, str
     done = fw.simulate(NET, work)
     assert done.status == "complete" and done.completion_cycles >= done.bound.tightest_cycles > 0
     assert done.row["workload"] == f"{row['operation']} {row['name']}"
+    assert done.completion_cycles >= done.bound.operation["cycles"] > 0
     found = fw.check(work, size=(4, 4))
     assert found.placement and found.placement["messages"] == done.row["packets"]
     assert found.phase_sum_over_bound >= 1 and "where it belongs" in repr(found)

@@ -48,7 +48,12 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
         Workload::Schedule { schedule, packet_flits } => {
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_ports(nic_ports) };
             let schedule = schedule.compile(&plan.units)?;
-            bound::bound(&plan.fabric, &plan.routing, &schedule, &plan.placement, &limits).map(PlanBound::Completion)
+            let of_messages = bound::bound(&plan.fabric, &plan.routing, &schedule, &plan.placement, &limits)?;
+            let operation = plan.collective().map(|(algorithm, world)| {
+                let (operation, flits) = (algorithm.promises(&world), plan.collective_flits());
+                bound::operation_bound(&plan.fabric, operation, &world, flits, &plan.placement, &limits)
+            });
+            Ok(PlanBound::Completion(Bound { operation, ..of_messages }))
         }
         Workload::OpenLoop(traffic) | Workload::Finite(traffic) => Ok(match &traffic.packets {
             Packets::Given(trace) => PlanBound::Completion(given(plan, trace)),

@@ -24,7 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("router", &["component"]),
     // Another simulator's rules wrap schemes from outside: no routing knows them.
     ("compat", &["error", "routing", "topology"]),
-    ("bound", &["error", "routing", "schedule", "topology"]),
+    ("bound", &["collective", "error", "routing", "schedule", "topology"]),
     ("pace", &["bound", "error", "routing", "schedule", "topology"]),
     (
         "spec",

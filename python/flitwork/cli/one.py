@@ -234,6 +234,10 @@ def bound(
             headers = ("bisection", "channel load", "injection", "ejection", "tightest", "which", "phase model")
             print_table(("point", *headers), [_closed_row(*one) for one in chosen], "lower bounds [cycles]")
             say("The phase model is an estimate, not a bound: runs whose phases overlap can be faster.")
+            for name, found in chosen:
+                if found.operation:
+                    cycles, rounds = found.operation["cycles"], found.operation["rounds"]
+                    say(f"{name}: any algorithm for this operation needs {cycles:,.6g} cycles and {rounds} rounds.")
         elif chosen:
             rows = [(name, found.max_load, found.tightest) for name, found in chosen]
             print_table(("point", "highest load", "which"), rows, "upper bound [flits/cycle/terminal]")

@@ -7,6 +7,7 @@ mod channel_loads;
 mod even;
 mod flows;
 mod loads;
+mod operation;
 mod stretches;
 mod terminals;
 mod uniform;
@@ -22,6 +23,7 @@ pub use bisection::{Bisection, bisection, bisection_units};
 pub use channel_loads::{ChannelClassLoad, ChannelLoads, PhaseLoad, channel_loads};
 pub use flows::{Flow, FlowLoads, TrafficNeeds, flow_loads, trace_bound, traffic_bound};
 pub(crate) use loads::LoadAccumulator;
+pub use operation::{OperationBound, operation_bound};
 pub use terminals::{TerminalLimits, TerminalTimes, terminal_times};
 pub use uniform::{Saturation, uniform_saturation};
 
@@ -73,6 +75,9 @@ pub struct Bound {
     /// Sum over the phases of the load of the phase's most loaded channel [cycles]. NOT a lower bound: it is the time if each
     /// phase waited for the one before; runs whose phases overlap in the buffers can be faster.
     pub phase_model_cycles: f64,
+    /// What any algorithm for the same collective operation needs; absent for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<OperationBound>,
 }
 
 /// Bounds the completion time of a schedule on a network under a routing.
@@ -129,6 +134,7 @@ impl Limits {
             tightest_cycles: tightest.map_or(0.0, |limit| limit.0),
             tightest: tightest.map(|limit| limit.1),
             phase_model_cycles,
+            operation: None,
         }
     }
 }

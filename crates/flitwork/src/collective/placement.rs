@@ -8,7 +8,7 @@
 use super::operation::Operation;
 use super::step::Transfer;
 use super::table::Collective;
-use super::world::{BlockReading, World};
+use super::world::World;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
@@ -87,8 +87,7 @@ struct Rank {
 
 impl<'a> Flow<'a> {
     fn new(collective: &'a Collective, world: &World) -> Self {
-        let doubling = collective.parameters.contains(&"blocks") && world.blocks == BlockReading::Doubling;
-        let operation = if doubling { Operation::Allgather } else { collective.operation };
+        let operation = collective.promises(world);
         let steps = (collective.steps)(world);
         let report = PlacementReport { ranks: world.ranks, steps, messages: 0, blocks_moved: 0, operation };
         let pieces = collective.pieces(world);

@@ -3,7 +3,7 @@
 use super::all_to_all::{bruck, butterfly, pairwise_shift, pairwise_xor, simple_spread};
 use super::operation::Operation;
 use super::step::Step;
-use super::world::World;
+use super::world::{BlockReading, World};
 use super::{allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scatter};
 use crate::error::{Error, Result, did_you_mean};
 
@@ -197,6 +197,12 @@ impl Collective {
             return Err(Error::config("workload.radix", radix, "at least 2", "2 has the fewest messages in all"));
         }
         Ok(())
+    }
+
+    /// The operation whose promise it keeps: its own, but an allgather where blocks are [`BlockReading::Doubling`].
+    pub fn promises(&self, world: &World) -> Operation {
+        let doubles = self.parameters.contains(&"blocks") && world.blocks == BlockReading::Doubling;
+        if doubles { Operation::Allgather } else { self.operation }
     }
 
     /// How many pieces or blocks data consists of where they are numbered by one number.

@@ -151,6 +151,11 @@ impl Plan {
         workload::chosen(&self.spec.workload, self.placement.terminal_of().len() as u32)?.ok()
     }
 
+    /// The length of a block, or of the vector, of a collective; 1 for a barrier. A fraction where it is in bytes [flits].
+    pub fn collective_flits(&self) -> f64 {
+        workload::collective_flits(&self.spec.workload, &self.units)
+    }
+
     /// The plan as JSON: the resolved specification and what follows from it.
     pub fn to_json(&self) -> String {
         let value = serde_json::json!({

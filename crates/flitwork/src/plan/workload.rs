@@ -29,7 +29,7 @@ const MAX_STATE: f64 = 1e9;
 /// Most bursts without a packet, on the average: they are drawn one by one.
 const MOST_EMPTY_PERIODS: f64 = 1e4;
 
-pub(super) use collective::chosen;
+pub(super) use collective::{chosen, collective_flits};
 
 /// What is sent, resolved.
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@ use super::{Context, MOST_FLITS, Workload};
 use crate::collective::{self, Collective, Length, Operation, World};
 use crate::error::{Error, Result};
 use crate::plan::units::{MESSAGE_FLITS, message_flits};
+use crate::schedule::Units;
 use crate::spec::WorkloadSpec;
 
 /// The algorithm of a collective of so many ranks and what it knows; `None` for other workloads.
@@ -36,6 +37,17 @@ pub(in crate::plan) fn chosen(spec: &WorkloadSpec, ranks: u32) -> Option<Result<
         row.check(&world).map(|()| (row, world))
     });
     Some(found)
+}
+
+/// The length of a block, or of the vector, of a resolved collective [flits].
+pub(in crate::plan) fn collective_flits(spec: &WorkloadSpec, units: &Units) -> f64 {
+    match *spec {
+        WorkloadSpec::Collective { message_bytes: Some(bytes), .. } => {
+            bytes as f64 / f64::from(units.flit_bytes.unwrap_or(1).max(1))
+        }
+        WorkloadSpec::Collective { message_flits, .. } => f64::from(message_flits.unwrap_or(1)),
+        _ => 0.0,
+    }
 }
 
 impl Context<'_> {
