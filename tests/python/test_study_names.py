@@ -127,6 +127,7 @@ def small(kind: str) -> dict[str, Any]:
     given: dict[str, dict[str, Any]] = {
         "all_to_all": {"algorithm": "a2at", "message_flits": 2},
         "collective": {"operation": "allreduce", "algorithm": "ring", "message_flits": 9},
+        "schedule": {"schedule": fw.Schedule([[fw.Send(1, flits=2)], [fw.Receive(0, flits=2)]]).spec["schedule"]},
         "uniform": {"offered_load": 0.1},
         "traffic": {"offered_load": 0.1, "pattern": {"kind": "transpose"}},
         "burst": {"packets": 3, "pattern": {"kind": "transpose"}},
