@@ -209,6 +209,10 @@ class Simulation:
         """The current cycle."""
 
     @property
+    def placement(self) -> list[int]:
+        """The terminal of each rank."""
+
+    @property
     def asking(self) -> list[int]:
         """Ranks that ask what to do next, in the order in which they began to."""
 
@@ -219,6 +223,20 @@ class Simulation:
         self, rank: int, operations: Sequence[tuple[str, int | None, int, bool, int | None, Sequence[int], int]]
     ) -> None:
         """Tells a rank that asks what it does next; with nothing it is at its end."""
+
+    def turn(
+        self,
+        answers: Sequence[
+            tuple[int, Sequence[tuple[int, int | None, int, int | None, int, Sequence[int]]]]
+        ],
+    ) -> tuple[str, int, list[int], list[tuple[int, int, int, int | None, int]]]:
+        """Answers ranks, then advances: why it paused, the cycle, who asks, and what has completed since."""
+
+    def probe(self, rank: int, source: int | None, tag: int | None, context: int) -> tuple[int, int] | None:
+        """The message that a receive would take now, by its sender and its send operation."""
+
+    def cancel(self, rank: int, operation: int) -> bool:
+        """Takes back a receive that has no message; whether it could be."""
 
     def finish(self) -> tuple[str, dict[str, NDArray[Any]]]:
         """Ends the simulation: the summary as JSON and the long columns as arrays."""

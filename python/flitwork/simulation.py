@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -19,6 +19,12 @@ from flitwork.spec import simulation as specification
 from flitwork.workloads import Workload
 
 _MOST_RANK = 2**32 - 1
+#: What a rank does, unchecked: kind (:class:`Kind`), other rank, bytes or cycles, tag, context, operations it waits for.
+Told = tuple[int, int | None, int, int | None, int, Sequence[int]]
+#: A rank and what it does next; with nothing it is at its end.
+Answer = tuple[int, Sequence[Told]]
+#: Rank, operation, cycle; of a receive the rank and the operation that sent its message.
+Completed = tuple[int, int, int, int | None, int]
 _MOST_CYCLE = 2**64 - 1
 
 
@@ -60,6 +66,22 @@ def _plan(
     return plan_of(specification(network, workload, how, background, host))
 
 
+class Kind:
+    """What a rank can be told by :meth:`Simulation.turn`."""
+
+    SEND, RECEIVE, COMPUTE, WAIT = range(4)
+    #: Goes on when one of the operations that it waits for is complete.
+    WAIT_ANY = 4
+    #: Goes on when there is a message that a receive would take.
+    PROBE = 5
+    #: Goes on when an operation completes, a message comes that no receive takes, or the time is over.
+    POLL = 6
+    #: A send that is complete when its message has been received.
+    SEND_SYNCHRONOUSLY = 7
+    #: The time of a poll without an end.
+    FOREVER = 2**64 - 1
+
+
 class Simulation:
     """A simulation that can be advanced, paused and continued.
 
@@ -96,6 +118,11 @@ class Simulation:
         return self._running.now
 
     @property
+    def placement(self) -> list[int]:
+        """The terminal of each rank."""
+        return self._running.placement
+
+    @property
     def asking(self) -> list[int]:
         """Ranks that ask what to do next, in the order in which they began to."""
         return self._running.asking
@@ -119,6 +146,26 @@ class Simulation:
         schedule, and :class:`flitwork.ConfigError` where a field cannot be used: ``operations[0].flits``.
         """
         self._running.give(whole("rank", rank, 0, _MOST_RANK), plain_operations(operations))
+
+    def turn(self, answers: Sequence[Answer]) -> tuple[str, int, list[int], list[Completed]]:
+        """Answers ranks and advances as far as possible, in one call: for drivers that are called millions of times.
+
+        Returns why it paused, the cycle, the ranks that ask, and the sends and receives that have completed since the
+        last call: rank, operation, cycle, and of a receive the rank and the operation that sent its message.
+        """
+        started = perf_counter()
+        try:
+            return self._running.turn(answers)
+        finally:
+            self._seconds += perf_counter() - started
+
+    def probe(self, rank: int, source: int | None, tag: int | None, context: int) -> tuple[int, int] | None:
+        """The message that a receive of ``rank`` would take if it were posted now: the rank and operation that sent it."""
+        return self._running.probe(rank, source, tag, context)
+
+    def cancel(self, rank: int, operation: int) -> bool:
+        """Takes back a receive, if it has no message; whether it could be."""
+        return self._running.cancel(rank, operation)
 
     def result(self) -> Result:
         """The outcome; the simulation cannot go on after it. One that has not ended counts as cut short."""

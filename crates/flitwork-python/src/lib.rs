@@ -9,6 +9,7 @@ mod goal;
 mod plan;
 mod simulation;
 mod tables;
+mod told;
 mod topology;
 
 use pyo3::prelude::*;

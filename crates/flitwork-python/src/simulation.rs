@@ -2,7 +2,7 @@
 
 use crate::detached::without_gil;
 use crate::plan::Plan;
-use crate::{arrays, errors, tables::json_text, topology};
+use crate::{arrays, errors, tables::json_text, told, topology};
 use flitwork::schedule::{ANY, After, OpKind, Operation, Units};
 use flitwork::{Error, Pause};
 use pyo3::exceptions::PyValueError;
@@ -44,6 +44,12 @@ impl Simulation {
         self.with(|simulation| Ok(simulation.now()))
     }
 
+    /// The terminal of each rank.
+    #[getter]
+    fn placement(&self) -> Vec<u32> {
+        self.plan.placement.terminal_of().to_vec()
+    }
+
     /// Ranks that ask what to do next, in the order in which they began to.
     #[getter]
     fn asking(&self) -> PyResult<Vec<u32>> {
@@ -80,6 +86,35 @@ impl Simulation {
         let operations =
             operations.into_iter().map(|given| operation(given, &self.plan.units)).collect::<PyResult<Vec<_>>>()?;
         self.with(|simulation| simulation.give(rank, operations).map_err(|e| errors::to_python(py, &e)))
+    }
+
+    /// Answers ranks that ask, then goes on as [`Simulation::advance`]: why it paused, in which cycle, the ranks that ask, and the
+    /// sends and receives that have completed since the last call: rank, operation, cycle, of a receive sender and send operation.
+    #[expect(clippy::type_complexity, reason = "a tuple in Python")]
+    fn turn(
+        &self,
+        py: Python<'_>,
+        answers: Vec<told::Answer>,
+    ) -> PyResult<(&'static str, u64, Vec<u32>, Vec<told::Completed>)> {
+        self.with(|simulation| {
+            simulation.note_completions();
+            answers.into_iter().try_for_each(|answer| told::tell(simulation, answer, &self.plan.units))
+        })?;
+        let paused = self.advance(py, None)?;
+        self.with(|simulation| {
+            let completed = simulation.take_completions().into_iter().map(told::completed).collect();
+            Ok((paused, simulation.now(), simulation.asking().collect(), completed))
+        })
+    }
+
+    /// The message that a receive of a rank would take now: sender and send operation. No rank, or tag: any.
+    fn probe(&self, rank: u32, source: Option<u32>, tag: Option<u32>, context: u32) -> PyResult<Option<(u32, u32)>> {
+        self.with(|simulation| Ok(simulation.probe(rank, source.unwrap_or(ANY), tag.unwrap_or(ANY), context)))
+    }
+
+    /// Takes back a receive that has no message; whether it could be.
+    fn cancel(&self, rank: u32, operation: u32) -> PyResult<bool> {
+        self.with(|simulation| Ok(simulation.cancel(rank, operation)))
     }
 
     /// Ends the simulation: the summary as JSON and the long columns as arrays.

@@ -4,23 +4,26 @@
 //! message, in order of arrival, that fits it. Messages of one sender with one tag arrive in the order in which they left; one that
 //! overtook another waits for it ([`super::Hosts`] sees to that). The match is usually at the front, so lists are searched from there.
 
-use super::under_way::UnderWay;
+use super::under_way::{Letter, UnderWay};
 use crate::schedule::{ANY, OpId};
 use std::collections::VecDeque;
 
 /// A receive that waits for its message.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Posted {
     pub from: u32,
     pub tag: u32,
+    /// Group of messages that it takes one of.
+    pub context: u32,
     pub op: OpId,
     /// Longest message that it takes [flits].
     pub flits: u64,
 }
 
 impl Posted {
-    fn fits(&self, from: u32, tag: u32) -> bool {
-        [(self.from, from), (self.tag, tag)].iter().all(|&(wanted, is)| wanted == ANY || wanted == is)
+    fn fits(&self, letter: &Letter) -> bool {
+        let wanted = [(self.from, letter.from), (self.tag, letter.tag)];
+        self.context == letter.envelope.context && wanted.iter().all(|&(wanted, is)| wanted == ANY || wanted == is)
     }
 }
 
@@ -39,9 +42,9 @@ impl Default for Mailbox {
 }
 
 impl Mailbox {
-    /// The receive that takes message `id` of `from`; without one the message waits.
-    pub fn arrived(&mut self, id: u32, from: u32, tag: u32) -> Option<Posted> {
-        let found = self.posted.iter().position(|posted| posted.fits(from, tag));
+    /// The receive that takes message `id`; without one the message waits.
+    pub fn arrived(&mut self, id: u32, letter: &Letter) -> Option<Posted> {
+        let found = self.posted.iter().position(|posted| posted.fits(letter));
         if found.is_none() {
             self.unexpected.push_back(id);
         }
@@ -50,12 +53,22 @@ impl Mailbox {
 
     /// The message that a receive takes; without one the receive waits.
     pub fn post(&mut self, receive: Posted, messages: &UnderWay) -> Option<u32> {
-        let fits = |&id: &u32| receive.fits(messages[id].from, messages[id].tag);
-        let found = self.unexpected.iter().position(fits);
+        let found = self.unexpected.iter().position(|&id| receive.fits(&messages[id]));
         if found.is_none() {
             self.posted.push_back(receive);
         }
         found.and_then(|at| self.unexpected.remove(at))
+    }
+
+    /// The message that a receive would take if it were posted now.
+    pub fn find(&self, receive: &Posted, messages: &UnderWay) -> Option<u32> {
+        self.unexpected.iter().copied().find(|&id| receive.fits(&messages[id]))
+    }
+
+    /// Takes back a receive that has no message; whether there was one.
+    pub fn withdraw(&mut self, op: OpId) -> bool {
+        let found = self.posted.iter().position(|posted| posted.op == op);
+        found.and_then(|at| self.posted.remove(at)).is_some()
     }
 
     /// The first receive that waits.

@@ -5,6 +5,7 @@
 //! by the lists of [`matching`]. Ranks whose operations are made on the way, and that never compute, are read only as far as their
 //! next message: so what is in memory does not grow with the schedule.
 
+mod asked;
 mod check;
 mod matching;
 mod queue;
@@ -14,5 +15,6 @@ mod stuck;
 mod under_way;
 mod window;
 
+pub use asked::{Completion, Envelope, Task, TaskKind};
 pub use check::{ExchangeReport, check_complete, check_complete_under, check_exchange};
 pub(crate) use ranks::Hosts;

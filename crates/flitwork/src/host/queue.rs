@@ -1,5 +1,6 @@
 //! The send queue of a rank: which of its messages may leave next.
 
+use super::asked::Envelope;
 use super::window::Window;
 use crate::schedule::{OpId, SendQueue};
 use std::cmp::Reverse;
@@ -14,6 +15,7 @@ pub(super) struct Unsent {
     pub op: OpId,
     pub to: u32,
     pub tag: u32,
+    pub envelope: Envelope,
     pub flits: u64,
     /// Index in the order of sending of its rank.
     pub number: u32,

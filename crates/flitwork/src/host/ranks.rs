@@ -1,5 +1,6 @@
 //! All ranks: their programs, send queues and messages.
 
+use super::asked::{Completion, Envelope, Task};
 use super::matching::{Mailbox, Posted};
 use super::queue::{Queue, Unsent};
 use super::source::{Next, Source};
@@ -34,6 +35,10 @@ pub(super) enum Block {
     Waits(OpId, u64),
     /// A computation.
     Computes(OpId),
+    /// A probe, for a message that fits.
+    Probes(Posted),
+    /// A poll.
+    Polls(OpId),
 }
 
 #[derive(Debug)]
@@ -54,13 +59,16 @@ pub(super) struct Rank {
     pub asks: bool,
     /// Whether its program is at its end.
     pub ended: bool,
+    /// Whether an operation has completed, or a message come that no receive takes, since it asked last.
+    pub news: bool,
 }
 
 impl Rank {
     /// An operation is complete; whether another one waited for it and need not any more.
-    fn complete(&mut self, op: OpId, now: u64) -> bool {
+    pub(super) fn complete(&mut self, op: OpId, now: u64) -> bool {
         let Rank { window, queue, .. } = self;
-        let mut released = false;
+        let mut released = matches!(self.block, Block::Polls(_));
+        self.news = true;
         window.complete(op, |other| {
             released = true;
             queue.release(other, now);
@@ -81,10 +89,10 @@ pub(crate) struct Hosts {
     /// Which of the ranks of each terminal has its turn.
     turn: Vec<u32>,
     pub(super) letters: UnderWay,
-    /// Sends whose last flit left in the previous cycle: (rank, operation).
+    /// Sends whose last flit left, synchronous ones that were received, in the previous cycle: (rank, operation).
     just_sent: Vec<(u32, OpId)>,
-    /// Running computations: (end, rank).
-    computing: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Running computations and polls: (end, rank, operation).
+    pub(super) computing: BinaryHeap<Reverse<(u64, u32, OpId)>>,
     /// Whether programs are read only as far as the next message.
     reads_late: bool,
     /// Ranks whose programs are not at their end.
@@ -95,7 +103,7 @@ pub(crate) struct Hosts {
     passed: u64,
     arrived: u64,
     /// Receives and messages that wait for each other.
-    unmatched: u64,
+    pub(super) unmatched: u64,
     asking: Vec<u32>,
     /// Whether receives may leave their sender open: then messages of one cycle are received in the order of the model.
     in_order: bool,
@@ -103,7 +111,9 @@ pub(crate) struct Hosts {
     landed: Vec<u32>,
     /// Whether a receive counts from the cycle after its message arrived; those of this cycle and the one before, with the cycle.
     late: bool,
-    late_receives: VecDeque<(u64, u32, OpId)>,
+    late_receives: VecDeque<(u64, Completion)>,
+    /// What has completed since somebody looked last, where somebody does.
+    pub(super) completions: Option<Vec<Completion>>,
     /// A message was longer than its receive.
     pub(super) fault: Option<String>,
 }
@@ -133,6 +143,7 @@ impl Hosts {
             unsent: schedule.messages_of(r),
             asks: false,
             ended: false,
+            news: false,
         };
         let ranks_of = placement.ranks_of();
         let mut ranks_from = vec![0];
@@ -161,6 +172,7 @@ impl Hosts {
             landed: Vec::new(),
             late: false,
             late_receives: VecDeque::new(),
+            completions: None,
             fault: None,
             ranks,
         }
@@ -222,7 +234,8 @@ impl Hosts {
                 let blocked = match rank.block {
                     Block::Free => rank.ended || self.reads_late && !rank.queue.is_empty(),
                     Block::Waits(op, _) => rank.window.waits(op),
-                    Block::Computes(_) => false,
+                    Block::Computes(_) | Block::Polls(_) => false,
+                    Block::Probes(ref probe) => rank.mail.find(probe, &self.letters).is_none(),
                 };
                 blocked && rank.queue.next(&rank.window).is_none()
             })
@@ -231,33 +244,37 @@ impl Hosts {
     /// Start of step 2 of a cycle, behind all arrivals of the cycle: sends of the previous cycle and computations that end now are
     /// complete. Calls `wake` for each terminal that may be able to go on.
     pub fn begin_cycle(&mut self, now: u64, mut wake: impl FnMut(u32)) {
+        // Those that were noted in the previous cycle: synchronous ones that are received now count from the next one on.
+        for at in (0..self.just_sent.len()).rev() {
+            let (rank, op) = self.just_sent[at];
+            if self.complete(Completion { rank, op, cycle: now, message: None }) {
+                wake(self.terminal_of[rank as usize]);
+            }
+        }
+        self.just_sent.clear();
         if !self.landed.is_empty() {
             let mut landed = std::mem::take(&mut self.landed);
             landed.sort_unstable_by_key(|&id| (self.letters[id].from, self.letters[id].order));
             landed.drain(..).filter_map(|id| self.deliver(id, now)).for_each(&mut wake);
             self.landed = landed;
         }
-        while let Some((rank, op)) = self.just_sent.pop() {
-            if self.ranks[rank as usize].complete(op, now) {
-                wake(self.terminal_of[rank as usize]);
-            }
-        }
-        while let Some(&(arrived, rank, op)) = self.late_receives.front() {
+        while let Some(&(arrived, receive)) = self.late_receives.front() {
             if arrived == now {
                 break;
             }
             self.late_receives.pop_front();
-            if self.ranks[rank as usize].complete(op, now) {
-                wake(self.terminal_of[rank as usize]);
+            if self.complete(Completion { cycle: now, ..receive }) {
+                wake(self.terminal_of[receive.rank as usize]);
             }
         }
-        while let Some(&Reverse((end, r))) = self.computing.peek() {
+        while let Some(&Reverse((end, r, op))) = self.computing.peek() {
             if end > now {
                 break;
             }
             self.computing.pop();
             let rank = &mut self.ranks[r as usize];
-            if let Block::Computes(op) = rank.block {
+            // A poll may have ended before its time.
+            if [Block::Computes(op), Block::Polls(op)].contains(&rank.block) {
                 rank.block = Block::Free;
                 rank.complete(op, now);
             }
@@ -267,7 +284,7 @@ impl Hosts {
 
     /// The earliest end of a running computation.
     pub fn next_compute_end(&self) -> Option<u64> {
-        self.computing.peek().map(|Reverse((end, _))| *end)
+        self.computing.peek().map(|Reverse((end, ..))| *end)
     }
 
     /// Whether sends of this cycle take effect in the next one.
@@ -289,14 +306,16 @@ impl Hosts {
             let rank = &mut self.ranks[r as usize];
             match rank.block {
                 Block::Computes(_) => return,
+                Block::Probes(ref probe) if rank.mail.find(probe, &self.letters).is_none() => return,
+                Block::Polls(_) if !rank.news => return,
                 Block::Waits(op, _) if rank.window.waits(op) => return,
-                Block::Waits(op, 0) => {
+                Block::Waits(op, 0) | Block::Probes(Posted { op, .. }) | Block::Polls(op) => {
                     rank.block = Block::Free;
                     rank.complete(op, now);
                 }
                 Block::Waits(op, cycles) => {
                     rank.block = Block::Computes(op);
-                    self.computing.push(Reverse((now.saturating_add(cycles), r)));
+                    self.computing.push(Reverse((now.saturating_add(cycles), r, op)));
                     return;
                 }
                 Block::Free if rank.ended || self.reads_late && !rank.queue.is_empty() => return,
@@ -304,7 +323,12 @@ impl Hosts {
             }
             let (op, kind, step) = match rank.source.next() {
                 Next::Operation(Operation { kind, after, step }) => (rank.window.push(&after), kind, step),
+                Next::Task(task) => {
+                    self.start_task(r, task, now);
+                    continue;
+                }
                 Next::Ask => {
+                    rank.news = false;
                     if !std::mem::replace(&mut rank.asks, true) {
                         self.asking.push(r);
                     }
@@ -316,16 +340,16 @@ impl Hosts {
                     return;
                 }
             };
-            self.start(r, op, (kind, step), now);
+            self.start(r, op, (kind, step), Envelope::default(), now);
         }
     }
 
     /// The program of a rank passes an operation, or is blocked by it.
-    fn start(&mut self, r: u32, op: OpId, (kind, step): (OpKind, u32), now: u64) {
+    pub(super) fn start(&mut self, r: u32, op: OpId, (kind, step): (OpKind, u32), envelope: Envelope, now: u64) {
         let rank = &mut self.ranks[r as usize];
         match kind {
             OpKind::Receive { from, size, tag } => {
-                let receive = Posted { from, tag, op, flits: size };
+                let receive = Posted { from, tag, context: envelope.context, op, flits: size };
                 match rank.mail.post(receive, &self.letters) {
                     Some(id) => {
                         self.unmatched -= 1;
@@ -337,7 +361,7 @@ impl Hosts {
             OpKind::Send { to, size, tag } => {
                 let waits = rank.window.waits(op);
                 let number = rank.sends;
-                rank.queue.join(Unsent { ready_since: now, op, to, tag, flits: size, number, step }, waits);
+                rank.queue.join(Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step }, waits);
                 rank.sends += 1;
                 self.passed += 1;
             }
@@ -352,10 +376,11 @@ impl Hosts {
         let (place, r) = self.next_rank(terminal)?;
         self.turn[terminal as usize] = (place + 1) % self.ranks_at(terminal).len() as u32;
         let rank = &mut self.ranks[r as usize];
-        let Unsent { op, to, tag, flits, number, step, .. } = rank.queue.take(&rank.window)?;
+        let Unsent { op, to, tag, envelope, flits, number, step, .. } = rank.queue.take(&rank.window)?;
         rank.unsent = rank.unsent.saturating_sub(1);
-        let id =
-            self.letters.insert(Letter { from: r, to, tag, op, order: rank.taken, flits, missing: flits, arrived: 0 });
+        let order = rank.taken;
+        let letter = Letter { from: r, to, tag, envelope, op, order, flits, missing: flits, arrived: 0 };
+        let id = self.letters.insert(letter);
         rank.taken += 1;
         rank.under_way.push(id);
         if self.reads_late {
@@ -376,7 +401,9 @@ impl Hosts {
     /// The last flit of a message left its terminal.
     pub fn sent(&mut self, id: u32) {
         let letter = &self.letters[id];
-        self.just_sent.push((letter.from, letter.op));
+        if !letter.envelope.synchronous {
+            self.just_sent.push((letter.from, letter.op));
+        }
     }
 
     /// `flits` flits of a message have arrived in cycle `now`. Returns the terminal of the receiver if something that it waited for
@@ -395,15 +422,16 @@ impl Hosts {
     }
 
     /// All of a message has arrived. It is received now, unless it has overtaken another one of the same sender, receiver and
-    /// tag; and so are those that have overtaken it.
+    /// tag (in a context: and context); and so are those that have overtaken it.
     pub(super) fn deliver(&mut self, id: u32, now: u64) -> Option<u32> {
         self.letters[id].missing = 0;
-        let Letter { from, to, tag, .. } = self.letters[id];
+        let Letter { from, to, tag, envelope, .. } = self.letters[id];
+        let context = envelope.context;
         let mut released = false;
         let mut at = 0;
         while let Some(&next) = self.ranks[from as usize].under_way.get(at) {
             let letter = &self.letters[next];
-            if (letter.to, letter.tag) != (to, tag) {
+            if (letter.to, letter.envelope.context) != (to, context) || context == 0 && letter.tag != tag {
                 at += 1;
             } else if letter.missing == 0 {
                 self.ranks[from as usize].under_way.remove(at);
@@ -417,24 +445,25 @@ impl Hosts {
 
     /// A message takes its receive, or waits for it.
     fn match_message(&mut self, id: u32, now: u64) -> bool {
-        let Letter { from, to, tag, .. } = self.letters[id];
         self.letters[id].arrived = now;
         self.arrived += 1;
-        match self.ranks[to as usize].mail.arrived(id, from, tag) {
+        let rank = &mut self.ranks[self.letters[id].to as usize];
+        match rank.mail.arrived(id, &self.letters[id]) {
             Some(receive) => {
                 self.unmatched -= 1;
                 self.receive(id, receive, now)
             }
             None => {
                 self.unmatched += 1;
-                false
+                rank.news = true;
+                matches!(rank.block, Block::Probes(_) | Block::Polls(_))
             }
         }
     }
 
     /// A receive is complete with its message; whether something waited for it.
     fn receive(&mut self, id: u32, receive: Posted, now: u64) -> bool {
-        let Letter { from, to, flits, arrived, .. } = self.letters[id];
+        let Letter { from, to, op, envelope, flits, arrived, .. } = self.letters[id];
         self.letters.remove(id);
         if flits > receive.flits && self.fault.is_none() {
             let what = format!("a message of {flits} flits from rank {from} to rank {to}");
@@ -442,11 +471,23 @@ impl Hosts {
             self.unmatched += 1;
             return false;
         }
+        if envelope.synchronous {
+            self.just_sent.push((from, op));
+        }
+        let completion = Completion { rank: to, op: receive.op, cycle: now, message: Some((from, op)) };
         if self.late && arrived == now {
-            self.late_receives.push_back((now, to, receive.op));
+            self.late_receives.push_back((now, completion));
             return false;
         }
-        self.ranks[to as usize].complete(receive.op, now)
+        self.complete(completion)
+    }
+
+    /// A send or a receive is complete; whether something waited for it.
+    fn complete(&mut self, completion: Completion) -> bool {
+        if let Some(completions) = &mut self.completions {
+            completions.push(completion);
+        }
+        self.ranks[completion.rank as usize].complete(completion.op, completion.cycle)
     }
 
     /// Terminal of a rank.
@@ -470,10 +511,10 @@ impl Hosts {
     }
 
     /// What a rank that asks does next. Wakes nobody: call [`Hosts::advance`] for its terminal.
-    pub fn give(&mut self, rank: u32, operations: impl IntoIterator<Item = Operation<'static>>) {
+    pub fn give(&mut self, rank: u32, tasks: impl IntoIterator<Item = Task>) {
         let rank = &mut self.ranks[rank as usize];
         if let Source::Asked { given, .. } = &mut rank.source {
-            given.extend(operations);
+            given.extend(tasks);
             rank.asks = false;
         }
     }

@@ -1,17 +1,19 @@
 //! Where the operations of a rank come from: a schedule (stored or made on the way), or somebody who is asked.
 
+use super::asked::Task;
 use crate::schedule::{Feed, Operation};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
 pub(super) enum Source {
     Feed(Feed),
-    Asked { given: VecDeque<Operation<'static>>, ended: bool },
+    Asked { given: VecDeque<Task>, ended: bool },
 }
 
 /// What a rank does next.
 pub(super) enum Next<'s> {
     Operation(Operation<'s>),
+    Task(Task),
     /// Nobody has said so yet.
     Ask,
     End,
@@ -26,7 +28,7 @@ impl Source {
         match self {
             Source::Feed(feed) => feed.next().map_or(Next::End, Next::Operation),
             Source::Asked { given, ended } => match given.pop_front() {
-                Some(operation) => Next::Operation(operation),
+                Some(task) => Next::Task(task),
                 None if *ended => Next::End,
                 None => Next::Ask,
             },

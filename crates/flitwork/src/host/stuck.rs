@@ -32,7 +32,8 @@ impl Hosts {
         let rank = &self.ranks[r as usize];
         let blocked = rank.queue.first_waiting().or(match rank.block {
             Block::Waits(op, _) | Block::Computes(op) => Some(op),
-            Block::Free => None,
+            Block::Probes(probe) => return Some(format!("{} has no message", self.named(r, probe.op))),
+            Block::Polls(_) | Block::Free => None,
         });
         let Some(op) = blocked else {
             let receive = rank.mail.first_posted()?;

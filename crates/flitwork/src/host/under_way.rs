@@ -1,5 +1,6 @@
 //! Messages that have been taken and not been received, by numbers that are used again.
 
+use super::asked::Envelope;
 use crate::schedule::OpId;
 use std::ops::{Index, IndexMut};
 
@@ -10,6 +11,7 @@ pub(super) struct Letter {
     pub from: u32,
     pub to: u32,
     pub tag: u32,
+    pub envelope: Envelope,
     /// The send operation.
     pub op: OpId,
     /// Its number in the order in which the messages of its rank were taken.

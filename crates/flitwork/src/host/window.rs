@@ -75,6 +75,17 @@ impl Window {
         op
     }
 
+    /// The next operation, which waits for any one of `of`; for nothing if one of them is complete.
+    pub fn push_any(&mut self, of: &[OpId]) -> OpId {
+        let op = self.next();
+        let waits = of.iter().all(|&dep| dep < op && !self.is_complete(dep));
+        self.live.push_back(Live { waits_for: u32::from(waits), dependents: NONE, complete: false });
+        if waits {
+            of.iter().for_each(|&dep| self.link(dep, op));
+        }
+        op
+    }
+
     fn link(&mut self, dep: OpId, op: OpId) {
         let head = &mut self.live[(dep - self.first) as usize].dependents;
         let edge = Edge { op, next: *head };
@@ -106,10 +117,13 @@ impl Window {
         let mut at = std::mem::replace(&mut live.dependents, NONE);
         while at != NONE {
             let Edge { op, next } = self.edges[at as usize];
-            let waits = &mut self.live[(op - self.first) as usize].waits_for;
-            *waits -= 1;
-            if *waits == 0 {
-                released(op);
+            // One that waits for any of several may have been released, and be complete, before the others are.
+            let live = op.checked_sub(self.first).map(|place| &mut self.live[place as usize]);
+            if let Some(live) = live.filter(|live| live.waits_for > 0) {
+                live.waits_for -= 1;
+                if live.waits_for == 0 {
+                    released(op);
+                }
             }
             self.edges[at as usize].next = self.free;
             self.free = at;
@@ -144,6 +158,21 @@ mod tests {
 
     fn after(list: &[OpId]) -> After<'_> {
         After::List(Cow::Borrowed(list))
+    }
+
+    #[test]
+    fn one_of_several_is_enough() {
+        let mut window = Window::default();
+        let (a, b) = (window.push(&after(&[])), window.push(&after(&[])));
+        let any = window.push_any(&[a, b]);
+        assert!(window.waits(any));
+        let mut released = Vec::new();
+        window.complete(a, |op| released.push(op));
+        assert!(released == [any] && !window.waits(any));
+        window.complete(any, |_| unreachable!("nothing waits for it"));
+        window.complete(b, |_| unreachable!("it has been released"));
+        let late = window.push_any(&[a, b]);
+        assert!(window.len() == 1 && !window.waits(late), "they are complete");
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //! A simulation can be paused: [`Simulation::advance`] returns when it has come to a given cycle, when the run is over, or
 //! within a cycle (after 1, in 2a) when ranks ask what to do next; the caller answers with [`Simulation::give`] and goes on.
 
+mod asked;
+
 use super::Progress;
 use super::flit::{self, Variation};
 use super::network::{Endpoints, Network};
@@ -15,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::host::Hosts;
 use crate::measure::{Arrival, DeliveryRecorder, KernelName, PacketLog, Phases, TrafficLog, View};
 use crate::plan::{Plan, Workload};
-use crate::schedule::{ANY, OpKind, Operation};
 use crate::terminal::Nics;
 
 /// Why a simulation has paused.
@@ -241,37 +242,6 @@ impl Simulation {
         !asking.is_empty()
     }
 
-    /// Ranks that ask what to do next, in the order in which they began to.
-    pub fn asking(&self) -> impl Iterator<Item = u32> {
-        self.asking.iter().copied().filter(|&rank| self.hosts.as_ref().is_some_and(|hosts| hosts.asks(rank)))
-    }
-
-    /// Answers a rank that asks: what it does next, from this cycle on. Operations of a rank are numbered from 0 in the order in
-    /// which they are given; an operation may wait for earlier ones. With nothing the rank is at its end.
-    ///
-    /// # Errors
-    /// [`Error::Schedule`] where the rank does not ask, and where an operation makes no sense; nothing is given then.
-    pub fn give(&mut self, rank: u32, operations: Vec<Operation<'static>>) -> Result<()> {
-        let fault = |fault: String| Err(Error::Schedule { name: self.limits.schedule.clone(), fault });
-        let Some(hosts) = self.hosts.as_mut().filter(|hosts| rank < hosts.ranks() && hosts.asks(rank)) else {
-            return fault(format!("rank {rank} does not ask what to do next"));
-        };
-        let (ranks, before) = (self.given.len() as u32, self.given[rank as usize]);
-        for (op, operation) in (before..).zip(&operations) {
-            if let Some(what) = wrong(operation, op, ranks) {
-                return fault(format!("rank {rank} operation {op} {what}"));
-            }
-        }
-        self.given[rank as usize] += operations.len() as u32;
-        if operations.is_empty() {
-            hosts.end(rank);
-        } else {
-            hosts.give(rank, operations);
-        }
-        self.networks[0].nics.wake(hosts.terminal_of(rank));
-        Ok(())
-    }
-
     /// Steps 2b to 6.
     fn drive(&mut self) {
         let started = self.now >= self.limits.start;
@@ -415,20 +385,6 @@ impl Simulation {
         };
         Progress { cycle: self.now, packets_done: done, packets_total: total }
     }
-}
-
-/// What is wrong with operation number `op` of one of `ranks` ranks.
-fn wrong(operation: &Operation, op: u32, ranks: u32) -> Option<String> {
-    match operation.kind {
-        OpKind::Send { to, .. } if to >= ranks => return Some(format!("sends to rank {to} of {ranks}")),
-        OpKind::Receive { from, .. } if from >= ranks && from != ANY => {
-            return Some(format!("receives from rank {from} of {ranks}"));
-        }
-        OpKind::Send { size: 0, .. } => return Some("sends a message of 0 flits".into()),
-        _ => {}
-    }
-    let later = operation.after.iter().find(|&other| other >= op)?;
-    Some(format!("waits for operation {later}, which does not come before it"))
 }
 
 /// Whether ranks are told what to do while they run.

@@ -1,0 +1,55 @@
+//! What rank programs are told, as plain tuples: this is called millions of times.
+
+use crate::errors;
+use flitwork::host::{Completion, Envelope, Task, TaskKind};
+use flitwork::schedule::{ANY, OpKind, Units};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A rank, and what it does next.
+pub type Answer = (u32, Vec<Told>);
+/// Kind ([`SEND`] and so on), other rank, bytes or cycles, tag, context, operations that it waits for. No other rank, or tag: any.
+pub type Told = (u8, Option<u32>, u64, Option<u32>, u32, Vec<u32>);
+/// Rank, operation, cycle; of a receive the rank that sent its message, and the send operation.
+pub type Completed = (u32, u32, u64, Option<u32>, u32);
+
+const SEND: u8 = 0;
+const RECEIVE: u8 = 1;
+const COMPUTE: u8 = 2;
+const WAIT: u8 = 3;
+const WAIT_ANY: u8 = 4;
+const PROBE: u8 = 5;
+const POLL: u8 = 6;
+const SEND_SYNCHRONOUSLY: u8 = 7;
+
+/// Tells a rank that asks what it does next.
+pub fn tell(simulation: &mut flitwork::Simulation, (rank, told): Answer, units: &Units) -> PyResult<()> {
+    let tasks = told.into_iter().map(|one| task(one, units)).collect::<PyResult<Vec<_>>>()?;
+    simulation.tell(rank, tasks).map_err(|error| Python::attach(|py| errors::to_python(py, &error)))
+}
+
+fn task((kind, other, amount, tag, context, after): Told, units: &Units) -> PyResult<Task> {
+    let from = other.unwrap_or(ANY);
+    let of_any = tag.unwrap_or(ANY);
+    let synchronous = kind == SEND_SYNCHRONOUSLY;
+    let kind = match kind {
+        SEND | SEND_SYNCHRONOUSLY => {
+            let size = units.flits(amount).ok_or_else(|| PyValueError::new_err("the network has no flit_bytes"))?;
+            TaskKind::Operation(OpKind::Send { to: from, size, tag: of_any })
+        }
+        // Whoever tells ranks knows how long a message is, to the byte.
+        RECEIVE => TaskKind::Operation(OpKind::Receive { from, size: u64::MAX, tag: of_any }),
+        COMPUTE => TaskKind::Operation(OpKind::Compute { time: amount }),
+        WAIT => TaskKind::Operation(OpKind::Wait),
+        WAIT_ANY => TaskKind::WaitAny,
+        PROBE => TaskKind::Probe { from, tag: of_any },
+        POLL => TaskKind::Poll { cycles: amount },
+        _ => return Err(PyValueError::new_err(format!("{kind} is no kind of operation"))),
+    };
+    Ok(Task { kind, envelope: Envelope { context, synchronous }, after })
+}
+
+pub fn completed(Completion { rank, op, cycle, message }: Completion) -> Completed {
+    let (sender, send) = message.map_or((None, 0), |(sender, send)| (Some(sender), send));
+    (rank, op, cycle, sender, send)
+}

@@ -1,0 +1,118 @@
+//! Ranks that are told what to do while they run: what they can be told, and what whoever tells them can see.
+//!
+//! Beyond the operations of a schedule there are those whose outcome decides what comes next: wait for any of several operations,
+//! probe for a message, poll. Messages belong to *contexts*, as those of MPI to communicators: a receive takes messages of its own
+//! only, also where it leaves the tag open.
+
+use super::matching::Posted;
+use super::ranks::{Block, Hosts};
+use crate::schedule::{After, OpId, OpKind};
+use std::cmp::Reverse;
+
+/// What a rank is told to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// What it does.
+    pub kind: TaskKind,
+    /// Of a send or a receive: what there is to its message beside rank and tag.
+    pub envelope: Envelope,
+    /// Operations of the rank that must be complete before (of [`TaskKind::WaitAny`]: of which one must).
+    pub after: Vec<OpId>,
+}
+
+/// What there is to a message beside its ranks and its tag; of those of schedules nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Envelope {
+    /// The group of messages that it belongs to.
+    pub context: u32,
+    /// Whether its send is complete when it has been received, and not when its last flit has left.
+    pub synchronous: bool,
+}
+
+/// What a [`Task`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskKind {
+    /// An operation as in a schedule, in flits and cycles.
+    Operation(OpKind),
+    /// Block the program until one of the operations `after` is complete.
+    WaitAny,
+    /// Block the program until a message waits that a receive would take.
+    Probe {
+        /// Sending rank, or [`crate::schedule::ANY`].
+        from: u32,
+        /// Tag, or [`crate::schedule::ANY`].
+        tag: u32,
+    },
+    /// Block the program until an operation of the rank completes or a message comes that no receive takes, at most so long ([`u64::MAX`]: for ever).
+    Poll {
+        /// Longest duration [cycles].
+        cycles: u64,
+    },
+}
+
+/// A send or a receive that is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// The rank.
+    pub rank: u32,
+    /// The operation.
+    pub op: OpId,
+    /// The cycle from which on it counts as complete.
+    pub cycle: u64,
+    /// Of a receive: its message, by the rank that sent it and its send operation.
+    pub message: Option<(u32, OpId)>,
+}
+
+impl Hosts {
+    /// The program of a rank passes what it was told to do, or is blocked by it.
+    pub(super) fn start_task(&mut self, r: u32, Task { kind, envelope, after }: Task, now: u64) {
+        let rank = &mut self.ranks[r as usize];
+        if kind == TaskKind::WaitAny {
+            rank.block = Block::Waits(rank.window.push_any(&after), 0);
+            return;
+        }
+        let op = rank.window.push(&After::List(after.into()));
+        match kind {
+            TaskKind::Operation(kind) => self.start(r, op, kind, envelope, now),
+            TaskKind::Probe { from, tag } => {
+                let context = envelope.context;
+                rank.block = Block::Probes(Posted { from, tag, context, op, flits: 0 });
+            }
+            TaskKind::Poll { cycles } => {
+                rank.block = Block::Polls(op);
+                if let Some(end) = now.checked_add(cycles) {
+                    self.computing.push(Reverse((end, r, op)));
+                }
+            }
+            TaskKind::WaitAny => {}
+        }
+    }
+
+    /// From now on what completes is noted, for [`Hosts::take_completions`].
+    pub fn note_completions(&mut self) {
+        self.completions.get_or_insert_default();
+    }
+
+    /// What has completed since the last call, in that order.
+    pub fn take_completions(&mut self) -> Vec<Completion> {
+        self.completions.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The message that a receive of `rank` would take if it were posted now: who sent it, and by which operation.
+    pub fn probe(&self, rank: u32, from: u32, tag: u32, context: u32) -> Option<(u32, OpId)> {
+        let receive = Posted { from, tag, context, op: 0, flits: 0 };
+        let letter = &self.letters[self.ranks[rank as usize].mail.find(&receive, &self.letters)?];
+        Some((letter.from, letter.op))
+    }
+
+    /// Takes back a receive that has no message, which is complete then; whether it could be.
+    pub fn cancel(&mut self, rank: u32, op: OpId, now: u64) -> bool {
+        let rank = &mut self.ranks[rank as usize];
+        let found = rank.mail.withdraw(op);
+        if found {
+            self.unmatched -= 1;
+            rank.complete(op, now);
+        }
+        found
+    }
+}

@@ -1,0 +1,22 @@
+"""Rank programs on a simulated network, written for mpi4py.
+
+>>> import numpy as np
+>>> def ring(comm):
+...     got = np.empty(1)
+...     comm.Sendrecv(np.array([comm.rank * 1.0]), (comm.rank + 1) % comm.size, recvbuf=got)
+...     return got[0]
+>>> import flitwork as fw
+>>> run = fw.mpi.run(ring, ranks=4, network=fw.Torus(2, 2))
+>>> run.time_ns, run.returns
+
+Ranks are greenlets (``world``). Communicators (``comm``) have the methods of mpi4py's; every message is one of the
+simulated network, those of collectives (``algorithms``) too, and brings its data when it arrives.
+"""
+
+from flitwork.mpi.errors import Abort, ProgramDeadlock, ProgramError, UnmatchedMessages
+from flitwork.mpi.module import MPI
+from flitwork.mpi.result import RunResult
+from flitwork.mpi.run import run
+from flitwork.mpi.timing import compute
+
+__all__ = ["MPI", "Abort", "ProgramDeadlock", "ProgramError", "RunResult", "UnmatchedMessages", "compute", "run"]

@@ -1,0 +1,236 @@
+"""Buffers as mpi4py programs write them: an array, or a list of it with counts, displacements and a datatype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flitwork.mpi.datatype import Datatype, matches
+from flitwork.mpi.errors import fault
+from flitwork.mpi.predefined import NAMED, of_dtype, of_spec
+
+_BYTE = NAMED["BYTE"]
+Bytes = NDArray[np.uint8]
+
+
+class InPlace:
+    """``MPI.IN_PLACE``: the data are in the other buffer."""
+
+    def __repr__(self) -> str:
+        return "MPI.IN_PLACE"
+
+
+IN_PLACE = InPlace()
+
+
+class Buffer:
+    """``count`` elements of a datatype in memory, from byte ``start`` on."""
+
+    __slots__ = ("array", "count", "datatype", "start", "view")
+
+    def __init__(self, view: Bytes, count: int, datatype: Datatype, start: int = 0, array: Any = None) -> None:
+        self.view, self.count, self.datatype, self.start, self.array = view, count, datatype, start, array
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of data."""
+        return self.count * self.datatype.size
+
+    def pack(self) -> Bytes:
+        """A copy of the data, without gaps."""
+        kind = self.datatype
+        if kind.contiguous:
+            end = self.start + self.count * kind.size
+            if end > self.view.size:
+                raise _too_small(end, self.view.size)
+            return self.view[self.start : end].copy()
+        found: Bytes = self.view[self._places(self.count)]
+        return found
+
+    def unpack(self, data: Bytes, first: int = 0) -> None:
+        """Puts data without gaps where they belong, from element ``first`` on."""
+        kind = self.datatype
+        if not self.view.flags.writeable:
+            raise fault("BUFFER", "the buffer of a receive cannot be written to")
+        if kind.contiguous:
+            start = self.start + first * kind.size
+            if start + data.size > self.view.size:
+                raise _too_small(start + data.size, self.view.size)
+            self.view[start : start + data.size] = data
+        elif data.size:
+            count = -(-data.size // kind.size)
+            self.view[self._places(count, first)[: data.size]] = data
+
+    def _places(self, count: int, first: int = 0) -> NDArray[np.int64]:
+        kind = self.datatype
+        places = (np.arange(first, first + count)[:, None] * kind.extent + kind.offsets[None, :]).ravel() + self.start
+        if places.size and (places.max() >= self.view.size or places.min() < 0):
+            raise _too_small(int(places.max()) + 1, self.view.size)
+        return places
+
+    def part(self, first: int, count: int) -> Buffer:
+        """``count`` elements from element ``first`` on."""
+        return Buffer(self.view, count, self.datatype, self.start + first * self.datatype.extent)
+
+
+class Blocks:
+    """A buffer of one block for each rank: ``counts`` elements, ``places`` elements from the start."""
+
+    __slots__ = ("counts", "datatype", "places", "view")
+
+    def __init__(self, view: Bytes, counts: Sequence[int], places: Sequence[int], datatype: Datatype) -> None:
+        self.view, self.counts, self.places, self.datatype = view, counts, places, datatype
+
+    def block(self, rank: int) -> Buffer:
+        """The block of a rank."""
+        return Buffer(self.view, self.counts[rank], self.datatype, self.places[rank] * self.datatype.extent)
+
+    def pack(self) -> list[Bytes]:
+        """A copy of each block, without gaps."""
+        return [self.block(rank).pack() for rank in range(len(self.counts))]
+
+
+def _too_small(needed: int, size: int) -> Exception:
+    return fault("BUFFER", f"the buffer has {size} bytes, and {needed} are needed")
+
+
+def as_bytes(memory: Any) -> tuple[Bytes, Datatype]:
+    """The bytes of what can be a buffer, and the datatype of its elements."""
+    if isinstance(memory, np.ndarray):
+        if memory.flags.c_contiguous:
+            return memory.reshape(-1).view(np.uint8), of_dtype(memory.dtype)
+        if memory.flags.f_contiguous:
+            return memory.T.reshape(-1).view(np.uint8), of_dtype(memory.dtype)
+        raise ValueError("ndarray is not contiguous")
+    if isinstance(memory, np.generic):
+        return as_bytes(np.asarray(memory))
+    if memory is None:
+        return np.empty(0, np.uint8), _BYTE
+    try:
+        view = memoryview(memory)
+    except TypeError:
+        if hasattr(memory, "__array__"):
+            return as_bytes(np.asarray(memory))
+        raise TypeError(f"expecting buffer or list/tuple, not {type(memory).__name__}") from None
+    if not view.c_contiguous:
+        raise ValueError("the buffer is not contiguous")
+    array = np.asarray(view).reshape(-1)
+    return array.view(np.uint8), _BYTE if isinstance(memory, (bytes, bytearray)) else of_dtype(array.dtype)
+
+
+def message(spec: Any) -> Buffer:
+    """A buffer of one message: ``data``, ``[data, type]``, ``[data, count, type]``, ``[data, (count, place), type]``."""
+    if isinstance(spec, np.ndarray) and spec.flags.c_contiguous:
+        return Buffer(spec.reshape(-1).view(np.uint8), spec.size, of_dtype(spec.dtype), 0, spec)
+    if isinstance(spec, Buffer):
+        return spec
+    if not isinstance(spec, (list, tuple)):
+        view, kind = as_bytes(spec)
+        return Buffer(view, view.size // kind.size, kind, 0, spec)
+    memory, counts, places, kind = _parts(spec)
+    view, own = as_bytes(memory)
+    datatype = own if kind is None else of_spec(kind)
+    if isinstance(counts, (list, tuple)) and places is None:
+        counts, places = counts if len(counts) == 2 else (counts[0], 0)
+    start = int(places or 0) * datatype.extent
+    count = _all_of(view.size - start, datatype) if counts is None else int(counts)
+    return Buffer(view, count, datatype, start)
+
+
+def _all_of(size: int, datatype: Datatype) -> int:
+    """Elements in so many bytes."""
+    if not datatype.extent:
+        return 0
+    if not datatype.contiguous:
+        return max((size - datatype.true_lb - datatype.true_extent) // datatype.extent + 1, 0)
+    if size % datatype.size:
+        raise fault("BUFFER", f"a buffer of {size} bytes is no number of elements of {datatype.size} bytes")
+    return size // datatype.size
+
+
+def _parts(spec: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
+    """Memory, counts, displacements, datatype; ``None`` where not said."""
+    if len(spec) == 2:
+        memory, second = spec
+        if isinstance(second, (Datatype, str, np.dtype, type)):
+            return memory, None, None, second
+        if isinstance(second, tuple) and len(second) == 2 and not np.isscalar(second[0]):
+            return memory, second[0], second[1], None
+        return memory, second, None, None
+    if len(spec) == 3:
+        memory, second, kind = spec
+        if isinstance(second, tuple) and len(second) == 2 and (second[0] is None or not np.isscalar(second[0])):
+            return memory, second[0], second[1], kind
+        return memory, second, None, kind
+    if len(spec) == 4:
+        memory, counts, places, kind = spec
+        return memory, counts, places, kind
+    raise ValueError(f"a buffer is a list of 2 to 4 things, not of {len(spec)}")
+
+
+def same_blocks(spec: Any, ranks: int, *, of_each: bool = False) -> Blocks:
+    """A buffer of one equally large block for each rank; ``of_each``: what is written is the count of one block."""
+    found = message(spec)
+    whole = not (isinstance(spec, (list, tuple)) and len(spec) > 2 and of_each)
+    if whole and found.count % ranks:
+        raise fault("COUNT", f"{found.count} elements cannot be divided among {ranks} ranks")
+    count = found.count // ranks if whole else found.count
+    places = [rank * count for rank in range(ranks)]
+    return Blocks(found.view[found.start :], [count] * ranks, places, found.datatype)
+
+
+def blocks(spec: Any, ranks: int) -> Blocks:
+    """A buffer of blocks with counts and displacements: ``[data, counts, places, type]`` and its shorter forms."""
+    if not isinstance(spec, (list, tuple)):
+        spec = [spec, None, None, None]
+    memory, counts, places, kind = _parts(spec)
+    view, own = as_bytes(memory)
+    datatype = own if kind is None else of_spec(kind)
+    if counts is None:
+        count = _all_of(view.size, datatype)
+        share, rest = divmod(count, ranks)
+        counts = [share + (rank < rest) for rank in range(ranks)]
+    elif np.isscalar(counts):
+        counts = [int(counts)] * ranks  # type: ignore[arg-type]
+    counts = [int(count) for count in counts]
+    if len(counts) != ranks:
+        raise fault("COUNT", f"{len(counts)} counts for {ranks} ranks")
+    if places is None:
+        places = [0, *np.cumsum(counts)[:-1].tolist()]
+    elif np.isscalar(places):
+        places = [rank * int(places) for rank in range(ranks)]  # type: ignore[arg-type]
+    places = [int(place) for place in places]
+    if len(places) != ranks:
+        raise fault("COUNT", f"{len(places)} displacements for {ranks} ranks")
+    return Blocks(view, counts, places, datatype)
+
+
+def typed_blocks(spec: Any, ranks: int) -> list[Buffer]:
+    """A buffer of blocks with a datatype each: ``[data, counts, places, types]``; displacements in bytes."""
+    memory, counts, places, kinds = _parts(spec)
+    if kinds is None and isinstance(counts, (list, tuple)) and counts and isinstance(counts[0], Datatype):
+        counts, kinds = None, counts
+    if kinds is None:
+        raise fault("TYPE", "a datatype for each rank is missing")
+    view, _ = as_bytes(memory)
+    counts = [1] * ranks if counts is None else counts
+    places = [0] * ranks if places is None else places
+    if not len(counts) == len(places) == len(kinds) == ranks:
+        raise fault("COUNT", f"counts, displacements and datatypes for {ranks} ranks are needed")
+    return [
+        Buffer(view, int(count), of_spec(kind), int(place))
+        for count, place, kind in zip(counts, places, kinds, strict=True)
+    ]
+
+
+def fill(buffer: Buffer, data: Bytes, signature: str | None) -> None:
+    """Puts what arrived into the buffer of a receive, if it fits and is of its type."""
+    if data.size > buffer.nbytes:
+        raise fault("TRUNCATE", f"a message of {data.size} bytes, and room for {buffer.nbytes} in its receive")
+    if data.size and not matches(signature, buffer.datatype.signature):
+        sent, wanted = np.dtype(signature).name, buffer.datatype.name
+        raise fault("TYPE", f"a message of {sent} elements was received as {wanted}")
+    buffer.unpack(data)

@@ -1,0 +1,97 @@
+"""What all methods of a communicator stand on: its ranks, its contexts, and how it tells the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flitwork.mpi.errors import fault, not_supported
+from flitwork.mpi.request import Request
+from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB
+from flitwork.mpi.wire import Wire
+from flitwork.mpi.world import Message, Operation, Process, World, me
+
+#: Context of COMM_WORLD and of the COMM_SELFs; the context behind each is that of its collectives.
+WORLD_CONTEXT, SELF_CONTEXT, FIRST_FREE_CONTEXT = 1, 3, 5
+
+
+class Channel:
+    """Ranks of the world that talk in a context of their own.
+
+    One object can serve several ranks (``COMM_WORLD`` does): which of them calls is known from who runs.
+    """
+
+    def __init__(self, ranks: Sequence[int] | None, context: int, name: str) -> None:
+        self._members, self._context, self.name = ranks, context, name
+        self._places = None if ranks is None else {rank: place for place, rank in enumerate(ranks)}
+
+    def _ranks(self, process: Process) -> Sequence[int]:
+        """Its ranks, as ranks of the world."""
+        return range(len(process.world.processes)) if self._members is None else self._members
+
+    def _rank(self, process: Process) -> int:
+        """The place of a rank of the world."""
+        return process.rank if self._places is None else self._places[process.rank]
+
+    def _place(self, rank: int) -> int:
+        return rank if self._places is None else self._places[rank]
+
+    def _size(self, process: Process) -> int:
+        return len(process.world.processes) if self._members is None else len(self._members)
+
+    def _peer(self, process: Process, rank: int, what: str) -> int:
+        """A rank of the communicator as a rank of the world."""
+        ranks = self._ranks(process)
+        if not 0 <= rank < len(ranks):
+            raise fault("RANK", f"{what} is {rank}, of {len(ranks)} ranks of {self.name}")
+        return ranks[rank]
+
+    def _send(
+        self, dest: int, tag: int, nbytes: int, data: Any, signature: str | None, synchronous: bool = False
+    ) -> Operation | None:
+        """Starts to send; ``None`` to nobody."""
+        if dest == PROC_NULL:
+            return None
+        process = me()
+        if not 0 <= tag <= TAG_UB:
+            raise fault("TAG", f"the tag of a message is {tag}, and 0 to {TAG_UB} is allowed")
+        to = self._peer(process, dest, "the destination")
+        return process.send(Message(process.rank, to, tag, self._context, nbytes, data, signature), synchronous)
+
+    def _pattern(self, process: Process, source: int, tag: int) -> tuple[int | None, int | None]:
+        """What a receive names, as the simulator takes it."""
+        if tag != ANY_TAG and not 0 <= tag <= TAG_UB:
+            raise fault("TAG", f"the tag of a receive is {tag}, and 0 to {TAG_UB} is allowed")
+        peer = None if source == ANY_SOURCE else self._peer(process, source, "the source")
+        return peer, None if tag == ANY_TAG else tag
+
+    def _receive(self, source: int, tag: int) -> Operation | None:
+        """Posts a receive; ``None`` from nobody."""
+        if source == PROC_NULL:
+            return None
+        process = me()
+        peer, kind = self._pattern(process, source, tag)
+        return process.receive(peer, kind, self._context)
+
+    def _wire(self, name: str) -> Wire:
+        """The messages of a collective call."""
+        process = me()
+        return Wire(process, self._ranks(process), self._rank(process), self._context + 1, name)
+
+    def _start(self, work: Callable[[], Any], name: str) -> Request:
+        """A collective that goes on beside the program."""
+        return Request(me().spawn(work, name))
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1].isupper():
+            raise not_supported(f"MPI.{type(self).__name__}.{name}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def new_context(world: World, key: tuple[Any, ...]) -> int:
+    """The contexts of a new communicator; whoever asks with the same key gets the same."""
+    contexts = world.store.setdefault("contexts", {})
+    if key not in contexts:
+        contexts[key] = FIRST_FREE_CONTEXT + 2 * len(contexts)
+    found: int = contexts[key]
+    return found

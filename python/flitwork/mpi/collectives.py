@@ -1,0 +1,361 @@
+"""Collectives of buffers, blocking and not.
+
+Each is prepared (buffers read and checked, the call numbered) and then carried out: at once, or in a fiber beside the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from flitwork.mpi.algorithms import pick
+from flitwork.mpi.algorithms.values import Values
+from flitwork.mpi.buffer import IN_PLACE, Blocks, Buffer, blocks, message, same_blocks, typed_blocks
+from flitwork.mpi.channel import Channel
+from flitwork.mpi.datatype import Datatype
+from flitwork.mpi.errors import fault
+from flitwork.mpi.objects import _check_root
+from flitwork.mpi.reduction import OPS, Op, as_raw, typed
+from flitwork.mpi.request import Request
+from flitwork.mpi.wire import Wire
+from flitwork.mpi.world import me
+
+_SUM = OPS["SUM"]
+Work = Callable[[], None]
+
+
+class Prepared(Channel):
+    """What each collective does, as a function without arguments."""
+
+    def _barrier(self, name: str) -> Work:
+        wire = self._wire(name)
+        return lambda: _pick("barrier", 0)(wire)
+
+    def _bcast(self, name: str, buf: Any, root: int) -> Work:
+        wire, room = self._wire(name), message(buf)
+        _check_root(root, wire.size)
+        data = room.pack() if wire.rank == root else None
+        run = _pick("bcast", room.nbytes)
+
+        def work() -> None:
+            found = run(wire, data, root)
+            if wire.rank != root:
+                _fill(room, found)
+
+        return work
+
+    def _gather(self, name: str, sendbuf: Any, recvbuf: Any, root: int, each: bool) -> Work:
+        wire = self._wire(name)
+        _check_root(root, wire.size)
+        room = None
+        if wire.rank == root:
+            room = blocks(recvbuf, wire.size) if each else same_blocks(recvbuf, wire.size, of_each=True)
+        own = _own(sendbuf, room, wire)
+        run = _pick("gatherv" if each else "gather", own.size)
+
+        def work() -> None:
+            found = run(wire, own, root)
+            if room is not None and found is not None:
+                _fill_blocks(room, found)
+
+        return work
+
+    def _scatter(self, name: str, sendbuf: Any, recvbuf: Any, root: int, each: bool) -> Work:
+        wire = self._wire(name)
+        _check_root(root, wire.size)
+        given = None
+        if wire.rank == root:
+            given = blocks(sendbuf, wire.size) if each else same_blocks(sendbuf, wire.size, of_each=True)
+        data = None if given is None else given.pack()
+        room = None if recvbuf is IN_PLACE else message(recvbuf)
+        run = _pick("scatterv" if each else "scatter", 0 if room is None else room.nbytes)
+
+        def work() -> None:
+            found = run(wire, data, root)
+            if room is not None:
+                _fill(room, found)
+
+        return work
+
+    def _allgather(self, name: str, sendbuf: Any, recvbuf: Any, each: bool) -> Work:
+        wire = self._wire(name)
+        room = blocks(recvbuf, wire.size) if each else same_blocks(recvbuf, wire.size, of_each=True)
+        own = _own(sendbuf, room, wire)
+        run = _pick("allgather", sum(room.counts) * room.datatype.size)
+        return lambda: _fill_blocks(room, run(wire, own))
+
+    def _alltoall(self, name: str, sendbuf: Any, recvbuf: Any, each: bool) -> Work:
+        wire = self._wire(name)
+        of = blocks if each else lambda spec, ranks: same_blocks(spec, ranks, of_each=True)
+        room = of(recvbuf, wire.size)
+        data = (room if sendbuf is IN_PLACE else of(sendbuf, wire.size)).pack()
+        run = _pick("alltoallv", 0) if each else _pick("alltoall", data[0].size)
+        return lambda: _fill_blocks(room, run(wire, data))
+
+    def _alltoallw(self, name: str, sendbuf: Any, recvbuf: Any) -> Work:
+        wire = self._wire(name)
+        room = typed_blocks(recvbuf, wire.size)
+        given = room if sendbuf is IN_PLACE else typed_blocks(sendbuf, wire.size)
+        data, run = [one.pack() for one in given], _pick("alltoallv", 0)
+
+        def work() -> None:
+            for block, came in zip(room, run(wire, data), strict=True):
+                _fill(block, came)
+
+        return work
+
+    def _reduce(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Work:
+        wire = self._wire(name)
+        _check_root(root, wire.size)
+        room = message(recvbuf) if wire.rank == root else None
+        own = _operand(sendbuf, room)
+        value, values = _value(own, op)
+        run = _pick("reduce", own.nbytes, _in_pieces(own, op, wire))
+
+        def work() -> None:
+            found = run(wire, value, values, root)
+            if room is not None:
+                _fill(room, as_raw(found))
+
+        return work
+
+    def _allreduce(self, name: str, sendbuf: Any, recvbuf: Any, op: Op) -> Work:
+        wire, room = self._wire(name), message(recvbuf)
+        own = _operand(sendbuf, room)
+        value, values = _value(own, op)
+        run = _pick("allreduce", own.nbytes, _in_pieces(own, op, wire))
+        return lambda: _fill(room, as_raw(run(wire, value, values)))
+
+    def _reduce_scatter(
+        self, name: str, sendbuf: Any, recvbuf: Any, counts: list[int] | None, op: Op
+    ) -> Work:
+        wire, room = self._wire(name), message(recvbuf)
+        own = room if sendbuf is IN_PLACE else message(sendbuf)
+        value, values = _value(own, op)
+        units = len(value) // values.unit
+        if counts is None and units % wire.size:
+            raise fault("COUNT", f"{units} elements cannot be divided among {wire.size} ranks")
+        counts = [units // wire.size] * wire.size if counts is None else counts
+        if len(counts) != wire.size or sum(counts) > units:
+            raise fault("COUNT", f"counts {counts} for {wire.size} ranks and {units} elements")
+        ends = np.cumsum([0, *counts]) * values.unit
+        parts = [value[first:last] for first, last in zip(ends, ends[1:], strict=False)]
+        run = _pick("reduce_scatter", own.nbytes)
+        return lambda: _fill(room, as_raw(run(wire, parts, values)))
+
+    def _scan(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, own_too: bool) -> Work:
+        wire, room = self._wire(name), message(recvbuf)
+        value, values = _value(_operand(sendbuf, room), op)
+        run = _pick("scan" if own_too else "exscan", room.nbytes)
+
+        def work() -> None:
+            before, found = run(wire, value, values)
+            result = found if own_too else before
+            if result is not None:
+                _fill(room, as_raw(result))
+
+        return work
+
+
+class Collectives(Prepared):
+    """The upper-case collectives."""
+
+    def Barrier(self) -> None:
+        """Waits for all ranks."""
+        self._barrier("Barrier")()
+
+    def Ibarrier(self) -> Request:
+        """Starts to wait for all ranks."""
+        return self._start(self._barrier("Ibarrier"), "Ibarrier")
+
+    def Bcast(self, buf: Any, root: int = 0) -> None:
+        """The buffer of the root, on all ranks."""
+        self._bcast("Bcast", buf, root)()
+
+    def Ibcast(self, buf: Any, root: int = 0) -> Request:
+        """:meth:`Bcast`, started."""
+        return self._start(self._bcast("Ibcast", buf, root), "Ibcast")
+
+    def Gather(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+        """The buffers of all ranks, one behind the other on the root."""
+        self._gather("Gather", sendbuf, recvbuf, root, False)()
+
+    def Igather(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
+        """:meth:`Gather`, started."""
+        return self._start(self._gather("Igather", sendbuf, recvbuf, root, False), "Igather")
+
+    def Gatherv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+        """:meth:`Gather` of different lengths."""
+        self._gather("Gatherv", sendbuf, recvbuf, root, True)()
+
+    def Igatherv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
+        """:meth:`Gatherv`, started."""
+        return self._start(self._gather("Igatherv", sendbuf, recvbuf, root, True), "Igatherv")
+
+    def Scatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+        """Parts of the root's buffer, one to each rank."""
+        self._scatter("Scatter", sendbuf, recvbuf, root, False)()
+
+    def Iscatter(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
+        """:meth:`Scatter`, started."""
+        return self._start(self._scatter("Iscatter", sendbuf, recvbuf, root, False), "Iscatter")
+
+    def Scatterv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> None:
+        """:meth:`Scatter` of different lengths."""
+        self._scatter("Scatterv", sendbuf, recvbuf, root, True)()
+
+    def Iscatterv(self, sendbuf: Any, recvbuf: Any, root: int = 0) -> Request:
+        """:meth:`Scatterv`, started."""
+        return self._start(self._scatter("Iscatterv", sendbuf, recvbuf, root, True), "Iscatterv")
+
+    def Allgather(self, sendbuf: Any, recvbuf: Any) -> None:
+        """The buffers of all ranks, one behind the other on each."""
+        self._allgather("Allgather", sendbuf, recvbuf, False)()
+
+    def Iallgather(self, sendbuf: Any, recvbuf: Any) -> Request:
+        """:meth:`Allgather`, started."""
+        return self._start(self._allgather("Iallgather", sendbuf, recvbuf, False), "Iallgather")
+
+    def Allgatherv(self, sendbuf: Any, recvbuf: Any) -> None:
+        """:meth:`Allgather` of different lengths."""
+        self._allgather("Allgatherv", sendbuf, recvbuf, True)()
+
+    def Iallgatherv(self, sendbuf: Any, recvbuf: Any) -> Request:
+        """:meth:`Allgatherv`, started."""
+        return self._start(self._allgather("Iallgatherv", sendbuf, recvbuf, True), "Iallgatherv")
+
+    def Alltoall(self, sendbuf: Any, recvbuf: Any) -> None:
+        """Block ``d`` of rank ``s``, as block ``s`` of rank ``d``."""
+        self._alltoall("Alltoall", sendbuf, recvbuf, False)()
+
+    def Ialltoall(self, sendbuf: Any, recvbuf: Any) -> Request:
+        """:meth:`Alltoall`, started."""
+        return self._start(self._alltoall("Ialltoall", sendbuf, recvbuf, False), "Ialltoall")
+
+    def Alltoallv(self, sendbuf: Any, recvbuf: Any) -> None:
+        """:meth:`Alltoall` of different lengths."""
+        self._alltoall("Alltoallv", sendbuf, recvbuf, True)()
+
+    def Ialltoallv(self, sendbuf: Any, recvbuf: Any) -> Request:
+        """:meth:`Alltoallv`, started."""
+        return self._start(self._alltoall("Ialltoallv", sendbuf, recvbuf, True), "Ialltoallv")
+
+    def Alltoallw(self, sendbuf: Any, recvbuf: Any) -> None:
+        """:meth:`Alltoallv` with a datatype for each block; displacements in bytes."""
+        self._alltoallw("Alltoallw", sendbuf, recvbuf)()
+
+    def Ialltoallw(self, sendbuf: Any, recvbuf: Any) -> Request:
+        """:meth:`Alltoallw`, started."""
+        return self._start(self._alltoallw("Ialltoallw", sendbuf, recvbuf), "Ialltoallw")
+
+    def Reduce(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM, root: int = 0) -> None:
+        """The buffers of all ranks combined, on the root."""
+        self._reduce("Reduce", sendbuf, recvbuf, op, root)()
+
+    def Ireduce(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM, root: int = 0) -> Request:
+        """:meth:`Reduce`, started."""
+        return self._start(self._reduce("Ireduce", sendbuf, recvbuf, op, root), "Ireduce")
+
+    def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> None:
+        """The buffers of all ranks combined, on each."""
+        self._allreduce("Allreduce", sendbuf, recvbuf, op)()
+
+    def Iallreduce(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> Request:
+        """:meth:`Allreduce`, started."""
+        return self._start(self._allreduce("Iallreduce", sendbuf, recvbuf, op), "Iallreduce")
+
+    def Reduce_scatter(
+        self, sendbuf: Any, recvbuf: Any, recvcounts: list[int] | None = None, op: Op = _SUM
+    ) -> None:
+        """The buffers of all ranks combined, a part on each."""
+        self._reduce_scatter("Reduce_scatter", sendbuf, recvbuf, self._counts(recvbuf, recvcounts), op)()
+
+    def Ireduce_scatter(
+        self, sendbuf: Any, recvbuf: Any, recvcounts: list[int] | None = None, op: Op = _SUM
+    ) -> Request:
+        """:meth:`Reduce_scatter`, started."""
+        counts = self._counts(recvbuf, recvcounts)
+        return self._start(
+            self._reduce_scatter("Ireduce_scatter", sendbuf, recvbuf, counts, op), "Ireduce_scatter"
+        )
+
+    def _counts(self, recvbuf: Any, counts: list[int] | None) -> list[int]:
+        """How much each rank gets; where nobody says so, each tells the others how much it has room for."""
+        if counts is not None:
+            return [int(count) for count in counts]
+        found = pick("allgather", {}, 0, False)(self._wire("Reduce_scatter counts"), [message(recvbuf).count])
+        return [count for (count,) in found]
+
+    def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> None:
+        """:meth:`Reduce_scatter` in equal parts."""
+        self._reduce_scatter("Reduce_scatter_block", sendbuf, recvbuf, None, op)()
+
+    def Ireduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> Request:
+        """:meth:`Reduce_scatter_block`, started."""
+        work = self._reduce_scatter("Ireduce_scatter_block", sendbuf, recvbuf, None, op)
+        return self._start(work, "Ireduce_scatter_block")
+
+    def Scan(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> None:
+        """The buffers of all ranks up to this one combined."""
+        self._scan("Scan", sendbuf, recvbuf, op, True)()
+
+    def Iscan(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> Request:
+        """:meth:`Scan`, started."""
+        return self._start(self._scan("Iscan", sendbuf, recvbuf, op, True), "Iscan")
+
+    def Exscan(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> None:
+        """The buffers of all ranks before this one combined; nothing is received on rank 0."""
+        self._scan("Exscan", sendbuf, recvbuf, op, False)()
+
+    def Iexscan(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> Request:
+        """:meth:`Exscan`, started."""
+        return self._start(self._scan("Iexscan", sendbuf, recvbuf, op, False), "Iexscan")
+
+
+def _pick(collective: str, nbytes: int, pieces: bool = True) -> Any:
+    return pick(collective, me().world.algorithms, nbytes, pieces)
+
+
+def _own(sendbuf: Any, room: Blocks | None, wire: Wire) -> Any:
+    """The block of this rank: in the buffer to send, or already in its place."""
+    if sendbuf is not IN_PLACE:
+        return message(sendbuf).pack()
+    if room is None:
+        raise fault("BUFFER", "MPI.IN_PLACE is for the root")
+    return room.block(wire.rank).pack()
+
+
+def _operand(sendbuf: Any, room: Buffer | None) -> Buffer:
+    if sendbuf is IN_PLACE:
+        if room is None:
+            raise fault("BUFFER", "MPI.IN_PLACE is for the root")
+        return room
+    own = message(sendbuf)
+    if room is not None and own.count != room.count:
+        raise ValueError(f"mismatch in send count {own.count} and receive count {room.count}")
+    return own
+
+
+def _value(own: Buffer, op: Op) -> tuple[Any, Values]:
+    """A buffer as an array, and how two such are combined."""
+    kind: Datatype = own.datatype
+    unit = kind.size // kind.dtype.itemsize if kind.dtype is not None and kind.size else 1
+    return typed(own.pack(), kind), Values(op.combine(kind), op.commutes, max(unit, 1))
+
+
+def _in_pieces(own: Buffer, op: Op, wire: Wire) -> bool:
+    """Whether a reduction can be cut in pieces: the operation commutes, works element by element, and there are enough."""
+    return op.commutes and op.function is None and own.count >= wire.size
+
+
+def _fill(room: Buffer, data: Any) -> None:
+    if data.size > room.nbytes:
+        raise fault("TRUNCATE", f"{data.size} bytes came, and there is room for {room.nbytes}")
+    room.unpack(data)
+
+
+def _fill_blocks(room: Blocks, found: list[Any]) -> None:
+    for rank, data in enumerate(found):
+        _fill(room.block(rank), data)

@@ -1,0 +1,243 @@
+"""Communicators: who belongs to them, and how new ones are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flitwork.mpi.algorithms import pick
+from flitwork.mpi.channel import SELF_CONTEXT, WORLD_CONTEXT, Channel, new_context
+from flitwork.mpi.collectives import Collectives
+from flitwork.mpi.errors import Abort, fault
+from flitwork.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
+from flitwork.mpi.objects import ObjectCollectives
+from flitwork.mpi.point_to_point import PointToPoint
+from flitwork.mpi.status import TAG_UB, UNDEFINED
+from flitwork.mpi.world import Process, me
+
+COMM_TYPE_SHARED = 1
+#: Keys of attributes of a communicator.
+KEY_TAG_UB, KEY_HOST, KEY_IO, KEY_WTIME_IS_GLOBAL, KEY_UNIVERSE_SIZE, KEY_APPNUM = range(1, 7)
+
+
+class Comm(PointToPoint, ObjectCollectives, Collectives):
+    """A communicator."""
+
+    def Get_rank(self) -> int:
+        """The rank of who calls."""
+        return self._rank(me())
+
+    def Get_size(self) -> int:
+        """Number of ranks."""
+        return self._size(me())
+
+    rank = property(Get_rank)
+    size = property(Get_size)
+
+    def Get_name(self) -> str:
+        """Its name."""
+        return self.name
+
+    def Set_name(self, name: str) -> None:
+        """Gives it a name."""
+        self.name = name
+
+    def Get_group(self) -> Group:
+        """Its ranks."""
+        return Group(self._ranks(me()))
+
+    group = property(Get_group)
+
+    def Is_inter(self) -> bool:
+        """No: there are no intercommunicators."""
+        return False
+
+    def Is_intra(self) -> bool:
+        """Yes."""
+        return True
+
+    is_inter = property(Is_inter)
+    is_intra = property(Is_intra)
+    is_topo = False
+    topology = UNDEFINED
+
+    def Get_topology(self) -> int:
+        """``MPI.CART``, or ``MPI.UNDEFINED`` where there is none."""
+        return self.topology
+
+    def Dup(self, info: Any = None) -> Comm:
+        """The same ranks, in a context of their own."""
+        return self._made(me(), list(self._ranks(me())), self._agreed("Dup", None)[1], 0)
+
+    Clone = Dup
+
+    def Split(self, color: int = 0, key: int = 0) -> Comm:
+        """Ranks with one color together, in the order of their keys; ``MPI.UNDEFINED``: none."""
+        process = me()
+        given, call = self._agreed("Split", (color, key))
+        if color == UNDEFINED:
+            return COMM_NULL
+        if color < 0:
+            raise fault("ARG", f"the color is {color}, and at least 0 is allowed")
+        chosen = sorted((its_key, place) for place, (its_color, its_key) in enumerate(given) if its_color == color)
+        ranks = self._ranks(process)
+        return self._made(process, [ranks[place] for _, place in chosen], call, color)
+
+    def Split_type(self, split_type: int, key: int = 0, info: Any = None) -> Comm:
+        """Ranks that share a terminal together (``MPI.COMM_TYPE_SHARED``)."""
+        if split_type == UNDEFINED:
+            return self.Split(UNDEFINED, key)
+        process = me()
+        return self.Split(process.world.terminal_of(process.rank), key)
+
+    def Create(self, group: Group) -> Comm:
+        """The ranks of a group; all ranks of this communicator call."""
+        process = me()
+        _, call = self._agreed("Create", None)
+        if process.rank not in group.ranks:
+            return COMM_NULL
+        return self._made(process, group.ranks, call, min(group.ranks))
+
+    def Create_group(self, group: Group, tag: int = 0) -> Comm:
+        """The ranks of a group; they alone call."""
+        process = me()
+        key = ("group", self._context, tuple(group.ranks), tag)
+        count = process.store.get(key, 0)
+        process.store[key] = count + 1
+        made = Comm(group.ranks, new_context(process.world, (*key, count)), "")
+        made.Barrier()
+        return made
+
+    def _agreed(self, name: str, value: Any) -> tuple[list[Any], int]:
+        """What all ranks give, and the number of the call."""
+        wire = self._wire(name)
+        box = _Given(value)
+        found = pick("allgather", {}, 0, False)(wire, box)
+        return [one.value for one in found], wire.tag
+
+    def _made(self, process: Process, ranks: list[int], call: int, part: int) -> Comm:
+        return Comm(ranks, new_context(process.world, (self._context, call, part)), "")
+
+    @classmethod
+    def Compare(cls, comm1: Comm, comm2: Comm) -> int:
+        """``MPI.IDENT``, ``CONGRUENT``, ``SIMILAR`` or ``UNEQUAL``."""
+        if comm1 == comm2:
+            return IDENT
+        found = Group.Compare(comm1.Get_group(), comm2.Get_group())
+        return {IDENT: CONGRUENT, SIMILAR: SIMILAR}.get(found, UNEQUAL)
+
+    def Create_cart(self, dims: Any, periods: Any = None, reorder: bool = False) -> Any:
+        """The ranks on a grid."""
+        from flitwork.mpi.cart import made
+
+        return made(self, dims, periods)
+
+    def Free(self) -> None:
+        """Gives it up."""
+
+    Disconnect = Free
+
+    def Abort(self, errorcode: int = 1) -> None:
+        """Ends the run, with an exit code."""
+        raise Abort(me().rank, errorcode)
+
+    def Get_attr(self, keyval: int) -> Any:
+        """An attribute."""
+        process = me()
+        known = {KEY_TAG_UB: TAG_UB, KEY_WTIME_IS_GLOBAL: True, KEY_UNIVERSE_SIZE: len(process.world.processes)}
+        return known.get(keyval, process.store.get(("attribute", self._context, keyval)))
+
+    def Set_attr(self, keyval: int, attrval: Any) -> None:
+        """Keeps an attribute."""
+        me().store["attribute", self._context, keyval] = attrval
+
+    def Delete_attr(self, keyval: int) -> None:
+        """Forgets an attribute."""
+        me().store.pop(("attribute", self._context, keyval), None)
+
+    def Set_errhandler(self, errhandler: Any) -> None:
+        """Errors are exceptions, whatever is set."""
+
+    def Get_errhandler(self) -> Any:
+        """The handler that raises."""
+        return "MPI.ERRORS_RETURN"
+
+    def Get_parent(self) -> Comm:
+        """Nobody has spawned these ranks."""
+        return COMM_NULL
+
+    def py2f(self) -> int:
+        """A number for it."""
+        return self._context
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Channel) and self._context == other._context and self._same(other)
+
+    def _same(self, other: Channel) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return hash(self._context)
+
+    def __bool__(self) -> bool:
+        return self is not COMM_NULL
+
+    def __repr__(self) -> str:
+        return f"<MPI.{type(self).__name__} {self.name or self._context}>"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        for name, one in (("COMM_WORLD", COMM_WORLD), ("COMM_SELF", COMM_SELF), ("COMM_NULL", COMM_NULL)):
+            if one is self:
+                return _named, (name,)
+        raise fault("COMM", "a communicator cannot be pickled")
+
+
+class _Self(Comm):
+    """``COMM_SELF``: of each rank that calls, that rank alone."""
+
+    def _ranks(self, process: Process) -> list[int]:
+        return [process.rank]
+
+    def _rank(self, process: Process) -> int:
+        return 0
+
+    def _place(self, rank: int) -> int:
+        return 0
+
+    def _size(self, process: Process) -> int:
+        return 1
+
+
+class _Null(Comm):
+    """``COMM_NULL``: nobody."""
+
+    def _wire(self, name: str) -> Any:
+        raise fault("COMM", f"{name} on MPI.COMM_NULL")
+
+    def _ranks(self, process: Process) -> list[int]:
+        raise fault("COMM", "MPI.COMM_NULL has no ranks")
+
+    def _rank(self, process: Process) -> int:
+        raise fault("COMM", "MPI.COMM_NULL has no ranks")
+
+    def _size(self, process: Process) -> int:
+        raise fault("COMM", "MPI.COMM_NULL has no ranks")
+
+
+class _Given:
+    """A few numbers, 8 bytes long."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __len__(self) -> int:
+        return 8
+
+
+def _named(name: str) -> Comm:
+    found: Comm = globals()[name]
+    return found
+
+
+COMM_WORLD = Comm(None, WORLD_CONTEXT, "MPI_COMM_WORLD")
+COMM_SELF = _Self(None, SELF_CONTEXT, "MPI_COMM_SELF")
+COMM_NULL = _Null([], 0, "MPI_COMM_NULL")

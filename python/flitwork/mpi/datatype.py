@@ -1,0 +1,216 @@
+"""Datatypes: where the bytes of one element lie.
+
+A datatype is a list of byte offsets, in the order in which they travel, an extent (the distance of two elements), and a
+signature (what it is made of), by which the types of a send and of its receive are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flitwork.mpi.errors import fault, not_supported
+
+ORDER_C, ORDER_FORTRAN = 56, 57
+#: Signatures that match any other: bytes, and what is packed or pickled.
+_ANY = "bytes"
+
+
+class Datatype:
+    """A datatype. ``offsets`` are those of its bytes, ``None`` where they lie one behind the other from 0 on."""
+
+    def __init__(
+        self,
+        name: str,
+        size: int,
+        extent: int | None = None,
+        offsets: NDArray[np.int64] | None = None,
+        *,
+        lower: int = 0,
+        signature: str = _ANY,
+        dtype: np.dtype[Any] | None = None,
+        predefined: bool = False,
+    ) -> None:
+        self.name, self.size, self.lb = name, size, lower
+        self.extent = size if extent is None else extent
+        self.signature, self.dtype, self.predefined = signature, dtype, predefined
+        self._offsets = offsets
+        #: Whether elements lie one behind the other without gaps.
+        self.contiguous = offsets is None and self.extent == size and lower == 0
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """The offset of each of its bytes."""
+        return np.arange(self.size, dtype=np.int64) if self._offsets is None else self._offsets
+
+    @property
+    def typestr(self) -> str:
+        """As NumPy writes it."""
+        return self.dtype.str if self.dtype is not None else ""
+
+    @property
+    def typechar(self) -> str:
+        """As NumPy's character."""
+        return self.dtype.char if self.dtype is not None else ""
+
+    @property
+    def ub(self) -> int:
+        """Upper bound [bytes]."""
+        return self.lb + self.extent
+
+    @property
+    def true_lb(self) -> int:
+        """Offset of its first byte [bytes]."""
+        return int(self.offsets.min()) if self.size else 0
+
+    @property
+    def true_extent(self) -> int:
+        """From its first to its last byte [bytes]."""
+        return int(self.offsets.max()) + 1 - self.true_lb if self.size else 0
+
+    @property
+    def is_predefined(self) -> bool:
+        """Whether it is one of the named types."""
+        return self.predefined
+
+    is_named = is_predefined
+
+    def Get_size(self) -> int:
+        """Bytes of data in one element."""
+        return self.size
+
+    def Get_extent(self) -> tuple[int, int]:
+        """Lower bound and extent [bytes]."""
+        return self.lb, self.extent
+
+    def Get_true_extent(self) -> tuple[int, int]:
+        """Offset of the first byte, and from there to the last [bytes]."""
+        return self.true_lb, self.true_extent
+
+    def Get_name(self) -> str:
+        """Its name."""
+        return self.name
+
+    def Set_name(self, name: str) -> None:
+        """Gives it a name."""
+        self.name = name
+
+    def Commit(self) -> Datatype:
+        """Makes it ready for use; returns itself."""
+        return self
+
+    def Free(self) -> None:
+        """Gives it up."""
+
+    def Dup(self) -> Datatype:
+        """A copy."""
+        return self._derived(self.name, self.offsets, self.lb, self.extent)
+
+    def Create_contiguous(self, count: int) -> Datatype:
+        """``count`` elements, one behind the other."""
+        return self.Create_vector(count, 1, 1)
+
+    def Create_vector(self, count: int, blocklength: int, stride: int) -> Datatype:
+        """``count`` blocks of ``blocklength`` elements; ``stride`` elements from one to the next."""
+        return self.Create_hvector(count, blocklength, stride * self.extent)
+
+    def Create_hvector(self, count: int, blocklength: int, stride: int) -> Datatype:
+        """As :meth:`Create_vector`; ``stride`` in bytes."""
+        _natural("count", count), _natural("blocklength", blocklength)
+        starts = np.arange(count)[:, None] * stride + np.arange(blocklength)[None, :] * self.extent
+        return self._at(f"vector({self.name})", starts.ravel())
+
+    def Create_indexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Datatype:
+        """Blocks of so many elements, each so many elements from the start."""
+        return self.Create_hindexed(blocklengths, [place * self.extent for place in displacements])
+
+    def Create_hindexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Datatype:
+        """As :meth:`Create_indexed`; displacements in bytes."""
+        if len(blocklengths) != len(displacements):
+            raise fault("ARG", f"{len(blocklengths)} block lengths and {len(displacements)} displacements")
+        pairs = zip(displacements, blocklengths, strict=True)
+        blocks = [place + np.arange(length) * self.extent for place, length in pairs]
+        return self._at(f"indexed({self.name})", np.concatenate([np.empty(0, np.int64), *blocks]).astype(np.int64))
+
+    def Create_indexed_block(self, blocklength: int, displacements: Sequence[int]) -> Datatype:
+        """Blocks of one length."""
+        return self.Create_indexed([blocklength] * len(displacements), displacements)
+
+    def Create_subarray(
+        self, sizes: Sequence[int], subsizes: Sequence[int], starts: Sequence[int], order: int = ORDER_C
+    ) -> Datatype:
+        """A part of an array of ``sizes`` elements: ``subsizes`` of them from ``starts`` on."""
+        if not len(sizes) == len(subsizes) == len(starts):
+            raise fault("ARG", "sizes, subsizes and starts have different lengths")
+        for whole, part, start in zip(sizes, subsizes, starts, strict=True):
+            if part < 1 or start < 0 or start + part > whole:
+                raise fault("ARG", f"a subarray of {part} elements from {start} on does not fit in {whole}")
+        letter = "F" if order == ORDER_FORTRAN else "C"
+        places = np.arange(int(np.prod(sizes)), dtype=np.int64).reshape(sizes, order=letter)  # type: ignore[call-overload]
+        part = places[tuple(slice(s, s + n) for s, n in zip(starts, subsizes, strict=True))]
+        extent = int(np.prod(sizes)) * self.extent
+        return self._at(f"subarray({self.name})", part.ravel(order=letter) * self.extent, 0, extent)
+
+    def Create_resized(self, lb: int, extent: int) -> Datatype:
+        """The same with another lower bound and extent [bytes]."""
+        return self._derived(f"resized({self.name})", self.offsets, lb, extent)
+
+    def Pack_size(self, count: int, comm: object = None) -> int:
+        """Bytes of so many elements, packed."""
+        return count * self.size
+
+    def tocode(self) -> str:
+        """As NumPy's character."""
+        return self.typechar
+
+    def todtype(self) -> np.dtype[Any]:
+        """As NumPy's type."""
+        if self.dtype is None:
+            raise fault("TYPE", f"{self.name} has no NumPy type")
+        return self.dtype
+
+    @staticmethod
+    def fromcode(code: str) -> Datatype:
+        """The datatype of NumPy's character."""
+        from flitwork.mpi.predefined import of_dtype
+
+        return of_dtype(np.dtype(code))
+
+    def _at(self, name: str, starts: NDArray[np.int64], lower: int | None = None, extent: int | None = None) -> Datatype:
+        """One element of this type at each of ``starts`` [bytes]."""
+        offsets = (starts[:, None] + self.offsets[None, :]).ravel()
+        if lower is None or extent is None:
+            lower = int(starts.min()) + self.lb if len(starts) else 0
+            extent = int(starts.max()) + self.ub - lower if len(starts) else 0
+        return self._derived(name, offsets, lower, extent)
+
+    def _derived(self, name: str, offsets: NDArray[np.int64], lower: int, extent: int) -> Datatype:
+        plain = lower == 0 and len(offsets) == extent and bool((offsets == np.arange(extent)).all())
+        dtype, signature = self.dtype, self.signature
+        kept = None if plain else offsets
+        return Datatype(name, len(offsets), extent, kept, lower=lower, signature=signature, dtype=dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1].isupper():
+            raise not_supported(f"MPI.Datatype.{name}")
+        raise AttributeError(name)
+
+    def __repr__(self) -> str:
+        return f"<MPI.Datatype {self.name}>"
+
+    def __bool__(self) -> bool:
+        return self.name != "DATATYPE_NULL"
+
+
+def matches(sent: str | None, wanted: str | None) -> bool:
+    """Whether data of one signature may be received as another."""
+    return sent == wanted or sent in (None, _ANY) or wanted in (None, _ANY)
+
+
+def _natural(what: str, number: int) -> None:
+    if number < 0:
+        raise fault("ARG", f"{what} is {number}")

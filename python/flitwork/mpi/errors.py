@@ -1,0 +1,106 @@
+"""What can be wrong with rank programs."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from flitwork.errors import FlitworkError, ScheduleError
+
+#: Error classes, as numbers of the MPI standard's names.
+CLASSES: Mapping[str, int] = {
+    name: number
+    for number, name in enumerate(
+        "SUCCESS BUFFER COUNT TYPE TAG COMM RANK REQUEST ROOT GROUP OP TOPOLOGY DIMS ARG UNKNOWN TRUNCATE OTHER INTERN "
+        "PENDING IN_STATUS".split()
+    )
+}
+
+
+class Exception_(RuntimeError):
+    """``MPI.Exception``: a call that cannot be carried out."""
+
+    def __init__(self, ierr: int = 0, text: str = "") -> None:
+        names = {number: name for name, number in CLASSES.items()}
+        self._class = ierr if ierr in names else CLASSES["OTHER"]
+        self._text = f"MPI_ERR_{names[self._class]}: {text}" if text else f"MPI_ERR_{names[self._class]}"
+        super().__init__(self._text)
+
+    def Get_error_class(self) -> int:
+        """Its error class."""
+        return self._class
+
+    def Get_error_code(self) -> int:
+        """Its error class."""
+        return self._class
+
+    def Get_error_string(self) -> str:
+        """What is wrong."""
+        return self._text
+
+    error_class = property(Get_error_class)
+    error_code = property(Get_error_code)
+    error_string = property(Get_error_string)
+
+
+Exception_.__name__ = Exception_.__qualname__ = "Exception"
+
+
+def fault(name: str, text: str) -> Exception_:
+    """An error of class ``MPI.ERR_<name>``."""
+    return Exception_(CLASSES[name], text)
+
+
+def not_supported(what: str) -> NotImplementedError:
+    """The error for a part of MPI that the simulated communicator does not have."""
+    return NotImplementedError(f"{what} is not supported by the simulated communicator")
+
+
+class Abort(SystemExit):
+    """A rank has called ``Abort``: the run ends with its exit code."""
+
+    def __init__(self, rank: int, code: int) -> None:
+        self.rank = rank
+        super().__init__(code)
+
+    def __str__(self) -> str:
+        return f"rank {self.rank} called Abort({self.code})"
+
+
+class ProgramError(FlitworkError):
+    """A rank program raised, or cannot be run. ``rank`` and ``traceback`` say where; the cause is the exception."""
+
+    rank: int | None = None
+    traceback: str = ""
+
+    @classmethod
+    def of(cls, rank: int, error: BaseException) -> ProgramError:
+        """The error for an exception in a rank."""
+        frames = own_frames(error.__traceback__)
+        lines = traceback.format_exception(type(error), error, frames)
+        found = cls(f"rank {rank}: {type(error).__name__}: {error}")
+        found.rank, found.traceback = rank, "".join(lines)
+        return found
+
+
+class ProgramDeadlock(ProgramError, ScheduleError):
+    """Ranks wait for each other, or for messages that nobody sends; the message says who, for whom and where."""
+
+
+class UnmatchedMessages(ProgramError, ScheduleError):
+    """All ranks have ended, and messages were never received, or receives never got one."""
+
+
+def own_frames(trace: TracebackType | None) -> Any:
+    """The part of a traceback from the first line of the program on."""
+    found = trace
+    while found is not None and _is_ours(found):
+        found = found.tb_next
+    return found or trace
+
+
+def _is_ours(trace: TracebackType) -> bool:
+    name = trace.tb_frame.f_globals.get("__name__", "")
+    return name.startswith("flitwork.") or name == "importlib._bootstrap" or name == "runpy"

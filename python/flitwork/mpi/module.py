@@ -1,0 +1,214 @@
+"""The module ``MPI`` of mpi4py programs: names, and what the simulated communicator does not have."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from flitwork.mpi import errors, group, status
+from flitwork.mpi.buffer import IN_PLACE
+from flitwork.mpi.cart import CART, Cartcomm, compute_dims
+from flitwork.mpi.comm import (
+    COMM_NULL,
+    COMM_SELF,
+    COMM_TYPE_SHARED,
+    COMM_WORLD,
+    KEY_APPNUM,
+    KEY_HOST,
+    KEY_IO,
+    KEY_TAG_UB,
+    KEY_UNIVERSE_SIZE,
+    KEY_WTIME_IS_GLOBAL,
+    Comm,
+)
+from flitwork.mpi.datatype import ORDER_C, ORDER_FORTRAN, Datatype
+from flitwork.mpi.point_to_point import MatchedMessage
+from flitwork.mpi.predefined import NAMED
+from flitwork.mpi.reduction import OPS, Op
+from flitwork.mpi.request import REQUEST_NULL, Request
+from flitwork.mpi.status import Status
+from flitwork.mpi.world import me
+
+#: What a program sees as the version of mpi4py.
+VERSION = "4.0.0"
+#: Names of mpi4py that the simulated communicator does not have.
+_OF_MPI = {"Win", "File", "Info", "Intercomm", "Graphcomm", "Distgraphcomm", "Session", "Grequest", "Errhandler"}
+
+
+def Wtime() -> float:
+    """Simulated time [s]."""
+    world = me().world
+    return world.now * world.cycle_ns * 1e-9
+
+
+def Wtick() -> float:
+    """Length of a cycle [s]."""
+    return me().world.cycle_ns * 1e-9
+
+
+def Get_processor_name() -> str:
+    """The terminal that the rank runs on."""
+    process = me()
+    return f"terminal-{process.world.terminal_of(process.rank)}"
+
+
+def Init() -> None:
+    """Nothing: ranks begin initialised."""
+
+
+def Init_thread(required: int = 3) -> int:
+    """Nothing: ranks begin initialised."""
+    return required
+
+
+def Is_initialized() -> bool:
+    """Yes."""
+    return True
+
+
+def Finalize() -> None:
+    """The rank is through with MPI."""
+    me().finalized = True
+
+
+def Is_finalized() -> bool:
+    """Whether the rank has called :func:`Finalize`."""
+    return me().finalized
+
+
+def Query_thread() -> int:
+    """``MPI.THREAD_MULTIPLE``."""
+    return 3
+
+
+def Is_thread_main() -> bool:
+    """Yes."""
+    return True
+
+
+def Get_version() -> tuple[int, int]:
+    """The version of the standard that the calls are those of."""
+    return (4, 0)
+
+
+def Get_library_version() -> str:
+    """What stands behind."""
+    return "flitwork: simulated ranks"
+
+
+def Get_error_class(errorcode: int) -> int:
+    """The class of an error code."""
+    return errorcode
+
+
+def Get_error_string(errorcode: int) -> str:
+    """An error class in words."""
+    return errors.Exception_(errorcode).Get_error_string()
+
+
+def Get_address(location: Any) -> int:
+    """The address of a buffer."""
+    return int(np.asarray(location).__array_interface__["data"][0])
+
+
+def Attach_buffer(buf: Any = None) -> None:
+    """Nothing: sends need no buffer."""
+
+
+def Detach_buffer() -> None:
+    """Nothing: sends need no buffer."""
+
+
+def Pcontrol(level: int) -> None:
+    """Nothing."""
+
+
+def get_vendor() -> tuple[str, tuple[int, int, int]]:
+    """What stands behind, and its version."""
+    return "flitwork", (0, 1, 0)
+
+
+def _names() -> dict[str, Any]:
+    functions = (
+        *(Wtime, Wtick, Get_processor_name, Init, Init_thread, Is_initialized, Finalize, Is_finalized, Query_thread),
+        *(Is_thread_main, Get_version, Get_library_version, Get_error_class, Get_error_string, Get_address),
+        *(Attach_buffer, Detach_buffer, Pcontrol, get_vendor),
+    )
+    found: dict[str, Any] = {function.__name__: function for function in functions}
+    found.update(
+        Comm=Comm, Intracomm=Comm, Topocomm=Cartcomm, Cartcomm=Cartcomm, Group=group.Group, Status=Status, Op=Op,
+        Request=Request, Prequest=Request, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
+        COMM_WORLD=COMM_WORLD, COMM_SELF=COMM_SELF, COMM_NULL=COMM_NULL, REQUEST_NULL=REQUEST_NULL,
+        GROUP_EMPTY=group.Group([]), GROUP_NULL=None, OP_NULL=None, INFO_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=None,
+        Compute_dims=compute_dims, ERRORS_ARE_FATAL="MPI.ERRORS_ARE_FATAL", ERRORS_RETURN="MPI.ERRORS_RETURN",
+        THREAD_SINGLE=0, THREAD_FUNNELED=1, THREAD_SERIALIZED=2, THREAD_MULTIPLE=3, VERSION=4, SUBVERSION=0,
+        MAX_PROCESSOR_NAME=256, MAX_ERROR_STRING=512, BSEND_OVERHEAD=0, KEYVAL_INVALID=0,
+        ORDER_C=ORDER_C, ORDER_FORTRAN=ORDER_FORTRAN, ORDER_F=ORDER_FORTRAN, CART=CART, GRAPH=2, DIST_GRAPH=3,
+        COMM_TYPE_SHARED=COMM_TYPE_SHARED, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
+        WTIME_IS_GLOBAL=KEY_WTIME_IS_GLOBAL, UNIVERSE_SIZE=KEY_UNIVERSE_SIZE,
+        IDENT=group.IDENT, CONGRUENT=group.CONGRUENT, SIMILAR=group.SIMILAR, UNEQUAL=group.UNEQUAL,
+    )  # fmt: skip
+    found.update({name: getattr(status, name) for name in ("ANY_SOURCE", "ANY_TAG", "PROC_NULL", "ROOT", "UNDEFINED")})
+    found.update({name if name == "SUCCESS" else f"ERR_{name}": code for name, code in errors.CLASSES.items()})
+    return {**NAMED, **OPS, **found}
+
+
+class _Mpi(types.ModuleType):
+    """A module that says of what it does not have that it does not."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_MPI or (name[:1].isupper() and not name.startswith("__")):
+            raise errors.not_supported(f"MPI.{name}")
+        raise AttributeError(f"module 'mpi4py.MPI' has no attribute {name!r}")
+
+
+class _Rc(types.ModuleType):
+    """``mpi4py.rc``: whatever is set there makes no difference."""
+
+    initialize = threads = finalize = fast_reduce = recv_mprobe = irecv_bufsz = errors = None
+
+    def __call__(self, **options: Any) -> None:
+        """Sets options."""
+        self.__dict__.update(options)
+
+
+def mpi_module() -> types.ModuleType:
+    """The module ``MPI``."""
+    found = _Mpi("mpi4py.MPI", "MPI on simulated ranks.")
+    found.__dict__.update(_names(), __file__="<flitwork>", pickle=_Pickle())
+    return found
+
+
+class _Pickle:
+    """``MPI.pickle``: how objects travel."""
+
+    PROTOCOL = -1
+
+    def dumps(self, obj: Any) -> bytes:
+        """An object as bytes."""
+        import pickle
+
+        return pickle.dumps(obj, -1)
+
+    def loads(self, data: Any) -> Any:
+        """The object again."""
+        import pickle
+
+        return pickle.loads(data)
+
+
+def mpi4py_modules(mpi: types.ModuleType) -> dict[str, types.ModuleType]:
+    """``mpi4py`` and what of it programs import."""
+    package = types.ModuleType("mpi4py", "mpi4py on simulated ranks.")
+    rc = _Rc("mpi4py.rc")
+    package.__dict__.update(
+        __path__=[], __version__=VERSION, __file__="<flitwork>", MPI=mpi, rc=rc, get_include=lambda: ""
+    )
+    return {"mpi4py": package, "mpi4py.MPI": mpi, "mpi4py.rc": rc}
+
+
+MPI = mpi_module()
+sys.modules.setdefault("flitwork.mpi.MPI", MPI)

@@ -1,0 +1,234 @@
+"""Messages of one rank to another: buffers, and Python objects by pickle."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from flitwork.mpi.buffer import Buffer, fill, message
+from flitwork.mpi.channel import Channel
+from flitwork.mpi.request import Request, poll
+from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, Status
+from flitwork.mpi.world import Message, Operation, me
+
+
+class PointToPoint(Channel):
+    """``Send`` and all its relatives. A send is complete when its last flit has left: ``Bsend`` and ``Rsend`` are ``Send``."""
+
+    # Buffers.
+
+    def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Sends a buffer; returns when it has left."""
+        _wait(self._send_buffer(buf, dest, tag))
+
+    def Ssend(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Sends a buffer; returns when it has been received."""
+        _wait(self._send_buffer(buf, dest, tag, True))
+
+    def Isend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Starts to send a buffer. It is copied at once."""
+        return Request(self._send_buffer(buf, dest, tag))
+
+    def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Starts to send a buffer; complete when it has been received."""
+        return Request(self._send_buffer(buf, dest, tag, True))
+
+    Bsend = Rsend = Send
+    Ibsend = Irsend = Isend
+
+    def Recv(
+        self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
+    ) -> None:
+        """Receives a buffer."""
+        self.Irecv(buf, source, tag)._wait(status)
+
+    def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        """Posts a receive. What comes is in the buffer when it has been waited for."""
+        room = message(buf)
+        return Request(self._receive(source, tag), lambda came: fill(room, came.data, came.signature), self._place)
+
+    def Sendrecv(
+        self,
+        sendbuf: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Status | None = None,
+    ) -> None:
+        """Sends one buffer and receives another."""
+        room = message(recvbuf)
+        received = self._receive(source, recvtag)
+        _wait(received, self._send_buffer(sendbuf, dest, sendtag))
+        came = received.message if received is not None else None
+        if came is not None:
+            fill(room, came.data, came.signature)
+        if status is not None:
+            self._say(status, came)
+
+    def Sendrecv_replace(
+        self,
+        buf: Any,
+        dest: int,
+        sendtag: int = 0,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Status | None = None,
+    ) -> None:
+        """Sends a buffer, and receives into it."""
+        self.Sendrecv(buf, dest, sendtag, buf, source, recvtag, status)
+
+    # Python objects.
+
+    def send(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Sends an object; returns when it has left."""
+        _wait(self._send_object(obj, dest, tag))
+
+    def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Sends an object; returns when it has been received."""
+        _wait(self._send_object(obj, dest, tag, True))
+
+    def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Starts to send an object."""
+        return Request(self._send_object(obj, dest, tag))
+
+    def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Starts to send an object; complete when it has been received."""
+        return Request(self._send_object(obj, dest, tag, True))
+
+    bsend = send
+    ibsend = isend
+
+    def recv(
+        self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
+    ) -> Any:
+        """Receives an object; ``buf`` is not needed."""
+        return self.irecv(buf, source, tag).wait(status)
+
+    def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        """Posts a receive of an object; ``request.wait()`` returns it."""
+        return Request(self._receive(source, tag), _object, self._place)
+
+    def sendrecv(
+        self,
+        sendobj: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Status | None = None,
+    ) -> Any:
+        """Sends one object and receives another."""
+        received = self._receive(source, recvtag)
+        _wait(received, self._send_object(sendobj, dest, sendtag))
+        came = received.message if received is not None else None
+        if status is not None:
+            self._say(status, came)
+        return None if came is None else _object(came)
+
+    # Probes.
+
+    def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> bool:
+        """Waits for a message that a receive would take."""
+        came = None
+        if source != PROC_NULL:
+            process = me()
+            came = process.probe(*self._pattern(process, source, tag), self._context)
+        if status is not None:
+            self._say(status, came)
+        return True
+
+    def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> bool:
+        """Whether there is a message that a receive would take. If not, the rank goes on when something happens to it."""
+        came = self._look(source, tag)
+        if came is not None and status is not None:
+            self._say(status, came)
+        return came is not None or source == PROC_NULL
+
+    probe = Probe
+    iprobe = Iprobe
+
+    def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> MatchedMessage:
+        """Waits for a message and takes it: ``message.Recv(buf)``."""
+        process = me()
+        came = process.probe(*self._pattern(process, source, tag), self._context)
+        return self._matched(came, status)
+
+    def Improbe(
+        self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
+    ) -> MatchedMessage | None:
+        """Takes a message, if there is one."""
+        came = self._look(source, tag)
+        return None if came is None else self._matched(came, status)
+
+    mprobe = Mprobe
+    improbe = Improbe
+
+    def _matched(self, came: Message, status: Status | None) -> MatchedMessage:
+        if status is not None:
+            self._say(status, came)
+        # It is the first message of its sender with its tag, so this receive takes it.
+        return MatchedMessage(self, me().receive(came.source, came.tag, came.context))
+
+    def _look(self, source: int, tag: int) -> Message | None:
+        if source == PROC_NULL:
+            return None
+        process = me()
+        pattern = self._pattern(process, source, tag)
+        came = process.found(*pattern, self._context)
+        if came is None:
+            poll(process)
+            came = process.found(*pattern, self._context)
+        return came
+
+    def _send_buffer(self, spec: Any, dest: int, tag: int, synchronous: bool = False) -> Operation | None:
+        buffer = message(spec)
+        kind = buffer.datatype
+        return self._send(dest, tag, buffer.count * kind.size, buffer.pack(), kind.signature, synchronous)
+
+    def _send_object(self, obj: Any, dest: int, tag: int, synchronous: bool = False) -> Operation | None:
+        if dest == PROC_NULL:
+            return None
+        data = pickle.dumps(obj, -1)
+        return self._send(dest, tag, len(data), data, None, synchronous)
+
+    def _say(self, status: Status, came: Message | None) -> None:
+        if came is None:
+            status.set(PROC_NULL, ANY_TAG, 0)
+        else:
+            status.set(self._place(came.source), came.tag, came.nbytes)
+
+
+class MatchedMessage:
+    """A message that a probe has taken: only ``Recv`` gets it."""
+
+    def __init__(self, channel: PointToPoint, operation: Operation) -> None:
+        self._channel, self._operation = channel, operation
+
+    def Recv(self, buf: Any, status: Status | None = None) -> None:
+        """Receives it into a buffer."""
+        self.Irecv(buf)._wait(status)
+
+    def Irecv(self, buf: Any) -> Request:
+        """As :meth:`Recv`, by a request."""
+        room: Buffer = message(buf)
+        finish = lambda came: fill(room, came.data, came.signature)  # noqa: E731
+        return Request(self._operation, finish, self._channel._place)
+
+    def recv(self, status: Status | None = None) -> Any:
+        """Receives it as an object."""
+        return self.irecv().wait(status)
+
+    def irecv(self) -> Request:
+        """As :meth:`recv`, by a request."""
+        return Request(self._operation, _object, self._channel._place)
+
+
+def _object(came: Message) -> Any:
+    return pickle.loads(came.data)
+
+
+def _wait(*operations: Operation | None) -> None:
+    me().wait(*[one for one in operations if one is not None])

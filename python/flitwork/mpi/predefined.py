@@ -1,0 +1,76 @@
+"""The named datatypes, one table: name in C and in Fortran's manner, and NumPy's type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flitwork.mpi.datatype import Datatype
+from flitwork.mpi.errors import fault
+
+#: By NumPy's type; the first name is the one that is shown.
+_NAMES: dict[str, str] = {
+    "b": "SIGNED_CHAR INT8_T INTEGER1 SINT8_T",
+    "B": "UNSIGNED_CHAR UINT8_T",
+    "int16": "SHORT INT16_T INTEGER2 SINT16_T",
+    "uint16": "UNSIGNED_SHORT UINT16_T",
+    "int32": "INT INT32_T INTEGER INTEGER4 SINT32_T",
+    "uint32": "UNSIGNED UNSIGNED_INT UINT32_T",
+    "int64": "LONG INT64_T LONG_LONG LONG_LONG_INT INTEGER8 SINT64_T AINT OFFSET COUNT",
+    "uint64": "UNSIGNED_LONG UINT64_T UNSIGNED_LONG_LONG",
+    "float16": "REAL2",
+    "float32": "FLOAT REAL REAL4",
+    "float64": "DOUBLE REAL8 DOUBLE_PRECISION",
+    "longdouble": "LONG_DOUBLE",
+    "complex64": "C_FLOAT_COMPLEX COMPLEX COMPLEX8 F_COMPLEX CXX_FLOAT_COMPLEX C_COMPLEX",
+    "complex128": "C_DOUBLE_COMPLEX COMPLEX16 DOUBLE_COMPLEX F_DOUBLE_COMPLEX CXX_DOUBLE_COMPLEX",
+    "clongdouble": "C_LONG_DOUBLE_COMPLEX CXX_LONG_DOUBLE_COMPLEX",
+    "bool": "C_BOOL BOOL CXX_BOOL",
+}
+_PAIRS = {"FLOAT_INT": "float32", "DOUBLE_INT": "float64", "LONG_INT": "int64", "SHORT_INT": "int16", "TWOINT": "int32"}
+
+
+def _named() -> dict[str, Datatype]:
+    found: dict[str, Datatype] = {}
+    for code, names in _NAMES.items():
+        dtype = np.dtype(code)
+        first, *others = names.split()
+        kind = Datatype(first, dtype.itemsize, signature=dtype.str, dtype=dtype, predefined=True)
+        found.update(dict.fromkeys([first, *others], kind))
+    for name in ("BYTE", "PACKED", "CHAR", "CHARACTER", "WCHAR"):
+        dtype = np.dtype("S1") if name in ("CHAR", "CHARACTER") else np.dtype("u1")
+        found[name] = Datatype(name, 1, dtype=dtype, predefined=True)
+    found["LOGICAL"] = Datatype("LOGICAL", 4, signature="<i4", dtype=np.dtype("int32"), predefined=True)
+    for name, code in _PAIRS.items():
+        dtype = np.dtype([("value", code), ("place", "int32")], align=True)
+        found[name] = Datatype(name, dtype.itemsize, signature=name, dtype=dtype, predefined=True)
+    found["DATATYPE_NULL"] = Datatype("DATATYPE_NULL", 0, predefined=True)
+    return found
+
+
+#: All of them, by name.
+NAMED = _named()
+NAMED["INT_INT"] = NAMED["TWOINT"]
+_BY_DTYPE: dict[Any, Datatype] = {kind.dtype: kind for kind in reversed(NAMED.values()) if kind.dtype is not None}
+_BY_DTYPE[np.dtype("B")] = NAMED["UNSIGNED_CHAR"]
+_BY_DTYPE[np.dtype("int32")] = NAMED["INT"]
+_BY_DTYPE[np.dtype("S1")] = NAMED["CHAR"]
+
+
+def of_dtype(dtype: np.dtype[Any]) -> Datatype:
+    """The datatype of elements of a NumPy array."""
+    found = _BY_DTYPE.get(dtype)
+    if found is None:
+        raise fault("TYPE", f"no MPI datatype for elements {dtype}; say which: [array, MPI.BYTE]")
+    return found
+
+
+def of_spec(spec: Any) -> Datatype:
+    """A datatype as programs write it: itself, NumPy's type, or a character."""
+    if isinstance(spec, Datatype):
+        return spec
+    try:
+        return of_dtype(np.dtype(spec))
+    except TypeError:
+        raise fault("TYPE", f"{spec!r} is no datatype") from None

@@ -1,0 +1,161 @@
+"""Operations of reductions: on arrays element by element, and on Python objects."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from flitwork.mpi.datatype import Datatype
+from flitwork.mpi.errors import fault
+
+
+class Op:
+    """An operation. ``arrays`` and ``objects`` combine two operands, that of the lower rank first."""
+
+    def __init__(
+        self,
+        name: str,
+        arrays: Callable[[Any, Any], Any] | None,
+        objects: Callable[[Any, Any], Any],
+        *,
+        commutes: bool = True,
+        function: Callable[[Any, Any, Any], Any] | None = None,
+    ) -> None:
+        self.name, self.arrays, self.objects, self.commutes = name, arrays, objects, commutes
+        self.function = function
+
+    @classmethod
+    def Create(cls, function: Callable[[Any, Any, Any], Any], commute: bool = False) -> Op:
+        """An operation of one's own: ``function(invec, inoutvec, datatype)`` leaves its result in ``inoutvec``.
+
+        Of Python objects it returns the result: ``function(a, b, None)``.
+        """
+        return cls("user", None, lambda a, b: function(a, b, None), commutes=commute, function=function)
+
+    def Free(self) -> None:
+        """Gives it up."""
+
+    def Is_commutative(self) -> bool:
+        """Whether operands may be swapped."""
+        return self.commutes
+
+    is_commutative = property(Is_commutative)
+
+    @property
+    def is_predefined(self) -> bool:
+        """Whether it is one of MPI's own."""
+        return self.function is None
+
+    def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:
+        """Combines two buffers of this rank; the result is in the second."""
+        from flitwork.mpi.buffer import message
+
+        low, high = message(inbuf), message(inoutbuf)
+        high.unpack(as_raw(self.combine(high.datatype)(typed(low.pack(), low.datatype), typed(high.pack(), high.datatype))))
+
+    def combine(self, datatype: Datatype) -> Callable[[Any, Any], Any]:
+        """What combines two arrays of a datatype."""
+        if self.function is not None:
+            function = self.function
+
+            def apply(low: Any, high: Any) -> Any:
+                result = high.copy()
+                function(memoryview(low.view(np.uint8)), memoryview(result.view(np.uint8)), datatype)
+                return result
+
+            return apply
+        if datatype.dtype is None or self.arrays is None:
+            raise fault("OP", f"{self.name} is not defined for {datatype.name}")
+        if datatype.dtype.names and self.name not in ("MAXLOC", "MINLOC", "REPLACE", "NO_OP"):
+            raise fault("OP", f"{self.name} is not defined for {datatype.name}")
+        return self.arrays
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        return self.objects(a, b)
+
+    def __repr__(self) -> str:
+        return f"<MPI.Op {self.name}>"
+
+
+def typed(data: Any, datatype: Datatype) -> Any:
+    """Bytes as an array of the elements that a datatype is made of."""
+    return data.view(datatype.dtype) if datatype.dtype is not None else data
+
+
+def as_raw(array: Any) -> Any:
+    """An array as bytes."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _logical(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(a: Any, b: Any) -> Any:
+        return function(a != 0, b != 0).astype(a.dtype)
+
+    return apply
+
+
+def _located(better: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(a: Any, b: Any) -> Any:
+        if not a.dtype.names:
+            # Pairs of numbers of one type, one behind the other.
+            pair = np.dtype([("value", a.dtype), ("place", a.dtype)])
+            return apply(a.view(pair), b.view(pair)).view(a.dtype)
+        value, place = a.dtype.names
+        same = a[value] == b[value]
+        first = np.where(same, a[place] <= b[place], better(a[value], b[value]))
+        return np.where(first, a, b)
+
+    return apply
+
+
+def _located_object(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    def apply(a: Any, b: Any) -> Any:
+        if a[0] == b[0]:
+            return (a[0], min(a[1], b[1]))
+        return a if better(a[0], b[0]) else b
+
+    return apply
+
+
+def _max(a: Any, b: Any) -> Any:
+    return a if a >= b else b
+
+
+def _min(a: Any, b: Any) -> Any:
+    return a if a <= b else b
+
+
+def _dtyped(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Keeps the type of the elements, as ``bool + bool`` does not."""
+
+    def apply(a: Any, b: Any) -> Any:
+        return function(a, b).astype(a.dtype, copy=False)
+
+    return apply
+
+
+#: All of them, by name.
+OPS: dict[str, Op] = {
+    op.name: op
+    for op in (
+        Op("SUM", _dtyped(np.add), operator.add),
+        Op("PROD", _dtyped(np.multiply), operator.mul),
+        Op("MAX", np.maximum, _max),
+        Op("MIN", np.minimum, _min),
+        Op("LAND", _logical(np.logical_and), lambda a, b: bool(a) & bool(b)),
+        Op("LOR", _logical(np.logical_or), lambda a, b: bool(a) | bool(b)),
+        Op("LXOR", _logical(np.logical_xor), lambda a, b: bool(a) ^ bool(b)),
+        Op("BAND", np.bitwise_and, operator.and_),
+        Op("BOR", np.bitwise_or, operator.or_),
+        Op("BXOR", np.bitwise_xor, operator.xor),
+        Op("MAXLOC", _located(np.greater), _located_object(operator.gt)),
+        Op("MINLOC", _located(np.less), _located_object(operator.lt)),
+        Op("REPLACE", lambda a, b: b, lambda a, b: b, commutes=False),
+        Op("NO_OP", lambda a, b: a, lambda a, b: a, commutes=False),
+    )
+}
+
+

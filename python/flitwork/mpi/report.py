@@ -1,0 +1,109 @@
+"""Why ranks cannot go on, or what is left at the end: who, for whom, and in which line of its program."""
+
+from __future__ import annotations
+
+from types import FrameType
+
+from flitwork.errors import ScheduleError
+from flitwork.mpi.errors import ProgramDeadlock, ProgramError, UnmatchedMessages
+from flitwork.mpi.world import Fiber, Operation, Process, World, user_frame
+
+#: Ranks, or messages, that a report names.
+_NAMED = 16
+
+
+def stuck(world: World, error: ScheduleError) -> ProgramError:
+    """The error for a simulation in which nothing can happen any more."""
+    blocked = [process for process in world.processes if not process.main.done or process.helpers]
+    if not blocked:
+        return _left_over(world) or ProgramDeadlock(str(error))
+    lines = [_line(process) for process in blocked[:_NAMED]]
+    if len(blocked) > _NAMED:
+        lines.append(f"  ... and {len(blocked) - _NAMED} more")
+    circle = _circle(blocked)
+    if circle:
+        lines.append("  in a circle: " + " -> ".join(f"rank {rank}" for rank in circle))
+    count = f"{len(blocked)} of {len(world.processes)} ranks"
+    return ProgramDeadlock("\n".join([f"deadlock in cycle {world.now}: {count} cannot go on", *lines]))
+
+
+def _left_over(world: World) -> ProgramError | None:
+    lines = []
+    for process in world.processes:
+        for message in process.outbox.values():
+            what = f"{_tagged(message.tag)}, {message.nbytes} bytes"
+            lines.append(f"  a message of rank {process.rank} to rank {message.to}, {what}")
+        lines += [
+            f"  a receive of rank {process.rank} {_from(one)}" for one in process.pending.values() if not one.sends
+        ]
+    if not lines:
+        return None
+    more = [f"  ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
+    return UnmatchedMessages("\n".join(["all ranks have ended, and these found no match:", *lines[:_NAMED], *more]))
+
+
+def _line(process: Process) -> str:
+    fiber = process.main if not process.main.done else process.helpers[0]
+    call, where = _call(fiber)
+    waits = [*dict.fromkeys(_described(process, one) for one in _waited(process, fiber))]
+    what = ", ".join(waits[:4]) + (", ..." if len(waits) > 4 else "")
+    return f"  rank {process.rank}: {call or 'waits'}{' at ' + where if where else ''}" + (f": {what}" if what else "")
+
+
+def _waited(process: Process, fiber: Fiber) -> list[Operation]:
+    """The operations that keep a fiber, or those that it waits for."""
+    found: list[Operation] = []
+    for one in fiber.waits:
+        if isinstance(one, Operation):
+            found += [] if one.done else [one]
+        elif not one.done:
+            found += _waited(process, one)
+    return found
+
+
+def _described(process: Process, one: Operation) -> str:
+    if one.sends:
+        return f"waits to send to rank {one.peer}, {_tagged(one.tag)}"
+    return f"waits for a message {_from(one)}"
+
+
+def _from(one: Operation) -> str:
+    source = "any rank" if one.peer is None else f"rank {one.peer}"
+    return f"from {source}, {_tagged(one.tag)}"
+
+
+def _tagged(tag: int | None) -> str:
+    return "any tag" if tag is None else f"tag {tag}"
+
+
+def _call(fiber: Fiber) -> tuple[str, str]:
+    """The call that a program is in, and the line."""
+    frame: FrameType | None = fiber.greenlet.gr_frame
+    user = user_frame(frame)
+    if user is None or fiber.where:
+        return fiber.name, fiber.where
+    inner = frame
+    while inner is not None and inner.f_back is not user:
+        inner = inner.f_back
+    name = inner.f_code.co_name if inner else ""
+    return name, f"{user.f_code.co_filename}:{user.f_lineno}"
+
+
+def _circle(blocked: list[Process]) -> list[int]:
+    """Ranks that wait for each other in a circle, where each waits for one rank only."""
+    waits_for: dict[int, int] = {}
+    for process in blocked:
+        fiber = process.main if not process.main.done else process.helpers[0]
+        peers = {one.peer for one in _waited(process, fiber) if not one.sends and one.peer is not None}
+        if len(peers) == 1:
+            waits_for[process.rank] = peers.pop()
+    for start in waits_for:
+        seen: list[int] = []
+        at: int | None = start
+        while at is not None and at not in seen:
+            seen.append(at)
+            at = waits_for.get(at)
+        if at is not None:
+            found = seen[seen.index(at) :]
+            return [*found, at]
+    return []

@@ -1,0 +1,124 @@
+"""``fw.mpi.run``: a function, or a script, on simulated ranks."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flitwork.arguments import whole
+from flitwork.errors import ConfigError
+from flitwork.mpi import algorithms as collective_algorithms
+from flitwork.mpi.comm import COMM_WORLD
+from flitwork.mpi.modules import Modules
+from flitwork.mpi.output import Labelled
+from flitwork.mpi.result import RunResult
+from flitwork.mpi.script import Script
+from flitwork.mpi.timing import Timing
+from flitwork.mpi.world import Process, World
+from flitwork.network import Network
+from flitwork.networks import Torus
+from flitwork.simulation import Simulation
+from flitwork.spec import Host, Run
+from flitwork.values import Units
+from flitwork.workloads import programs
+
+#: Of a network that does not say: 16 bytes a flit and 1 ns a cycle, so channels of 16 GB/s.
+DEFAULT_FLIT_BYTES, DEFAULT_CYCLE_NS = 16, 1.0
+_MOST_RANKS = 2**20
+
+
+def run(
+    program: Callable[..., Any] | str | Path,
+    *args: Any,
+    ranks: int,
+    network: Network | None = None,
+    host: Host | Mapping[str, Any] | None = None,
+    compute: str = "zero",
+    compute_scale: float = 1.0,
+    algorithms: Mapping[str, str] | None = None,
+    packet_flits: int = 100,
+    poll_cycles: int = 1000,
+    label: bool | None = None,
+    seed: int = 1,
+    run: Run | None = None,
+    **options: Any,
+) -> RunResult:
+    """Runs a program on ``ranks`` simulated ranks, which send their messages through ``network``.
+
+    ``program`` is a function, called on each rank as ``program(comm, *args)``, or a script that imports mpi4py, with
+    ``args`` as its ``sys.argv[1:]``. ``network`` is a torus as square as it gets, if it is left out. It says in
+    ``units`` how many bytes a flit carries and how long a cycle is: 16 bytes and 1 ns where it does not.
+
+    ``compute``: what the time between two calls costs. ``zero``: nothing but ``flitwork.mpi.compute(ns)``;
+    ``measured``: the processor time that it took here, times ``compute_scale``, and ``flitwork.mpi.compute``.
+    ``algorithms`` chooses those of collectives, ``{"bcast": "binomial"}``. A test or a probe that finds nothing goes on
+    when something happens to the rank, at the latest after ``poll_cycles``. ``label``: whether lines that ranks print
+    stand behind their number, ``[3] text`` (those of scripts do). ``run`` and more options as in
+    :func:`flitwork.simulate`.
+
+    Raises :class:`flitwork.ConfigError` where arguments do not fit, :class:`flitwork.mpi.ProgramError` where a rank
+    raises, :class:`flitwork.mpi.ProgramDeadlock` where ranks wait for each other, and
+    :class:`flitwork.mpi.UnmatchedMessages` where messages are left at the end.
+    """
+    ranks = whole("ranks", ranks, 1, _MOST_RANKS)
+    timing = Timing(compute, compute_scale)
+    chosen = collective_algorithms.checked(algorithms or {})
+    machine = with_units(default_network(ranks) if network is None else network)
+    simulation = Simulation(
+        machine, programs(packet_flits=packet_flits), host=host, run=run, seed=seed, **options
+    )
+    placed = simulation.placement
+    if len(placed) < ranks:
+        hint = "a larger network, or more ranks on a terminal: host=fw.Host(ranks_per_terminal=...)"
+        raise ConfigError("ranks", ranks, f"at most {len(placed)} on this network", hint)
+    script = None if callable(program) else Script(Path(program), [str(one) for one in args])
+    modules = Modules(script.folder if script else None, seed)
+
+    def work(process: Process) -> Any:
+        timing.begin()
+        if script is not None:
+            return script.run(process, modules)
+        return program(COMM_WORLD, *args)  # type: ignore[operator]
+
+    units = machine.spec["units"]
+    world = World(
+        simulation, ranks, work, cycle_ns=units["cycle_ns"], poll_cycles=poll_cycles, algorithms=chosen, terminals=placed
+    )  # fmt: skip
+    timing.attach(world)
+    _carried_out(world, modules, script is not None if label is None else label)
+    return RunResult.of(world, script.exit_codes if script else {})
+
+
+def _carried_out(world: World, modules: Modules, label: bool) -> None:
+    """Runs the world, with the imports and the output of ranks."""
+    kept = sys.stdout, sys.stderr
+    streams = [Labelled(stream) for stream in kept] if label else []
+    modules.install()
+    world.enter = modules.enter
+    if streams:
+        sys.stdout, sys.stderr = streams  # type: ignore[assignment]
+    try:
+        world.run()
+    finally:
+        sys.stdout, sys.stderr = kept
+        for stream in streams:
+            stream.finish()
+        modules.remove()
+
+
+def default_network(ranks: int) -> Network:
+    """A torus of two dimensions, as square as it gets, with a terminal for each rank at least."""
+    rows = max(math.isqrt(max(ranks - 1, 1)) + 1, 2)
+    return Torus(rows, max(-(-ranks // rows), 2))
+
+
+def with_units(network: Network) -> Network:
+    """A network that says what a flit carries and how long a cycle is."""
+    said = network.spec.get("units") or {}
+    units = {"flit_bytes": DEFAULT_FLIT_BYTES, "cycle_ns": DEFAULT_CYCLE_NS, **said}
+    return network.replace(units=Units(**units))
+
+

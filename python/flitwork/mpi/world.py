@@ -1,0 +1,392 @@
+"""Ranks in execution: greenlets that run until they block, and the one loop that drives the simulation.
+
+A rank is a *process*. What it does runs in *fibers*: its program in one, each non-blocking collective in another. A fiber
+that has to wait says for which operations and gives up control; when no fiber of a process can go on, the process is told
+to the simulator with all operations that its fibers have started, and one that blocks it. So fibers of a process go on while
+it is in a call that waits, as in an MPI library without a thread of its own for progress.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
+from typing import Any
+
+from greenlet import GreenletExit, getcurrent, greenlet
+
+from flitwork.errors import ScheduleError
+from flitwork.mpi.errors import Abort, ProgramError
+from flitwork.simulation import Answer, Kind, Simulation, Told
+
+#: What a fiber waits for.
+ALL, ANY, CORE = range(3)
+_NONE: tuple[int, ...] = ()
+
+
+class Message:
+    """What a send takes along: it arrives with the flits."""
+
+    __slots__ = ("context", "data", "nbytes", "signature", "source", "tag", "to")
+
+    def __init__(
+        self, source: int, to: int, tag: int, context: int, nbytes: int, data: Any, signature: str | None
+    ) -> None:
+        self.source, self.to, self.tag, self.context = source, to, tag, context
+        self.nbytes, self.data, self.signature = nbytes, data, signature
+
+
+class Operation:
+    """A send or a receive that the simulator has been told of."""
+
+    __slots__ = ("context", "done", "message", "number", "peer", "sends", "tag")
+
+    def __init__(self, number: int, sends: bool, peer: int | None, tag: int | None, context: int) -> None:
+        self.number, self.sends, self.peer, self.tag, self.context = number, sends, peer, tag, context
+        self.done = False
+        self.message: Message | None = None
+
+
+class Fiber:
+    """Something that a process does, and what it waits for. Others can wait for a fiber: it is done at its end."""
+
+    __slots__ = ("done", "greenlet", "mode", "name", "result", "waits", "where")
+
+    def __init__(self, work: Callable[[Fiber], None], hub: greenlet, name: str = "") -> None:
+        self.greenlet = greenlet(work, hub)
+        self.mode = CORE
+        self.waits: Sequence[Operation | Fiber] = ()
+        self.done = False
+        self.name, self.where = name, ""
+        self.result: Any = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can go on."""
+        if self.mode == ALL:
+            return all(one.done for one in self.waits)
+        return self.mode == CORE or any(one.done for one in self.waits)
+
+
+class Process:
+    """A rank: what it has started, and its fibers."""
+
+    def __init__(self, world: World, rank: int) -> None:
+        self.world, self.rank = world, rank
+        self.hub = world.hub
+        self.tasks: list[Told] = []
+        #: Operations that the simulator has been told of so far.
+        self.told = 0
+        self.pending: dict[int, Operation] = {}
+        self.outbox: dict[int, Message] = {}
+        self.main = Fiber(self._run, self.hub)
+        self.fiber = self.main
+        self.helpers: list[Fiber] = []
+        self.value: Any = None
+        self.finish_cycle: int | None = None
+        #: Whatever layers above keep of a rank.
+        self.store: dict[Any, Any] = {}
+        self.finalized = False
+
+    def send(self, message: Message, synchronous: bool = False) -> Operation:
+        """Starts to send a message."""
+        number = self.told
+        self.told = number + 1
+        kind = Kind.SEND_SYNCHRONOUSLY if synchronous else Kind.SEND
+        to = message.to
+        self.tasks.append((kind, to, message.nbytes, message.tag, message.context, _NONE))
+        operation = Operation(number, True, to, message.tag, message.context)
+        self.pending[number] = operation
+        self.outbox[number] = message
+        return operation
+
+    def receive(self, source: int | None, tag: int | None, context: int) -> Operation:
+        """Posts a receive; ``None``: any."""
+        number = self.told
+        self.told = number + 1
+        self.tasks.append((Kind.RECEIVE, source, 0, tag, context, _NONE))
+        operation = Operation(number, False, source, tag, context)
+        self.pending[number] = operation
+        return operation
+
+    def wait(self, *operations: Operation | Fiber) -> None:
+        """Goes on when all of them are complete."""
+        for one in operations:
+            if not one.done:
+                self._block(ALL, operations)
+                return
+
+    def wait_any(self, operations: Sequence[Operation | Fiber]) -> None:
+        """Goes on when one of them is complete."""
+        for one in operations:
+            if one.done:
+                return
+        self._block(ANY, operations)
+
+    def compute(self, cycles: int) -> None:
+        """Occupies the rank, with all its fibers."""
+        self._tell(Kind.COMPUTE, cycles)
+
+    def poll(self, cycles: int) -> None:
+        """Goes on at the next thing that happens to the rank, at most so many cycles later."""
+        self._tell(Kind.POLL, cycles)
+
+    def found(self, source: int | None, tag: int | None, context: int) -> Message | None:
+        """The message that a receive would take now."""
+        # Receives that have not been told of come first.
+        self.flush()
+        found = self.world.simulation.probe(self.rank, source, tag, context)
+        return self.world.processes[found[0]].outbox[found[1]] if found else None
+
+    def probe(self, source: int | None, tag: int | None, context: int) -> Message:
+        """Waits for a message that a receive would take."""
+        while True:
+            message = self.found(source, tag, context)
+            if message is not None:
+                return message
+            if self.helpers:
+                self.poll(Kind.FOREVER)
+            else:
+                self._tell(Kind.PROBE, 0, source, tag, context)
+
+    def flush(self) -> None:
+        """Tells the simulator what has been started; the rank goes on in the same cycle."""
+        if self.tasks:
+            self._block(CORE, ())
+
+    def cancel(self, operation: Operation) -> bool:
+        """Takes a receive back; whether that was possible."""
+        self.flush()
+        if operation.done or not self.world.simulation.cancel(self.rank, operation.number):
+            return False
+        del self.pending[operation.number]
+        operation.done = True
+        return True
+
+    def spawn(self, work: Callable[[], Any], name: str) -> Fiber:
+        """Starts a fiber beside the one that runs; it begins at once."""
+
+        def run(fiber: Fiber) -> None:
+            try:
+                fiber.result = work()
+            except GreenletExit:
+                return
+            except BaseException as error:
+                self.world.fail(self, error)
+            fiber.done = True
+
+        fiber = Fiber(run, self.hub, name)
+        fiber.where = user_line(sys._getframe(1))
+        caller = self.fiber
+        # It comes back here when it waits first.
+        fiber.greenlet.parent = getcurrent()
+        self.fiber = fiber
+        self.hub = getcurrent()
+        try:
+            fiber.greenlet.switch(fiber)
+        finally:
+            self.hub = self.world.hub
+            self.fiber = caller
+        if not fiber.done:
+            fiber.greenlet.parent = self.hub
+            self.helpers.append(fiber)
+        return fiber
+
+    def _tell(
+        self, kind: int, amount: int, source: int | None = None, tag: int | None = None, context: int = 0
+    ) -> None:
+        self.tasks.append((kind, source, amount, tag, context, _NONE))
+        self.told += 1
+        self._block(CORE, ())
+
+    def _block(self, mode: int, operations: Sequence[Operation | Fiber]) -> None:
+        fiber = self.fiber
+        fiber.mode, fiber.waits = mode, operations
+        self.hub.switch()
+
+    def _run(self, fiber: Fiber) -> None:
+        try:
+            self.value = self.world.program(self)
+        except GreenletExit:
+            return
+        except BaseException as error:
+            self.world.fail(self, error)
+        fiber.done = True
+
+    def go(self) -> None:
+        """Lets its fibers go on as far as they can, and ends ``tasks`` with an operation that blocks it."""
+        main = self.main
+        if self.helpers:
+            self._go_all()
+        elif not main.done:
+            main.greenlet.switch(main)
+        if main.done and not self.helpers:
+            if not self.tasks:
+                self.finish_cycle = self.world.now
+        elif self.helpers:
+            if main.done or main.mode != CORE:
+                self._end_with(Kind.POLL, Kind.FOREVER, _NONE)
+        elif main.mode == ALL:
+            self._end_with(Kind.WAIT, 0, [one.number for one in main.waits if not one.done])  # type: ignore[union-attr]
+        elif main.mode == ANY:
+            self._end_with(Kind.WAIT_ANY, 0, [one.number for one in main.waits])  # type: ignore[union-attr]
+
+    def _go_all(self) -> None:
+        """All fibers that can go on, the program last: what it tells the simulator may block the rank."""
+        while True:
+            went = False
+            for fiber in self.helpers:
+                if fiber.ready:
+                    went = True
+                    self._switch(fiber)
+            self.helpers = [fiber for fiber in self.helpers if not fiber.done]
+            if went:
+                continue
+            if self.main.done or not self.main.ready:
+                return
+            self._switch(self.main)
+            if self.main.mode == CORE:
+                return
+
+    def _switch(self, fiber: Fiber) -> None:
+        self.fiber = fiber
+        fiber.greenlet.switch(fiber)
+        self.fiber = self.main
+
+    def _end_with(self, kind: int, amount: int, after: Sequence[int]) -> None:
+        self.tasks.append((kind, None, amount, None, 0, after))
+        self.told += 1
+
+
+class World:
+    """All ranks of a run, and the loop that drives them. One at a time in a process: :data:`here` is it."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        ranks: int,
+        program: Callable[[Process], Any],
+        *,
+        cycle_ns: float = 1.0,
+        poll_cycles: int = 1000,
+        algorithms: Mapping[str, str] | None = None,
+        terminals: Sequence[int] = (),
+    ) -> None:
+        self.simulation, self.program, self.cycle_ns = simulation, program, cycle_ns
+        #: How long a rank goes without looking again at what it polls, where nothing happens.
+        self.poll_cycles = poll_cycles
+        #: Algorithms of collectives that are not chosen by size.
+        self.algorithms = algorithms or {}
+        self.terminals = terminals
+        self.hub = getcurrent()
+        self.now = 0
+        self.messages = self.bytes = 0
+        self.failure: tuple[Process, BaseException] | None = None
+        self.processes = [Process(self, rank) for rank in range(ranks)]
+        #: What layers above keep of a run.
+        self.store: dict[Any, Any] = {}
+        #: Called when another rank goes on.
+        self.enter: Callable[[Process], None] | None = None
+
+    def terminal_of(self, rank: int) -> int:
+        """The terminal that a rank runs on."""
+        return self.terminals[rank] if self.terminals else rank
+
+    def fail(self, process: Process, error: BaseException) -> None:
+        """A rank has raised: the run ends."""
+        if self.failure is None:
+            self.failure = (process, error)
+
+    def run(self) -> None:
+        """Runs all ranks to their ends."""
+        if here.world is not None:
+            raise ProgramError("a program is running already: one run at a time in a process")
+        here.world = self
+        try:
+            self._loop()
+        except ScheduleError as error:
+            if self.failure is None:
+                # The report needs to see where ranks are.
+                from flitwork.mpi.report import stuck
+
+                raise stuck(self, error) from None
+        finally:
+            self._end()
+            here.world, here.process = None, None
+        if self.failure is not None:
+            process, error = self.failure
+            if isinstance(error, (Abort, KeyboardInterrupt)):
+                raise error
+            raise ProgramError.of(process.rank, error) from error
+
+    def _loop(self) -> None:
+        turn, processes = self.simulation.turn, self.processes
+        answers: list[Answer] = []
+        while True:
+            status, self.now, asking, completed = turn(answers)
+            for rank, number, _, sender, send in completed:
+                operation = processes[rank].pending.pop(number)
+                operation.done = True
+                if sender is not None:
+                    message = processes[sender].outbox.pop(send)
+                    operation.message = message
+                    self.messages += 1
+                    self.bytes += message.nbytes
+            if status != "asked":
+                return
+            answers = []
+            for rank in asking:
+                if rank >= len(processes):
+                    answers.append((rank, ()))
+                    continue
+                process = here.process = processes[rank]
+                if self.enter is not None:
+                    self.enter(process)
+                process.go()
+                if self.failure is not None:
+                    return
+                answers.append((rank, process.tasks))
+                process.tasks = []
+
+    def _end(self) -> None:
+        """Ends all fibers, so that what they hold is given up."""
+        for process in self.processes:
+            here.process = process
+            process.hub = getcurrent()
+            for fiber in (process.main, *process.helpers):
+                if not fiber.greenlet.dead:
+                    fiber.greenlet.throw()
+
+
+class _Here:
+    """The rank whose program runs now."""
+
+    __slots__ = ("process", "world")
+
+    def __init__(self) -> None:
+        self.process: Process | None = None
+        self.world: World | None = None
+
+
+here = _Here()
+
+
+def me() -> Process:
+    """The rank that runs."""
+    process = here.process
+    if process is None:
+        raise ProgramError("no rank program is running: start one with fw.mpi.run, or with flitwork mpi simulate")
+    return process
+
+
+def user_line(frame: FrameType | None) -> str:
+    """Where a program is: the innermost line that is not in this package, as ``file:line``."""
+    found = user_frame(frame)
+    return f"{found.f_code.co_filename}:{found.f_lineno}" if found else ""
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame that is not in this package."""
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("flitwork.mpi"):
+        frame = frame.f_back
+    return frame
