@@ -52,14 +52,14 @@ from flitwork.workloads import (
 )
 
 if TYPE_CHECKING:
-    from flitwork import plot, studies
+    from flitwork import mpi, plot, studies
 
 load = Result.load
 
 
 def __getattr__(name: str) -> Any:
-    """Loads ``fw.plot`` (and with it matplotlib) and ``fw.studies`` when they are first asked for."""
-    if name in ("plot", "studies"):
+    """Loads ``fw.plot`` (and with it matplotlib), ``fw.studies`` and ``fw.mpi`` when they are first asked for."""
+    if name in ("mpi", "plot", "studies"):
         import importlib
 
         return importlib.import_module(f"flitwork.{name}")
@@ -104,7 +104,11 @@ __all__ = [
     "curve",
     "load",
     "load_study",
+<<<<<<< HEAD
     "loggops",
+=======
+    "mpi",
+>>>>>>> c80461e (Rank programs: mpi4py programs on a simulated network)
     "on_off",
     "pace",
     "placement",

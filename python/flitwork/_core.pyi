@@ -226,9 +226,7 @@ class Simulation:
 
     def turn(
         self,
-        answers: Sequence[
-            tuple[int, Sequence[tuple[int, int | None, int, int | None, int, Sequence[int]]]]
-        ],
+        answers: Sequence[tuple[int, Sequence[tuple[int, int | None, int, int | None, int, Sequence[int]]]]],
     ) -> tuple[str, int, list[int], list[tuple[int, int, int, int | None, int]]]:
         """Answers ranks, then advances: why it paused, the cycle, who asks, and what has completed since."""
 

@@ -19,7 +19,7 @@ from flitwork.spec import simulation as specification
 from flitwork.workloads import Workload
 
 _MOST_RANK = 2**32 - 1
-#: What a rank does, unchecked: kind (:class:`Kind`), other rank, bytes or cycles, tag, context, operations it waits for.
+#: What a rank does, unchecked: kind (of :class:`Kind`), other rank, bytes or cycles, tag, context, what it waits for.
 Told = tuple[int, int | None, int, int | None, int, Sequence[int]]
 #: A rank and what it does next; with nothing it is at its end.
 Answer = tuple[int, Sequence[Told]]
@@ -160,7 +160,7 @@ class Simulation:
             self._seconds += perf_counter() - started
 
     def probe(self, rank: int, source: int | None, tag: int | None, context: int) -> tuple[int, int] | None:
-        """The message that a receive of ``rank`` would take if it were posted now: the rank and operation that sent it."""
+        """The message that a receive of ``rank`` would take now, by the rank and the operation that sent it."""
         return self._running.probe(rank, source, tag, context)
 
     def cancel(self, rank: int, operation: int) -> bool:

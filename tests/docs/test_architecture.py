@@ -49,7 +49,7 @@ LAYERS = (
         "goal",
         "simulation",
     ),
-    *("experiment", "plot", "steady", "curve", "burst", "booksim", "studies", "cli"),
+    *("experiment", "plot", "steady", "curve", "burst", "booksim", "studies", "mpi", "cli"),
 )
 #: Imports that should not be there. Only ever take rows away.
 DEBTS = {("experiment", "plot")}

@@ -90,7 +90,6 @@ impl Simulation {
 
     /// Answers ranks that ask, then goes on as [`Simulation::advance`]: why it paused, in which cycle, the ranks that ask, and the
     /// sends and receives that have completed since the last call: rank, operation, cycle, of a receive sender and send operation.
-    #[expect(clippy::type_complexity, reason = "a tuple in Python")]
     fn turn(
         &self,
         py: Python<'_>,

@@ -100,10 +100,11 @@ def _too_small(needed: int, size: int) -> Exception:
 def as_bytes(memory: Any) -> tuple[Bytes, Datatype]:
     """The bytes of what can be a buffer, and the datatype of its elements."""
     if isinstance(memory, np.ndarray):
+        kind = of_dtype(memory.dtype)
         if memory.flags.c_contiguous:
-            return memory.reshape(-1).view(np.uint8), of_dtype(memory.dtype)
+            return memory.reshape(-1).view(np.uint8), kind
         if memory.flags.f_contiguous:
-            return memory.T.reshape(-1).view(np.uint8), of_dtype(memory.dtype)
+            return memory.T.reshape(-1).view(np.uint8), kind
         raise ValueError("ndarray is not contiguous")
     if isinstance(memory, np.generic):
         return as_bytes(np.asarray(memory))
@@ -122,9 +123,10 @@ def as_bytes(memory: Any) -> tuple[Bytes, Datatype]:
 
 
 def message(spec: Any) -> Buffer:
-    """A buffer of one message: ``data``, ``[data, type]``, ``[data, count, type]``, ``[data, (count, place), type]``."""
+    """One message: ``data``, ``[data, type]``, ``[data, count, type]`` or ``[data, (count, place), type]``."""
     if isinstance(spec, np.ndarray) and spec.flags.c_contiguous:
-        return Buffer(spec.reshape(-1).view(np.uint8), spec.size, of_dtype(spec.dtype), 0, spec)
+        kind = of_dtype(spec.dtype)
+        return Buffer(spec.reshape(-1).view(np.uint8), spec.size, kind, 0, spec)
     if isinstance(spec, Buffer):
         return spec
     if not isinstance(spec, (list, tuple)):

@@ -169,9 +169,9 @@ class Cartcomm(Comm):
 
 def made(comm: Comm, dims: Any, periods: Any) -> Comm:
     """The ranks of a communicator on a grid; those that are too many get ``MPI.COMM_NULL``."""
-    sizes = [int(dims)] if np.isscalar(dims) else [int(size) for size in dims]
+    sizes = [int(dims)] if isinstance(dims, (int, np.integer)) else [int(size) for size in dims]
     around = [False] * len(sizes) if periods is None else periods
-    around = [bool(around)] * len(sizes) if np.isscalar(around) else [bool(one) for one in around]
+    around = [bool(around)] * len(sizes) if isinstance(around, (int, np.integer)) else [bool(one) for one in around]
     if len(around) != len(sizes):
         raise fault("DIMS", f"{len(sizes)} sizes, and {len(around)} of them are said to be periodic or not")
     process = me()
@@ -212,4 +212,3 @@ def _even(count: int, parts: int) -> list[int]:
         if size >= rest[0] and (not best or size < best[0]):
             best = [size, *rest]
     return best
-

@@ -1,11 +1,12 @@
 """Collectives of buffers, blocking and not.
 
-Each is prepared (buffers read and checked, the call numbered) and then carried out: at once, or in a fiber beside the program.
+Each is prepared (buffers read and checked, the call numbered) and then carried out: at once, or in a fiber of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -128,9 +129,7 @@ class Prepared(Channel):
         run = _pick("allreduce", own.nbytes, _in_pieces(own, op, wire))
         return lambda: _fill(room, as_raw(run(wire, value, values)))
 
-    def _reduce_scatter(
-        self, name: str, sendbuf: Any, recvbuf: Any, counts: list[int] | None, op: Op
-    ) -> Work:
+    def _reduce_scatter(self, name: str, sendbuf: Any, recvbuf: Any, counts: list[int] | None, op: Op) -> Work:
         wire, room = self._wire(name), message(recvbuf)
         own = room if sendbuf is IN_PLACE else message(sendbuf)
         value, values = _value(own, op)
@@ -141,7 +140,7 @@ class Prepared(Channel):
         if len(counts) != wire.size or sum(counts) > units:
             raise fault("COUNT", f"counts {counts} for {wire.size} ranks and {units} elements")
         ends = np.cumsum([0, *counts]) * values.unit
-        parts = [value[first:last] for first, last in zip(ends, ends[1:], strict=False)]
+        parts = [value[first:last] for first, last in pairwise(ends)]
         run = _pick("reduce_scatter", own.nbytes)
         return lambda: _fill(room, as_raw(run(wire, parts, values)))
 
@@ -266,9 +265,7 @@ class Collectives(Prepared):
         """:meth:`Allreduce`, started."""
         return self._start(self._allreduce("Iallreduce", sendbuf, recvbuf, op), "Iallreduce")
 
-    def Reduce_scatter(
-        self, sendbuf: Any, recvbuf: Any, recvcounts: list[int] | None = None, op: Op = _SUM
-    ) -> None:
+    def Reduce_scatter(self, sendbuf: Any, recvbuf: Any, recvcounts: list[int] | None = None, op: Op = _SUM) -> None:
         """The buffers of all ranks combined, a part on each."""
         self._reduce_scatter("Reduce_scatter", sendbuf, recvbuf, self._counts(recvbuf, recvcounts), op)()
 
@@ -277,9 +274,7 @@ class Collectives(Prepared):
     ) -> Request:
         """:meth:`Reduce_scatter`, started."""
         counts = self._counts(recvbuf, recvcounts)
-        return self._start(
-            self._reduce_scatter("Ireduce_scatter", sendbuf, recvbuf, counts, op), "Ireduce_scatter"
-        )
+        return self._start(self._reduce_scatter("Ireduce_scatter", sendbuf, recvbuf, counts, op), "Ireduce_scatter")
 
     def _counts(self, recvbuf: Any, counts: list[int] | None) -> list[int]:
         """How much each rank gets; where nobody says so, each tells the others how much it has room for."""
@@ -346,7 +341,7 @@ def _value(own: Buffer, op: Op) -> tuple[Any, Values]:
 
 
 def _in_pieces(own: Buffer, op: Op, wire: Wire) -> bool:
-    """Whether a reduction can be cut in pieces: the operation commutes, works element by element, and there are enough."""
+    """Whether a reduction can be cut: the operation commutes, works element by element, and there are enough."""
     return op.commutes and op.function is None and own.count >= wire.size
 
 

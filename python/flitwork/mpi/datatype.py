@@ -120,7 +120,8 @@ class Datatype:
 
     def Create_hvector(self, count: int, blocklength: int, stride: int) -> Datatype:
         """As :meth:`Create_vector`; ``stride`` in bytes."""
-        _natural("count", count), _natural("blocklength", blocklength)
+        _natural("count", count)
+        _natural("blocklength", blocklength)
         starts = np.arange(count)[:, None] * stride + np.arange(blocklength)[None, :] * self.extent
         return self._at(f"vector({self.name})", starts.ravel())
 
@@ -180,7 +181,9 @@ class Datatype:
 
         return of_dtype(np.dtype(code))
 
-    def _at(self, name: str, starts: NDArray[np.int64], lower: int | None = None, extent: int | None = None) -> Datatype:
+    def _at(
+        self, name: str, starts: NDArray[np.int64], lower: int | None = None, extent: int | None = None
+    ) -> Datatype:
         """One element of this type at each of ``starts`` [bytes]."""
         offsets = (starts[:, None] + self.offsets[None, :]).ravel()
         if lower is None or extent is None:

@@ -13,8 +13,23 @@ from flitwork.errors import FlitworkError, ScheduleError
 CLASSES: Mapping[str, int] = {
     name: number
     for number, name in enumerate(
-        "SUCCESS BUFFER COUNT TYPE TAG COMM RANK REQUEST ROOT GROUP OP TOPOLOGY DIMS ARG UNKNOWN TRUNCATE OTHER INTERN "
-        "PENDING IN_STATUS".split()
+        (
+            *(
+                "SUCCESS",
+                "BUFFER",
+                "COUNT",
+                "TYPE",
+                "TAG",
+                "COMM",
+                "RANK",
+                "REQUEST",
+                "ROOT",
+                "GROUP",
+                "OP",
+                "TOPOLOGY",
+            ),
+            *("DIMS", "ARG", "UNKNOWN", "TRUNCATE", "OTHER", "INTERN", "PENDING", "IN_STATUS"),
+        )
     )
 }
 
@@ -102,5 +117,5 @@ def own_frames(trace: TracebackType | None) -> Any:
 
 
 def _is_ours(trace: TracebackType) -> bool:
-    name = trace.tb_frame.f_globals.get("__name__", "")
+    name = str(trace.tb_frame.f_globals.get("__name__", ""))
     return name.startswith("flitwork.") or name == "importlib._bootstrap" or name == "runpy"

@@ -40,7 +40,9 @@ _OF_MPI = {"Win", "File", "Info", "Intercomm", "Graphcomm", "Distgraphcomm", "Se
 
 def Wtime() -> float:
     """Simulated time [s]."""
-    world = me().world
+    process = me()
+    process.settle()
+    world = process.world
     return world.now * world.cycle_ns * 1e-9
 
 

@@ -1,7 +1,7 @@
 """Imports of ranks: ``mpi4py`` is the simulated one, and each rank has the modules of its program for itself.
 
-Modules below the folder of the script are the program's own: each rank has its own, with its own globals. So has each the
-module ``random``, and NumPy's global generator. All other modules are shared by all ranks.
+Modules below the folder of the script are the program's own: each rank has them for itself, with their globals, and so
+it has the module ``random`` and NumPy's global generator. All other modules are shared by all ranks.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from flitwork.mpi.module import MPI, mpi4py_modules
 from flitwork.mpi.world import Process, here
 
 _ALWAYS_OWN = ("random",)
+# NumPy before 1.24 has one global generator for all.
+_get_generator = getattr(np.random, "get_bit_generator", lambda: None)
+_set_generator = getattr(np.random, "set_bit_generator", lambda generator: None)
 
 
 class Modules(importlib.abc.MetaPathFinder):
@@ -35,6 +38,7 @@ class Modules(importlib.abc.MetaPathFinder):
         self._outside: dict[str, types.ModuleType] = {}
         self._inside: int | None = None
         self._generators: dict[int, Any] = {}
+        self._arguments: dict[int, list[str]] = {}
 
     def install(self) -> None:
         """From now on ranks import by this."""
@@ -43,7 +47,7 @@ class Modules(importlib.abc.MetaPathFinder):
             del sys.modules[name]
         sys.modules.update(self._mpi)
         sys.meta_path.insert(0, self)
-        self._generator = np.random.get_bit_generator()
+        self._generator = _get_generator()
 
     def remove(self) -> None:
         """All as it was."""
@@ -54,7 +58,7 @@ class Modules(importlib.abc.MetaPathFinder):
         for name in self._own:
             sys.modules.pop(name, None)
         sys.modules.update(self._outside)
-        np.random.set_bit_generator(self._generator)
+        _set_generator(self._generator)
 
     def enter(self, process: Process) -> None:
         """Another rank goes on."""
@@ -73,7 +77,8 @@ class Modules(importlib.abc.MetaPathFinder):
         generator = self._generators.get(rank)
         if generator is None:
             generator = self._generators[rank] = np.random.MT19937([self._seed, rank])
-        np.random.set_bit_generator(generator)
+        _set_generator(generator)
+        sys.argv = self._arguments.get(rank, sys.argv)
 
     def _leave(self) -> None:
         if self._inside is not None:
@@ -81,6 +86,7 @@ class Modules(importlib.abc.MetaPathFinder):
             for name in self._own:
                 if name in modules:
                     mine[name] = modules[name]
+            self._arguments[self._inside] = sys.argv
             self._inside = None
 
     def own(self, process: Process, name: str, module: types.ModuleType) -> None:
@@ -133,5 +139,3 @@ def _is_compiled(spec: importlib.machinery.ModuleSpec) -> bool:
 
 def _mpi4py() -> list[str]:
     return [name for name in sys.modules if name.partition(".")[0] == "mpi4py"]
-
-

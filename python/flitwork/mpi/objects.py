@@ -17,7 +17,7 @@ _SUM = OPS["SUM"]
 
 
 class ObjectCollectives(Channel):
-    """The lower-case collectives. Their lengths are not known beforehand, so algorithms are chosen as for short ones."""
+    """The lower-case collectives. Lengths are not known beforehand: algorithms are chosen as for short ones."""
 
     def barrier(self) -> None:
         """Waits for all ranks."""

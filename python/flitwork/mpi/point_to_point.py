@@ -13,7 +13,7 @@ from flitwork.mpi.world import Message, Operation, me
 
 
 class PointToPoint(Channel):
-    """``Send`` and all its relatives. A send is complete when its last flit has left: ``Bsend`` and ``Rsend`` are ``Send``."""
+    """``Send`` and its relatives. A send is complete when its last flit has left: ``Bsend`` and ``Rsend`` are, too."""
 
     # Buffers.
 
@@ -36,9 +36,7 @@ class PointToPoint(Channel):
     Bsend = Rsend = Send
     Ibsend = Irsend = Isend
 
-    def Recv(
-        self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
-    ) -> None:
+    def Recv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> None:
         """Receives a buffer."""
         self.Irecv(buf, source, tag)._wait(status)
 
@@ -100,9 +98,7 @@ class PointToPoint(Channel):
     bsend = send
     ibsend = isend
 
-    def recv(
-        self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
-    ) -> Any:
+    def recv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Any:
         """Receives an object; ``buf`` is not needed."""
         return self.irecv(buf, source, tag).wait(status)
 
@@ -141,7 +137,7 @@ class PointToPoint(Channel):
         return True
 
     def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> bool:
-        """Whether there is a message that a receive would take. If not, the rank goes on when something happens to it."""
+        """Whether a receive would find a message. If not, the rank goes on when something happens to it."""
         came = self._look(source, tag)
         if came is not None and status is not None:
             self._say(status, came)

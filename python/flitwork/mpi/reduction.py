@@ -54,7 +54,9 @@ class Op:
         from flitwork.mpi.buffer import message
 
         low, high = message(inbuf), message(inoutbuf)
-        high.unpack(as_raw(self.combine(high.datatype)(typed(low.pack(), low.datatype), typed(high.pack(), high.datatype))))
+        high.unpack(
+            as_raw(self.combine(high.datatype)(typed(low.pack(), low.datatype), typed(high.pack(), high.datatype)))
+        )
 
     def combine(self, datatype: Datatype) -> Callable[[Any, Any], Any]:
         """What combines two arrays of a datatype."""
@@ -74,6 +76,7 @@ class Op:
         return self.arrays
 
     def __call__(self, a: Any, b: Any) -> Any:
+        """Combines two objects."""
         return self.objects(a, b)
 
     def __repr__(self) -> str:
@@ -157,5 +160,3 @@ OPS: dict[str, Op] = {
         Op("NO_OP", lambda a, b: a, lambda a, b: a, commutes=False),
     )
 }
-
-

@@ -17,7 +17,10 @@ class Request:
     """A send, a receive or a collective that has been started."""
 
     def __init__(
-        self, waits: Operation | Fiber | None = None, finish: Finish | None = None, source_of: Callable[[int], int] = int
+        self,
+        waits: Operation | Fiber | None = None,
+        finish: Finish | None = None,
+        source_of: Callable[[int], int] = int,
     ) -> None:
         self._waits, self._finish, self._source_of = waits, finish, source_of
         self._active = True
@@ -36,7 +39,7 @@ class Request:
         return self._wait(status)
 
     def Test(self, status: Status | None = None) -> bool:
-        """Whether it is complete. If not, the rank goes on when something happens to it, at the latest a while later."""
+        """Whether it is complete. If not, the rank goes on when something happens to it, or a while later."""
         if not self._is_done():
             poll(me())
         if not self._is_done():

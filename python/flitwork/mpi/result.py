@@ -16,9 +16,9 @@ from flitwork.result import Result
 class RunResult:
     """The outcome of a program on simulated ranks.
 
-    ``returns`` has what each rank returned, ``finish_ns`` when each was at its end, ``exit_codes`` those of scripts that
-    are not 0; ``messages`` and ``bytes`` count what programs and their collectives sent. ``result`` is the result of the
-    network: packets, channels, stalls.
+    ``returns`` has what each rank returned, ``finish_ns`` when each was at its end, ``exit_codes`` those not 0.
+    ``messages`` and ``bytes`` count what programs and their collectives sent. ``result`` is the result of the network:
+    packets, channels, stalls.
     """
 
     result: Result

@@ -16,7 +16,7 @@ from flitwork.mpi.modules import Modules
 from flitwork.mpi.output import Labelled
 from flitwork.mpi.result import RunResult
 from flitwork.mpi.script import Script
-from flitwork.mpi.timing import Timing
+from flitwork.mpi.timing import process_type
 from flitwork.mpi.world import Process, World
 from flitwork.network import Network
 from flitwork.networks import Torus
@@ -64,12 +64,10 @@ def run(
     :class:`flitwork.mpi.UnmatchedMessages` where messages are left at the end.
     """
     ranks = whole("ranks", ranks, 1, _MOST_RANKS)
-    timing = Timing(compute, compute_scale)
+    kind = process_type(compute, compute_scale)
     chosen = collective_algorithms.checked(algorithms or {})
     machine = with_units(default_network(ranks) if network is None else network)
-    simulation = Simulation(
-        machine, programs(packet_flits=packet_flits), host=host, run=run, seed=seed, **options
-    )
+    simulation = Simulation(machine, programs(packet_flits=packet_flits), host=host, run=run, seed=seed, **options)
     placed = simulation.placement
     if len(placed) < ranks:
         hint = "a larger network, or more ranks on a terminal: host=fw.Host(ranks_per_terminal=...)"
@@ -78,23 +76,22 @@ def run(
     modules = Modules(script.folder if script else None, seed)
 
     def work(process: Process) -> Any:
-        timing.begin()
         if script is not None:
             return script.run(process, modules)
         return program(COMM_WORLD, *args)  # type: ignore[operator]
 
     units = machine.spec["units"]
     world = World(
-        simulation, ranks, work, cycle_ns=units["cycle_ns"], poll_cycles=poll_cycles, algorithms=chosen, terminals=placed
+        simulation, ranks, work, kind, cycle_ns=units["cycle_ns"], poll_cycles=poll_cycles, algorithms=chosen,
+        terminals=placed,
     )  # fmt: skip
-    timing.attach(world)
     _carried_out(world, modules, script is not None if label is None else label)
     return RunResult.of(world, script.exit_codes if script else {})
 
 
 def _carried_out(world: World, modules: Modules, label: bool) -> None:
     """Runs the world, with the imports and the output of ranks."""
-    kept = sys.stdout, sys.stderr
+    kept, argv, path = (sys.stdout, sys.stderr), sys.argv, [*sys.path]
     streams = [Labelled(stream) for stream in kept] if label else []
     modules.install()
     world.enter = modules.enter
@@ -104,9 +101,11 @@ def _carried_out(world: World, modules: Modules, label: bool) -> None:
         world.run()
     finally:
         sys.stdout, sys.stderr = kept
+        sys.path[:] = path
         for stream in streams:
             stream.finish()
         modules.remove()
+        sys.argv = argv
 
 
 def default_network(ranks: int) -> Network:
@@ -120,5 +119,3 @@ def with_units(network: Network) -> Network:
     said = network.spec.get("units") or {}
     units = {"flit_bytes": DEFAULT_FLIT_BYTES, "cycle_ns": DEFAULT_CYCLE_NS, **said}
     return network.replace(units=Units(**units))
-
-

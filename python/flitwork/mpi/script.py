@@ -37,7 +37,7 @@ class Script:
         module = types.ModuleType("__main__")
         module.__dict__.update(__file__=str(self.path), __builtins__=__builtins__)
         modules.own(process, "__main__", module)
-        sys.argv[:] = [str(self.path), *self.arguments]
+        sys.argv = [str(self.path), *self.arguments]
         sys.path[:] = self._path
         try:
             exec(self._code, module.__dict__)

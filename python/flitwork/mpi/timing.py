@@ -2,48 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import thread_time_ns
 
 from flitwork.errors import ConfigError
-from flitwork.mpi.world import World, me
+from flitwork.mpi.world import Fiber, Message, Operation, Process, World, me
+from flitwork.simulation import Kind
 
-_KINDS = ("zero", "measured")
+KINDS = ("zero", "measured")
 
 
-class Timing:
-    """The clock of ranks. Measured time is that of this processor, so results differ from run to run."""
+class Measured(Process):
+    """A rank whose program takes as long as it does here, times ``scale``. Results differ from run to run."""
 
-    def __init__(self, kind: str, scale: float) -> None:
-        if kind not in _KINDS:
-            raise ConfigError("compute", kind, f"one of {', '.join(_KINDS)}")
-        if not scale >= 0:
-            raise ConfigError("compute_scale", scale, "a number of at least 0")
-        self.measured, self.scale = kind == "measured", scale
+    scale = 1.0
+
+    def __init__(self, world: World, rank: int) -> None:
+        super().__init__(world, rank)
         self._since = 0
 
-    def attach(self, world: World) -> None:
-        """Lets a world measure its ranks."""
-        if self.measured:
-            world.timing = self
+    def settle(self) -> None:
+        """The clock is up to date."""
+        self._charge()
+        self.flush()
 
-    def begin(self) -> None:
-        """A rank goes on."""
+    def send(self, message: Message, synchronous: bool = False) -> Operation:
+        """Starts to send a message."""
+        self._charge()
+        return super().send(message, synchronous)
+
+    def receive(self, source: int | None, tag: int | None, context: int) -> Operation:
+        """Posts a receive."""
+        self._charge()
+        return super().receive(source, tag, context)
+
+    def go(self) -> None:
+        """Lets its fibers go on; their time begins now."""
+        self._since = thread_time_ns()
+        super().go()
+
+    def _block(self, mode: int, operations: Sequence[Operation | Fiber]) -> None:
+        if mode != 2:
+            self._charge()
+        super()._block(mode, operations)
         self._since = thread_time_ns()
 
-    def spent_cycles(self, world: World) -> int:
-        """What the rank that stops has used since it went on."""
-        return round((thread_time_ns() - self._since) * self.scale / world.cycle_ns)
+    def _charge(self) -> None:
+        """What it has used since it went on."""
+        cycles = round((thread_time_ns() - self._since) * self.scale / self.world.cycle_ns)
+        if cycles:
+            self.tasks.append((Kind.COMPUTE, None, cycles, None, 0, ()))
+            self.told += 1
+        self._since = thread_time_ns()
+
+
+def process_type(kind: str, scale: float) -> type[Process]:
+    """Ranks whose time is reckoned so."""
+    if kind not in KINDS:
+        raise ConfigError("compute", kind, f"one of {', '.join(KINDS)}")
+    if not scale >= 0:
+        raise ConfigError("compute_scale", scale, "a number of at least 0")
+    return type("Process", (Measured,), {"scale": scale}) if kind == "measured" else Process
 
 
 def compute(ns: float) -> None:
     """Occupies the rank that calls for so many ns of simulated time."""
-    if not isinstance(ns, (int, float)) and not hasattr(ns, "__float__"):
-        raise ConfigError("compute", repr(ns), "a time in ns")
-    if not float(ns) >= 0:
-        raise ConfigError("compute", ns, "a time in ns, at least 0")
+    try:
+        time = float(ns)
+    except (TypeError, ValueError):
+        time = -1.0
+    if not time >= 0:
+        raise ConfigError("compute", repr(ns), "a time in ns, at least 0")
     process = me()
-    cycles = round(float(ns) / process.world.cycle_ns)
+    cycles = round(time / process.world.cycle_ns)
     if cycles:
         process.compute(cycles)
-
-

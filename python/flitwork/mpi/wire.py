@@ -14,7 +14,7 @@ _TAGS = 2**31
 class Wire:
     """The messages of one collective call. Peers are ranks of the communicator.
 
-    Its tag is the number of the call on the communicator, which is the same on all ranks; its context is not that of the
+    Its tag is the number of the call on the communicator, the same on all ranks; its context is not that of the
     program's own messages.
     """
 

@@ -1,9 +1,9 @@
 """Ranks in execution: greenlets that run until they block, and the one loop that drives the simulation.
 
-A rank is a *process*. What it does runs in *fibers*: its program in one, each non-blocking collective in another. A fiber
-that has to wait says for which operations and gives up control; when no fiber of a process can go on, the process is told
-to the simulator with all operations that its fibers have started, and one that blocks it. So fibers of a process go on while
-it is in a call that waits, as in an MPI library without a thread of its own for progress.
+A rank is a *process*. What it does runs in *fibers*: its program in one, each non-blocking collective in another. A
+fiber that has to wait says for which operations and gives up control; when no fiber of a process can go on, the
+simulator is told all that its fibers have started, and one operation that blocks the rank. So fibers go on
+while their rank is in a call that waits, as in an MPI library without a thread of its own for progress.
 """
 
 from __future__ import annotations
@@ -154,6 +154,9 @@ class Process:
         if self.tasks:
             self._block(CORE, ())
 
+    def settle(self) -> None:
+        """The clock is up to date: the time between two calls costs nothing here."""
+
     def cancel(self, operation: Operation) -> bool:
         """Takes a receive back; whether that was possible."""
         self.flush()
@@ -266,6 +269,7 @@ class World:
         simulation: Simulation,
         ranks: int,
         program: Callable[[Process], Any],
+        kind: type[Process] = Process,
         *,
         cycle_ns: float = 1.0,
         poll_cycles: int = 1000,
@@ -282,7 +286,7 @@ class World:
         self.now = 0
         self.messages = self.bytes = 0
         self.failure: tuple[Process, BaseException] | None = None
-        self.processes = [Process(self, rank) for rank in range(ranks)]
+        self.processes = [kind(self, rank) for rank in range(ranks)]
         #: What layers above keep of a run.
         self.store: dict[Any, Any] = {}
         #: Called when another rank goes on.
@@ -314,10 +318,10 @@ class World:
             self._end()
             here.world, here.process = None, None
         if self.failure is not None:
-            process, error = self.failure
-            if isinstance(error, (Abort, KeyboardInterrupt)):
-                raise error
-            raise ProgramError.of(process.rank, error) from error
+            process, raised = self.failure
+            if isinstance(raised, (Abort, KeyboardInterrupt)):
+                raise raised
+            raise ProgramError.of(process.rank, raised) from raised
 
     def _loop(self) -> None:
         turn, processes = self.simulation.turn, self.processes

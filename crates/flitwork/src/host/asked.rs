@@ -6,7 +6,7 @@
 
 use super::matching::Posted;
 use super::ranks::{Block, Hosts};
-use crate::schedule::{After, OpId, OpKind};
+use crate::schedule::{After, OpId, OpKind, Operation};
 use std::cmp::Reverse;
 
 /// What a rank is told to do.
@@ -50,6 +50,13 @@ pub enum TaskKind {
     },
 }
 
+impl From<Operation<'_>> for Task {
+    fn from(operation: Operation<'_>) -> Self {
+        let kind = TaskKind::Operation(operation.kind);
+        Task { kind, envelope: Envelope::default(), after: operation.after.iter().collect() }
+    }
+}
+
 /// A send or a receive that is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
@@ -73,15 +80,15 @@ impl Hosts {
         }
         let op = rank.window.push(&After::List(after.into()));
         match kind {
-            TaskKind::Operation(kind) => self.start(r, op, kind, envelope, now),
+            TaskKind::Operation(kind) => self.start(r, op, (kind, 0), envelope, now),
             TaskKind::Probe { from, tag } => {
                 let context = envelope.context;
                 rank.block = Block::Probes(Posted { from, tag, context, op, flits: 0 });
             }
             TaskKind::Poll { cycles } => {
                 rank.block = Block::Polls(op);
-                if let Some(end) = now.checked_add(cycles) {
-                    self.computing.push(Reverse((end, r, op)));
+                if cycles < u64::MAX {
+                    self.computing.push(Reverse((now.saturating_add(cycles), r, op)));
                 }
             }
             TaskKind::WaitAny => {}

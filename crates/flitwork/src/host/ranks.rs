@@ -511,10 +511,10 @@ impl Hosts {
     }
 
     /// What a rank that asks does next. Wakes nobody: call [`Hosts::advance`] for its terminal.
-    pub fn give(&mut self, rank: u32, tasks: impl IntoIterator<Item = Task>) {
+    pub fn give(&mut self, rank: u32, tasks: impl IntoIterator<Item: Into<Task>>) {
         let rank = &mut self.ranks[rank as usize];
         if let Source::Asked { given, .. } = &mut rank.source {
-            given.extend(tasks);
+            given.extend(tasks.into_iter().map(Into::into));
             rank.asks = false;
         }
     }

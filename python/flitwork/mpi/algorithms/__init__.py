@@ -1,7 +1,7 @@
 """The algorithms of collectives, one table: what MPI libraries use, over messages of the simulated network.
 
-Each is a function of a :class:`~flitwork.mpi.wire.Wire`, which has the ranks, and the data of this rank. Where a collective
-has several, the table says up to how many bytes each is chosen: the thresholds are MPICH's (R. Thakur, R. Rabenseifner
+Each is a function of a :class:`~flitwork.mpi.wire.Wire`, which has the ranks, and the data of this rank. Where there
+are several, the table says up to how many bytes each is chosen: the thresholds are MPICH's (R. Thakur, R. Rabenseifner
 and W. Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1), 2005).
 """
 
@@ -102,7 +102,5 @@ def checked(chosen: Mapping[str, str]) -> dict[str, str]:
             )
         names = [row.name for row in TABLE[collective]]
         if name not in names:
-            raise ConfigError(
-                f"algorithms.{collective}", name, f"one of {', '.join(names)}", did_you_mean(name, names)
-            )
+            raise ConfigError(f"algorithms.{collective}", name, f"one of {', '.join(names)}", did_you_mean(name, names))
     return dict(chosen)

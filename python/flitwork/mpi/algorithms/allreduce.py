@@ -12,7 +12,7 @@ from flitwork.mpi.wire import Wire
 
 
 def recursive_doubling(wire: Wire, value: Any, values: Values) -> Any:
-    """Partners at distances 1, 2, 4, ...; ranks beyond a power of two hand theirs to a neighbour before, and get it after."""
+    """Partners at distances 1, 2, 4, ...; ranks beyond a power of two have a neighbour do it for them."""
     size, rank = wire.size, wire.rank
     whole = 1 << (size.bit_length() - 1)
     extra = size - whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,5 +43,5 @@ def scatter_allgather(wire: Wire, data: Any, root: int) -> Any:
     pieces = None
     if wire.rank == root:
         bounds = [len(data) * rank // wire.size for rank in range(wire.size + 1)]
-        pieces = [data[first:last] for first, last in zip(bounds, bounds[1:], strict=False)]
+        pieces = [data[first:last] for first, last in pairwise(bounds)]
     return np.concatenate(allgather.ring(wire, scatter.binomial(wire, pieces, root)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from flitwork.mpi.wire import Wire
@@ -43,7 +44,7 @@ class Values:
         """An array in so many pieces."""
         units = len(value) // self.unit
         bounds = [units * i // parts * self.unit for i in range(parts + 1)]
-        return [value[first:last] for first, last in zip(bounds, bounds[1:], strict=False)]
+        return [value[first:last] for first, last in pairwise(bounds)]
 
     def cut_like(self, value: Any, pieces: list[Any]) -> list[Any]:
         """An array in pieces as long as those."""

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::error::{Error, Result};
-use crate::host::{Completion, Envelope, Task, TaskKind};
+use crate::host::{Completion, Task, TaskKind};
 use crate::schedule::{ANY, OpId, OpKind, Operation};
 
 impl Simulation {
@@ -17,12 +17,7 @@ impl Simulation {
     /// # Errors
     /// [`Error::Schedule`] where the rank does not ask, and where an operation makes no sense; nothing is given then.
     pub fn give(&mut self, rank: u32, operations: Vec<Operation<'static>>) -> Result<()> {
-        let told = |operation: Operation<'static>| Task {
-            kind: TaskKind::Operation(operation.kind),
-            envelope: Envelope::default(),
-            after: operation.after.iter().collect(),
-        };
-        self.tell(rank, operations.into_iter().map(told).collect())
+        self.tell(rank, operations.into_iter().map(Task::from).collect())
     }
 
     /// [`Simulation::give`] of all that a rank that asks can be told.

@@ -1,8 +1,9 @@
 //! Pausing changes nothing, and networks do not disturb each other.
 
 use super::*;
+use crate::host::{Completion, Envelope, Task, TaskKind};
 use crate::kernel::flit::{Variation, network};
-use crate::schedule::After;
+use crate::schedule::{ANY, After, OpKind, Operation};
 use crate::spec::from_json;
 use serde_json::{Value, json};
 
@@ -122,4 +123,127 @@ fn answers_that_make_no_sense_are_refused() {
     assert!(refused(OpKind::Receive { from: 7, size: 1, tag: 0 }, vec![]).contains("rank 7 of 2"));
     assert!(refused(OpKind::Wait, vec![0]).contains("does not come before it"));
     assert!(start(&programs).run(&mut |_| true).unwrap_err().to_string().contains("asks what to do next"));
+}
+
+/// A rank that is told: this operation, in context 1.
+fn task(kind: TaskKind, after: &[u32]) -> Task {
+    Task { kind, envelope: Envelope { context: 1, synchronous: false }, after: after.to_vec() }
+}
+
+fn send(to: u32, tag: u32) -> Task {
+    task(TaskKind::Operation(OpKind::Send { to, size: 4, tag }), &[])
+}
+
+fn receive(from: u32, tag: u32) -> Task {
+    task(TaskKind::Operation(OpKind::Receive { from, size: 8, tag }), &[])
+}
+
+/// Four ranks, all of which ask; what completes is noted.
+fn asked() -> Simulation {
+    let mut simulation = start(&plan(json!([4]), json!({ "kind": "programs", "packet_flits": 4 }), json!({})));
+    simulation.note_completions();
+    assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Asked);
+    simulation
+}
+
+fn end(simulation: &mut Simulation, ranks: &[u32]) {
+    for &rank in ranks {
+        simulation.tell(rank, Vec::new()).unwrap();
+    }
+}
+
+fn advance(simulation: &mut Simulation) -> Vec<u32> {
+    simulation.advance(u64::MAX, &mut |_| true).unwrap();
+    simulation.asking().collect()
+}
+
+#[test]
+fn a_rank_waits_for_any_of_several_and_is_told_which_messages_came() {
+    let mut simulation = asked();
+    end(&mut simulation, &[3]);
+    let late = task(TaskKind::Operation(OpKind::Compute { time: 500 }), &[]);
+    simulation.tell(1, vec![late, send(0, 7)]).unwrap();
+    simulation.tell(2, vec![send(0, 8), send(0, 9)]).unwrap();
+    let any = task(TaskKind::WaitAny, &[0, 1]);
+    simulation.tell(0, vec![receive(1, 7), receive(2, ANY), any]).unwrap();
+    while !simulation.asking().any(|rank| rank == 0) {
+        let asking = advance(&mut simulation);
+        end(&mut simulation, &asking.into_iter().filter(|&rank| rank != 0).collect::<Vec<_>>());
+    }
+    let received =
+        |found: Vec<Completion>| -> Vec<_> { found.into_iter().filter_map(|c| c.message.map(|m| (c.op, m))).collect() };
+    assert_eq!(received(simulation.take_completions()), [(1, (2, 0))]);
+    assert!(simulation.now() < 100);
+    // The second message waits or comes; it can be seen, in its context only, and received.
+    let probe = task(TaskKind::Probe { from: ANY, tag: 9 }, &[]);
+    simulation.tell(0, vec![probe]).unwrap();
+    while !simulation.asking().any(|rank| rank == 0) {
+        let asking = advance(&mut simulation);
+        end(&mut simulation, &asking.into_iter().filter(|&rank| rank != 0).collect::<Vec<_>>());
+    }
+    assert_eq!((simulation.probe(0, ANY, ANY, 1), simulation.probe(0, ANY, ANY, 0)), (Some((2, 1)), None));
+    simulation.tell(0, vec![receive(ANY, ANY), task(TaskKind::Operation(OpKind::Wait), &[0])]).unwrap();
+    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Asked {
+        let asking: Vec<_> = simulation.asking().collect();
+        end(&mut simulation, &asking);
+    }
+    assert_eq!(received(simulation.take_completions()), [(4, (2, 1)), (0, (1, 1))]);
+    assert!(simulation.now() > 500);
+}
+
+#[test]
+fn a_poll_ends_with_the_next_event_or_with_its_time() {
+    let mut simulation = asked();
+    end(&mut simulation, &[2, 3]);
+    let late = task(TaskKind::Operation(OpKind::Compute { time: 250 }), &[]);
+    simulation.tell(1, vec![late, send(0, 7)]).unwrap();
+    let poll = || task(TaskKind::Poll { cycles: 100 }, &[]);
+    simulation.tell(0, vec![poll()]).unwrap();
+    let mut ends = Vec::new();
+    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Asked {
+        for rank in simulation.asking().collect::<Vec<_>>() {
+            let again = rank == 0 && ends.len() < 2;
+            ends.extend((rank == 0).then_some(simulation.now()));
+            let last = vec![receive(1, 7)];
+            let told = if again {
+                vec![poll()]
+            } else if rank == 0 && ends.len() == 3 {
+                last
+            } else {
+                Vec::new()
+            };
+            simulation.tell(rank, told).unwrap();
+        }
+    }
+    assert!(ends[..2] == [100, 200] && (251..270).contains(&ends[2]), "{ends:?}");
+}
+
+#[test]
+fn a_synchronous_send_is_complete_when_it_has_been_received() {
+    let mut simulation = asked();
+    end(&mut simulation, &[2, 3]);
+    let mut synchronous = send(1, 7);
+    synchronous.envelope.synchronous = true;
+    simulation.tell(0, vec![synchronous, task(TaskKind::Operation(OpKind::Wait), &[0])]).unwrap();
+    let late = task(TaskKind::Operation(OpKind::Compute { time: 300 }), &[]);
+    simulation.tell(1, vec![late, receive(0, 7)]).unwrap();
+    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Asked {
+        let asking: Vec<_> = simulation.asking().collect();
+        end(&mut simulation, &asking);
+    }
+    let found: Vec<_> = simulation.take_completions().into_iter().map(|c| (c.rank, c.cycle)).collect();
+    assert_eq!(found, [(1, 300), (0, 301)]);
+}
+
+#[test]
+fn a_receive_without_a_message_is_taken_back() {
+    let mut simulation = asked();
+    simulation.tell(0, vec![receive(1, 7)]).unwrap();
+    assert_eq!(advance(&mut simulation), [1, 2, 3, 0]);
+    assert!(simulation.cancel(0, 0) && !simulation.cancel(0, 0) && !simulation.cancel(9, 0));
+    end(&mut simulation, &[0, 1, 2, 3]);
+    assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Ended);
+    let mut simulation = asked();
+    let fault = simulation.tell(0, vec![task(TaskKind::WaitAny, &[])]).unwrap_err();
+    assert!(fault.to_string().contains("any of no operations"), "{fault}");
 }

@@ -1,0 +1,160 @@
+"""``flitwork mpi simulate``: a script written for mpi4py, on a simulated network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+
+from flitwork import renamed
+from flitwork.cli.options import AsJson, IsMesh, Settings, Size, Topology, Wrap
+from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json, print_quantities, say
+from flitwork.cli.simulation import network_table, parts
+from flitwork.cli.usage import Command
+from flitwork.errors import ConfigError, unknown_key
+from flitwork.mpi import Abort, ProgramError, RunResult
+from flitwork.mpi import run as run_program
+from flitwork.mpi.run import default_network
+from flitwork.network import Network
+from flitwork.strict import tomllib
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Programs written for MPI, on simulated networks.",
+)
+#: What a file of --network may have beside the network.
+_TABLES = ("network", "host", "run")
+
+
+@app.command(cls=Command, context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
+@guarded
+def simulate(
+    script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A Python script that imports mpi4py.")],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="Its arguments.")] = None,
+    ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, help="Number of ranks.")] = 4,
+    network: Annotated[
+        Path | None,
+        typer.Option(help="A TOML file with a table `network`, and perhaps `host` and `run`, as in a study."),
+    ] = None,
+    topology: Topology = None,
+    size: Size = None,
+    mesh: IsMesh = False,
+    wrap: Wrap = None,
+    settings: Settings = None,
+    ranks_per_terminal: Annotated[int | None, typer.Option(min=1, help="Ranks on each terminal [default: 1].")] = None,
+    compute: Annotated[
+        Literal["zero", "measured"],
+        typer.Option(help="What the program costs between two calls: nothing, or the time that it takes here."),
+    ] = "zero",
+    compute_scale: Annotated[float, typer.Option(min=0, help="Measured time is multiplied by this.")] = 1.0,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLLECTIVE=NAME", help="Algorithm of a collective, such as bcast=binomial."),
+    ] = None,
+    packet_flits: Annotated[int, typer.Option(min=1, help="Longest packet in flits.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 1,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what the script prints.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a script written for mpi4py, unmodified, each rank on a simulated terminal.
+
+    Options stand before the script; what comes behind it are its arguments. The network is a torus as square as the
+    number of ranks allows, unless --network, --size or --topology says otherwise. What ranks print is labelled with
+    their numbers. The exit code is that of the script; 1 if a rank raises, or ranks wait for each other for ever.
+
+    Examples:
+
+      flitwork mpi simulate -n 16 examples/mpi/ring.py
+
+      flitwork mpi simulate -n 64 --size 8x8 --set vcs=4 --json examples/mpi/pi.py 100000
+    """
+    given = any(one is not None for one in (topology, size, wrap)) or mesh
+    if network is not None and (given or settings):
+        raise ConfigError("--network", network, "no --topology, --size, --mesh, --wrap or --set beside it")
+    host: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    if network is not None:
+        machine, host, options = _from_file(network)
+    elif given or settings:
+        table = network_table(size, mesh, wrap, topology) if given else dict(default_network(ranks).topology)
+        machine, _, options = parts("a2a", table, settings)
+    else:
+        machine = default_network(ranks)
+    if ranks_per_terminal is not None:
+        host["ranks_per_terminal"] = ranks_per_terminal
+    try:
+        found = run_program(
+            script, *(arguments or []), ranks=ranks, network=machine, host=host or None, compute=compute,
+            compute_scale=compute_scale, algorithms=_algorithms(algorithm), packet_flits=packet_flits, seed=seed,
+            **options,
+        )  # fmt: skip
+    except Abort as abort:
+        note(f"[bold red]error[/]: {escape(str(abort))}")
+        raise typer.Exit(abort.code if isinstance(abort.code, int) else CLAIM_FAILED) from None
+    except ProgramError as error:
+        _explain(error)
+        raise typer.Exit(CLAIM_FAILED) from None
+    if as_json:
+        print_json({**found.row, "finish_ns": found.finish_ns, "exit_codes": found.exit_codes})
+    elif not quiet:
+        _show(found, machine)
+    if found.exit_code:
+        for rank, code in [*found.exit_codes.items()][:8]:
+            note(f"rank {rank} ended with exit code {code}")
+        raise typer.Exit(found.exit_code)
+
+
+def _from_file(path: Path) -> tuple[Network, dict[str, Any], dict[str, Any]]:
+    """The network that a file describes, its host, and the options of the run."""
+    try:
+        found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError("--network", path, "a TOML file that can be read", error.strerror or "") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError("--network", path, "a TOML file", str(error)) from None
+    for key in found:
+        if key not in _TABLES:
+            raise unknown_key("", key, _TABLES, "tables")
+    if "network" not in found:
+        raise ConfigError("--network", path, "a table `network` in it", 'network = { topology = { kind = "torus" } }')
+    tables = renamed.specification(found)
+    table = tables["network"]
+    topology = table.get("topology")
+    if not isinstance(topology, dict) or "kind" not in topology:
+        raise ConfigError("network.topology", topology, 'a table with a kind, { kind = "torus", size = [4, 4] }')
+    own = {key: value for key, value in topology.items() if key != "kind"}
+    others = {key: value for key, value in table.items() if key != "topology"}
+    run = {"run": tables["run"]} if "run" in tables else {}
+    return Network(topology["kind"], **own, **others), dict(tables.get("host", {})), run
+
+
+def _algorithms(given: list[str] | None) -> dict[str, str]:
+    found = {}
+    for text in given or []:
+        collective, mark, name = text.partition("=")
+        if not mark:
+            raise ConfigError("--algorithm", text, "COLLECTIVE=NAME", "for example bcast=binomial")
+        found[collective.strip()] = name.strip()
+    return found
+
+
+def _explain(error: ProgramError) -> None:
+    """An error of ranks: the traceback is the program's own."""
+    if error.traceback:
+        note(escape("".join(f"[{error.rank}] {line}\n" for line in error.traceback.rstrip().split("\n")).rstrip()))
+    note(f"[bold red]error[/]: {escape(str(error))}")
+
+
+def _show(found: RunResult, machine: Network) -> None:
+    say()
+    say(f"[bold]{found.row['ranks']} ranks[/] on [bold]{escape(repr(machine))}[/]: {found.row['status']}")
+    print_quantities(found.row, skip=("status", "ranks"))
+    if found.row["ranks"] <= 32:
+        say(
+            "at its end, in ns: "
+            + ", ".join(f"[bold]{rank}[/] {time:,.0f}" for rank, time in enumerate(found.finish_ns))
+        )

@@ -1,0 +1,212 @@
+"""Collectives on simulated ranks against NumPy, for several numbers of ranks and every algorithm."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import flitwork as fw
+import numpy as np
+import pytest
+from flitwork.mpi import MPI
+from flitwork.mpi.algorithms import TABLE
+
+RANKS = (1, 2, 3, 5, 8, 13)
+
+
+def given(rank: int, count: int) -> Any:
+    """What a rank has to contribute: small numbers, so that sums and products are exact."""
+    return (np.arange(count) * 7 + rank * 3) % 5 + 1.0
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_objects(ranks: int) -> None:
+    def program(comm: Any) -> dict[str, Any]:
+        rank, size = comm.rank, comm.size
+        comm.barrier()
+        last = size - 1
+        return {
+            "bcast": comm.bcast({"from": rank} if rank == last else None, root=last),
+            "gather": comm.gather(rank**2, root=last),
+            "scatter": comm.scatter([f"to {r}" for r in range(size)] if rank == last else None, root=last),
+            "allgather": comm.allgather(str(rank)),
+            "alltoall": comm.alltoall([(rank, r) for r in range(size)]),
+            "reduce": comm.reduce(rank, op=MPI.MAX, root=last),
+            "words": comm.allreduce(f"{rank} ", op=operator.add),
+            "scan": comm.scan(f"{rank} ", op=operator.add),
+            "exscan": comm.exscan(rank),
+            "place": comm.allreduce((rank % 3, rank), op=MPI.MAXLOC),
+        }
+
+    for rank, found in enumerate(fw.mpi.run(program, ranks=ranks).returns):
+        everyone = range(ranks)
+        last = rank == ranks - 1
+        assert found == {
+            "bcast": {"from": ranks - 1},
+            "gather": [r**2 for r in everyone] if last else None,
+            "scatter": f"to {rank}",
+            "allgather": [str(r) for r in everyone],
+            "alltoall": [(r, rank) for r in everyone],
+            "reduce": ranks - 1 if last else None,
+            "words": "".join(f"{r} " for r in everyone),
+            "scan": "".join(f"{r} " for r in range(rank + 1)),
+            "exscan": sum(range(rank)) if rank else None,
+            "place": max(((r % 3, r) for r in everyone), key=lambda pair: (pair[0], -pair[1])),
+        }
+
+
+def check_moves(comm: Any, count: int, start: str) -> None:
+    """The collectives that move data. ``start`` is I for those that are started and waited for."""
+
+    def call(name: str, *args: Any) -> None:
+        request = getattr(comm, start + name.lower() if start else name)(*args)
+        if start:
+            request.Wait()
+
+    rank, size = comm.rank, comm.size
+    own, everything = given(rank, count), np.concatenate([given(r, count) for r in range(size)])
+    for root in {0, size - 1}:
+        data = given(root, count) if rank == root else np.zeros(count)
+        call("Bcast", data, root)
+        np.testing.assert_array_equal(data, given(root, count))
+        room = np.zeros(size * count)
+        call("Gather", own, room if rank == root else None, root)
+        if rank == root:
+            np.testing.assert_array_equal(room, everything)
+        part = np.zeros(count)
+        call("Scatter", everything if rank == root else None, part, root)
+        np.testing.assert_array_equal(part, own)
+        counts = [r % 3 for r in range(size)]
+        short = np.arange(counts[rank]) + 10.0 * rank
+        packed = np.concatenate([np.arange(n) + 10.0 * r for r, n in enumerate(counts)])
+        room = np.zeros(sum(counts))
+        call("Gatherv", short, [room, counts] if rank == root else None, root)
+        if rank == root:
+            np.testing.assert_array_equal(room, packed)
+        part = np.zeros(counts[rank])
+        call("Scatterv", [packed, counts, None, MPI.DOUBLE] if rank == root else None, part, root)
+        np.testing.assert_array_equal(part, short)
+    room = np.zeros(size * count)
+    call("Allgather", own, room)
+    np.testing.assert_array_equal(room, everything)
+    room = np.zeros(sum(counts))
+    call("Allgatherv", short, (room, (counts, None)))
+    np.testing.assert_array_equal(room, packed)
+    blocks = np.arange(size * count) + 1000.0 * rank
+    room = np.zeros_like(blocks)
+    call("Alltoall", blocks, room)
+    np.testing.assert_array_equal(room.reshape(size, -1)[:, :1].T, [np.arange(size) * 1000.0 + rank * count])
+    out = [np.full((rank + r) % 3, rank * 100.0 + r) for r in range(size)]
+    expected = np.concatenate([np.full((rank + r) % 3, r * 100.0 + rank) for r in range(size)])
+    room = np.zeros_like(expected)
+    sizes = [(rank + r) % 3 for r in range(size)]
+    call("Alltoallv", [np.concatenate(out), sizes], [room, sizes])
+    np.testing.assert_array_equal(room, expected)
+
+
+def check_reductions(comm: Any, count: int, start: str) -> None:
+    def call(name: str, *args: Any, **more: Any) -> None:
+        request = getattr(comm, start + name.lower() if start else name)(*args, **more)
+        if start:
+            request.Wait()
+
+    rank, size = comm.rank, comm.size
+    own, table = given(rank, count), np.array([given(r, count) for r in range(size)])
+    for op, function in ((MPI.SUM, np.sum), (MPI.PROD, np.prod), (MPI.MAX, np.max), (MPI.MIN, np.min)):
+        room = np.zeros(count)
+        call("Allreduce", own, room, op)
+        np.testing.assert_array_equal(room, function(table, axis=0))
+    room = np.zeros(count)
+    call("Reduce", own, room if rank == size - 1 else None, MPI.SUM, size - 1)
+    np.testing.assert_array_equal(room, table.sum(axis=0) if rank == size - 1 else 0)
+    room = own.copy()
+    call("Allreduce", MPI.IN_PLACE, room)
+    np.testing.assert_array_equal(room, table.sum(axis=0))
+    call("Scan", own, room)
+    np.testing.assert_array_equal(room, table[: rank + 1].sum(axis=0))
+    room[:] = -1
+    call("Exscan", own, room)
+    np.testing.assert_array_equal(room, table[:rank].sum(axis=0) if rank else -1)
+    blocks = np.arange(size * count) * (rank + 1.0)
+    part = np.zeros(count)
+    call("Reduce_scatter_block", blocks, part)
+    whole = np.arange(size * count) * (size * (size + 1) / 2)
+    np.testing.assert_array_equal(part, whole[rank * count : (rank + 1) * count])
+    call("Reduce_scatter", blocks, part, [count] * size)
+    np.testing.assert_array_equal(part, whole[rank * count : (rank + 1) * count])
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("start", ["", "I"])
+def test_buffers(ranks: int, start: str) -> None:
+    def program(comm: Any) -> None:
+        for count in (1, 40):
+            check_moves(comm, count, start)
+            check_reductions(comm, count, start)
+        comm.Ibarrier().Wait() if start else comm.Barrier()
+
+    fw.mpi.run(program, ranks=ranks)
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), [(c, row.name) for c, rows in TABLE.items() for row in rows])
+def test_every_algorithm(collective: str, algorithm: str) -> None:
+    """Each row of the table on a power of two and on an odd number of ranks, with data large enough to be cut."""
+
+    def program(comm: Any) -> None:
+        comm.Barrier()
+        check_moves(comm, 20, "")
+        check_reductions(comm, 20, "")
+
+    for ranks in (4, 7):
+        run = fw.mpi.run(program, ranks=ranks, algorithms={collective: algorithm})
+        assert run.messages > 0
+
+
+def test_the_order_of_ranks_is_kept_where_an_operation_does_not_commute() -> None:
+    """Matrices of two rows: their product depends on the order."""
+
+    def product(a: Any, b: Any, _: Any) -> None:
+        left, right = (np.frombuffer(one, dtype="d").reshape(2, 2) for one in (a, b))
+        right[:] = left @ right
+
+    def program(comm: Any) -> Any:
+        op = MPI.Op.Create(product, commute=False)
+        own = np.array([[1.0, comm.rank], [0.5, 1.0]])
+        everywhere, room, before = np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2))
+        comm.Allreduce(own, everywhere, op)
+        comm.Reduce(own, room, op, root=comm.size - 1)
+        comm.Scan(own, before, op)
+        return everywhere, room, before
+
+    for ranks in (2, 3, 6):
+        factors = [np.array([[1.0, r], [0.5, 1.0]]) for r in range(ranks)]
+        for rank, (everywhere, room, before) in enumerate(fw.mpi.run(program, ranks=ranks).returns):
+            expected = np.linalg.multi_dot(factors)
+            np.testing.assert_allclose(everywhere, expected)
+            np.testing.assert_allclose(room, expected if rank == ranks - 1 else 0)
+            so_far = factors[0] if rank == 0 else np.linalg.multi_dot(factors[: rank + 1])
+            np.testing.assert_allclose(before, so_far)
+
+
+def test_large_data_take_other_algorithms_than_small_ones() -> None:
+    def program(comm: Any, count: int) -> None:
+        comm.Allreduce(np.ones(count), np.empty(count))
+
+    small, large = (fw.mpi.run(program, count, ranks=8) for count in (2, 4096))
+    assert small.messages == 8 * 3 and large.messages == 8 * 6
+    assert large.bytes < 8 * 3 * 4096 * 8
+
+
+def test_algorithms_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(fw.ConfigError, match=r"algorithms.bcast = binomail.*did you mean `binomial`"):
+        fw.mpi.run(print, ranks=2, algorithms={"bcast": "binomail"})
+    with pytest.raises(fw.ConfigError, match=r"did you mean `bcast`"):
+        fw.mpi.run(print, ranks=2, algorithms={"bcas": "binomial"})
+
+
+def test_ranks_that_call_different_collectives_are_told() -> None:
+    def program(comm: Any) -> None:
+        comm.Barrier() if comm.rank else comm.bcast(1)
+
+    with pytest.raises(fw.mpi.ProgramError, match=r"rank .*(bcast|Barrier) here, where rank"):
+        fw.mpi.run(program, ranks=2, algorithms={"barrier": "tree"})

@@ -1,0 +1,278 @@
+"""Messages between simulated ranks: what arrives, in which order, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flitwork as fw
+import numpy as np
+import pytest
+from flitwork.mpi import MPI
+
+
+def test_data_arrive_as_they_were_when_they_were_sent() -> None:
+    def program(comm: Any) -> Any:
+        other = 1 - comm.rank
+        data = np.arange(5) + 10 * comm.rank
+        request = comm.Isend(data, dest=other, tag=3)
+        data[:] = -1
+        room, status = np.zeros(5, dtype=data.dtype), MPI.Status()
+        comm.Recv(room, source=other, tag=3, status=status)
+        request.Wait()
+        return room.tolist(), status.Get_source(), status.Get_tag(), status.Get_count(MPI.INT64_T)
+
+    found = fw.mpi.run(program, ranks=2)
+    assert found.returns == [([10, 11, 12, 13, 14], 1, 3, 5), ([0, 1, 2, 3, 4], 0, 3, 5)]
+    assert (found.messages, found.bytes) == (2, 80)
+
+
+def test_time_is_that_of_the_network() -> None:
+    def program(comm: Any, nbytes: int) -> float:
+        before = MPI.Wtime()
+        comm.Send(bytearray(nbytes), 1) if comm.rank == 0 else comm.Recv(bytearray(nbytes), 0)
+        return float(1e9 * (MPI.Wtime() - before))
+
+    net = fw.Torus(2, units=fw.Units(flit_bytes=8, cycle_ns=2.0))
+    short, long = (fw.mpi.run(program, nbytes, ranks=2, network=net) for nbytes in (8, 8000))
+    # 999 more flits of 2 ns each, in packets of 100.
+    assert long.returns[1] - short.returns[1] == pytest.approx(2 * 999)
+    assert long.time_ns == pytest.approx(long.returns[1])
+    empty = fw.mpi.run(program, 0, ranks=2, network=net)
+    assert empty.result.row["packets"] == 1 and empty.bytes == 0
+
+
+def test_any_source_any_tag_and_the_order_of_one_sender() -> None:
+    def program(comm: Any) -> Any:
+        if comm.rank:
+            for tag in (5, 4, 3):
+                comm.send((comm.rank, tag), dest=0, tag=tag)
+            return None
+        status = MPI.Status()
+        found = [comm.recv(status=status) for _ in range(3 * (comm.size - 1))]
+        assert (status.source, status.tag) == found[-1]
+        return found
+
+    (found, *_) = fw.mpi.run(program, ranks=4).returns
+    for sender in (1, 2, 3):
+        assert [tag for rank, tag in found if rank == sender] == [5, 4, 3]
+
+
+def test_a_tag_picks_its_message_and_a_communicator_keeps_to_itself() -> None:
+    def program(comm: Any) -> Any:
+        other = comm.Dup()
+        if comm.rank == 0:
+            other.send("in the copy", 1, tag=1)
+            comm.send("first", 1, tag=1)
+            comm.send("second", 1, tag=2)
+            return None
+        return [comm.recv(tag=2), comm.recv(source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG), other.recv(source=0)]
+
+    assert fw.mpi.run(program, ranks=2).returns[1] == ["second", "first", "in the copy"]
+
+
+def test_requests_one_of_several_some_and_all() -> None:
+    def program(comm: Any) -> Any:
+        if comm.rank:
+            fw.mpi.compute(1000 * comm.rank)
+            comm.send(comm.rank, 0)
+            return None
+        requests = [comm.irecv(source=rank) for rank in range(comm.size - 1, 0, -1)]
+        place, first = MPI.Request.waitany(requests)
+        seen = [(place, first, round(MPI.Wtime() * 1e9 / 1000))]
+        while (some := MPI.Request.waitsome(requests))[0]:
+            seen += [(p, v, round(MPI.Wtime() * 1e9 / 1000)) for p, v in zip(*some, strict=True)]
+        assert MPI.Request.Waitany(requests) == MPI.UNDEFINED and some == (None, None)
+        assert MPI.Request.Testall(requests) and MPI.Request.Waitall(requests)
+        return seen
+
+    assert fw.mpi.run(program, ranks=4).returns[0] == [(2, 1, 1), (1, 2, 2), (0, 3, 3)]
+
+
+def test_tests_and_probes_let_time_pass_and_see_what_happens_when_it_happens() -> None:
+    def program(comm: Any) -> Any:
+        if comm.rank == 0:
+            fw.mpi.compute(5500)
+            comm.Send(np.arange(3.0), 1, tag=7)
+            fw.mpi.compute(5500)
+            comm.Send(np.arange(4.0), 1, tag=8)
+            return None
+        room, status, polls = np.empty(3), MPI.Status(), 0
+        request = comm.Irecv(room, source=0, tag=7)
+        while not request.Test(status):
+            polls += 1
+        tested = MPI.Wtime()
+        assert not comm.Iprobe(source=0, tag=9) and 5 <= polls <= 6
+        comm.Probe(tag=8, status=status)
+        more = np.empty(status.Get_count(MPI.DOUBLE))
+        comm.Recv(more, tag=8)
+        return tested, MPI.Wtime(), room.tolist(), more.tolist()
+
+    tested, probed, room, more = fw.mpi.run(program, ranks=2).returns[1]
+    assert 5.5e-6 < tested < 5.52e-6 and 11e-6 < probed < 11.05e-6
+    assert room == [0, 1, 2] and more == [0, 1, 2, 3]
+
+
+def test_a_synchronous_send_waits_for_its_receive_and_a_plain_one_does_not() -> None:
+    def program(comm: Any) -> Any:
+        times = []
+        for send in (comm.ssend, comm.send):
+            comm.barrier()
+            before = MPI.Wtime()
+            if comm.rank == 0:
+                send("x", 1)
+            else:
+                fw.mpi.compute(500)
+                comm.recv(source=0)
+            times.append(round(1e9 * (MPI.Wtime() - before)))
+        return times
+
+    synchronous, plain = fw.mpi.run(program, ranks=2).returns[0]
+    assert plain < 10 and 500 <= synchronous < 520
+
+
+def test_matched_probes_and_receives_that_are_taken_back() -> None:
+    def program(comm: Any) -> Any:
+        if comm.rank == 0:
+            comm.send("a", 1, tag=1)
+            comm.Send(np.array([1.5]), 1, tag=2)
+            return None
+        never, status = comm.irecv(source=0, tag=99), MPI.Status()
+        message = comm.mprobe(status=status)
+        room = np.empty(1)
+        comm.Mprobe(tag=2).Recv(room)
+        assert comm.Improbe() is None
+        never.Cancel()
+        never.Wait(status)
+        return message.recv(), room[0], status.Is_cancelled()
+
+    assert fw.mpi.run(program, ranks=2).returns[1] == ("a", 1.5, True)
+
+
+def test_nobody_and_oneself() -> None:
+    def program(comm: Any) -> Any:
+        status, room = MPI.Status(), np.zeros(1)
+        comm.Sendrecv(np.ones(1), MPI.PROC_NULL, recvbuf=room, source=MPI.PROC_NULL, status=status)
+        assert comm.recv(source=MPI.PROC_NULL) is None and room[0] == 0
+        assert (status.source, status.tag, status.Get_count()) == (MPI.PROC_NULL, MPI.ANY_TAG, 0)
+        request = comm.isend("me", comm.rank)
+        found = comm.recv(source=comm.rank)
+        request.wait()
+        data = np.array([comm.rank])
+        comm.Sendrecv_replace(data, (comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)
+        return found, int(data[0])
+
+    assert fw.mpi.run(program, ranks=3).returns == [("me", 2), ("me", 0), ("me", 1)]
+
+
+def test_non_blocking_collectives_go_on_while_the_program_waits_elsewhere() -> None:
+    def program(comm: Any) -> Any:
+        total = np.zeros(1)
+        barrier, reduction = comm.Ibarrier(), comm.Iallreduce(np.array([1.0]), total)
+        got = comm.sendrecv(comm.rank, comm.rank ^ 1, source=comm.rank ^ 1)
+        comm.Probe() if comm.rank == 0 else comm.send("p", 0) if comm.rank == 1 else None
+        if comm.rank == 0:
+            comm.recv()
+        MPI.Request.Waitall([barrier, reduction])
+        return got, total[0]
+
+    assert fw.mpi.run(program, ranks=4).returns == [(1, 4), (0, 4), (3, 4), (2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("send", "receive", "fault"),
+    [
+        (np.zeros(4), np.zeros(2), "ERR_TRUNCATE: a message of 32 bytes, and room for 16"),
+        (np.zeros(4), np.zeros(4, dtype=int), "ERR_TYPE: a message of float64 elements was received as LONG"),
+        (np.zeros((4, 4))[:, 1], np.zeros(4), "not contiguous"),
+        ([np.zeros(2), 3, MPI.DOUBLE], np.zeros(4), "ERR_BUFFER: the buffer has 16 bytes, and 24 are needed"),
+        (np.array(["a"], dtype=object), np.zeros(4), "ERR_TYPE: no MPI datatype"),
+    ],
+)
+def test_messages_that_do_not_fit_are_refused(send: Any, receive: Any, fault: str) -> None:
+    def program(comm: Any) -> None:
+        comm.Send(send, 1) if comm.rank == 0 else comm.Recv(receive, 0)
+
+    with pytest.raises(fw.mpi.ProgramError, match=fault) as error:
+        fw.mpi.run(program, ranks=2)
+    assert __file__ in error.value.traceback and "flitwork/mpi/world" not in error.value.traceback.split("\n")[1]
+
+
+@pytest.mark.parametrize(
+    ("program", "fault"),
+    [
+        (lambda comm: comm.send(1, dest=2), "ERR_RANK: the destination is 2, of 2 ranks"),
+        (lambda comm: comm.recv(source=-5), "ERR_RANK: the source is -5"),
+        (lambda comm: comm.send(1, dest=0, tag=-3), "ERR_TAG"),
+        (lambda comm: comm.bcast(1, root=7), "ERR_ROOT: the root is 7, of 2 ranks"),
+        (lambda comm: comm.scatter([1], root=comm.rank), "expecting 2 items, got 1"),
+        (lambda comm: comm.Alltoall(np.zeros(3), np.zeros(3)), "ERR_COUNT: 3 elements cannot be divided among 2"),
+        (lambda comm: comm.Spawn("x"), "MPI.Comm.Spawn is not supported by the simulated communicator"),
+        (lambda comm: MPI.Win.Create(None), "MPI.Win is not supported by the simulated communicator"),
+        (lambda comm: MPI.COMM_NULL.Barrier(), "ERR_COMM"),
+    ],
+)
+def test_calls_that_make_no_sense_are_refused_by_name(program: Any, fault: str) -> None:
+    with pytest.raises(fw.mpi.ProgramError, match=fault):
+        fw.mpi.run(program, ranks=2)
+
+
+def test_ranks_that_wait_for_each_other_are_named_with_their_lines() -> None:
+    def program(comm: Any) -> None:
+        comm.recv(source=(comm.rank + 1) % comm.size, tag=4)
+
+    with pytest.raises(fw.mpi.ProgramDeadlock) as error:
+        fw.mpi.run(program, ranks=3)
+    line = program.__code__.co_firstlineno + 1
+    text = str(error.value)
+    assert "3 of 3 ranks cannot go on" in text and "rank 0 -> rank 1 -> rank 2 -> rank 0" in text
+    assert f"rank 1: recv at {__file__}:{line}: waits for a message from rank 2, tag 4" in text
+
+
+def test_ranks_that_are_not_in_a_collective_are_missed() -> None:
+    def program(comm: Any) -> None:
+        if comm.rank:
+            comm.Ibarrier().Wait()
+
+    with pytest.raises(fw.mpi.ProgramDeadlock, match=r"rank 1: Ibarrier at .*test_mpi_messages.py:\d+: waits for"):
+        fw.mpi.run(program, ranks=2)
+
+
+def test_messages_that_nobody_receives_are_named() -> None:
+    def program(comm: Any) -> None:
+        comm.send("x", (comm.rank + 1) % 2, tag=6) if comm.rank else comm.irecv(source=1, tag=5)
+
+    with pytest.raises(fw.mpi.UnmatchedMessages, match=r"message of rank 1 to rank 0, tag 6(.|\n)*|receive of rank 0"):
+        fw.mpi.run(program, ranks=2)
+
+
+def test_an_exception_in_a_rank_names_it() -> None:
+    def program(comm: Any) -> None:
+        comm.barrier()
+        if comm.rank == 2:
+            raise ValueError("this one")
+        comm.barrier()
+
+    with pytest.raises(fw.mpi.ProgramError, match="rank 2: ValueError: this one") as error:
+        fw.mpi.run(program, ranks=4)
+    assert error.value.rank == 2 and isinstance(error.value.__cause__, ValueError)
+    with pytest.raises(SystemExit, match=r"rank 1 called Abort\(7\)"):
+        fw.mpi.run(lambda comm: comm.Abort(7) if comm.rank else comm.recv(), ranks=2)
+
+
+def test_ranks_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(fw.ConfigError, match="ranks = 5: expected at most 4"):
+        fw.mpi.run(print, ranks=5, network=fw.Torus(2, 2))
+    where = lambda comm: MPI.Get_processor_name()  # noqa: E731
+    found = fw.mpi.run(where, ranks=5, network=fw.Torus(2, 2), host=fw.Host(ranks_per_terminal=2))
+    assert found.returns == [f"terminal-{place}" for place in (0, 0, 1, 1, 2)]
+    with pytest.raises(fw.mpi.ProgramError, match="no rank program is running"):
+        MPI.COMM_WORLD.Get_rank()
+
+
+def test_two_runs_are_the_same_run() -> None:
+    def program(comm: Any) -> Any:
+        return comm.allgather(np.random.rand()), comm.rank
+
+    one, two = (fw.mpi.run(program, ranks=6) for _ in range(2))
+    assert (one.result.digest, one.returns, one.finish_ns) == (two.result.digest, two.returns, two.finish_ns)
+    assert len(set(one.returns[0][0])) == 6

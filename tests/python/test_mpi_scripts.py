@@ -1,0 +1,135 @@
+"""``flitwork mpi simulate``: unmodified scripts, what they print, and how they end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "mpi"
+Simulate = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def simulate(tmp_path: Path) -> Simulate:
+    """Runs a script, given as text or by its path, on so many ranks."""
+
+    def run(script: str | Path, *arguments: str, ranks: int = 3, options: tuple[str, ...] = ("-q",)) -> object:
+        path = script if isinstance(script, Path) else tmp_path / "script.py"
+        if isinstance(script, str):
+            path.write_text(script, encoding="utf-8")
+        command = [sys.executable, "-m", "flitwork", "mpi", "simulate", "-n", str(ranks), *options, str(path)]
+        return subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+
+    return run  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "expected"),
+    [
+        ("ring", 5, "5 names"),
+        ("pi", 4, "pi is about 3.14159"),
+        ("transpose", 6, "24 x 24 transposed"),
+        ("halo", 6, "3 x 2 ranks, 5 steps: heat 960.000000"),
+        ("workers", 4, "12 results, their sum is 506"),
+    ],
+)
+def test_the_examples_run(simulate: Simulate, name: str, ranks: int, expected: str) -> None:
+    done = simulate(EXAMPLES / f"{name}.py", ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[0] ") and expected in done.stdout
+
+
+def test_each_rank_has_its_own_globals_modules_arguments_and_random_numbers(simulate: Simulate, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text(
+        "from mpi4py import MPI\nrank = MPI.COMM_WORLD.rank\ncount = 0\n"
+        "def bump():\n    global count\n    count += 1\n    return rank, count\n"
+    )
+    done = simulate(
+        "import sys, random, pickle, mpi4py\n"
+        "import numpy as np\n"
+        "mpi4py.rc.initialize = False\n"
+        "from mpi4py import MPI\n"
+        "import helper\n"
+        "class Thing:\n    pass\n"
+        "comm = MPI.COMM_WORLD\n"
+        "random.seed(5); np.random.seed(6)\n"
+        "sys.argv.append(str(comm.rank))\n"
+        "comm.barrier()\n"
+        "seen = comm.allgather((helper.bump(), random.random(), np.random.rand(), sys.argv[1:], Thing()))\n"
+        "assert all(isinstance(one[4], Thing) for one in seen) and __name__ == '__main__'\n"
+        "assert len({one[1] for one in seen}) == len({one[2] for one in seen}) == 1\n"
+        "if comm.rank == 0: print([one[0] for one in seen], [one[3] for one in seen], end='')\n"
+        "sys.stderr.write('to stderr')\n",
+        "a", "--b",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    own = "[(0, 1), (1, 1), (2, 1)]"
+    assert done.stdout == f"[0] {own} [['a', '--b', '0'], ['a', '--b', '1'], ['a', '--b', '2']]\n"
+    assert sorted(done.stderr.splitlines()) == [f"[{rank}] to stderr" for rank in range(3)]
+
+
+def test_the_table_and_json(simulate: Simulate) -> None:
+    done = simulate(EXAMPLES / "pi.py", ranks=4, options=("--size", "2x3", "--set", "vcs=4"))
+    assert "4 ranks on Torus(2, 3, vcs=4): complete" in done.stdout and "time_ns" in done.stdout
+    found = json.loads(simulate("import mpi4py.MPI", options=("--json",)).stdout)
+    assert (found["ranks"], found["messages"], found["finish_ns"]) == (3, 0, [0, 0, 0])
+
+
+def test_networks_from_files(simulate: Simulate, tmp_path: Path) -> None:
+    script = "from mpi4py import MPI\nprint(MPI.Get_processor_name(), MPI.Wtick())"
+    (tmp_path / "net.toml").write_text(
+        'network = { topology = { kind = "mesh", size = [2, 2] }, units = { cycle_ns = 4, flit_bytes = 8 } }\n'
+        "host = { ranks_per_terminal = 2 }\nrun = { max_cycles = 1000 }\n"
+    )
+    done = simulate(script, options=("-q", "--network", "net.toml"))
+    assert done.stdout.splitlines() == [f"[{rank}] terminal-{rank // 2} 4e-09" for rank in range(3)], done.stderr
+    (tmp_path / "net.toml").write_text("netwrk = 1")
+    done = simulate(script, options=("--network", "net.toml"))
+    assert done.returncode == 2 and "netwrk" in done.stderr and "did you mean" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        (
+            "if comm.rank == 1: 1 / 0\ncomm.barrier()",
+            1,
+            ["[1] ZeroDivisionError", 'script.py", line 3', "rank 1: Zero"],
+        ),
+        ("import sys; comm.barrier(); sys.exit(0)", 0, []),
+        ("import sys; comm.barrier(); sys.exit(5 * (comm.rank == 2))", 5, ["rank 2 ended with exit code 5"]),
+        ("import sys; sys.exit('no luck')", 1, ["[0] no luck", "rank 0 ended with exit code 1"]),
+        ("comm.Abort(9) if comm.rank == 0 else comm.barrier()", 9, ["rank 0 called Abort(9)"]),
+        ("comm.recv(source=0)", 1, ["3 of 3 ranks cannot go on", "script.py:3: waits for a message from rank 0"]),
+        ("comm.isend('x', dest=0, tag=8)", 1, ["a message of rank 1 to rank 0, tag 8"]),
+        ("MPI.File.Open(comm, 'x')", 1, ["MPI.File is not supported by the simulated communicator"]),
+        ("from mpi4py import futures", 1, ["futures"]),
+    ],
+)
+def test_how_scripts_end(simulate: Simulate, script: str, code: int, said: list[str]) -> None:
+    done = simulate(f"from mpi4py import MPI\ncomm = MPI.COMM_WORLD\n{script}\n")
+    assert done.returncode == code, done.stderr
+    assert all(one in done.stderr for one in said), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-n", "9", "--size", "2x2", "x.py"], "at most 4 on this network"),
+        (["-n", "2", "nothing.py"], "a Python file that can be read"),
+        (["-n", "2", "--algorithm", "bcast=binomail", "x.py"], "did you mean `binomial`"),
+        (["-n", "2", "--network", "none.toml", "x.py"], "a TOML file that can be read"),
+        (["-n", "2", "broken.py"], "a Python file"),
+    ],
+)
+def test_what_cannot_be_run_is_said(tmp_path: Path, arguments: list[str], said: str) -> None:
+    (tmp_path / "x.py").write_text("")
+    (tmp_path / "broken.py").write_text("def")
+    command = [sys.executable, "-m", "flitwork", "mpi", "simulate", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stderr, done.stderr
