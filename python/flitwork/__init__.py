@@ -104,11 +104,8 @@ __all__ = [
     "curve",
     "load",
     "load_study",
-<<<<<<< HEAD
     "loggops",
-=======
     "mpi",
->>>>>>> c80461e (Rank programs: mpi4py programs on a simulated network)
     "on_off",
     "pace",
     "placement",

@@ -46,6 +46,9 @@ def _line(process: Process) -> str:
     fiber = process.main if not process.main.done else process.helpers[0]
     call, where = _call(fiber)
     waits = [*dict.fromkeys(_described(process, one) for one in _waited(process, fiber))]
+    started = [one for one in fiber.waits if isinstance(one, Fiber)]
+    if started:
+        call = f"{call} for {started[0].name} of {started[0].where}"
     what = ", ".join(waits[:4]) + (", ..." if len(waits) > 4 else "")
     return f"  rank {process.rank}: {call or 'waits'}{' at ' + where if where else ''}" + (f": {what}" if what else "")
 
@@ -63,13 +66,18 @@ def _waited(process: Process, fiber: Fiber) -> list[Operation]:
 
 def _described(process: Process, one: Operation) -> str:
     if one.sends:
-        return f"waits to send to rank {one.peer}, {_tagged(one.tag)}"
+        return f"waits to send to rank {one.peer}, {_of_collective(one) or _tagged(one.tag)}"
     return f"waits for a message {_from(one)}"
 
 
 def _from(one: Operation) -> str:
     source = "any rank" if one.peer is None else f"rank {one.peer}"
-    return f"from {source}, {_tagged(one.tag)}"
+    return f"from {source}, {_of_collective(one) or _tagged(one.tag)}"
+
+
+def _of_collective(one: Operation) -> str:
+    """Tags in the contexts of collectives are numbers of calls, which tell a reader nothing."""
+    return "in a collective" if one.context % 2 == 0 else ""
 
 
 def _tagged(tag: int | None) -> str:
