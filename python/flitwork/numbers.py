@@ -200,4 +200,7 @@ def _matrix(array: Array, field: str) -> _core.Table:
     try:
         return _core.Table.matrix(np.ascontiguousarray(array, dtype=np.float64))
     except ConfigError as error:
-        raise error.within(field.rpartition(".")[0] + ".") from None
+        named = ConfigError(
+            error.path.replace("weights", field.rpartition(".")[2], 1), error.value, error.expected, error.hint
+        )
+        raise named.within(field.rpartition(".")[0] + ".") from None

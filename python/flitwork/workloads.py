@@ -76,6 +76,7 @@ def collective(
     radix: int | None = None,
     blocks: Literal["a2a", "doubling"] | None = None,
     order: Literal["ascending", "descending"] | None = None,
+    sizes: Any = None,
     **more: Any,
 ) -> Workload:
     """A collective operation by an algorithm that knows ranks alone: ``fw.collective("allreduce", "ring")``.
@@ -86,13 +87,18 @@ def collective(
     into flits of the network's ``units``. ``packet_flits`` is the longest packet (0: as long as a packet may be).
 
     ``root`` (0 if not said), ``radix`` (2), ``blocks`` ("a2a") and ``order`` ("ascending") are for algorithms that have
-    them. Adding up takes no time.
+    them. Adding up takes no time. ``sizes`` is for all-to-alls, in the place of a length: the bytes of the block of
+    each pair of ranks, a row for each sender; a list of rows, an array, or the name of a file (.csv or .npy).
     """
     given = {
         "message_flits": message_flits, "message_bytes": message_bytes,
         "root": root, "radix": radix, "blocks": blocks, "order": order,
     }  # fmt: skip
-    told = {name: value for name, value in given.items() if value is not None}
+    told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if isinstance(sizes, (str, os.PathLike)):
+        told["file"] = str(sizes)
+    elif sizes is not None:
+        told["sizes"] = table_of("collective", sizes, "workload.sizes")
     named = {"operation": operation, "algorithm": algorithm, "packet_flits": packet_flits}
     return make_workload("collective", {**named, **told, **more})
 

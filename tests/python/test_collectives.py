@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import flitwork as fw
+import numpy as np
 import pytest
 from flitwork import _core
 
@@ -49,6 +51,36 @@ def test_bytes_are_added_up_before_they_are_cut_into_flits() -> None:
     assert set(done.packets["flits"]) == {5} and len(done.packets) == 16 * 4
     with pytest.raises(fw.ConfigError, match="flit_bytes"):
         fw.bound(NET, fw.collective("all_to_all", "bruck", message_bytes=10))
+
+
+def test_blocks_may_have_sizes_of_their_own(tmp_path: Path) -> None:
+    net = fw.Torus(4, 4, units=fw.Units(flit_bytes=16))
+    sizes = np.arange(256).reshape(16, 16)
+    done = fw.simulate(net, fw.collective("all_to_all", "pairwise_xor", sizes=sizes), packets=True)
+    flits = done.packets.pivot(index="src", columns="dst", values="flits")
+    expected = np.maximum(1, np.ceil(sizes / 16))
+    np.fill_diagonal(expected, np.nan)
+    assert np.array_equal(flits.to_numpy(), expected, equal_nan=True)
+    assert not done.bound.operation and done.completion_cycles >= done.bound.tightest_cycles
+    np.save(tmp_path / "sizes.npy", sizes)
+    again = fw.collective("all_to_all", "pairwise_xor", sizes=tmp_path / "sizes.npy")
+    assert (
+        fw.simulate(net, again).plan_hash
+        == fw.simulate(net, fw.collective("all_to_all", "pairwise_xor", sizes=sizes)).plan_hash
+    )
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"sizes": np.full((16, 16), 0.5)}, r"sizes\[0\]\[0\].*whole number"),
+        ({"sizes": -sizes}, r"workload\.sizes\[0\]\[1\]"),
+        ({"sizes": sizes, "message_flits": 4}, "beside a length"),
+        ({"sizes": sizes, "blocks": "doubling"}, "doubling"),
+        ({"sizes": sizes[:8, :8]}, "16 rows and columns"),
+        ({"sizes": sizes, "operation": "allgather"}, "allgather bruck has no sizes"),
+    ]
+    for given, says in wrong:
+        with pytest.raises(fw.ConfigError, match=says):
+            fw.bound(net, fw.collective(**{"operation": "all_to_all", "algorithm": "bruck", **given}))
+    with pytest.raises(fw.ConfigError, match="flit_bytes"):
+        fw.bound(NET, fw.collective("all_to_all", "bruck", sizes=sizes))
 
 
 def test_ranks_may_share_terminals() -> None:

@@ -32,6 +32,7 @@ KNOWN = {"cli/simulation.py": 3, "columns.py": 1, "indices.py": 1, "check.py": 1
 NAMED = (
     "workloads.py",
     "schedule.py",
+    "schedule_file.py",
     "networks.py",
     "routing.py",
     "placement.py",

@@ -49,8 +49,8 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_ports(nic_ports) };
             let schedule = schedule.compile(&plan.units)?;
             let of_messages = bound::bound(&plan.fabric, &plan.routing, &schedule, &plan.placement, &limits)?;
-            let operation = plan.collective().map(|(algorithm, world)| {
-                let (operation, flits) = (algorithm.promises(&world), plan.collective_flits());
+            let operation = plan.collective().zip(plan.collective_flits()).map(|((algorithm, world), flits)| {
+                let operation = algorithm.promises(&world);
                 bound::operation_bound(&plan.fabric, operation, &world, flits, &plan.placement, &limits)
             });
             Ok(PlanBound::Completion(Bound { operation, ..of_messages }))

@@ -124,7 +124,7 @@ def sent_alone() -> list[str]:
     # Ranks that ask what to do have nobody here who answers.
     alone = [kind for kind in alone if is_open_loop(kind) or kind in number_fields()]
     # An algorithm does not say which operation.
-    return [*alone, *(kind for kind, one in found.items() if "operation" in fields(one))]
+    return [*alone, *(kind for kind, one in found.items() if "operation" in fields(one) and kind not in alone)]
 
 
 def is_study(what: str) -> bool:

@@ -89,12 +89,14 @@ impl Reader {
     }
 
     fn take(&mut self, step: &Step) {
-        let (sizes, tag) = (self.program.sizes, self.step);
+        let tag = self.step;
         if let Some(receive) = &step.receive {
-            self.push(OpKind::Receive { from: receive.peer, size: sizes.flits(&receive.blocks), tag }, After::NOTHING);
+            let size = self.program.sizes.flits(&receive.blocks);
+            self.push(OpKind::Receive { from: receive.peer, size, tag }, After::NOTHING);
         }
         if let Some(send) = &step.send {
-            self.push(OpKind::Send { to: send.peer, size: sizes.flits(&send.blocks), tag }, After::NOTHING);
+            let size = self.program.sizes.flits(&send.blocks);
+            self.push(OpKind::Send { to: send.peer, size, tag }, After::NOTHING);
         }
         if step.waits && self.waited < self.next {
             self.push(OpKind::Wait, After::Range(self.waited..self.next));

@@ -1,9 +1,10 @@
 //! How long a message is: the sizes of its blocks are added up first and divided into flits then.
 
 use super::blocks::Blocks;
+use std::sync::Arc;
 
 /// A length as it was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Length {
     /// Flits.
     Flits(u64),
@@ -14,16 +15,25 @@ pub enum Length {
         /// Payload of a flit [bytes].
         flit_bytes: u32,
     },
+    /// Of an all-to-all: the bytes of the block of each pair.
+    Pairs {
+        /// Those of the block `from * ranks + to` [bytes].
+        bytes: Arc<[u64]>,
+        /// Payload of a flit [bytes].
+        flit_bytes: u32,
+    },
 }
 
 /// The sizes of all blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes {
     /// What is divided among the pieces of a vector, or the size of each block.
     total: u64,
     /// Pieces of the vector; 0 where each block has the size `total`. The first `total % pieces` are longer by 1.
     pieces: u64,
     flit_bytes: u64,
+    /// The size of each block, where they are given one by one.
+    given: Option<Arc<[u64]>>,
 }
 
 impl Sizes {
@@ -34,11 +44,12 @@ impl Sizes {
 
     /// A vector of this length is divided into so many pieces, as equal as can be: the first are longer by a byte, or a flit.
     pub fn split(length: Length, pieces: u64) -> Self {
-        let (total, flit_bytes) = match length {
-            Length::Flits(flits) => (flits, 1),
-            Length::Bytes { bytes, flit_bytes } => (bytes, u64::from(flit_bytes.max(1))),
+        let (total, flit_bytes, given) = match length {
+            Length::Flits(flits) => (flits, 1, None),
+            Length::Bytes { bytes, flit_bytes } => (bytes, flit_bytes, None),
+            Length::Pairs { bytes, flit_bytes } => (0, flit_bytes, Some(bytes)),
         };
-        Sizes { total, pieces, flit_bytes }
+        Sizes { total, pieces, flit_bytes: u64::from(flit_bytes.max(1)), given }
     }
 
     /// The flits of a message. One without data is 1 flit: its arrival is news too.
@@ -48,6 +59,9 @@ impl Sizes {
 
     /// The length of a message [bytes, or flits where these were given].
     pub fn amount(&self, blocks: &Blocks) -> u64 {
+        if let Some(given) = &self.given {
+            return blocks.list().into_iter().map(|block| given[block as usize]).sum();
+        }
         if self.pieces == 0 {
             return blocks.count() * self.total;
         }

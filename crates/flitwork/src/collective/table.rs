@@ -62,24 +62,28 @@ const fn row(
 #[rustfmt::skip]
 pub static COLLECTIVES: &[Collective] = &[
     Collective {
-        ranks: Ranks::PowerOfTwo { otherwise: "pairwise_shift" },
+        parameters: &["sizes"], ranks: Ranks::PowerOfTwo { otherwise: "pairwise_shift" },
         ..row(Operation::AllToAll, "pairwise_xor", "step i exchanges with rank me XOR i, one after the other",
             pairwise_xor::steps, pairwise_xor::step)
     },
-    row(Operation::AllToAll, "pairwise_shift", "ring: step i sends to me + i and receives from me - i, one after the other",
-        pairwise_shift::steps, pairwise_shift::step),
     Collective {
-        paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010",
+        parameters: &["sizes"],
+        ..row(Operation::AllToAll, "pairwise_shift",
+            "ring: step i sends to me + i and receives from me - i, one after the other",
+            pairwise_shift::steps, pairwise_shift::step)
+    },
+    Collective {
+        parameters: &["sizes"], paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010",
         ..row(Operation::AllToAll, "simple_spread", "all messages posted at once, to me + 1 first",
             pairwise_shift::steps, simple_spread::step)
     },
     Collective {
-        parameters: &["radix", "blocks"], paper: BRUCK,
+        parameters: &["radix", "blocks", "sizes"], paper: BRUCK,
         ..row(Operation::AllToAll, "bruck", "a round for each digit of the distance to the destination",
             bruck::steps, bruck::step)
     },
     Collective {
-        parameters: &["order", "blocks"], ranks: Ranks::PowerOfTwo { otherwise: "bruck" },
+        parameters: &["order", "blocks", "sizes"], ranks: Ranks::PowerOfTwo { otherwise: "bruck" },
         ..row(Operation::AllToAll, "butterfly", "a step for each bit of the destination, with the rank that differs in it",
             butterfly::steps, butterfly::step)
     },

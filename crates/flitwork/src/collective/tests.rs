@@ -116,6 +116,30 @@ fn sizes_of_bruck_are_exact_for_any_number_of_ranks() {
     assert_eq!(sizes, [(1, 20), (2, 10), (3, 20)]);
 }
 
+/// Rank `a` has `10 a + b` bytes for rank `b`.
+#[test]
+fn blocks_of_given_sizes_arrive_whole_however_they_go() {
+    let bytes: std::sync::Arc<[u64]> = (0..64).map(|pair| pair / 8 * 10 + pair % 8).collect();
+    let away: u64 = (0..64).filter(|pair| pair / 8 != pair % 8).map(|pair| bytes[pair as usize]).sum();
+    let sizes = |name, flit_bytes| {
+        let length = Length::Pairs { bytes: bytes.clone(), flit_bytes };
+        let made = schedule(row(Operation::AllToAll, name), &World::of(8), length).unwrap();
+        check_complete(&made).unwrap();
+        made.messages().map(|m| m.size).collect::<Vec<_>>()
+    };
+    for name in ["pairwise_xor", "pairwise_shift", "simple_spread"] {
+        // The block from rank 0 to rank 0 does not move; no other is empty.
+        assert_eq!(sizes(name, 1).iter().sum::<u64>(), away, "{name}");
+    }
+    // A block moves once for each bit of its distance: of the difference, or of the XOR.
+    let moves = |distance: fn(u64, u64) -> u64| -> u64 {
+        (0..64u64).map(|pair| u64::from(distance(pair / 8, pair % 8).count_ones()) * bytes[pair as usize]).sum()
+    };
+    assert_eq!(sizes("bruck", 1).iter().sum::<u64>(), moves(|from, to| (to + 8 - from) % 8));
+    assert_eq!(sizes("butterfly", 1).iter().sum::<u64>(), moves(|from, to| from ^ to));
+    assert!(sizes("pairwise_shift", 1000).iter().all(|&flits| flits == 1));
+}
+
 #[test]
 fn a_rank_waits_where_its_algorithm_says_so() {
     let waits = |name| {

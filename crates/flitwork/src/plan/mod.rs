@@ -151,8 +151,9 @@ impl Plan {
         workload::chosen(&self.spec.workload, self.placement.terminal_of().len() as u32)?.ok()
     }
 
-    /// The length of a block, or of the vector, of a collective; 1 for a barrier. A fraction where it is in bytes [flits].
-    pub fn collective_flits(&self) -> f64 {
+    /// The length of a block, or of the vector, of a collective; 1 for a barrier. A fraction where it is in bytes; `None` where each
+    /// block has its own [flits].
+    pub fn collective_flits(&self) -> Option<f64> {
         workload::collective_flits(&self.spec.workload, &self.units)
     }
 

@@ -70,6 +70,15 @@ pub enum WorkloadSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "BitOrder")]
         order: Option<BitOrder>,
+        /// Of an all-to-all, in the place of a length: the bytes of the block of each pair of ranks, a row for each sender (what
+        /// `MPI_Alltoallv` has). A message without bytes is 1 flit. In a plan they are a digest. Default: those of `file`, if there
+        /// is one.
+        #[serde(default, skip_serializing_if = "Attached::is_empty")]
+        #[schemars(extend("x-numbers" = "matrix"))]
+        sizes: Attached,
+        /// A file with the sizes, a row for each sender: CSV or NumPy (.npy).
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        file: String,
     },
     /// A schedule that comes with the specification: what each rank does, operation by operation (`fw.Schedule` in Python). It runs on
     /// as many terminals as it has ranks, from terminal 0 on, unless `host` says otherwise.
@@ -164,7 +173,7 @@ pub(crate) const WORKLOADS: &[Component] = &[
     Component::new(
         "collective",
         "a collective operation by an algorithm that knows ranks alone",
-        "operation, algorithm, message_flits, message_bytes, packet_flits, root, radix, blocks, order",
+        "operation, algorithm, message_flits, message_bytes, packet_flits, root, radix, blocks, order, sizes, file",
         "",
     ),
     Component::new("schedule", "the operations of each rank, given one by one", "schedule, file, packet_flits", ""),
@@ -192,10 +201,8 @@ impl WorkloadSpec {
             WorkloadSpec::Traffic { pattern, .. } | WorkloadSpec::Burst { pattern, .. } => pattern.attached_mut(),
             WorkloadSpec::Trace { packets, .. } => Some(packets),
             WorkloadSpec::Schedule { schedule, .. } => Some(schedule),
-            WorkloadSpec::AllToAll { .. }
-            | WorkloadSpec::Collective { .. }
-            | WorkloadSpec::Programs { .. }
-            | WorkloadSpec::Uniform { .. } => None,
+            WorkloadSpec::Collective { sizes, .. } => Some(sizes),
+            WorkloadSpec::AllToAll { .. } | WorkloadSpec::Programs { .. } | WorkloadSpec::Uniform { .. } => None,
         }
     }
 }

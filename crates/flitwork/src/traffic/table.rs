@@ -127,7 +127,7 @@ impl Attached {
     }
 
     /// The traffic matrix; `path` is the field's.
-    pub(super) fn matrix(&self, path: &str) -> Result<&Arc<Matrix>> {
+    pub(crate) fn matrix(&self, path: &str) -> Result<&Arc<Matrix>> {
         match &self.table {
             Some(Table::Matrix(matrix)) => Ok(matrix),
             _ => Err(self.missing(path, "a matrix of weights")),

@@ -1,23 +1,27 @@
 //! Collectives: which algorithm, what it knows, and the schedule that it makes.
 
 use super::{Context, MOST_FLITS, Workload};
-use crate::collective::{self, Collective, Length, Operation, World};
+use crate::collective::{self, BlockReading, Collective, Length, Operation, World};
 use crate::error::{Error, Result};
 use crate::plan::units::{MESSAGE_FLITS, message_flits};
 use crate::schedule::Units;
-use crate::spec::WorkloadSpec;
+use crate::spec::{MAX_MESSAGE_BYTES, WorkloadSpec};
+use crate::traffic::{Attached, no_file};
 
 /// The algorithm of a collective of so many ranks and what it knows; `None` for other workloads.
 ///
 /// # Errors
 /// [`Error::Config`] names an algorithm that there is not, a parameter that it does not take, or ranks for which it is not defined.
 pub(in crate::plan) fn chosen(spec: &WorkloadSpec, ranks: u32) -> Option<Result<(&'static Collective, World)>> {
-    let WorkloadSpec::Collective { operation, algorithm, root, radix, blocks, order, .. } = spec else { return None };
+    let WorkloadSpec::Collective { operation, algorithm, root, radix, blocks, order, sizes, .. } = spec else {
+        return None;
+    };
     let found = collective::find(*operation, algorithm).and_then(|row| {
         let given = [
             ("root", root.map(|root| root.to_string())),
             ("radix", radix.map(|radix| radix.to_string())),
             ("blocks", blocks.map(|blocks| format!("{blocks:?}").to_lowercase())),
+            ("sizes", (!sizes.is_empty()).then(|| "a matrix".to_string())),
             ("order", order.map(|order| format!("{order:?}").to_lowercase())),
         ];
         for (name, value) in given {
@@ -39,14 +43,15 @@ pub(in crate::plan) fn chosen(spec: &WorkloadSpec, ranks: u32) -> Option<Result<
     Some(found)
 }
 
-/// The length of a block, or of the vector, of a resolved collective [flits].
-pub(in crate::plan) fn collective_flits(spec: &WorkloadSpec, units: &Units) -> f64 {
+/// The length of a block, or of the vector, of a resolved collective; `None` where each block has its own [flits].
+pub(in crate::plan) fn collective_flits(spec: &WorkloadSpec, units: &Units) -> Option<f64> {
     match *spec {
+        WorkloadSpec::Collective { ref sizes, .. } if !sizes.is_empty() => None,
         WorkloadSpec::Collective { message_bytes: Some(bytes), .. } => {
-            bytes as f64 / f64::from(units.flit_bytes.unwrap_or(1).max(1))
+            Some(bytes as f64 / f64::from(units.flit_bytes.unwrap_or(1).max(1)))
         }
-        WorkloadSpec::Collective { message_flits, .. } => f64::from(message_flits.unwrap_or(1)),
-        _ => 0.0,
+        WorkloadSpec::Collective { message_flits, .. } => Some(f64::from(message_flits.unwrap_or(1))),
+        _ => None,
     }
 }
 
@@ -56,12 +61,27 @@ impl Context<'_> {
         let ranks = self.ranks()?;
         let expected = || Error::config(self.path("kind"), "another", "collective", "");
         let (row, world) = chosen(spec, ranks).unwrap_or_else(|| Err(expected()))?;
-        let WorkloadSpec::Collective { message_flits, message_bytes, packet_flits, root, radix, blocks, order, .. } =
-            spec
+        let WorkloadSpec::Collective {
+            message_flits,
+            message_bytes,
+            packet_flits,
+            root,
+            radix,
+            blocks,
+            order,
+            sizes,
+            file,
+            ..
+        } = spec
         else {
             return Err(expected());
         };
-        let length = self.length(row.operation, message_flits, *message_bytes, &world)?;
+        no_file(self.at, file, "sizes")?;
+        let length = if sizes.is_empty() {
+            self.length(row.operation, message_flits, *message_bytes, &world)?
+        } else {
+            self.pairs(sizes, *message_flits, *message_bytes, &world)?
+        };
         if *packet_flits == 0 {
             *packet_flits = self.longest_packet().0;
         } else {
@@ -74,6 +94,43 @@ impl Context<'_> {
         *order = takes("order").then_some(world.order);
         let schedule = collective::schedule(row, &world, length)?;
         Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
+    }
+
+    /// The lengths of all blocks of an all-to-all.
+    fn pairs(&self, sizes: &Attached, flits: Option<u32>, bytes: Option<u64>, world: &World) -> Result<Length> {
+        let path = self.path("sizes");
+        let refused = |value: String, expected: &str, hint: &str| Err(Error::config(&path, value, expected, hint));
+        if flits.is_some() || bytes.is_some() {
+            return refused("given".into(), "nothing beside a length", "take one of the two out");
+        }
+        if world.blocks == BlockReading::Doubling {
+            return refused("given".into(), "nothing where blocks = \"doubling\"", "that is no all-to-all");
+        }
+        let Some(flit_bytes) = self.units.flit_bytes else {
+            let hint = "say how many bytes a flit carries, for example flit_bytes = 16";
+            let expected = "a value, as workload.sizes are in bytes";
+            return Err(Error::config("network.units.flit_bytes", "nothing", expected, hint));
+        };
+        let (matrix, ranks) = (sizes.matrix(&path)?, world.ranks as usize);
+        if matrix.size() != ranks {
+            let value = format!("{0} rows and columns", matrix.size());
+            return refused(value, &format!("{ranks} rows and columns, one for each rank"), "");
+        }
+        let mut bytes = vec![0; ranks * ranks];
+        for from in 0..world.ranks {
+            for (to, size) in matrix.weights(from) {
+                if size.fract() != 0.0 || size > MAX_MESSAGE_BYTES as f64 {
+                    let at = format!("{path}[{from}][{to}]");
+                    return Err(Error::config(at, size, "a whole number of bytes, 0 to 2^40", ""));
+                }
+                bytes[from as usize * ranks + to as usize] = size as u64;
+            }
+        }
+        let all: u128 = bytes.iter().map(|&bytes| u128::from(bytes)).sum();
+        if all * u128::from(world.bits() + 2) > MOST_FLITS {
+            return refused(format!("{all} bytes"), &format!("at most {MOST_FLITS} bytes in all messages"), "");
+        }
+        Ok(Length::Pairs { bytes: bytes.into(), flit_bytes })
     }
 
     /// The length of a block, or of the vector.
