@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 # First: it acts while the rest is loaded.
 from flitwork import interrupt as interrupt  # isort: skip
-from flitwork import networks, placement, routing, values
+from flitwork import machines, networks, placement, routing, values
 from flitwork._core import __version__
 from flitwork.bound import Bound, bound
 from flitwork.burst import Burst, BurstError, burst
@@ -105,6 +105,7 @@ __all__ = [
     "load",
     "load_study",
     "loggops",
+    "machines",
     "mpi",
     "on_off",
     "pace",

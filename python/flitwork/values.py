@@ -24,6 +24,7 @@ __all__ = [
     "Record",
     "Router",
     "Run",
+    "Start",
     "Steady",
     "Units",
 ]
@@ -215,20 +216,45 @@ class Units(Value):
 
 
 @value
+class Start(Value):
+    """When ranks begin. The imbalance of Shibamura et al. 2012 is `normal_range`, sorted.
+
+    * ``cycles``: Start of each rank [cycles], where they are listed. Default: none.
+    * ``kind``: How the starts lie. Default: together.
+    * ``latest_cycles``: Latest start [cycles], where starts are drawn, 0 to 2^40. Default: 0.
+    * ``order``: Which rank gets which start. Default: sorted.
+    """
+
+    TABLES = ("host.start",)
+    cycles: Sequence[int] = default(None)
+    kind: Literal["together", "normal_range", "normal_sigma", "list"] = default("together")
+    latest_cycles: int = default(0)
+    order: Literal["sorted", "drawn"] = default("sorted")
+
+
+@value
 class Host(Value):
     """What executes a schedule: only for workloads that are one, such as all_to_all.
 
     * ``placement``: Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     * ``ranks_per_terminal``: Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the
       network has terminals. Algorithms that go by coordinates need 1. Default: 1.
+    * ``receive_overhead_cycles``: Software time of a receive: so long its rank computes when it has waited for it
+      [cycles], 0 to 2^32 - 1. Default: 0.
+    * ``send_overhead_cycles``: Software time of a send: so long its rank computes before the message joins the send
+      queue [cycles], 0 to 2^32 - 1. Default: 0.
     * ``send_queue``: In which order the messages of a rank leave: program_order (a message that waits for its
       dependencies holds up those behind it) or as_ready (none holds up another). Default: program_order.
+    * ``start``: When ranks begin. Default: together.
     """
 
     TABLES = ("host",)
     placement: Placement | Literal["block", "round_robin", "list"] | Mapping[str, Any] = default(None)
     ranks_per_terminal: int = default(1)
+    receive_overhead_cycles: int = default(0)
+    send_overhead_cycles: int = default(0)
     send_queue: Literal["program_order", "as_ready"] = default("program_order")
+    start: Start | Literal["together", "normal_range", "normal_sigma", "list"] | Mapping[str, Any] = default(None)
 
 
 @value

@@ -28,7 +28,7 @@ LAYERS = (
         "indices",
         "renamed",
     ),
-    *("flat", "plain", "value", "placement", "values", "routing", "network", "networks"),
+    *("flat", "plain", "value", "placement", "values", "routing", "network", "networks", "machines"),
     *(
         "table_file",
         "trace_file",

@@ -15,7 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mix", &[]),
     ("unchecked", &[]),
     ("routing", &["component", "error", "mix", "topology", "unchecked"]),
-    ("schedule", &["error"]),
+    ("schedule", &["error", "mix"]),
     // A table of numbers may be a schedule.
     ("traffic", &["component", "error", "mix", "schedule", "topology"]),
     ("collective", &["error", "schedule", "topology"]),

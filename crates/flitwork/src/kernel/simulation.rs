@@ -395,7 +395,8 @@ fn is_asked(plan: &Plan) -> bool {
 /// The ranks of a plan whose workload is a schedule.
 fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     let Workload::Schedule { schedule, .. } = &plan.workload else { return Ok(None) };
-    let mut hosts = Hosts::new(&schedule.compile(&plan.units)?, &plan.placement, plan.spec.host.send_queue)?;
+    let schedule = schedule.compile(&plan.units)?.delayed(plan.delays.clone())?;
+    let mut hosts = Hosts::new(&schedule, &plan.placement, plan.spec.host.send_queue)?;
     if plan.background.is_some() {
         hosts.note_ready_cycles();
     }

@@ -4,7 +4,7 @@ use crate::collective::{Collective, World};
 use crate::error::{Error, Result};
 use crate::pace::{self, Gaps, Paced};
 use crate::routing::{MAX_VCS, Routing};
-use crate::schedule::{Placement, Units};
+use crate::schedule::{Delays, Placement, Units};
 use crate::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP,
     NetworkSpec, RouterSpec, SimulationSpec, Switching, VcPolicy,
@@ -49,6 +49,8 @@ pub struct Plan {
     pub background: Option<Traffic>,
     /// Cycle of t = 0, in which the workload starts: before it, a background runs alone [cycles].
     pub start_cycle: u64,
+    /// Software times of ranks [cycles].
+    pub delays: Delays,
     /// Pauses of injection ports that depend on the message, if there are any.
     pub gaps: Option<Gaps>,
     /// What a flit carries and how long a cycle takes, for schedules in bytes and ns.
@@ -123,6 +125,7 @@ impl Plan {
         routing::check(&spec.network, &fabric, &routing, spec.run.deadlock_check)?;
         let Resolved { workload, placement, background, start_cycle } =
             workload::resolve(&mut spec, &fabric, &params, &units)?;
+        let delays = workload::delays(&spec, &workload)?;
         let gaps = gaps(&spec, &fabric, &routing, (&workload, &placement))?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
         let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);
@@ -137,6 +140,7 @@ impl Plan {
             placement,
             background,
             start_cycle,
+            delays,
             gaps,
             units,
             params,

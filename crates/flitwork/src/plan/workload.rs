@@ -8,7 +8,7 @@ use crate::collective::AllToAllOptions;
 use crate::error::{Error, Result};
 use crate::pace::Paced;
 use crate::routing::Routing;
-use crate::schedule::{Placement, Schedule, Units};
+use crate::schedule::{Delays, Placement, Schedule, Units};
 use crate::spec::{HostSpec, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
@@ -115,6 +115,22 @@ fn place(host: &HostSpec, workload: &Workload, terminals: u32) -> Result<Placeme
             Err(Error::config("host", "given", "a workload that is a schedule, such as all_to_all", hint))
         }
     }
+}
+
+/// The software times of the ranks.
+pub(super) fn delays(spec: &SimulationSpec, workload: &Workload) -> Result<Delays> {
+    let Workload::Schedule { schedule, .. } = workload else { return Ok(Delays::default()) };
+    let host = &spec.host;
+    let delays = Delays {
+        starts: host.start.starts(schedule.ranks(), spec.run.seed)?,
+        send: u64::from(host.send_overhead_cycles),
+        receive: u64::from(host.receive_overhead_cycles),
+    };
+    if schedule.is_asked() && !delays.is_none() {
+        let hint = "let the program say it: fw.Compute(cycles=...)";
+        return Err(Error::config("host", "software times", "none where ranks ask what to do next", hint));
+    }
+    Ok(delays)
 }
 
 /// What a workload is resolved for.

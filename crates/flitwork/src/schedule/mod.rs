@@ -17,18 +17,22 @@
 mod build;
 mod check;
 mod compile;
+mod delayed;
 mod goal;
 mod op;
 mod placement;
+mod start;
 mod stored;
 
 pub use build::ScheduleBuilder;
 pub use check::{Match, check_form, match_messages};
 pub(crate) use check::{fault, name};
 pub use compile::Units;
+pub use delayed::Delays;
 pub use goal::{Goal, GoalBuilder, GoalKind, GoalOp, Until};
 pub use op::{ANY, After, OpId, OpKind, Operation};
 pub use placement::{Placement, PlacementRule, SendQueue};
+pub use start::{StartKind, StartOrder, StartSpec};
 pub use stored::{KINDS, ScheduleColumns};
 
 use op::Packed;

@@ -1,6 +1,6 @@
 //! The hosts: which ranks run where, and in which order their messages leave.
 
-use crate::schedule::{PlacementRule, SendQueue};
+use crate::schedule::{PlacementRule, SendQueue, StartSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +20,32 @@ pub struct HostSpec {
     pub ranks_per_terminal: u32,
     /// Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     pub placement: PlacementRule,
+    /// Software time of a send: so long its rank computes before the message joins the send queue [cycles], 0 to 2^32 - 1. Default: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub send_overhead_cycles: u32,
+    /// Software time of a receive: so long its rank computes when it has waited for it [cycles], 0 to 2^32 - 1. Default: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub receive_overhead_cycles: u32,
+    /// When ranks begin. Default: together.
+    #[serde(skip_serializing_if = "StartSpec::is_default")]
+    pub start: StartSpec,
+}
+
+/// What is left out of a plan, so that only plans that say it have another hash.
+fn is_zero(value: &u32) -> bool {
+    *value == 0
 }
 
 impl Default for HostSpec {
     fn default() -> Self {
-        HostSpec { send_queue: SendQueue::default(), ranks_per_terminal: 1, placement: PlacementRule::default() }
+        HostSpec {
+            send_queue: SendQueue::default(),
+            ranks_per_terminal: 1,
+            placement: PlacementRule::default(),
+            send_overhead_cycles: 0,
+            receive_overhead_cycles: 0,
+            start: StartSpec::default(),
+        }
     }
 }
 

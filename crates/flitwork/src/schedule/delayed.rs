@@ -1,0 +1,232 @@
+//! What a machine's software adds to a schedule: late starts, and overheads of sends and receives.
+//!
+//! They are computations between the operations, so nothing that executes a schedule knows of them:
+//! * a rank that starts late computes first;
+//! * a send is preceded by a computation of the send overhead;
+//! * an operation that waits for `k` receives which no operation before it has waited for is followed by a computation of `k` receive
+//!   overheads (a computation becomes so much longer). Receives that no operation waits for are waited for at the end of the program.
+
+use super::{After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Schedule, SizeUnit, match_messages};
+use crate::error::Error;
+use std::collections::VecDeque;
+
+/// Delays of ranks, in the unit of the schedule's times.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Delays {
+    /// When each rank starts; empty: all at once.
+    pub starts: Vec<u64>,
+    /// Before each send.
+    pub send: u64,
+    /// After each receive that is waited for.
+    pub receive: u64,
+}
+
+impl Delays {
+    /// Whether they change nothing.
+    pub fn is_none(&self) -> bool {
+        self.starts.iter().all(|&start| start == 0) && self.send == 0 && self.receive == 0
+    }
+}
+
+impl Schedule {
+    /// The schedule with delays; it must be in flits, and not ask.
+    ///
+    /// # Errors
+    /// [`Error::Schedule`] if sends and receives of a stored schedule do not match.
+    pub fn delayed(self, delays: Delays) -> Result<Schedule, Error> {
+        debug_assert!(self.sizes() == SizeUnit::Flits && !self.is_asked());
+        if delays.is_none() {
+            return Ok(self);
+        }
+        let names_all = if self.is_made() { self.names_all() } else { match_messages(&self)?.is_some() };
+        let (name, ranks) = (self.name().to_string(), self.ranks());
+        Ok(Schedule::made(name, ranks, Delayed { inner: self, delays, names_all }))
+    }
+}
+
+#[derive(Debug)]
+struct Delayed {
+    inner: Schedule,
+    delays: Delays,
+    names_all: bool,
+}
+
+impl Maker for Delayed {
+    fn operations(&self, rank: u32) -> Operations<'static> {
+        let start = self.delays.starts.get(rank as usize).copied().unwrap_or(0);
+        let mut numbers = Vec::new();
+        let mut count = Charges::new(&self.delays);
+        let mut next = u32::from(start > 0);
+        let mut feed = self.inner.feed(rank);
+        while let Some(op) = feed.next() {
+            let extra = count.of(&op);
+            numbers.push(next + u32::from(extra.before > 0));
+            next += 1 + u32::from(extra.before > 0) + u32::from(extra.after > 0);
+        }
+        let charges = Charges::new(&self.delays);
+        let program = Program { feed: self.inner.feed(rank), numbers, charges, pending: VecDeque::new(), ended: false };
+        Box::new((start > 0).then(|| computation(start)).into_iter().chain(program))
+    }
+
+    fn messages(&self, rank: u32) -> u64 {
+        self.inner.messages_of(rank)
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { never_computes: false, names_all: self.names_all }
+    }
+}
+
+/// The time that operations of a rank cost, one after the other.
+#[derive(Debug)]
+struct Charges {
+    send: u64,
+    receive: u64,
+    /// Of each operation so far, whether it is a receive that nothing has waited for.
+    open: Vec<bool>,
+}
+
+/// What an operation costs before and after it; a computation is longer by the latter.
+struct Extra {
+    before: u64,
+    after: u64,
+    longer: u64,
+}
+
+impl Charges {
+    fn new(delays: &Delays) -> Self {
+        Charges { send: delays.send, receive: delays.receive, open: Vec::new() }
+    }
+
+    fn of(&mut self, op: &Operation) -> Extra {
+        self.open.push(matches!(op.kind, OpKind::Receive { .. }));
+        let waited = match op.kind {
+            OpKind::Wait | OpKind::Compute { .. } => {
+                op.after.iter().filter(|&dep| std::mem::take(&mut self.open[dep as usize])).count() as u64
+            }
+            OpKind::Send { .. } | OpKind::Receive { .. } => 0,
+        };
+        let time = waited.saturating_mul(self.receive);
+        match op.kind {
+            OpKind::Send { .. } => Extra { before: self.send, after: 0, longer: 0 },
+            OpKind::Compute { .. } => Extra { before: 0, after: 0, longer: time },
+            OpKind::Wait | OpKind::Receive { .. } => Extra { before: 0, after: time, longer: 0 },
+        }
+    }
+
+    /// The receives that nothing has waited for.
+    fn left(&self) -> Vec<usize> {
+        if self.receive == 0 { Vec::new() } else { (0..self.open.len()).filter(|&op| self.open[op]).collect() }
+    }
+}
+
+/// The operations of a rank with what they cost between them.
+struct Program {
+    feed: Feed,
+    /// The number that each operation of the schedule has now.
+    numbers: Vec<OpId>,
+    charges: Charges,
+    pending: VecDeque<Operation<'static>>,
+    ended: bool,
+}
+
+fn computation(time: u64) -> Operation<'static> {
+    Operation { kind: OpKind::Compute { time }, step: 0, after: After::NOTHING }
+}
+
+impl Program {
+    /// Puts the next operation of the schedule, and what it costs, behind those that are pending; false at the end.
+    fn read(&mut self) -> bool {
+        let Some(op) = self.feed.next() else { return false };
+        let Extra { before, after, longer } = self.charges.of(&op);
+        let deps: Vec<OpId> = op.after.iter().map(|dep| self.numbers[dep as usize]).collect();
+        let kind = match op.kind {
+            OpKind::Compute { time } => OpKind::Compute { time: time.saturating_add(longer) },
+            kind => kind,
+        };
+        let after_it = (after > 0).then(|| computation(after));
+        let own = Operation { kind, step: op.step, after: After::List(deps.into()) };
+        self.pending.extend((before > 0).then(|| computation(before)).into_iter().chain([own]).chain(after_it));
+        true
+    }
+
+    /// What is left at the end: a wait for receives that nothing has waited for, and their overheads.
+    fn end(&mut self) {
+        let left = self.charges.left();
+        if !std::mem::replace(&mut self.ended, true) && !left.is_empty() {
+            let deps: Vec<OpId> = left.iter().map(|&op| self.numbers[op]).collect();
+            let time = self.charges.receive.saturating_mul(left.len() as u64);
+            self.pending.push_back(Operation { after: After::List(deps.into()), ..computation(time) });
+        }
+    }
+}
+
+impl Iterator for Program {
+    type Item = Operation<'static>;
+
+    fn next(&mut self) -> Option<Operation<'static>> {
+        while self.pending.is_empty() && self.read() {}
+        if self.pending.is_empty() {
+            self.end();
+        }
+        self.pending.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ANY, ScheduleBuilder};
+    use super::*;
+
+    fn shown(schedule: &Schedule, rank: u32) -> Vec<(OpKind, Vec<u32>)> {
+        schedule.operations(rank).map(|op| (op.kind, op.after.iter().collect())).collect()
+    }
+
+    #[test]
+    fn what_software_costs_is_computed_between_the_operations() {
+        let (send, receive) = (OpKind::Send { to: 0, size: 1, tag: 0 }, OpKind::Receive { from: ANY, size: 1, tag: 0 });
+        let mut b = ScheduleBuilder::new("s");
+        let first = b.op(receive, 0, &[]);
+        let second = b.op(receive, 0, &[]);
+        let sent = b.op(send, 0, &[first]);
+        b.op(OpKind::Wait, 0, &[first, sent]);
+        b.op(OpKind::Wait, 0, &[first]);
+        b.op(OpKind::Compute { time: 10 }, 0, &[first, second]);
+        b.op(send, 0, &[]);
+        b.op(receive, 0, &[]);
+        b.end_rank();
+        let schedule = b.build();
+        let compute = |time| OpKind::Compute { time };
+        let all = schedule.clone().delayed(Delays { starts: vec![7], send: 5, receive: 3 });
+        // Three messages are received and two sent: this one does not match.
+        assert!(all.is_err());
+        let maker =
+            Delayed { inner: schedule, delays: Delays { starts: vec![7], send: 5, receive: 3 }, names_all: false };
+        let found = shown(&Schedule::made("s", 1, maker), 0);
+        let expected = [
+            (compute(7), vec![]),
+            (receive, vec![]),
+            (receive, vec![]),
+            (compute(5), vec![]),
+            (send, vec![1]),
+            (OpKind::Wait, vec![1, 4]),
+            (compute(3), vec![]),
+            (OpKind::Wait, vec![1]),
+            (compute(13), vec![1, 2]),
+            (compute(5), vec![]),
+            (send, vec![]),
+            (receive, vec![]),
+            (compute(3), vec![11]),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn without_delays_it_is_the_same_schedule() {
+        let mut b = ScheduleBuilder::new("s");
+        b.op(OpKind::Wait, 4, &[]);
+        b.end_rank();
+        let schedule = b.build().delayed(Delays { starts: vec![0], ..Delays::default() }).unwrap();
+        assert!(!schedule.is_made());
+    }
+}
