@@ -480,6 +480,7 @@ fn host() -> impl Strategy<Value = HostSpec> {
         send_queue,
         placement,
         ranks_per_terminal,
+        ..HostSpec::default()
     })
 }
 
