@@ -24,9 +24,15 @@ class Cartcomm(Comm):
     is_topo = True
     topology = CART
 
-    def __init__(self, ranks: Sequence[int], context: int, dims: list[int], periods: list[bool]) -> None:
-        super().__init__(ranks, context, "")
-        self.dims, self.periods = dims, periods
+    dims: list[int]
+    periods: list[bool]
+
+    @classmethod
+    def on(cls, ranks: Sequence[int], context: int, dims: list[int], periods: list[bool]) -> Cartcomm:
+        """Those ranks on a grid."""
+        made = cls(ranks, context)
+        made.dims, made.periods = dims, periods
+        return made
 
     @property
     def ndim(self) -> int:
@@ -101,12 +107,12 @@ class Cartcomm(Comm):
         ]
         context = new_context(process.world, (self._context, call, place))
         dims = [size for size, one in zip(self.dims, kept, strict=True) if one]
-        return Cartcomm(members, context, dims, [p for p, one in zip(self.periods, kept, strict=True) if one])
+        return Cartcomm.on(members, context, dims, [p for p, one in zip(self.periods, kept, strict=True) if one])
 
     def _made(self, process: Process, ranks: list[int], call: int, part: int) -> Comm:
         context = new_context(process.world, (self._context, call, part))
         if len(ranks) == self._size(process):
-            return Cartcomm(ranks, context, list(self.dims), list(self.periods))
+            return Cartcomm.on(ranks, context, list(self.dims), list(self.periods))
         return Comm(ranks, context, "")
 
     # Neighbours: down and up in each dimension.
@@ -182,7 +188,7 @@ def made(comm: Comm, dims: Any, periods: Any) -> Comm:
         raise fault("DIMS", f"a grid {'x'.join(map(str, sizes))} has {count} places, for {len(ranks)} ranks")
     if comm._rank(process) >= count:
         return COMM_NULL
-    return Cartcomm(list(ranks[:count]), new_context(process.world, (comm._context, call, "cart")), sizes, around)
+    return Cartcomm.on(list(ranks[:count]), new_context(process.world, (comm._context, call, "cart")), sizes, around)
 
 
 def compute_dims(nnodes: int, dims: int | Sequence[int]) -> list[int]:

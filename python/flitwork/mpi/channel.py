@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from typing_extensions import Self
+
 from flitwork.mpi.errors import fault, not_supported
 from flitwork.mpi.request import Request
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB
@@ -21,23 +23,42 @@ class Channel:
     One object can serve several ranks (``COMM_WORLD`` does): which of them calls is known from who runs.
     """
 
-    def __init__(self, ranks: Sequence[int] | None, context: int, name: str) -> None:
-        self._members, self._context, self.name = ranks, context, name
+    _members: Sequence[int] | None
+    _places: dict[int, int] | None
+
+    def __new__(cls, of: object = None, *_: Any, **__: Any) -> Self:
+        """A communicator; of another one, which classes of programs make, the same one again."""
+        made = object.__new__(cls)
+        if isinstance(of, Channel):
+            made.__dict__.update(of.__dict__)
+        return made
+
+    def __init__(
+        self, ranks: Sequence[int] | Channel | None = None, context: int = 0, name: str = "", alone: bool = False
+    ) -> None:
+        if isinstance(ranks, Channel):
+            return
+        # Without members: all ranks, or the one that calls.
+        self._members, self._context, self.name, self._alone = ranks, context, name, alone
         self._places = None if ranks is None else {rank: place for place, rank in enumerate(ranks)}
 
     def _ranks(self, process: Process) -> Sequence[int]:
         """Its ranks, as ranks of the world."""
-        return range(len(process.world.processes)) if self._members is None else self._members
+        if self._members is None:
+            return (process.rank,) if self._alone else range(len(process.world.processes))
+        return self._members
 
     def _rank(self, process: Process) -> int:
         """The place of a rank of the world."""
-        return process.rank if self._places is None else self._places[process.rank]
+        return self._place(process.rank)
 
     def _place(self, rank: int) -> int:
-        return rank if self._places is None else self._places[rank]
+        if self._places is None:
+            return 0 if self._alone else rank
+        return self._places[rank]
 
     def _size(self, process: Process) -> int:
-        return len(process.world.processes) if self._members is None else len(self._members)
+        return len(self._ranks(process))
 
     def _peer(self, process: Process, rank: int, what: str) -> int:
         """A rank of the communicator as a rank of the world."""

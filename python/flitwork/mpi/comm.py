@@ -191,22 +191,6 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
         raise fault("COMM", "a communicator cannot be pickled")
 
 
-class _Self(Comm):
-    """``COMM_SELF``: of each rank that calls, that rank alone."""
-
-    def _ranks(self, process: Process) -> list[int]:
-        return [process.rank]
-
-    def _rank(self, process: Process) -> int:
-        return 0
-
-    def _place(self, rank: int) -> int:
-        return 0
-
-    def _size(self, process: Process) -> int:
-        return 1
-
-
 class _Null(Comm):
     """``COMM_NULL``: nobody."""
 
@@ -239,5 +223,5 @@ def _named(name: str) -> Comm:
 
 
 COMM_WORLD = Comm(None, WORLD_CONTEXT, "MPI_COMM_WORLD")
-COMM_SELF = _Self(None, SELF_CONTEXT, "MPI_COMM_SELF")
+COMM_SELF = Comm(None, SELF_CONTEXT, "MPI_COMM_SELF", alone=True)
 COMM_NULL = _Null([], 0, "MPI_COMM_NULL")

@@ -20,7 +20,16 @@ ORDER_C, ORDER_FORTRAN = 56, 57
 _ANY = "bytes"
 
 
-class Datatype:
+class _Named(type):
+    """Says of what the class does not have that it does not."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name[:1].isupper():
+            raise not_supported(f"MPI.{cls.__name__}.{name}")
+        raise AttributeError(name)
+
+
+class Datatype(metaclass=_Named):
     """A datatype. ``offsets`` are those of its bytes, ``None`` where they lie one behind the other from 0 on."""
 
     def __init__(
@@ -155,6 +164,27 @@ class Datatype:
         part = places[tuple(slice(s, s + n) for s, n in zip(starts, subsizes, strict=True))]
         extent = int(np.prod(sizes)) * self.extent
         return self._at(f"subarray({self.name})", part.ravel(order=letter) * self.extent, 0, extent)
+
+    @staticmethod
+    def Create_struct(
+        blocklengths: Sequence[int], displacements: Sequence[int], datatypes: Sequence[Datatype]
+    ) -> Datatype:
+        """Blocks of different datatypes, each so many bytes from the start."""
+        if not len(blocklengths) == len(displacements) == len(datatypes) or not datatypes:
+            raise fault("ARG", "block lengths, displacements and datatypes have different lengths, or there are none")
+        parts = [
+            kind.Create_contiguous(length)._at("part", np.array([place], dtype=np.int64))
+            for length, place, kind in zip(blocklengths, displacements, datatypes, strict=True)
+        ]
+        offsets = np.concatenate([part.offsets for part in parts])
+        lower, upper = min(part.lb for part in parts), max(part.ub for part in parts)
+        # Elements lie as a compiler lays them out: as far apart as the strictest of them asks for.
+        strict = max(kind.dtype.alignment if kind.dtype is not None else 1 for kind in datatypes)
+        extent = -(-(upper - lower) // strict) * strict
+        same = len({kind.signature for kind in datatypes}) == 1
+        signature = datatypes[0].signature if same else _ANY
+        dtype = datatypes[0].dtype if same else None
+        return Datatype("struct", len(offsets), extent, offsets, lower=lower, signature=signature, dtype=dtype)
 
     def Create_resized(self, lb: int, extent: int) -> Datatype:
         """The same with another lower bound and extent [bytes]."""

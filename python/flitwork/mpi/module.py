@@ -25,8 +25,9 @@ from flitwork.mpi.comm import (
     Comm,
 )
 from flitwork.mpi.datatype import ORDER_C, ORDER_FORTRAN, Datatype
+from flitwork.mpi.persistent import Persistent
 from flitwork.mpi.point_to_point import MatchedMessage
-from flitwork.mpi.predefined import NAMED
+from flitwork.mpi.predefined import BY_CODE, NAMED
 from flitwork.mpi.reduction import OPS, Op
 from flitwork.mpi.request import REQUEST_NULL, Request
 from flitwork.mpi.status import Status
@@ -117,11 +118,22 @@ def Get_address(location: Any) -> int:
 
 
 def Attach_buffer(buf: Any = None) -> None:
-    """Nothing: sends need no buffer."""
+    """Keeps a buffer: sends need none."""
+    me().store["buffer"] = buf
 
 
-def Detach_buffer() -> None:
-    """Nothing: sends need no buffer."""
+def Detach_buffer() -> Any:
+    """The buffer that was kept."""
+    return me().store.pop("buffer", None)
+
+
+def Alloc_mem(size: int, info: Any = None) -> bytearray:
+    """So many bytes."""
+    return bytearray(size)
+
+
+def Free_mem(mem: Any) -> None:
+    """Nothing: memory is given back by itself."""
 
 
 def Pcontrol(level: int) -> None:
@@ -137,12 +149,13 @@ def _names() -> dict[str, Any]:
     functions = (
         *(Wtime, Wtick, Get_processor_name, Init, Init_thread, Is_initialized, Finalize, Is_finalized, Query_thread),
         *(Is_thread_main, Get_version, Get_library_version, Get_error_class, Get_error_string, Get_address),
-        *(Attach_buffer, Detach_buffer, Pcontrol, get_vendor),
+        *(Attach_buffer, Detach_buffer, Alloc_mem, Free_mem, Pcontrol, get_vendor),
     )
     found: dict[str, Any] = {function.__name__: function for function in functions}
     found.update(
         Comm=Comm, Intracomm=Comm, Topocomm=Cartcomm, Cartcomm=Cartcomm, Group=group.Group, Status=Status, Op=Op,
-        Request=Request, Prequest=Request, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
+        Request=Request, Prequest=Persistent,
+        memory=memoryview, buffer=memoryview, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
         COMM_WORLD=COMM_WORLD, COMM_SELF=COMM_SELF, COMM_NULL=COMM_NULL, REQUEST_NULL=REQUEST_NULL,
         GROUP_EMPTY=group.Group([]), GROUP_NULL=None, OP_NULL=None, INFO_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=None,
         Compute_dims=compute_dims, ERRORS_ARE_FATAL="MPI.ERRORS_ARE_FATAL", ERRORS_RETURN="MPI.ERRORS_RETURN",
@@ -155,7 +168,8 @@ def _names() -> dict[str, Any]:
     )  # fmt: skip
     found.update({name: getattr(status, name) for name in ("ANY_SOURCE", "ANY_TAG", "PROC_NULL", "ROOT", "UNDEFINED")})
     found.update({name if name == "SUCCESS" else f"ERR_{name}": code for name, code in errors.CLASSES.items()})
-    return {**NAMED, **OPS, **found}
+    # Programs look datatypes up by NumPy's character.
+    return {**NAMED, **OPS, **found, "_typedict": BY_CODE}
 
 
 class _Mpi(types.ModuleType):

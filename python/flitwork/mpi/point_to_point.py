@@ -7,6 +7,7 @@ from typing import Any
 
 from flitwork.mpi.buffer import Buffer, fill, message
 from flitwork.mpi.channel import Channel
+from flitwork.mpi.persistent import Persistent
 from flitwork.mpi.request import Request, poll
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, Status
 from flitwork.mpi.world import Message, Operation, me
@@ -76,6 +77,20 @@ class PointToPoint(Channel):
     ) -> None:
         """Sends a buffer, and receives into it."""
         self.Sendrecv(buf, dest, sendtag, buf, source, recvtag, status)
+
+    def Send_init(self, buf: Any, dest: int, tag: int = 0) -> Persistent:
+        """A send that can be started again and again."""
+        return Persistent(lambda: self.Isend(buf, dest, tag))
+
+    def Ssend_init(self, buf: Any, dest: int, tag: int = 0) -> Persistent:
+        """A synchronous send that can be started again and again."""
+        return Persistent(lambda: self.Issend(buf, dest, tag))
+
+    Bsend_init = Rsend_init = Send_init
+
+    def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Persistent:
+        """A receive that can be started again and again."""
+        return Persistent(lambda: self.Irecv(buf, source, tag))
 
     # Python objects.
 

@@ -57,6 +57,9 @@ _BY_DTYPE[np.dtype("B")] = NAMED["UNSIGNED_CHAR"]
 _BY_DTYPE[np.dtype("int32")] = NAMED["INT"]
 _BY_DTYPE[np.dtype("S1")] = NAMED["CHAR"]
 
+#: By NumPy's character.
+BY_CODE = {str(dtype.char): kind for dtype, kind in _BY_DTYPE.items() if not dtype.names}
+
 
 def of_dtype(dtype: np.dtype[Any]) -> Datatype:
     """The datatype of elements of a NumPy array."""

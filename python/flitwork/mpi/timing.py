@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from time import thread_time_ns
 
 from flitwork.errors import ConfigError
-from flitwork.mpi.world import Fiber, Message, Operation, Process, World, me
+from flitwork.mpi.world import CORE, Fiber, Message, Operation, Process, World, me
 from flitwork.simulation import Kind
 
 KINDS = ("zero", "measured")
@@ -41,8 +41,14 @@ class Measured(Process):
         self._since = thread_time_ns()
         super().go()
 
+    def _tell(
+        self, kind: int, amount: int, source: int | None = None, tag: int | None = None, context: int = 0
+    ) -> None:
+        self._charge()
+        super()._tell(kind, amount, source, tag, context)
+
     def _block(self, mode: int, operations: Sequence[Operation | Fiber]) -> None:
-        if mode != 2:
+        if mode != CORE:
             self._charge()
         super()._block(mode, operations)
         self._since = thread_time_ns()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
@@ -282,7 +283,7 @@ class World:
         #: Algorithms of collectives that are not chosen by size.
         self.algorithms = algorithms or {}
         self.terminals = terminals
-        self.hub = getcurrent()
+        self.hub, self.thread = getcurrent(), get_ident()
         self.now = 0
         self.messages = self.bytes = 0
         self.failure: tuple[Process, BaseException] | None = None
@@ -378,7 +379,9 @@ here = _Here()
 def me() -> Process:
     """The rank that runs."""
     process = here.process
-    if process is None:
+    if process is None or process.world.thread != get_ident():
+        if process is not None:
+            raise ProgramError("ranks have one thread each: another one calls MPI, which is not supported")
         raise ProgramError("no rank program is running: start one with fw.mpi.run, or with flitwork mpi simulate")
     return process
 
