@@ -120,12 +120,12 @@ def _from_file(path: Path) -> tuple[Network, dict[str, Any], dict[str, Any]]:
         if key not in _TABLES:
             raise unknown_key("", key, _TABLES, "tables")
     if "network" not in found:
-        raise ConfigError("--network", path, "a table `network` in it", 'network = { topology = { kind = "torus" } }')
+        raise ConfigError("--network", path, "a table `network` in it", "as in a study file")
     tables = renamed.specification(found)
     table = tables["network"]
     topology = table.get("topology")
     if not isinstance(topology, dict) or "kind" not in topology:
-        raise ConfigError("network.topology", topology, 'a table with a kind, { kind = "torus", size = [4, 4] }')
+        raise ConfigError("network.topology", topology, "a table with a kind", "flitwork list topologies")
     own = {key: value for key, value in topology.items() if key != "kind"}
     others = {key: value for key, value in table.items() if key != "topology"}
     run = {"run": tables["run"]} if "run" in tables else {}
