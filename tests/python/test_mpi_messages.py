@@ -240,6 +240,17 @@ def test_ranks_that_are_not_in_a_collective_are_missed() -> None:
         fw.mpi.run(program, ranks=2)
 
 
+def test_ranks_that_poll_for_what_never_comes_are_named_at_the_limit() -> None:
+    def program(comm: Any) -> None:
+        while not comm.Iprobe(source=1 - comm.rank):
+            pass
+
+    with pytest.raises(
+        fw.mpi.ProgramUnfinished, match=r"5000 cycles(.|\n)*rank 1: Iprobe at .*test_mpi_messages.py:\d+"
+    ):
+        fw.mpi.run(program, ranks=2, max_cycles=5000)
+
+
 def test_messages_that_nobody_receives_are_named() -> None:
     def program(comm: Any) -> None:
         comm.send("x", (comm.rank + 1) % 2, tag=6) if comm.rank else comm.irecv(source=1, tag=5)

@@ -13,10 +13,20 @@ Ranks are greenlets (``world``). Communicators (``comm``) have the methods of mp
 simulated network, those of collectives (``algorithms``) too, and brings its data when it arrives.
 """
 
-from flitwork.mpi.errors import Abort, ProgramDeadlock, ProgramError, UnmatchedMessages
+from flitwork.mpi.errors import Abort, ProgramDeadlock, ProgramError, ProgramUnfinished, UnmatchedMessages
 from flitwork.mpi.module import MPI
 from flitwork.mpi.result import RunResult
 from flitwork.mpi.run import run
 from flitwork.mpi.timing import compute
 
-__all__ = ["MPI", "Abort", "ProgramDeadlock", "ProgramError", "RunResult", "UnmatchedMessages", "compute", "run"]
+__all__ = [
+    "MPI",
+    "Abort",
+    "ProgramDeadlock",
+    "ProgramError",
+    "ProgramUnfinished",
+    "RunResult",
+    "UnmatchedMessages",
+    "compute",
+    "run",
+]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from flitwork.errors import FlitworkError, ScheduleError
+from flitwork.errors import FlitworkError, ScheduleError, SimulationError
 
 #: Error classes, as numbers of the MPI standard's names.
 CLASSES: Mapping[str, int] = {
@@ -102,6 +102,10 @@ class ProgramError(FlitworkError):
 
 class ProgramDeadlock(ProgramError, ScheduleError):
     """Ranks wait for each other, or for messages that nobody sends; the message says who, for whom and where."""
+
+
+class ProgramUnfinished(ProgramError, SimulationError):
+    """The limit of cycles came first, as where ranks poll for what never comes; the message says where they are."""
 
 
 class UnmatchedMessages(ProgramError, ScheduleError):

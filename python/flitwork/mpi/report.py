@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from types import FrameType
 
-from flitwork.errors import ScheduleError
-from flitwork.mpi.errors import ProgramDeadlock, ProgramError, UnmatchedMessages
+from flitwork.errors import ScheduleError, SimulationError
+from flitwork.mpi.errors import ProgramDeadlock, ProgramError, ProgramUnfinished, UnmatchedMessages
 from flitwork.mpi.world import Fiber, Operation, Process, World, user_frame
 
 #: Ranks, or messages, that a report names.
 _NAMED = 16
 
 
-def stuck(world: World, error: ScheduleError) -> ProgramError:
-    """The error for a simulation in which nothing can happen any more."""
+def unfinished(world: World, error: ScheduleError | SimulationError) -> ProgramError:
+    """The error for a simulation in which nothing can happen any more, or that has come to its limit."""
     blocked = [process for process in world.processes if not process.main.done or process.helpers]
     if not blocked:
         return _left_over(world) or ProgramDeadlock(str(error))
     lines = [_line(process) for process in blocked[:_NAMED]]
+    if isinstance(error, SimulationError):
+        return ProgramUnfinished("\n".join([f"{error}; where ranks are:", *lines]))
     if len(blocked) > _NAMED:
         lines.append(f"  ... and {len(blocked) - _NAMED} more")
     circle = _circle(blocked)

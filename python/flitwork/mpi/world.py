@@ -16,7 +16,7 @@ from typing import Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from flitwork.errors import ScheduleError
+from flitwork.errors import DeadlockError, ScheduleError, SimulationError
 from flitwork.mpi.errors import Abort, ProgramError
 from flitwork.simulation import Answer, Kind, Simulation, Told
 
@@ -309,12 +309,14 @@ class World:
         here.world = self
         try:
             self._loop()
-        except ScheduleError as error:
+        except DeadlockError:
+            raise
+        except (ScheduleError, SimulationError) as error:
             if self.failure is None:
                 # The report needs to see where ranks are.
-                from flitwork.mpi.report import stuck
+                from flitwork.mpi.report import unfinished
 
-                raise stuck(self, error) from None
+                raise unfinished(self, error) from None
         finally:
             self._end()
             here.world, here.process = None, None
