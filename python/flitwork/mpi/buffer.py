@@ -97,29 +97,29 @@ def _too_small(needed: int, size: int) -> Exception:
     return fault("BUFFER", f"the buffer has {size} bytes, and {needed} are needed")
 
 
-def as_bytes(memory: Any) -> tuple[Bytes, Datatype]:
-    """The bytes of what can be a buffer, and the datatype of its elements."""
+def as_bytes(memory: Any, said: bool = False) -> tuple[Bytes, Datatype]:
+    """The bytes of what can be a buffer, and the datatype of its elements, which does not matter if it is ``said``."""
     if isinstance(memory, np.ndarray):
-        kind = of_dtype(memory.dtype)
+        kind = _BYTE if said else of_dtype(memory.dtype)
         if memory.flags.c_contiguous:
             return memory.reshape(-1).view(np.uint8), kind
         if memory.flags.f_contiguous:
             return memory.T.reshape(-1).view(np.uint8), kind
         raise ValueError("ndarray is not contiguous")
     if isinstance(memory, np.generic):
-        return as_bytes(np.asarray(memory))
+        return as_bytes(np.asarray(memory), said)
     if memory is None:
         return np.empty(0, np.uint8), _BYTE
     try:
         view = memoryview(memory)
     except TypeError:
         if hasattr(memory, "__array__"):
-            return as_bytes(np.asarray(memory))
+            return as_bytes(np.asarray(memory), said)
         raise TypeError(f"expecting buffer or list/tuple, not {type(memory).__name__}") from None
     if not view.c_contiguous:
         raise ValueError("the buffer is not contiguous")
     array = np.asarray(view).reshape(-1)
-    return array.view(np.uint8), _BYTE if isinstance(memory, (bytes, bytearray)) else of_dtype(array.dtype)
+    return array.view(np.uint8), _BYTE if said or isinstance(memory, (bytes, bytearray)) else of_dtype(array.dtype)
 
 
 def message(spec: Any) -> Buffer:
@@ -133,7 +133,7 @@ def message(spec: Any) -> Buffer:
         view, kind = as_bytes(spec)
         return Buffer(view, view.size // kind.size, kind, 0, spec)
     memory, counts, places, kind = _parts(spec)
-    view, own = as_bytes(memory)
+    view, own = as_bytes(memory, kind is not None)
     datatype = own if kind is None else of_spec(kind)
     if isinstance(counts, (list, tuple)) and places is None:
         counts, places = counts if len(counts) == 2 else (counts[0], 0)
@@ -189,7 +189,7 @@ def blocks(spec: Any, ranks: int) -> Blocks:
     if not isinstance(spec, (list, tuple)):
         spec = [spec, None, None, None]
     memory, counts, places, kind = _parts(spec)
-    view, own = as_bytes(memory)
+    view, own = as_bytes(memory, kind is not None)
     datatype = own if kind is None else of_spec(kind)
     if counts is None:
         count = _all_of(view.size, datatype)
@@ -217,7 +217,7 @@ def typed_blocks(spec: Any, ranks: int) -> list[Buffer]:
         counts, kinds = None, counts
     if kinds is None:
         raise fault("TYPE", "a datatype for each rank is missing")
-    view, _ = as_bytes(memory)
+    view, _ = as_bytes(memory, True)
     counts = [1] * ranks if counts is None else counts
     places = [0] * ranks if places is None else places
     if not len(counts) == len(places) == len(kinds) == ranks:
