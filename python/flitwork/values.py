@@ -240,9 +240,9 @@ class Host(Value):
     * ``ranks_per_terminal``: Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the
       network has terminals. Algorithms that go by coordinates need 1. Default: 1.
     * ``receive_overhead_cycles``: Software time of a receive: so long its rank computes when it has waited for it
-      [cycles], 0 to 2^32 - 1. Default: 0.
+      [cycles]. Default: 0.
     * ``send_overhead_cycles``: Software time of a send: so long its rank computes before the message joins the send
-      queue [cycles], 0 to 2^32 - 1. Default: 0.
+      queue [cycles]. Default: 0.
     * ``send_queue``: In which order the messages of a rank leave: program_order (a message that waits for its
       dependencies holds up those behind it) or as_ready (none holds up another). Default: program_order.
     * ``start``: When ranks begin. Default: together.

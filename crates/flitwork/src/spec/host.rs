@@ -20,10 +20,10 @@ pub struct HostSpec {
     pub ranks_per_terminal: u32,
     /// Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     pub placement: PlacementRule,
-    /// Software time of a send: so long its rank computes before the message joins the send queue [cycles], 0 to 2^32 - 1. Default: 0.
+    /// Software time of a send: so long its rank computes before the message joins the send queue [cycles]. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub send_overhead_cycles: u32,
-    /// Software time of a receive: so long its rank computes when it has waited for it [cycles], 0 to 2^32 - 1. Default: 0.
+    /// Software time of a receive: so long its rank computes when it has waited for it [cycles]. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub receive_overhead_cycles: u32,
     /// When ranks begin. Default: together.
