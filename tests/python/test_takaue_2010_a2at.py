@@ -10,7 +10,8 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from flitwork.cli.studies import _row
-from flitwork.experiment.points import Point, expand
+from flitwork.experiment.point import Point
+from flitwork.experiment.points import expand
 from flitwork.experiment.study_file import load_study
 from flitwork.result import run_plan
 from flitwork.spec import plan_of

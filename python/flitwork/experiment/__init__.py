@@ -9,7 +9,8 @@ from flitwork.columns import RESULT_COLUMNS
 from flitwork.experiment.columns import Columns
 from flitwork.experiment.execute import Execution, Status, Watcher, execute
 from flitwork.experiment.jobs import Failure, Job, plan_points
-from flitwork.experiment.points import Point, expand, known_columns
+from flitwork.experiment.point import Point
+from flitwork.experiment.points import expand, known_columns
 from flitwork.experiment.store import Store
 from flitwork.experiment.study import StudyRun, default_folder, plan_study, run_study
 from flitwork.experiment.study_file import StudyFile, load_study, parse_study

@@ -12,7 +12,7 @@ from flitwork.experiment.study_file import Axes, Experiment
 from flitwork.flat import FLAT
 from flitwork.schema import fields, schema
 
-SECTIONS = ("network", "workload", "background", "run")
+SECTIONS = ("network", "host", "workload", "background", "run")
 #: Names that an axis cannot have, because the table has such a column already.
 RESERVED = ("experiment", *RESULT_COLUMNS)
 MAX_SEED = 2**64 - 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from flitwork import _core
 from flitwork.errors import ConfigError, SimulationError
-from flitwork.experiment.points import Point
+from flitwork.experiment.point import Point
 from flitwork.spec import Prepared, prepare
 
 

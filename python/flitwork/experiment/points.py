@@ -6,7 +6,6 @@ import copy
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,33 +13,10 @@ from flitwork.errors import unknown_key
 from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_count, check_no_seed, check_seeds, check_used
 from flitwork.experiment.columns import Columns, check_plots, columns_of
 from flitwork.experiment.expression import fill, names_in, placeholders
+from flitwork.experiment.lookup import Lookup
+from flitwork.experiment.point import Point, Rows
 from flitwork.experiment.study_file import Experiment, StudyFile
 from flitwork.workloads import is_silent
-
-
-@dataclass(frozen=True)
-class Point:
-    """One simulation of a study: where it comes from and what it is."""
-
-    experiment: str
-    path: str
-    params: Mapping[str, Any]
-    seed: int
-    spec: Mapping[str, Any]
-
-    @property
-    def label(self) -> str:
-        """``experiment(N=5, seed=1)``, for messages."""
-        return self._label(f"seed={self.seed}")
-
-    @property
-    def without_seed(self) -> str:
-        """``experiment(N=5)``: the label that all seeds share."""
-        return self._label()
-
-    def _label(self, *more: str) -> str:
-        shown = [f"{key}={value}" for key, value in self.params.items()]
-        return f"{self.experiment}({', '.join([*shown, *more])})"
 
 
 def count_points(study: StudyFile, quick: bool = False) -> int:
@@ -54,13 +30,17 @@ def count_points(study: StudyFile, quick: bool = False) -> int:
     return count
 
 
-def expand(study: StudyFile, quick: bool = False) -> list[Point]:
-    """All points of a study, in the order of the file."""
+def expand(study: StudyFile, quick: bool = False, rows: Rows | None = None) -> list[Point]:
+    """All points of a study, in the order of the file.
+
+    ``rows`` has the results that experiments with ``found`` look up; a point whose result is not there is left out.
+    Without ``rows`` each such name is 1, so that everything else of these points can be checked before anything runs.
+    """
     count_points(study, quick)
     points: list[Point] = []
     for i, experiment in enumerate(study.experiments):
         if not (quick and experiment.quick.skip):
-            points.extend(_points(study, experiment, f"experiments[{i}]", quick))
+            points.extend(_points(study, experiment, f"experiments[{i}]", quick, Lookup(experiment, points, i, rows)))
     return points
 
 
@@ -83,7 +63,7 @@ def check_names(study: StudyFile) -> None:
     check_plots(study.plots, known_columns(study, quick=True), values=False)
 
 
-def _points(study: StudyFile, experiment: Experiment, path: str, quick: bool) -> Iterator[Point]:
+def _points(study: StudyFile, experiment: Experiment, path: str, quick: bool, lookup: Lookup) -> Iterator[Point]:
     seeds, where = experiment.seeds, f"{path}.seeds"
     changes = [(experiment.set, f"{path}.set")]
     if quick:
@@ -103,7 +83,11 @@ def _points(study: StudyFile, experiment: Experiment, path: str, quick: bool) ->
     for combination in itertools.product(*(axis.combinations for axis in axes)):
         params = {key: value for step in combination for key, value in step.items()}
         for seed in seeds:
-            yield Point(experiment.id, path, params, seed, _in_folder(_fill(spec, params, seed, path), study.folder))
+            found = lookup.values(params, seed)
+            if found is not None:
+                named = {**params, **found}
+                one = _in_folder(_fill(spec, named, seed, path), study.folder)
+                yield Point(experiment.id, path, named, seed, one)
 
 
 def _check_used(spec: Mapping[str, Any], axes: list[Axis], experiment: Experiment) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from flitwork.errors import ConfigError
-from flitwork.experiment.engines import make_engine
-from flitwork.experiment.execute import Watcher, default_watcher, execute
+from flitwork.experiment.engines import Engine, make_engine
+from flitwork.experiment.execute import Execution, Watcher, default_watcher, execute
 from flitwork.experiment.jobs import Failure, Job, plan_points
 from flitwork.experiment.points import check_names, expand, known_columns
 from flitwork.experiment.store import Store
@@ -81,13 +81,32 @@ def run_study(
     _take_folder(folder, study)
     known = known_columns(study, quick)
     check_plots_can_be_drawn(study, known)
-    done = execute(plans, Store(folder), runs_on, watcher)
+    plans, done = _in_stages(study, quick, plans, Store(folder), runs_on, watcher)
     table = study_table(plans, done.results, study, known)
     files = save_table(table, folder) + save_failures(done.failures, folder)
     if done.failures:
         warnings.warn(explained(done.failures, plans), stacklevel=2)
     figures = draw_plots(study, table, folder / "figures")
     return StudyRun(study, folder, plans, done.results, done.failures, table, files, figures)
+
+
+def _in_stages(
+    study: StudyFile, quick: bool, plans: list[Job], store: Store, engine: Engine, watcher: Watcher
+) -> tuple[list[Job], Execution]:
+    """Runs the experiments that look up nothing, then those that need results of them."""
+    later = {experiment.id for experiment in study.experiments if experiment.found}
+    if not later:
+        return plans, execute(plans, store, engine, watcher)
+    first = [job for job in plans if any(point.experiment not in later for point in job.points)]
+    done = execute(first, store, engine, watcher)
+    rows = {
+        point.label: done.results[job.hash].row for job in first if job.hash in done.results for point in job.points
+    }
+    plans = plan_points(expand(study, quick, rows), watcher.planning)
+    # What is stored by now is not run again.
+    known = {failure.job.hash for failure in done.failures}
+    second = execute([job for job in plans if job.hash not in known], store, engine, watcher)
+    return plans, Execution(second.results, [*done.failures, *second.failures])
 
 
 def _take_folder(folder: Path, study: StudyFile) -> None:

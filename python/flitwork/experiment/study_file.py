@@ -52,11 +52,23 @@ class Quick(Table):
     set: dict[str, Any] = {}
 
 
+class Found(Table):
+    """``[experiments.found]``: a name whose value is a result of another experiment.
+
+    That of the one point of ``experiment`` that has the same value of every axis that both have, and the same seed
+    where it has several.
+    """
+
+    experiment: str
+    column: str
+
+
 class Experiment(Table):
     """``[[experiments]]``: one grid of simulations.
 
-    ``like`` names one above that it takes over: ``set``, ``grid``, ``columns`` and ``quick`` key by key, of ``zip`` the
-    lists that have no name in common with its own, the rest where it states nothing of its own.
+    ``found`` gives names the results of an experiment above, which is run first. ``like`` names one above that it takes
+    over: ``set``, ``grid``, ``columns`` and ``quick`` key by key, of ``zip`` the lists that have no name in common with
+    its own, the rest where it states nothing of its own.
     """
 
     id: Name
@@ -65,6 +77,7 @@ class Experiment(Table):
     set: dict[str, Any] = {}
     grid: Axes = {}
     zip: Axes | list[Axes] = []
+    found: dict[str, Found] = {}
     seeds: list[int] = Field(default=[1], min_length=1)
     columns: dict[str, str] = {}
     quick: Quick = Quick()
@@ -138,6 +151,7 @@ def parse_study(data: dict[str, Any], folder: Path = Path()) -> StudyFile:
     study._folder = folder
     _unique("experiments", [e.id for e in study.experiments])
     _take_over(study.experiments)
+    _check_found(study.experiments)
     _unique("plots", [p.id for p in study.plots])
     known = {e.id for e in study.experiments}
     for i, plot in enumerate(study.plots):
@@ -160,6 +174,19 @@ def _take_over(experiments: list[Experiment]) -> None:
                 raise ConfigError(f"experiments[{i}].like", f'"{experiment.like}"', expected, hint)
             experiments[i] = _with(above[experiment.like], experiment)
         above[experiment.id] = experiments[i]
+
+
+def _check_found(experiments: list[Experiment]) -> None:
+    """What is looked up is a result of an experiment above that looks up nothing itself."""
+    above: list[str] = []
+    for i, experiment in enumerate(experiments):
+        for name, found in experiment.found.items():
+            path = f"experiments[{i}].found.{name}"
+            if found.experiment not in above:
+                expected = f"an experiment above without found: {', '.join(above) or '(none)'}"
+                raise ConfigError(f"{path}.experiment", f'"{found.experiment}"', expected)
+        if not experiment.found:
+            above.append(experiment.id)
 
 
 def _with(old: T, new: T) -> T:

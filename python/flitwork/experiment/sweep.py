@@ -18,7 +18,7 @@ from flitwork.experiment.axes import check_count, check_different, check_name, c
 from flitwork.experiment.engines import make_engine
 from flitwork.experiment.execute import Watcher, default_watcher, execute
 from flitwork.experiment.jobs import Failure, plan_points
-from flitwork.experiment.points import Point
+from flitwork.experiment.point import Point
 from flitwork.experiment.store import Store
 from flitwork.experiment.study import explained
 from flitwork.experiment.table import tidy

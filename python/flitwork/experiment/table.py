@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from flitwork.experiment.columns import Columns, cell
 from flitwork.experiment.expression import evaluate
 from flitwork.experiment.jobs import Failure, Job
-from flitwork.experiment.points import Point
+from flitwork.experiment.point import Point
 from flitwork.experiment.study_file import StudyFile
 from flitwork.files import write_atomically, write_csv
 from flitwork.result import Result
