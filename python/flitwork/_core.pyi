@@ -142,6 +142,10 @@ class Goal:
         """Number of operations."""
 
     @property
+    def messages(self) -> int:
+        """Number of messages."""
+
+    @property
     def dependencies(self) -> int:
         """Number of dependencies."""
 
@@ -153,6 +157,9 @@ class Goal:
 
         Finish times of the ranks [ns], messages, events, whether by the rules of LogGOPSim.
         """
+
+    def schedule(self) -> Table:
+        """The program as a schedule in bytes and ns, for networks with routers."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -235,6 +242,9 @@ class Simulation:
 
     def cancel(self, rank: int, operation: int) -> bool:
         """Takes back a receive that has no message; whether it could be."""
+
+    def last_cycles(self) -> NDArray[np.uint64]:
+        """The cycle in which each rank has completed an operation last."""
 
     def finish(self) -> tuple[str, dict[str, NDArray[Any]]]:
         """Ends the simulation: the summary as JSON and the long columns as arrays."""

@@ -23,8 +23,13 @@ from numpy.typing import NDArray
 from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically, write_csv
+from flitwork.network import Network
 from flitwork.plain import plain
-from flitwork.value import default, given
+from flitwork.result import Result
+from flitwork.schedule import Schedule
+from flitwork.simulation import Simulation
+from flitwork.value import as_written, default, given
+from flitwork.values import Host, Run
 
 #: What stores the table of a result, by the ending of the file.
 SAVED = (".csv", ".parquet")
@@ -62,6 +67,11 @@ class Goal:
     def dependencies(self) -> int:
         """Number of dependencies of all operations."""
         return self._core.dependencies
+
+    @property
+    def messages(self) -> int:
+        """Number of messages of all ranks."""
+        return self._core.messages
 
     @property
     def text(self) -> str:
@@ -150,18 +160,21 @@ class GoalResult:
     """What came out of a GOAL program on a network."""
 
     goal: Goal
-    network: LogGOPS
+    network: LogGOPS | Network
     #: When each rank has finished, in order of ranks [ns].
-    finish_ns: NDArray[np.uint64]
+    finish_ns: NDArray[np.uint64] | NDArray[np.float64]
     #: Messages that were sent.
     messages: int
     #: Whether it ran by the rules of LogGOPSim; a program that cannot end by them runs without two of them.
-    as_loggopsim: bool
+    as_loggopsim: bool = False
+    #: The result of the simulation; ``None`` on the ideal machine.
+    simulation: Result | None = None
 
     @functools.cached_property
-    def completion_ns(self) -> int:
+    def completion_ns(self) -> int | float:
         """When the last rank has finished [ns]."""
-        return int(self.finish_ns.max())
+        last: int | float = self.finish_ns.max().item()
+        return last
 
     @property
     def table(self) -> pd.DataFrame:
@@ -170,17 +183,18 @@ class GoalResult:
 
     @property
     def row(self) -> dict[str, Any]:
-        """What came out, in one row."""
+        """What came out, in one row; on a network with routers also what :attr:`simulation` has."""
+        simulated = self.simulation.row if self.simulation else {"as_loggopsim": self.as_loggopsim}
         return {
             "program": self.goal.name,
-            "network": "loggops",
+            "network": "loggops" if isinstance(self.network, LogGOPS) else self.network.kind,
             "ranks": self.goal.ranks,
             "operations": self.goal.operations,
             "messages": self.messages,
             "completion_ns": self.completion_ns,
-            "first_finish_ns": int(self.finish_ns.min()),
-            "mean_finish_ns": float(self.finish_ns.mean()),
-            "as_loggopsim": self.as_loggopsim,
+            "first_finish_ns": self.finish_ns.min().item(),
+            "mean_finish_ns": self.finish_ns.mean().item(),
+            **{name: one for name, one in simulated.items() if name not in ("messages", "completion_ns")},
         }
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -196,17 +210,47 @@ class GoalResult:
         return f"<{self.goal.name} on {self.network}: {self.completion_ns:,} ns>"
 
 
-def run_goal(goal: Goal, network: LogGOPS | Mapping[str, Any] | None = None) -> GoalResult:
-    """Executes a GOAL program on a network: :func:`loggops`, or its table.
+def run_goal(
+    goal: Goal,
+    network: LogGOPS | Network | Mapping[str, Any] | None = None,
+    *,
+    packet_flits: int = 0,
+    host: Host | Mapping[str, Any] | None = None,
+    run: Run | None = None,
+) -> GoalResult:
+    """Executes a GOAL program on a network: :func:`loggops` (default), its table, or any network with routers.
+
+    A network with routers says by ``units`` what a flit carries and how long a cycle takes
+    (``units=fw.Units(flit_bytes=16, cycle_ns=1)``). Rank r runs on terminal r unless ``host`` says otherwise; messages
+    leave as they are ready. ``packet_flits`` is the longest packet (0: the longest message).
 
     Raises :class:`flitwork.ScheduleError` for a program that cannot end: which operations get no message, and which
-    messages are never received.
+    messages are never received; :class:`flitwork.ConfigError` for a network that does not fit it.
     """
     if not isinstance(goal, Goal):
         raise ConfigError("goal", repr(goal), "a GOAL program", "such as fw.read_goal('a.goal')")
+    if isinstance(network, Network):
+        return _simulated(goal, network, packet_flits, host, run)
     machine = _machine(network)
+    if packet_flits or host is not None or run is not None:
+        raise ConfigError("network", machine, "a network with routers", "packet_flits, host and run go with one")
     times, messages, _, as_loggopsim = goal._core.loggops(json.dumps(vars(machine)))
     return GoalResult(goal, machine, times, messages, as_loggopsim)
+
+
+def _simulated(
+    goal: Goal, network: Network, packet_flits: int, host: Host | Mapping[str, Any] | None, run: Run | None
+) -> GoalResult:
+    given = dict(as_written("host", host)) if host is not None else {}
+    work = Schedule.of_core(goal._core.schedule(), packet_flits)
+    simulation = Simulation(network, work, host={"send_queue": "as_ready", **given}, run=run)
+    simulation.advance()
+    cycles = simulation.last_cycles()
+    result = simulation.result()
+    cycle_ns = network.spec["units"]["cycle_ns"]
+    exact = float(cycle_ns).is_integer()
+    times = cycles * np.uint64(cycle_ns) if exact else cycles * float(cycle_ns)
+    return GoalResult(goal, network, times, goal.messages, simulation=result)
 
 
 def _machine(network: LogGOPS | Mapping[str, Any] | None) -> LogGOPS:
@@ -215,5 +259,6 @@ def _machine(network: LogGOPS | Mapping[str, Any] | None) -> LogGOPS:
     if isinstance(network, Mapping) and network.get("kind") == "loggops":
         return loggops(**{name: one for name, one in network.items() if name != "kind"})
     if not isinstance(network, LogGOPS):
-        raise ConfigError("network", repr(network), "fw.loggops(...)", "for example fw.loggops(L=1000, G=0.1)")
+        hint = "for example fw.loggops(L=1000, G=0.1)"
+        raise ConfigError("network", repr(network), "fw.loggops(...), or a network such as fw.Torus(8, 8)", hint)
     return network

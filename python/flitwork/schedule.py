@@ -98,6 +98,11 @@ class Schedule(Workload):
         return cls._from_table(schedule_table(table, "table", name), packet_flits)
 
     @classmethod
+    def of_core(cls, table: _core.Table, packet_flits: int = 0) -> Schedule:
+        """A schedule that the simulator made from something else."""
+        return cls._from_table(table, packet_flits)
+
+    @classmethod
     def _from_table(cls, table: _core.Table, packet_flits: int) -> Schedule:
         schedule = cls.__new__(cls)
         schedule._keep(table, packet_flits)

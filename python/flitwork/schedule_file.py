@@ -23,6 +23,8 @@ from flitwork.table_file import check_memory, header_of, names_once, read_csv, s
 
 #: What an operation is, in the order in which the simulator counts them.
 KINDS = ("send", "receive", "compute", "wait")
+#: What only programs of other formats have; tables that are read do not.
+_OF_PROGRAMS = ("task", "started")
 SIZES, TIMES = ("flits", "bytes"), ("cycles", "ns")
 COLUMNS = ("rank", "operation", "peer", *SIZES, *TIMES, "tag", "step", "after")
 _EXPECTED = "columns rank, operation and, as needed, peer, flits or bytes, cycles or ns, tag, step, after"
@@ -63,11 +65,11 @@ def table_frame(table: _core.Table) -> pd.DataFrame:
     """The operations of a schedule as a data frame that :func:`schedule_table` takes."""
     found = table.operations()
     kind, (in_bytes, in_ns) = found["kind"], found["in_units"]
-    message, compute = kind < KINDS.index("compute"), kind == KINDS.index("compute")
+    message, compute = kind < KINDS.index("compute"), np.isin(kind, (KINDS.index("compute"), len(KINDS)))
     amount = pd.array(found["amount"], dtype="Int64")
     columns = {
         "rank": found["rank"],
-        "operation": np.array(KINDS, dtype=object)[kind],
+        "operation": np.array((*KINDS, *_OF_PROGRAMS), dtype=object)[kind],
         "peer": pd.Series(pd.array(found["peer"], dtype="Int64")).where(message),
         SIZES[in_bytes]: pd.Series(amount).where(message),
         TIMES[in_ns]: pd.Series(amount).where(compute),

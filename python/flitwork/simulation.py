@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import Unpack
 
 from flitwork import _core
@@ -138,6 +140,10 @@ class Simulation:
             return self._running.advance(before)
         finally:
             self._seconds += perf_counter() - started
+
+    def last_cycles(self) -> NDArray[np.uint64]:
+        """The cycle in which each rank has completed an operation last, from the start of the ranks on."""
+        return self._running.last_cycles()
 
     def give(self, rank: int, operations: Iterable[Operation]) -> None:
         """Answers a rank that asks: what it does next. With nothing it is at its end.

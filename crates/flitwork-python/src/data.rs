@@ -190,6 +190,8 @@ impl Rows {
                     OpKind::Receive { from, size, tag } => (1, number(from), size, number(tag)),
                     OpKind::Compute { time } => (2, 0, time, 0),
                     OpKind::Wait => (3, 0, 0, 0),
+                    OpKind::Task { time, cpu } => (4, i64::from(cpu), time, 0),
+                    OpKind::Started => (5, 0, 0, 0),
                 };
                 rows.rank.push(rank);
                 rows.kind.push(kind);

@@ -1,8 +1,11 @@
 //! GOAL programs, and runs of them on the ideal machine.
 
+use crate::data::Table;
 use crate::detached::{with_signals, without_gil};
 use crate::errors;
+use flitwork::schedule::GoalKind;
 use flitwork::spec::LogGopsSpec;
+use flitwork::traffic::Attached;
 use flitwork::{Rules, run_goal};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -51,6 +54,12 @@ impl Goal {
         self.goal.operations()
     }
 
+    /// Number of messages.
+    #[getter]
+    fn messages(&self) -> usize {
+        self.goal.ops().iter().filter(|op| op.kind == GoalKind::Send).count()
+    }
+
     /// Number of dependencies.
     #[getter]
     fn dependencies(&self) -> usize {
@@ -75,6 +84,17 @@ impl Goal {
         let result = done.map_err(|e| errors::to_python(py, &e))?;
         let as_loggopsim = result.rules == Rules::LogGopSim;
         Ok((result.finish_ns.into_pyarray(py), result.messages, result.events, as_loggopsim))
+    }
+
+    /// The program as a schedule in bytes and ns, for networks with routers.
+    fn schedule(&self, py: Python<'_>) -> PyResult<Table> {
+        let (goal, name) = (Arc::clone(&self.goal), self.name.clone());
+        let made = without_gil(py, move || {
+            let schedule = goal.to_schedule(&name)?;
+            flitwork::schedule::check_form(&schedule)?;
+            Ok(Attached::new(flitwork::traffic::Table::Schedule(schedule)))
+        })?;
+        Ok(Table { attached: made.map_err(|e| errors::to_python(py, &e))? })
     }
 
     fn __eq__(&self, other: &Goal) -> bool {

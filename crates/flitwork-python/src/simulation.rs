@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::{arrays, errors, tables::json_text, told, topology};
 use flitwork::schedule::{ANY, After, OpKind, Operation, Units};
 use flitwork::{Error, Pause};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -114,6 +115,11 @@ impl Simulation {
     /// Takes back a receive that has no message; whether it could be.
     fn cancel(&self, rank: u32, operation: u32) -> PyResult<bool> {
         self.with(|simulation| Ok(simulation.cancel(rank, operation)))
+    }
+
+    /// The cycle in which each rank has completed an operation last.
+    fn last_cycles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        self.with(|simulation| Ok(simulation.last_cycles())).map(|cycles| cycles.into_pyarray(py))
     }
 
     /// Ends the simulation: the summary as JSON and the long columns as arrays.

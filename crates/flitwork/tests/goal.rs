@@ -1,6 +1,7 @@
 //! GOAL programs and the ideal machine against LogGOPSim: the samples and more programs, to the nanosecond.
 
-use flitwork::schedule::Goal;
+use flitwork::host::check_complete_under;
+use flitwork::schedule::{Goal, SendQueue};
 use flitwork::spec::LogGopsSpec;
 use flitwork::{Rules, run_goal};
 use std::fs;
@@ -58,4 +59,31 @@ fn samples_are_written_as_they_are_read() {
         let text = data(&format!("{file}.goal"));
         assert_eq!(Goal::read(&text, &file).unwrap().to_text().as_bytes(), text, "{file}");
     }
+}
+
+/// The samples on a torus and a crossbar: every rank ends, and no program is refused.
+#[test]
+fn samples_run_on_networks_with_routers() {
+    for (file, ..) in rows("loggopsim.csv").into_iter().step_by(5).chain(rows("more.csv")) {
+        let goal = Goal::read(&data(&format!("{file}.goal")), &file).unwrap();
+        let Ok(schedule) = goal.to_schedule(&file) else {
+            assert!(goal.to_text().contains("send") && goal.to_text().contains("tag -1"), "{file}");
+            continue;
+        };
+        if let Err(error) = check_complete_under(&schedule, SendQueue::AsReady) {
+            panic!("{file}: {error}");
+        }
+    }
+}
+
+/// A program whose operations stand in the wrong order, with receives that must not be posted before their turn, and starts.
+#[test]
+fn order_in_the_file_is_no_order_of_execution() {
+    let text = "num_ranks 2\nrank 0 {\n\
+        last: recv 8b from 1 tag 0\nmiddle: recv 8b from 1 tag 1\nfirst: recv 8b from 1 tag 0\nanswer: send 8b to 1 tag 0\n\
+        answer requires first\nlast requires middle\nother: calc 900000 cpu 1\n}\n\
+        rank 1 {\na: send 8b to 0 tag 0\nb: recv 8b from 0 tag 0\nc: send 8b to 0 tag 1\nd: send 8b to 0 tag 0\n\
+        c requires b\nd irequires c\nw: calc 5\nw irequires d\n}\n";
+    let schedule = Goal::read(text.as_bytes(), "order").unwrap().to_schedule("order").unwrap();
+    check_complete_under(&schedule, SendQueue::AsReady).unwrap();
 }

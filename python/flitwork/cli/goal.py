@@ -9,9 +9,11 @@ import typer
 from rich.markup import escape
 
 from flitwork.cli.output import note, print_json, print_quantities, print_table, say
+from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError
 from flitwork.files import writable_file
-from flitwork.goal import PARAMETERS, SAVED, GoalResult, loggops, read_goal, run_goal
+from flitwork.goal import SAVED, GoalResult, LogGOPS, loggops, read_goal, run_goal
+from flitwork.network import Network
 from flitwork.strict import read_toml
 
 NetworkName = Annotated[
@@ -22,6 +24,11 @@ NetworkName = Annotated[
 ]
 Save = Annotated[Path | None, typer.Option(help="GOAL: store the finish time of each rank in a file .csv or .parquet.")]
 PerRank = Annotated[bool, typer.Option("--per-rank", help="GOAL: print the finish time of each rank.")]
+
+
+PacketFlits = Annotated[
+    int | None, typer.Option(help="GOAL on a network with routers: longest packet [default: the longest message].")
+]
 
 
 def _parameter(name: str, what: str) -> Any:
@@ -45,6 +52,7 @@ def run_program(
     file: Path,
     network: str | None,
     parameters: dict[str, float | None],
+    packet_flits: int | None,
     save: Path | None,
     per_rank: bool,
     as_json: bool,
@@ -55,43 +63,61 @@ def run_program(
     if save:
         writable_file(save, "--save")
     given = {name: number for name, number in parameters.items() if number is not None}
-    table = _network(network)
-    twice = [name for name in given if name in table]
-    if twice:
-        hint = f"{network} says {twice[0]} = {table[twice[0]]} already"
-        raise ConfigError(f"--{twice[0]}", given[twice[0]], "it once", hint)
-    result = run_goal(read_goal(file), loggops(**table, **given))
+    machine = _network(network, given)
+    if packet_flits is not None and isinstance(machine, LogGOPS):
+        raise ConfigError("--packet-flits", packet_flits, "a network with routers", "loggops has no packets")
+    result = run_goal(read_goal(file), machine, packet_flits=packet_flits or 0)
     if save:
         result.save(save)
     if as_json:
-        print_json({**result.row, "parameters": vars(result.network), "finish_ns": result.finish_ns.tolist()})
+        said = {"parameters": vars(machine)} if isinstance(machine, LogGOPS) else {}
+        print_json({**result.row, **said, "finish_ns": result.finish_ns.tolist()})
         return
     _show(result, per_rank)
     if save:
         say(f"stored in {escape(str(save))}")
 
 
-def _network(name: str | None) -> dict[str, Any]:
-    """The parameters of the ideal machine that a name or a file says."""
+def _network(name: str | None, parameters: dict[str, float]) -> LogGOPS | Network:
+    """The network that a name or a file says, with the parameters of the command line."""
+    table = _table(name)
+    kind = table.pop("kind", None)
+    if "topology" in table and kind is None:
+        if parameters:
+            option, number = next(iter(parameters.items()))
+            raise ConfigError(f"--{option}", number, "the network loggops", f"{name} has a topology")
+        topology = dict(table.pop("topology"))
+        return Network(topology.pop("kind", "torus"), **topology, **table)
+    if kind != "loggops":
+        hint = f'{name} has neither kind = "loggops" nor a table topology'
+        raise ConfigError("network.kind", kind, "loggops, or a network with a topology", hint)
+    for option, number in parameters.items():
+        if option in table:
+            hint = f"{name} says {option} = {table[option]} already"
+            raise ConfigError(f"--{option}", number, "it once", hint)
+    return loggops(**table, **parameters)
+
+
+def _table(name: str | None) -> dict[str, Any]:
     if name in (None, "loggops"):
-        return {}
+        return {"kind": "loggops"}
     path = Path(str(name))
     if path.suffix.lower() != ".toml":
         raise ConfigError("--network", name, "loggops, or a file .toml", "")
     found = read_toml(path)
     table = found.get("network", found)
-    kind = table.get("kind") if isinstance(table, dict) else None
-    if not isinstance(table, dict) or kind != "loggops":
-        raise ConfigError("network.kind", kind, "loggops", f"in {path}, with {', '.join(PARAMETERS)} as needed")
-    return {key: value for key, value in table.items() if key != "kind"}
+    if not isinstance(table, dict):
+        raise ConfigError("network", table, "a table", f"in {path}")
+    return dict(table)
 
 
 def _show(result: GoalResult, per_rank: bool) -> None:
     say(f"[bold]{escape(result.goal.name)}[/] on [bold]{escape(str(result.network))}[/]")
-    print_quantities({**result.row, "status": "completed"}, skip=("program", "network", "status", "as_loggopsim"))
+    skip = ("program", "network", "status", "as_loggopsim", *OF_THE_NETWORK)
+    print_quantities({"status": "completed", **result.row}, skip=skip)
     if per_rank:
         print_table(("rank", "finish_ns"), list(enumerate(result.finish_ns.tolist())))
-    if not result.as_loggopsim:
+    if isinstance(result.network, LogGOPS) and not result.as_loggopsim:
         note(
             "[yellow]note[/]: by the rules of LogGOPSim this program cannot end; it ran with its operations in order "
             "(docs/goal.md)"

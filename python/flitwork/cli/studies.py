@@ -55,6 +55,7 @@ def run(
     gap_per_byte: goal.GapPerByte = None,
     overhead_per_byte: goal.OverheadPerByte = None,
     eager: goal.Eager = None,
+    packet_flits: goal.PacketFlits = None,
     per_rank: goal.PerRank = False,
     save: goal.Save = None,
     as_json: AsJson = False,
@@ -79,7 +80,8 @@ def run(
     _check_beside(context, study)
     if goal.is_goal(study):
         numbers = (latency, overhead, gap, gap_per_byte, overhead_per_byte, eager)
-        goal.run_program(study, network, dict(zip(PARAMETERS, numbers, strict=True)), save, per_rank, as_json)
+        parameters = dict(zip(PARAMETERS, numbers, strict=True))
+        goal.run_program(study, network, parameters, packet_flits, save, per_rank, as_json)
         return
     file = load_study(study)
     try:

@@ -7,6 +7,7 @@
 
 mod asked;
 mod check;
+mod held;
 mod matching;
 mod queue;
 mod ranks;

@@ -1,6 +1,7 @@
 //! All ranks: their programs, send queues and messages.
 
 use super::asked::{Completion, Envelope, Task};
+use super::held::{Held, Holds};
 use super::matching::{Mailbox, Posted};
 use super::queue::{Queue, Unsent};
 use super::source::{Next, Source};
@@ -48,11 +49,17 @@ pub(super) struct Rank {
     pub block: Block,
     pub queue: Queue,
     pub mail: Mailbox,
+    /// Receives and tasks that its program has passed and that could not start then; made for the first of them.
+    pub held: Option<Box<Held>>,
     /// Messages taken whose receives have not taken them, in the order in which they left.
     under_way: Vec<u32>,
     /// Messages that its program has passed, and those that were taken.
     sends: u32,
     taken: u32,
+    /// The send that its program passed last.
+    pub last_send: Option<OpId>,
+    /// The cycle in which an operation was complete last.
+    last_cycle: u64,
     /// Messages that have not been taken, as far as they are known.
     unsent: u64,
     /// Whether it has asked what to do next.
@@ -66,12 +73,15 @@ pub(super) struct Rank {
 impl Rank {
     /// An operation is complete; whether another one waited for it and need not any more.
     pub(super) fn complete(&mut self, op: OpId, now: u64) -> bool {
-        let Rank { window, queue, .. } = self;
-        let mut released = matches!(self.block, Block::Polls(_));
+        self.last_cycle = self.last_cycle.max(now);
         self.news = true;
+        let mut released = matches!(self.block, Block::Polls(_));
+        let Rank { window, queue, held, .. } = self;
         window.complete(op, |other| {
             released = true;
-            queue.release(other, now);
+            if !held.as_mut().is_some_and(|held| held.release(other)) {
+                queue.release(other, now);
+            }
         });
         released
     }
@@ -91,7 +101,7 @@ pub(crate) struct Hosts {
     pub(super) letters: UnderWay,
     /// Sends whose last flit left, synchronous ones that were received, in the previous cycle: (rank, operation).
     just_sent: Vec<(u32, OpId)>,
-    /// Running computations and polls: (end, rank, operation).
+    /// Running computations, polls and tasks: (end, rank, operation).
     pub(super) computing: BinaryHeap<Reverse<(u64, u32, OpId)>>,
     /// Whether programs are read only as far as the next message.
     reads_late: bool,
@@ -104,6 +114,8 @@ pub(crate) struct Hosts {
     arrived: u64,
     /// Receives and messages that wait for each other.
     pub(super) unmatched: u64,
+    /// Receives that could not be posted yet, and tasks that are not complete.
+    pub(super) unfinished: u64,
     asking: Vec<u32>,
     /// Whether receives may leave their sender open: then messages of one cycle are received in the order of the model.
     in_order: bool,
@@ -137,9 +149,12 @@ impl Hosts {
             block: Block::Free,
             queue: Queue::new(queue),
             mail: Mailbox::default(),
+            held: None,
             under_way: Vec::with_capacity(16),
             sends: 0,
             taken: 0,
+            last_send: None,
+            last_cycle: 0,
             unsent: schedule.messages_of(r),
             asks: false,
             ended: false,
@@ -167,6 +182,7 @@ impl Hosts {
             passed: 0,
             arrived: 0,
             unmatched: 0,
+            unfinished: 0,
             asking: Vec::new(),
             in_order: false,
             landed: Vec::new(),
@@ -220,7 +236,7 @@ impl Hosts {
 
     /// Whether every message has arrived, been received, and every rank has finished its program.
     pub fn is_complete(&self) -> bool {
-        self.running == 0 && self.passed == self.arrived && self.unmatched == 0
+        self.running == 0 && self.passed == self.arrived && self.unmatched == 0 && self.unfinished == 0
     }
 
     /// Whether no rank can go on, though no message is under way and nobody computes or is asked.
@@ -274,7 +290,10 @@ impl Hosts {
             self.computing.pop();
             let rank = &mut self.ranks[r as usize];
             // A poll may have ended before its time.
-            if [Block::Computes(op), Block::Polls(op)].contains(&rank.block) {
+            if rank.held.as_mut().is_some_and(|held| held.end_task(op)) {
+                self.unfinished -= 1;
+                rank.complete(op, now);
+            } else if [Block::Computes(op), Block::Polls(op)].contains(&rank.block) {
                 rank.block = Block::Free;
                 rank.complete(op, now);
             }
@@ -303,6 +322,9 @@ impl Hosts {
 
     pub(super) fn advance_rank(&mut self, r: u32, now: u64) {
         loop {
+            if self.ranks[r as usize].held.is_some() {
+                self.start_held(r, now);
+            }
             let rank = &mut self.ranks[r as usize];
             match rank.block {
                 Block::Computes(_) => return,
@@ -350,12 +372,10 @@ impl Hosts {
         match kind {
             OpKind::Receive { from, size, tag } => {
                 let receive = Posted { from, tag, context: envelope.context, op, flits: size };
-                match rank.mail.post(receive, &self.letters) {
-                    Some(id) => {
-                        self.unmatched -= 1;
-                        self.receive(id, receive, now);
-                    }
-                    None => self.unmatched += 1,
+                if rank.window.waits(op) {
+                    self.hold(r, op, Holds::Receive(receive), true);
+                } else {
+                    self.post(r, receive, now);
                 }
             }
             OpKind::Send { to, size, tag } => {
@@ -363,10 +383,27 @@ impl Hosts {
                 let number = rank.sends;
                 rank.queue.join(Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step }, waits);
                 rank.sends += 1;
+                rank.last_send = Some(op);
                 self.passed += 1;
             }
             OpKind::Compute { time } => rank.block = Block::Waits(op, time),
             OpKind::Wait => rank.block = Block::Waits(op, 0),
+            OpKind::Task { time, cpu } => {
+                let waits = rank.window.waits(op);
+                self.hold(r, op, Holds::Task(time, cpu), waits);
+            }
+            OpKind::Started => self.note_start(r, op, now),
+        }
+    }
+
+    /// A receive is posted, and takes the first message that has come for it.
+    pub(super) fn post(&mut self, r: u32, receive: Posted, now: u64) {
+        match self.ranks[r as usize].mail.post(receive, &self.letters) {
+            Some(id) => {
+                self.unmatched -= 1;
+                self.receive(id, receive, now);
+            }
+            None => self.unmatched += 1,
         }
     }
 
@@ -383,6 +420,10 @@ impl Hosts {
         let id = self.letters.insert(letter);
         rank.taken += 1;
         rank.under_way.push(id);
+        if rank.held.as_mut().is_some_and(|held| held.starts(op)) {
+            // As a send that is over, it is told in the next cycle.
+            self.just_sent.push((r, op + 1));
+        }
         if self.reads_late {
             // Nothing that can be seen depends on the cycle.
             self.advance_rank(r, 0);
@@ -493,6 +534,11 @@ impl Hosts {
     /// Terminal of a rank.
     pub fn terminal_of(&self, rank: u32) -> u32 {
         self.terminal_of[rank as usize]
+    }
+
+    /// The cycle in which an operation of each rank was complete last.
+    pub fn last_cycles(&self) -> impl Iterator<Item = u64> + '_ {
+        self.ranks.iter().map(|rank| rank.last_cycle)
     }
 
     /// Number of ranks.

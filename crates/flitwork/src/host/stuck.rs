@@ -30,7 +30,8 @@ impl Hosts {
     /// What a rank waits for.
     fn reason(&self, r: u32) -> Option<String> {
         let rank = &self.ranks[r as usize];
-        let blocked = rank.queue.first_waiting().or(match rank.block {
+        let held = || rank.held.as_ref().and_then(|held| held.first_waiting());
+        let blocked = rank.queue.first_waiting().or_else(held).or(match rank.block {
             Block::Waits(op, _) | Block::Computes(op) => Some(op),
             Block::Probes(probe) => return Some(format!("{} has no message", self.named(r, probe.op))),
             Block::Polls(_) | Block::Free => None,

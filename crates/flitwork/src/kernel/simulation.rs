@@ -134,6 +134,12 @@ impl Simulation {
         self.now
     }
 
+    /// The cycles from the start of the ranks on in which each has completed an operation last; of traffic without ranks nothing.
+    pub fn last_cycles(&self) -> Vec<u64> {
+        let start = self.limits.start;
+        self.hosts.iter().flat_map(Hosts::last_cycles).map(|cycle| cycle.saturating_sub(start)).collect()
+    }
+
     /// Simulates to the end. `progress` is called every few milliseconds; it returns false to stop the run.
     ///
     /// # Errors

@@ -3,13 +3,15 @@
 //! into flits and cycles, a [`Placement`] puts ranks on terminals.
 //!
 //! A rank executes its operations in program order:
-//! * **Receive** is posted and does not block. It is complete when the message that it matches has arrived; when it is posted,
+//! * **Receive** is posted, once the operations it depends on are complete, and does not block. It is complete when the message that it matches has arrived; when it is posted,
 //!   if the message came before.
 //! * **Send** joins the rank's send queue and does not block. A port of the NIC that becomes free takes the next message whose
 //!   dependencies are complete; [`SendQueue`] says what those behind a message that has to wait do. A send is complete when its
 //!   last flit has left the terminal.
 //! * **Compute** starts when the operations it depends on are complete, blocks the program for its time, then completes.
 //! * **Wait** blocks the program until the operations it depends on are complete.
+//! * **Task** starts when the operations it depends on are complete and its CPU is free, and does not block the program.
+//! * **Started** is complete when the operation in front of it has started.
 //!
 //! Dependencies are between operations of one rank: on earlier ones, or of a send on a receive that is posted later.
 //! The k-th message of one (sender, receiver, tag) matches the k-th receive of them; a receive may leave sender or tag open ([`ANY`]).

@@ -37,6 +37,15 @@ pub enum OpKind {
     },
     /// Block the program until the dependencies are complete.
     Wait,
+    /// Occupy a CPU of the rank for this long; the program goes on.
+    Task {
+        /// Duration [cycles or ns].
+        time: u64,
+        /// Number of the CPU.
+        cpu: u8,
+    },
+    /// Complete when the operation in front of it starts: a send, a receive or a task.
+    Started,
 }
 
 /// One operation of one rank.
@@ -112,6 +121,9 @@ impl Packed {
             OpKind::Receive { from, size, tag } => (1, size, from, tag),
             OpKind::Compute { time } => (2, time, 0, 0),
             OpKind::Wait => (3, 0, 0, 0),
+            // Told from the two above by the place of the other rank.
+            OpKind::Task { time, cpu } => (2, time, u32::from(cpu) + 1, 0),
+            OpKind::Started => (3, 0, 1, 0),
         };
         Packed { amount, peer, tag, step, kind_and_deps: code | (deps.min(Self::MOST_DEPS) as u32) << 2 }
     }
@@ -125,7 +137,9 @@ impl Packed {
         match self.kind_and_deps & 3 {
             0 => OpKind::Send { to: peer, size: amount, tag },
             1 => OpKind::Receive { from: peer, size: amount, tag },
+            2 if peer > 0 => OpKind::Task { time: amount, cpu: (peer - 1) as u8 },
             2 => OpKind::Compute { time: amount },
+            _ if peer > 0 => OpKind::Started,
             _ => OpKind::Wait,
         }
     }
@@ -170,6 +184,8 @@ impl OpKind {
             OpKind::Receive { from, tag, .. } => format!("receive from {}, {}", name("rank", from), name("tag", tag)),
             OpKind::Compute { time } => format!("compute {time}"),
             OpKind::Wait => "wait".into(),
+            OpKind::Task { time, cpu } => format!("task of {time} on CPU {cpu}"),
+            OpKind::Started => "started".into(),
         }
     }
 }

@@ -410,6 +410,12 @@ enum Step {
     Compute { rank: u32, time: u64, after: u8 },
     /// A wait of a rank.
     Wait { rank: u32, after: u8 },
+    /// A message whose receive, with a tag of its own, waits for operations too.
+    Late { from: u32, to: u32, size: u64, after: (u8, u8) },
+    /// A task of a rank.
+    Task { rank: u32, time: u64, cpu: u8, after: u8 },
+    /// Waiting for the start of the last operation of a rank, if that starts.
+    Started { rank: u32 },
 }
 
 /// The longest message [flits].
@@ -427,6 +433,20 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// The same, and what does not go by program order.
+fn free_step() -> impl Strategy<Value = Step> {
+    let after = || prop_oneof![1 => Just(0u8), 2 => any::<u8>()];
+    let rank = || 0..1000u32;
+    prop_oneof![
+        4 => step(),
+        3 => (rank(), rank(), 1..=LONGEST, (after(), after()))
+            .prop_map(|(from, to, size, after)| Step::Late { from, to, size, after }),
+        3 => (rank(), 0..30u64, 0..3u8, after())
+            .prop_map(|(rank, time, cpu, after)| Step::Task { rank, time, cpu, after }),
+        2 => rank().prop_map(|rank| Step::Started { rank }),
+    ]
+}
+
 /// The schedule of some steps: each rank's operations in their order. Nothing waits for what comes later, and the receives of a rank
 /// leave open the same (bit 0 of its entry in `open`: the sender, bit 1: the tag), so it ends.
 fn schedule_of(steps: &[Step], ranks: u32, open: &[u8]) -> Schedule {
@@ -434,10 +454,14 @@ fn schedule_of(steps: &[Step], ranks: u32, open: &[u8]) -> Schedule {
     let mut add = |rank: u32, kind: OpKind, after: u8| {
         let program = &mut programs[rank as usize];
         let last = program.len() as u32;
+        let starts = |kind: OpKind| !matches!(kind, OpKind::Compute { .. } | OpKind::Wait | OpKind::Started);
+        if kind == OpKind::Started && !program.last().is_some_and(|&(kind, _)| starts(kind)) {
+            return;
+        }
         let deps = (0..8).filter(|&i| after >> i & 1 == 1 && i < last).map(|i| last - 1 - i).collect();
         program.push((kind, deps));
     };
-    for step in steps {
+    for (number, step) in steps.iter().enumerate() {
         match *step {
             Step::Message { from, to, size, tag, after } => {
                 let from = from % ranks;
@@ -449,6 +473,18 @@ fn schedule_of(steps: &[Step], ranks: u32, open: &[u8]) -> Schedule {
             }
             Step::Compute { rank, time, after } => add(rank % ranks, OpKind::Compute { time }, after),
             Step::Wait { rank, after } => add(rank % ranks, OpKind::Wait, after),
+            Step::Late { from, to, size, after } => {
+                let from = from % ranks;
+                let to = (from + 1 + to % (ranks - 1)) % ranks;
+                // Where senders or tags are left open it is posted at once: another receive could take its message.
+                let (open, tag) = (open[to as usize % open.len()], 1000 + number as u32);
+                let named = |bit: u8, value: u32| if open >> bit & 1 == 1 { ANY } else { value };
+                add(from, OpKind::Send { to, size, tag }, after.0);
+                let late = if open == 0 { after.1 } else { 0 };
+                add(to, OpKind::Receive { from: named(0, from), size: LONGEST, tag: named(1, tag) }, late);
+            }
+            Step::Task { rank, time, cpu, after } => add(rank % ranks, OpKind::Task { time, cpu }, after),
+            Step::Started { rank } => add(rank % ranks, OpKind::Started, 0),
         }
     }
     let mut builder = ScheduleBuilder::new("random");
@@ -486,7 +522,7 @@ fn host() -> impl Strategy<Value = HostSpec> {
 
 /// A network and programs for it, in the place of an all-to-all; some with a background.
 pub fn program(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = (Case, Program)> {
-    let steps = prop::collection::vec(step(), 1..80);
+    let steps = prop_oneof![prop::collection::vec(step(), 1..80), prop::collection::vec(free_step(), 1..80)];
     let open = prop::collection::vec(prop_oneof![3 => Just(0u8), 2 => 0..4u8], 1..6);
     let places = prop::collection::vec(0..1000u32, 1..40);
     (network, (host(), steps, open, places), 1..=9u32, background(0.1)).prop_map(

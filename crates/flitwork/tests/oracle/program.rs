@@ -24,6 +24,10 @@ struct Op {
     after: Vec<u32>,
     /// From which cycle on it counts as complete.
     complete_from: Option<u64>,
+    /// Of a receive or a task: whether it was posted, or runs or has run.
+    started: bool,
+    /// Of a task: the cycle in which it came.
+    came: Option<u64>,
 }
 
 /// One rank's place in its program.
@@ -32,8 +36,10 @@ struct Rank {
     next: u32,
     /// The compute operation that blocks the program, and when it is complete.
     computing: Option<(u32, u64)>,
+    /// The tasks that run, and when each is complete.
+    tasks: Vec<(u32, u64)>,
     sends: u32,
-    /// Receives that have been posted and have no message, in program order.
+    /// Receives that have been posted and have no message, in the order in which they were.
     posted: Vec<u32>,
     /// Messages that have come and have no receive, in that order, with the cycle.
     unexpected: Vec<(Send, u64)>,
@@ -65,11 +71,14 @@ impl<'s> Programs<'s> {
             kind: op.kind,
             after: op.after.iter().collect(),
             complete_from: None,
+            started: false,
+            came: None,
         };
         let rank = |r| Rank {
             ops: schedule.operations(r).map(op).collect(),
             next: 0,
             computing: None,
+            tasks: Vec::new(),
             sends: 0,
             posted: Vec::new(),
             unexpected: Vec::new(),
@@ -94,8 +103,9 @@ impl<'s> Programs<'s> {
         self.ranks[rank as usize].ops[op as usize].kind
     }
 
-    /// An injection port took a message.
-    pub fn taken(&mut self, send: Send) {
+    /// An injection port took a message in cycle `now`.
+    pub fn taken(&mut self, send: Send, now: u64) {
+        self.tell_start(send, now + 1);
         let OpKind::Send { to, size, tag } = self.kind(send) else { panic!("a send") };
         self.taken.push(Taken { send, to, tag, missing: size as u32, delivered: false });
     }
@@ -148,6 +158,11 @@ impl<'s> Programs<'s> {
         let mut messages = Vec::new();
         loop {
             let r = &mut self.ranks[rank as usize];
+            r.tasks.retain(|(_, end)| *end > now);
+            if self.start_one(rank, now) {
+                continue;
+            }
+            let r = &mut self.ranks[rank as usize];
             if let Some((op, end)) = r.computing {
                 if now < end {
                     break;
@@ -160,7 +175,14 @@ impl<'s> Programs<'s> {
                 break;
             }
             match self.kind((rank, op)) {
-                OpKind::Receive { .. } => self.post(rank, op, now),
+                // They start above.
+                OpKind::Receive { .. } | OpKind::Task { .. } => (),
+                OpKind::Started => {
+                    let ops = &mut self.ranks[rank as usize].ops;
+                    if ops[op as usize - 1].started {
+                        ops[op as usize].complete_from = Some(now);
+                    }
+                }
                 OpKind::Send { to, size, .. } => {
                     let step = self.ranks[rank as usize].ops[op as usize].step;
                     let (send, dst) = ((rank, op), self.placement.terminal_of()[to as usize]);
@@ -177,6 +199,53 @@ impl<'s> Programs<'s> {
         messages
     }
 
+    /// Of what the program has passed one thing starts that can: the first receive or task that waits for nothing more, a task by joining the
+    /// line of its CPU; else the first task in the line of the lowest CPU that is free. Whether there was one.
+    fn start_one(&mut self, rank: u32, now: u64) -> bool {
+        let passed = 0..self.ranks[rank as usize].next;
+        let ops = |op: u32| &self.ranks[rank as usize].ops[op as usize];
+        let unstarted = |op: &u32| !ops(*op).started && ops(*op).came.is_none();
+        let holds = |op: &u32| matches!(ops(*op).kind, OpKind::Receive { .. } | OpKind::Task { .. });
+        let first = passed.clone().find(|op| holds(op) && unstarted(op) && self.may_start((rank, *op), now));
+        if let Some(op) = first {
+            match self.kind((rank, op)) {
+                OpKind::Task { .. } => self.ranks[rank as usize].ops[op as usize].came = Some(now),
+                _ => {
+                    self.ranks[rank as usize].ops[op as usize].started = true;
+                    self.tell_start((rank, op), now);
+                    self.post(rank, op, now);
+                }
+            }
+            return true;
+        }
+        let cpu_of = |op: u32| match ops(op).kind {
+            OpKind::Task { cpu, .. } => cpu,
+            _ => panic!("a task"),
+        };
+        let busy = |cpu: u8| self.ranks[rank as usize].tasks.iter().any(|(op, _)| cpu_of(*op) == cpu);
+        let in_line = |op: &u32| ops(*op).came.is_some() && !ops(*op).started && !busy(cpu_of(*op));
+        let Some(op) = passed.filter(in_line).min_by_key(|&op| (cpu_of(op), ops(op).came, op)) else { return false };
+        let OpKind::Task { time, .. } = self.kind((rank, op)) else { panic!("a task") };
+        self.ranks[rank as usize].ops[op as usize].started = true;
+        self.tell_start((rank, op), now);
+        let r = &mut self.ranks[rank as usize];
+        r.ops[op as usize].complete_from = Some(now + time);
+        r.tasks.push((op, now + time));
+        r.tasks.retain(|(_, end)| *end > now);
+        true
+    }
+
+    /// An operation starts: the one behind it is complete from cycle `from` on, if it waits for that and the program has passed it.
+    fn tell_start(&mut self, (rank, op): Send, from: u64) {
+        let r = &mut self.ranks[rank as usize];
+        let passed = op + 1 < r.next;
+        if let Some(behind) = r.ops.get_mut(op as usize + 1) {
+            if passed && behind.kind == OpKind::Started {
+                behind.complete_from = Some(from);
+            }
+        }
+    }
+
     /// A receive is posted: it takes the first message that came and that it can take.
     fn post(&mut self, rank: u32, op: u32, now: u64) {
         let fits = |(send, _): &(Send, u64)| self.fits(*send, rank, op);
@@ -191,6 +260,11 @@ impl<'s> Programs<'s> {
 
     /// Whether every program is at its end.
     pub fn finished(&self) -> bool {
-        self.ranks.iter().all(|r| r.next as usize == r.ops.len() && r.computing.is_none())
+        let all_started = |r: &Rank| {
+            let starts = |op: &&Op| matches!(op.kind, OpKind::Receive { .. } | OpKind::Task { .. });
+            r.ops.iter().filter(starts).all(|op| op.started)
+        };
+        let ended = |r: &Rank| r.next as usize == r.ops.len() && r.computing.is_none() && r.tasks.is_empty();
+        self.ranks.iter().all(|r| ended(r) && all_started(r))
     }
 }

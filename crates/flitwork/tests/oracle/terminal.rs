@@ -130,7 +130,7 @@ impl<'m> Terminal<'m> {
             self.ports[k].rest = match job {
                 Job::Packets(packets) => packets.iter().map(|p| self.as_given(p, background)).collect(),
                 Job::Message(message) => {
-                    programs.as_mut().expect("a schedule").taken(message.send);
+                    programs.as_mut().expect("a schedule").taken(message.send, now);
                     self.cut(&message)
                 }
             };

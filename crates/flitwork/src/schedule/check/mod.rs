@@ -9,7 +9,7 @@ use crate::error::Error;
 pub use matching::{Match, match_messages};
 
 /// Checks each operation by itself: ranks in range, no empty message (in flits; 0 bytes are one flit), dependencies on earlier
-/// operations of the same rank, or of a send on a receive that is posted later.
+/// operations of the same rank, or of a send on a receive that is posted later, and what waits for a start behind what starts.
 ///
 /// # Errors
 /// [`Error::Schedule`] names the rank and the operation.
@@ -18,13 +18,14 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
     for rank in 0..s.ranks() {
         receives.clear();
         receives.extend(s.operations(rank).map(|op| matches!(op.kind, OpKind::Receive { .. })));
+        let mut starts = false;
         for (i, op) in s.operations(rank).enumerate() {
             let at = |what: String| Err(fault(s, format!("{} {what}", name(rank, i as u32, &op.kind))));
             let (peer, size) = match op.kind {
                 OpKind::Send { to, tag: ANY, .. } => return at(format!("has no tag; rank {to} could not name it")),
                 OpKind::Send { to, size, .. } => (to, size),
                 OpKind::Receive { from, size, .. } => (if from == ANY { 0 } else { from }, size),
-                OpKind::Compute { .. } | OpKind::Wait => (0, 1),
+                OpKind::Compute { .. } | OpKind::Wait | OpKind::Task { .. } | OpKind::Started => (0, 1),
             };
             if peer >= s.ranks() {
                 return at(format!("names rank {peer} of {}", s.ranks()));
@@ -32,6 +33,10 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
             if size == 0 && s.sizes() == SizeUnit::Flits {
                 return at("has a message of 0 flits".into());
             }
+            if op.kind == OpKind::Started && !(starts && op.after.iter().next().is_none()) {
+                return at("does not stand alone behind a send, a receive or a task".into());
+            }
+            starts = matches!(op.kind, OpKind::Send { .. } | OpKind::Receive { .. } | OpKind::Task { .. });
             let is_send = matches!(op.kind, OpKind::Send { .. });
             let allowed = |dep: u32| {
                 (dep as usize) < i || is_send && dep as usize > i && receives.get(dep as usize) == Some(&true)

@@ -10,6 +10,7 @@
 
 mod binary;
 mod build;
+mod on_network;
 mod text;
 mod write;
 
