@@ -180,6 +180,9 @@ class Plan:
     def hash(self) -> str:
         """Fingerprint of the resolved specification and the version."""
 
+    def goal(self) -> Goal:
+        """The schedule of its workload as a GOAL program."""
+
     def bound(self) -> str:
         """What no run of this plan can beat, as JSON: of a schedule its completion time, of traffic the load."""
 

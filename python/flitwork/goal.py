@@ -28,8 +28,10 @@ from flitwork.plain import plain
 from flitwork.result import Result
 from flitwork.schedule import Schedule
 from flitwork.simulation import Simulation
+from flitwork.spec import plan_of, simulation
 from flitwork.value import as_written, default, given
 from flitwork.values import Host, Run
+from flitwork.workloads import Workload
 
 #: What stores the table of a result, by the ending of the file.
 SAVED = (".csv", ".parquet")
@@ -47,6 +49,18 @@ class Goal:
         if not isinstance(data, bytes):
             raise ConfigError("goal", repr(text), "GOAL as text or bytes", "fw.read_goal(path) reads a file")
         self._core = _core.Goal.read(data, name)
+
+    @classmethod
+    def of(cls, network: Network, workload: Workload, *, host: Host | Mapping[str, Any] | None = None) -> Goal:
+        """What the ranks of a workload do, as a GOAL program: of an all-to-all, a collective or a ``fw.Schedule``.
+
+        Of the network only its size counts, and ``units``: what bytes and ns flits and cycles are. What blocks a rank
+        is a calc of 0 ns that all behind it wait for; where messages leave in program order each waits for the start of
+        the one before.
+        """
+        goal = cls.__new__(cls)
+        goal._core = plan_of(simulation(network, workload, {}, host=host)).goal()
+        return goal
 
     @property
     def name(self) -> str:
@@ -187,6 +201,7 @@ class GoalResult:
         simulated = self.simulation.row if self.simulation else {"as_loggopsim": self.as_loggopsim}
         return {
             "program": self.goal.name,
+            "status": "complete",
             "network": "loggops" if isinstance(self.network, LogGOPS) else self.network.kind,
             "ranks": self.goal.ranks,
             "operations": self.goal.operations,
@@ -243,14 +258,14 @@ def _simulated(
 ) -> GoalResult:
     given = dict(as_written("host", host)) if host is not None else {}
     work = Schedule.of_core(goal._core.schedule(), packet_flits)
-    simulation = Simulation(network, work, host={"send_queue": "as_ready", **given}, run=run)
-    simulation.advance()
-    cycles = simulation.last_cycles()
-    result = simulation.result()
+    running = Simulation(network, work, host={"send_queue": "as_ready", **given}, run=run)
+    running.advance()
+    cycles = running.last_cycles()
+    result = running.result()
     cycle_ns = network.spec["units"]["cycle_ns"]
-    exact = float(cycle_ns).is_integer()
-    times = cycles * np.uint64(cycle_ns) if exact else cycles * float(cycle_ns)
-    return GoalResult(goal, network, times, goal.messages, simulation=result)
+    whole = float(cycle_ns).is_integer()
+    times = cycles.astype(np.float64) * float(cycle_ns)
+    return GoalResult(goal, network, times.astype(np.uint64) if whole else times, goal.messages, simulation=result)
 
 
 def _machine(network: LogGOPS | Mapping[str, Any] | None) -> LogGOPS:

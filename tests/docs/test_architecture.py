@@ -46,8 +46,8 @@ LAYERS = (
         "pace",
         "operations",
         "schedule",
-        "goal",
         "simulation",
+        "goal",
     ),
     *("experiment", "plot", "steady", "curve", "burst", "booksim", "studies", "mpi", "cli"),
 )

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from pathlib import Path
+from time import perf_counter
 
 import flitwork as fw
 import pandas as pd
@@ -53,7 +54,7 @@ def test_the_machine_is_a_value() -> None:
         (lambda: fw.Goal("num_ranks 1\nrank 0 {\ncacl 5\n}"), "goal:3:6"),
         (lambda: fw.Goal(3), "GOAL as text or bytes"),  # type: ignore[arg-type]
         (lambda: fw.run_goal("a.goal"), "fw.read_goal"),  # type: ignore[arg-type]
-        (lambda: fw.run_goal(fw.Goal("num_ranks 1\nrank 0 {\n}"), fw.Torus(2)), "fw.loggops(...)"),  # type: ignore[arg-type]
+        (lambda: fw.run_goal(fw.Goal("num_ranks 1\nrank 0 {\n}"), 3), "fw.loggops(...)"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_wrong_is_named(make: object, said: str) -> None:
@@ -62,10 +63,84 @@ def test_what_is_wrong_is_named(make: object, said: str) -> None:
     assert said in str(raised.value)
 
 
+@pytest.mark.slow
+def test_a_million_operations_are_read_and_run_in_seconds() -> None:
+    ranks = 708
+
+    def lines(r: int) -> str:
+        pairs = (((r + k) % ranks, (r - k) % ranks) for k in range(1, ranks))
+        return "".join(f"send 1024b to {to} tag 0\nrecv 1024b from {source} tag 0\n" for to, source in pairs)
+
+    text = f"num_ranks {ranks}\n" + "".join(f"rank {r} {{\n{lines(r)}}}\n" for r in range(ranks))
+    started = perf_counter()
+    goal = fw.Goal(text)
+    read = perf_counter()
+    result = fw.run_goal(goal)
+    assert (goal.operations, result.messages, result.as_loggopsim) == (1_001_112, 500_556, True)
+    assert read - started < 3 and perf_counter() - read < 20
+
+
 def test_a_program_that_cannot_end_says_why() -> None:
     goal = fw.Goal("num_ranks 1\nrank 0 {\nrecv 4b from -1 tag 7\n}", name="alone")
     with pytest.raises(fw.ScheduleError, match=r"alone: cannot end: rank 0: operation 1 \(recv 4b from -1 tag 7\)"):
         fw.run_goal(goal)
+
+
+def test_a_program_runs_on_a_network_with_routers() -> None:
+    units = fw.Units(flit_bytes=16, cycle_ns=2)
+    net = fw.Torus(4, 4, router=fw.Router(vcs=4, buffer_flits=16), units=units)
+    goal = fw.read_goal(SAMPLES / "allreduce_ring.8.goal")
+    result = fw.run_goal(goal, net, packet_flits=8)
+    assert result.simulation is not None and result.messages == goal.messages
+    assert result.completion_ns == 2 * result.simulation.completion_cycles == result.row["completion_ns"]
+    # A message of 128 bytes, 8 flits, and 14 steps: no rank can be faster.
+    assert (result.finish_ns >= 14 * 8 * 2).all() and len(result.finish_ns) == 8
+    fewer = fw.run_goal(goal, net, packet_flits=8, host=fw.Host(ranks_per_terminal=2))
+    assert fewer.completion_ns != result.completion_ns
+
+
+def test_a_workload_is_written_as_a_program() -> None:
+    net = fw.Network("crossbar", terminals=4, units=fw.Units(flit_bytes=8, cycle_ns=2))
+    goal = fw.Goal.of(net, fw.all_to_all("a2a", message_bytes=80))
+    assert (goal.ranks, goal.messages) == (4, 12) and "send 80b to" in goal.text and "irequires" in goal.text
+    assert fw.run_goal(goal).as_loggopsim
+    ping = [fw.Send(1, flits=4), fw.Receive(1, flits=4), fw.Wait([1]), fw.Compute(5), fw.Send(1, flits=1)]
+    pong = [fw.Receive(0, flits=4), fw.Wait([0]), fw.Send(0, flits=4), fw.Receive(0, flits=1)]
+    goal = fw.Goal.of(net, fw.Schedule([ping, pong, [], []]))
+    lines = [*("l1: send 32b to 1 tag 0", "l2: recv 32b from 1 tag 0", "l3: calc 0", "l3 requires l2", "l4: calc 10")]
+    assert goal.text.splitlines()[3:9] == [*lines, "l4 requires l3"]
+    # A message there and one back; then what is computed, and the overhead of the last send.
+    assert fw.run_goal(goal, fw.loggops(G=0)).finish_ns.tolist()[0] == 2 * (1500 + 2500 + 1500) + 10 + 1500
+    with pytest.raises(fw.ConfigError, match="flit_bytes"):
+        fw.Goal.of(fw.Torus(4), fw.all_to_all("a2a"))
+    with pytest.raises(fw.ConfigError, match="a schedule"):
+        fw.Goal.of(fw.Torus(4), fw.uniform(offered_load=0.1))
+
+
+def test_calcs_run_beside_each_other_on_cpus_of_their_own() -> None:
+    net = fw.Torus(4, units=fw.Units(flit_bytes=8, cycle_ns=1))
+    body = "a: calc 100\nb: calc 100 cpu CPU\nc: calc 30 cpu 2\nc WORD b\n"
+
+    def last(cpu: int, word: str) -> float:
+        text = f"num_ranks 1\nrank 0 {{\n{body.replace('CPU', str(cpu)).replace('WORD', word)}}}\n"
+        return fw.run_goal(fw.Goal(text), net).completion_ns
+
+    assert [last(cpu, word) for cpu in (0, 1) for word in ("requires", "irequires")] == [230, 200, 130, 100]
+
+
+@pytest.mark.parametrize(
+    ("text", "net", "said"),
+    [
+        ("send 8b to 1\n}\nrank 1 {\nrecv 8b from 0", fw.Torus(4), "network.units.flit_bytes"),
+        ("send 8b to 1 tag -1\n}\nrank 1 {\nrecv 8b from 0", fw.Torus(4), "has no tag that a receive could name"),
+        ("send 8b to 1\n}\nrank 1 {\ncalc 1", fw.Torus(4, units=fw.Units(flit_bytes=8, cycle_ns=1)), "no receive"),
+        ("send 8b to 1\n}\nrank 1 {\nrecv 8b from 0", fw.Torus(1, units=fw.Units(flit_bytes=8, cycle_ns=1)), "2 ranks"),
+    ],
+)
+def test_what_a_network_cannot_run_is_refused(text: str, net: fw.Network, said: str) -> None:
+    goal = fw.Goal(f"num_ranks 2\nrank 0 {{\n{text}\n}}\n")
+    with pytest.raises(fw.FlitworkError, match=said):
+        fw.run_goal(goal, net)
 
 
 def test_the_command_runs_a_program(cli: Cli, tmp_path: Path) -> None:
@@ -80,6 +155,10 @@ def test_the_command_runs_a_program(cli: Cli, tmp_path: Path) -> None:
     done = cli("run", file, "--network", str(network), "--per-rank", "--save", str(tmp_path / "times.csv"))
     assert done.returncode == 0 and "34,914" in done.stdout and "27,276" in done.stdout
     assert pd.read_csv(tmp_path / "times.csv")["finish_ns"].tolist()[1] == 27276
+    network.write_text('topology = { kind = "torus", size = [8] }\nunits = { flit_bytes = 16, cycle_ns = 1 }\n')
+    done = cli("run", file, "--network", str(network), "--packet-flits", "8", "--json")
+    found = json.loads(done.stdout)
+    assert found["network"] == "torus" and len(found["finish_ns"]) == 8 and found["status"] == "complete"
 
 
 @pytest.mark.parametrize(

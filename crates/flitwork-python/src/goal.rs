@@ -26,6 +26,13 @@ type IdealRun<'py> = (Bound<'py, PyArray1<u64>>, u64, u64, bool);
 /// What makes it again: the function, and what it is called with.
 type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, String));
 
+impl Goal {
+    /// A program with a name.
+    pub fn new(goal: flitwork::schedule::Goal, name: String) -> Self {
+        Goal { goal: Arc::new(goal), name }
+    }
+}
+
 #[pymethods]
 impl Goal {
     /// The program in a file, text or binary; `name` is what errors call it.

@@ -2,6 +2,7 @@
 
 use crate::data::Table;
 use crate::detached::{with_signals, without_gil};
+use crate::goal::Goal;
 use crate::{arrays, errors, tables::json_text, topology};
 use flitwork::bound::channel_loads;
 use flitwork::collective::prove;
@@ -27,6 +28,19 @@ pub struct Plan {
 
 #[pymethods]
 impl Plan {
+    /// The schedule of its workload as a GOAL program.
+    fn goal(&self, py: Python<'_>) -> PyResult<Goal> {
+        let plan = Arc::clone(&self.plan);
+        let made = without_gil(py, move || match &plan.workload {
+            Workload::Schedule { schedule, .. } => {
+                let goal = flitwork::schedule::Goal::of_schedule(schedule, &plan.units, plan.spec.host.send_queue)?;
+                Ok(Goal::new(goal, schedule.name().to_string()))
+            }
+            _ => Err(Error::config("workload", "traffic", "a schedule", "such as an all-to-all or another collective")),
+        })?;
+        made.map_err(|e| errors::to_python(py, &e))
+    }
+
     /// Resolves and validates a specification (JSON); `tables` are those that it names.
     #[new]
     #[pyo3(signature = (spec, tables=Vec::new()))]

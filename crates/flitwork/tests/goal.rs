@@ -61,19 +61,19 @@ fn samples_are_written_as_they_are_read() {
     }
 }
 
-/// The samples on a torus and a crossbar: every rank ends, and no program is refused.
+/// As schedules, in a network that takes no time. Programs with wildcards may end or not, as their messages come.
 #[test]
-fn samples_run_on_networks_with_routers() {
-    for (file, ..) in rows("loggopsim.csv").into_iter().step_by(5).chain(rows("more.csv")) {
+fn programs_end_as_schedules_too() {
+    let mut ended = 0;
+    for (file, ..) in rows("loggopsim.csv").into_iter().step_by(5).chain(rows("more.csv").into_iter().step_by(5)) {
         let goal = Goal::read(&data(&format!("{file}.goal")), &file).unwrap();
-        let Ok(schedule) = goal.to_schedule(&file) else {
-            assert!(goal.to_text().contains("send") && goal.to_text().contains("tag -1"), "{file}");
+        if goal.to_text().contains("-1") {
             continue;
-        };
-        if let Err(error) = check_complete_under(&schedule, SendQueue::AsReady) {
-            panic!("{file}: {error}");
         }
+        check_complete_under(&goal.to_schedule(&file).unwrap(), SendQueue::AsReady).unwrap();
+        ended += 1;
     }
+    assert!(ended > 7, "{ended}");
 }
 
 /// A program whose operations stand in the wrong order, with receives that must not be posted before their turn, and starts.

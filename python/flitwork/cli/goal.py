@@ -114,7 +114,7 @@ def _table(name: str | None) -> dict[str, Any]:
 def _show(result: GoalResult, per_rank: bool) -> None:
     say(f"[bold]{escape(result.goal.name)}[/] on [bold]{escape(str(result.network))}[/]")
     skip = ("program", "network", "status", "as_loggopsim", *OF_THE_NETWORK)
-    print_quantities({"status": "completed", **result.row}, skip=skip)
+    print_quantities(result.row, skip=skip)
     if per_rank:
         print_table(("rank", "finish_ns"), list(enumerate(result.finish_ns.tolist())))
     if isinstance(result.network, LogGOPS) and not result.as_loggopsim:

@@ -74,7 +74,7 @@ fn schedules_match_and_finish() {
                     for m in matches.iter().step_by(7) {
                         let size = |rank, op: u32| match made.operations(rank).nth(op as usize).unwrap().kind {
                             OpKind::Send { size, .. } | OpKind::Receive { size, .. } => size,
-                            OpKind::Compute { .. } | OpKind::Wait => 0,
+                            _ => 0,
                         };
                         assert_eq!(size(m.from, m.send), size(m.to, m.receive));
                     }

@@ -10,6 +10,7 @@
 
 mod binary;
 mod build;
+mod of_schedule;
 mod on_network;
 mod text;
 mod write;
