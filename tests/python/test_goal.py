@@ -12,6 +12,7 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from conftest import REPOSITORY, Cli
+from flitwork.operations import Operation
 
 SAMPLES = REPOSITORY / "crates/flitwork/tests/data/goal"
 REDUCE = [34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500]
@@ -104,8 +105,14 @@ def test_a_workload_is_written_as_a_program() -> None:
     goal = fw.Goal.of(net, fw.all_to_all("a2a", message_bytes=80))
     assert (goal.ranks, goal.messages) == (4, 12) and "send 80b to" in goal.text and "irequires" in goal.text
     assert fw.run_goal(goal).as_loggopsim
-    ping = [fw.Send(1, flits=4), fw.Receive(1, flits=4), fw.Wait([1]), fw.Compute(5), fw.Send(1, flits=1)]
-    pong = [fw.Receive(0, flits=4), fw.Wait([0]), fw.Send(0, flits=4), fw.Receive(0, flits=1)]
+    ping: list[Operation] = [
+        fw.Send(1, flits=4),
+        fw.Receive(1, flits=4),
+        fw.Wait([1]),
+        fw.Compute(5),
+        fw.Send(1, flits=1),
+    ]
+    pong: list[Operation] = [fw.Receive(0, flits=4), fw.Wait([0]), fw.Send(0, flits=4), fw.Receive(0, flits=1)]
     goal = fw.Goal.of(net, fw.Schedule([ping, pong, [], []]))
     lines = [*("l1: send 32b to 1 tag 0", "l2: recv 32b from 1 tag 0", "l3: calc 0", "l3 requires l2", "l4: calc 10")]
     assert goal.text.splitlines()[3:9] == [*lines, "l4 requires l3"]
