@@ -38,6 +38,8 @@ class Send:
 class Receive:
     """Receive the next message of rank ``source`` with ``tag``, at most so long; the rank goes on at once.
 
+    It is posted when the operations ``after`` are complete.
+
     ``None`` as source or tag: any. Complete when the whole message has arrived.
     """
 

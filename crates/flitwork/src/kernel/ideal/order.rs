@@ -66,3 +66,27 @@ fn partition<T, K: Ord + Copy>(items: &mut [T], kind: &impl Fn(&T) -> K) -> usiz
         low += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `std::sort` of GNU's C++ library makes of items whose kinds are (i² + i / 3) mod 3.
+    #[test]
+    fn items_of_one_kind_are_permuted_as_by_the_sort_of_the_c_library() {
+        let sorted = |count: u32| {
+            let mut items: Vec<u32> = (0..count).collect();
+            sort(&mut items, |i| (i * i + i / 3) % 3);
+            items
+        };
+        assert_eq!(sorted(16), [0, 7, 8, 9, 1, 2, 3, 10, 11, 12, 4, 5, 6, 13, 14, 15]);
+        assert_eq!(sorted(17), [8, 16, 9, 0, 7, 3, 2, 10, 11, 12, 1, 5, 6, 4, 13, 14, 15]);
+        let forty = [
+            0, 18, 36, 35, 34, 7, 8, 9, 17, 16, 25, 27, 26, 30, 21, 28, 29, 20, 37, 38, 39, 10, 1, 2, 3, 19, 11, 12,
+            13, 14, 15, 31, 32, 33, 6, 5, 4, 24, 23, 22,
+        ];
+        assert_eq!(sorted(40), forty);
+        let front = [36, 80, 79, 26, 27, 72, 71, 70, 34, 35, 25, 63, 62, 61, 43, 44, 45, 54, 53, 52, 90, 0, 99, 98];
+        assert_eq!(sorted(100)[..24], front);
+    }
+}
