@@ -104,13 +104,15 @@ impl Charges {
             OpKind::Wait | OpKind::Compute { .. } => {
                 op.after.iter().filter(|&dep| std::mem::take(&mut self.open[dep as usize])).count() as u64
             }
-            OpKind::Send { .. } | OpKind::Receive { .. } => 0,
+            OpKind::Send { .. } | OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started => 0,
         };
         let time = waited.saturating_mul(self.receive);
         match op.kind {
             OpKind::Send { .. } => Extra { before: self.send, after: 0, longer: 0 },
             OpKind::Compute { .. } => Extra { before: 0, after: 0, longer: time },
-            OpKind::Wait | OpKind::Receive { .. } => Extra { before: 0, after: time, longer: 0 },
+            OpKind::Wait | OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started => {
+                Extra { before: 0, after: time, longer: 0 }
+            }
         }
     }
 
