@@ -22,8 +22,9 @@ pub(super) struct Posted {
 
 impl Posted {
     fn fits(&self, letter: &Letter) -> bool {
+        // Long lists are searched: what differs most is compared first.
         let wanted = [(self.from, letter.from), (self.tag, letter.tag)];
-        self.context == letter.envelope.context && wanted.iter().all(|&(wanted, is)| wanted == ANY || wanted == is)
+        wanted.iter().all(|&(wanted, is)| wanted == ANY || wanted == is) && self.context == letter.envelope.context
     }
 }
 
