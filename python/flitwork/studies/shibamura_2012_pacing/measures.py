@@ -1,0 +1,49 @@
+"""The table of the study by the names of the paper: times and how much longer they are under imbalance."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import pandas as pd
+
+#: What bruck and butterfly send in a round: half of all blocks, or as many as an all-gather doubles.
+Blocks = Literal["a2a", "doubling"]
+#: The paper's names.
+NAMES = {
+    "pairwise_xor": "pwx",
+    "pairwise_shift": "ring",
+    "simple_spread": "ssprd",
+    "bruck": "bruck",
+    "butterfly": "btfly",
+}
+#: What tells networks and messages apart.
+CASE = ["dims", "nodes", "KiB"]
+
+
+def tidy(results: pd.DataFrame, blocks: Blocks | None = None) -> pd.DataFrame:
+    """One row a point: ``algorithm`` by the paper's name, ``paced``, ``percent`` (0: together), ``ms``, ``longer``.
+
+    With ``blocks`` one reading of bruck and butterfly, without it neither.
+    """
+    reading = results.get("workload.blocks", pd.Series(index=results.index, dtype=object))
+    chosen = reading.isna() if blocks is None else reading.isna() | (reading == blocks)
+    table = results[chosen & results["completion_cycles"].notna()]
+    columns: dict[str, Any] = {
+        "algorithm": table["workload.algorithm"].map(NAMES),
+        "paced": table["network.nic.pacing.kind"] == "mod",
+        "percent": table["percent"].fillna(0).astype(int),
+        "ms": table["completion_cycles"] * 4e-6,
+        "longer": table["longer"].fillna(0.0),
+    }
+    return table[CASE].astype(int).assign(**columns, seed=table["seed"])
+
+
+def means(table: pd.DataFrame) -> pd.DataFrame:
+    """``ms`` and ``longer`` as means over seeds."""
+    return table.groupby([*CASE, "algorithm", "paced", "percent"], as_index=False)[["ms", "longer"]].mean()
+
+
+def gains(table: pd.DataFrame) -> pd.DataFrame:
+    """The speed-up by pacing, time without over time with: a row for each case, algorithm and imbalance."""
+    times = means(table).pivot_table(index=[*CASE, "algorithm", "percent"], columns="paced", values="ms").dropna()
+    return pd.DataFrame({"gain": times[False] / times[True]}).reset_index()
