@@ -159,7 +159,8 @@ fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
         collective @ WorkloadSpec::Collective { .. } => ranks.saturating_mul(steps(collective, ranks)),
         _ => return 0,
     };
-    let all_at_once = spec.background.is_some() || spec.host.send_queue == SendQueue::AsReady;
+    let host = &spec.host;
+    let all_at_once = spec.background.is_some() || host.send_queue == SendQueue::AsReady || host.has_software_times();
     let messages = if all_at_once { messages } else { 0 };
     ranks.saturating_mul(RANK_BYTES).saturating_add(messages.saturating_mul(MESSAGE_BYTES))
 }

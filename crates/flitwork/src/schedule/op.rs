@@ -99,6 +99,11 @@ impl PartialEq for After<'_> {
 
 impl Eq for After<'_> {}
 
+/// A number of at most 8 bytes, the lowest first.
+pub(super) fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+}
+
 /// An operation as it is stored; its dependencies are next in the rank's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packed {
@@ -163,9 +168,8 @@ impl Packed {
 
     /// What [`Packed::to_bytes`] wrote; `bytes` has that length.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        let wide = |b: &[u8]| b.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
-        let word = |i: usize| wide(&bytes[8 + 4 * i..12 + 4 * i]) as u32;
-        Packed { amount: wide(&bytes[..8]), peer: word(0), tag: word(1), step: word(2), kind_and_deps: word(3) }
+        let word = |i: usize| number(&bytes[8 + 4 * i..12 + 4 * i]) as u32;
+        Packed { amount: number(&bytes[..8]), peer: word(0), tag: word(1), step: word(2), kind_and_deps: word(3) }
     }
 
     /// The same with another size or time.

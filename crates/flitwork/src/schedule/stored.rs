@@ -3,7 +3,7 @@
 //! Whoever hands over columns or bytes may be wrong about them: lengths, ranks and dependencies are checked here, so that a schedule in
 //! memory is always in form ([`super::check_form`]).
 
-use super::op::Packed;
+use super::op::{Packed, number};
 use super::{ANY, Body, OpKind, Schedule, ScheduleBuilder, SizeUnit, Stored, TimeUnit, check_form};
 use crate::error::Error;
 use std::sync::Arc;
@@ -94,10 +94,11 @@ impl Schedule {
         let (in_bytes, in_ns) = (units[0] == 1, units[1] == 1);
         let [ranks, ops, deps, name] = [rest.number()?, rest.number()?, rest.number()?, rest.number()?];
         let name = String::from_utf8(rest.take(name)?.to_vec()).ok()?;
-        let counts: Vec<usize> = rest.take(ranks.checked_mul(8)?)?.chunks_exact(8).map(wide).collect();
+        let counts: Vec<usize> =
+            rest.take(ranks.checked_mul(8)?)?.chunks_exact(8).map(|b| number(b) as usize).collect();
         let ops: Vec<Packed> =
             rest.take(ops.checked_mul(Packed::BYTES)?)?.chunks_exact(Packed::BYTES).map(Packed::from_bytes).collect();
-        let deps: Vec<u32> = rest.take(deps.checked_mul(4)?)?.chunks_exact(4).map(|b| wide(b) as u32).collect();
+        let deps: Vec<u32> = rest.take(deps.checked_mul(4)?)?.chunks_exact(4).map(|b| number(b) as u32).collect();
         let mut ends = vec![(0, 0)];
         let (mut op, mut dep) = (0usize, 0usize);
         for count in counts {
@@ -149,10 +150,6 @@ impl ScheduleColumns<'_> {
     }
 }
 
-fn wide(bytes: &[u8]) -> usize {
-    bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte))
-}
-
 /// Bytes that have not been read.
 struct Reader<'a>(&'a [u8]);
 
@@ -164,7 +161,7 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Option<usize> {
-        self.take(8).map(wide)
+        self.take(8).map(|bytes| number(bytes) as usize)
     }
 }
 

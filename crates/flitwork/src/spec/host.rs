@@ -50,6 +50,11 @@ impl Default for HostSpec {
 }
 
 impl HostSpec {
+    /// Whether ranks start late, or sends or receives cost them time.
+    pub(crate) fn has_software_times(&self) -> bool {
+        !self.start.is_default() || self.send_overhead_cycles > 0 || self.receive_overhead_cycles > 0
+    }
+
     /// Whether nothing in it was said: then plans do without it.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()

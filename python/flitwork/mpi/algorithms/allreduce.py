@@ -7,51 +7,33 @@ from typing import Any
 import numpy as np
 
 from flitwork.mpi.algorithms import bcast, reduce, reduce_scatter
+from flitwork.mpi.algorithms.fold import Fold
 from flitwork.mpi.algorithms.values import Values
 from flitwork.mpi.wire import Wire
 
 
 def recursive_doubling(wire: Wire, value: Any, values: Values) -> Any:
     """Partners at distances 1, 2, 4, ...; ranks beyond a power of two have a neighbour do it for them."""
-    size, rank = wire.size, wire.rank
-    whole = 1 << (size.bit_length() - 1)
-    extra = size - whole
-    if rank < 2 * extra and rank % 2:
-        values.put(wire, rank - 1, value)
-        return values.get(wire, rank - 1)
-    if rank < 2 * extra:
-        value = values.combine(value, values.get(wire, rank + 1))
-    place = rank // 2 if rank < 2 * extra else rank - extra
-    step = 1
-    while step < whole:
-        other = place ^ step
-        peer = 2 * other if other < extra else other + extra
-        value = values.joined(place, value, other, values.exchange(wire, peer, value, peer))
+    fold = Fold(wire)
+    value, step = fold.before(value, values), 1
+    while step < fold.places and not fold.idle:
+        other = fold.place ^ step
+        peer = fold.rank(other)
+        value = values.joined(fold.place, value, other, values.exchange(wire, peer, value, peer))
         step *= 2
-    if rank < 2 * extra:
-        values.put(wire, rank + 1, value)
-    return value
+    return fold.after(value, values)
 
 
 def rabenseifner(wire: Wire, value: Any, values: Values) -> Any:
     """Reduce-scatter by recursive halving, then the pieces are gathered by recursive doubling (Rabenseifner 2004)."""
-    size, rank = wire.size, wire.rank
-    whole = 1 << (size.bit_length() - 1)
-    extra = size - whole
-    mine = reduce_scatter.halving(wire, value, values)
-    if rank < 2 * extra and rank % 2:
-        return values.get(wire, rank - 1)
-    place = rank // 2 if rank < 2 * extra else rank - extra
-    found, step = mine[0], 1
-    while step < whole:
-        other = place ^ step
-        peer = 2 * other if other < extra else other + extra
+    fold, mine = Fold(wire), reduce_scatter.halving(wire, value, values)
+    found, step = (mine[0] if mine else None), 1
+    while step < fold.places and not fold.idle:
+        peer = fold.rank(fold.place ^ step)
         theirs = values.exchange(wire, peer, found, peer)
-        found = np.concatenate([theirs, found] if place & step else [found, theirs])
+        found = np.concatenate([theirs, found] if fold.place & step else [found, theirs])
         step *= 2
-    if rank < 2 * extra:
-        values.put(wire, rank + 1, found)
-    return found
+    return fold.after(found, values)
 
 
 def ring(wire: Wire, value: Any, values: Values) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from flitwork.mpi.algorithms.fold import Fold
 from flitwork.mpi.algorithms.values import Values
 from flitwork.mpi.wire import Wire
 
@@ -43,22 +44,17 @@ def halving(wire: Wire, value: Any, values: Values) -> list[Any]:
 
     Ranks beyond a power of two hand their array to a neighbour first and have no piece.
     """
-    size, rank = wire.size, wire.rank
-    whole = 1 << (size.bit_length() - 1)
-    extra = size - whole
-    # The first 2 * extra ranks are folded in pairs: the even one goes on.
-    if rank < 2 * extra and rank % 2:
-        values.put(wire, rank - 1, value)
+    fold = Fold(wire)
+    value = fold.before(value, values)
+    if fold.idle:
         return []
-    if rank < 2 * extra:
-        value = values.combine(value, values.get(wire, rank + 1))
-    place = rank // 2 if rank < 2 * extra else rank - extra
-    pieces = values.cut(value, whole)
-    first, count = 0, whole
+    place = fold.place
+    pieces = values.cut(value, fold.places)
+    first, count = 0, fold.places
     while count > 1:
         count //= 2
         other = place ^ count
-        peer = 2 * other if other < extra else other + extra
+        peer = fold.rank(other)
         upper = bool(place & count)
         kept, given = (first + count, first) if upper else (first, first + count)
         sent = np.concatenate(pieces[given : given + count])
