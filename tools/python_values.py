@@ -76,8 +76,8 @@ def camel(name: str) -> str:
 
 
 def is_table(one: Node) -> bool:
-    """Whether a field is a table with named fields."""
-    return bool(class_name(one)) and bool(fields(one))
+    """Whether a field is a table with named fields; numbers that come beside the specification are none."""
+    return "x-numbers" not in one and bool(class_name(one)) and bool(fields(one))
 
 
 def found_tables() -> dict[str, Table]:
@@ -121,6 +121,8 @@ def quoted(word: str) -> str:
 def annotation(one: Node) -> str:
     """The type of a field."""
     inner = resolve(one)
+    if "x-numbers" in one:
+        return "Any"
     if is_table(one):
         known = list(kinds(one)) or words(fields(one)["kind"]) if "kind" in fields(one) else []
         return " | ".join([class_name(one), *([literal(known)] if known else []), "Mapping[str, Any]"])
@@ -144,6 +146,8 @@ def annotation(one: Node) -> str:
 def default_of(one: Node) -> str:
     """The default of a field, as Python."""
     value = one.get("default")
+    if "x-numbers" in one:
+        return "None"
     if is_table(one):
         return f"{class_name(one)}()" if value is not None and not kinds(one) else "None"
     if value is None:

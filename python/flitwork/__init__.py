@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 # First: it acts while the rest is loaded.
 from flitwork import interrupt as interrupt  # isort: skip
-from flitwork import machines, networks, placement, routing, values
+from flitwork import machines, networks, noise, placement, routing, values
 from flitwork._core import __version__
 from flitwork.bound import Bound, bound
 from flitwork.burst import Burst, BurstError, burst
 from flitwork.check import Check, check
 from flitwork.curve import Curve, curve
+from flitwork.detour_file import detours
 from flitwork.errors import (
     ConfigError,
     DeadlockError,
@@ -102,11 +103,13 @@ __all__ = [
     "check",
     "collective",
     "curve",
+    "detours",
     "load",
     "load_study",
     "loggops",
     "machines",
     "mpi",
+    "noise",
     "on_off",
     "pace",
     "placement",

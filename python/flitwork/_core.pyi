@@ -73,6 +73,10 @@ class Table:
         """A trace, a packet a row; cycles do not fall."""
 
     @staticmethod
+    def detours(rank: NDArray[np.int64], start: NDArray[np.int64], duration: NDArray[np.int64]) -> Table:
+        """Detours of ranks, one a row."""
+
+    @staticmethod
     def schedule(
         name: str,
         in_units: tuple[bool, bool],

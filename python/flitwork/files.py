@@ -8,9 +8,9 @@ import os
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flitwork.errors import ConfigError, StorageError
 
@@ -92,3 +92,13 @@ def remove_abandoned(folder: Path) -> None:
                 left.unlink()
         except FileNotFoundError:
             continue
+
+
+def in_folder(node: Any, folder: Path) -> Any:
+    """``node`` with the names of files, which start from ``folder``, as they are from here."""
+    if not isinstance(node, Mapping):
+        return node
+    return {
+        key: str(folder / value) if key == "file" and isinstance(value, str) else in_folder(value, folder)
+        for key, value in node.items()
+    }

@@ -1,4 +1,4 @@
-"""Numbers that come from files and arrays: permutations, traffic matrices, traces, schedules."""
+"""Numbers that come from files and arrays: permutations, traffic matrices, traces, schedules, detours."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from flitwork import _core
+from flitwork.detour_file import detour_table, read_detours
 from flitwork.errors import ConfigError
 from flitwork.schedule_file import read_schedule, schedule_table
 from flitwork.schema import number_fields
@@ -51,6 +52,9 @@ def with_numbers(spec: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Rea
             if isinstance(pattern, Mapping):
                 node = {**node, "pattern": _filled(pattern, f"{section}.pattern", read)}
             found[section] = _filled(node, section, read)
+    host = found.get("host")
+    if isinstance(host, Mapping) and isinstance(host.get("noise"), Mapping):
+        found["host"] = {**host, "noise": _filled(host["noise"], "host.noise", read)}
     return found, read
 
 
@@ -77,6 +81,8 @@ def table_of(kind: str, value: Any, path: str) -> Any:
         return trace_table(value, path)
     if numbers == "schedule":
         return schedule_table(value, path)
+    if numbers == "detours":
+        return detour_table(value, path)
     try:
         array = np.asarray(value)
     except ValueError:
@@ -122,8 +128,9 @@ def _read_once(file: Path, version: tuple[int, int, int], kind: str, path: str) 
     """The numbers in a file; ``version`` changes with its contents."""
     name, numbers = number_fields()[kind]
     field = f"{path}.{name}"
-    if numbers in ("packets", "schedule"):
-        read = read_trace if numbers == "packets" else read_schedule
+    readers = {"packets": read_trace, "schedule": read_schedule, "detours": read_detours}
+    if numbers in readers:
+        read = readers[numbers]
         # The first line of a CSV file names the columns.
         word, first = ("line", 2) if _ending(file) == ".csv" else ("row", 0)
         return _located(lambda: read(file, path), field, lambda index: _place(file, index, (word,), first))

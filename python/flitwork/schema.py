@@ -57,11 +57,12 @@ def sizes_apart(topology: str) -> bool:
 def number_fields() -> dict[str, tuple[str, str]]:
     """By kind of table the field whose numbers may come from a file or an array, and what they are.
 
-    That is ``destinations``, a ``matrix``, ``packets`` or a ``schedule``.
+    That is ``destinations``, a ``matrix``, ``packets``, a ``schedule`` or ``detours``.
     """
     workloads = kinds(schema()["properties"]["workload"])
     found = {}
-    for kind, table in {**workloads, **kinds(fields(workloads["traffic"])["pattern"])}.items():
+    patterns, noises = kinds(fields(workloads["traffic"])["pattern"]), kinds(node("host.noise"))
+    for kind, table in {**workloads, **patterns, **noises}.items():
         for name, field in fields(table).items():
             if "x-numbers" in field:
                 found[kind] = (name, str(field["x-numbers"]))

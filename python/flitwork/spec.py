@@ -10,7 +10,7 @@ from flitwork import _core, renamed
 from flitwork.errors import ConfigError
 from flitwork.network import Network, nest_run
 from flitwork.networks import Grid, Mesh, NetworkOptions, RunOptions, Torus
-from flitwork.numbers import located, with_numbers
+from flitwork.numbers import located, table_of, with_numbers
 from flitwork.plain import Spec, checked, to_json
 from flitwork.value import Value, as_written
 from flitwork.values import Host, Run
@@ -52,8 +52,18 @@ def simulation(
             raise ConfigError(
                 "host", repr(host), "fw.Host(...), or a table", "for example fw.Host(ranks_per_terminal=2)"
             )
-        spec["host"] = checked("host", as_written("host", host))
+        spec["host"] = _host(as_written("host", host))
     return {**spec, "background": background.spec} if background and not is_silent(background.spec) else spec
+
+
+def _host(table: Mapping[str, Any]) -> Spec:
+    """The table of the hosts, if it is one; numbers in it stay as they are."""
+    noise = table.get("noise")
+    if isinstance(noise, Mapping) and "detours" in noise:
+        detours = table_of("file", noise["detours"], "host.noise.detours")
+        table = {**table, "noise": {**noise, "detours": detours}}
+    checked("host", table)
+    return dict(table)
 
 
 @dataclass(frozen=True)

@@ -57,19 +57,19 @@ def read_trace(file: Path, path: str) -> _core.Table:
 
 
 def _table(columns: Mapping[str, Any], path: str) -> _core.Table:
-    numbers = [_whole(columns[name], name, path) for name in COLUMNS]
+    numbers = [whole_numbers(columns[name], name, path) for name in COLUMNS]
     try:
         return _core.Table.trace(*numbers)
     except ConfigError as error:
         raise error.within(path.removesuffix("packets")) from None
 
 
-def _whole(column: Any, name: str, path: str) -> Array:
+def whole_numbers(column: Any, name: str, path: str) -> Array:
     """A column as 64-bit integers; anything else in it is an error with its row."""
     array = np.asarray(column)
     if array.ndim != 1:
         shown = f"{shape_of(array)} values" if array.ndim else short(column)
-        raise ConfigError(f"{path}.{name}", shown, "a column of whole numbers: one value a packet")
+        raise ConfigError(f"{path}.{name}", shown, "a column of whole numbers: one value a row")
     if array.dtype.kind not in "iufOUS":
         raise ConfigError(f"{path}.{name}", f"values of type {array.dtype}", "whole numbers")
     if array.dtype.kind in "iu" and (array.dtype != np.uint64 or (array <= 2**63 - 1).all()):

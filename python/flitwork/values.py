@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from flitwork.noise import Noise
 from flitwork.placement import Placement
 from flitwork.value import Value, default, value
 
@@ -236,6 +237,7 @@ class Start(Value):
 class Host(Value):
     """What executes a schedule: only for workloads that are one, such as all_to_all.
 
+    * ``noise``: Times in which ranks have no CPU. Default: none.
     * ``placement``: Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     * ``ranks_per_terminal``: Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the
       network has terminals. Algorithms that go by coordinates need 1. Default: 1.
@@ -249,6 +251,7 @@ class Host(Value):
     """
 
     TABLES = ("host",)
+    noise: Noise | Literal["periodic", "exponential", "file"] | Mapping[str, Any] = default(None)
     placement: Placement | Literal["block", "round_robin", "list"] | Mapping[str, Any] = default(None)
     ranks_per_terminal: int = default(1)
     receive_overhead_cycles: int = default(0)

@@ -28,10 +28,11 @@ LAYERS = (
         "indices",
         "renamed",
     ),
-    *("flat", "plain", "value", "placement", "values", "routing", "network", "networks", "machines"),
+    *("flat", "plain", "value", "noise", "placement", "values", "routing", "network", "networks", "machines"),
     *(
         "table_file",
         "trace_file",
+        "detour_file",
         "schedule_file",
         "numbers",
         "histogram",

@@ -248,8 +248,8 @@ BAD = [
     (lambda _: TABLE.assign(flits=True), "packets.flits", "values of type bool", "whole numbers", ""),
     (lambda _: TABLE.assign(flits=[4, True, 4, 4]).astype(object), "packets[1].flits", "True", "a whole number", ""),
     (lambda _: pd.concat([TABLE, TABLE["cycle"]], axis=1), "packets", "column cycle twice", "each column once", ""),
-    (lambda _: {**TABLE.to_dict("list"), "flits": np.ones((4, 2), int)}, "packets.flits", "4 x 2 values", "one value a packet", ""),
-    (lambda _: {**TABLE.to_dict("list"), "flits": 4}, "packets.flits", "4", "one value a packet", ""),
+    (lambda _: {**TABLE.to_dict("list"), "flits": np.ones((4, 2), int)}, "packets.flits", "4 x 2 values", "one value a row", ""),
+    (lambda _: {**TABLE.to_dict("list"), "flits": 4}, "packets.flits", "4", "one value a row", ""),
 ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ use crate::errors;
 use crate::tables::json_text;
 use flitwork::Error;
 use flitwork::host::check_complete;
-use flitwork::schedule::{ANY, OpKind, Schedule, ScheduleColumns, SizeUnit, TimeUnit};
+use flitwork::schedule::{ANY, DetourColumns, Detours, OpKind, Schedule, ScheduleColumns, SizeUnit, TimeUnit};
 use flitwork::traffic::{Attached, Matrix, Trace, TraceColumns};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -43,6 +43,22 @@ impl Table {
             let [cycle, source, destination, flits] = &columns;
             Trace::new(&TraceColumns { cycle, source, destination, flits })
                 .map(|trace| flitwork::traffic::Table::Trace(Arc::new(trace)))
+        })
+    }
+
+    /// Detours of ranks, one a row.
+    #[staticmethod]
+    fn detours(
+        py: Python<'_>,
+        rank: PyReadonlyArray1<'_, i64>,
+        start: PyReadonlyArray1<'_, i64>,
+        duration: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Self> {
+        let columns = [rank, start, duration].map(|column| column.as_array().to_vec());
+        of(py, move || {
+            let [rank, start, duration] = &columns;
+            Detours::new(&DetourColumns { rank, start, duration })
+                .map(|detours| flitwork::traffic::Table::Detours(Arc::new(detours)))
         })
     }
 

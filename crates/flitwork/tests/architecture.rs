@@ -36,6 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "pace",
             "router",
             "measure",
+            "mix",
             "routing",
             "schedule",
             "topology",
@@ -59,7 +60,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "transit",
         ],
     ),
-    ("host", &["error", "schedule"]),
+    // Detours are drawn from the streams that traffic is drawn from.
+    ("host", &["error", "mix", "schedule", "traffic"]),
     (
         "terminal",
         &[

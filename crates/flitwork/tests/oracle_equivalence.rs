@@ -82,6 +82,8 @@ fn with_program(mut plan: Plan, program: Program) -> Plan {
     let terminals = plan.params.terminals as u32;
     let each = schedule.ranks().div_ceil(terminals);
     plan.placement = Placement::new(&host.placement, schedule.ranks(), terminals, each).expect("a placement");
+    let noise = host.noise.as_ref().map(|noise| noise.resolve(schedule.ranks(), plan.spec.run.seed));
+    plan.noise = noise.transpose().expect("detours");
     plan.spec.host = host;
     plan.workload = Workload::Schedule { schedule, packet_flits };
     plan

@@ -14,6 +14,7 @@ from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json, print_q
 from flitwork.cli.simulation import network_table, parts
 from flitwork.cli.usage import Command
 from flitwork.errors import ConfigError, unknown_key
+from flitwork.files import in_folder
 from flitwork.mpi import Abort, ProgramError, RunResult
 from flitwork.mpi import run as run_program
 from flitwork.mpi.run import default_network
@@ -129,7 +130,7 @@ def _from_file(path: Path) -> tuple[Network, dict[str, Any], dict[str, Any]]:
     own = {key: value for key, value in topology.items() if key != "kind"}
     others = {key: value for key, value in table.items() if key != "topology"}
     run = {"run": tables["run"]} if "run" in tables else {}
-    return Network(topology["kind"], **own, **others), dict(tables.get("host", {})), run
+    return Network(topology["kind"], **own, **others), dict(in_folder(tables.get("host", {}), path.parent)), run
 
 
 def _algorithms(given: list[str] | None) -> dict[str, str]:

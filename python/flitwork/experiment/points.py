@@ -6,7 +6,6 @@ import copy
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from flitwork.errors import unknown_key
@@ -16,6 +15,7 @@ from flitwork.experiment.expression import fill, names_in, placeholders
 from flitwork.experiment.lookup import Lookup
 from flitwork.experiment.point import Point, Rows
 from flitwork.experiment.study_file import Experiment, StudyFile
+from flitwork.files import in_folder
 from flitwork.workloads import is_silent
 
 
@@ -86,7 +86,7 @@ def _points(study: StudyFile, experiment: Experiment, path: str, quick: bool, lo
             found = lookup.values(params, seed)
             if found is not None:
                 named = {**params, **found}
-                one = _in_folder(_fill(spec, named, seed, path), study.folder)
+                one = in_folder(_fill(spec, named, seed, path), study.folder)
                 yield Point(experiment.id, path, named, seed, one)
 
 
@@ -108,16 +108,6 @@ def _fill(spec: Mapping[str, Any], params: Mapping[str, Any], seed: int, path: s
     if isinstance(background, Mapping) and is_silent(background):
         del filled["background"]
     return filled
-
-
-def _in_folder(node: Any, folder: Path) -> Any:
-    """``node`` with the names of files, which start from ``folder``, as they are from here."""
-    if not isinstance(node, Mapping):
-        return node
-    return {
-        key: str(folder / value) if key == "file" and isinstance(value, str) else _in_folder(value, folder)
-        for key, value in node.items()
-    }
 
 
 def _check_sections(spec: Mapping[str, Any], path: str) -> None:

@@ -58,7 +58,7 @@ impl From<Operation<'_>> for Task {
 }
 
 /// A send or a receive that is complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Completion {
     /// The rank.
     pub rank: u32,

@@ -136,7 +136,8 @@ impl Hosts {
                     rank.complete(op, now);
                     self.unfinished -= 1;
                 } else {
-                    self.computing.push(Reverse((now.saturating_add(time), r, op)));
+                    let end = self.work_end(r, now, time);
+                    self.computing.push(Reverse((end, r, op)));
                 }
             } else {
                 return;

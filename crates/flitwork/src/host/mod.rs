@@ -3,12 +3,14 @@
 //! [`Hosts`] is all that the rest of the simulator sees. It reads the operations of each rank one by one from a [`source`], keeps
 //! those that are not complete in a [`window`], and lets messages leave by a [`queue`]. A message that has arrived takes its receive
 //! by the lists of [`matching`]. Ranks whose operations are made on the way, and that never compute, are read only as far as their
-//! next message: so what is in memory does not grow with the schedule.
+//! next message: so what is in memory does not grow with the schedule. What the operating system takes of a rank's time is in [`noise`].
 
+mod arrive;
 mod asked;
 mod check;
 mod held;
 mod matching;
+mod noise;
 mod queue;
 mod ranks;
 mod source;

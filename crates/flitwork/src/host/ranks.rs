@@ -3,6 +3,7 @@
 use super::asked::{Completion, Envelope, Task};
 use super::held::{Held, Holds};
 use super::matching::{Mailbox, Posted};
+use super::noise::OsNoise;
 use super::queue::{Queue, Unsent};
 use super::source::{Next, Source};
 use super::under_way::{Letter, UnderWay};
@@ -52,7 +53,7 @@ pub(super) struct Rank {
     /// Receives and tasks that its program has passed and that could not start then; made for the first of them.
     pub held: Option<Box<Held>>,
     /// Messages taken whose receives have not taken them, in the order in which they left.
-    under_way: Vec<u32>,
+    pub(super) under_way: Vec<u32>,
     /// Messages that its program has passed, and those that were taken.
     sends: u32,
     taken: u32,
@@ -92,7 +93,7 @@ impl Rank {
 pub(crate) struct Hosts {
     pub(super) schedule: Schedule,
     pub(super) ranks: Vec<Rank>,
-    terminal_of: Vec<u32>,
+    pub(super) terminal_of: Vec<u32>,
     /// Ranks by terminal; those of terminal `t` are `ranks_from[t]..ranks_from[t + 1]`.
     ranks_by_terminal: Vec<u32>,
     ranks_from: Vec<u32>,
@@ -100,34 +101,36 @@ pub(crate) struct Hosts {
     turn: Vec<u32>,
     pub(super) letters: UnderWay,
     /// Sends whose last flit left, synchronous ones that were received, in the previous cycle: (rank, operation).
-    just_sent: Vec<(u32, OpId)>,
+    pub(super) just_sent: Vec<(u32, OpId)>,
     /// Running computations, polls and tasks: (end, rank, operation).
     pub(super) computing: BinaryHeap<Reverse<(u64, u32, OpId)>>,
     /// Whether programs are read only as far as the next message.
-    reads_late: bool,
+    pub(super) reads_late: bool,
     /// Ranks whose programs are not at their end.
     running: u32,
     /// Messages in all, where that is known.
     total: Option<u64>,
     /// Messages that programs have passed, and those that have arrived.
     passed: u64,
-    arrived: u64,
+    pub(super) arrived: u64,
     /// Receives and messages that wait for each other.
     pub(super) unmatched: u64,
     /// Receives that could not be posted yet, and tasks that are not complete.
     pub(super) unfinished: u64,
     asking: Vec<u32>,
     /// Whether receives may leave their sender open: then messages of one cycle are received in the order of the model.
-    in_order: bool,
+    pub(super) in_order: bool,
     /// Messages that have arrived in this cycle, where that is so.
-    landed: Vec<u32>,
+    pub(super) landed: Vec<u32>,
     /// Whether a receive counts from the cycle after its message arrived; those of this cycle and the one before, with the cycle.
-    late: bool,
-    late_receives: VecDeque<(u64, Completion)>,
+    pub(super) late: bool,
+    pub(super) late_receives: VecDeque<(u64, Completion)>,
     /// What has completed since somebody looked last, where somebody does.
     pub(super) completions: Option<Vec<Completion>>,
     /// A message was longer than its receive.
     pub(super) fault: Option<String>,
+    /// Detours of the ranks, where they have some.
+    pub(super) noise: Option<Box<OsNoise>>,
 }
 
 impl Hosts {
@@ -190,6 +193,7 @@ impl Hosts {
             late_receives: VecDeque::new(),
             completions: None,
             fault: None,
+            noise: None,
             ranks,
         }
     }
@@ -246,6 +250,7 @@ impl Hosts {
             && self.landed.is_empty()
             && self.late_receives.is_empty()
             && self.computing.is_empty()
+            && self.noise.as_ref().is_none_or(|noise| noise.is_idle())
             && self.ranks.iter().all(|rank| {
                 let blocked = match rank.block {
                     Block::Free => rank.ended || self.reads_late && !rank.queue.is_empty(),
@@ -283,11 +288,16 @@ impl Hosts {
                 wake(self.terminal_of[receive.rank as usize]);
             }
         }
+        self.end_detours(now, &mut wake);
         while let Some(&Reverse((end, r, op))) = self.computing.peek() {
             if end > now {
                 break;
             }
             self.computing.pop();
+            if let Some(end) = self.away(r, now) {
+                self.computing.push(Reverse((end, r, op)));
+                continue;
+            }
             let rank = &mut self.ranks[r as usize];
             // A poll may have ended before its time.
             if rank.held.as_mut().is_some_and(|held| held.end_task(op)) {
@@ -301,9 +311,10 @@ impl Hosts {
         }
     }
 
-    /// The earliest end of a running computation.
+    /// The earliest end of a running computation, or of a detour that something waits for.
     pub fn next_compute_end(&self) -> Option<u64> {
-        self.computing.peek().map(|Reverse((end, ..))| *end)
+        let detour = self.noise.as_ref().and_then(|noise| noise.next());
+        self.computing.peek().map(|Reverse((end, ..))| *end).into_iter().chain(detour).min()
     }
 
     /// Whether sends of this cycle take effect in the next one.
@@ -321,6 +332,9 @@ impl Hosts {
     }
 
     pub(super) fn advance_rank(&mut self, r: u32, now: u64) {
+        if self.is_held_up(r, now) {
+            return;
+        }
         loop {
             if self.ranks[r as usize].held.is_some() {
                 self.start_held(r, now);
@@ -337,7 +351,8 @@ impl Hosts {
                 }
                 Block::Waits(op, cycles) => {
                     rank.block = Block::Computes(op);
-                    self.computing.push(Reverse((now.saturating_add(cycles), r, op)));
+                    let end = self.work_end(r, now, cycles);
+                    self.computing.push(Reverse((end, r, op)));
                     return;
                 }
                 Block::Free if rank.ended || self.reads_late && !rank.queue.is_empty() => return,
@@ -437,98 +452,6 @@ impl Hosts {
             let rank = &self.ranks[r as usize];
             rank.unsent > 0 || !rank.queue.is_empty()
         })
-    }
-
-    /// The last flit of a message left its terminal.
-    pub fn sent(&mut self, id: u32) {
-        let letter = &self.letters[id];
-        if !letter.envelope.synchronous {
-            self.just_sent.push((letter.from, letter.op));
-        }
-    }
-
-    /// `flits` flits of a message have arrived in cycle `now`. Returns the terminal of the receiver if something that it waited for
-    /// is complete with it already, before [`Hosts::begin_cycle`].
-    pub fn arrived(&mut self, id: u32, flits: u32, now: u64) -> Option<u32> {
-        let missing = &mut self.letters[id].missing;
-        *missing = missing.saturating_sub(u64::from(flits));
-        if *missing > 0 {
-            return None;
-        }
-        if self.in_order {
-            self.landed.push(id);
-            return None;
-        }
-        self.deliver(id, now)
-    }
-
-    /// All of a message has arrived. It is received now, unless it has overtaken another one of the same sender, receiver and
-    /// tag (in a context: and context); and so are those that have overtaken it.
-    pub(super) fn deliver(&mut self, id: u32, now: u64) -> Option<u32> {
-        self.letters[id].missing = 0;
-        let Letter { from, to, tag, envelope, .. } = self.letters[id];
-        let context = envelope.context;
-        let mut released = false;
-        let mut at = 0;
-        while let Some(&next) = self.ranks[from as usize].under_way.get(at) {
-            let letter = &self.letters[next];
-            if (letter.to, letter.envelope.context) != (to, context) || context == 0 && letter.tag != tag {
-                at += 1;
-            } else if letter.missing == 0 {
-                self.ranks[from as usize].under_way.remove(at);
-                released |= self.match_message(next, now);
-            } else {
-                break;
-            }
-        }
-        released.then(|| self.terminal_of[to as usize])
-    }
-
-    /// A message takes its receive, or waits for it.
-    fn match_message(&mut self, id: u32, now: u64) -> bool {
-        self.letters[id].arrived = now;
-        self.arrived += 1;
-        let rank = &mut self.ranks[self.letters[id].to as usize];
-        match rank.mail.arrived(id, &self.letters[id]) {
-            Some(receive) => {
-                self.unmatched -= 1;
-                self.receive(id, receive, now)
-            }
-            None => {
-                self.unmatched += 1;
-                rank.news = true;
-                matches!(rank.block, Block::Probes(_) | Block::Polls(_))
-            }
-        }
-    }
-
-    /// A receive is complete with its message; whether something waited for it.
-    fn receive(&mut self, id: u32, receive: Posted, now: u64) -> bool {
-        let Letter { from, to, op, envelope, flits, arrived, .. } = self.letters[id];
-        self.letters.remove(id);
-        if flits > receive.flits && self.fault.is_none() {
-            let what = format!("a message of {flits} flits from rank {from} to rank {to}");
-            self.fault = Some(format!("{what} matches a receive of {} (operation {})", receive.flits, receive.op));
-            self.unmatched += 1;
-            return false;
-        }
-        if envelope.synchronous {
-            self.just_sent.push((from, op));
-        }
-        let completion = Completion { rank: to, op: receive.op, cycle: now, message: Some((from, op)) };
-        if self.late && arrived == now {
-            self.late_receives.push_back((now, completion));
-            return false;
-        }
-        self.complete(completion)
-    }
-
-    /// A send or a receive is complete; whether something waited for it.
-    fn complete(&mut self, completion: Completion) -> bool {
-        if let Some(completions) = &mut self.completions {
-            completions.push(completion);
-        }
-        self.ranks[completion.rank as usize].complete(completion.op, completion.cycle)
     }
 
     /// Terminal of a rank.

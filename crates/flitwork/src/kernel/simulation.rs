@@ -409,6 +409,9 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     if plan.spec.network.router.compat.late_receives {
         hosts.complete_receives_late();
     }
+    if let Some(noise) = &plan.noise {
+        hosts.disturb(noise, plan.start_cycle, plan.spec.run.max_cycles);
+    }
     Ok(Some(hosts))
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::routing::Routing;
 use crate::schedule::{SendQueue, Units};
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, NetworkSpec, RecordSpec, RouterSpec, RunSpec, SimulationSpec, WorkloadSpec,
+    AllocatorKind, AllocatorSpec, NetworkSpec, NoiseSpec, RecordSpec, RouterSpec, RunSpec, SimulationSpec, WorkloadSpec,
 };
 use crate::topology::Fabric;
 use crate::traffic::{Attached, PacketFlits, Pattern};
@@ -38,7 +38,8 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
         sent.iter().map(|sent| if spec.run.record.packets { sent.packets.saturating_mul(RECORD_BYTES) } else { 0 });
     let parts =
         [routers, under_way(p, &spec.network.router), packets(p, &sent), news(p, fabric, routing), operations(spec, p)];
-    parts.into_iter().chain(tables).chain(recorded).fold(0, u64::saturating_add)
+    let detours = spec.host.noise.as_ref().map(NoiseSpec::memory_bytes);
+    parts.into_iter().chain(tables).chain(recorded).chain(detours).fold(0, u64::saturating_add)
 }
 
 /// Memory of what is noted per window of time, in a run of at least `cycles` [bytes].
@@ -151,7 +152,7 @@ fn packets(p: &Params, sent: &[Footprint]) -> u64 {
 }
 
 /// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where messages leave as they are ready, or
-/// with a background, which must know when each came, all are there from the start.
+/// with a background or noise, for which it matters when each came, all are there from the start.
 fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
     let ranks = (p.terminals as u64).saturating_mul(u64::from(spec.host.ranks_per_terminal));
     let messages = match &spec.workload {
@@ -160,7 +161,8 @@ fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
         _ => return 0,
     };
     let host = &spec.host;
-    let all_at_once = spec.background.is_some() || host.send_queue == SendQueue::AsReady || host.has_software_times();
+    let out_of_order = host.noise.is_some() || host.send_queue == SendQueue::AsReady;
+    let all_at_once = spec.background.is_some() || out_of_order || host.has_software_times();
     let messages = if all_at_once { messages } else { 0 };
     ranks.saturating_mul(RANK_BYTES).saturating_add(messages.saturating_mul(MESSAGE_BYTES))
 }

@@ -4,7 +4,7 @@ use crate::collective::{Collective, World};
 use crate::error::{Error, Result};
 use crate::pace::{self, Gaps, Paced};
 use crate::routing::{MAX_VCS, Routing};
-use crate::schedule::{Delays, Placement, Units};
+use crate::schedule::{Delays, Noise, Placement, Units};
 use crate::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP,
     NetworkSpec, RouterSpec, SimulationSpec, Switching, VcPolicy,
@@ -51,6 +51,8 @@ pub struct Plan {
     pub start_cycle: u64,
     /// Software times of ranks [cycles].
     pub delays: Delays,
+    /// When ranks have no CPU, if that happens.
+    pub noise: Option<Noise>,
     /// Pauses of injection ports that depend on the message, if there are any.
     pub gaps: Option<Gaps>,
     /// What a flit carries and how long a cycle takes, for schedules in bytes and ns.
@@ -126,6 +128,7 @@ impl Plan {
         let Resolved { workload, placement, background, start_cycle } =
             workload::resolve(&mut spec, &fabric, &params, &units)?;
         let delays = workload::delays(&spec, &workload)?;
+        let noise = workload::noise(&spec, &workload)?;
         let gaps = gaps(&spec, &fabric, &routing, (&workload, &placement))?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
         let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);
@@ -141,6 +144,7 @@ impl Plan {
             background,
             start_cycle,
             delays,
+            noise,
             gaps,
             units,
             params,

@@ -8,7 +8,7 @@ use crate::collective::AllToAllOptions;
 use crate::error::{Error, Result};
 use crate::pace::Paced;
 use crate::routing::Routing;
-use crate::schedule::{Delays, Placement, Schedule, Units};
+use crate::schedule::{Delays, Noise, Placement, Schedule, Units};
 use crate::spec::{HostSpec, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
@@ -131,6 +131,12 @@ pub(super) fn delays(spec: &SimulationSpec, workload: &Workload) -> Result<Delay
         return Err(Error::config("host", "software times", "none where ranks ask what to do next", hint));
     }
     Ok(delays)
+}
+
+/// The detours of the ranks.
+pub(super) fn noise(spec: &SimulationSpec, workload: &Workload) -> Result<Option<Noise>> {
+    let Workload::Schedule { schedule, .. } = workload else { return Ok(None) };
+    spec.host.noise.as_ref().map(|noise| noise.resolve(schedule.ranks(), spec.run.seed)).transpose()
 }
 
 /// What a workload is resolved for.

@@ -1,5 +1,6 @@
 //! The hosts: which ranks run where, and in which order their messages leave.
 
+use super::NoiseSpec;
 use crate::schedule::{PlacementRule, SendQueue, StartSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,10 @@ pub struct HostSpec {
     /// When ranks begin. Default: together.
     #[serde(skip_serializing_if = "StartSpec::is_default")]
     pub start: StartSpec,
+    /// Times in which ranks have no CPU. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "NoiseSpec")]
+    pub noise: Option<NoiseSpec>,
 }
 
 /// What is left out of a plan, so that only plans that say it have another hash.
@@ -45,6 +50,7 @@ impl Default for HostSpec {
             send_overhead_cycles: 0,
             receive_overhead_cycles: 0,
             start: StartSpec::default(),
+            noise: None,
         }
     }
 }

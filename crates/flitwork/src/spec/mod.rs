@@ -8,6 +8,7 @@ mod fit;
 mod host;
 mod loggops;
 mod network;
+mod noise;
 mod parse;
 mod renamed;
 mod run;
@@ -21,6 +22,7 @@ pub use network::{
     Switching, UnitsSpec, VcPolicy,
 };
 pub(crate) use network::{MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP, MAX_UNIT};
+pub use noise::{NoisePhase, NoiseSpec};
 pub use parse::{check_table, from_json, schema_json, topology_from_json};
 pub use renamed::{RENAMED_FIELDS, RENAMED_WORDS};
 pub(crate) use run::FIXED_CYCLES;
@@ -62,7 +64,8 @@ impl SimulationSpec {
     /// Gives a specification that was read from JSON the tables that it names.
     pub fn attach(&mut self, tables: &[Attached]) {
         let workloads = [Some(&mut self.workload), self.background.as_mut()].into_iter().flatten();
-        workloads.filter_map(WorkloadSpec::table).for_each(|table| table.fill(tables));
+        let detours = self.host.noise.as_mut().and_then(NoiseSpec::table);
+        workloads.filter_map(WorkloadSpec::table).chain(detours).for_each(|table| table.fill(tables));
     }
 }
 

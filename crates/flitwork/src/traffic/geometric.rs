@@ -5,7 +5,7 @@ use rand_pcg::rand_core::Rng;
 
 /// The geometric distribution on 1, 2, 3, ...
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Geometric {
+pub(crate) struct Geometric {
     /// 1 / ln(1 - p): turns the logarithm of a uniform number into a number of trials; 0 where every trial succeeds.
     scale: f64,
     mean: f64,

@@ -12,6 +12,7 @@ mod table;
 mod trace;
 
 pub use bernoulli::Bernoulli;
+pub(crate) use geometric::Geometric;
 pub use length::{Lengths, PacketFlits, PacketShare};
 pub use matrix::Matrix;
 pub use on_off::OnOff;

@@ -2,7 +2,7 @@
 
 use super::{Matrix, Trace};
 use crate::error::{Error, Result};
-use crate::schedule::Schedule;
+use crate::schedule::{Detours, Schedule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -17,6 +17,8 @@ pub enum Table {
     Trace(Arc<Trace>),
     /// A stored schedule.
     Schedule(Schedule),
+    /// Detours of ranks.
+    Detours(Arc<Detours>),
 }
 
 impl Table {
@@ -34,6 +36,10 @@ impl Table {
             Table::Schedule(schedule) => {
                 sink(b"schedule");
                 schedule.write(sink);
+            }
+            Table::Detours(detours) => {
+                sink(b"detours");
+                sink(&detours.to_bytes());
             }
         }
     }
@@ -53,6 +59,9 @@ impl Table {
         if let Some(schedule) = bytes.strip_prefix(b"schedule") {
             return Schedule::from_bytes(schedule).map(Table::Schedule);
         }
+        if let Some(detours) = bytes.strip_prefix(b"detours") {
+            return Detours::from_bytes(detours).map(Arc::new).map(Table::Detours);
+        }
         Trace::from_bytes(bytes.strip_prefix(b"trace")?).map(Arc::new).map(Table::Trace)
     }
 
@@ -62,6 +71,7 @@ impl Table {
             Table::Matrix(matrix) => matrix.size() as u64,
             Table::Trace(trace) => trace.packets() as u64,
             Table::Schedule(schedule) => schedule.stored_rows().0,
+            Table::Detours(detours) => detours.rows(),
         }
     }
 
@@ -71,6 +81,7 @@ impl Table {
             Table::Matrix(matrix) => matrix.memory_bytes(),
             Table::Trace(trace) => trace.memory_bytes(),
             Table::Schedule(schedule) => schedule.memory_bytes(),
+            Table::Detours(detours) => detours.memory_bytes(),
         }
     }
 }
@@ -94,6 +105,8 @@ impl PartialEq for Attached {
         self.sha256 == other.sha256
     }
 }
+
+impl Eq for Attached {}
 
 impl Attached {
     /// A table, ready for a specification.
@@ -147,6 +160,14 @@ impl Attached {
         match &self.table {
             Some(Table::Schedule(schedule)) => Ok(schedule),
             _ => Err(self.missing(path, "a schedule: the operations of each rank")),
+        }
+    }
+
+    /// The detours; `path` is the field's.
+    pub(crate) fn detours(&self, path: &str) -> Result<&Arc<Detours>> {
+        match &self.table {
+            Some(Table::Detours(detours)) => Ok(detours),
+            _ => Err(self.missing(path, "detours: rows of rank, start_cycles, duration_cycles")),
         }
     }
 

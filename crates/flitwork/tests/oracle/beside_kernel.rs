@@ -61,7 +61,7 @@ fn simulated(plan: &Plan) -> Result<Result<SimulationResult, String>, TestCaseEr
 
 fn of_schedule<'p>(plan: &'p Plan, schedule: &'p Schedule, packet_flits: u32) -> Load<'p> {
     let pauses = Pauses::of(plan, schedule, packet_flits);
-    Load::Schedule { schedule, placement: &plan.placement, queue: plan.spec.host.send_queue, packet_flits, pauses }
+    Load::Schedule { schedule, placement: &plan.placement, host: &plan.spec.host, packet_flits, pauses }
 }
 
 /// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of traffic

@@ -3,11 +3,11 @@
 use super::random::mix;
 use flitwork::collective::Sync;
 use flitwork::routing::{DatelineClasses, DimensionOrderOptions, Tie};
-use flitwork::schedule::{ANY, OpKind, PlacementRule, Schedule, ScheduleBuilder, SendQueue};
+use flitwork::schedule::{ANY, DetourColumns, Detours, OpKind, PlacementRule, Schedule, ScheduleBuilder, SendQueue};
 use flitwork::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, HostSpec, InjectionPriority,
-    InjectionVc, IterationCount, NetworkSpec, NicSpec, PacingSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec,
-    SourceQueue, Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
+    InjectionVc, IterationCount, NetworkSpec, NicSpec, NoisePhase, NoiseSpec, PacingSpec, ProcessSpec, Ring2,
+    RouterSpec, RoutingSpec, SourceQueue, Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
@@ -504,6 +504,29 @@ pub struct Program {
     pub host: HostSpec,
 }
 
+/// Detours of every kind; in a file those of the first ranks.
+fn noise() -> impl Strategy<Value = NoiseSpec> {
+    let periodic = (2..60u64, any::<u64>(), any::<bool>(), any::<u64>()).prop_map(|(period, duration, same, phase)| {
+        let phase_cycles = if same { phase % period } else { 0 };
+        let phase = if same { NoisePhase::Same } else { NoisePhase::Random };
+        // Half of the time at most, so that programs end.
+        let duration_cycles = 1 + duration % (period / 2);
+        NoiseSpec::Periodic { period_cycles: period, duration_cycles, phase, phase_cycles }
+    });
+    let drawn = (1..60u64, 1..30u64, any::<bool>()).prop_map(|(mean_interval_cycles, length, fixed)| {
+        let (fixed, mean) = if fixed { (Some(length), None) } else { (None, Some(length)) };
+        NoiseSpec::Exponential { mean_interval_cycles, duration_cycles: fixed, mean_duration_cycles: mean }
+    });
+    let rows = prop::collection::vec((0..2i64, 0..200i64, 1..50i64), 1..20).prop_map(|rows| {
+        let column = |of: fn(&(i64, i64, i64)) -> i64| rows.iter().map(of).collect::<Vec<_>>();
+        let (rank, start, duration) = (column(|r| r.0), column(|r| r.1), column(|r| r.2));
+        let columns = DetourColumns { rank: &rank, start: &start, duration: &duration };
+        let detours = Attached::new(Table::Detours(Arc::new(Detours::new(&columns).expect("detours"))));
+        NoiseSpec::File { detours, file: String::new() }
+    });
+    prop_oneof![2 => periodic, 2 => drawn, 1 => rows]
+}
+
 fn host() -> impl Strategy<Value = HostSpec> {
     let queue = prop_oneof![Just(SendQueue::ProgramOrder), Just(SendQueue::AsReady)];
     let rule = prop_oneof![
@@ -512,10 +535,12 @@ fn host() -> impl Strategy<Value = HostSpec> {
         1 => Just(PlacementRule::List { terminals: Vec::new() }),
     ];
     let each = prop_oneof![2 => Just(1u32), 1 => 2..=3u32];
-    (queue, rule, each).prop_map(|(send_queue, placement, ranks_per_terminal)| HostSpec {
+    let noise = prop::option::weighted(0.3, noise());
+    (queue, rule, each, noise).prop_map(|(send_queue, placement, ranks_per_terminal, noise)| HostSpec {
         send_queue,
         placement,
         ranks_per_terminal,
+        noise,
         ..HostSpec::default()
     })
 }

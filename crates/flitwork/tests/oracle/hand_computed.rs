@@ -3,8 +3,10 @@
 use super::pace::Pauses;
 use super::{Load, Outcome, TracePacket, run};
 use flitwork::routing::{DimensionOrder, MinAdaptOptions, Selection, Tie};
-use flitwork::schedule::{OpKind, Placement, ScheduleBuilder, SendQueue};
-use flitwork::spec::{ChannelSpec, CompatSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec};
+use flitwork::schedule::{OpKind, Placement, ScheduleBuilder};
+use flitwork::spec::{
+    ChannelSpec, CompatSpec, HostSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec,
+};
 use flitwork::topology::{Grid, Mesh, Torus};
 
 fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> NetworkSpec {
@@ -205,10 +207,11 @@ fn a_program_computes_sends_and_waits() {
     let schedule = builder.build();
     let spec = network(mesh(&[2], 1), RouterSpec::default(), ChannelSpec::default());
     let placement = Placement::one_each(2);
+    let host = HostSpec::default();
     let load = |packet_flits| Load::Schedule {
         schedule: &schedule,
         placement: &placement,
-        queue: SendQueue::ProgramOrder,
+        host: &host,
         packet_flits,
         pauses: Pauses::default(),
     };

@@ -13,6 +13,7 @@ mod created;
 mod hand_computed;
 mod machine;
 mod news;
+mod noise;
 pub mod pace;
 mod program;
 mod queue;
@@ -24,10 +25,11 @@ mod trip;
 
 use flitwork::measure::PacketRecord;
 use flitwork::schedule::{Placement, Schedule, SendQueue};
-use flitwork::spec::NetworkSpec;
+use flitwork::spec::{HostSpec, NetworkSpec};
 use flitwork::topology::Fabric;
 use machine::{Event, Flit, InFlight, Machine};
 use news::News;
+use noise::Away;
 use pace::Pauses;
 use program::Programs;
 use queue::Job;
@@ -46,8 +48,8 @@ pub enum Load<'a> {
         schedule: &'a Schedule,
         /// Where it is.
         placement: &'a Placement,
-        /// In which order its messages leave.
-        queue: SendQueue,
+        /// What its hosts are like.
+        host: &'a HostSpec,
         /// Longest packet of a message (0: the whole message).
         packet_flits: u32,
         /// When its injection ports pause.
@@ -152,8 +154,8 @@ impl<'a> Network<'a> {
         };
         let queues = |id| match load {
             Load::Trace(_) => (1, SendQueue::ProgramOrder),
-            Load::Schedule { placement, queue, .. } => {
-                (placement.terminal_of().iter().filter(|&&t| t == id as u32).count(), *queue)
+            Load::Schedule { placement, host, .. } => {
+                (placement.terminal_of().iter().filter(|&&t| t == id as u32).count(), host.send_queue)
             }
         };
         let pauses = match load {
@@ -169,8 +171,9 @@ impl<'a> Network<'a> {
                 }
                 None
             }
-            Load::Schedule { schedule, placement, .. } => {
-                Some(Programs::new(schedule, placement, machine.router.compat.late_receives))
+            Load::Schedule { schedule, placement, host, .. } => {
+                let away = Away::new(host, machine.seed, beside.start);
+                Some(Programs::new(schedule, placement, machine.router.compat.late_receives, away))
             }
         };
         for packets in jobs(&beside.background) {

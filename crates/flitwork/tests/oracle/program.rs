@@ -1,5 +1,6 @@
 //! The programs of the ranks: what `schedule/mod.rs` says operations mean, step 1 (receives) and step 2 (programs).
 
+use super::noise::Away;
 use flitwork::schedule::{ANY, OpKind, Placement, Schedule};
 
 /// A send: its rank, and the number of the operation there.
@@ -62,10 +63,11 @@ pub struct Programs<'s> {
     taken: Vec<Taken>,
     /// Cycles from a message that comes to its receive that is complete.
     receive_cycles: u64,
+    away: Away,
 }
 
 impl<'s> Programs<'s> {
-    pub fn new(schedule: &Schedule, placement: &'s Placement, late_receives: bool) -> Self {
+    pub fn new(schedule: &Schedule, placement: &'s Placement, late_receives: bool, away: Away) -> Self {
         let op = |op: flitwork::schedule::Operation| Op {
             step: op.step,
             kind: op.kind,
@@ -84,7 +86,7 @@ impl<'s> Programs<'s> {
             unexpected: Vec::new(),
         };
         let ranks = (0..schedule.ranks()).map(rank).collect();
-        Programs { placement, ranks, taken: Vec::new(), receive_cycles: u64::from(late_receives) }
+        Programs { placement, ranks, taken: Vec::new(), receive_cycles: u64::from(late_receives), away }
     }
 
     /// The ranks of a terminal, in ascending order.
@@ -93,10 +95,11 @@ impl<'s> Programs<'s> {
         here.map(|(rank, _)| rank as u32).collect()
     }
 
-    /// Whether all that an operation depends on is complete.
+    /// Whether all that an operation depends on is complete, and its rank in no detour.
     pub fn may_start(&self, (rank, op): Send, now: u64) -> bool {
         let ops = &self.ranks[rank as usize].ops;
-        ops[op as usize].after.iter().all(|&dep| ops[dep as usize].complete_from.is_some_and(|from| from <= now))
+        !self.away.is(rank, now)
+            && ops[op as usize].after.iter().all(|&dep| ops[dep as usize].complete_from.is_some_and(|from| from <= now))
     }
 
     fn kind(&self, (rank, op): Send) -> OpKind {
@@ -156,6 +159,9 @@ impl<'s> Programs<'s> {
     /// Advances the program of `rank` as far as it can; the messages that join the rank's send queue, in order.
     pub fn advance(&mut self, rank: u32, now: u64) -> Vec<Message> {
         let mut messages = Vec::new();
+        if self.away.is(rank, now) {
+            return messages;
+        }
         loop {
             let r = &mut self.ranks[rank as usize];
             r.tasks.retain(|(_, end)| *end > now);
@@ -191,7 +197,9 @@ impl<'s> Programs<'s> {
                     *sends += 1;
                 }
                 OpKind::Compute { .. } | OpKind::Wait if !self.may_start((rank, op), now) => break,
-                OpKind::Compute { time } => self.ranks[rank as usize].computing = Some((op, now + time)),
+                OpKind::Compute { time } => {
+                    self.ranks[rank as usize].computing = Some((op, self.away.work(rank, now, time)));
+                }
                 OpKind::Wait => self.ranks[rank as usize].ops[op as usize].complete_from = Some(now),
             }
             self.ranks[rank as usize].next += 1;
@@ -228,9 +236,10 @@ impl<'s> Programs<'s> {
         let OpKind::Task { time, .. } = self.kind((rank, op)) else { panic!("a task") };
         self.ranks[rank as usize].ops[op as usize].started = true;
         self.tell_start((rank, op), now);
+        let end = self.away.work(rank, now, time);
         let r = &mut self.ranks[rank as usize];
-        r.ops[op as usize].complete_from = Some(now + time);
-        r.tasks.push((op, now + time));
+        r.ops[op as usize].complete_from = Some(end);
+        r.tasks.push((op, end));
         r.tasks.retain(|(_, end)| *end > now);
         true
     }

@@ -1,0 +1,103 @@
+//! Messages that have left and that arrive: which receive takes them, and what is complete with that.
+
+use super::asked::Completion;
+use super::matching::Posted;
+use super::ranks::{Block, Hosts};
+use super::under_way::Letter;
+
+impl Hosts {
+    /// The last flit of a message left its terminal.
+    pub fn sent(&mut self, id: u32) {
+        let letter = &self.letters[id];
+        if !letter.envelope.synchronous {
+            self.just_sent.push((letter.from, letter.op));
+        }
+    }
+
+    /// `flits` flits of a message have arrived in cycle `now`. Returns the terminal of the receiver if something that it waited for
+    /// is complete with it already, before [`Hosts::begin_cycle`].
+    pub fn arrived(&mut self, id: u32, flits: u32, now: u64) -> Option<u32> {
+        let missing = &mut self.letters[id].missing;
+        *missing = missing.saturating_sub(u64::from(flits));
+        if *missing > 0 {
+            return None;
+        }
+        if self.in_order {
+            self.landed.push(id);
+            return None;
+        }
+        self.deliver(id, now)
+    }
+
+    /// All of a message has arrived. It is received now, unless it has overtaken another one of the same sender, receiver and
+    /// tag (in a context: and context); and so are those that have overtaken it.
+    pub(super) fn deliver(&mut self, id: u32, now: u64) -> Option<u32> {
+        self.letters[id].missing = 0;
+        let Letter { from, to, tag, envelope, .. } = self.letters[id];
+        let context = envelope.context;
+        let mut released = false;
+        let mut at = 0;
+        while let Some(&next) = self.ranks[from as usize].under_way.get(at) {
+            let letter = &self.letters[next];
+            if (letter.to, letter.envelope.context) != (to, context) || context == 0 && letter.tag != tag {
+                at += 1;
+            } else if letter.missing == 0 {
+                self.ranks[from as usize].under_way.remove(at);
+                released |= self.match_message(next, now);
+            } else {
+                break;
+            }
+        }
+        released.then(|| self.terminal_of[to as usize])
+    }
+
+    /// A message takes its receive, or waits for it.
+    fn match_message(&mut self, id: u32, now: u64) -> bool {
+        self.letters[id].arrived = now;
+        self.arrived += 1;
+        let rank = &mut self.ranks[self.letters[id].to as usize];
+        match rank.mail.arrived(id, &self.letters[id]) {
+            Some(receive) => {
+                self.unmatched -= 1;
+                self.receive(id, receive, now)
+            }
+            None => {
+                self.unmatched += 1;
+                rank.news = true;
+                matches!(rank.block, Block::Probes(_) | Block::Polls(_))
+            }
+        }
+    }
+
+    /// A receive is complete with its message; whether something waited for it.
+    pub(super) fn receive(&mut self, id: u32, receive: Posted, now: u64) -> bool {
+        let Letter { from, to, op, envelope, flits, arrived, .. } = self.letters[id];
+        self.letters.remove(id);
+        if flits > receive.flits && self.fault.is_none() {
+            let what = format!("a message of {flits} flits from rank {from} to rank {to}");
+            self.fault = Some(format!("{what} matches a receive of {} (operation {})", receive.flits, receive.op));
+            self.unmatched += 1;
+            return false;
+        }
+        if envelope.synchronous {
+            self.just_sent.push((from, op));
+        }
+        let completion = Completion { rank: to, op: receive.op, cycle: now, message: Some((from, op)) };
+        if self.late && arrived == now {
+            self.late_receives.push_back((now, completion));
+            return false;
+        }
+        self.complete(completion)
+    }
+
+    /// A send or a receive is complete (in a detour of its rank: with its end); whether something waited for it.
+    pub(super) fn complete(&mut self, completion: Completion) -> bool {
+        if self.put_off(completion) {
+            return false;
+        }
+        if let Some(completions) = &mut self.completions {
+            completions.push(completion);
+        }
+        self.ranks[completion.rank as usize].complete(completion.op, completion.cycle)
+    }
+}
