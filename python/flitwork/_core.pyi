@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 __version__: str
 __all__ = [
+    "CollectiveSteps",
     "Goal",
     "Plan",
     "Simulation",
@@ -54,6 +55,43 @@ def uniform_capacity(topology: str) -> float | None:
 
 def stall_reasons() -> str:
     """The reasons for a flit to stand still, in the order of their counters, as JSON."""
+
+@final
+class CollectiveSteps:
+    """The steps of a collective for so many ranks."""
+
+    def __new__(
+        cls, operation: str, algorithm: str, ranks: int, root: int = 0, topology: str | None = None
+    ) -> CollectiveSteps:
+        """The algorithm of this name; where it is not defined for these ranks, the one that takes its place.
+
+        ``topology`` (JSON): a network that has the ranks in their order, for algorithms that go by coordinates.
+        """
+
+    @property
+    def name(self) -> str:
+        """The algorithm."""
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+
+    @property
+    def pieces(self) -> int:
+        """Into how many pieces it cuts a vector; of operations on blocks their number."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether whatever is sent is the sum of consecutive ranks."""
+
+    def step(
+        self, rank: int, step: int
+    ) -> tuple[int | None, Sequence[int] | None, int | None, Sequence[int] | None, bool, bool]:
+        """What a rank does in a step.
+
+        To whom it sends which blocks, from whom it receives which, whether it adds these to what it has, and whether it
+        waits.
+        """
 
 @final
 class Table:

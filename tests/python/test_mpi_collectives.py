@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -148,7 +149,7 @@ def test_buffers(ranks: int, start: str) -> None:
     fw.mpi.run(program, ranks=ranks)
 
 
-@pytest.mark.parametrize(("collective", "algorithm"), [(c, row.name) for c, rows in TABLE.items() for row in rows])
+@pytest.mark.parametrize(("collective", "algorithm"), [(c, name) for c, row in TABLE.items() for name in row.names])
 def test_every_algorithm(collective: str, algorithm: str) -> None:
     """Each row of the table on a power of two and on an odd number of ranks, with data large enough to be cut."""
 
@@ -157,35 +158,44 @@ def test_every_algorithm(collective: str, algorithm: str) -> None:
         check_moves(comm, 20, "")
         check_reductions(comm, 20, "")
 
-    for ranks in (4, 7):
+    for ranks in (4, 7, 13):
         run = fw.mpi.run(program, ranks=ranks, algorithms={collective: algorithm})
         assert run.messages > 0
 
 
-def test_the_order_of_ranks_is_kept_where_an_operation_does_not_commute() -> None:
-    """Matrices of two rows: their product depends on the order."""
+def product(a: Any, b: Any, _: Any) -> None:
+    """Of matrices of two rows: it depends on the order."""
+    left, right = (np.frombuffer(one, dtype="d").reshape(-1, 2, 2) for one in (a, b))
+    right[:] = left @ right
 
-    def product(a: Any, b: Any, _: Any) -> None:
-        left, right = (np.frombuffer(one, dtype="d").reshape(2, 2) for one in (a, b))
-        right[:] = left @ right
 
+#: What a reduction that does not commute may be asked to go by: those that cannot keep the order give way to others.
+REDUCTIONS = [(c, name) for c in ("reduce", "allreduce", "reduce_scatter", "scan") for name in TABLE[c].names]
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), REDUCTIONS)
+def test_the_order_of_ranks_is_kept_where_an_operation_does_not_commute(collective: str, algorithm: str) -> None:
     def program(comm: Any) -> Any:
         op = MPI.Op.Create(product, commute=False)
         own = np.array([[1.0, comm.rank], [0.5, 1.0]])
-        everywhere, room, before = np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2))
+        everywhere, room, before, part = np.zeros((4, 2, 2))
         comm.Allreduce(own, everywhere, op)
         comm.Reduce(own, room, op, root=comm.size - 1)
         comm.Scan(own, before, op)
-        return everywhere, room, before
+        comm.Reduce_scatter_block(np.array([own * (1 + to) for to in range(comm.size)]), part, op)
+        words = comm.reduce(f"{comm.rank} ", op=operator.add, root=comm.size // 2)
+        return everywhere, room, before, part, words
 
-    for ranks in (2, 3, 6):
+    for ranks in RANKS:
         factors = [np.array([[1.0, r], [0.5, 1.0]]) for r in range(ranks)]
-        for rank, (everywhere, room, before) in enumerate(fw.mpi.run(program, ranks=ranks).returns):
-            expected = np.linalg.multi_dot(factors)
-            np.testing.assert_allclose(everywhere, expected)
-            np.testing.assert_allclose(room, expected if rank == ranks - 1 else 0)
-            so_far = factors[0] if rank == 0 else np.linalg.multi_dot(factors[: rank + 1])
-            np.testing.assert_allclose(before, so_far)
+        whole = functools.reduce(np.matmul, factors)
+        found = fw.mpi.run(program, ranks=ranks, algorithms={collective: algorithm}).returns
+        for rank, (everywhere, room, before, part, words) in enumerate(found):
+            np.testing.assert_allclose(everywhere, whole)
+            np.testing.assert_allclose(room, whole if rank == ranks - 1 else 0)
+            np.testing.assert_allclose(before, functools.reduce(np.matmul, factors[: rank + 1]))
+            np.testing.assert_allclose(part, whole * float(1 + rank) ** ranks)
+            assert words == ("".join(f"{r} " for r in range(ranks)) if rank == ranks // 2 else None)
 
 
 def test_large_data_take_other_algorithms_than_small_ones() -> None:
@@ -204,9 +214,14 @@ def test_algorithms_that_do_not_exist_are_refused() -> None:
         fw.mpi.run(print, ranks=2, algorithms={"bcas": "binomial"})
 
 
+def test_old_names_of_algorithms_are_accepted_with_a_warning() -> None:
+    with pytest.warns(FutureWarning, match=r"algorithms.bcast = scatter_allgather is called van_de_geijn now"):
+        fw.mpi.run(lambda comm: comm.Bcast(np.zeros(9)), ranks=3, algorithms={"bcast": "scatter_allgather"})
+
+
 def test_ranks_that_call_different_collectives_are_told() -> None:
     def program(comm: Any) -> None:
         comm.Barrier() if comm.rank else comm.bcast(1)
 
     with pytest.raises(fw.mpi.ProgramError, match=r"rank .*(bcast|Barrier) here, where rank"):
-        fw.mpi.run(program, ranks=2, algorithms={"barrier": "tree"})
+        fw.mpi.run(program, ranks=2, algorithms={"barrier": "tree", "bcast": "binomial"})

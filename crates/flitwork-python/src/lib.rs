@@ -2,6 +2,7 @@
 //! bounds, summaries) crosses as JSON, long columns as NumPy arrays.
 
 mod arrays;
+mod collective;
 mod data;
 mod detached;
 mod errors;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 /// The simulator. Use it through the package `flitwork`.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::collective::CollectiveSteps;
     #[pymodule_export]
     use crate::data::Table;
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! The components that a user can choose from, as one table: it feeds `flitwork list`, hints and the documentation.
 
 use crate::collective::all_to_all::ALGORITHMS;
-use crate::collective::{COLLECTIVES, Collective, Operation, Ranks};
+use crate::collective::{COLLECTIVES, Collective, Operation};
 use crate::component::Component;
 use crate::router::{ALLOCATORS, ARBITERS};
 use crate::routing::ROUTINGS;
@@ -40,10 +40,7 @@ struct Listed {
 
 impl Listed {
     fn of(row: &Collective) -> Self {
-        let defined_on = match row.ranks {
-            Ranks::Any => "2 ranks or more",
-            Ranks::PowerOfTwo { .. } => "a power of two of ranks",
-        };
+        let defined_on = row.ranks.in_words();
         let &Collective { operation, name, summary, paper, .. } = row;
         Listed { operation, name, summary, parameters: row.parameters.join(", "), defined_on, paper }
     }

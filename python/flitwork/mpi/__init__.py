@@ -10,7 +10,7 @@
 >>> run.time_ns, run.returns
 
 Ranks are greenlets (``world``). Communicators (``comm``) have the methods of mpi4py's; every message is one of the
-simulated network, those of collectives (``algorithms``) too, and brings its data when it arrives.
+simulated network, those of collectives (``steps``) too, and brings its data when it arrives.
 """
 
 from flitwork.mpi.errors import Abort, ProgramDeadlock, ProgramError, ProgramUnfinished, UnmatchedMessages

@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 
 from flitwork.mpi.algorithms import pick
-from flitwork.mpi.algorithms.values import Values
 from flitwork.mpi.buffer import IN_PLACE, Blocks, Buffer, blocks, message, same_blocks, typed_blocks
 from flitwork.mpi.channel import Channel
 from flitwork.mpi.datatype import Datatype
 from flitwork.mpi.errors import fault
 from flitwork.mpi.objects import _check_root
+from flitwork.mpi.operations import agreed, allgathered, allreduced, exchanged, reduced, scanned
 from flitwork.mpi.reduction import OPS, Op, as_raw, typed
 from flitwork.mpi.request import Request
+from flitwork.mpi.steps import carry_out
+from flitwork.mpi.values import MOVED, NEWS, Values, cut, joined, only
 from flitwork.mpi.wire import Wire
-from flitwork.mpi.world import me
 
 _SUM = OPS["SUM"]
 Work = Callable[[], None]
@@ -32,18 +33,18 @@ class Prepared(Channel):
 
     def _barrier(self, name: str) -> Work:
         wire = self._wire(name)
-        return lambda: _pick("barrier", 0)(wire)
+        return lambda: carry_out(wire, pick(wire, "barrier", 0), {}, NEWS)
 
     def _bcast(self, name: str, buf: Any, root: int) -> Work:
         wire, room = self._wire(name), message(buf)
         _check_root(root, wire.size)
-        data = room.pack() if wire.rank == root else None
-        run = _pick("bcast", room.nbytes)
+        steps = pick(wire, "bcast", room.nbytes, root)
+        held = dict(enumerate(cut(room.pack(), steps.pieces))) if wire.rank == root else {}
 
         def work() -> None:
-            found = run(wire, data, root)
+            carry_out(wire, steps, held, MOVED)
             if wire.rank != root:
-                _fill(room, found)
+                _fill(room, joined([held[piece] for piece in range(steps.pieces)]))
 
         return work
 
@@ -54,12 +55,13 @@ class Prepared(Channel):
         if wire.rank == root:
             room = blocks(recvbuf, wire.size) if each else same_blocks(recvbuf, wire.size, of_each=True)
         own = _own(sendbuf, room, wire)
-        run = _pick("gatherv" if each else "gather", own.size)
+        steps = pick(wire, "gatherv" if each else "gather", own.size, root)
 
         def work() -> None:
-            found = run(wire, own, root)
-            if room is not None and found is not None:
-                _fill_blocks(room, found)
+            held = {wire.rank: own}
+            carry_out(wire, steps, held, MOVED)
+            if room is not None:
+                _fill_blocks(room, [held[rank] for rank in range(wire.size)])
 
         return work
 
@@ -69,14 +71,14 @@ class Prepared(Channel):
         given = None
         if wire.rank == root:
             given = blocks(sendbuf, wire.size) if each else same_blocks(sendbuf, wire.size, of_each=True)
-        data = None if given is None else given.pack()
+        held = {} if given is None else dict(enumerate(given.pack()))
         room = None if recvbuf is IN_PLACE else message(recvbuf)
-        run = _pick("scatterv" if each else "scatter", 0 if room is None else room.nbytes)
+        steps = pick(wire, "scatterv" if each else "scatter", 0 if room is None else room.nbytes, root)
 
         def work() -> None:
-            found = run(wire, data, root)
+            carry_out(wire, steps, held, MOVED)
             if room is not None:
-                _fill(room, found)
+                _fill(room, held[wire.rank])
 
         return work
 
@@ -84,25 +86,25 @@ class Prepared(Channel):
         wire = self._wire(name)
         room = blocks(recvbuf, wire.size) if each else same_blocks(recvbuf, wire.size, of_each=True)
         own = _own(sendbuf, room, wire)
-        run = _pick("allgather", sum(room.counts) * room.datatype.size)
-        return lambda: _fill_blocks(room, run(wire, own))
+        nbytes = sum(room.counts) * room.datatype.size
+        return lambda: _fill_blocks(room, allgathered(wire, own, nbytes))
 
     def _alltoall(self, name: str, sendbuf: Any, recvbuf: Any, each: bool) -> Work:
         wire = self._wire(name)
         of = blocks if each else lambda spec, ranks: same_blocks(spec, ranks, of_each=True)
         room = of(recvbuf, wire.size)
         data = (room if sendbuf is IN_PLACE else of(sendbuf, wire.size)).pack()
-        run = _pick("alltoallv", 0) if each else _pick("alltoall", data[0].size)
-        return lambda: _fill_blocks(room, run(wire, data))
+        steps = pick(wire, "alltoallv", 0) if each else pick(wire, "alltoall", data[0].size)
+        return lambda: _fill_blocks(room, exchanged(wire, steps, data))
 
     def _alltoallw(self, name: str, sendbuf: Any, recvbuf: Any) -> Work:
         wire = self._wire(name)
         room = typed_blocks(recvbuf, wire.size)
         given = room if sendbuf is IN_PLACE else typed_blocks(sendbuf, wire.size)
-        data, run = [one.pack() for one in given], _pick("alltoallv", 0)
+        data, steps = [one.pack() for one in given], pick(wire, "alltoallv", 0)
 
         def work() -> None:
-            for block, came in zip(room, run(wire, data), strict=True):
+            for block, came in zip(room, exchanged(wire, steps, data), strict=True):
                 _fill(block, came)
 
         return work
@@ -113,10 +115,9 @@ class Prepared(Channel):
         room = message(recvbuf) if wire.rank == root else None
         own = _operand(sendbuf, room)
         value, values = _value(own, op)
-        run = _pick("reduce", own.nbytes, _in_pieces(own, op, wire))
 
         def work() -> None:
-            found = run(wire, value, values, root)
+            found = reduced(wire, value, values, root, own.nbytes, _in_pieces(own, op, wire))
             if room is not None:
                 _fill(room, as_raw(found))
 
@@ -126,8 +127,8 @@ class Prepared(Channel):
         wire, room = self._wire(name), message(recvbuf)
         own = _operand(sendbuf, room)
         value, values = _value(own, op)
-        run = _pick("allreduce", own.nbytes, _in_pieces(own, op, wire))
-        return lambda: _fill(room, as_raw(run(wire, value, values)))
+        cuts = _in_pieces(own, op, wire)
+        return lambda: _fill(room, as_raw(allreduced(wire, value, values, own.nbytes, cuts)))
 
     def _reduce_scatter(self, name: str, sendbuf: Any, recvbuf: Any, counts: list[int] | None, op: Op) -> Work:
         wire, room = self._wire(name), message(recvbuf)
@@ -141,17 +142,21 @@ class Prepared(Channel):
             raise fault("COUNT", f"counts {counts} for {wire.size} ranks and {units} elements")
         ends = np.cumsum([0, *counts]) * values.unit
         parts = [value[first:last] for first, last in pairwise(ends)]
-        run = _pick("reduce_scatter", own.nbytes)
-        return lambda: _fill(room, as_raw(run(wire, parts, values)))
+        steps = pick(wire, "reduce_scatter", own.nbytes, in_order=not op.commutes)
+
+        def work() -> None:
+            held = values.first(wire.rank, parts)
+            carry_out(wire, steps, held, values)
+            _fill(room, as_raw(only(held[wire.rank])[2]))
+
+        return work
 
     def _scan(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, own_too: bool) -> Work:
         wire, room = self._wire(name), message(recvbuf)
         value, values = _value(_operand(sendbuf, room), op)
-        run = _pick("scan" if own_too else "exscan", room.nbytes)
 
         def work() -> None:
-            before, found = run(wire, value, values)
-            result = found if own_too else before
+            result = scanned(wire, value, values, own_too, room.nbytes)
             if result is not None:
                 _fill(room, as_raw(result))
 
@@ -280,8 +285,7 @@ class Collectives(Prepared):
         """How much each rank gets; where nobody says so, each tells the others how much it has room for."""
         if counts is not None:
             return [int(count) for count in counts]
-        found = pick("allgather", {}, 0, False)(self._wire("Reduce_scatter counts"), [message(recvbuf).count])
-        return [count for (count,) in found]
+        return agreed(self._wire("Reduce_scatter counts"), message(recvbuf).count)
 
     def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> None:
         """:meth:`Reduce_scatter` in equal parts."""
@@ -307,10 +311,6 @@ class Collectives(Prepared):
     def Iexscan(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> Request:
         """:meth:`Exscan`, started."""
         return self._start(self._scan("Iexscan", sendbuf, recvbuf, op, False), "Iexscan")
-
-
-def _pick(collective: str, nbytes: int, pieces: bool = True) -> Any:
-    return pick(collective, me().world.algorithms, nbytes, pieces)
 
 
 def _own(sendbuf: Any, room: Blocks | None, wire: Wire) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from flitwork.mpi.algorithms import pick
 from flitwork.mpi.channel import SELF_CONTEXT, WORLD_CONTEXT, Channel, new_context
 from flitwork.mpi.collectives import Collectives
 from flitwork.mpi.errors import Abort, fault
 from flitwork.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
 from flitwork.mpi.objects import ObjectCollectives
+from flitwork.mpi.operations import agreed
 from flitwork.mpi.point_to_point import PointToPoint
 from flitwork.mpi.status import TAG_UB, UNDEFINED
 from flitwork.mpi.world import Process, me
@@ -110,9 +110,7 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
     def _agreed(self, name: str, value: Any) -> tuple[list[Any], int]:
         """What all ranks give, and the number of the call."""
         wire = self._wire(name)
-        box = _Given(value)
-        found = pick("allgather", {}, 0, False)(wire, box)
-        return [one.value for one in found], wire.tag
+        return agreed(wire, value), wire.tag
 
     def _made(self, process: Process, ranks: list[int], call: int, part: int) -> Comm:
         return Comm(ranks, new_context(process.world, (self._context, call, part)), "")
@@ -205,16 +203,6 @@ class _Null(Comm):
 
     def _size(self, process: Process) -> int:
         raise fault("COMM", "MPI.COMM_NULL has no ranks")
-
-
-class _Given:
-    """A few numbers, 8 bytes long."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __len__(self) -> int:
-        return 8
 
 
 def _named(name: str) -> Comm:

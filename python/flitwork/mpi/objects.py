@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from flitwork.mpi.algorithms import pick
-from flitwork.mpi.algorithms.values import Objects, Values
 from flitwork.mpi.channel import Channel
 from flitwork.mpi.errors import fault
+from flitwork.mpi.operations import allgathered, allreduced, exchanged, reduced, scanned
 from flitwork.mpi.reduction import OPS, Op
-from flitwork.mpi.world import me
+from flitwork.mpi.steps import carry_out
+from flitwork.mpi.values import MOVED, NEWS, Objects, Values
 
 _SUM = OPS["SUM"]
 
@@ -21,62 +22,62 @@ class ObjectCollectives(Channel):
 
     def barrier(self) -> None:
         """Waits for all ranks."""
-        _pick("barrier")(self._wire("barrier"))
+        wire = self._wire("barrier")
+        carry_out(wire, pick(wire, "barrier", 0), {}, NEWS)
 
     def bcast(self, obj: Any, root: int = 0) -> Any:
         """The object of the root."""
         wire = self._wire("bcast")
         _check_root(root, wire.size)
-        data = _pick("bcast")(wire, _dump(obj) if wire.rank == root else None, root)
-        return obj if wire.rank == root else pickle.loads(data)
+        held = {0: _dump(obj)} if wire.rank == root else {}
+        carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), held, MOVED)
+        return obj if wire.rank == root else pickle.loads(held[0])
 
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """The objects of all ranks, on the root."""
         wire = self._wire("gather")
         _check_root(root, wire.size)
-        found = _pick("gather")(wire, _dump(sendobj), root)
-        return None if found is None else [pickle.loads(one) for one in found]
+        held = {wire.rank: _dump(sendobj)}
+        carry_out(wire, pick(wire, "gather", 0, root), held, MOVED)
+        return [pickle.loads(held[rank]) for rank in range(wire.size)] if wire.rank == root else None
 
     def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
         """Object ``r`` of the root's, on rank ``r``."""
         wire = self._wire("scatter")
         _check_root(root, wire.size)
-        blocks = None
+        held: dict[int, Any] = {}
         if wire.rank == root:
-            blocks = [_dump(one) for one in _for_each(sendobj, wire.size)]
-        return pickle.loads(_pick("scatter")(wire, blocks, root))
+            held = dict(enumerate(_dump(one) for one in _for_each(sendobj, wire.size)))
+        carry_out(wire, pick(wire, "scatter", 0, root), held, MOVED)
+        return pickle.loads(held[wire.rank])
 
     def allgather(self, sendobj: Any) -> list[Any]:
         """The objects of all ranks."""
-        return [pickle.loads(one) for one in _pick("allgather")(self._wire("allgather"), _dump(sendobj))]
+        return [pickle.loads(one) for one in allgathered(self._wire("allgather"), _dump(sendobj), 0)]
 
     def alltoall(self, sendobj: Sequence[Any]) -> list[Any]:
         """Object ``d`` of rank ``s``, as object ``s`` of rank ``d``."""
         wire = self._wire("alltoall")
-        blocks = [_dump(one) for one in _for_each(sendobj, wire.size)]
-        return [pickle.loads(one) for one in _pick("alltoallv")(wire, blocks)]
+        data = [_dump(one) for one in _for_each(sendobj, wire.size)]
+        return [pickle.loads(one) for one in exchanged(wire, pick(wire, "alltoallv", 0), data)]
 
     def reduce(self, sendobj: Any, op: Any = _SUM, root: int = 0) -> Any:
         """The objects of all ranks combined, on the root; ``op`` may be any function of two."""
         wire = self._wire("reduce")
         _check_root(root, wire.size)
-        return _pick("reduce")(wire, sendobj, _values(op), root)
+        return reduced(wire, sendobj, _values(op), root, 0, False)
 
     def allreduce(self, sendobj: Any, op: Any = _SUM) -> Any:
         """The objects of all ranks combined."""
-        return _pick("allreduce")(self._wire("allreduce"), sendobj, _values(op))
+        return allreduced(self._wire("allreduce"), sendobj, _values(op), 0, False)
 
     def scan(self, sendobj: Any, op: Any = _SUM) -> Any:
         """The objects of all ranks up to this one combined."""
-        return _pick("scan")(self._wire("scan"), sendobj, _values(op))[1]
+        return scanned(self._wire("scan"), sendobj, _values(op), True, 0)
 
     def exscan(self, sendobj: Any, op: Any = _SUM) -> Any:
         """The objects of all ranks before this one combined; ``None`` on rank 0."""
-        return _pick("exscan")(self._wire("exscan"), sendobj, _values(op))[0]
-
-
-def _pick(collective: str) -> Any:
-    return pick(collective, me().world.algorithms, 0, pieces=False)
+        return scanned(self._wire("exscan"), sendobj, _values(op), False, 0)
 
 
 def _dump(obj: Any) -> bytes:

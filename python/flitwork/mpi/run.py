@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -82,9 +83,10 @@ def run(
         return program(COMM_WORLD, *args)  # type: ignore[operator]
 
     units = machine.spec["units"]
+    in_order = all(terminal == rank for rank, terminal in enumerate(placed))
     world = World(
         simulation, ranks, work, kind, cycle_ns=units["cycle_ns"], poll_cycles=poll_cycles, algorithms=chosen,
-        terminals=placed,
+        terminals=placed, topology=json.dumps(machine.spec["topology"]) if in_order else None,
     )  # fmt: skip
     _carried_out(world, modules, script is not None if label is None else label)
     return RunResult.of(world, script.exit_codes if script else {})

@@ -1,4 +1,4 @@
-"""What the algorithms of collectives send by: messages of one call on one communicator, apart from all others."""
+"""What collectives send by: messages of one call on one communicator, apart from all others."""
 
 from __future__ import annotations
 
@@ -56,14 +56,7 @@ class Wire:
         """Sends to a rank, and waits until all has left."""
         self.process.wait(self.send(to, data, nbytes))
 
-    def exchange(self, to: int, data: Any, nbytes: int, source: int) -> Any:
-        """Sends to one rank and receives from another at once."""
-        received = self.receive(source)
-        sent = self.send(to, data, nbytes)
-        self.process.wait(received, sent)
-        return self.data(received)
-
-
-def total(blocks: Sequence[Any]) -> int:
-    """Bytes of several blocks."""
-    return sum(map(len, blocks))
+    @property
+    def is_world(self) -> bool:
+        """Whether its ranks are all ranks, in their order."""
+        return [*self.ranks] == [*range(len(self.process.world.processes))]

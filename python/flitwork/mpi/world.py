@@ -276,6 +276,7 @@ class World:
         poll_cycles: int = 1000,
         algorithms: Mapping[str, str] | None = None,
         terminals: Sequence[int] = (),
+        topology: str | None = None,
     ) -> None:
         self.simulation, self.program, self.cycle_ns = simulation, program, cycle_ns
         #: How long a rank goes without looking again at what it polls, where nothing happens.
@@ -283,6 +284,8 @@ class World:
         #: Algorithms of collectives that are not chosen by size.
         self.algorithms = algorithms or {}
         self.terminals = terminals
+        #: That of the network (JSON), where rank r is on terminal r.
+        self.topology = topology
         self.hub, self.thread = getcurrent(), get_ident()
         self.now = 0
         self.messages = self.bytes = 0

@@ -11,6 +11,7 @@
 //! | allgather | `n m` | `(P - n) m` |
 //! | reduce-scatter | `(P - n) m` | `n m` |
 //! | broadcast, reduce | `m` | `m` |
+//! | scan | `m` at rank 0's | `m` elsewhere |
 //! | allreduce | `2 (T - 1) / T m` at some terminal: Patarasuk and Yuan, JPDC 69 (2), 2009 | the same |
 //!
 //! It is assumed that data is added up by ranks only. The data of an all-to-all crosses every cut once, however it is packed.
@@ -49,7 +50,9 @@ pub fn operation_bound(
 ) -> OperationBound {
     let mut ranks_of = vec![0u32; placement.terminals() as usize];
     placement.terminal_of().iter().for_each(|&t| ranks_of[t as usize] += 1);
-    let root = placement.terminal_of()[world.root as usize];
+    // Of a prefix sum it is rank 0, whose contribution all need.
+    let root = if operation == Operation::Scan { 0 } else { world.root };
+    let root = placement.terminal_of()[root as usize];
     let used = ranks_of.iter().filter(|&&ranks| ranks > 0).count() as f64;
     let needs = (0u32..).zip(&ranks_of).filter(|&(_, &ranks)| ranks > 0).map(|(terminal, &ranks)| {
         let (own, others) = (f64::from(ranks), f64::from(world.ranks - ranks));
@@ -82,6 +85,8 @@ fn blocks(operation: Operation, own: f64, others: f64, used: f64, has_root: bool
         Operation::Broadcast => (0.0, 1.0),
         Operation::Reduce if has_root => (0.0, away),
         Operation::Reduce => (1.0, 0.0),
+        Operation::Scan if has_root => (away, 0.0),
+        Operation::Scan => (0.0, 1.0),
         Operation::Allreduce => (2.0 * (used - 1.0) / used, 2.0 * (used - 1.0) / used),
         Operation::Barrier => (away, away),
     }
@@ -91,7 +96,7 @@ fn blocks(operation: Operation, own: f64, others: f64, used: f64, has_root: bool
 mod tests {
     use super::*;
     use crate::bound::{bound, tests::dor};
-    use crate::collective::{COLLECTIVES, Length, Ranks, schedule};
+    use crate::collective::{COLLECTIVES, Length, schedule};
     use crate::routing::Tie;
     use crate::schedule::PlacementRule;
     use crate::topology::Grid;
@@ -103,7 +108,7 @@ mod tests {
         for row in COLLECTIVES {
             for ranks in [5, 8, 16, 24] {
                 let world = World { root: ranks / 2, ..World::of(ranks) };
-                if row.ranks != Ranks::Any && !ranks.is_power_of_two() {
+                if row.check(&world).is_err() {
                     continue;
                 }
                 for rule in [PlacementRule::Block, PlacementRule::RoundRobin] {

@@ -63,6 +63,11 @@ impl Fold {
         if member < self.excess { 2 * member + 1 } else { member + self.excess }
     }
 
+    /// How many ranks below this one take part.
+    pub fn members_before(&self, rank: u32) -> u32 {
+        if rank < 2 * self.excess { rank / 2 } else { rank - self.excess }
+    }
+
     /// The first of the ranks for which a member stands: of itself, or of the one before it. Behind the last member: all ranks.
     pub fn first_rank(&self, member: u32) -> u32 {
         member + member.min(self.excess)

@@ -1,10 +1,11 @@
 //! Collective communication: what each rank sends and receives, step by step.
 //!
 //! An algorithm is a *step function* of (world, rank, step): pure, small, and without a network ([`Collective`], one row of
-//! [`COLLECTIVES`] each). The schedule that is simulated and bounded ([`schedule`]) and the proof that every block ends where the
-//! operation promises ([`prove`]) are both made from it, so there is nothing to keep in step by hand.
+//! [`COLLECTIVES`] each). The schedule that is simulated and bounded ([`schedule`]), the proof that every block ends where the
+//! operation promises ([`prove`]) and what rank programs do with real data are made from it, so there is nothing to keep in step by hand.
 //!
-//! The all-to-alls that go by the coordinates of a grid are orders of destinations and stand apart ([`all_to_all()`]).
+//! The all-to-alls that go by the coordinates of a grid are orders of destinations. With rules of keeping in step they stand apart
+//! ([`all_to_all()`]); as collectives they are step functions like the others.
 
 pub mod all_to_all;
 mod allgather;
@@ -20,6 +21,7 @@ mod placement;
 mod program;
 mod reduce;
 mod reduce_scatter;
+mod scan;
 mod scatter;
 mod sizes;
 mod step;
@@ -27,7 +29,7 @@ mod table;
 mod tree;
 mod world;
 
-pub use all_to_all::{AllToAllOptions, Sync, all_to_all, goes_by_rank, relative_order};
+pub use all_to_all::{AllToAllOptions, Destinations, Sync, all_to_all, goes_by_rank, relative_order};
 pub use blocks::{BlockSet, Blocks};
 pub use operation::Operation;
 pub use placement::{PlacementReport, prove};

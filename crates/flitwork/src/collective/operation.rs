@@ -4,6 +4,7 @@ use super::blocks::Blocks;
 use super::world::World;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// A collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,13 +26,15 @@ pub enum Operation {
     Reduce,
     /// The vectors of all are added up, and all get the sum: `MPI_Allreduce`.
     Allreduce,
+    /// Each rank gets the sum of the vectors of all ranks up to itself: `MPI_Scan`, and `MPI_Exscan`, whose messages are the same.
+    Scan,
     /// Nobody goes on before all have come: `MPI_Barrier`.
     Barrier,
 }
 
 impl Operation {
     /// All operations.
-    pub const ALL: [Operation; 9] = [
+    pub const ALL: [Operation; 10] = [
         Operation::AllToAll,
         Operation::Broadcast,
         Operation::Scatter,
@@ -40,6 +43,7 @@ impl Operation {
         Operation::ReduceScatter,
         Operation::Reduce,
         Operation::Allreduce,
+        Operation::Scan,
         Operation::Barrier,
     ];
 
@@ -54,13 +58,14 @@ impl Operation {
             Operation::ReduceScatter => "reduce_scatter",
             Operation::Reduce => "reduce",
             Operation::Allreduce => "allreduce",
+            Operation::Scan => "scan",
             Operation::Barrier => "barrier",
         }
     }
 
     /// Whether the length of a message is that of the whole vector, which algorithms divide into pieces. Else it is that of a block.
     pub fn has_vector(self) -> bool {
-        matches!(self, Operation::Broadcast | Operation::Reduce | Operation::Allreduce)
+        matches!(self, Operation::Broadcast | Operation::Reduce | Operation::Allreduce | Operation::Scan)
     }
 
     /// Whether it moves any data.
@@ -70,8 +75,13 @@ impl Operation {
 
     /// Whether data of several ranks becomes one (a barrier adds up who has come).
     pub(super) fn adds(self) -> bool {
-        use Operation::{Allreduce, Barrier, Reduce, ReduceScatter};
-        matches!(self, ReduceScatter | Reduce | Allreduce | Barrier)
+        use Operation::{Allreduce, Barrier, Reduce, ReduceScatter, Scan};
+        matches!(self, ReduceScatter | Reduce | Allreduce | Scan | Barrier)
+    }
+
+    /// The ranks whose contributions are in what `rank` has at the end, where data is added up.
+    pub(super) fn contributors(self, world: &World, rank: u32) -> Range<u32> {
+        if self == Operation::Scan { 0..rank + 1 } else { 0..world.ranks }
     }
 
     /// The blocks that a rank has at first. Where data is added up, what it has is its own contribution to them.
@@ -84,11 +94,13 @@ impl Operation {
             Operation::Scatter => all_at_root(ranks),
             Operation::Gather | Operation::Allgather => Blocks::run(rank, 1, ranks),
             Operation::ReduceScatter => Blocks::run(0, ranks, ranks),
-            Operation::Reduce | Operation::Allreduce | Operation::Barrier => Blocks::run(0, pieces, pieces),
+            Operation::Reduce | Operation::Allreduce | Operation::Scan | Operation::Barrier => {
+                Blocks::run(0, pieces, pieces)
+            }
         }
     }
 
-    /// The blocks that a rank must have at the end, with the contributions of all ranks where data is added up.
+    /// The blocks that a rank must have at the end, where data is added up with the contributions of [`Operation::contributors`].
     pub(super) fn last(self, world: &World, pieces: u32, rank: u32) -> Vec<u64> {
         let ranks = u64::from(world.ranks);
         let pieces = u64::from(pieces);
@@ -97,7 +109,7 @@ impl Operation {
             Operation::Scatter | Operation::ReduceScatter => vec![u64::from(rank)],
             Operation::Gather | Operation::Reduce if rank != world.root => Vec::new(),
             Operation::Gather | Operation::Allgather => (0..ranks).collect(),
-            Operation::Broadcast | Operation::Reduce | Operation::Allreduce | Operation::Barrier => {
+            Operation::Broadcast | Operation::Reduce | Operation::Allreduce | Operation::Scan | Operation::Barrier => {
                 (0..pieces).collect()
             }
         }

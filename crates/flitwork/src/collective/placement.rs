@@ -31,6 +31,8 @@ pub struct PlacementReport {
     pub blocks_moved: u64,
     /// The operation whose promise is kept: that of the algorithm, but an allgather where blocks are `doubling`.
     pub operation: Operation,
+    /// Whether whatever is sent is the sum of consecutive ranks: then the order of ranks can be kept where adding does not commute.
+    pub in_order: bool,
 }
 
 /// Follows the data of an algorithm and proves that every rank ends with what the operation promises.
@@ -89,7 +91,8 @@ impl<'a> Flow<'a> {
     fn new(collective: &'a Collective, world: &World) -> Self {
         let operation = collective.promises(world);
         let steps = (collective.steps)(world);
-        let report = PlacementReport { ranks: world.ranks, steps, messages: 0, blocks_moved: 0, operation };
+        let report =
+            PlacementReport { ranks: world.ranks, steps, messages: 0, blocks_moved: 0, operation, in_order: true };
         let pieces = collective.pieces(world);
         let rank = |rank: u32| {
             let blocks = operation.first(world, pieces, rank).list();
@@ -97,7 +100,7 @@ impl<'a> Flow<'a> {
             Rank { held: blocks.into_iter().map(|block| (block, parts.clone())).collect(), ..Rank::default() }
         };
         let ranks = (0..world.ranks).map(rank).collect();
-        Flow { collective, world: *world, ranks, under_way: HashMap::new(), report }
+        Flow { collective, world: world.clone(), ranks, under_way: HashMap::new(), report }
     }
 
     /// Lets ranks in turn go as far as they can, until all are at their end.
@@ -165,6 +168,7 @@ impl<'a> Flow<'a> {
                 None => Err(format!("rank {rank} sends block {block} in step {at}, which it does not hold")),
             };
             let message = list.into_iter().map(held).collect::<Result<Vec<_>, String>>()?;
+            self.report.in_order &= message.iter().all(|(_, parts)| is_run(parts));
             self.report.messages += 1;
             self.report.blocks_moved += message.len() as u64;
             self.under_way.entry((rank, *peer)).or_default().push_back((at, message));
@@ -218,9 +222,11 @@ impl<'a> Flow<'a> {
                 let Some(parts) = this.held.get(&block) else {
                     return Err(format!("rank {rank} ends without block {block}"));
                 };
-                let missing = |from: &u32| words > 0 && parts[*from as usize / 64] >> (from % 64) & 1 == 0;
-                if let Some(from) = (0..world.ranks).find(missing) {
-                    return Err(format!("rank {rank} ends with block {block} without the contribution of rank {from}"));
+                let expected = operation.contributors(world, rank);
+                let is_wrong = |from: &u32| words > 0 && has(parts, *from) != expected.contains(from);
+                if let Some(from) = (0..world.ranks).find(is_wrong) {
+                    let with = if expected.contains(&from) { "without" } else { "with" };
+                    return Err(format!("rank {rank} ends with block {block} {with} the contribution of rank {from}"));
                 }
             }
         }
@@ -231,6 +237,17 @@ impl<'a> Flow<'a> {
 /// Length of a set of ranks.
 fn parts_words(operation: Operation, world: &World) -> usize {
     if operation.adds() { world.ranks.div_ceil(64) as usize } else { 0 }
+}
+
+/// Whether a rank is in a set.
+fn has(parts: &Parts, rank: u32) -> bool {
+    parts[rank as usize / 64] >> (rank % 64) & 1 == 1
+}
+
+/// Whether the ranks of a set are consecutive.
+fn is_run(parts: &Parts) -> bool {
+    let starts = |(runs, last): (u32, u64), &word: &u64| (runs + (word & !(word << 1 | last)).count_ones(), word >> 63);
+    parts.iter().fold((0, 0), starts).0 <= 1
 }
 
 /// The set of one rank.

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 /// As [`Collective::check`].
 pub fn schedule(collective: &'static Collective, world: &World, length: Length) -> Result<Schedule> {
     collective.check(world)?;
-    let program = Program { collective, world: *world, sizes: collective.sizes(world, length) };
+    let program = Program { collective, world: world.clone(), sizes: collective.sizes(world, length) };
     Ok(Schedule::made(format!("{} {}", collective.operation.name(), collective.name), world.ranks, program))
 }
 
@@ -76,12 +76,12 @@ struct Reader {
 
 impl Reader {
     fn next(&mut self) -> Option<Op<'static>> {
-        let Program { collective, world, .. } = self.program;
         while self.ready.is_empty() {
-            if self.step == (collective.steps)(&world) {
+            let Program { collective, world, .. } = &self.program;
+            if self.step == (collective.steps)(world) {
                 return None;
             }
-            let step = (collective.step)(&world, self.rank, self.step);
+            let step = (collective.step)(world, self.rank, self.step);
             self.take(&step);
             self.step += 1;
         }

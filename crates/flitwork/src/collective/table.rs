@@ -1,11 +1,14 @@
 //! The table of algorithms: a file and a row each.
 
-use super::all_to_all::{bruck, butterfly, pairwise_shift, pairwise_xor, simple_spread};
+use super::all_to_all::Destinations;
+use super::all_to_all::{bruck, butterfly, coordinates, pairwise_shift, pairwise_xor, simple_spread};
 use super::operation::Operation;
 use super::step::Step;
 use super::world::{BlockReading, World};
-use super::{allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scatter};
+use super::{allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scan, scatter};
 use crate::error::{Error, Result, did_you_mean};
+use crate::topology::Grid;
+use std::sync::Arc;
 
 /// For which numbers of ranks an algorithm is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +20,30 @@ pub enum Ranks {
         /// What to take instead.
         otherwise: &'static str,
     },
+    /// Those of a grid, one at each router, in their order; for others there is the algorithm of this name.
+    OfGrid {
+        /// What to take instead.
+        otherwise: &'static str,
+    },
+}
+
+impl Ranks {
+    /// The algorithm that takes the place of one that is not defined.
+    pub fn otherwise(self) -> Option<&'static str> {
+        match self {
+            Ranks::Any => None,
+            Ranks::PowerOfTwo { otherwise } | Ranks::OfGrid { otherwise } => Some(otherwise),
+        }
+    }
+
+    /// In words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Ranks::Any => "2 ranks or more",
+            Ranks::PowerOfTwo { .. } => "a power of two of ranks",
+            Ranks::OfGrid { .. } => "one rank at each router of a grid",
+        }
+    }
 }
 
 /// An algorithm for a collective operation: a row of [`COLLECTIVES`].
@@ -34,6 +61,8 @@ pub struct Collective {
     pub ranks: Ranks,
     /// Where it was published; empty for common knowledge.
     pub paper: &'static str,
+    /// Whether whatever a rank sends is the sum of consecutive ranks: then the order of ranks can be kept where adding does not commute.
+    pub in_order: fn(&World) -> bool,
     /// Into how many pieces it cuts a vector; nothing where blocks are not cut.
     pub pieces: Option<fn(&World) -> u32>,
     /// Number of steps.
@@ -45,6 +74,9 @@ pub struct Collective {
 const BRUCK: &str = "Bruck et al., IEEE TPDS 8 (11), 1997";
 const THAKUR: &str = "Thakur, Rabenseifner, Gropp, IJHPCA 19 (1), 2005";
 const WHOLE: Option<fn(&World) -> u32> = Some(|_| 1);
+const ALWAYS: fn(&World) -> bool = |_| true;
+/// Up a tree that stands at rank 0: below another root ranks go around the end.
+const FROM_RANK_0: fn(&World) -> bool = |world| world.root == 0;
 const PIECE_A_RANK: Option<fn(&World) -> u32> = Some(|world| world.ranks);
 
 /// A row with the usual values of what most rows share.
@@ -55,7 +87,8 @@ const fn row(
     steps: fn(&World) -> u32,
     step: fn(&World, u32, u32) -> Step,
 ) -> Collective {
-    Collective { operation, name, summary, parameters: &[], ranks: Ranks::Any, paper: "", pieces: None, steps, step }
+    let (ranks, in_order): (_, fn(&World) -> bool) = (Ranks::Any, |_| false);
+    Collective { operation, name, summary, parameters: &[], ranks, paper: "", in_order, pieces: None, steps, step }
 }
 
 /// All algorithms, by operation.
@@ -88,6 +121,18 @@ pub static COLLECTIVES: &[Collective] = &[
             butterfly::steps, butterfly::step)
     },
     Collective {
+        parameters: &["sizes"], ranks: Ranks::OfGrid { otherwise: "simple_spread" },
+        paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010",
+        ..row(Operation::AllToAll, "a2at", "all messages posted at once, in the order of A2AT: all channels loaded equally",
+            coordinates::steps, coordinates::step)
+    },
+    Collective {
+        parameters: &["sizes"], ranks: Ranks::OfGrid { otherwise: "simple_spread" },
+        paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010",
+        ..row(Operation::AllToAll, "a2and", "all messages posted at once, the relative coordinates counted up",
+            coordinates::steps, coordinates::step)
+    },
+    Collective {
         parameters: &["root"], pieces: WHOLE,
         ..row(Operation::Broadcast, "binomial", "whole vectors down a binomial tree",
             broadcast::binomial::steps, broadcast::binomial::step)
@@ -96,6 +141,11 @@ pub static COLLECTIVES: &[Collective] = &[
         parameters: &["root"], pieces: PIECE_A_RANK, paper: "Barnett et al. (InterCom), SHPCC 1994",
         ..row(Operation::Broadcast, "van_de_geijn", "a binomial scatter, then a ring allgather",
             broadcast::van_de_geijn::steps, broadcast::van_de_geijn::step)
+    },
+    Collective {
+        parameters: &["root"], pieces: WHOLE,
+        ..row(Operation::Broadcast, "linear", "a message from the root to each rank",
+            broadcast::linear::steps, broadcast::linear::step)
     },
     Collective {
         parameters: &["root"],
@@ -137,12 +187,32 @@ pub static COLLECTIVES: &[Collective] = &[
             reduce_scatter::recursive_halving::steps, reduce_scatter::recursive_halving::step)
     },
     Collective {
-        parameters: &["root"], pieces: WHOLE,
+        in_order: ALWAYS, paper: THAKUR,
+        ..row(Operation::ReduceScatter, "pairwise", "step i sends to me + i what is for it, one after the other",
+            reduce_scatter::pairwise::steps, reduce_scatter::pairwise::step)
+    },
+    Collective {
+        in_order: ALWAYS,
+        ..row(Operation::ReduceScatter, "reduce_then_scatter", "a binomial reduction to rank 0, then a binomial scatter",
+            reduce_scatter::reduce_then_scatter::steps, reduce_scatter::reduce_then_scatter::step)
+    },
+    Collective {
+        parameters: &["root"], pieces: WHOLE, in_order: FROM_RANK_0,
         ..row(Operation::Reduce, "binomial", "whole sums up a binomial tree",
             reduce::binomial::steps, reduce::binomial::step)
     },
     Collective {
-        pieces: WHOLE, paper: THAKUR,
+        parameters: &["root"], pieces: WHOLE, in_order: ALWAYS,
+        ..row(Operation::Reduce, "linear", "a message from each rank to the root",
+            reduce::linear::steps, reduce::linear::step)
+    },
+    Collective {
+        parameters: &["root"], pieces: Some(reduce::rabenseifner::pieces), paper: "Rabenseifner, ICCS 2004",
+        ..row(Operation::Reduce, "rabenseifner", "recursive halving, then a binomial gather",
+            reduce::rabenseifner::steps, reduce::rabenseifner::step)
+    },
+    Collective {
+        pieces: WHOLE, in_order: ALWAYS, paper: THAKUR,
         ..row(Operation::Allreduce, "recursive_doubling", "step k exchanges whole sums with the rank that differs in bit k",
             allreduce::recursive_doubling::steps, allreduce::recursive_doubling::step)
     },
@@ -157,9 +227,28 @@ pub static COLLECTIVES: &[Collective] = &[
             allreduce::rabenseifner::steps, allreduce::rabenseifner::step)
     },
     Collective {
+        pieces: WHOLE, in_order: ALWAYS,
+        ..row(Operation::Allreduce, "reduce_broadcast", "a binomial reduction to rank 0, then a binomial broadcast",
+            allreduce::reduce_broadcast::steps, allreduce::reduce_broadcast::step)
+    },
+    Collective {
+        pieces: WHOLE, in_order: ALWAYS, paper: "Hillis, Steele, CACM 29 (12), 1986",
+        ..row(Operation::Scan, "recursive_doubling", "step k hands the sum to the rank 2^k places on",
+            scan::recursive_doubling::steps, scan::recursive_doubling::step)
+    },
+    Collective {
+        pieces: WHOLE, in_order: ALWAYS,
+        ..row(Operation::Scan, "linear", "the sum goes from rank to rank", scan::linear::steps, scan::linear::step)
+    },
+    Collective {
         parameters: &["radix"], pieces: WHOLE, paper: "Hensgen, Finkel, Manber, IJPP 17 (1), 1988",
         ..row(Operation::Barrier, "dissemination", "round k tells the ranks at the distances d * radix^k",
             barrier::dissemination::steps, barrier::dissemination::step)
+    },
+    Collective {
+        pieces: WHOLE, in_order: ALWAYS,
+        ..row(Operation::Barrier, "tree", "news up a binomial tree to rank 0, and down again",
+            barrier::tree::steps, barrier::tree::step)
     },
 ];
 
@@ -192,7 +281,11 @@ impl Collective {
                     format!("another algorithm for {ranks} ranks: {} is defined for a power of two", self.name);
                 return Err(Error::config("workload.algorithm", self.name, expected, format!("use {otherwise}")));
             }
-            Ranks::PowerOfTwo { .. } | Ranks::Any => {}
+            Ranks::OfGrid { otherwise } if world.destinations.as_ref().is_none_or(|all| all.ranks() != ranks) => {
+                let expected = format!("another algorithm: {} is defined for {}", self.name, self.ranks.in_words());
+                return Err(Error::config("workload.algorithm", self.name, expected, format!("use {otherwise}")));
+            }
+            Ranks::PowerOfTwo { .. } | Ranks::OfGrid { .. } | Ranks::Any => {}
         }
         if root >= ranks {
             return Err(Error::config("workload.root", root, format!("a rank, 0 to {}", ranks - 1), ""));
@@ -203,6 +296,18 @@ impl Collective {
         Ok(())
     }
 
+    /// What a world of these ranks needs to know beyond them: the destinations of algorithms that go by the coordinates of a grid, where
+    /// `grid` has one rank at each router.
+    ///
+    /// # Errors
+    /// As [`Destinations::of`].
+    pub fn destinations(&self, grid: Option<&Grid>) -> Result<Option<Arc<Destinations>>> {
+        match (self.ranks, grid) {
+            (Ranks::OfGrid { .. }, Some(grid)) => Ok(Some(Arc::new(Destinations::of(self.name, grid)?))),
+            _ => Ok(None),
+        }
+    }
+
     /// The operation whose promise it keeps: its own, but an allgather where blocks are [`BlockReading::Doubling`].
     pub fn promises(&self, world: &World) -> Operation {
         let doubles = self.parameters.contains(&"blocks") && world.blocks == BlockReading::Doubling;
@@ -210,7 +315,7 @@ impl Collective {
     }
 
     /// How many pieces or blocks data consists of where they are numbered by one number.
-    pub(super) fn pieces(&self, world: &World) -> u32 {
+    pub fn pieces(&self, world: &World) -> u32 {
         self.pieces.map_or(world.ranks, |pieces| pieces(world))
     }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::host::check_complete;
 use crate::schedule::OpKind;
+use crate::topology::Grid;
 use proptest::prelude::*;
 
 fn row(operation: Operation, name: &str) -> &'static Collective {
@@ -10,7 +11,13 @@ fn row(operation: Operation, name: &str) -> &'static Collective {
 }
 
 fn defined(row: &Collective, ranks: u32) -> bool {
-    row.ranks == Ranks::Any || ranks.is_power_of_two()
+    !matches!(row.ranks, Ranks::PowerOfTwo { .. }) || ranks.is_power_of_two()
+}
+
+/// A torus of so many ranks, with two dimensions where it can have them.
+fn torus(ranks: u32) -> Grid {
+    let rows = (2..ranks).rfind(|rows| rows * rows <= ranks && ranks.is_multiple_of(*rows)).unwrap_or(1);
+    Grid::torus(&[rows, ranks / rows])
 }
 
 /// The parameters that an algorithm takes, each with some values.
@@ -24,7 +31,8 @@ fn worlds(row: &Collective, ranks: u32) -> Vec<World> {
                 for order in values("order", &[0, 1]) {
                     let blocks = [BlockReading::A2a, BlockReading::Doubling][reading as usize];
                     let order = [BitOrder::Ascending, BitOrder::Descending][order as usize];
-                    worlds.push(World { ranks, root, radix, blocks, order });
+                    let destinations = row.destinations(Some(&torus(ranks))).unwrap();
+                    worlds.push(World { ranks, root, radix, blocks, order, destinations });
                 }
             }
         }
@@ -39,6 +47,8 @@ fn data_is_where_it_belongs_for_all_ranks_up_to_33() {
             for world in worlds(row, ranks) {
                 let proven = prove(row, &world).unwrap_or_else(|e| panic!("{world:?}: {e}"));
                 assert_eq!(proven.steps, (row.steps)(&world));
+                // What is said to keep the order of ranks does.
+                assert!(proven.in_order || !(row.in_order)(&world), "{} {world:?}", row.name);
             }
         }
     }
@@ -54,7 +64,8 @@ proptest! {
         let ranks = if defined(row, ranks) { ranks } else { 1 << bits };
         let blocks = if doubling { BlockReading::Doubling } else { BlockReading::A2a };
         let order = if down { BitOrder::Descending } else { BitOrder::Ascending };
-        let proven = prove(row, &World { ranks, root: root % ranks, radix, blocks, order });
+        let destinations = row.destinations(Some(&torus(ranks))).unwrap();
+        let proven = prove(row, &World { ranks, root: root % ranks, radix, blocks, order, destinations });
         prop_assert!(proven.is_ok(), "{:?}", proven);
     }
 }
@@ -93,7 +104,7 @@ fn volumes_are_those_of_the_textbooks() {
     assert_eq!(moved(Operation::AllToAll, "bruck", of(16)), 16 * 4 * 8);
     assert_eq!(moved(Operation::AllToAll, "butterfly", of(16)), 16 * 4 * 8);
     let doubling = World { blocks: BlockReading::Doubling, ..of(16) };
-    assert_eq!(moved(Operation::AllToAll, "bruck", doubling), 16 * 15);
+    assert_eq!(moved(Operation::AllToAll, "bruck", doubling.clone()), 16 * 15);
     assert_eq!(moved(Operation::AllToAll, "butterfly", doubling), 16 * 15);
     assert_eq!(moved(Operation::Broadcast, "binomial", of(13)), 12);
     assert_eq!(moved(Operation::Gather, "binomial", of(16)), 4 * 8);
@@ -138,6 +149,21 @@ fn blocks_of_given_sizes_arrive_whole_however_they_go() {
     assert_eq!(sizes("bruck", 1).iter().sum::<u64>(), moves(|from, to| (to + 8 - from) % 8));
     assert_eq!(sizes("butterfly", 1).iter().sum::<u64>(), moves(|from, to| from ^ to));
     assert!(sizes("pairwise_shift", 1000).iter().all(|&flits| flits == 1));
+}
+
+/// As a collective A2AT has the messages of the all-to-all of that name, in its order.
+#[test]
+fn all_to_alls_by_coordinates_are_those_of_their_names() {
+    for name in ["a2at", "a2and"] {
+        let (grid, row) = (Grid::torus(&[4, 5]), row(Operation::AllToAll, name));
+        let world = World { destinations: row.destinations(Some(&grid)).unwrap(), ..World::of(20) };
+        let made = schedule(row, &world, Length::Flits(3)).unwrap();
+        let options = AllToAllOptions { message_flits: 3, sync: Sync::Async, nic_ports: 1 };
+        let named = all_to_all(name, &grid, &options).unwrap();
+        let ends =
+            |schedule: &crate::schedule::Schedule| schedule.messages().map(|m| (m.from, m.to)).collect::<Vec<_>>();
+        assert_eq!(ends(&made), ends(&named));
+    }
 }
 
 #[test]
@@ -202,11 +228,13 @@ fn what_is_not_defined_is_named() {
     assert!(xor.contains("workload.algorithm = pairwise_xor") && xor.contains("24 ranks"), "{xor}");
     assert!(xor.contains("use pairwise_shift"), "{xor}");
     let unknown = fault(Operation::Allreduce, "rings", World::of(8));
-    let expected =
-        "workload.algorithm = rings: expected an algorithm for allreduce: recursive_doubling, ring, rabenseifner";
+    let expected = "workload.algorithm = rings: expected an algorithm for allreduce: recursive_doubling, ring, rabenseifner, \
+                    reduce_broadcast";
     assert!(unknown.starts_with(expected) && unknown.contains("did you mean ring?"), "{unknown}");
     let root = fault(Operation::Broadcast, "binomial", World { root: 8, ..World::of(8) });
     assert!(root.contains("workload.root = 8: expected a rank, 0 to 7"), "{root}");
+    let a2at = fault(Operation::AllToAll, "a2at", World::of(8));
+    assert!(a2at.contains("one rank at each router of a grid") && a2at.contains("use simple_spread"), "{a2at}");
     let radix = fault(Operation::AllToAll, "bruck", World { radix: 1, ..World::of(8) });
     assert!(radix.contains("workload.radix = 1: expected at least 2"), "{radix}");
     assert!(fault(Operation::Barrier, "dissemination", World::of(1)).contains("at least 2 ranks"));
@@ -216,7 +244,7 @@ fn what_is_not_defined_is_named() {
 fn names_are_unique_within_an_operation_and_instead_there_is_what_is_named() {
     for (i, row) in COLLECTIVES.iter().enumerate() {
         assert!(COLLECTIVES[..i].iter().all(|other| (other.operation, other.name) != (row.operation, row.name)));
-        if let Ranks::PowerOfTwo { otherwise } = row.ranks {
+        if let Some(otherwise) = row.ranks.otherwise() {
             assert_eq!(find(row.operation, otherwise).unwrap().ranks, Ranks::Any);
         }
         assert_eq!(row.pieces.is_some(), row.operation.has_vector() || !row.operation.has_data(), "{}", row.name);

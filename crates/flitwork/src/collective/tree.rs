@@ -8,7 +8,8 @@ use super::world::World;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     parent: u32,
-    child: u32,
+    /// The rank below.
+    pub child: u32,
     /// Ranks of the subtree below, the child included: from the child on, around the end.
     pub below: u32,
 }

@@ -1,7 +1,9 @@
 //! What a step function knows besides its rank and its step.
 
+use super::all_to_all::Destinations;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What an all-to-all of few steps carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +29,7 @@ pub enum BitOrder {
 }
 
 /// The ranks that take part, and the parameters of the algorithm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct World {
     /// Number of ranks, at least 2.
     pub ranks: u32,
@@ -39,13 +41,15 @@ pub struct World {
     pub blocks: BlockReading,
     /// In which order bits are exchanged.
     pub order: BitOrder,
+    /// The destinations by coordinates, of algorithms that go by them.
+    pub destinations: Option<Arc<Destinations>>,
 }
 
 impl World {
     /// So many ranks, with the defaults of all parameters.
     pub fn of(ranks: u32) -> Self {
         let (blocks, order) = (BlockReading::default(), BitOrder::default());
-        World { ranks, root: 0, radix: 2, blocks, order }
+        World { ranks, root: 0, radix: 2, blocks, order, destinations: None }
     }
 
     /// The rank that is `distance` behind `rank`, around the end.

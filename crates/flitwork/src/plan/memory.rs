@@ -31,13 +31,18 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
     let sent: Vec<Footprint> = [Some(&spec.workload), spec.background.as_ref()]
         .into_iter()
         .flatten()
-        .map(|w| sent(w, p, units, &spec.run))
+        .map(|w| sent(w, p, units, &spec.run, fabric))
         .collect();
     let tables = sent.iter().map(|sent| sent.table_bytes);
     let recorded =
         sent.iter().map(|sent| if spec.run.record.packets { sent.packets.saturating_mul(RECORD_BYTES) } else { 0 });
-    let parts =
-        [routers, under_way(p, &spec.network.router), packets(p, &sent), news(p, fabric, routing), operations(spec, p)];
+    let parts = [
+        routers,
+        under_way(p, &spec.network.router),
+        packets(p, &sent),
+        news(p, fabric, routing),
+        operations(spec, p, fabric),
+    ];
     let detours = spec.host.noise.as_ref().map(NoiseSpec::memory_bytes);
     parts.into_iter().chain(tables).chain(recorded).chain(detours).fold(0, u64::saturating_add)
 }
@@ -153,11 +158,11 @@ fn packets(p: &Params, sent: &[Footprint]) -> u64 {
 
 /// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where messages leave as they are ready, or
 /// with a background or noise, for which it matters when each came, all are there from the start.
-fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
+fn operations(spec: &SimulationSpec, p: &Params, fabric: &Fabric) -> u64 {
     let ranks = (p.terminals as u64).saturating_mul(u64::from(spec.host.ranks_per_terminal));
     let messages = match &spec.workload {
         WorkloadSpec::AllToAll { .. } => ranks.saturating_mul(ranks),
-        collective @ WorkloadSpec::Collective { .. } => ranks.saturating_mul(steps(collective, ranks)),
+        collective @ WorkloadSpec::Collective { .. } => ranks.saturating_mul(steps(collective, ranks, fabric)),
         _ => return 0,
     };
     let host = &spec.host;
@@ -168,12 +173,12 @@ fn operations(spec: &SimulationSpec, p: &Params) -> u64 {
 }
 
 /// Steps of a collective, as many as its ranks send messages at most. What is wrong with it the workload says.
-fn steps(workload: &WorkloadSpec, ranks: u64) -> u64 {
-    let chosen = u32::try_from(ranks).ok().and_then(|ranks| chosen(workload, ranks)?.ok());
+fn steps(workload: &WorkloadSpec, ranks: u64, fabric: &Fabric) -> u64 {
+    let chosen = u32::try_from(ranks).ok().and_then(|ranks| chosen(workload, ranks, fabric)?.ok());
     chosen.map_or(0, |(collective, world)| u64::from((collective.steps)(&world)))
 }
 
-fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, run: &RunSpec) -> Footprint {
+fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, run: &RunSpec, fabric: &Fabric) -> Footprint {
     let terminals = p.terminals as u64;
     let drawn = |pattern: Option<&Pattern>| match pattern.and_then(Pattern::attached) {
         // A terminal, and its process where each has its own.
@@ -198,7 +203,7 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, run: &RunSpec) -> Fo
         }
         WorkloadSpec::Collective { .. } => {
             // A packet a message at least; of more there are as many under way as there are places.
-            let packets = terminals.saturating_mul(steps(workload, terminals)).saturating_mul(16);
+            let packets = terminals.saturating_mul(steps(workload, terminals, fabric)).saturating_mul(16);
             Footprint { table_bytes: 0, packets, shortest_flits: 1 }
         }
         // Every operation may be a message, in its queue or posted at once.

@@ -269,6 +269,11 @@ impl Fabric {
         self.grid().ok_or_else(|| Error::config(path, value, "a network that is a grid: it goes by coordinates", hint))
     }
 
+    /// The grid that so many ranks are on, one at each router in their order, if they are.
+    pub fn grid_of_ranks(&self, ranks: u32) -> Option<&Grid> {
+        self.grid().filter(|grid| self.has_one_terminal_each() && grid.routers() == ranks)
+    }
+
     /// Names of the classes of channels; on a grid the dimensions and directions, `+x`, `-x`, `+y`, ...
     pub fn classes(&self) -> &[String] {
         &self.classes

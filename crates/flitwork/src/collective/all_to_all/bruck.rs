@@ -13,7 +13,7 @@ pub fn step(world: &World, rank: u32, step: u32) -> Step {
     let digit = digits::digit(world, step);
     let (to, from) = (world.after(rank, digit.distance()), world.before(rank, digit.distance()));
     let blocks = |at| match world.blocks {
-        BlockReading::A2a => Blocks::set(Moved { world: *world, at, digit }),
+        BlockReading::A2a => Blocks::set(Moved { world: world.clone(), at, digit }),
         BlockReading::Doubling => gathered(world, at, digit),
     };
     Step::exchange(Transfer::new(to, blocks(rank)), Transfer::new(from, blocks(from))).waiting(digit.ends_round)

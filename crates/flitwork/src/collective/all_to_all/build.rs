@@ -1,8 +1,9 @@
 //! From an order of relative destinations to a schedule, made rank by rank when it is needed.
 
+use super::coordinates::Destinations;
 use super::{AllToAllOptions, Order, Sync};
 use crate::schedule::{After, Maker, OpKind, Operation, Operations, Promises, Schedule};
-use crate::topology::{Coords, Grid, MAX_DIMS};
+use crate::topology::Grid;
 use std::sync::Arc;
 
 /// The schedule in which every rank addresses the others in the given order.
@@ -20,29 +21,27 @@ use std::sync::Arc;
 /// It makes no difference to time that receives are not posted all at once in the beginning: nothing waits for them but the waits
 /// behind them, and a message that came before its receive completes it when it is posted.
 pub fn schedule(name: &str, grid: &Grid, order: Order, options: &AllToAllOptions) -> Schedule {
-    let maker = Exchange { shared: Arc::new((grid.clone(), order)), options: *options };
+    let maker = Exchange { destinations: Arc::new(Destinations::new(grid, order)), options: *options };
     Schedule::made(name, grid.routers(), maker)
 }
 
 #[derive(Debug)]
 struct Exchange {
-    shared: Arc<(Grid, Order)>,
+    destinations: Arc<Destinations>,
     options: AllToAllOptions,
 }
 
 impl Maker for Exchange {
     fn operations(&self, rank: u32) -> Operations<'static> {
-        let own = self.shared.0.coords(rank);
-        let peers = |side| Peers { shared: Arc::clone(&self.shared), rank, own, side };
-        let (sources, destinations) = (peers(Side::Source), peers(Side::Destination));
-        let messages = self.shared.1.len() as u32;
+        let peers = Arc::clone(&self.destinations);
+        let messages = peers.count() as u32;
         let AllToAllOptions { message_flits: size, sync, nic_ports } = self.options;
         let group = if sync == Sync::Local { nic_ports } else { 1 };
         let beats = (0..messages.div_ceil(group)).map(move |g| Beat::new(g, group, messages, sync, nic_ports));
         Box::new(beats.flat_map(move |beat| {
-            let (sources, destinations) = (sources.clone(), destinations.clone());
+            let (sources, destinations) = (Arc::clone(&peers), Arc::clone(&peers));
             let receives = beat.clone().steps().map(move |step| {
-                let kind = OpKind::Receive { from: sources.peer(step), size, tag: 0 };
+                let kind = OpKind::Receive { from: sources.from(rank, step), size, tag: 0 };
                 Operation { kind, step, after: After::NOTHING }
             });
             let wait = beat.awaited.clone().map(|awaited| {
@@ -50,7 +49,7 @@ impl Maker for Exchange {
                 Operation { kind: OpKind::Wait, step: beat.first, after }
             });
             let sends = beat.steps().map(move |step| {
-                let kind = OpKind::Send { to: destinations.peer(step), size, tag: 0 };
+                let kind = OpKind::Send { to: destinations.to(rank, step), size, tag: 0 };
                 Operation { kind, step, after: After::NOTHING }
             });
             receives.chain(wait).chain(sends)
@@ -58,7 +57,7 @@ impl Maker for Exchange {
     }
 
     fn messages(&self, _rank: u32) -> u64 {
-        self.shared.1.len() as u64
+        self.destinations.count() as u64
     }
 
     fn promises(&self) -> Promises {
@@ -100,43 +99,5 @@ impl Beat {
 
     fn steps(&self) -> std::ops::Range<u32> {
         self.first..self.end
-    }
-}
-
-/// Which end of a message is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Source,
-    Destination,
-}
-
-/// The ranks to which a rank sends, or from which it receives, the messages of index 0, 1, ...
-#[derive(Debug, Clone)]
-struct Peers {
-    shared: Arc<(Grid, Order)>,
-    rank: u32,
-    own: Coords,
-    side: Side,
-}
-
-impl Peers {
-    fn peer(&self, index: u32) -> u32 {
-        let sign = if self.side == Side::Destination { 1 } else { -1 };
-        let (grid, order) = &*self.shared;
-        match order {
-            Order::Ranks(offsets) => {
-                let moved = i64::from(self.rank) + sign * i64::from(offsets[index as usize]);
-                moved.rem_euclid(i64::from(grid.routers())) as u32
-            }
-            Order::Coordinates(offsets) => {
-                let v = &offsets[index as usize];
-                let mut at = [0; MAX_DIMS];
-                for d in 0..grid.dims() {
-                    let moved = i64::from(self.own[d]) + sign * i64::from(v[d]);
-                    at[d] = moved.rem_euclid(i64::from(grid.size(d))) as u32;
-                }
-                grid.id(&at)
-            }
-        }
     }
 }

@@ -16,7 +16,7 @@ pub fn step(world: &World, rank: u32, step: u32) -> Step {
     };
     let peer = rank ^ bit;
     let blocks = |at| match world.blocks {
-        BlockReading::A2a => Blocks::set(Crossing { world: *world, at, bit, done }),
+        BlockReading::A2a => Blocks::set(Crossing { world: world.clone(), at, bit, done }),
         BlockReading::Doubling => Blocks::set(Gathered { at, done }),
     };
     Step::exchange(Transfer::new(peer, blocks(rank)), Transfer::new(peer, blocks(peer)))

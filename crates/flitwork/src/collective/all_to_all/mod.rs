@@ -11,9 +11,12 @@ mod a2at;
 pub(super) mod bruck;
 mod build;
 pub(super) mod butterfly;
+pub(super) mod coordinates;
 pub(super) mod pairwise_shift;
 pub(super) mod pairwise_xor;
 pub(super) mod simple_spread;
+
+pub use coordinates::Destinations;
 
 use crate::error::{Error, did_you_mean};
 use crate::schedule::Schedule;

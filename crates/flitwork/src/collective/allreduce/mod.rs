@@ -2,4 +2,5 @@
 
 pub mod rabenseifner;
 pub mod recursive_doubling;
+pub mod reduce_broadcast;
 pub mod ring;

@@ -6,13 +6,18 @@ use crate::error::{Error, Result};
 use crate::plan::units::{MESSAGE_FLITS, message_flits};
 use crate::schedule::Units;
 use crate::spec::{MAX_MESSAGE_BYTES, WorkloadSpec};
+use crate::topology::Fabric;
 use crate::traffic::{Attached, no_file};
 
 /// The algorithm of a collective of so many ranks and what it knows; `None` for other workloads.
 ///
 /// # Errors
 /// [`Error::Config`] names an algorithm that there is not, a parameter that it does not take, or ranks for which it is not defined.
-pub(in crate::plan) fn chosen(spec: &WorkloadSpec, ranks: u32) -> Option<Result<(&'static Collective, World)>> {
+pub(in crate::plan) fn chosen(
+    spec: &WorkloadSpec,
+    ranks: u32,
+    fabric: &Fabric,
+) -> Option<Result<(&'static Collective, World)>> {
     let WorkloadSpec::Collective { operation, algorithm, root, radix, blocks, order, sizes, .. } = spec else {
         return None;
     };
@@ -37,6 +42,7 @@ pub(in crate::plan) fn chosen(spec: &WorkloadSpec, ranks: u32) -> Option<Result<
             radix: radix.unwrap_or(default.radix),
             blocks: blocks.unwrap_or(default.blocks),
             order: order.unwrap_or(default.order),
+            destinations: row.destinations(fabric.grid_of_ranks(ranks))?,
         };
         row.check(&world).map(|()| (row, world))
     });
@@ -60,7 +66,7 @@ impl Context<'_> {
     pub(super) fn collective(&self, spec: &mut WorkloadSpec) -> Result<Workload> {
         let ranks = self.ranks()?;
         let expected = || Error::config(self.path("kind"), "another", "collective", "");
-        let (row, world) = chosen(spec, ranks).unwrap_or_else(|| Err(expected()))?;
+        let (row, world) = chosen(spec, ranks, self.fabric).unwrap_or_else(|| Err(expected()))?;
         let WorkloadSpec::Collective {
             message_flits,
             message_bytes,

@@ -1,0 +1,107 @@
+//! The step functions of collectives, for those who carry them out with data: rank programs.
+
+use crate::errors;
+use flitwork::Error;
+use flitwork::collective::{Blocks, Collective, Operation, Transfer, World, find};
+use flitwork::spec::topology_from_json;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyRange};
+
+/// What a rank does in a step: to whom it sends which blocks, from whom it receives which, whether it adds, whether it waits.
+type Told<'py> = (Option<u32>, Bound<'py, PyAny>, Option<u32>, Bound<'py, PyAny>, bool, bool);
+
+/// An algorithm for so many ranks.
+#[pyclass(frozen, module = "flitwork._core")]
+pub struct CollectiveSteps {
+    algorithm: &'static Collective,
+    world: World,
+    steps: u32,
+}
+
+#[pymethods]
+impl CollectiveSteps {
+    /// The algorithm of this name for an operation; where it is not defined for these ranks, the one that takes its place. `topology`
+    /// (JSON): a network that has the ranks in their order, for algorithms that go by coordinates.
+    #[new]
+    #[pyo3(signature = (operation, algorithm, ranks, root = 0, topology = None))]
+    fn new(
+        py: Python<'_>,
+        operation: &str,
+        algorithm: &str,
+        ranks: u32,
+        root: u32,
+        topology: Option<&str>,
+    ) -> PyResult<Self> {
+        found(operation, algorithm, ranks, root, topology).map_err(|e| errors::to_python(py, &e))
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.algorithm.name
+    }
+
+    /// Number of steps.
+    #[getter]
+    fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Into how many pieces it cuts a vector; of operations on blocks their number.
+    #[getter]
+    fn pieces(&self) -> u32 {
+        self.algorithm.pieces(&self.world)
+    }
+
+    /// Whether whatever is sent is the sum of consecutive ranks.
+    #[getter]
+    fn in_order(&self) -> bool {
+        (self.algorithm.in_order)(&self.world)
+    }
+
+    /// What a rank does in a step; blocks as a range or a list of their numbers.
+    fn step<'py>(&self, py: Python<'py>, rank: u32, step: u32) -> PyResult<Told<'py>> {
+        if rank >= self.world.ranks || step >= self.steps {
+            return Err(PyIndexError::new_err(format!("step {step} of rank {rank}")));
+        }
+        let told = (self.algorithm.step)(&self.world, rank, step);
+        let (to, sent) = ends(py, told.send)?;
+        let (from, came) = ends(py, told.receive)?;
+        Ok((to, sent, from, came, told.adds, told.waits))
+    }
+}
+
+fn found(
+    operation: &str,
+    algorithm: &str,
+    ranks: u32,
+    root: u32,
+    topology: Option<&str>,
+) -> Result<CollectiveSteps, Error> {
+    let operation = Operation::ALL.into_iter().find(|one| one.name() == operation).ok_or_else(|| {
+        let names = Operation::ALL.map(Operation::name).join(", ");
+        Error::config("operation", operation, format!("one of {names}"), "")
+    })?;
+    let fabric = topology.map(|text| topology_from_json(text)?.fabric()).transpose()?;
+    let grid = fabric.as_ref().and_then(|fabric| fabric.grid_of_ranks(ranks));
+    let mut algorithm = find(operation, algorithm)?;
+    loop {
+        let world = World { root, destinations: algorithm.destinations(grid)?, ..World::of(ranks) };
+        match (algorithm.check(&world), algorithm.ranks.otherwise()) {
+            (Ok(()), _) => return Ok(CollectiveSteps { algorithm, steps: (algorithm.steps)(&world), world }),
+            (Err(_), Some(otherwise)) => algorithm = find(operation, otherwise)?,
+            (Err(error), None) => return Err(error),
+        }
+    }
+}
+
+fn ends(py: Python<'_>, transfer: Option<Transfer>) -> PyResult<(Option<u32>, Bound<'_, PyAny>)> {
+    Ok(match transfer {
+        None => (None, py.None().into_bound(py)),
+        Some(Transfer { peer, blocks: Blocks::Run { first, count, of } }) if first + count <= of => {
+            (Some(peer), PyRange::new(py, first as isize, (first + count) as isize)?.into_any())
+        }
+        Some(Transfer { peer, blocks }) => (Some(peer), PyList::new(py, blocks.list())?.into_any()),
+    })
+}

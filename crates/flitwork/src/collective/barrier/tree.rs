@@ -1,0 +1,14 @@
+//! Tree: news goes up a binomial tree to rank 0, and down again.
+
+use crate::collective::{Step, World, broadcast, reduce};
+
+pub fn steps(world: &World) -> u32 {
+    2 * world.bits()
+}
+
+pub fn step(world: &World, rank: u32, step: u32) -> Step {
+    match step.checked_sub(world.bits()) {
+        None => reduce::binomial::step(world, rank, step),
+        Some(step) => broadcast::binomial::step(world, rank, step),
+    }
+}

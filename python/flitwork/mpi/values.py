@@ -1,0 +1,130 @@
+"""What collectives carry: blocks that only move, and values that are combined on their way."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from flitwork.mpi.errors import fault
+
+#: Ranks ``first`` up to ``end``, and what their values combine to.
+Run = tuple[int, int, Any]
+
+
+class Moved:
+    """Blocks that arrive as they leave: anything that has a length [bytes]."""
+
+    def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
+        """The blocks, one behind the other."""
+        data = [held[block] for block in blocks]
+        return data, sum(map(len, data))
+
+    def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
+        """Keeps what came."""
+        held.update(zip(blocks, data, strict=True))
+
+
+class News:
+    """Nothing: that it comes is all there is."""
+
+    def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
+        """A message without data."""
+        return None, 0
+
+    def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
+        """Nothing to keep."""
+
+
+MOVED, NEWS = Moved(), News()
+
+
+class Values:
+    """Arrays that are combined. ``combine(low, high)`` is given the value of the lower ranks first.
+
+    A rank holds of each block a list of runs of consecutive ranks; where the operation commutes there is only one, and
+    what is between its ranks does not matter. ``before``, where it is a list, gathers what comes from other ranks.
+    """
+
+    def __init__(self, combine: Callable[[Any, Any], Any], commutes: bool = True, unit: int = 1) -> None:
+        self.combine, self.commutes = combine, commutes
+        #: Elements of an array that belong together.
+        self.unit = unit
+        self.before: list[Run] | None = None
+
+    def first(self, rank: int, pieces: Sequence[Any]) -> dict[int, list[Run]]:
+        """What a rank holds in the beginning."""
+        return {block: [(rank, rank + 1, piece)] for block, piece in enumerate(pieces)}
+
+    def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
+        """The values of the blocks."""
+        runs = [only(held[block]) for block in blocks]
+        return runs, sum(value.nbytes for _, _, value in runs)
+
+    def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
+        """Keeps what came, or combines it with what there is."""
+        for block, came in zip(blocks, data, strict=True):
+            if adds:
+                if self.before is not None:
+                    self.before = self._joined(self.before, came)
+                held[block] = self._joined(held[block], came)
+            else:
+                held[block] = [came]
+
+    def _joined(self, runs: list[Run], came: Run) -> list[Run]:
+        """Runs with one more; those that are neighbours become one."""
+        if not runs:
+            return [came]
+        if self.commutes:
+            low, high = sorted((runs[0], came), key=lambda run: run[0])
+            return [(low[0], high[1], self.combine(low[2], high[2]))]
+        found: list[Run] = []
+        for run in sorted([*runs, came], key=lambda run: run[0]):
+            if found and found[-1][1] == run[0]:
+                first, _, value = found[-1]
+                found[-1] = (first, run[1], self.combine(value, run[2]))
+            else:
+                found.append(run)
+        return found
+
+    def cut(self, value: Any, parts: int) -> list[Any]:
+        """An array in so many pieces."""
+        return cut(value, parts, self.unit)
+
+
+class Objects(Values):
+    """Python objects, which travel by pickle."""
+
+    def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
+        """The pickled values of the blocks."""
+        runs = [only(held[block]) for block in blocks]
+        data = [(first, end, pickle.dumps(value, -1)) for first, end, value in runs]
+        return data, sum(len(one) for _, _, one in data)
+
+    def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
+        """Keeps what came, or combines it with what there is."""
+        super().placed(held, blocks, [(first, end, pickle.loads(one)) for first, end, one in data], adds)
+
+
+def only(runs: list[Run]) -> Run:
+    """The one run that there is."""
+    if len(runs) != 1:
+        raise fault("INTERN", "values of ranks that are no neighbours")
+    return runs[0]
+
+
+def cut(data: Any, parts: int, unit: int = 1) -> list[Any]:
+    """Data in so many pieces, the first longer by one unit, as the simulator cuts vectors."""
+    if parts == 1:
+        return [data]
+    share, rest = divmod(len(data) // unit, parts)
+    ends = [0, *accumulate((share + (part < rest)) * unit for part in range(parts))]
+    return [data[first:last] for first, last in pairwise(ends)]
+
+
+def joined(pieces: Sequence[Any]) -> Any:
+    """Pieces as one array."""
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
