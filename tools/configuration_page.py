@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flitwork import _core
+from flitwork.schema import is_physical
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
 Node = dict[str, Any]
@@ -34,6 +35,9 @@ range is an error that names the field, its value and what was expected.
   `routing=fw.routing.Duato(...)`, `fw.simulate(net, work, run=fw.Run(max_cycles=100_000, record=fw.Record(...)))`.
   The fields of version 0.1 may be written flat: `fw.Torus(9, 9, vcs=4)`, `fw.simulate(net, work, stalls=True)`.
 * On the **command line**: `flitwork simulate a2at --size 9x9 --set vcs=4`.
+* In **physical units**: a field whose name ends in `cycles` or `flits` may be written in ns or bytes by the name that
+  ends in `ns` or `bytes`, `latency_ns` for `latency_cycles`; `offered_load` and `rate` in bytes/s. See
+  [units.md](units.md).
 
 `flitwork schema` prints the same as JSON Schema. [model.md](model.md) says what each option does, cycle by cycle. A
 table with a `kind` has other fields for each kind.
@@ -95,7 +99,7 @@ class Page:
 
     def rows(self, fields: dict[str, Node], required: object) -> Iterator[str]:
         """The fields that are values, then what the words among them mean."""
-        fields = {key: field for key, field in fields.items() if not self.is_table(field)}
+        fields = {key: field for key, field in fields.items() if not self.is_table(field) and not is_physical(field)}
         if not fields:
             return
         lines = ["| field | type | default | meaning |", "|---|---|---|---|"]
@@ -129,9 +133,11 @@ class Page:
         if inner.get("type") == "array":
             return f"list of {self.type(inner['items'])}"
         if inner.get("type") == "object":
-            fields = (f"`{key}`: {self.type(field)}" for key, field in inner["properties"].items())
+            shown = {key: field for key, field in inner["properties"].items() if not is_physical(field)}
+            fields = (f"`{key}`: {self.type(field)}" for key, field in shown.items())
             return f"table of {', '.join(fields)}"
-        return {"boolean": "true or false", "number": "number", "integer": "integer", "string": "text"}[inner["type"]]
+        words = {"boolean": "true or false", "number": "number", "integer": "integer", "string": "text"}
+        return words[inner["type"]] + (" or text" if "x-text" in inner else "")
 
 
 def _required_first(table: Node) -> list[tuple[str, Node]]:

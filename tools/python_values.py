@@ -27,7 +27,7 @@ _package.__path__ = list(_found.submodule_search_locations or ()) if _found else
 sys.modules["flitwork"] = _package
 
 from flitwork.flat import FLAT  # noqa: E402
-from flitwork.schema import fields, kinds, node, resolve, sizes_apart, tables  # noqa: E402
+from flitwork.schema import fields, is_physical, kinds, node, resolve, sizes_apart, tables  # noqa: E402
 
 PACKAGE = Path(__file__).resolve().parents[1] / "python" / "flitwork"
 Node = dict[str, Any]
@@ -123,6 +123,8 @@ def annotation(one: Node) -> str:
     inner = resolve(one)
     if "x-numbers" in one:
         return "Any"
+    if is_physical(one):
+        return "float | str | Sequence[float | str]"
     if is_table(one):
         known = list(kinds(one)) or words(fields(one)["kind"]) if "kind" in fields(one) else []
         return " | ".join([class_name(one), *([literal(known)] if known else []), "Mapping[str, Any]"])
@@ -140,7 +142,7 @@ def annotation(one: Node) -> str:
         "string": "str",
         "object": "Mapping[str, Any]",
     }
-    return known_types.get(str(kind), "Any")
+    return known_types.get(str(kind), "Any") + (" | str" if "x-text" in inner else "")
 
 
 def default_of(one: Node) -> str:
@@ -190,7 +192,8 @@ def docstring(about: str, options: Mapping[str, Node]) -> Iterator[str]:
 
 def own_fields(one: Node) -> dict[str, Node]:
     """The fields of a table or variant, without its kind; those that are required first."""
-    required = resolve(one).get("required", ())
+    instead = {inner.get("x-physical") for inner in fields(one).values()}
+    required = set(resolve(one).get("required", ())) - instead
     found = {name: inner for name, inner in fields(one).items() if name != "kind" or not is_tag(inner)}
     return dict(sorted(found.items(), key=lambda item: item[0] not in required))
 
@@ -212,7 +215,9 @@ def class_text(name: str, base: str, one: Node, paths: list[str], kind: str = ""
         yield f"    TABLES = ({', '.join(map(quoted, paths))},)"
     for option, inner in options.items():
         assert not keyword.iskeyword(option), option
-        what = "" if option in required else f" = default({default_of(inner)})"
+        # What may be said in ns instead is missing only where neither is said, which the simulator finds.
+        needed = option in required and option not in {other.get("x-physical") for other in options.values()}
+        what = "" if needed else f" = default({default_of(inner)})"
         yield f"    {option}: {annotation(inner)}{what}"
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from flitwork import _core
+from flitwork.physical import UNITS, Units, physical_name, scaled
 
 #: A :class:`flitwork.Result`, which is made above this module.
 Result = Any
@@ -21,6 +22,8 @@ When = Literal["always", "completes", "traffic", "background", "stalls"]
 #: Reasons for a flit to stand still, in the order of the simulator's counters.
 STALL_REASONS: tuple[str, ...] = tuple(json.loads(_core.stall_reasons()))
 
+#: Runs of which others do not even have the column.
+_APART = ("background", "stalls")
 _LOAD = "flits/cycle/terminal"
 _STATISTICS = {
     "mean": "the mean",
@@ -42,11 +45,17 @@ class Column:
     unit: str = ""
     when: When = "always"
     number: bool = True
+    #: Of a column in ns, bytes or bytes/s its unit, as names have it: only runs that know it have the column.
+    physical: str = ""
 
     @property
     def may_miss(self) -> bool:
         """Whether a run that does not have it has no such column, rather than an empty one."""
-        return self.when in ("background", "stalls")
+        return self.when in _APART or bool(self.physical)
+
+    def known(self, units: Units) -> bool:
+        """Whether what its numbers are in is known."""
+        return not self.physical or units.factor(self.physical) is not None
 
 
 def _value(name: str) -> Callable[[Result], Any]:
@@ -163,8 +172,21 @@ _ALL: list[Column] = [
     Column("version", lambda r: r.version, "version of flitwork", number=False),
     Column("wall_seconds", lambda r: r.wall_seconds, "time that the run took", "s"),
 ]
+
+
+def _in_units(column: Column) -> Iterator[Column]:
+    """A column, and the same in physical units, if it has some."""
+    yield column
+    found = physical_name(column.name)
+    if found is not None:
+        name, unit = found
+        read = lambda result: scaled(column.read(result), result.units.factor(unit))  # noqa: E731
+        per_terminal = "/terminal" if column.unit.endswith("/terminal") else ""
+        yield replace(column, name=name, read=read, unit=UNITS[unit] + per_terminal, physical=unit)
+
+
 #: Every column that a result can have, by name, in order.
-RESULT_COLUMNS: dict[str, Column] = {column.name: column for column in _ALL}
+RESULT_COLUMNS: dict[str, Column] = {one.name: one for column in _ALL for one in _in_units(column)}
 #: The columns that tell networks and workloads apart, without being axes.
 OF_THE_NETWORK = ("topology", "size", "terminals", "workload")
 
@@ -178,8 +200,9 @@ def row_of(result: Result) -> dict[str, Any]:
     """The columns of a result with their values."""
     has = {"always", "completes" if result.runs_to_completion else "traffic"}
     has |= {name for name in ("background", "stalls") if result.values.get(name)}
+    units = result.units
     return {
         column.name: column.read(result) if column.when in has else None
         for column in RESULT_COLUMNS.values()
-        if column.when in has or not column.may_miss
+        if (column.when in has or column.when not in _APART) and column.known(units)
     }

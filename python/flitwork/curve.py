@@ -23,7 +23,7 @@ from flitwork.indices import Estimate
 from flitwork.schema import fields, kinds, schema
 from flitwork.spec import Network, RunOptions
 from flitwork.statistics import half_width_95
-from flitwork.workloads import Workload
+from flitwork.workloads import Workload, at_load
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -210,7 +210,7 @@ def curve(
 
     def sweep_loads(values: Sequence[float]) -> pd.DataFrame:
         def at(**axis: float) -> tuple[Network, Workload, Workload | None]:
-            return network, Workload({**workload.spec, "offered_load": axis[LOAD]}), background
+            return network, at_load(workload, axis[LOAD]), background
 
         where: dict[str, Any] = {"out": out, "jobs": jobs, "engine": engine, "scheduler": scheduler, "watcher": watcher}
         where[LOAD] = values
@@ -228,10 +228,15 @@ def curve(
     return Curve(table, tuple(grid), capacity, name, _title(name, network, workload))
 
 
+def _some_load(workload: Workload) -> Workload:
+    """A workload with its own load, or with one where it has none."""
+    return workload if {"offered_load", "offered_bytes_per_s"} & set(workload.spec) else at_load(workload, 0.1)
+
+
 def _title(name: str, network: Network, workload: Workload) -> str:
     from flitwork.plot.labels import simulated
 
-    return simulated(name, json.loads(plan(network, Workload({"offered_load": 0.1, **workload.spec})).json))
+    return simulated(name, json.loads(plan(network, _some_load(workload)).json))
 
 
 def _judged(table: pd.DataFrame) -> pd.DataFrame:
@@ -265,7 +270,7 @@ def _limits(network: Network, workload: Workload, capacity: float | None) -> tup
     if "offered_load" not in known:
         expected = "traffic at an offered load"
         raise ConfigError("workload", kind, expected, "for example fw.uniform(offered_load=0.1)")
-    planned = plan(network, Workload({**workload.spec, "offered_load": workload.spec.get("offered_load", 0.1)}))
+    planned = plan(network, _some_load(workload))
     bound = Bound(json.loads(planned.bound()))
     if capacity is None:
         known_capacity = json.loads(planned.json)["described"]["uniform_capacity_flits_per_cycle"]
@@ -285,7 +290,7 @@ def _top(network: Network, workload: Workload, capacity: float, terminals: float
         return capacity
     beyond = min(capacity, _BEYOND * terminals)
     try:
-        plan(network, Workload({**workload.spec, "offered_load": beyond}))
+        plan(network, at_load(workload, beyond))
     except ConfigError:
         return terminals
     return beyond

@@ -262,7 +262,7 @@ def _simulated(
     running.advance()
     cycles = running.last_cycles()
     result = running.result()
-    cycle_ns = network.spec["units"]["cycle_ns"]
+    cycle_ns = result.described["units"]["cycle_ns"]
     whole = float(cycle_ns).is_integer()
     times = cycles.astype(np.float64) * float(cycle_ns)
     return GoalResult(goal, network, times.astype(np.uint64) if whole else times, goal.messages, simulation=result)

@@ -13,12 +13,12 @@ from flitwork.values import Allocator, Channel, Host, Nic, Pacing, Router, Units
 
 __all__ = ["Machine", "nsim"]
 
-#: A flit of 16 bytes on a link of 4 GB/s.
-_FLIT_BYTES, _CYCLE_NS = 16, 4
-#: Wire of a hop, so that it and the 4 cycles of the router are 26 cycles (104 ns) or 22 (88 ns).
-_WIRE_CYCLES = {"additive": 22, "inclusive": 18}
-#: 200 ns.
-_CALL_CYCLES = 50
+#: A stage of the router, the switch and the cable [ns].
+_STAGE, _SWITCH, _CABLE = 4, 78, 10
+#: What a hop takes besides the stages of the router, in parts [ns]: the sum divides, the parts do not.
+_HOP = {"additive": [_SWITCH, _CABLE], "inclusive": [_SWITCH - 4 * _STAGE, _CABLE]}
+#: A call of MPI, and how long DMA at 16 GB/s takes for the first packet of 2 KiB [ns].
+_CALL, _DMA = 200, 128
 
 
 @dataclass(frozen=True)
@@ -35,23 +35,23 @@ def nsim(
     tie: Literal["plus", "parity", "random", "split"] = "plus",
     pacing: Pacing | None = None,
 ) -> Machine:
-    """The torus of Shibamura et al. 2012 (table 1), in cycles of 4 ns and flits of 16 bytes.
+    """The torus of Shibamura et al. 2012 (table 1), in flits of 16 bytes, which are cycles of 4 ns.
 
-    * Links of 4 GB/s: 1 flit/cycle. Packets of at most 2 KiB with the header: ``packet_flits=128``.
-    * Route computation, VC allocation, switch allocation and traversal of 4 ns each: 1 cycle each.
+    * Links of 4 GB/s. Packets of at most 2 KiB with the header: ``packet_bytes=2048``.
+    * Route computation, VC allocation, switch allocation and traversal of 4 ns each.
     * A hop is 16 + 78 (switch) + 10 (cable) = 104 ns, 26 cycles, if the switch latency is added to the four stages
       (``hop="additive"``, our reading), and 88 ns, 22 cycles, if it contains them (``"inclusive"``). The paper says
       neither.
     * Two VCs of 8 KiB (512 flits) a channel, virtual cut-through of whole packets, first come first served, dimension
       order with a dateline. The paper says nothing of half a ring: ``tie``.
-    * A call of MPI takes 200 ns (50 cycles) on either side; a send 32 cycles more, in which DMA at 16 GB/s brings the
+    * A call of MPI takes 200 ns on either side; a send 128 ns more, in which DMA at 16 GB/s brings the
       first packet to the network interface.
 
     Ours beside it: the router at the destination works, too, so a message of one packet takes 4 cycles more than its
     ``h`` hops, its flits and its calls do. And a class has one VC, which is allocated anew for each packet: between the
     packets of a message 2 cycles pass (1.6 % at 128 flits).
     """
-    if hop not in _WIRE_CYCLES:
+    if hop not in _HOP:
         raise ConfigError(
             "hop", repr(hop), "additive or inclusive", "is the switch latency beside the router's stages?"
         )
@@ -61,18 +61,18 @@ def nsim(
         routing=DimensionOrder(tie=tie),
         router=Router(
             vcs=2,
-            buffer_flits=512,
+            buffer_bytes="8 KiB",
             switching="virtual_cut_through",
             hold_switch_until_tail=True,
-            routing_delay_cycles=1,
-            vc_alloc_delay_cycles=1,
-            sw_alloc_delay_cycles=1,
-            st_delay_cycles=1,
+            routing_delay_ns=_STAGE,
+            vc_alloc_delay_ns=_STAGE,
+            sw_alloc_delay_ns=_STAGE,
+            st_delay_ns=_STAGE,
             vc_allocator=first_come,
             sw_allocator=first_come,
         ),
-        channel=Channel(latency_cycles=_WIRE_CYCLES[hop]),
+        channel=Channel(latency_ns=_HOP[hop]),
         nic=Nic(pacing=pacing) if pacing else Nic(),
-        units=Units(flit_bytes=_FLIT_BYTES, cycle_ns=_CYCLE_NS),
+        units=Units(flit_bytes=16, channel_bytes_per_s="4 GB/s"),
     )
-    return Machine(network, Host(send_overhead_cycles=_CALL_CYCLES + 32, receive_overhead_cycles=_CALL_CYCLES))
+    return Machine(network, Host(send_overhead_ns=[_CALL, _DMA], receive_overhead_ns=_CALL))

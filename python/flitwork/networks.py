@@ -119,7 +119,8 @@ def Torus(
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
       network.
-    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
     """
     return Network(
         "torus",
@@ -154,7 +155,8 @@ def Mesh(
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
       network.
-    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
     """
     return Network(
         "mesh",
@@ -193,7 +195,8 @@ def Grid(
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
       network.
-    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
     """
     return Network(
         "grid",
@@ -228,7 +231,8 @@ def Crossbar(
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
       network.
-    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
     """
     return Network(
         "crossbar",

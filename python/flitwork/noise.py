@@ -33,18 +33,24 @@ class Periodic(Noise):
     """Detours of one length, one every period.
 
     * ``duration_cycles``: Length of a detour [cycles], at least 1, less than the period.
+    * ``duration_ns``: ``duration_cycles`` in ns; or text with a unit.
     * ``period_cycles``: From the start of a detour to that of the next [cycles], 2 to 2^40.
+    * ``period_ns``: ``period_cycles`` in ns; or text with a unit.
     * ``phase``: Whether ranks are away together, or each has a phase of its own, drawn by the seed of the run.
       Default: random.
     * ``phase_cycles``: Where all have the same phase: the start of the first detour [cycles], less than the period.
       Default: 0.
+    * ``phase_ns``: ``phase_cycles`` in ns; or text with a unit.
     """
 
     KIND = "periodic"
-    duration_cycles: int
-    period_cycles: int
+    duration_cycles: int = default(None)
+    duration_ns: float | str | Sequence[float | str] = default(None)
+    period_cycles: int = default(None)
+    period_ns: float | str | Sequence[float | str] = default(None)
     phase: Literal["random", "same"] = default("random")
     phase_cycles: int = default(0)
+    phase_ns: float | str | Sequence[float | str] = default(None)
 
 
 @value
@@ -52,15 +58,21 @@ class Exponential(Noise):
     """Detours at random: the times between them, and perhaps their lengths, have geometric (in whole cycles
     exponential) distributions, drawn by the seed of the run.
 
-    * ``mean_interval_cycles``: Mean time from the end of a detour to the start of the next [cycles], 1 to 2^40.
     * ``duration_cycles``: Length of each detour [cycles], at least 1; or say ``mean_duration_cycles``.
+    * ``duration_ns``: ``duration_cycles`` in ns; or text with a unit.
     * ``mean_duration_cycles``: Mean length of detours that differ [cycles], at least 1; or say ``duration_cycles``.
+    * ``mean_duration_ns``: ``mean_duration_cycles`` in ns; or text with a unit.
+    * ``mean_interval_cycles``: Mean time from the end of a detour to the start of the next [cycles], 1 to 2^40.
+    * ``mean_interval_ns``: ``mean_interval_cycles`` in ns; or text with a unit.
     """
 
     KIND = "exponential"
-    mean_interval_cycles: int
     duration_cycles: int = default(None)
+    duration_ns: float | str | Sequence[float | str] = default(None)
     mean_duration_cycles: int = default(None)
+    mean_duration_ns: float | str | Sequence[float | str] = default(None)
+    mean_interval_cycles: int = default(None)
+    mean_interval_ns: float | str | Sequence[float | str] = default(None)
 
 
 @value

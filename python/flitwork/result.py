@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from flitwork import _core, format_3, renamed, result_file
 from flitwork.bound import Bound
-from flitwork.columns import STALL_REASONS, row_of
+from flitwork.columns import RESULT_COLUMNS, STALL_REASONS, row_of
 from flitwork.errors import ResultFileError
 from flitwork.histogram import Histogram
+from flitwork.physical import Units, with_units
 
 #: Cycle number of what had not happened when the run ended.
 NEVER = np.uint64(2**64 - 1)
@@ -110,6 +111,11 @@ class Result:
     def described(self) -> dict[str, Any]:
         """Names and numbers that follow from the specification: size, terminals, classes of channels, workload."""
         return dict(self.plan["described"])
+
+    @property
+    def units(self) -> Units:
+        """What a flit carries and how long a cycle takes, where the network says it: then tables are in both."""
+        return Units.of(self.plan["described"])
 
     @property
     def has_schedule(self) -> bool:
@@ -257,7 +263,7 @@ class Result:
         )
         window = int(self.plan["spec"]["run"]["record"]["delivery_window_cycles"])
         table.insert(0, "start_cycle", np.array([i * window for i in range(len(table))], dtype=np.int64))
-        return table
+        return with_units(table, self.units)
 
     @cached_property
     def packets(self) -> pd.DataFrame:
@@ -271,7 +277,7 @@ class Result:
                 table[name] = table[name].where(happened, 0).astype("Int64").where(happened)
         table["packet_latency_cycles"] = table["arrived_cycle"] - table["created_cycle"]
         table["network_latency_cycles"] = table["arrived_cycle"] - table["injected_cycle"]
-        return table
+        return with_units(table, self.units)
 
     @cached_property
     def channels(self) -> pd.DataFrame:
@@ -282,14 +288,15 @@ class Result:
         ends = {name: self.columns[f"channels.{name}"] for name in ("router", "port", "to_router", "to_port")}
         names = np.array(self.described["channel_classes"], dtype=object)
         flits = {"flits": self.channel_flits, "flits_per_cycle": self.channel_utilisation}
-        return pd.DataFrame({**ends, "class": names[self.columns["channels.class"]], **flits})
+        table = pd.DataFrame({**ends, "class": names[self.columns["channels.class"]], **flits})
+        return with_units(table, self.units)
 
     @cached_property
     def terminals(self) -> pd.DataFrame:
         """One row a terminal: flits of its packets that arrived, and flits that it received, in the measurement."""
         sent, received = self.columns["delivered_flits"], self.columns["ejected_flits"]
         cycles = max(self.measurement_cycles, 1)
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "terminal": np.arange(len(sent)),
                 "delivered_flits": sent,
@@ -298,6 +305,7 @@ class Result:
                 "received_flits_per_cycle": received / cycles,
             }
         )
+        return with_units(table, self.units)
 
     @cached_property
     def stalls(self) -> pd.DataFrame:
@@ -319,7 +327,7 @@ class Result:
 
         The plan, its hash, the version, the seed and a checksum of everything stand in the metadata of the file.
         """
-        scalars = {k: v for k, v in self.row.items() if v is not None}
+        scalars = {k: v for k, v in self.row.items() if v is not None and not RESULT_COLUMNS[k].physical}
         arrays = {k: pa.array([v], type=pa.list_(pa.from_numpy_dtype(v.dtype))) for k, v in self.columns.items()}
         table = pa.table({**{k: pa.array([v]) for k, v in scalars.items()}, **{f"[{k}]": v for k, v in arrays.items()}})
         metadata = {

@@ -71,6 +71,7 @@ class DuatoMisrouting(Routing):
     * ``misroutes``: Hops away from its destination that a packet may make, 1 to 255. Default: 4.
     * ``order``: Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
     * ``patience_cycles``: Cycles that a packet waits before it makes one [cycles]. Default: 1.
+    * ``patience_ns``: ``patience_cycles`` in ns; or text with a unit.
     * ``selection``: Which of several ports a packet asks for; not all. Default: most_credits.
     * ``tie``: What to do at half a ring of even length; not split. Default: parity.
     """
@@ -79,6 +80,7 @@ class DuatoMisrouting(Routing):
     misroutes: int = default(4)
     order: Sequence[int] = default(())
     patience_cycles: int = default(1)
+    patience_ns: float | str | Sequence[float | str] = default(None)
     selection: Literal["most_credits", "random", "round_robin", "all"] = default("most_credits")
     tie: Literal["plus", "parity", "random", "split"] = default("parity")
 
@@ -89,12 +91,14 @@ class CrossLine(Routing):
 
     * ``information``: What a router knows: cross, local, none. Default: cross.
     * ``news_delay_cycles``: Time that the news takes for each hop [cycles], 0 to 16. Default: 1.
+    * ``news_delay_ns``: ``news_delay_cycles`` in ns; or text with a unit.
     * ``tie``: What to do at half a ring of even length; not split. Default: parity.
     """
 
     KIND = "cross_line"
     information: Literal["cross", "local", "none"] = default("cross")
     news_delay_cycles: int = default(1)
+    news_delay_ns: float | str | Sequence[float | str] = default(None)
     tie: Literal["plus", "parity", "random", "split"] = default("parity")
 
 

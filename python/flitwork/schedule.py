@@ -20,7 +20,7 @@ from flitwork.errors import ConfigError
 from flitwork.files import write_atomically
 from flitwork.operations import Operation, Plain, Receive, Send, Wait, plain_operations
 from flitwork.schedule_file import ANY, KINDS, read_schedule, schedule_table, table_frame
-from flitwork.workloads import Workload, make_workload
+from flitwork.workloads import Quantity, Workload, make_workload, said
 
 #: What one rank does in one step of an algorithm.
 Step = Operation | Iterable[Operation]
@@ -36,22 +36,28 @@ class Schedule(Workload):
 
     Operations of a rank are numbered from 0; ``after`` names those that an operation waits for. Messages are all in
     ``flits`` or all in ``bytes``, computations all in ``cycles`` or all in ``ns``; ``network.units`` says what bytes
-    and ns are. ``packet_flits`` is the longest packet (0: the longest message). Rank r runs on terminal r unless
-    ``host`` says otherwise.
+    and ns are. ``packet_flits``, or ``packet_bytes``, is the longest packet (0 if not said: the longest message).
+    Rank r runs on terminal r unless ``host`` says otherwise.
 
     Raises :class:`flitwork.ConfigError` for a field that cannot be used, ``programs[3][0].flits``, and
     :class:`flitwork.ScheduleError` for an operation that makes no sense: an unknown rank, a wait for a later operation.
     """
 
     def __init__(
-        self, programs: Iterable[Iterable[Operation]], *, name: str = "schedule", packet_flits: int = 0
+        self,
+        programs: Iterable[Iterable[Operation]],
+        *,
+        name: str = "schedule",
+        packet_flits: int | None = None,
+        packet_bytes: Quantity | None = None,
     ) -> None:
         given = several("programs", programs, "a list of operations for each rank")
         rows = [plain_operations(program, f"programs[{rank}]") for rank, program in enumerate(given)]
-        self._keep(_table(rows, name), packet_flits)
+        self._keep(_table(rows, name), packet_flits, packet_bytes)
 
-    def _keep(self, table: _core.Table, packet_flits: int) -> None:
-        spec = make_workload("schedule", {"schedule": table, "packet_flits": packet_flits}).spec
+    def _keep(self, table: _core.Table, packet_flits: int | None, packet_bytes: Quantity | None = None) -> None:
+        length = said(0, packet_flits=packet_flits, packet_bytes=packet_bytes)
+        spec = make_workload("schedule", {"schedule": table, **length}).spec
         # What is checked is plain data; the table goes beside it.
         object.__setattr__(self, "spec", {**spec, "schedule": table})
 
@@ -63,7 +69,8 @@ class Schedule(Workload):
         *,
         blocking: bool = True,
         name: str | None = None,
-        packet_flits: int = 0,
+        packet_flits: int | None = None,
+        packet_bytes: Quantity | None = None,
     ) -> Schedule:
         """A schedule from the steps of an algorithm: ``program(rank, ranks)`` says what a rank does in each step.
 
@@ -80,7 +87,7 @@ class Schedule(Workload):
         ranks = whole("ranks", ranks, 1, _MOST_RANKS)
         programs = [_in_steps(program(rank, ranks), blocking) for rank in range(ranks)]
         called = name or str(getattr(program, "__name__", "schedule"))
-        return cls(programs, name=called, packet_flits=packet_flits)
+        return cls(programs, name=called, packet_flits=packet_flits, packet_bytes=packet_bytes)
 
     @classmethod
     def read(cls, file: str | Path, *, packet_flits: int = 0) -> Schedule:

@@ -42,6 +42,11 @@ def kinds(node: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {v["properties"]["kind"]["const"]: v for v in variants if "kind" in v.get("properties", {})}
 
 
+def is_physical(field: dict[str, Any]) -> bool:
+    """Whether a field is another by its physical name, ``latency_ns`` for ``latency_cycles``."""
+    return "x-physical" in field
+
+
 def is_open_loop(kind: object) -> bool:
     """Whether a workload of that kind has a load and no end; what completes, and what is no kind, has none."""
     return isinstance(kind, str) and bool(kinds(schema()["properties"]["workload"]).get(kind, {}).get("x-open-loop"))

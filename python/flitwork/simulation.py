@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -15,6 +16,7 @@ from flitwork import _core
 from flitwork.arguments import whole
 from flitwork.bound import Bound
 from flitwork.operations import Operation, plain_operations
+from flitwork.physical import Units
 from flitwork.result import Progress, Result, run_plan
 from flitwork.spec import Host, Network, Run, RunOptions, nest_run, plan_of
 from flitwork.spec import simulation as specification
@@ -118,6 +120,11 @@ class Simulation:
     def now(self) -> int:
         """The current cycle."""
         return self._running.now
+
+    @property
+    def cycle_ns(self) -> float:
+        """Length of a cycle [ns]; NaN where ``network.units`` does not say it."""
+        return Units.of(json.loads(self._plan.json)["described"]).cycle_ns or math.nan
 
     @property
     def placement(self) -> list[int]:

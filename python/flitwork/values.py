@@ -36,15 +36,21 @@ class Channel(Value):
     """The channels between routers, and between routers and terminals.
 
     * ``credit_delay_cycles``: Delay of a credit beyond the wire [cycles], 0 to 10000. Default: 0.
+    * ``credit_delay_ns``: ``credit_delay_cycles`` in ns; or text with a unit.
     * ``latency_cycles``: Wire delay of a network channel, on top of the router's cycles [cycles], 0 to 10000. Default:
       0.
+    * ``latency_ns``: ``latency_cycles`` in ns; or text with a unit.
     * ``local_latency_cycles``: Wire delay of injection and ejection channels [cycles], 0 to 10000. Default: 0.
+    * ``local_latency_ns``: ``local_latency_cycles`` in ns; or text with a unit.
     """
 
     TABLES = ("network.channel",)
     credit_delay_cycles: int = default(0)
+    credit_delay_ns: float | str | Sequence[float | str] = default(None)
     latency_cycles: int = default(0)
+    latency_ns: float | str | Sequence[float | str] = default(None)
     local_latency_cycles: int = default(0)
+    local_latency_ns: float | str | Sequence[float | str] = default(None)
 
 
 @value
@@ -79,6 +85,7 @@ class Nic(Value):
       each at most once. Default: all.
     * ``pacing``: Pauses that depend on the message: by its step's overlap, by hops, or fixed. Default: none.
     * ``packet_gap_cycles``: Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
+    * ``packet_gap_ns``: ``packet_gap_cycles`` in ns; or text with a unit.
     * ``ports``: Injection ports, and as many ejection ports, of 1 flit/cycle each, 1 to 52: messages that are sent,
       and received, at once. Default: 1.
     * ``source_queue``: Whose turn it is at the source queue, where a workload and a background run together. Default:
@@ -91,6 +98,7 @@ class Nic(Value):
     injection_vcs: Sequence[int] = default(None)
     pacing: Pacing | Literal["none", "fixed", "mod", "hops"] | Mapping[str, Any] = default(None)
     packet_gap_cycles: int = default(0)
+    packet_gap_ns: float | str | Sequence[float | str] = default(None)
     ports: int = default(1)
     source_queue: Literal["fifo", "alternate"] = default("fifo")
 
@@ -153,6 +161,7 @@ class Router(Value):
     """The input-queued virtual-channel router. Delays count cycles of a head flit; see the model page of the
     documentation for the cycle-by-cycle rules. The defaults make a router of one cycle a hop.
 
+    * ``buffer_bytes``: ``buffer_flits`` in bytes; or text with a unit.
     * ``buffer_flits``: Buffer of each virtual channel [flits], 1 to 65535. Default: 16.
     * ``compat``: Rules of BookSim 2 that no hardware has; all are off by default.
     * ``hold_switch_for_packet``: Keep the path through the switch for a packet until its tail, or until it stalls.
@@ -165,13 +174,17 @@ class Router(Value):
       to 64. Default: 1.
     * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1), 1 to 64. Default: 1.
     * ``routing_delay_cycles``: Route computation [cycles], 0 to 10000; 0 is lookahead routing. Default: 0.
+    * ``routing_delay_ns``: ``routing_delay_cycles`` in ns; or text with a unit.
     * ``speculative``: Request the switch in the cycle of the virtual-channel request. Default: false.
     * ``st_delay_cycles``: Switch traversal [cycles], 0 to 10000. Default: 0.
+    * ``st_delay_ns``: ``st_delay_cycles`` in ns; or text with a unit.
     * ``sw_alloc_delay_cycles``: Switch allocation [cycles], 1 to 10000. Default: 1.
+    * ``sw_alloc_delay_ns``: ``sw_alloc_delay_cycles`` in ns; or text with a unit.
     * ``sw_allocator``: Matches input ports to output ports each cycle. Default: iSLIP of 1 iteration.
     * ``switching``: What a head flit needs to advance. Default: wormhole.
     * ``vc_alloc_delay_cycles``: Virtual-channel allocation [cycles], 0 to 10000; 0 allows switch allocation in the
       same cycle. Default: 0.
+    * ``vc_alloc_delay_ns``: ``vc_alloc_delay_cycles`` in ns; or text with a unit.
     * ``vc_allocator``: Matches waiting packets to output virtual channels. Default: iSLIP of 1 iteration.
     * ``vc_busy_when_full``: Do not request output virtual channels that have no credit. Default: false.
     * ``vc_policy``: Which virtual channels a packet may use. Default: dateline.
@@ -181,6 +194,7 @@ class Router(Value):
     """
 
     TABLES = ("network.router",)
+    buffer_bytes: float | str | Sequence[float | str] = default(None)
     buffer_flits: int = default(16)
     compat: Compat | Mapping[str, Any] = default(None)
     hold_switch_for_packet: bool = default(False)
@@ -189,12 +203,16 @@ class Router(Value):
     input_speedup: int = default(1)
     output_speedup: int = default(1)
     routing_delay_cycles: int = default(0)
+    routing_delay_ns: float | str | Sequence[float | str] = default(None)
     speculative: bool = default(False)
     st_delay_cycles: int = default(0)
+    st_delay_ns: float | str | Sequence[float | str] = default(None)
     sw_alloc_delay_cycles: int = default(1)
+    sw_alloc_delay_ns: float | str | Sequence[float | str] = default(None)
     sw_allocator: Allocator | Literal["islip", "separable_input_first", "separable_output_first", "wavefront"] | Mapping[str, Any] = default(Allocator())
     switching: Literal["wormhole", "virtual_cut_through"] = default("wormhole")
     vc_alloc_delay_cycles: int = default(0)
+    vc_alloc_delay_ns: float | str | Sequence[float | str] = default(None)
     vc_allocator: Allocator | Literal["islip", "separable_input_first", "separable_output_first", "wavefront"] | Mapping[str, Any] = default(Allocator())
     vc_busy_when_full: bool = default(False)
     vc_policy: Literal["dateline", "destination"] = default("dateline")
@@ -204,16 +222,19 @@ class Router(Value):
 
 @value
 class Units(Value):
-    """What a flit carries and how long a cycle takes: what is said in bytes or ns becomes flits and cycles by them. A
-    network that is told all in flits and cycles needs neither.
+    """What a flit carries and how long a cycle takes: what is said in bytes, ns or bytes/s becomes flits and cycles by
+    them, and results are in both. Two of the three say all. A network that is told all in flits and cycles needs none.
 
+    * ``channel_bytes_per_s``: Bandwidth of a channel, which takes a flit in every cycle [bytes/s], more than 0 and at
+      most 10^15; or text such as "4 GB/s", "100 Gbit/s". Default: not said.
     * ``cycle_ns``: Length of a cycle [ns], more than 0 and at most 1000000. Default: not said.
-    * ``flit_bytes``: Payload of a flit [bytes], 1 to 1000000. Default: not said.
+    * ``flit_bytes``: Size of a flit [bytes], 1 to 1000000. Default: not said.
     """
 
     TABLES = ("network.units",)
-    cycle_ns: float = default(None)
-    flit_bytes: int = default(None)
+    channel_bytes_per_s: float | str = default(None)
+    cycle_ns: float | str = default(None)
+    flit_bytes: int | str = default(None)
 
 
 @value
@@ -223,6 +244,8 @@ class Start(Value):
     * ``cycles``: Start of each rank [cycles], where they are listed. Default: none.
     * ``kind``: How the starts lie. Default: together.
     * ``latest_cycles``: Latest start [cycles], where starts are drawn, 0 to 2^40. Default: 0.
+    * ``latest_ns``: ``latest_cycles`` in ns; or text with a unit.
+    * ``ns``: ``cycles`` in ns, each; or text with a unit.
     * ``order``: Which rank gets which start. Default: sorted.
     """
 
@@ -230,6 +253,8 @@ class Start(Value):
     cycles: Sequence[int] = default(None)
     kind: Literal["together", "normal_range", "normal_sigma", "list"] = default("together")
     latest_cycles: int = default(0)
+    latest_ns: float | str | Sequence[float | str] = default(None)
+    ns: float | str | Sequence[float | str] = default(None)
     order: Literal["sorted", "drawn"] = default("sorted")
 
 
@@ -243,8 +268,10 @@ class Host(Value):
       network has terminals. Algorithms that go by coordinates need 1. Default: 1.
     * ``receive_overhead_cycles``: Software time of a receive: so long its rank computes when it has waited for it
       [cycles]. Default: 0.
+    * ``receive_overhead_ns``: ``receive_overhead_cycles`` in ns; or text with a unit.
     * ``send_overhead_cycles``: Software time of a send: so long its rank computes before the message joins the send
       queue [cycles]. Default: 0.
+    * ``send_overhead_ns``: ``send_overhead_cycles`` in ns; or text with a unit.
     * ``send_queue``: In which order the messages of a rank leave: program_order (a message that waits for its
       dependencies holds up those behind it) or as_ready (none holds up another). Default: program_order.
     * ``start``: When ranks begin. Default: together.
@@ -255,7 +282,9 @@ class Host(Value):
     placement: Placement | Literal["block", "round_robin", "list"] | Mapping[str, Any] = default(None)
     ranks_per_terminal: int = default(1)
     receive_overhead_cycles: int = default(0)
+    receive_overhead_ns: float | str | Sequence[float | str] = default(None)
     send_overhead_cycles: int = default(0)
+    send_overhead_ns: float | str | Sequence[float | str] = default(None)
     send_queue: Literal["program_order", "as_ready"] = default("program_order")
     start: Start | Literal["together", "normal_range", "normal_sigma", "list"] | Mapping[str, Any] = default(None)
 
@@ -266,15 +295,19 @@ class Record(Value):
 
     * ``channel_window_cycles``: Flits over every channel, per window of this many cycles [cycles]. Default (0): totals
       only.
+    * ``channel_window_ns``: ``channel_window_cycles`` in ns; or text with a unit.
     * ``delivery_window_cycles``: Packets and flits received per window of this many cycles from t = 0 on, of workload
       and background apart [cycles]. Default (0): totals only.
+    * ``delivery_window_ns``: ``delivery_window_cycles`` in ns; or text with a unit.
     * ``packets``: Every packet's source, destination, length and times. Default: false.
     * ``stalls``: Why flits stand still: counts by reason, per channel. Default: false.
     """
 
     TABLES = ("run.record",)
     channel_window_cycles: int = default(0)
+    channel_window_ns: float | str | Sequence[float | str] = default(None)
     delivery_window_cycles: int = default(0)
+    delivery_window_ns: float | str | Sequence[float | str] = default(None)
     packets: bool = default(False)
     stalls: bool = default(False)
 
@@ -287,9 +320,12 @@ class Steady(Value):
     * ``confidence``: Confidence of all intervals, 0.5 to 0.9999. Default: 0.95.
     * ``max_cycles``: Most cycles of warm-up and measurement together, at most half of them warm-up [cycles]; then the
       run ends as ``saturated`` or ``not_converged``; at least 1000. Default: 200000.
+    * ``max_ns``: ``max_cycles`` in ns; or text with a unit.
     * ``min_measurement_cycles``: Fewest cycles of measurement [cycles]; four times as many where the network is
       saturated, as it may take long to collapse. Default: 10000.
+    * ``min_measurement_ns``: ``min_measurement_cycles`` in ns; or text with a unit.
     * ``min_warmup_cycles``: Fewest cycles of warm-up [cycles]. Default: 5000.
+    * ``min_warmup_ns``: ``min_warmup_cycles`` in ns; or text with a unit.
     * ``relative_ci``: Half width of the confidence interval of the mean packet latency at which the measurement ends,
       as a share of the mean; more than 0 and less than 1. A saturated network: of the accepted load. Default: 0.02.
     * ``warmup``: What says that the warm-up is over. Default: mser.
@@ -298,8 +334,11 @@ class Steady(Value):
     TABLES = ("run.steady",)
     confidence: float = default(0.95)
     max_cycles: int = default(200000)
+    max_ns: float | str | Sequence[float | str] = default(None)
     min_measurement_cycles: int = default(10000)
+    min_measurement_ns: float | str | Sequence[float | str] = default(None)
     min_warmup_cycles: int = default(5000)
+    min_warmup_ns: float | str | Sequence[float | str] = default(None)
     relative_ci: float = default(0.02)
     warmup: Literal["mser", "stable"] = default("mser")
 
@@ -316,9 +355,11 @@ class Run(Value):
       error; for an open loop saturated, and at least warm-up and measurement. Default: for what completes, 10^9 or
       twice the warm-up, and the last cycle of a trace on top; 100 times warm-up and measurement for an open loop;
       twice the limit of ``steady`` (written as 0).
+    * ``max_ns``: ``max_cycles`` in ns; or text with a unit.
     * ``measurement_cycles``: Open loop: packets created, and flits ejected, in this many cycles count [cycles], at
       least 1; not together with ``steady``, and not for a workload that completes, of which all is measured. Default:
       3000.
+    * ``measurement_ns``: ``measurement_cycles`` in ns; or text with a unit.
     * ``memory_limit_mb``: Memory that the simulation may take [MB]. Default (0): three quarters of what the machine
       has.
     * ``record``: What to record besides the summary.
@@ -328,18 +369,24 @@ class Run(Value):
     * ``warmup_cycles``: Open loop: cycles before measurement starts [cycles]; not together with ``steady``. With a
       background beside a workload that completes: cycles of background alone before t = 0; without one it completes
       from cycle 0 on. Default: 3000.
+    * ``warmup_ns``: ``warmup_cycles`` in ns; or text with a unit.
     * ``watchdog_cycles``: Cycles without any flit moving, with flits in the network, after which a deadlock is looked
       for [cycles], at least 1. Default: 10000.
+    * ``watchdog_ns``: ``watchdog_cycles`` in ns; or text with a unit.
     """
 
     TABLES = ("run",)
     deadlock_check: bool = default(True)
     kernel: Literal["auto", "flit", "packet"] = default("auto")
     max_cycles: int = default(0)
+    max_ns: float | str | Sequence[float | str] = default(None)
     measurement_cycles: int = default(3000)
+    measurement_ns: float | str | Sequence[float | str] = default(None)
     memory_limit_mb: int = default(0)
     record: Record | Mapping[str, Any] = default(Record())
     seed: int = default(1)
     steady: Steady | Mapping[str, Any] = default(None)
     warmup_cycles: int = default(3000)
+    warmup_ns: float | str | Sequence[float | str] = default(None)
     watchdog_cycles: int = default(10000)
+    watchdog_ns: float | str | Sequence[float | str] = default(None)

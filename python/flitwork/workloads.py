@@ -16,6 +16,8 @@ from flitwork.schema import fields, kinds, schema
 
 #: A length in flits, or shares by length: ``{1: 0.8, 9: 0.2}``.
 PacketFlits = int | Mapping[int, float] | Sequence[Mapping[str, float]]
+#: A quantity: a number in the unit of its name, text with a unit, or parts that are added up.
+Quantity = float | str | Sequence[float | str]
 #: ``"bernoulli"``, or what :func:`on_off` makes.
 Process = str | Mapping[str, Any]
 
@@ -42,27 +44,37 @@ def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
     return Workload(spec)
 
 
+def said(default: Any, **field: Any) -> Spec:
+    """A field, or its default where neither it nor its physical name has a value."""
+    (name, value), *physical = field.items()
+    told = {key: one for key, one in physical if one is not None}
+    return {**({} if told and value is None else {name: default if value is None else value}), **told}
+
+
 def all_to_all(
     algorithm: str = "a2at",
     *,
     message_flits: int | None = None,
-    message_bytes: int | None = None,
-    packet_flits: int = 0,
+    message_bytes: int | str | None = None,
+    packet_flits: int | None = None,
+    packet_bytes: Quantity | None = None,
     sync: Literal["async", "local", "local_sliding"] = "async",
     **more: Any,
 ) -> Workload:
     """Closed loop: every rank sends one message of ``message_flits`` flits (100 if not said) to every other.
 
     Or of ``message_bytes``: as many flits as it takes, of which each carries ``flit_bytes`` of the network's ``units``.
-    ``flitwork list algorithms`` names the algorithms. ``packet_flits`` cuts messages into packets (0: one packet a
-    message). With ``sync="local"`` a message waits for what its rank should have received before the last common
-    start of its NIC's ports; with ``"local_sliding"`` message ``m`` waits for those of index ``m - ports`` and below.
+    ``flitwork list algorithms`` names the algorithms. ``packet_flits``, or ``packet_bytes``, cuts messages into packets
+    (0 if not said: one packet a message). With ``sync="local"`` a message waits for what its rank should have received
+    before the last common start of its NIC's ports; with ``"local_sliding"`` message ``m`` waits for those of index
+    ``m - ports`` and below.
     """
     sizes = {"message_flits": message_flits, "message_bytes": message_bytes}
     if message_flits is None and message_bytes is None:
         sizes["message_flits"] = 100
     given = {"algorithm": algorithm, **{name: size for name, size in sizes.items() if size is not None}}
-    return make_workload("all_to_all", {**given, "packet_flits": packet_flits, "sync": sync, **more})
+    length = said(0, packet_flits=packet_flits, packet_bytes=packet_bytes)
+    return make_workload("all_to_all", {**given, **length, "sync": sync, **more})
 
 
 def collective(
@@ -70,8 +82,9 @@ def collective(
     algorithm: str,
     *,
     message_flits: int | None = None,
-    message_bytes: int | None = None,
-    packet_flits: int = 0,
+    message_bytes: int | str | None = None,
+    packet_flits: int | None = None,
+    packet_bytes: Quantity | None = None,
     root: int | None = None,
     radix: int | None = None,
     blocks: Literal["a2a", "doubling"] | None = None,
@@ -84,7 +97,8 @@ def collective(
     ``flitwork list collectives`` names the algorithms of each operation. ``message_flits`` (100 if not said) or
     ``message_bytes`` is the length of a block (all_to_all, scatter, gather, allgather, reduce_scatter) or of the whole
     vector (broadcast, reduce, allreduce); a barrier has none. The blocks of a message are added up in bytes, then cut
-    into flits of the network's ``units``. ``packet_flits`` is the longest packet (0: as long as a packet may be).
+    into flits of the network's ``units``. ``packet_flits``, or ``packet_bytes``, is the longest packet (0 if not said:
+    as long as a packet may be).
 
     ``root`` (0 if not said), ``radix`` (2), ``blocks`` ("a2a") and ``order`` ("ascending") are for algorithms that have
     them. Adding up takes no time. ``sizes`` is for all-to-alls, in the place of a length: the bytes of the block of
@@ -99,65 +113,82 @@ def collective(
         told["file"] = str(sizes)
     elif sizes is not None:
         told["sizes"] = table_of("collective", sizes, "workload.sizes")
-    named = {"operation": operation, "algorithm": algorithm, "packet_flits": packet_flits}
+    length = said(0, packet_flits=packet_flits, packet_bytes=packet_bytes)
+    named = {"operation": operation, "algorithm": algorithm, **length}
     return make_workload("collective", {**named, **told, **more})
 
 
-def programs(*, packet_flits: int = 100) -> Workload:
+def programs(*, packet_flits: int | None = None, packet_bytes: Quantity | None = None) -> Workload:
     """Rank programs: whoever drives :class:`flitwork.Simulation` tells each rank what to do next when it asks.
 
-    ``packet_flits``: the longest packet; a longer message is sent as several.
+    ``packet_flits`` (100 if not said), or ``packet_bytes``: the longest packet; a longer message is sent as several.
     """
-    return make_workload("programs", {"packet_flits": packet_flits})
+    return make_workload("programs", said(100, packet_flits=packet_flits, packet_bytes=packet_bytes))
 
 
 def uniform(
     *,
-    offered_load: float,
-    packet_flits: PacketFlits = 1,
+    offered_load: float | None = None,
+    offered_bytes_per_s: Quantity | None = None,
+    packet_flits: PacketFlits | None = None,
+    packet_bytes: Quantity | None = None,
     include_self: bool = True,
     process: Process = "bernoulli",
     **more: Any,
 ) -> Workload:
     """Open loop: every terminal sends to terminals drawn at random; ``offered_load`` in flits/cycle/terminal.
 
-    ``packet_flits`` and ``process`` as in :func:`traffic`.
+    Or ``offered_bytes_per_s`` for each terminal. ``packet_flits`` and ``process`` as in :func:`traffic`.
     """
-    given = {"packet_flits": _lengths(packet_flits), "offered_load": offered_load, "include_self": include_self}
+    length = said(1, packet_flits=_lengths(packet_flits), packet_bytes=packet_bytes)
+    load = _load(offered_load, offered_bytes_per_s)
+    given = {**length, **load, "include_self": include_self}
     return make_workload("uniform", {**given, "process": _process(process), **more})
 
 
 def traffic(
     pattern: str,
     *,
-    offered_load: float,
-    packet_flits: PacketFlits = 1,
+    offered_load: float | None = None,
+    offered_bytes_per_s: Quantity | None = None,
+    packet_flits: PacketFlits | None = None,
+    packet_bytes: Quantity | None = None,
     process: Process = "bernoulli",
     **parameters: Any,
 ) -> Workload:
     """Open loop: every terminal sends by ``pattern``; ``offered_load`` in flits/cycle/terminal.
 
+    Or ``offered_bytes_per_s`` for each terminal, and ``packet_bytes`` in the place of ``packet_flits`` (1 if not said).
     ``flitwork list patterns`` names the patterns and their parameters: ``fw.traffic("transpose", offered_load=0.1)``,
     ``fw.traffic("hotspot", offered_load=0.01, terminals=[0, 5], shares=[3, 1])``. ``destinations`` of a permutation and
     ``weights`` of a matrix are lists, arrays, or the name of a file (.csv or .npy). Packets are all of ``packet_flits``
     flits, or of lengths drawn by share: ``packet_flits={1: 0.8, 9: 0.2}``. ``process`` says when they are created:
     ``"bernoulli"``, or ``fw.on_off(...)``.
     """
-    given = {"pattern": _pattern(pattern, parameters), "packet_flits": _lengths(packet_flits)}
-    return make_workload("traffic", {**given, "offered_load": offered_load, "process": _process(process)})
+    length = said(1, packet_flits=_lengths(packet_flits), packet_bytes=packet_bytes)
+    given = {"pattern": _pattern(pattern, parameters), **length, **_load(offered_load, offered_bytes_per_s)}
+    return make_workload("traffic", {**given, "process": _process(process)})
 
 
 def burst_workload(
-    pattern: str, *, packets: int, packet_flits: PacketFlits = 1, rate: float = 0.0, **parameters: Any
+    pattern: str,
+    *,
+    packets: int,
+    packet_flits: PacketFlits | None = None,
+    packet_bytes: Quantity | None = None,
+    rate: float | None = None,
+    rate_bytes_per_s: Quantity | None = None,
+    **parameters: Any,
 ) -> Workload:
     """A synchronised burst: at t = 0 every terminal starts to send ``packets`` packets by ``pattern``.
 
     It is complete when all have arrived. ``rate`` limits the creation of packets to that many flits/cycle/terminal on
     the average (Bernoulli); with 0 all are created at t = 0. A terminal that would send to itself alone sends nothing.
-    ``pattern`` with its parameters and ``packet_flits`` as in :func:`traffic`.
+    ``pattern`` with its parameters and lengths as in :func:`traffic`; ``rate_bytes_per_s`` may stand for ``rate``.
     """
-    given = {"pattern": _pattern(pattern, parameters), "packets": packets, "packet_flits": _lengths(packet_flits)}
-    return make_workload("burst", {**given, "rate": rate})
+    length = said(1, packet_flits=_lengths(packet_flits), packet_bytes=packet_bytes)
+    pace = said(0.0, rate=rate, rate_bytes_per_s=rate_bytes_per_s)
+    return make_workload("burst", {"pattern": _pattern(pattern, parameters), "packets": packets, **length, **pace})
 
 
 def trace(packets: Any) -> Workload:
@@ -209,7 +240,18 @@ def _pattern(name: str, parameters: Mapping[str, Any]) -> Spec:
     return pattern
 
 
-def _lengths(packet_flits: PacketFlits) -> Any:
+def _load(offered_load: float | None, offered_bytes_per_s: Quantity | None) -> Spec:
+    told = {"offered_load": offered_load, "offered_bytes_per_s": offered_bytes_per_s}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def at_load(workload: Workload, load: float) -> Workload:
+    """An open loop with another offered load [flits/cycle/terminal]."""
+    spec = {name: value for name, value in workload.spec.items() if name != "offered_bytes_per_s"}
+    return Workload({**spec, "offered_load": load})
+
+
+def _lengths(packet_flits: PacketFlits | None) -> Any:
     if isinstance(packet_flits, Mapping):
         return [{"flits": flits, "share": share} for flits, share in packet_flits.items()]
     return packet_flits

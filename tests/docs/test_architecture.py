@@ -36,6 +36,7 @@ LAYERS = (
         "schedule_file",
         "numbers",
         "histogram",
+        "physical",
         "workloads",
         "spec",
         "bound",

@@ -38,6 +38,7 @@ pub mod topology;
 pub mod traffic;
 mod transit;
 mod unchecked;
+pub mod units;
 
 pub use components::components_json;
 pub use error::{Error, Result};

@@ -15,7 +15,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mix", &[]),
     ("unchecked", &[]),
     ("routing", &["component", "error", "mix", "topology", "unchecked"]),
-    ("schedule", &["error", "mix"]),
+    ("units", &["error"]),
+    ("schedule", &["error", "mix", "units"]),
     // A table of numbers may be a schedule.
     ("traffic", &["component", "error", "mix", "schedule", "topology"]),
     ("collective", &["error", "schedule", "topology"]),
@@ -41,6 +42,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "schedule",
             "topology",
             "traffic",
+            "units",
         ],
     ),
     ("transit", &["measure", "routing", "unchecked"]),

@@ -11,7 +11,7 @@ import typer
 from flitwork import _core
 from flitwork.cli.options import AsJson, components
 from flitwork.cli.output import guarded, print_json, print_quantities, print_table, say
-from flitwork.columns import RESULT_COLUMNS
+from flitwork.columns import RESULT_COLUMNS, Column
 from flitwork.result import Result
 from flitwork.studies import published
 
@@ -48,7 +48,7 @@ def list_table(
     if what is ListedTable.studies:
         rows = [{"name": s.name, "summary": s.title, "folder": s.folder} for s in published().values()]
     elif what is ListedTable.columns:
-        rows = [{"name": c.name, "unit": c.unit, "runs": c.when, "summary": c.about} for c in RESULT_COLUMNS.values()]
+        rows = [{"name": c.name, "unit": c.unit, "runs": _runs(c), "summary": c.about} for c in RESULT_COLUMNS.values()]
     else:
         rows = components()[what.value]
     if as_json:
@@ -94,3 +94,8 @@ def show(
         return
     say(repr(result).strip("<>"))
     print_quantities(result.row)
+
+
+def _runs(column: Column) -> str:
+    """Which runs have a column."""
+    return f"{column.when}, with units" if column.physical else column.when

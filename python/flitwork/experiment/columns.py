@@ -15,6 +15,7 @@ from flitwork.columns import OF_THE_NETWORK, RESULT_COLUMNS, When
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.expression import check, evaluate, names_in
 from flitwork.experiment.study_file import Experiment, Plot, Scalar
+from flitwork.physical import Units
 from flitwork.schema import is_open_loop
 
 
@@ -48,8 +49,15 @@ def columns_of(
     for name in params[0] if params else ():
         values[name] = [cell(one[name]) for one in params]
     numbers = [name for name, found in values.items() if all(isinstance(v, (bool, int, float)) for v in found)]
-    had = {when for spec in specs for when in _had(spec)}
-    results = [name for name, column in RESULT_COLUMNS.items() if column.when in had]
+    had, units = set[When](), set[Units]()
+    for spec in specs:
+        had |= _had(spec)
+        units.add(_stated(spec))
+    results = [
+        name
+        for name, column in RESULT_COLUMNS.items()
+        if column.when in had and any(column.known(stated) for stated in units)
+    ]
     numbers += [name for name in results if RESULT_COLUMNS[name].number]
     names = [*values, *results]
     sample = {name: pd.Series(values[name]) if name in values else _ones(len(params)) for name in numbers}
@@ -84,6 +92,11 @@ def _had(spec: Mapping[str, Any]) -> set[When]:
     if isinstance(record, Mapping) and record.get("stalls"):
         had.add("stalls")
     return had
+
+
+def _stated(spec: Mapping[str, Any]) -> Units:
+    network = spec.get("network")
+    return Units.stated(network.get("units") if isinstance(network, Mapping) else None)
 
 
 def check_plots(plots: Sequence[Plot], known: Mapping[str, Columns], values: bool = True) -> None:

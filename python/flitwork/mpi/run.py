@@ -82,10 +82,9 @@ def run(
             return script.run(process, modules)
         return program(COMM_WORLD, *args)  # type: ignore[operator]
 
-    units = machine.spec["units"]
     in_order = all(terminal == rank for rank, terminal in enumerate(placed))
     world = World(
-        simulation, ranks, work, kind, cycle_ns=units["cycle_ns"], poll_cycles=poll_cycles, algorithms=chosen,
+        simulation, ranks, work, kind, cycle_ns=simulation.cycle_ns, poll_cycles=poll_cycles, algorithms=chosen,
         terminals=placed, topology=json.dumps(machine.spec["topology"]) if in_order else None,
     )  # fmt: skip
     _carried_out(world, modules, script is not None if label is None else label)
@@ -126,5 +125,9 @@ def default_network(ranks: int) -> Network:
 def with_units(network: Network) -> Network:
     """A network that says what a flit carries and how long a cycle is."""
     said = network.spec.get("units") or {}
-    units = {"flit_bytes": DEFAULT_FLIT_BYTES, "cycle_ns": DEFAULT_CYCLE_NS, **said}
-    return network.replace(units=Units(**units))
+    if len(said) > 1:
+        return network
+    defaults = {"flit_bytes": DEFAULT_FLIT_BYTES, "cycle_ns": DEFAULT_CYCLE_NS}
+    if "channel_bytes_per_s" in said:
+        del defaults["cycle_ns"]
+    return network.replace(units=Units(**{**defaults, **said}))

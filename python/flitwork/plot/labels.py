@@ -16,6 +16,9 @@ _UNITS = {
     "_cycles": "cycles",
     "_flits": "flits",
     "_seconds": "s",
+    "_bytes_per_s": "bytes/s",
+    "_bytes": "bytes",
+    "_ns": "ns",
 }
 _UNIT = re.compile(r"\[([^\]]+)\]")
 

@@ -7,6 +7,11 @@ use crate::topology::Fabric;
 use crate::traffic::{Packets, Process, Traffic};
 use serde_json::{Value, json};
 
+/// A number; a whole one without a fraction.
+fn as_written(value: f64) -> Value {
+    if value.fract() == 0.0 { json!(value as u64) } else { json!(value) }
+}
+
 /// What a terminal without anything to do costs in a cycle [flit-hops].
 const IDLE: f64 = 0.1;
 
@@ -60,7 +65,7 @@ impl Plan {
 
     /// Names and numbers, for the plan as JSON.
     pub(super) fn described(&self) -> Value {
-        json!({
+        let mut described = json!({
             "topology": self.spec.network.topology,
             "size": self.fabric.size_name(),
             "routers": self.fabric.routers(),
@@ -72,7 +77,14 @@ impl Plan {
             "has_schedule": self.has_schedule(),
             "uniform_capacity_flits_per_cycle": self.uniform_capacity(),
             "estimated_work_flit_hops": self.estimated_work(),
-        })
+        });
+        let units = [("flit_bytes", self.units.flit_bytes().map(f64::from)), ("cycle_ns", self.units.cycle_ns())];
+        let said = units.into_iter().filter_map(|(name, value)| Some((name.to_string(), as_written(value?))));
+        let said: serde_json::Map<String, Value> = said.collect();
+        if !said.is_empty() {
+            described["units"] = said.into();
+        }
+        described
     }
 
     /// What tables call the workload: the name of its schedule, the pattern or the kind.

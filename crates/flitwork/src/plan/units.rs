@@ -1,22 +1,11 @@
-//! Bytes and ns, resolved: what a flit carries, how long a cycle takes, and how many flits a message has.
+//! How many flits a message has.
 
-use super::within;
 use crate::error::{Error, Result};
 use crate::schedule::Units;
-use crate::spec::{MAX_MESSAGE_BYTES, MAX_UNIT, UnitsSpec};
+use crate::spec::MAX_MESSAGE_BYTES;
 
 /// Length of a message that says none [flits].
 pub(super) const MESSAGE_FLITS: u32 = 100;
-/// The units of a network.
-pub(super) fn resolve(spec: &UnitsSpec) -> Result<Units> {
-    spec.flit_bytes.map(|bytes| within("network.units.flit_bytes", bytes, 1, MAX_UNIT, "bytes")).transpose()?;
-    match spec.cycle_ns {
-        Some(ns) if ns.is_nan() || ns <= 0.0 || ns > f64::from(MAX_UNIT) => {
-            Err(Error::config("network.units.cycle_ns", ns, format!("more than 0 and at most {MAX_UNIT} ns"), ""))
-        }
-        cycle_ns => Ok(Units { flit_bytes: spec.flit_bytes, cycle_ns }),
-    }
-}
 
 /// The flits of a message whose length is said in flits, in bytes or not at all.
 pub(super) fn message_flits(flits: Option<u32>, bytes: Option<u64>, units: &Units) -> Result<u64> {
@@ -40,7 +29,7 @@ mod tests {
     use super::*;
 
     fn units(flit_bytes: Option<u32>) -> Units {
-        resolve(&UnitsSpec { flit_bytes, cycle_ns: Some(0.5) }).unwrap()
+        Units::new(flit_bytes, None).unwrap()
     }
 
     #[test]
@@ -49,7 +38,6 @@ mod tests {
         assert_eq!([1, 16, 17, 1 << 40].map(flits), [1, 1, 2, 1 << 36]);
         assert_eq!(message_flits(Some(7), None, &units(None)).unwrap(), 7);
         assert_eq!(message_flits(None, None, &units(None)).unwrap(), 100);
-        assert_eq!(units(None).cycles(3), Some(6));
     }
 
     #[test]
@@ -59,10 +47,5 @@ mod tests {
         assert!(fault(Some(7), 5, Some(16)).starts_with("workload.message_bytes = 5: expected nothing beside"));
         assert!(fault(None, 0, Some(16)).starts_with("workload.message_bytes = 0: expected 1 to 2^40"));
         assert!(fault(None, 5, None).starts_with("network.units.flit_bytes = nothing"));
-        let fault = |flit_bytes, cycle_ns| resolve(&UnitsSpec { flit_bytes, cycle_ns }).unwrap_err().to_string();
-        assert!(fault(Some(0), None).starts_with("network.units.flit_bytes = 0: expected 1 to 1000000 bytes"));
-        for ns in [0.0, -1.0, f64::NAN, 1e7] {
-            assert!(fault(None, Some(ns)).starts_with("network.units.cycle_ns = "), "{ns}");
-        }
     }
 }

@@ -2,28 +2,8 @@
 
 use super::{Body, OpKind, Schedule, SizeUnit, Stored, TimeUnit};
 use crate::error::Error;
+use crate::units::Units;
 use std::sync::Arc;
-
-/// What a flit carries and how long a cycle takes; `None` where the network does not say.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Units {
-    /// Payload of a flit [bytes], at least 1.
-    pub flit_bytes: Option<u32>,
-    /// Length of a cycle [ns], more than 0.
-    pub cycle_ns: Option<f64>,
-}
-
-impl Units {
-    /// The flits of a message of `bytes`: rounded up. A message of 0 bytes is one flit, as its arrival is news too.
-    pub fn flits(&self, bytes: u64) -> Option<u64> {
-        self.flit_bytes.map(|flit| bytes.div_ceil(u64::from(flit.max(1))).max(1))
-    }
-
-    /// The cycles of a duration of `ns`: rounded up.
-    pub fn cycles(&self, ns: u64) -> Option<u64> {
-        self.cycle_ns.map(|cycle| (ns as f64 / cycle).ceil() as u64)
-    }
-}
 
 impl Schedule {
     /// The same in flits and cycles. What already is stays as it is.
@@ -39,10 +19,10 @@ impl Schedule {
             let hint = format!("schedule {} is in {what}", self.name);
             Err(Error::config(format!("network.units.{field}"), "none", "a number more than 0", hint))
         };
-        if in_bytes && units.flit_bytes.is_none_or(|bytes| bytes == 0) {
+        if in_bytes && units.flit_bytes().is_none() {
             return missing("flit_bytes", "bytes");
         }
-        if in_ns && units.cycle_ns.is_none_or(|ns| ns.is_nan() || ns <= 0.0) {
+        if in_ns && units.cycle().is_none() {
             return missing("cycle_ns", "ns");
         }
         let Body::Stored(stored) = &self.body else {
@@ -73,6 +53,7 @@ impl Schedule {
 mod tests {
     use super::super::ScheduleBuilder;
     use super::*;
+    use crate::units::Exact;
 
     #[test]
     fn bytes_and_ns_are_rounded_up() {
@@ -84,7 +65,7 @@ mod tests {
         b.end_rank();
         b.end_rank();
         let schedule = b.build();
-        let units = Units { flit_bytes: Some(16), cycle_ns: Some(2.0) };
+        let units = Units::new(Some(16), Some(Exact::from_integer(2))).unwrap();
         let compiled = schedule.compile(&units).unwrap();
         let sizes: Vec<u64> = compiled.messages().map(|m| m.size).collect();
         assert_eq!(sizes, [1, 1, 1, 2, 1 << 36]);
@@ -93,6 +74,6 @@ mod tests {
         assert_eq!(compiled.compile(&Units::default()).unwrap().sizes(), SizeUnit::Flits);
         let fault = |units: &Units| schedule.compile(units).unwrap_err().to_string();
         assert!(fault(&Units::default()).contains("network.units.flit_bytes"));
-        assert!(fault(&Units { cycle_ns: None, ..units }).contains("network.units.cycle_ns"));
+        assert!(fault(&Units::new(Some(16), None).unwrap()).contains("network.units.cycle_ns"));
     }
 }

@@ -27,10 +27,10 @@ mod placement;
 mod start;
 mod stored;
 
+pub use crate::units::Units;
 pub use build::ScheduleBuilder;
 pub use check::{Match, check_form, match_messages};
 pub(crate) use check::{fault, name};
-pub use compile::Units;
 pub use delayed::Delays;
 pub use goal::{Goal, GoalBuilder, GoalKind, GoalOp, Until};
 pub(crate) use noise::LONGEST_NOISE;

@@ -1,13 +1,17 @@
 //! What the schema says and serde does not check: a table is no list, a number lies in its range. And the schema in words.
 
-use super::SimulationSpec;
+use super::{SimulationSpec, physical};
 use crate::error::{Error, Result};
 use serde_json::Value;
 use std::sync::LazyLock;
 
 /// The schema of a specification.
 pub(super) fn schema() -> &'static Value {
-    static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(SimulationSpec).to_value());
+    static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+        let mut schema = schemars::schema_for!(SimulationSpec).to_value();
+        physical::fields::add_to(&mut schema);
+        schema
+    });
     &SCHEMA
 }
 
@@ -52,7 +56,8 @@ pub(super) fn table_in_words(table: &Value) -> Option<String> {
     if !kinds.is_empty() {
         return Some(format!("a table with a kind, one of {}, and its fields", kinds.join(", ")));
     }
-    let fields: Vec<&str> = table["properties"].as_object()?.keys().map(String::as_str).collect();
+    let own = table["properties"].as_object()?.iter().filter(|(_, node)| node.get(physical::fields::BASE).is_none());
+    let fields: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
     Some(format!("a table with fields such as {}", fields.join(", ")))
 }
 
@@ -84,7 +89,7 @@ fn visit(node: &'static Value, value: &Value, path: &str, look: Look) -> Result<
 }
 
 /// Follows references; of several forms the one that `value` has.
-fn resolve(node: &'static Value, value: &Value) -> &'static Value {
+pub(super) fn resolve(node: &'static Value, value: &Value) -> &'static Value {
     if let Some(name) = node["$ref"].as_str() {
         return resolve(&schema()["$defs"][name.trim_start_matches("#/$defs/")], value);
     }
@@ -99,7 +104,7 @@ fn resolve(node: &'static Value, value: &Value) -> &'static Value {
 }
 
 /// The node of a field; of a table with a kind, of that kind.
-fn field(table: &'static Value, value: &Value, name: &str) -> Option<&'static Value> {
+pub(super) fn field(table: &'static Value, value: &Value, name: &str) -> Option<&'static Value> {
     if let Some(node) = table["properties"].get(name) {
         return Some(node);
     }
@@ -138,6 +143,27 @@ impl Range {
     }
 }
 
+/// The largest number of the type of a field.
+fn most_of_type(node: &Value) -> Option<f64> {
+    match node["format"].as_str() {
+        Some("uint8") => Some(f64::from(u8::MAX)),
+        Some("uint16") => Some(f64::from(u16::MAX)),
+        Some("uint32") => Some(f64::from(u32::MAX)),
+        _ => None,
+    }
+}
+
+/// The least and the largest number of a field.
+pub(super) fn limits(node: &'static Value, value: &Value) -> (Option<f64>, Option<f64>) {
+    let range = Range::of(node, value);
+    (range.least, range.most.or_else(|| most_of_type(resolve(node, value))))
+}
+
+/// The node of a field by its path through tables without kinds.
+pub(super) fn node_at(path: &str) -> Option<&'static Value> {
+    path.split('.').try_fold(schema(), |node, name| field(resolve(node, &Value::Null), &Value::Null, name))
+}
+
 /// A number in words, with its range.
 fn number_in_words(node: &'static Value, value: &Value) -> Option<String> {
     // Whatever stands there: what may stand there is a number, if it has no other form.
@@ -148,13 +174,7 @@ fn number_in_words(node: &'static Value, value: &Value) -> Option<String> {
         _ => return None,
     };
     let mut range = Range::of(node, value);
-    let of_type = match inner["format"].as_str() {
-        Some("uint8") => Some(f64::from(u8::MAX)),
-        Some("uint16") => Some(f64::from(u16::MAX)),
-        Some("uint32") => Some(f64::from(u32::MAX)),
-        _ => None,
-    };
-    range.most = range.most.or(of_type);
+    range.most = range.most.or_else(|| most_of_type(inner));
     if let (Some(least), Some(most)) = (range.least, range.most) {
         return Some(format!("{what}, {least} to {most}"));
     }

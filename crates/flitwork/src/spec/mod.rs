@@ -10,8 +10,10 @@ mod loggops;
 mod network;
 mod noise;
 mod parse;
+mod physical;
 mod renamed;
 mod run;
+mod units;
 mod workload;
 
 pub use host::HostSpec;
@@ -19,14 +21,15 @@ pub(crate) use host::MAX_RANKS_PER_TERMINAL;
 pub use loggops::LogGopsSpec;
 pub use network::{
     ChannelSpec, EjectionPort, InjectionPriority, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue,
-    Switching, UnitsSpec, VcPolicy,
+    Switching, VcPolicy,
 };
-pub(crate) use network::{MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP, MAX_UNIT};
+pub(crate) use network::{MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP};
 pub use noise::{NoisePhase, NoiseSpec};
 pub use parse::{check_table, from_json, schema_json, topology_from_json};
 pub use renamed::{RENAMED_FIELDS, RENAMED_WORDS};
 pub(crate) use run::FIXED_CYCLES;
 pub use run::{KernelChoice, RecordSpec, RunSpec};
+pub use units::UnitsSpec;
 pub(crate) use workload::{MAX_MESSAGE_BYTES, WORKLOADS};
 pub use workload::{ProcessSpec, WorkloadSpec};
 

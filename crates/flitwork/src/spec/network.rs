@@ -1,5 +1,6 @@
 //! The network: topology, routing, router, channels, network interfaces.
 
+use super::units::UnitsSpec;
 use crate::compat::CompatSpec;
 use crate::pace::PacingSpec;
 use crate::router::AllocatorSpec;
@@ -18,8 +19,6 @@ pub(crate) const MAX_SPEEDUP: u32 = 64;
 pub(crate) const MAX_DELAY: u32 = 10_000;
 /// Longest pause of an injection port between packets [cycles].
 pub(crate) const MAX_GAP: u32 = 1_000_000;
-/// Most bytes of a flit, and most ns of a cycle.
-pub(crate) const MAX_UNIT: u32 = 1_000_000;
 
 /// What the machine is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,31 +39,9 @@ pub struct NetworkSpec {
     /// The network interfaces.
     #[serde(default)]
     pub nic: NicSpec,
-    /// What a flit carries and how long a cycle takes: only for what is said in bytes or ns.
+    /// What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for results in them.
     #[serde(default, skip_serializing_if = "UnitsSpec::is_default")]
     pub units: UnitsSpec,
-}
-
-/// What a flit carries and how long a cycle takes: what is said in bytes or ns becomes flits and cycles by them. A network that is
-/// told all in flits and cycles needs neither.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct UnitsSpec {
-    /// Payload of a flit [bytes], 1 to 1000000. Default: not said.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32", range(min = 1, max = MAX_UNIT))]
-    pub flit_bytes: Option<u32>,
-    /// Length of a cycle [ns], more than 0 and at most 1000000. Default: not said.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "f64", range(max = MAX_UNIT), extend("exclusiveMinimum" = 0))]
-    pub cycle_ns: Option<f64>,
-}
-
-impl UnitsSpec {
-    /// Whether nothing in it was said: then plans do without it.
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The input-queued virtual-channel router. Delays count cycles of a head flit; see the model page of the documentation

@@ -3,6 +3,7 @@
 use super::SimulationSpec;
 use super::explain::explain;
 use super::fit::{check_ranges, check_tables, schema};
+use super::physical;
 use crate::error::{Error, Result};
 use crate::topology::TopologySpec;
 use serde_json::Value;
@@ -14,11 +15,11 @@ use serde_json::Value;
 pub fn from_json(text: &str) -> Result<SimulationSpec> {
     let value: Value =
         serde_json::from_str(text).map_err(|e| Error::config("specification", "text", format!("JSON ({e})"), ""))?;
-    read(&value)
+    check_tables(&value)?;
+    read(&physical::converted(&value)?)
 }
 
 fn read(value: &Value) -> Result<SimulationSpec> {
-    check_tables(value)?;
     let spec = serde_path_to_error::deserialize(value).map_err(|e| {
         let path = e.path().to_string();
         explain(&path, &e.into_inner().to_string(), value)
@@ -56,7 +57,9 @@ pub fn check_table(path: &str, text: &str) -> Result<()> {
     });
     let Some(place) = place else { return Err(Error::config(path, "a path", "the path of a table", "")) };
     *place = table;
-    read(&whole).map(|_| ())
+    check_tables(&whole)?;
+    let has_units = path == "network" && whole["network"].get("units").is_some();
+    read(&if has_units { physical::converted(&whole)? } else { physical::checked(&whole)? }).map(|_| ())
 }
 
 /// The JSON Schema of [`SimulationSpec`].

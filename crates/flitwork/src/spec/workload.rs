@@ -108,7 +108,7 @@ pub enum WorkloadSpec {
         #[serde(default)]
         packet_flits: PacketFlits,
         /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
-        #[schemars(range(min = 0))]
+        #[schemars(range(min = 0), extend("x-rate" = "offered_bytes_per_s"))]
         offered_load: f64,
         /// Whether a terminal may draw itself. Default: true.
         #[serde(default = "yes")]
@@ -126,7 +126,7 @@ pub enum WorkloadSpec {
         #[serde(default)]
         packet_flits: PacketFlits,
         /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
-        #[schemars(range(min = 0))]
+        #[schemars(range(min = 0), extend("x-rate" = "offered_bytes_per_s"))]
         offered_load: f64,
         /// When packets are created. Default: bernoulli.
         #[serde(default)]
@@ -146,7 +146,7 @@ pub enum WorkloadSpec {
         /// Mean rate at which a Bernoulli process creates the packets [flits/cycle/terminal], at most 1 packet a cycle. Default
         /// (0): all are created at t = 0.
         #[serde(default)]
-        #[schemars(range(min = 0))]
+        #[schemars(range(min = 0), extend("x-rate" = "rate_bytes_per_s"))]
         rate: f64,
     },
     /// A trace: packets given one by one, each with the cycle of its creation from t = 0 on; complete when all have arrived.

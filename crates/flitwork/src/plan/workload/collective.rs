@@ -54,7 +54,7 @@ pub(in crate::plan) fn collective_flits(spec: &WorkloadSpec, units: &Units) -> O
     match *spec {
         WorkloadSpec::Collective { ref sizes, .. } if !sizes.is_empty() => None,
         WorkloadSpec::Collective { message_bytes: Some(bytes), .. } => {
-            Some(bytes as f64 / f64::from(units.flit_bytes.unwrap_or(1).max(1)))
+            Some(bytes as f64 / f64::from(units.flit_bytes().unwrap_or(1)))
         }
         WorkloadSpec::Collective { message_flits, .. } => Some(f64::from(message_flits.unwrap_or(1))),
         _ => None,
@@ -112,7 +112,7 @@ impl Context<'_> {
         if world.blocks == BlockReading::Doubling {
             return refused("given".into(), "nothing where blocks = \"doubling\"", "that is no all-to-all");
         }
-        let Some(flit_bytes) = self.units.flit_bytes else {
+        let Some(flit_bytes) = self.units.flit_bytes() else {
             let hint = "say how many bytes a flit carries, for example flit_bytes = 16";
             let expected = "a value, as workload.sizes are in bytes";
             return Err(Error::config("network.units.flit_bytes", "nothing", expected, hint));
@@ -168,7 +168,7 @@ impl Context<'_> {
         }
         match bytes {
             None => Ok(Length::Flits(u64::from(*flits.get_or_insert(MESSAGE_FLITS)))),
-            Some(bytes) => Ok(Length::Bytes { bytes, flit_bytes: self.units.flit_bytes.unwrap_or(1) }),
+            Some(bytes) => Ok(Length::Bytes { bytes, flit_bytes: self.units.flit_bytes().unwrap_or(1) }),
         }
     }
 }

@@ -28,11 +28,11 @@ impl Goal {
         };
         let flit_bytes = match schedule.sizes() {
             SizeUnit::Bytes => 1,
-            SizeUnit::Flits => units.flit_bytes.ok_or_else(|| missing("flit_bytes", "flits"))?,
+            SizeUnit::Flits => units.flit_bytes().ok_or_else(|| missing("flit_bytes", "flits"))?,
         };
         let cycle_ns = match schedule.times() {
             TimeUnit::Ns => 1.0,
-            TimeUnit::Cycles => units.cycle_ns.unwrap_or(0.0),
+            TimeUnit::Cycles => units.cycle_ns().unwrap_or(0.0),
         };
         let mut builder = GoalBuilder::new();
         for rank in 0..schedule.ranks() {
