@@ -13,6 +13,7 @@ from flitwork.experiment.study_file import load_study
 from flitwork.spec import plan_of
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
+from flitwork.studies.shibamura_2012_pacing import choice, measures
 from flitwork.studies.shibamura_2012_pacing.claims import claims
 
 FOLDER = published()["shibamura-2012-pacing"].folder
@@ -20,9 +21,9 @@ FOLDER = published()["shibamura-2012-pacing"].folder
 
 def test_the_grid_is_the_papers() -> None:
     points = expand(load_study(FOLDER / "study.toml"))
-    a2a = [point for point in points if point.params.get("workload.blocks") != "doubling" and point.seed == 1]
+    names = {name + late for name in ("lock_step", "spread", "rounds") for late in ("", "_late")}
     # Five algorithms, eight tori, four sizes, six kinds of imbalance, with and without pacing.
-    assert len(a2a) == 5 * 8 * 4 * 6 * 2
+    assert sum(point.experiment in names for point in points) == 5 * 8 * 4 * 6 * 2 == 1920
     assert {(p.params["nodes"], p.params["dims"]) for p in points} == {(128 << i, d) for i in range(4) for d in (2, 3)}
     for point in points:
         size = point.spec["network"]["topology"]["size"]
@@ -44,11 +45,12 @@ def results(gain: float) -> pd.DataFrame:
     """A table in which pacing makes everything faster by ``gain``, and imbalance everything longer by half of itself."""
     rows = []
     for algorithm, blocks in [("pairwise_xor", None), ("simple_spread", None), ("bruck", "a2a"), ("bruck", "doubling")]:
-        for nodes in (128, 1024):
+        for nodes in (128, 512 if blocks == "a2a" else 1024):
             for percent in (0, 2, 10):
                 for kind in ("none", "mod"):
                     cycles = nodes * 1000 * (1 + percent / 200) / (gain if kind == "mod" else 1)
                     row: dict[str, Any] = {
+                        "experiment": "lock_step_late" if percent else "lock_step",
                         "dims": 2,
                         "nodes": nodes,
                         "KiB": 16,
@@ -72,9 +74,26 @@ def test_claims_count_the_cases() -> None:
     assert "E3.lose.a2a" not in slower
 
 
+def test_the_choice_is_the_fastest_with_its_lead() -> None:
+    table = results(1.25)
+    table.loc[table["workload.algorithm"] == "bruck", "completion_cycles"] *= 0.8
+    found = choice.best(measures.tidy(table, "doubling"))
+    assert len(found) == 2 * 3 and set(found["algorithm"]) == {"bruck"} and found["paced"].all()
+    assert found["margin"].to_numpy() == pytest.approx(0.25)
+
+
+def test_other_readings_are_no_part_of_the_grid() -> None:
+    table = results(1.25)
+    under = table[table["percent"].isna()].assign(experiment="readings", reading="two VCs", completion_cycles=1.0)
+    under.loc[under["network.nic.pacing.kind"] == "none", "completion_cycles"] = 0.5
+    both = pd.concat([table, under])
+    assert {c.id: c.ours for c in claims(both)} == {c.id: c.ours for c in claims(table)}
+    assert (measures.readings(both) == 0.5).all(axis=None)
+
+
 @pytest.mark.slow
 def test_the_smaller_version_stands_for_its_verdicts(tmp_path: Path) -> None:
     found = fw.studies.reproduce("shibamura-2012-pacing", tmp_path, quick=True)
     assert not found.failed and not found.run.failures
     assert sum(claim.verdict == "reproduced" for claim in found.claims) == 6
-    assert len(found.figures) == 8
+    assert len(found.figures) == 12

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pandas as pd
 
 from flitwork.studies.claims import Claim
-from flitwork.studies.shibamura_2012_pacing.measures import CASE, Blocks, gains, means, tidy
+from flitwork.studies.shibamura_2012_pacing.measures import CASE, Blocks, complete, gains, means, tidy
 
 _ROUNDS = ("bruck", "btfly")
 _STEPS = ("pwx", "ring")
@@ -18,7 +18,8 @@ def claims(results: pd.DataFrame) -> list[Claim]:
     """Every claim; those of bruck and butterfly once for each reading. What was not run has no value."""
     found = {**_late(tidy(results)), **_steps(tidy(results))}
     for blocks in get_args(Blocks):
-        of_reading = {**_paced(tidy(results, blocks)), **_paced_late(tidy(results, blocks))}
+        table = complete(tidy(results, blocks))
+        of_reading = {**_paced(table), **_paced_late(table)}
         found.update({f"{name}.{blocks}": value for name, value in of_reading.items()})
     late = means(pd.concat([tidy(results, blocks) for blocks in get_args(Blocks)]).drop_duplicates())
     found["E1.grows"] = _grows(late)

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from flitwork.plot.style import COLOURS, MARKERS, save, style
-from flitwork.studies.shibamura_2012_pacing.measures import means, tidy
+from flitwork.studies.shibamura_2012_pacing import choice
+from flitwork.studies.shibamura_2012_pacing.measures import means, readings, tidy
 
 _ORDER = ("pwx", "ring", "ssprd", "bruck", "btfly")
 _BARS = {False: ("without pacing", "0.65"), True: ("paced by overlap", COLOURS[0])}
@@ -26,6 +27,9 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
             late = table[table["percent"] > 0]
             if len(late):
                 drawn += save(_longer(late, words), outdir, f"imbalance-{blocks}")
+                drawn += save(choice.drawn_map(tidy(results, blocks), words), outdir, f"choice-{blocks}")  # type: ignore[arg-type]
+        if results["experiment"].str.startswith("readings").any():
+            drawn += save(choice.drawn_readings(readings(results)), outdir, "readings")
     return drawn
 
 

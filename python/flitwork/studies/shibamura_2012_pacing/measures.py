@@ -18,13 +18,16 @@ NAMES = {
 }
 #: What tells networks and messages apart.
 CASE = ["dims", "nodes", "KiB"]
+#: The experiments of the paper's grid; the others ask what the paper leaves open.
+GRID = ("lock_step", "spread", "rounds", "rounds_p2")
 
 
 def tidy(results: pd.DataFrame, blocks: Blocks | None = None) -> pd.DataFrame:
-    """One row a point: ``algorithm`` by the paper's name, ``paced``, ``percent`` (0: together), ``ms``, ``longer``.
+    """One row a point of the grid: ``algorithm`` by the paper's name, ``paced``, ``percent``, ``ms``, ``longer``.
 
     With ``blocks`` one reading of bruck and butterfly, without it neither.
     """
+    results = results[results["experiment"].map(_of_grid)]
     reading = results.get("workload.blocks", pd.Series(index=results.index, dtype=object))
     chosen = reading.isna() if blocks is None else reading.isna() | (reading == blocks)
     table = results[chosen & results["completion_cycles"].notna()]
@@ -36,6 +39,27 @@ def tidy(results: pd.DataFrame, blocks: Blocks | None = None) -> pd.DataFrame:
         "longer": table["longer"].fillna(0.0),
     }
     return table[CASE].astype(int).assign(**columns, seed=table["seed"])
+
+
+def _of_grid(experiment: str) -> bool:
+    return experiment.removesuffix("_late").removesuffix("_draws") in GRID
+
+
+def readings(results: pd.DataFrame) -> pd.DataFrame:
+    """The speed-up by pacing under each reading of the router: a row a reading, a column a network and algorithm."""
+    table = results[results["experiment"].str.startswith("readings") & results["completion_cycles"].notna()]
+    blocks = table.get("workload.blocks", pd.Series(index=table.index, dtype=object))
+    name = table["workload.algorithm"].map(NAMES) + blocks.map({"a2a": " P/2", "doubling": " 2^k"}).fillna("")
+    keyed = table.assign(algorithm=name, paced=table["network.nic.pacing.kind"] == "mod")
+    times = keyed.pivot_table(index=["reading", "dims", "algorithm"], columns="paced", values="completion_cycles")
+    gain = (times[False] / times[True]).unstack(["dims", "algorithm"])
+    return gain.loc[table["reading"].drop_duplicates()].sort_index(axis=1)
+
+
+def complete(table: pd.DataFrame) -> pd.DataFrame:
+    """The cases in which all algorithms were run: one reading of bruck and butterfly lacks the largest networks."""
+    rounds = table["algorithm"].isin(("bruck", "btfly"))
+    return table[rounds.groupby([table[name] for name in [*CASE, "percent"]]).transform("any")]
 
 
 def means(table: pd.DataFrame) -> pd.DataFrame:
