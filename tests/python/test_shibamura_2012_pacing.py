@@ -23,8 +23,9 @@ def test_the_grid_is_the_papers() -> None:
     points = expand(load_study(FOLDER / "study.toml"))
     names = {name + late for name in ("lock_step", "spread", "rounds") for late in ("", "_late")}
     # Five algorithms, eight tori, four sizes, six kinds of imbalance, with and without pacing.
-    assert sum(point.experiment in names for point in points) == 5 * 8 * 4 * 6 * 2 == 1920
-    assert {(p.params["nodes"], p.params["dims"]) for p in points} == {(128 << i, d) for i in range(4) for d in (2, 3)}
+    grid = [point for point in points if point.experiment in names]
+    assert len(grid) == 5 * 8 * 4 * 6 * 2 == 1920
+    assert {(p.params["nodes"], p.params["dims"]) for p in grid} == {(128 << i, d) for i in range(4) for d in (2, 3)}
     for point in points:
         size = point.spec["network"]["topology"]["size"]
         assert len(size) == point.params["dims"]
@@ -88,7 +89,7 @@ def test_other_readings_are_no_part_of_the_grid() -> None:
     under.loc[under["network.nic.pacing.kind"] == "none", "completion_cycles"] = 0.5
     both = pd.concat([table, under])
     assert {c.id: c.ours for c in claims(both)} == {c.id: c.ours for c in claims(table)}
-    assert (measures.readings(both) == 0.5).all(axis=None)
+    assert (measures.gains_by(both, "readings", "reading") == 0.5).all(axis=None)
 
 
 @pytest.mark.slow

@@ -71,8 +71,8 @@ def _panel(ax: Axes, part: pd.DataFrame, title: str) -> None:
     ax.grid(False)
 
 
-def drawn_readings(gain: pd.DataFrame) -> Figure:
-    """The table of :func:`measures.readings` as a figure: blue where pacing is faster, orange where it is slower."""
+def drawn_gains(gain: pd.DataFrame, words: str) -> Figure:
+    """The table of :func:`measures.gains_by` as a figure: blue where pacing is faster, orange where it is slower."""
     figure, ax = plt.subplots(figsize=(0.72 * gain.shape[1] + 2.8, 0.42 * len(gain) + 2.2), layout="constrained")
     reach = max(float(np.nanmax(np.abs(np.log(gain.to_numpy())))), 0.01)
     for y, reading in enumerate(gain.index):
@@ -85,7 +85,7 @@ def drawn_readings(gain: pd.DataFrame) -> Figure:
             ax.text(x + 0.5, y + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=9, fontweight=bold)
     ax.set_xlim(0, gain.shape[1])
     ax.set_ylim(len(gain), 0)
-    heads = [f"{dims}-D {algorithm}" for dims, algorithm in gain.columns]
+    heads = [f"{int(dims)}-D, {int(nodes)}: {algorithm}" for dims, nodes, algorithm in gain.columns]
     ax.set_xticks(np.arange(gain.shape[1]) + 0.5, heads, fontsize=8, rotation=45, ha="left")
     ax.xaxis.tick_top()
     ax.set_yticks(np.arange(len(gain)) + 0.5, list(gain.index), fontsize=9)
@@ -93,7 +93,5 @@ def drawn_readings(gain: pd.DataFrame) -> Figure:
     ax.grid(False)
     for side in ax.spines.values():
         side.set_visible(False)
-    ax.set_xlabel(
-        "Time without pacing over time with it; bold: pacing is faster. 128 nodes, messages of 16 KiB", fontsize=9
-    )
+    ax.set_xlabel(f"Time without pacing over time with it; bold: pacing is faster. {words}", fontsize=9)
     return figure

@@ -16,7 +16,7 @@ _LARGEST, _SMALLEST = 1024, 128
 
 def claims(results: pd.DataFrame) -> list[Claim]:
     """Every claim; those of bruck and butterfly once for each reading. What was not run has no value."""
-    found = {**_late(tidy(results)), **_steps(tidy(results))}
+    found = {**_late(tidy(results)), **_steps(tidy(results)), **_a2at(results)}
     for blocks in get_args(Blocks):
         table = complete(tidy(results, blocks))
         of_reading = {**_paced(table), **_paced_late(table)}
@@ -24,6 +24,15 @@ def claims(results: pd.DataFrame) -> list[Claim]:
     late = means(pd.concat([tidy(results, blocks) for blocks in get_args(Blocks)]).drop_duplicates())
     found["E1.grows"] = _grows(late)
     return [Claim(id=name, ours=value) for name, value in found.items() if value is not None]
+
+
+def _a2at(results: pd.DataFrame) -> dict[str, float | None]:
+    """A2AT with the best pause on the largest torus: over the bound of the network and over A2AT's own theory."""
+    table = results[(results["experiment"] == "a2at") & results["completion_cycles"].notna()]
+    if table.empty:
+        return {}
+    largest = table[table["N"] == table["N"].max()]
+    return {"A2AT.bound": float(largest["ratio_to_bound"].min()), "A2AT.theory": float(largest["theory"].min())}
 
 
 def _share(holds: Any) -> float | None:

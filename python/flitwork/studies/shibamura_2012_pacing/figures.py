@@ -11,10 +11,16 @@ from matplotlib.figure import Figure
 
 from flitwork.plot.style import COLOURS, MARKERS, save, style
 from flitwork.studies.shibamura_2012_pacing import choice
-from flitwork.studies.shibamura_2012_pacing.measures import means, readings, tidy
+from flitwork.studies.shibamura_2012_pacing.measures import gains_by, means, tidy
 
 _ORDER = ("pwx", "ring", "ssprd", "bruck", "btfly")
 _BARS = {False: ("without pacing", "0.65"), True: ("paced by overlap", COLOURS[0])}
+
+#: Tables of the speed-up by pacing: the experiments, what their rows are, and what all runs share.
+_TABLES = (
+    ("readings", "reading", "128 nodes, messages of 16 KiB"),
+    ("noise", "noise", "Messages of 16 KiB"),
+)
 
 
 def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
@@ -28,8 +34,9 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
             if len(late):
                 drawn += save(_longer(late, words), outdir, f"imbalance-{blocks}")
                 drawn += save(choice.drawn_map(tidy(results, blocks), words), outdir, f"choice-{blocks}")  # type: ignore[arg-type]
-        if results["experiment"].str.startswith("readings").any():
-            drawn += save(choice.drawn_readings(readings(results)), outdir, "readings")
+        for name, row, words in _TABLES:
+            if results["experiment"].str.startswith(name).any():
+                drawn += save(choice.drawn_gains(gains_by(results, name, row), words), outdir, name)
     return drawn
 
 

@@ -45,15 +45,20 @@ def _of_grid(experiment: str) -> bool:
     return experiment.removesuffix("_late").removesuffix("_draws") in GRID
 
 
-def readings(results: pd.DataFrame) -> pd.DataFrame:
-    """The speed-up by pacing under each reading of the router: a row a reading, a column a network and algorithm."""
-    table = results[results["experiment"].str.startswith("readings") & results["completion_cycles"].notna()]
+def gains_by(results: pd.DataFrame, experiment: str, row: str) -> pd.DataFrame:
+    """The speed-up by pacing in experiments whose names begin with ``experiment``.
+
+    A row a value of the column ``row``, in the order of the study; a column a network and algorithm.
+    """
+    chosen = results["experiment"].str.startswith(experiment) & results["completion_cycles"].notna()
+    table = results[chosen & results[row].notna()]
     blocks = table.get("workload.blocks", pd.Series(index=table.index, dtype=object))
     name = table["workload.algorithm"].map(NAMES) + blocks.map({"a2a": " P/2", "doubling": " 2^k"}).fillna("")
     keyed = table.assign(algorithm=name, paced=table["network.nic.pacing.kind"] == "mod")
-    times = keyed.pivot_table(index=["reading", "dims", "algorithm"], columns="paced", values="completion_cycles")
-    gain = (times[False] / times[True]).unstack(["dims", "algorithm"])
-    return gain.loc[table["reading"].drop_duplicates()].sort_index(axis=1)
+    index = [row, "dims", "nodes", "algorithm"]
+    times = keyed.pivot_table(index=index, columns="paced", values="completion_cycles")
+    gain = (times[False] / times[True]).unstack(index[1:])
+    return gain.loc[table[row].drop_duplicates()].sort_index(axis=1)
 
 
 def complete(table: pd.DataFrame) -> pd.DataFrame:
