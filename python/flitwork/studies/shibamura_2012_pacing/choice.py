@@ -85,7 +85,7 @@ def drawn_gains(gain: pd.DataFrame, words: str) -> Figure:
             ax.text(x + 0.5, y + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=9, fontweight=bold)
     ax.set_xlim(0, gain.shape[1])
     ax.set_ylim(len(gain), 0)
-    heads = [f"{int(dims)}-D, {int(nodes)}: {algorithm}" for dims, nodes, algorithm in gain.columns]
+    heads = [f"{int(column[0])}-D, {int(column[1])}: {column[2]}" for column in gain.columns]
     ax.set_xticks(np.arange(gain.shape[1]) + 0.5, heads, fontsize=8, rotation=45, ha="left")
     ax.xaxis.tick_top()
     ax.set_yticks(np.arange(len(gain)) + 0.5, list(gain.index), fontsize=9)
