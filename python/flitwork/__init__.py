@@ -30,6 +30,7 @@ from flitwork.errors import (
     StorageError,
 )
 from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
+from flitwork.explain import Explanation, explain
 from flitwork.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goal
 from flitwork.network import Network
 from flitwork.networks import *  # noqa: F403
@@ -76,6 +77,7 @@ __all__ = [
     "ConfigError",
     "Curve",
     "DeadlockError",
+    "Explanation",
     "FlitworkError",
     "Goal",
     "GoalResult",
@@ -104,6 +106,7 @@ __all__ = [
     "collective",
     "curve",
     "detours",
+    "explain",
     "load",
     "load_study",
     "loggops",

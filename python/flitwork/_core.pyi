@@ -20,6 +20,7 @@ __all__ = [
     "components",
     "default_routing",
     "drawing",
+    "operation_kinds",
     "renamed",
     "schema",
     "stall_reasons",
@@ -52,6 +53,9 @@ def default_routing(topology: str) -> str:
 
 def uniform_capacity(topology: str) -> float | None:
     """The load of uniform traffic that uses up the middle of a topology (JSON); ``None`` where it is not known."""
+
+def operation_kinds() -> str:
+    """Names of what an operation does, in the order of their numbers, as JSON."""
 
 def stall_reasons() -> str:
     """The reasons for a flit to stand still, in the order of their counters, as JSON."""

@@ -21,6 +21,8 @@ Result = Any
 When = Literal["always", "completes", "traffic", "background", "stalls"]
 #: Reasons for a flit to stand still, in the order of the simulator's counters.
 STALL_REASONS: tuple[str, ...] = tuple(json.loads(_core.stall_reasons()))
+#: Reasons for a packet to wait, in the order of their numbers in records.
+WAIT_REASONS: tuple[str, ...] = (*STALL_REASONS, "behind_packet")
 
 #: Runs of which others do not even have the column.
 _APART = ("background", "stalls")

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from flitwork import _core, format_3, renamed, result_file
 from flitwork.bound import Bound
-from flitwork.columns import RESULT_COLUMNS, STALL_REASONS, row_of
+from flitwork.columns import RESULT_COLUMNS, STALL_REASONS, WAIT_REASONS, row_of
 from flitwork.errors import ResultFileError
 from flitwork.histogram import Histogram
 from flitwork.physical import Units, with_units
@@ -306,6 +306,42 @@ class Result:
             }
         )
         return with_units(table, self.units)
+
+    @cached_property
+    def waits(self) -> pd.DataFrame:
+        """Where and why packets waited in the network; empty unless the run recorded waits.
+
+        A row for each packet (a row of :attr:`packets`), place and reason: cycles in which its head stood still, and
+        then (``body``) those in which the front flit behind it did. ``hop`` counts the buffers that it had come to: 0
+        at the source, 1 in the first router; ``port`` is the output port that it wanted.
+        """
+        table = pd.DataFrame({k.split(".", 1)[1]: v for k, v in self.columns.items() if k.startswith("waits.")})
+        if table.empty:
+            return pd.DataFrame(columns=["packet", "hop", "router", "port", "reason", "body", "cycles"])
+        table["reason"] = np.array(WAIT_REASONS, dtype=object)[table["reason"]]
+        return table
+
+    @cached_property
+    def operations(self) -> pd.DataFrame:
+        """What ranks did and when, a row an operation; empty unless the run recorded operations.
+
+        Cycles are those of :attr:`packets`: when the program came to it (``passed``), it began (a receive that was
+        posted later, a task), was complete (``ended``), and the message of a receive arrived; missing if they did not.
+        ``amount`` is in flits of messages and in cycles of computations. ``from_operation`` of ``peer`` sent the
+        message of a receive.
+        """
+        table = pd.DataFrame({k.split(".", 1)[1]: v for k, v in self.columns.items() if k.startswith("operations.")})
+        if table.empty:
+            return pd.DataFrame(columns=["rank", "operation", "kind", "peer", "tag", "step", "amount"])
+        table["kind"] = np.array(json.loads(_core.operation_kinds()), dtype=object)[table["kind"]]
+        table = table.drop(columns="waits_for")
+        for name in [name for name in table.columns if name.endswith("_cycle")]:
+            happened = table[name] != NEVER
+            table[name] = table[name].where(happened, 0).astype("Int64").where(happened)
+        for name in ("peer", "from_operation"):
+            named = table[name] != np.iinfo(np.uint32).max
+            table[name] = table[name].where(named, 0).astype("Int64").where(named)
+        return table
 
     @cached_property
     def stalls(self) -> pd.DataFrame:

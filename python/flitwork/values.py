@@ -299,8 +299,12 @@ class Record(Value):
     * ``delivery_window_cycles``: Packets and flits received per window of this many cycles from t = 0 on, of workload
       and background apart [cycles]. Default (0): totals only.
     * ``delivery_window_ns``: ``delivery_window_cycles`` in ns; or text with a unit.
+    * ``operations``: What ranks did and when, which ``flitwork explain`` asks for: each operation of a schedule or a
+      program, and who sent each packet. Default: false.
     * ``packets``: Every packet's source, destination, length and times. Default: false.
     * ``stalls``: Why flits stand still: counts by reason, per channel. Default: false.
+    * ``waits``: Where and why each packet waited, which ``flitwork explain`` asks for: by packet, router, output port
+      and reason. Packets are recorded with it, and the flit kernel runs. Default: false.
     """
 
     TABLES = ("run.record",)
@@ -308,8 +312,10 @@ class Record(Value):
     channel_window_ns: float | str | Sequence[float | str] = default(None)
     delivery_window_cycles: int = default(0)
     delivery_window_ns: float | str | Sequence[float | str] = default(None)
+    operations: bool = default(False)
     packets: bool = default(False)
     stalls: bool = default(False)
+    waits: bool = default(False)
 
 
 @value

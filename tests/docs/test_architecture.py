@@ -51,7 +51,7 @@ LAYERS = (
         "simulation",
         "goal",
     ),
-    *("experiment", "plot", "steady", "curve", "burst", "booksim", "studies", "mpi", "cli"),
+    *("experiment", "plot", "explain", "steady", "curve", "burst", "booksim", "studies", "mpi", "cli"),
 )
 #: Imports that should not be there. Only ever take rows away.
 DEBTS = {("experiment", "plot")}

@@ -13,7 +13,14 @@ from pages import ROOT, blocks
 
 PAGES = ["README.md", "docs/getting-started.md", "docs/workloads.md", "docs/collectives.md", "docs/routing.md"]
 #: Pages with Python that runs and no study files.
-PYTHON_PAGES = [*PAGES, "docs/programs.md", "docs/steady.md", "docs/goal.md", "docs/units.md"]
+PYTHON_PAGES = [
+    *PAGES,
+    "docs/programs.md",
+    "docs/steady.md",
+    "docs/goal.md",
+    "docs/units.md",
+    "docs/explain.md",
+]
 
 
 @pytest.mark.parametrize("page", PYTHON_PAGES)

@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]
-    use crate::tables::{check_table, components, renamed, schema, stall_reasons};
+    use crate::tables::{check_table, components, operation_kinds, renamed, schema, stall_reasons};
     #[pymodule_export]
     use crate::topology::{channels, default_routing, drawing, uniform_capacity};
 

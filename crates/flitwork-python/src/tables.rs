@@ -41,3 +41,9 @@ pub fn renamed() -> PyResult<String> {
 pub fn stall_reasons() -> PyResult<String> {
     json_text(&STALL_REASONS)
 }
+
+/// Names of what an operation does, in the order of their numbers; JSON.
+#[pyfunction]
+pub fn operation_kinds() -> PyResult<String> {
+    json_text(&flitwork::measure::OPERATION_KINDS)
+}

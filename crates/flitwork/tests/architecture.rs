@@ -62,8 +62,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "transit",
         ],
     ),
-    // Detours are drawn from the streams that traffic is drawn from.
-    ("host", &["error", "mix", "schedule", "traffic"]),
+    // Detours are drawn from the streams that traffic is drawn from; what ranks did is recorded in the result.
+    ("host", &["error", "measure", "mix", "schedule", "traffic"]),
     (
         "terminal",
         &[

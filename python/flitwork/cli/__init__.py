@@ -11,6 +11,7 @@ import typer
 from flitwork import __version__, interrupt
 from flitwork.cli import burst, curve, inspect, mpi, one, pace, studies, usage
 from flitwork.cli.booksim import booksim
+from flitwork.cli.explain import explain_run
 from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
 
 app = typer.Typer(
@@ -54,6 +55,7 @@ for _command in (
     burst.burst,
 ):
     app.command(cls=usage.Command)(_command)
+app.command("explain", cls=usage.Command)(explain_run)
 app.command(cls=usage.Command)(booksim)
 app.add_typer(mpi.app, name="mpi")
 app.command("list", cls=usage.Command)(inspect.list_table)

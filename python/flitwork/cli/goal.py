@@ -15,6 +15,7 @@ from flitwork.files import writable_file
 from flitwork.goal import SAVED, GoalResult, LogGOPS, loggops, read_goal, run_goal
 from flitwork.network import Network
 from flitwork.strict import read_toml
+from flitwork.values import Record, Run
 
 NetworkName = Annotated[
     str | None,
@@ -76,6 +77,18 @@ def run_program(
     _show(result, per_rank)
     if save:
         say(f"stored in {escape(str(save))}")
+
+
+def goal_result(file: Path, network: Path | None, packet_flits: int | None) -> GoalResult:
+    """What comes out of a GOAL program on a network with routers, with all records."""
+    if network is None:
+        hint = "a file .toml with a table `network`: the ideal machine has no network to explain"
+        raise ConfigError("--network", "nothing", "a network with routers", hint)
+    machine = _network(str(network), {})
+    if isinstance(machine, LogGOPS):
+        raise ConfigError("--network", network, "a network with routers", "the ideal machine has none to explain")
+    run = Run(record=Record(waits=True, operations=True))
+    return run_goal(read_goal(file), machine, packet_flits=packet_flits or 0, run=run)
 
 
 def _network(name: str | None, parameters: dict[str, float]) -> LogGOPS | Network:

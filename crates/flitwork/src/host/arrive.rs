@@ -82,6 +82,9 @@ impl Hosts {
         if envelope.synchronous {
             self.just_sent.push((from, op));
         }
+        if let Some(log) = &mut self.ranks[to as usize].log {
+            log.receive(receive.op, from, op, arrived);
+        }
         let completion = Completion { rank: to, op: receive.op, cycle: now, message: Some((from, op)) };
         if self.late && arrived == now {
             self.late_receives.push_back((now, completion));

@@ -6,7 +6,7 @@
 
 use super::matching::Posted;
 use super::ranks::{Block, Hosts};
-use crate::schedule::{After, OpId, OpKind, Operation};
+use crate::schedule::{OpId, OpKind, Operation};
 use std::cmp::Reverse;
 
 /// What a rank is told to do.
@@ -74,11 +74,7 @@ impl Hosts {
     /// The program of a rank passes what it was told to do, or is blocked by it.
     pub(super) fn start_task(&mut self, r: u32, Task { kind, envelope, after }: Task, now: u64) {
         let rank = &mut self.ranks[r as usize];
-        if kind == TaskKind::WaitAny {
-            rank.block = Block::Waits(rank.window.push_any(&after), 0);
-            return;
-        }
-        let op = rank.window.push(&After::List(after.into()));
+        let op = rank.pass_task(Task { kind, envelope, after }, now);
         match kind {
             TaskKind::Operation(kind) => self.start(r, op, (kind, 0), envelope, now),
             TaskKind::Probe { from, tag } => {
@@ -91,7 +87,7 @@ impl Hosts {
                     self.computing.push(Reverse((now.saturating_add(cycles), r, op)));
                 }
             }
-            TaskKind::WaitAny => {}
+            TaskKind::WaitAny => rank.block = Block::Waits(op, 0),
         }
     }
 

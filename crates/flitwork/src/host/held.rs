@@ -148,6 +148,9 @@ impl Hosts {
     /// An operation starts: the one behind it, if it waits for that, is complete.
     fn tell_start(&mut self, r: u32, op: OpId, now: u64) {
         let rank = &mut self.ranks[r as usize];
+        if let Some(log) = &mut rank.log {
+            log.begin(op, now);
+        }
         if rank.held.as_mut().is_some_and(|held| held.starts(op)) {
             rank.complete(op + 1, now);
         }

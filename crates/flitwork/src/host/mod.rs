@@ -13,6 +13,7 @@ mod matching;
 mod noise;
 mod queue;
 mod ranks;
+mod record;
 mod source;
 mod stuck;
 mod under_way;

@@ -5,11 +5,12 @@ use super::held::{Held, Holds};
 use super::matching::{Mailbox, Posted};
 use super::noise::OsNoise;
 use super::queue::{Queue, Unsent};
+use super::record::{RankLog, pass};
 use super::source::{Next, Source};
 use super::under_way::{Letter, UnderWay};
 use super::window::Window;
 use crate::error::Result;
-use crate::schedule::{OpId, OpKind, Operation, Placement, Schedule, SendQueue, match_messages};
+use crate::schedule::{OpId, OpKind, Placement, Schedule, SendQueue, match_messages};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -63,6 +64,8 @@ pub(super) struct Rank {
     last_cycle: u64,
     /// Messages that have not been taken, as far as they are known.
     unsent: u64,
+    /// What it did, where that is recorded.
+    pub log: Option<Box<RankLog>>,
     /// Whether it has asked what to do next.
     pub asks: bool,
     /// Whether its program is at its end.
@@ -74,6 +77,9 @@ pub(super) struct Rank {
 impl Rank {
     /// An operation is complete; whether another one waited for it and need not any more.
     pub(super) fn complete(&mut self, op: OpId, now: u64) -> bool {
+        if let Some(log) = &mut self.log {
+            log.complete(op, now);
+        }
         self.last_cycle = self.last_cycle.max(now);
         self.news = true;
         let mut released = matches!(self.block, Block::Polls(_));
@@ -127,6 +133,8 @@ pub(crate) struct Hosts {
     pub(super) late_receives: VecDeque<(u64, Completion)>,
     /// What has completed since somebody looked last, where somebody does.
     pub(super) completions: Option<Vec<Completion>>,
+    /// Who sent each packet recorded, where operations are recorded.
+    pub(super) senders: Option<Vec<(u32, OpId)>>,
     /// A message was longer than its receive.
     pub(super) fault: Option<String>,
     /// Detours of the ranks, where they have some.
@@ -159,6 +167,7 @@ impl Hosts {
             last_send: None,
             last_cycle: 0,
             unsent: schedule.messages_of(r),
+            log: None,
             asks: false,
             ended: false,
             news: false,
@@ -192,6 +201,7 @@ impl Hosts {
             late: false,
             late_receives: VecDeque::new(),
             completions: None,
+            senders: None,
             fault: None,
             noise: None,
             ranks,
@@ -351,6 +361,9 @@ impl Hosts {
                 }
                 Block::Waits(op, cycles) => {
                     rank.block = Block::Computes(op);
+                    if let Some(log) = &mut rank.log {
+                        log.begin(op, now);
+                    }
                     let end = self.work_end(r, now, cycles);
                     self.computing.push(Reverse((end, r, op)));
                     return;
@@ -359,7 +372,7 @@ impl Hosts {
                 Block::Free => {}
             }
             let (op, kind, step) = match rank.source.next() {
-                Next::Operation(Operation { kind, after, step }) => (rank.window.push(&after), kind, step),
+                Next::Operation(op) => (pass(&mut rank.window, &mut rank.log, &op, now), op.kind, op.step),
                 Next::Task(task) => {
                     self.start_task(r, task, now);
                     continue;

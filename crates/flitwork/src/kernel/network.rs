@@ -1,7 +1,7 @@
 //! What the simulation knows of a network, whatever advances it.
 
 use crate::host::Hosts;
-use crate::measure::{Arrival, ChannelWindows, PacketLog, StallReport};
+use crate::measure::{Arrival, ChannelWindows, PacketLog, StallReport, WaitReport};
 use crate::terminal::{Nics, Outgoing};
 use std::ops::Range;
 
@@ -50,6 +50,8 @@ pub(crate) struct Observed {
     pub ejected_flits: Vec<u64>,
     /// Why flits stood still, where asked for.
     pub stalls: Option<StallReport>,
+    /// Where and why packets waited, where asked for.
+    pub waits: Option<WaitReport>,
 }
 
 /// What is at the ends of a network: NICs, the ranks behind them, and the log of what they send.

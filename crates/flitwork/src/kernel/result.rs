@@ -1,6 +1,7 @@
 //! The result of a run, put together when it is over.
 
 use super::simulation::{Attached, Simulation};
+use crate::host::Hosts;
 use crate::measure::{BackgroundResult, Fairness, SimulationResult, Status};
 
 impl Simulation {
@@ -8,7 +9,7 @@ impl Simulation {
     pub fn into_result(mut self) -> SimulationResult {
         let (now, ended) = (self.now, self.ended);
         self.look(now + 1);
-        let Simulation { phases, limits, mut networks, .. } = self;
+        let Simulation { phases, limits, mut networks, hosts, .. } = self;
         let Attached { network, nics, mut log } = networks.swap_remove(0);
         let observed = network.finish(now);
         let window = phases.window();
@@ -32,7 +33,7 @@ impl Simulation {
             Some(complete) => phases.status(complete, work.measured_taken + untaken.packets),
             None => Status::Interrupted,
         };
-        SimulationResult {
+        let result = SimulationResult {
             status,
             kernel: limits.kernel,
             kernel_note: limits.kernel_note.map(String::from),
@@ -59,7 +60,13 @@ impl Simulation {
             channel_windows: observed.channel_windows,
             channel_flits: observed.channel_flits,
             stalls: observed.stalls,
-            packet_records: log.into_records(),
-        }
+            packet_records: Vec::new(),
+            waits: None,
+            operations: None,
+        };
+        let (packet_records, places) = log.into_records();
+        let waits = observed.waits.map(|waits| waits.renumbered(&places));
+        let operations = hosts.and_then(Hosts::into_operations).map(|operations| operations.renumbered(&places));
+        SimulationResult { packet_records, waits, operations, ..result }
     }
 }

@@ -67,7 +67,7 @@ pub(super) struct Limits {
 /// A simulation in progress.
 pub struct Simulation {
     pub(super) now: u64,
-    hosts: Option<Hosts>,
+    pub(super) hosts: Option<Hosts>,
     /// The network that the workload runs on, then others.
     pub(super) networks: Vec<Attached>,
     pub(super) phases: Phases,
@@ -208,6 +208,7 @@ impl Simulation {
                 if packet.background {
                     continue;
                 }
+                hosts.packet_arrives(packet.message, packet.record);
                 if let Some(terminal) = hosts.arrived(packet.message, packet.flits, *now) {
                     nics.wake(terminal);
                 }
@@ -403,6 +404,9 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     let Workload::Schedule { schedule, .. } = &plan.workload else { return Ok(None) };
     let schedule = schedule.compile(&plan.units)?.delayed(plan.delays.clone())?;
     let mut hosts = Hosts::new(&schedule, &plan.placement, plan.spec.host.send_queue)?;
+    if plan.spec.run.record.operations {
+        hosts.record_operations(|rank| plan.delays.starts.get(rank).is_some_and(|&start| start > 0));
+    }
     if plan.background.is_some() {
         hosts.note_ready_cycles();
     }
@@ -451,7 +455,7 @@ fn packet_log(plan: &Plan, phases: &Phases) -> PacketLog {
         let deliveries = (window_cycles > 0).then(|| DeliveryRecorder::new(plan.start_cycle, window_cycles));
         TrafficLog::new(phases.window(), plan.params.terminals, deliveries)
     };
-    PacketLog::new(traffic_log(), plan.background.is_some().then(traffic_log), record.packets)
+    PacketLog::new(traffic_log(), plan.background.is_some().then(traffic_log), record.keeps_packets())
 }
 
 /// Work between two calls of the progress callback: a few milliseconds.

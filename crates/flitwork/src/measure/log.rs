@@ -187,10 +187,15 @@ impl PacketLog {
         format!("{:016x}", mix(self.digest ^ packets))
     }
 
-    /// The records, in order of (source, sequence).
-    pub fn into_records(self) -> Vec<PacketRecord> {
-        let mut records = self.records.unwrap_or_default();
-        records.sort_unstable_by_key(|r| (r.src, r.sequence));
-        records
+    /// The records, in order of (source, sequence), and the place in it of each in the order in which they were taken.
+    pub fn into_records(self) -> (Vec<PacketRecord>, Vec<u32>) {
+        let records = self.records.unwrap_or_default();
+        let mut order: Vec<u32> = (0..records.len() as u32).collect();
+        order.sort_unstable_by_key(|&i| (records[i as usize].src, records[i as usize].sequence));
+        let mut places = vec![0; records.len()];
+        for (place, &record) in order.iter().enumerate() {
+            places[record as usize] = place as u32;
+        }
+        (order.iter().map(|&i| records[i as usize]).collect(), places)
     }
 }

@@ -6,9 +6,11 @@ mod fairness;
 mod interval;
 mod latency;
 mod log;
+mod operations;
 mod phases;
 mod stalls;
 mod steady;
+mod waits;
 mod warm_up;
 
 pub(crate) use deliveries::DeliveryRecorder;
@@ -16,10 +18,13 @@ pub use deliveries::DeliveryWindows;
 pub use fairness::Fairness;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
 pub(crate) use log::{Arrival, PacketLog, TrafficLog};
+pub use operations::{OPERATION_KINDS, OperationKind, OperationRecord, OperationReport};
 pub(crate) use phases::{Phases, View};
 pub(crate) use stalls::StallCounter;
 pub use stalls::{STALL_REASONS, StallReason, StallReport};
 pub use steady::{SteadySpec, WarmUpTest};
+pub(crate) use waits::WaitLog;
+pub use waits::{BEHIND_PACKET, WaitReason, WaitRecord, WaitReport};
 
 use serde::{Deserialize, Serialize};
 
@@ -186,4 +191,10 @@ pub struct SimulationResult {
     pub stalls: Option<StallReport>,
     /// Every packet, in order of (source, sequence), where asked for.
     pub packet_records: Vec<PacketRecord>,
+    /// Where and why packets waited, where asked for; not in the JSON.
+    #[serde(skip)]
+    pub waits: Option<WaitReport>,
+    /// What ranks did and when, where asked for; not in the JSON.
+    #[serde(skip)]
+    pub operations: Option<OperationReport>,
 }

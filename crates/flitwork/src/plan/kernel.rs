@@ -24,6 +24,7 @@ impl Plan {
                 "the routing counts flits in queues",
             ),
             (!self.spec.run.record.stalls, "run.record.stalls is true"),
+            (!self.spec.run.record.waits, "run.record.waits is true"),
         ];
         conditions.iter().find(|(met, _)| !met).map(|(_, what)| *what)
     }

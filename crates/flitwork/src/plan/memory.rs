@@ -25,6 +25,12 @@ const MESSAGE_BYTES: u64 = 140;
 /// What is noted of a packet, where packets are recorded [bytes].
 const RECORD_BYTES: u64 = 64;
 
+/// Where and why it waited, about ten times [bytes].
+const WAITS_BYTES: u64 = 240;
+
+/// The send and the receive of a message of one packet, the packet's sender, and a wait [bytes].
+const OPERATION_BYTES: u64 = 300;
+
 /// Memory of a simulation [bytes].
 pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric: &Fabric, routing: &Routing) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, routing, &spec.run.record) as u64);
@@ -34,8 +40,7 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
         .map(|w| sent(w, p, units, &spec.run, fabric))
         .collect();
     let tables = sent.iter().map(|sent| sent.table_bytes);
-    let recorded =
-        sent.iter().map(|sent| if spec.run.record.packets { sent.packets.saturating_mul(RECORD_BYTES) } else { 0 });
+    let recorded = sent.iter().map(|sent| sent.packets.saturating_mul(recorded_bytes(&spec.run.record)));
     let parts = [
         routers,
         under_way(p, &spec.network.router),
@@ -45,6 +50,13 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
     ];
     let detours = spec.host.noise.as_ref().map(NoiseSpec::memory_bytes);
     parts.into_iter().chain(tables).chain(recorded).chain(detours).fold(0, u64::saturating_add)
+}
+
+/// What is noted of a packet [bytes].
+fn recorded_bytes(record: &RecordSpec) -> u64 {
+    let parts =
+        [(record.keeps_packets(), RECORD_BYTES), (record.waits, WAITS_BYTES), (record.operations, OPERATION_BYTES)];
+    parts.iter().filter(|(kept, _)| *kept).map(|(_, bytes)| bytes).sum()
 }
 
 /// Memory of what is noted per window of time, in a run of at least `cycles` [bytes].
@@ -89,7 +101,7 @@ struct Footprint {
 
 /// Bytes of a trace, and of what is recorded of its packets.
 fn trace(packets: &Attached, record: &RecordSpec) -> u64 {
-    packets.memory_bytes() + if record.packets { packets.rows.saturating_mul(RECORD_BYTES) } else { 0 }
+    packets.memory_bytes() + packets.rows.saturating_mul(recorded_bytes(record))
 }
 
 /// Bytes of a router, its allocators, its terminals' NIC ports, and what is noted of it.
@@ -100,7 +112,8 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     let (rows, cols) = (p.ports * router.input_speedup as usize, p.ports * router.output_speedup as usize);
     let nic_ports = p.concentration * p.nic_ports * (2 * p.vcs + 64);
     let allocators = allocator(&router.vc_allocator, vcs, vcs) + allocator(&router.sw_allocator, rows, cols);
-    let stalls = if record.stalls { 16 * (size.slots() + p.ports) } else { 0 };
+    let stalls = if record.stalls || record.waits { 16 * (size.slots() + p.ports) } else { 0 };
+    let stalls = stalls + if record.waits { 44 * (size.slots() + p.concentration * p.nic_ports) } else { 0 };
     let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
     // What is kept for each VC, and the notes of the queues, where the route is decided hop by hop.
     let choices = if routing.at_source().is_some() { 0 } else { 8 + 24 * size.slots() };

@@ -113,4 +113,19 @@ pub struct RecordSpec {
     pub delivery_window_cycles: u64,
     /// Why flits stand still: counts by reason, per channel. Default: false.
     pub stalls: bool,
+    /// Where and why each packet waited, which `flitwork explain` asks for: by packet, router, output port and reason. Packets are recorded with it,
+    /// and the flit kernel runs. Default: false.
+    #[serde(skip_serializing_if = "super::is_false")]
+    pub waits: bool,
+    /// What ranks did and when, which `flitwork explain` asks for: each operation of a schedule or a program, and who sent each packet.
+    /// Default: false.
+    #[serde(skip_serializing_if = "super::is_false")]
+    pub operations: bool,
+}
+
+impl RecordSpec {
+    /// Whether every packet is recorded.
+    pub fn keeps_packets(&self) -> bool {
+        self.packets || self.waits
+    }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::schedule::{ANY, ScheduleBuilder};
+use crate::schedule::{ANY, Operation, ScheduleBuilder};
 
 fn send(to: u32) -> OpKind {
     OpKind::Send { to, size: 5, tag: 0 }

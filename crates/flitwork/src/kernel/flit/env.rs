@@ -7,7 +7,7 @@ use super::own_times::OwnTimes;
 use super::packets::Streams;
 use super::route::RouteTable;
 use crate::compat::BatchStage;
-use crate::measure::StallCounter;
+use crate::measure::{StallCounter, WaitLog};
 use crate::plan::{Params, Plan, Workload};
 use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, InjectionPriority, Switching, VcPolicy};
 use crate::traffic::{Drawn, Lengths, Packets, Traffic};
@@ -52,6 +52,10 @@ pub(super) struct Env {
     pub measurement: Range<u64>,
     pub flit_hops: u64,
     pub stalls: Option<StallCounter>,
+    /// Where and why packets wait.
+    pub waits: Option<Box<WaitLog>>,
+    /// Whether one of these two is counted.
+    pub watched: bool,
     pub observer: Observer,
     /// Where packets move whole: what they do later.
     pub streams: Streams,

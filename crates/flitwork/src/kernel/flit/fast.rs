@@ -87,7 +87,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             return;
         }
         let usable = self.usable(me, slot, port, env);
-        if env.stalls.is_some() {
+        if env.watched {
             env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
         }
         if !usable.is_empty() {

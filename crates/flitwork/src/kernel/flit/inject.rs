@@ -152,7 +152,7 @@ impl Injection {
                 busy |= at(&self.ports, port).packet != NONE
                     || !ends.nics.pauses(terminal, k)
                         && (!ends.nics.message_done(terminal, k) || ends.nics.is_due(terminal, env.now));
-            } else if env.stalls.is_none() {
+            } else if !env.watched {
                 // A port without a credit sleeps until one arrives, unless its waiting is counted.
                 self.starved[terminal / 64] |= 1 << (terminal % 64);
             } else {
@@ -235,6 +235,7 @@ impl Injection {
             if let Some(stalls) = &mut env.stalls {
                 stalls.source_no_credit(port.left == 1);
             }
+            env.wait_at_source(terminal, k, packet, head_sent);
             return false;
         }
         *at_mut(&mut self.credits, first + usize::from(vc)) -= 1;

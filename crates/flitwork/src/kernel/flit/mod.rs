@@ -33,7 +33,7 @@ use super::simulation::Simulation;
 use crate::compat::BatchStage;
 use crate::error::Result;
 use crate::kernel::Progress;
-use crate::measure::{Arrival, KernelName, SimulationResult, StallCounter};
+use crate::measure::{Arrival, KernelName, SimulationResult, StallCounter, WaitLog};
 use crate::plan::Plan;
 use crate::topology::Fabric;
 use crate::transit::{CompiledSize, Layout, NONE, PacketPool, Wheel};
@@ -132,6 +132,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let fabric = &plan.fabric;
         let longest_delay = if PACKETS { packets::longest_delay(plan) } else { p.longest_delay_cycles };
+        let watched = run.record.stalls || run.record.waits;
         let most_ports = plan.routing.hop_by_hop().map_or(1, |routing| routing.most_ports());
         Ok(Kernel {
             routers: Router::all(&p, &plan.fabric),
@@ -168,7 +169,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 measurement: 0..0,
                 flit_hops: 0,
                 stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
-                observer: Observer::new(if run.record.stalls { p.routers } else { 0 }, PORTS, SLOTS),
+                waits: run.record.waits.then(|| Box::new(WaitLog::new(p.routers * SLOTS, p.terminals * p.nic_ports))),
+                watched,
+                observer: Observer::new(if watched { p.routers } else { 0 }, PORTS, SLOTS),
                 now: 0,
                 rules,
                 p,
@@ -306,6 +309,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             channel_flits,
             ejected_flits: env.ejected,
             stalls: env.stalls.map(StallCounter::report),
+            waits: env.waits.map(|waits| waits.report()),
         }
     }
 }

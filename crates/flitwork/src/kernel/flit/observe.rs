@@ -3,9 +3,9 @@
 use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
-use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
+use super::state::{ACTIVE, EJECTING, GRANTED, HEAD, Router, WAITING};
 use crate::kernel::network::Network;
-use crate::measure::{ChannelWindows, StallReason};
+use crate::measure::{BEHIND_PACKET, ChannelWindows, StallReason, WaitRecord};
 use crate::transit::NONE;
 
 /// Flits over each channel per window.
@@ -47,7 +47,7 @@ impl ChannelRecorder {
     }
 }
 
-/// When things happened last, to tell why others did not; empty unless stalls are recorded.
+/// When things happened last, to tell why others did not; empty unless stalls or waits are recorded.
 #[derive(Debug)]
 pub(super) struct Observer {
     /// Cycle + 1 in which an input VC sent a flit, by VC.
@@ -91,6 +91,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if self.env.stalls.is_some() {
             self.count_stalls();
         }
+        if self.env.waits.is_some() {
+            self.count_waits();
+        }
         if self.channels.as_ref().is_some_and(|channels| channels.ends_with(self.env.now)) {
             let mut totals = Vec::new();
             self.channel_flits(self.env.now + 1, &mut totals);
@@ -118,6 +121,80 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 };
                 stalls.count(router.stall_reason(r, slot, observer, *now), vc.left == 1, idle_ejection);
             }
+        }
+    }
+}
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+{
+    /// Which packets stood still, and why: the front packet of each VC, unless it moved, and those whose heads are behind it.
+    fn count_waits(&mut self) {
+        let Env { pool, observer, waits, now, own_times, .. } = &mut self.env;
+        let Some(waits) = waits else { return };
+        for (r, router) in self.routers.iter().enumerate() {
+            for (slot, vc) in router.inputs.iter().enumerate() {
+                if vc.front == NONE {
+                    continue;
+                }
+                let (head, moved) = (vc.flags & HEAD != 0, observer.moved[r * SLOTS + slot] == *now + 1);
+                let wait = |reason, id, body| WaitRecord {
+                    packet: pool[id].record,
+                    hop: 0,
+                    router: r as u32,
+                    port: u32::from(vc.port),
+                    reason,
+                    body,
+                    cycles: 1,
+                };
+                if moved && head {
+                    // What moved was the tail before it.
+                    waits.count_behind(vc.front, wait(BEHIND_PACKET, vc.front, false));
+                } else if !moved && vc.occupied > 0 {
+                    let reason = router.stall_reason(r, slot, observer, *now);
+                    let slow = !head && own_times.as_ref().is_some_and(|own| own.is_busy(r, vc.port.into(), *now));
+                    if reason != StallReason::Pipeline && !slow {
+                        waits.count_in_router(r * SLOTS + slot, wait(reason as u8, vc.front, !head));
+                    }
+                }
+                let mut behind = vc.behind_last;
+                while behind != NONE {
+                    behind = pool[behind].next;
+                    waits.count_behind(behind, wait(BEHIND_PACKET, behind, false));
+                    behind = if behind == vc.behind_last { NONE } else { behind };
+                }
+            }
+        }
+    }
+}
+
+impl Env {
+    /// The head of a packet leaves input VC `vc` by `port`, whose turn it is in cycle `turn`.
+    pub(super) fn head_leaves(&mut self, vc: usize, packet: u32, port: usize, turn: u64) {
+        if let Some(waits) = &mut self.waits {
+            let record = self.pool[packet].record;
+            waits.head_leaves(vc, record);
+            if port >= self.p.network_ports {
+                waits.head_arrives(record, turn + u64::from(self.p.eject_cycles));
+            }
+        }
+    }
+
+    /// The next flit of the packet at port `k` of a terminal has no credit.
+    pub(super) fn wait_at_source(&mut self, terminal: usize, k: usize, packet: u32, body: bool) {
+        let router = self.router_of(terminal);
+        let local = terminal - self.first_terminal(router);
+        let Env { p, pool, waits, .. } = self;
+        if let Some(waits) = waits {
+            let port = (p.network_ports + local * p.nic_ports + k) as u32;
+            let of = WaitRecord {
+                packet: pool[packet].record,
+                router: router as u32,
+                port,
+                body,
+                ..StallReason::SourceNoCredit.into()
+            };
+            waits.count_at_source(terminal * p.nic_ports + k, of);
         }
     }
 }

@@ -54,6 +54,11 @@ impl OwnTimes {
         ready.iter().enumerate().filter(|(_, ready)| **ready > now).fold(0, |bits, (port, _)| bits | 1 << port)
     }
 
+    /// Whether the channel of a port still carries the flit before in cycle `now`.
+    pub fn is_busy(&self, router: usize, port: usize, now: u64) -> bool {
+        self.ready.get(self.at(router, port)).is_some_and(|&ready| ready > now)
+    }
+
     /// A port was granted in cycle `now`.
     pub fn granted(&mut self, router: usize, port: usize, now: u64) {
         let at = self.at(router, port);

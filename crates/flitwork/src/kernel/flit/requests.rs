@@ -53,7 +53,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if PACKETS {
             env.streams.asked += u32::from(found);
         }
-        if env.stalls.is_some() {
+        if env.watched {
             env.observer.asked(me * SLOTS + slot, found, env.now);
         }
     }

@@ -69,8 +69,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if tail {
             self.behind_tail(me, slot, port, output, env);
         }
-        if env.stalls.is_some() {
+        if env.watched {
             env.observer.moved(me * SLOTS + slot, me * PORTS + port, me * PORTS + in_port, env.now);
+            if head {
+                env.head_leaves(me * SLOTS + slot, packet, port, turn);
+            }
         }
     }
 

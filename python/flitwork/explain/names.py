@@ -1,0 +1,76 @@
+"""The causes, and the names of places in a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from flitwork.columns import WAIT_REASONS
+from flitwork.result import Result
+
+#: Every cause: its name, and what it says of the time that it takes.
+CAUSES: Mapping[str, str] = {
+    "serialisation": "sent the flits of a packet, one after the other",
+    "hops": "travelled through routers and channels with nothing in its way",
+    "no_credit": "waited for a virtual channel or a credit: the buffer ahead was full",
+    "lost_arbitration": "lost the arbitration for a virtual channel or the switch",
+    "behind_packet": "waited in a buffer behind another packet",
+    "ejection_busy": "waited for a busy ejection port",
+    "source_busy": "waited at its network interface, which was sending other messages",
+    "pacing": "paused between packets, as pacing says",
+    "computing": "computed, or spent software time",
+    "late_start": "waited for a rank that started late",
+    "os_noise": "stood still in detours of the operating system",
+    "other": "waited for something that has no record",
+}
+#: The cause that each reason of a wait counts as.
+CAUSE_OF_REASON: Mapping[str, str] = {
+    "no_vc": "no_credit",
+    "no_credit": "no_credit",
+    "source_no_credit": "no_credit",
+    "lost_vc_allocation": "lost_arbitration",
+    "lost_switch": "lost_arbitration",
+    "input_port_busy": "lost_arbitration",
+    "behind_packet": "behind_packet",
+    "ejection_port_busy": "ejection_busy",
+    "no_ejection_vc": "ejection_busy",
+}
+#: Causes of a packet that is in the network.
+IN_NETWORK = ("no_credit", "lost_arbitration", "behind_packet", "ejection_busy")
+#: The same by number of the reason; what does not occur is the last cause.
+CAUSE_OF_NUMBER = tuple(CAUSE_OF_REASON.get(reason, "other") for reason in WAIT_REASONS)
+
+
+class Places:
+    """Names of the channels and ports of a network."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._size = list(result.spec["network"]["topology"].get("size", ()))
+
+    @cached_property
+    def channel_of(self) -> dict[tuple[int, int], int]:
+        """The number of each channel, by router and output port."""
+        columns = self._result.columns
+        ends = zip(columns["channels.router"].tolist(), columns["channels.port"].tolist(), strict=True)
+        return {end: number for number, end in enumerate(ends)}
+
+    def router(self, router: int) -> str:
+        """``(3,1)`` on a grid, else its number."""
+        if not self._size:
+            return str(router)
+        at, left = [], router
+        for size in self._size:
+            at.append(left % size)
+            left //= size
+        return f"({','.join(map(str, at))})"
+
+    def name(self, router: int, port: int, reason_at_source: bool = False) -> str:
+        """``channel (3,1) +x``, ``an ejection port of router 7`` or ``an injection port of router 7``."""
+        if reason_at_source:
+            return f"an injection port of router {self.router(router)}"
+        channel = self.channel_of.get((router, port))
+        if channel is None:
+            return f"an ejection port of router {self.router(router)}"
+        names = self._result.described["channel_classes"]
+        return f"channel {self.router(router)} {names[int(self._result.columns['channels.class'][channel])]}"

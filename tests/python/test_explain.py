@@ -1,0 +1,276 @@
+"""``fw.explain``: tiny cases by hand, pieces that sum to the completion time, and what cannot be explained."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import flitwork as fw
+import numpy as np
+import pytest
+from flitwork.explain.critical_path import critical_path
+from flitwork.explain.records import Records, with_records
+
+RECORDED = fw.Run(record=fw.Record(waits=True, operations=True))
+#: One virtual channel, so that packets follow each other.
+ONE_VC = fw.Router(vcs=1, buffer_flits=8)
+#: What the packet kernel runs.
+WHOLE_PACKETS = fw.Router(switching="virtual_cut_through", hold_switch_until_tail=True, buffer_flits=16, vcs=2)
+
+
+def causes(result: Any) -> dict[str, int]:
+    table = fw.explain(result).causes
+    return dict(zip(table["cause"], table["cycles"].tolist(), strict=True))
+
+
+def messages(count: int, flits: int) -> fw.Schedule:
+    """So many messages from rank 0 to rank 1, all posted at once."""
+    return fw.Schedule(
+        [
+            [fw.Send(1, flits=flits, tag=i) for i in range(count)],
+            [fw.Receive(0, flits=flits, tag=i) for i in range(count)],
+        ]
+    )
+
+
+def delays(result: fw.Result) -> tuple[int, int, int]:
+    """Into the network, over a router and a channel, and over the last router (docs/model.md)."""
+    router, channel = result.spec["network"]["router"], result.spec["network"]["channel"]
+    through = (
+        router["routing_delay_cycles"]
+        + router["vc_alloc_delay_cycles"]
+        + router["sw_alloc_delay_cycles"]
+        + router["st_delay_cycles"]
+    )
+    local = channel["local_latency_cycles"]
+    return local + 1, through + channel["latency_cycles"], through + local
+
+
+def test_a_message_alone_travels_and_sends_its_flits() -> None:
+    result = fw.simulate(fw.Mesh(2), messages(1, 8), run=RECORDED)
+    into, hop, out = delays(result)
+    assert result.completion_cycles == into + hop + out + 7
+    assert causes(result) == {"serialisation": 7, "hops": into + hop + out}
+
+
+def test_messages_behind_others_find_the_source_busy() -> None:
+    result = fw.simulate(fw.Mesh(2), messages(3, 8), run=RECORDED)
+    assert causes(result) == {"source_busy": 16, "serialisation": 7, "hops": sum(delays(result))}
+
+
+def test_packets_of_one_message_are_its_own_flits_and_pauses() -> None:
+    work = fw.Schedule([[fw.Send(1, flits=8)], [fw.Receive(0, flits=8)]], packet_flits=4)
+    network = fw.Mesh(2, nic=fw.Nic(packet_gap_cycles=5))
+    result = fw.simulate(network, work, run=RECORDED)
+    assert causes(result) == {"serialisation": 4 + 3, "pacing": 5, "hops": sum(delays(result))}
+
+
+def test_a_late_start_and_a_computation_stand_on_the_path() -> None:
+    work = fw.Schedule([[fw.Compute(cycles=30), fw.Send(1, flits=4)], [fw.Receive(0, flits=4)]])
+    result = fw.simulate(fw.Mesh(2), work, host=fw.Host(start={"kind": "list", "cycles": [70, 0]}), run=RECORDED)
+    found = causes(result)
+    assert found == {"late_start": 70, "computing": 30, "serialisation": 3, "hops": sum(delays(result))}
+    explanation = fw.explain(result)
+    assert list(explanation.path["what"]) == ["late_start", "computing", "message"]
+    assert list(explanation.path["to_rank"]) == [0, 0, 1]
+
+
+def test_the_path_goes_through_whom_the_last_rank_waited_for() -> None:
+    relay = fw.Schedule(
+        [
+            [fw.Compute(cycles=50), fw.Send(1, flits=4)],
+            [fw.Receive(0, flits=4), fw.Wait([0]), fw.Send(2, flits=4)],
+            [fw.Receive(1, flits=4)],
+        ]
+    )
+    explanation = fw.explain(fw.simulate(fw.Mesh(3), relay, run=RECORDED))
+    path = explanation.path
+    assert path[["what", "rank", "to_rank"]].to_numpy().tolist() == [
+        ["computing", 0, 0],
+        ["message", 0, 1],
+        ["message", 1, 2],
+    ]
+
+
+def test_two_that_want_one_channel() -> None:
+    # Both heads meet at router 1: that of rank 1, which is there first, keeps the only VC of the channel to router 2.
+    work = fw.Schedule(
+        [
+            [fw.Send(2, flits=8)],
+            [fw.Send(2, flits=8)],
+            [fw.Receive(0, flits=8), fw.Receive(1, flits=8)],
+        ]
+    )
+    result = fw.simulate(fw.Mesh(3, router=ONE_VC), work, run=RECORDED)
+    into, hop, out = delays(result)
+    explanation = fw.explain(result)
+    found = dict(zip(explanation.causes["cause"], explanation.causes["cycles"].tolist(), strict=True))
+    alone = into + 2 * hop + out + 7
+    assert found["hops"] == into + 2 * hop + out
+    assert found["serialisation"] == 7
+    waited = result.completion_cycles - alone
+    # The tail of the first leaves router 1 in cycle `into + hop - 1 + 7 - ...`: 8 flits, `hop` cycles behind it.
+    assert waited == 8 - hop
+    assert found["no_credit"] == waited
+    assert explanation.pieces.dropna(subset=["place"])["place"].unique().tolist() == ["channel (1) +x"]
+    waiting = explanation.channels.set_index(["router", "class"]).loc[(1, "+x"), "waiting_packets"]
+    assert waiting == pytest.approx(waited / result.end_cycle)
+
+
+def test_two_that_leave_by_one_ejection_port() -> None:
+    work = fw.Schedule(
+        [
+            [fw.Send(1, flits=8)],
+            [fw.Receive(0, flits=8), fw.Receive(2, flits=8)],
+            [fw.Send(1, flits=8)],
+        ]
+    )
+    result = fw.simulate(fw.Mesh(3, router=ONE_VC), work, run=RECORDED)
+    assert causes(result)["ejection_busy"] == 8
+    assert "ejection port of router (1)" in fw.explain(result).text
+
+
+def test_each_head_takes_what_the_model_says_and_the_rest_are_waits() -> None:
+    for router in (ONE_VC, fw.Router(vcs=2, buffer_flits=3, routing_delay_cycles=2, vc_alloc_delay_cycles=1)):
+        work = fw.all_to_all("a2a", message_flits=12, packet_flits=6)
+        result = fw.simulate(fw.Mesh(3, 3, router=router), work, run=RECORDED)
+        into, hop, out = delays(result)
+        records = Records(result)
+        packets, waits = records.packets, records.waits
+        head = np.bincount(waits.packet[~waits.body], waits.cycles[~waits.body], len(packets.flits))
+        hops = records.result.packets["hops"].to_numpy()
+        assert (packets.head_arrived - packets.created - head == into + hops * hop + out).all()
+        assert (records.serialisation == packets.flits - 1).all()
+        assert len(waits.packet) > 10
+
+
+def program(rng: random.Random, ranks: int) -> fw.Schedule:
+    """A random schedule that can end: operations are made one after the other."""
+    programs: list[list[Any]] = [[] for _ in range(ranks)]
+
+    def add(rank: int, operation: Any) -> None:
+        programs[rank].append(operation)
+
+    def some(rank: int) -> list[int]:
+        made = range(len(programs[rank]))
+        return rng.sample(made, min(len(made), rng.randrange(3)))
+
+    for tag in range(rng.randrange(1, 4 * ranks)):
+        sender, receiver = rng.sample(range(ranks), 2)
+        add(sender, fw.Send(receiver, flits=rng.randrange(1, 40), tag=tag, after=some(sender)))
+        add(receiver, fw.Receive(sender, flits=40, tag=tag))
+        if rng.random() < 0.3:
+            add(sender, fw.Compute(cycles=rng.randrange(1, 60), after=some(sender)))
+        if rng.random() < 0.3 and programs[receiver]:
+            add(receiver, fw.Wait(some(receiver)))
+    return fw.Schedule(programs, packet_flits=rng.choice([3, 7, 16]))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_the_pieces_sum_to_the_completion_time(seed: int) -> None:
+    rng = random.Random(seed)
+    router = rng.choice([WHOLE_PACKETS, ONE_VC, fw.Router(vcs=2, buffer_flits=rng.choice([1, 2, 16]))])
+    router = router.replace(routing_delay_cycles=rng.randrange(3), st_delay_cycles=rng.randrange(1, 3))
+    nic = fw.Nic(ports=rng.choice([1, 2]), packet_gap_cycles=rng.choice([0, 0, 6]))
+    make = fw.Mesh if router.vcs == 1 else fw.Torus
+    network = make(3, rng.choice([1, 2]), router=router, nic=nic)
+    start = {"kind": "normal_range", "latest_cycles": rng.choice([0, 80])}
+    host = fw.Host(send_queue=rng.choice(["program_order", "as_ready"]), start=start, ranks_per_terminal=1 + seed % 2)
+    ranks = 3 * network.spec["topology"]["size"][1] * (1 + seed % 2)
+    work = program(rng, ranks)
+    background = fw.uniform(offered_load=0.1, packet_flits=4) if seed % 5 == 0 else None
+    told = fw.Run(record=fw.Record(operations=True), warmup_cycles=50) if background else fw.Run()
+    plain = fw.simulate(network, work, host=host, background=background, run=told)
+    record = told.replace(record=fw.Record(waits=True, operations=True))
+    recorded = fw.simulate(network, work, host=host, background=background, run=record)
+    assert recorded.digest == plain.digest
+    if router == WHOLE_PACKETS:
+        assert (plain.kernel, recorded.kernel) == ("packet", "flit")
+    path = critical_path(Records(recorded))
+    at = 0
+    for one in path:
+        assert one.begin == at
+        assert sum(piece.length for piece in one.pieces) == one.end - one.begin
+        assert all(piece.length > 0 for piece in one.pieces)
+        at = one.end
+    assert at == plain.completion_cycles
+    assert "other" not in set(fw.explain(recorded).causes["cause"])
+
+
+def test_causes_of_an_open_loop_sum_to_the_mean_latency() -> None:
+    result = fw.simulate(fw.Torus(4, 4), fw.uniform(offered_load=0.5, packet_flits=4), seed=3)
+    explanation = fw.explain(result)
+    assert explanation.path.empty
+    assert explanation.causes["cycles_per_packet"].sum() == pytest.approx(result.mean_packet_latency_cycles)
+    assert "no critical path" in explanation.text
+    assert explanation.channels["waiting_packets"].max() > 0
+    with pytest.raises(fw.ConfigError, match="a workload of ranks"):
+        explanation.space_time()
+
+
+def test_steps_name_the_pair_that_holds_up_the_others() -> None:
+    work = fw.all_to_all("a2a", sync="local", message_flits=16)
+    steps = fw.explain(fw.simulate(fw.Mesh(4), work)).steps
+    assert list(steps["messages"]) == [4, 4, 4]
+    assert (steps["held_up_cycles"] == steps["slowest_cycles"] - steps["median_cycles"]).all()
+    assert (steps["slowest_from"] != steps["slowest_to"]).all()
+
+
+def test_a_stored_result_is_simulated_again(tmp_path: Path) -> None:
+    result = fw.simulate(fw.Torus(3, 3, router=WHOLE_PACKETS), fw.all_to_all("a2at", message_flits=10))
+    assert result.kernel == "packet"
+    explanation = fw.explain(result.save(tmp_path / "a.parquet"))
+    assert explanation.result.digest == result.digest
+    assert explanation.causes["cycles"].sum() == result.completion_cycles
+    # With the records in it there is nothing to simulate.
+    assert with_records(explanation.result) is explanation.result
+
+
+def test_what_cannot_be_simulated_again_says_what_to_record(tmp_path: Path) -> None:
+    stored = fw.simulate(fw.Mesh(2), messages(1, 4)).save(tmp_path / "b.parquet")
+    with pytest.raises(fw.ConfigError, match=r"waits = true, operations = true"):
+        fw.explain(stored)
+    with pytest.raises(fw.ConfigError, match="a result of a network with routers"):
+        fw.explain(3)
+    with pytest.raises(fw.ResultFileError, match="there is no such file"):
+        fw.explain(tmp_path / "none.parquet")
+
+
+def test_ranks_that_are_programs_can_be_explained() -> None:
+    def ring(comm: Any) -> None:
+        rank, ranks = comm.Get_rank(), comm.Get_size()
+        for _ in range(3):
+            comm.sendrecv(bytes(200), dest=(rank + 1) % ranks, source=(rank - 1) % ranks)
+
+    ran = fw.mpi.run(ring, ranks=4, run=RECORDED)
+    explanation = fw.explain(ran)
+    assert explanation.causes["cycles"].sum() == ran.result.completion_cycles
+    assert "other" not in set(explanation.causes["cause"])
+    with pytest.raises(fw.ConfigError, match="told by a program"):
+        fw.explain(fw.mpi.run(ring, ranks=4))
+
+
+def test_pictures_and_tables_are_written(tmp_path: Path) -> None:
+    result = fw.simulate(
+        fw.Torus(3, 3, router=fw.Router(vcs=2, buffer_flits=2)), fw.all_to_all("a2a", message_flits=10)
+    )
+    explanation = fw.explain(result)
+    names = {path.name for path in explanation.save(tmp_path)}
+    assert {"explanation.txt", "path.csv", "space_time.png", "heat_map.png"} <= names
+    assert (tmp_path / "explanation.txt").read_text() == explanation.text + "\n"
+    figure = explanation.space_time()
+    assert figure.axes[0].get_xlim() == (0, result.completion_cycles)
+    assert [text.get_text() for text in figure.legends[0].get_texts()][-1] == "critical path"
+
+
+def test_records_are_tables_too() -> None:
+    result = fw.simulate(fw.Mesh(2), messages(2, 4), run=RECORDED)
+    assert list(result.operations["kind"]) == ["send", "send", "receive", "receive"]
+    assert list(result.operations["from_operation"].dropna()) == [0, 1]
+    assert list(result.packets["operation"]) == [0, 1]
+    assert result.waits.empty
+    plain = fw.simulate(fw.Mesh(2), messages(2, 4))
+    assert plain.operations.empty
+    assert plain.waits.empty
+    assert plain.plan_hash == fw.simulate(fw.Mesh(2), messages(2, 4), run=fw.Run(record=fw.Record())).plan_hash
