@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flitwork import _core
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, ScheduleError
 from flitwork.explain.names import CAUSE_OF_NUMBER, CAUSES
 from flitwork.result import NEVER, Progress, Result, run_plan
 from flitwork.spec import plan_of
@@ -45,13 +45,13 @@ def with_records(result: Result, progress: Progress | None = None) -> Result:
     if spec["run"].get("kernel") == "packet":
         spec["run"]["kernel"] = "auto"
     again = f"simulate it with {_KEYS} (in Python {_IN_PYTHON})"
-    if spec["workload"]["kind"] == "programs":
-        raise _lacks(missing, f"what its ranks did was told by a program: {again}")
     try:
-        plan = plan_of(spec)
+        found = run_plan(plan_of(spec), progress)
     except ConfigError as error:
         raise _lacks(missing, f"it cannot be simulated again from what is stored ({error.path}): {again}") from None
-    found = run_plan(plan, progress)
+    except ScheduleError:
+        # Ranks ask what to do, and nobody answers.
+        raise _lacks(missing, f"what its ranks did was told by a program: {again}") from None
     if found.digest != result.digest:
         hint = f"it is of version {result.version}, and this is {found.version}: {again}"
         raise _lacks(missing, hint)
