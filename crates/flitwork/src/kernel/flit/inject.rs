@@ -235,7 +235,9 @@ impl Injection {
             if let Some(stalls) = &mut env.stalls {
                 stalls.source_no_credit(port.left == 1);
             }
-            env.wait_at_source(terminal, k, packet, head_sent);
+            if env.watched {
+                env.wait_at_source(terminal, k, packet, head_sent);
+            }
             return false;
         }
         *at_mut(&mut self.credits, first + usize::from(vc)) -= 1;

@@ -169,9 +169,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 }
 
 impl Env {
-    /// The head of a packet leaves input VC `vc` by `port`, whose turn it is in cycle `turn`.
-    pub(super) fn head_leaves(&mut self, vc: usize, packet: u32, port: usize, turn: u64) {
-        if let Some(waits) = &mut self.waits {
+    /// A flit leaves input VC `vc` from one port of the network to another, `ports`. If it is the `head` of a packet: by `port` of its
+    /// router, whose turn it is in cycle `turn`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_move(&mut self, vc: usize, ports: (usize, usize), head: Option<u32>, port: usize, turn: u64) {
+        self.observer.moved(vc, ports.0, ports.1, self.now);
+        if let (Some(waits), Some(packet)) = (&mut self.waits, head) {
             let record = self.pool[packet].record;
             waits.head_leaves(vc, record);
             if port >= self.p.network_ports {
@@ -181,6 +185,8 @@ impl Env {
     }
 
     /// The next flit of the packet at port `k` of a terminal has no credit.
+    #[cold]
+    #[inline(never)]
     pub(super) fn wait_at_source(&mut self, terminal: usize, k: usize, packet: u32, body: bool) {
         let router = self.router_of(terminal);
         let local = terminal - self.first_terminal(router);

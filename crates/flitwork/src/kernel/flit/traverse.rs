@@ -70,10 +70,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             self.behind_tail(me, slot, port, output, env);
         }
         if env.watched {
-            env.observer.moved(me * SLOTS + slot, me * PORTS + port, me * PORTS + in_port, env.now);
-            if head {
-                env.head_leaves(me * SLOTS + slot, packet, port, turn);
-            }
+            let head = head.then_some(packet);
+            env.note_move(me * SLOTS + slot, (me * PORTS + port, me * PORTS + in_port), head, port, turn);
         }
     }
 
