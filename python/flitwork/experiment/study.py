@@ -119,7 +119,7 @@ def _take_folder(folder: Path, study: StudyFile) -> None:
         expected = f"a study of its own: the tables in {folder} are those of {other}"
         hint = "rename one of the two, or choose another folder with --out (in Python out=...)"
         raise ConfigError("study.name", f'"{study.study.name}"', expected, hint)
-    write_atomically(record, lambda file: file.write(json.dumps({"file": str(mine)}).encode()))
+    write_atomically(record, lambda file: file.write(json.dumps(dict(file=str(mine))).encode()))
 
 
 def _noted(record: Path) -> Path | None:
