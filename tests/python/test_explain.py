@@ -34,6 +34,10 @@ def messages(count: int, flits: int) -> fw.Schedule:
     )
 
 
+#: Rank 0 computes and sends to rank 1.
+COMPUTED = fw.Schedule([[fw.Compute(cycles=50), fw.Send(1, flits=4)], [fw.Receive(0, flits=4)]])
+
+
 def delays(result: fw.Result) -> tuple[int, int, int]:
     """Into the network, over a router and a channel, and over the last router (docs/model.md)."""
     router, channel = result.spec["network"]["router"], result.spec["network"]["channel"]
@@ -74,6 +78,15 @@ def test_a_late_start_and_a_computation_stand_on_the_path() -> None:
     explanation = fw.explain(result)
     assert list(explanation.path["what"]) == ["late_start", "computing", "message"]
     assert list(explanation.path["to_rank"]) == [0, 0, 1]
+
+
+def test_detours_of_the_operating_system_stand_on_the_path() -> None:
+    # The computation begins behind the first detour, cycles 0 to 9, and stands still in the second.
+    noise = fw.noise.Periodic(period_cycles=40, duration_cycles=10)
+    result = fw.simulate(fw.Mesh(2), COMPUTED, host=fw.Host(noise=noise), run=RECORDED)
+    found = causes(result)
+    assert found.pop("os_noise") == result.completion_cycles - sum(found.values())
+    assert found == {"computing": 50, "serialisation": 3, "hops": sum(delays(result))}
 
 
 def test_the_path_goes_through_whom_the_last_rank_waited_for() -> None:

@@ -41,6 +41,7 @@ NAMED = (
     "schedule_file.py",
     "networks.py",
     "routing.py",
+    "noise.py",
     "placement.py",
     "values.py",
     "__init__.py",
