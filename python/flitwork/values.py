@@ -229,12 +229,15 @@ class Units(Value):
       most 10^15; or text such as "4 GB/s", "100 Gbit/s". Default: not said.
     * ``cycle_ns``: Length of a cycle [ns], more than 0 and at most 1000000. Default: not said.
     * ``flit_bytes``: Size of a flit [bytes], 1 to 1000000. Default: not said.
+    * ``header_bytes``: Header of each packet [bytes], 0 to 1000000: a message in bytes takes so much more for each of
+      its packets, whose longest (``packet_bytes``, ``packet_flits``) is with its header. Default: 0.
     """
 
     TABLES = ("network.units",)
     channel_bytes_per_s: float | str = default(None)
     cycle_ns: float | str = default(None)
     flit_bytes: int | str = default(None)
+    header_bytes: int | str = default(0)
 
 
 @value

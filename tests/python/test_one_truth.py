@@ -44,6 +44,7 @@ NAMED = (
     "noise.py",
     "placement.py",
     "values.py",
+    "noise.py",
     "__init__.py",
     "renamed.py",
 )

@@ -64,6 +64,21 @@ def test_sums_of_a_hop_are_formed_first() -> None:
     assert spec_of(together, WORK)["network"]["channel"]["latency_cycles"] == 22
 
 
+def test_every_packet_of_a_message_in_bytes_has_its_header() -> None:
+    net = fw.Torus(2, 2, units=UNITS.replace(header_bytes=32))
+    pair: list[list[Any]] = [[fw.Send(1, bytes=100)], [fw.Receive(0, bytes=100)]]
+    for work in (
+        fw.all_to_all("a2a", message_bytes=100, packet_bytes=64),
+        fw.collective("all_to_all", "pairwise_shift", message_bytes=100, packet_bytes=64),
+        fw.Schedule(pair, packet_bytes=64),
+    ):
+        result = fw.simulate(net, work, packets=True)
+        # 100 bytes are 3 packets and a half of 32 bytes: 4 headers, 228 bytes, 15 flits.
+        assert list(result.packets.loc[result.packets["src"] == 0, "flits"])[:4] == [4, 4, 4, 3]
+    in_flits = fw.simulate(net, fw.all_to_all("a2a", message_flits=7, packet_flits=4), packets=True)
+    assert sorted(set(in_flits.packets["flits"])) == [3, 4]
+
+
 def test_a_cycle_need_not_be_a_decimal() -> None:
     thirds = fw.Torus(4, 4, units=fw.Units(flit_bytes=16, channel_bytes_per_s="3 GB/s"), nic=fw.Nic(packet_gap_ns=16))
     result = fw.simulate(thirds, WORK)
@@ -158,6 +173,8 @@ BAD: list[tuple[str, Callable[[], object], str, str]] = [
     ("a hop that does not divide", lambda: NET.replace(channel=fw.Channel(latency_ns=[79, 10])), "network.channel.latency_ns", "88 ns"),
     ("bytes without a flit", lambda: fw.simulate(fw.Torus(4, 4), fw.uniform(offered_load=0.1, packet_bytes=32)), "network.units.flit_bytes", "workload.packet_bytes"),
     ("ns without a clock", lambda: fw.simulate(fw.Torus(4, 4), WORK, host=fw.Host(send_overhead_ns=4)), "network.units.cycle_ns", "host.send_overhead_ns"),
+    ("a header without a longest packet", lambda: fw.simulate(NET.replace(units=UNITS.replace(header_bytes=32)), WORK), "workload.packet_flits", "a header of 32 bytes"),
+    ("a header as long as the packet", lambda: fw.simulate(NET.replace(units=UNITS.replace(header_bytes=32)), fw.all_to_all("a2a", message_bytes=9, packet_bytes=32)), "network.units.header_bytes", "less than the longest packet, 32 bytes"),
     ("huge", lambda: NET.replace(channel=fw.Channel(latency_ns=1e300)), "network.channel.latency_ns", "too many digits"),
     ("out of range", lambda: NET.replace(channel=fw.Channel(latency_ns="1 s")), "network.channel.latency_ns", "0 to 10000"),
     ("less than nothing", lambda: fw.Channel(latency_ns=-4), "network.channel.latency_ns", "not less than 0"),

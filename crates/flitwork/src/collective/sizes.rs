@@ -1,6 +1,7 @@
 //! How long a message is: the sizes of its blocks are added up first and divided into flits then.
 
 use super::blocks::Blocks;
+use crate::schedule::Units;
 use std::sync::Arc;
 
 /// A length as it was given.
@@ -8,19 +9,19 @@ use std::sync::Arc;
 pub enum Length {
     /// Flits.
     Flits(u64),
-    /// Bytes, of which a flit carries so many (at least 1).
+    /// Bytes.
     Bytes {
         /// The length [bytes].
         bytes: u64,
-        /// Payload of a flit [bytes].
-        flit_bytes: u32,
+        /// What a flit carries.
+        units: Units,
     },
     /// Of an all-to-all: the bytes of the block of each pair.
     Pairs {
         /// Those of the block `from * ranks + to` [bytes].
         bytes: Arc<[u64]>,
-        /// Payload of a flit [bytes].
-        flit_bytes: u32,
+        /// What a flit carries.
+        units: Units,
     },
 }
 
@@ -31,7 +32,8 @@ pub struct Sizes {
     total: u64,
     /// Pieces of the vector; 0 where each block has the size `total`. The first `total % pieces` are longer by 1.
     pieces: u64,
-    flit_bytes: u64,
+    /// What a flit carries, where sizes are in bytes.
+    units: Option<Units>,
     /// The size of each block, where they are given one by one.
     given: Option<Arc<[u64]>>,
 }
@@ -44,17 +46,18 @@ impl Sizes {
 
     /// A vector of this length is divided into so many pieces, as equal as can be: the first are longer by a byte, or a flit.
     pub fn split(length: Length, pieces: u64) -> Self {
-        let (total, flit_bytes, given) = match length {
-            Length::Flits(flits) => (flits, 1, None),
-            Length::Bytes { bytes, flit_bytes } => (bytes, flit_bytes, None),
-            Length::Pairs { bytes, flit_bytes } => (0, flit_bytes, Some(bytes)),
+        let (total, units, given) = match length {
+            Length::Flits(flits) => (flits, None, None),
+            Length::Bytes { bytes, units } => (bytes, Some(units), None),
+            Length::Pairs { bytes, units } => (0, Some(units), Some(bytes)),
         };
-        Sizes { total, pieces, flit_bytes: u64::from(flit_bytes.max(1)), given }
+        Sizes { total, pieces, units, given }
     }
 
     /// The flits of a message. One without data is 1 flit: its arrival is news too.
     pub fn flits(&self, blocks: &Blocks) -> u64 {
-        self.amount(blocks).div_ceil(self.flit_bytes).max(1)
+        let amount = self.amount(blocks);
+        self.units.and_then(|units| units.flits(amount)).unwrap_or(amount).max(1)
     }
 
     /// The length of a message [bytes, or flits where these were given].
@@ -107,7 +110,7 @@ mod tests {
 
     #[test]
     fn bytes_are_added_up_before_they_are_divided() {
-        let sizes = Sizes::each(Length::Bytes { bytes: 10, flit_bytes: 16 });
+        let sizes = Sizes::each(Length::Bytes { bytes: 10, units: Units::new(Some(16), None).unwrap() });
         let flits = [0, 1, 3, 8].map(|count| sizes.flits(&Blocks::run(0, count, 8)));
         assert_eq!(flits, [1, 1, 2, 5]);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::host::check_complete;
-use crate::schedule::OpKind;
+use crate::schedule::{OpKind, Units};
 use crate::topology::Grid;
 use proptest::prelude::*;
 
@@ -76,7 +76,9 @@ fn schedules_match_and_finish() {
     for row in COLLECTIVES {
         for ranks in [2, 3, 5, 8, 13, 16].into_iter().filter(|&ranks| defined(row, ranks)) {
             for world in worlds(row, ranks) {
-                for length in [Length::Flits(7), Length::Bytes { bytes: 100, flit_bytes: 16 }] {
+                for length in
+                    [Length::Flits(7), Length::Bytes { bytes: 100, units: Units::new(Some(16), None).unwrap() }]
+                {
                     let made = schedule(row, &world, length).unwrap();
                     let report = check_complete(&made).unwrap();
                     assert_eq!(report.messages, prove(row, &world).unwrap().messages);
@@ -133,7 +135,7 @@ fn blocks_of_given_sizes_arrive_whole_however_they_go() {
     let bytes: std::sync::Arc<[u64]> = (0..64).map(|pair| pair / 8 * 10 + pair % 8).collect();
     let away: u64 = (0..64).filter(|pair| pair / 8 != pair % 8).map(|pair| bytes[pair as usize]).sum();
     let sizes = |name, flit_bytes| {
-        let length = Length::Pairs { bytes: bytes.clone(), flit_bytes };
+        let length = Length::Pairs { bytes: bytes.clone(), units: Units::new(Some(flit_bytes), None).unwrap() };
         let made = schedule(row(Operation::AllToAll, name), &World::of(8), length).unwrap();
         check_complete(&made).unwrap();
         made.messages().map(|m| m.size).collect::<Vec<_>>()

@@ -120,7 +120,7 @@ impl Plan {
         let routing = routing::resolve(&mut spec.network, &fabric)?;
         let params = resolve_params(&spec.network, &fabric)?;
         check_router(&spec.network, &fabric, &routing, &params)?;
-        let units = spec.network.units.resolve()?;
+        let units = units::with_headers(&spec, spec.network.units.resolve()?)?;
         spec.network.units.simplify(&units);
         let estimated_memory_bytes = memory::estimate(&spec, &params, &units, &fabric, &routing);
         memory::check(&spec, &fabric, estimated_memory_bytes)?;

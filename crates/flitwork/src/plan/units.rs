@@ -2,10 +2,38 @@
 
 use crate::error::{Error, Result};
 use crate::schedule::Units;
-use crate::spec::MAX_MESSAGE_BYTES;
+use crate::spec::{MAX_MESSAGE_BYTES, SimulationSpec, WorkloadSpec};
 
 /// Length of a message that says none [flits].
 pub(super) const MESSAGE_FLITS: u32 = 100;
+
+/// The units of a plan: where packets have headers, messages in bytes have one for each of their packets.
+pub(super) fn with_headers(spec: &SimulationSpec, units: Units) -> Result<Units> {
+    let header = spec.network.units.header_bytes;
+    let longest = match spec.workload {
+        WorkloadSpec::AllToAll { packet_flits, .. }
+        | WorkloadSpec::Collective { packet_flits, .. }
+        | WorkloadSpec::Schedule { packet_flits, .. }
+        | WorkloadSpec::Programs { packet_flits } => packet_flits,
+        _ => return Ok(units),
+    };
+    if header == 0 {
+        return Ok(units);
+    }
+    let Some(flit_bytes) = units.flit_bytes() else {
+        let expected = "a value, as network.units.header_bytes is in bytes";
+        return Err(Error::config("network.units.flit_bytes", "nothing", expected, "for example flit_bytes = 16"));
+    };
+    if longest == 0 {
+        let expected = format!("a longest packet, as each begins with a header of {header} bytes");
+        return Err(Error::config("workload.packet_flits", "nothing", expected, "or packet_bytes, with the header"));
+    }
+    units.with_headers(longest, header).ok_or_else(|| {
+        let most = u64::from(longest) * u64::from(flit_bytes);
+        let expected = format!("less than the longest packet, {most} bytes");
+        Error::config("network.units.header_bytes", header, expected, "use longer packets")
+    })
+}
 
 /// The flits of a message whose length is said in flits, in bytes or not at all.
 pub(super) fn message_flits(flits: Option<u32>, bytes: Option<u64>, units: &Units) -> Result<u64> {

@@ -29,6 +29,15 @@ pub struct UnitsSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(max = MAX_RATE), extend("exclusiveMinimum" = 0))]
     pub channel_bytes_per_s: Option<f64>,
+    /// Header of each packet [bytes], 0 to 1000000: a message in bytes takes so much more for each of its packets, whose longest
+    /// (`packet_bytes`, `packet_flits`) is with its header. Default: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(range(max = MAX_UNIT))]
+    pub header_bytes: u32,
+}
+
+fn is_zero(bytes: &u32) -> bool {
+    *bytes == 0
 }
 
 impl UnitsSpec {
@@ -71,7 +80,8 @@ impl UnitsSpec {
     pub(crate) fn simplify(&mut self, units: &Units) {
         let (Some(bytes), Some(ns)) = (units.flit_bytes(), units.cycle_ns()) else { return };
         if Dimension::Time.read("", &Value::from(ns)).is_ok_and(|read| Some(read) == units.cycle()) {
-            *self = UnitsSpec { flit_bytes: Some(bytes), cycle_ns: Some(ns), channel_bytes_per_s: None };
+            let header_bytes = self.header_bytes;
+            *self = UnitsSpec { flit_bytes: Some(bytes), cycle_ns: Some(ns), channel_bytes_per_s: None, header_bytes };
         }
     }
 }
@@ -127,7 +137,7 @@ mod tests {
     use super::*;
 
     fn of(flit_bytes: Option<u32>, cycle_ns: Option<f64>, rate: Option<f64>) -> Result<(Option<u32>, Option<String>)> {
-        let units = UnitsSpec { flit_bytes, cycle_ns, channel_bytes_per_s: rate }.resolve()?;
+        let units = UnitsSpec { flit_bytes, cycle_ns, channel_bytes_per_s: rate, header_bytes: 0 }.resolve()?;
         Ok((units.flit_bytes(), units.cycle().map(shown)))
     }
 
@@ -145,12 +155,12 @@ mod tests {
     #[test]
     fn a_plan_says_the_same_clock_in_the_same_words() {
         let simple = |rate| {
-            let mut spec = UnitsSpec { flit_bytes: Some(16), cycle_ns: None, channel_bytes_per_s: Some(rate) };
+            let mut spec = UnitsSpec { flit_bytes: Some(16), channel_bytes_per_s: Some(rate), ..UnitsSpec::default() };
             let units = spec.resolve().unwrap();
             spec.simplify(&units);
             spec
         };
-        assert_eq!(simple(4e9), UnitsSpec { flit_bytes: Some(16), cycle_ns: Some(4.0), channel_bytes_per_s: None });
+        assert_eq!(simple(4e9), UnitsSpec { flit_bytes: Some(16), cycle_ns: Some(4.0), ..UnitsSpec::default() });
         assert_eq!(simple(3e9).channel_bytes_per_s, Some(3e9));
     }
 

@@ -12,6 +12,16 @@ const NS_PER_S: i128 = 1_000_000_000;
 pub struct Units {
     flit_bytes: Option<u32>,
     cycle: Option<Exact>,
+    packets: Option<Packets>,
+}
+
+/// Packets that begin with a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Packets {
+    /// What the longest packet carries besides its header [bytes].
+    payload: u32,
+    /// [bytes]
+    header: u32,
 }
 
 impl Units {
@@ -20,7 +30,14 @@ impl Units {
     pub fn new(flit_bytes: Option<u32>, cycle: Option<Exact>) -> Option<Units> {
         let fits = |cycle: &Exact| *cycle > Exact::zero() && *cycle.numer() < LARGEST && *cycle.denom() < LARGEST;
         let is_sound = flit_bytes.is_none_or(|bytes| bytes > 0) && cycle.as_ref().is_none_or(fits);
-        is_sound.then_some(Units { flit_bytes, cycle })
+        is_sound.then_some(Units { flit_bytes, cycle, packets: None })
+    }
+
+    /// The same where each packet, of at most so many flits, begins with a header of so many bytes. `None` where nothing is left.
+    pub(crate) fn with_headers(self, packet_flits: u32, header: u32) -> Option<Units> {
+        let payload =
+            packet_flits.saturating_mul(self.flit_bytes?).checked_sub(header).filter(|&payload| payload > 0)?;
+        Some(Units { packets: Some(Packets { payload, header }), ..self })
     }
 
     /// Bytes of a flit.
@@ -38,9 +55,12 @@ impl Units {
         self.cycle.map(|cycle| *cycle.numer() as f64 / *cycle.denom() as f64)
     }
 
-    /// The flits of a message of `bytes`: rounded up. A message of 0 bytes is one flit, as its arrival is news too.
+    /// The flits of a message of `bytes` and the headers of its packets: rounded up. A message of 0 bytes is one flit at least, as its
+    /// arrival is news too.
     pub fn flits(&self, bytes: u64) -> Option<u64> {
-        self.flit_bytes.map(|flit| bytes.div_ceil(u64::from(flit)).max(1))
+        let headers = |packets: Packets| bytes.div_ceil(packets.payload.into()).max(1) * u64::from(packets.header);
+        let all = bytes.saturating_add(self.packets.map_or(0, headers));
+        self.flit_bytes.map(|flit| all.div_ceil(u64::from(flit)).max(1))
     }
 
     /// The cycles of a duration of `ns`: rounded up.
@@ -98,6 +118,19 @@ mod tests {
         // 49 / 0.7 is more than 70 in floating point.
         assert_eq!(Units::new(None, Some(Exact::new(7, 10))).unwrap().cycles(49), Some(70));
         assert_eq!(Units::default().cycles(1), None);
+    }
+
+    #[test]
+    fn every_packet_of_a_message_has_its_header() {
+        let units = Units::new(Some(16), None).unwrap();
+        let packets = units.with_headers(128, 32).unwrap();
+        for (bytes, flits) in [(0, 2), (1, 3), (2016, 128), (2017, 131), (4032, 256), (3 * 2016 + 16, 3 * 128 + 3)] {
+            assert_eq!(packets.flits(bytes), Some(flits), "{bytes}");
+            // Cut into packets of 128 flits, there are as many as there are headers.
+            assert_eq!(flits.div_ceil(128), bytes.div_ceil(2016).max(1));
+        }
+        assert_eq!(units.with_headers(2, 32), None);
+        assert_eq!(Units::default().with_headers(2, 32), None);
     }
 
     #[test]

@@ -112,11 +112,11 @@ impl Context<'_> {
         if world.blocks == BlockReading::Doubling {
             return refused("given".into(), "nothing where blocks = \"doubling\"", "that is no all-to-all");
         }
-        let Some(flit_bytes) = self.units.flit_bytes() else {
+        if self.units.flit_bytes().is_none() {
             let hint = "say how many bytes a flit carries, for example flit_bytes = 16";
             let expected = "a value, as workload.sizes are in bytes";
             return Err(Error::config("network.units.flit_bytes", "nothing", expected, hint));
-        };
+        }
         let (matrix, ranks) = (sizes.matrix(&path)?, world.ranks as usize);
         if matrix.size() != ranks {
             let value = format!("{0} rows and columns", matrix.size());
@@ -136,7 +136,7 @@ impl Context<'_> {
         if all * u128::from(world.bits() + 2) > MOST_FLITS {
             return refused(format!("{all} bytes"), &format!("at most {MOST_FLITS} bytes in all messages"), "");
         }
-        Ok(Length::Pairs { bytes: bytes.into(), flit_bytes })
+        Ok(Length::Pairs { bytes: bytes.into(), units: *self.units })
     }
 
     /// The length of a block, or of the vector.
@@ -168,7 +168,7 @@ impl Context<'_> {
         }
         match bytes {
             None => Ok(Length::Flits(u64::from(*flits.get_or_insert(MESSAGE_FLITS)))),
-            Some(bytes) => Ok(Length::Bytes { bytes, flit_bytes: self.units.flit_bytes().unwrap_or(1) }),
+            Some(bytes) => Ok(Length::Bytes { bytes, units: *self.units }),
         }
     }
 }
