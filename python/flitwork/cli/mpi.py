@@ -57,6 +57,9 @@ def simulate(
         typer.Option(metavar="COLLECTIVE=NAME", help="Algorithm of a collective, such as bcast=binomial."),
     ] = None,
     packet_flits: Annotated[int, typer.Option(min=1, help="Longest packet in flits.")] = 100,
+    no_data: Annotated[
+        bool, typer.Option("--no-data", help="Messages of buffers bring their lengths only; objects travel as ever.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what the script prints.")] = False,
     as_json: AsJson = False,
@@ -90,8 +93,8 @@ def simulate(
     try:
         found = run_program(
             script, *(arguments or []), ranks=ranks, network=machine, host=host or None, compute=compute,
-            compute_scale=compute_scale, algorithms=_algorithms(algorithm), packet_flits=packet_flits, seed=seed,
-            **options,
+            compute_scale=compute_scale, algorithms=_algorithms(algorithm), packet_flits=packet_flits,
+            data=not no_data, seed=seed, **options,
         )  # fmt: skip
     except Abort as abort:
         note(f"[bold red]error[/]: {escape(str(abort))}")

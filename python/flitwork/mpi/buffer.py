@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flitwork.mpi.absent import Absent
 from flitwork.mpi.datatype import Datatype, matches
 from flitwork.mpi.errors import fault
 from flitwork.mpi.predefined import NAMED, of_dtype, of_spec
+from flitwork.mpi.world import here
 
 _BYTE = NAMED["BYTE"]
 Bytes = NDArray[np.uint8]
@@ -39,8 +41,11 @@ class Buffer:
         """Bytes of data."""
         return self.count * self.datatype.size
 
-    def pack(self) -> Bytes:
+    def pack(self) -> Any:
         """A copy of the data, without gaps."""
+        world = here.world
+        if world is not None and not world.carries:
+            return Absent(self.nbytes)
         kind = self.datatype
         if kind.contiguous:
             end = self.start + self.count * kind.size
@@ -50,9 +55,11 @@ class Buffer:
         found: Bytes = self.view[self._places(self.count)]
         return found
 
-    def unpack(self, data: Bytes, first: int = 0) -> None:
+    def unpack(self, data: Any, first: int = 0) -> None:
         """Puts data without gaps where they belong, from element ``first`` on."""
         kind = self.datatype
+        if isinstance(data, Absent):
+            return
         if not self.view.flags.writeable:
             raise fault("BUFFER", "the buffer of a receive cannot be written to")
         if kind.contiguous:
@@ -88,7 +95,7 @@ class Blocks:
         """The block of a rank."""
         return Buffer(self.view, self.counts[rank], self.datatype, self.places[rank] * self.datatype.extent)
 
-    def pack(self) -> list[Bytes]:
+    def pack(self) -> list[Any]:
         """A copy of each block, without gaps."""
         return [self.block(rank).pack() for rank in range(len(self.counts))]
 
@@ -228,7 +235,7 @@ def typed_blocks(spec: Any, ranks: int) -> list[Buffer]:
     ]
 
 
-def fill(buffer: Buffer, data: Bytes, signature: str | None) -> None:
+def fill(buffer: Buffer, data: Any, signature: str | None) -> None:
     """Puts what arrived into the buffer of a receive, if it fits and is of its type."""
     if data.size > buffer.nbytes:
         raise fault("TRUNCATE", f"a message of {data.size} bytes, and room for {buffer.nbytes} in its receive")

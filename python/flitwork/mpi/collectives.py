@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from flitwork.mpi.absent import Absent, longer
 from flitwork.mpi.algorithms import pick
 from flitwork.mpi.buffer import IN_PLACE, Blocks, Buffer, blocks, message, same_blocks, typed_blocks
 from flitwork.mpi.channel import Channel
@@ -336,8 +337,11 @@ def _operand(sendbuf: Any, room: Buffer | None) -> Buffer:
 def _value(own: Buffer, op: Op) -> tuple[Any, Values]:
     """A buffer as an array, and how two such are combined."""
     kind: Datatype = own.datatype
+    data, combine = typed(own.pack(), kind), op.combine(kind)
+    if isinstance(data, Absent):
+        return data, Values(longer, op.commutes, max(kind.size, 1))
     unit = kind.size // kind.dtype.itemsize if kind.dtype is not None and kind.size else 1
-    return typed(own.pack(), kind), Values(op.combine(kind), op.commutes, max(unit, 1))
+    return data, Values(combine, op.commutes, max(unit, 1))
 
 
 def _in_pieces(own: Buffer, op: Op, wire: Wire) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from flitwork.mpi.absent import Absent
 from flitwork.mpi.datatype import Datatype
 from flitwork.mpi.errors import fault
 
@@ -54,9 +55,9 @@ class Op:
         from flitwork.mpi.buffer import message
 
         low, high = message(inbuf), message(inoutbuf)
-        high.unpack(
-            as_raw(self.combine(high.datatype)(typed(low.pack(), low.datatype), typed(high.pack(), high.datatype)))
-        )
+        first, second = typed(low.pack(), low.datatype), typed(high.pack(), high.datatype)
+        if not isinstance(first, Absent):
+            high.unpack(as_raw(self.combine(high.datatype)(first, second)))
 
     def combine(self, datatype: Datatype) -> Callable[[Any, Any], Any]:
         """What combines two arrays of a datatype."""
@@ -85,11 +86,15 @@ class Op:
 
 def typed(data: Any, datatype: Datatype) -> Any:
     """Bytes as an array of the elements that a datatype is made of."""
+    if isinstance(data, Absent):
+        return data
     return data.view(datatype.dtype) if datatype.dtype is not None else data
 
 
 def as_raw(array: Any) -> Any:
     """An array as bytes."""
+    if isinstance(array, Absent):
+        return array
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 

@@ -44,6 +44,7 @@ def run(
     packet_flits: int = 100,
     poll_cycles: int = 1000,
     label: bool | None = None,
+    data: bool = True,
     seed: int = 1,
     run: Run | None = None,
     **options: Any,
@@ -58,7 +59,8 @@ def run(
     ``measured``: the processor time that it took here, times ``compute_scale``, and ``flitwork.mpi.compute``.
     ``algorithms`` chooses those of collectives, ``{"bcast": "binomial"}``. A test or a probe that finds nothing goes on
     when something happens to the rank, at the latest after ``poll_cycles``. ``label``: whether lines that ranks print
-    stand behind their number, ``[3] text`` (those of scripts do). ``run`` and more options as in
+    stand behind their number, ``[3] text`` (those of scripts do). Without ``data`` messages of buffers bring their
+    lengths only: buffers are neither read nor written, and objects travel as ever. ``run`` and more options as in
     :func:`flitwork.simulate`.
 
     Raises :class:`flitwork.ConfigError` where arguments do not fit, :class:`flitwork.mpi.ProgramError` where a rank
@@ -86,6 +88,7 @@ def run(
     world = World(
         simulation, ranks, work, kind, cycle_ns=simulation.cycle_ns, poll_cycles=poll_cycles, algorithms=chosen,
         terminals=placed, topology=json.dumps(machine.spec["topology"]) if in_order else None,
+        carries=data,
     )  # fmt: skip
     _carried_out(world, modules, script is not None if label is None else label)
     return RunResult.of(world, script.exit_codes if script else {})

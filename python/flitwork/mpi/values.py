@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from flitwork.mpi.absent import Absent, absent_of
 from flitwork.mpi.errors import fault
 
 #: Ranks ``first`` up to ``end``, and what their values combine to.
@@ -127,4 +128,6 @@ def cut(data: Any, parts: int, unit: int = 1) -> list[Any]:
 
 def joined(pieces: Sequence[Any]) -> Any:
     """Pieces as one array."""
+    if isinstance(pieces[0], Absent):
+        return absent_of(pieces)
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

@@ -277,6 +277,7 @@ class World:
         algorithms: Mapping[str, str] | None = None,
         terminals: Sequence[int] = (),
         topology: str | None = None,
+        carries: bool = True,
     ) -> None:
         self.simulation, self.program, self.cycle_ns = simulation, program, cycle_ns
         #: How long a rank goes without looking again at what it polls, where nothing happens.
@@ -286,6 +287,8 @@ class World:
         self.terminals = terminals
         #: That of the network (JSON), where rank r is on terminal r.
         self.topology = topology
+        #: Whether messages of buffers bring their data; else only their lengths.
+        self.carries = carries
         self.hub, self.thread = getcurrent(), get_ident()
         self.now = 0
         self.messages = self.bytes = 0

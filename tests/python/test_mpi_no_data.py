@@ -1,0 +1,100 @@
+"""Runs without data: buffers stay as they are, lengths travel, and so do objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import flitwork as fw
+import numpy as np
+import pytest
+from flitwork.cli import app
+from flitwork.mpi import MPI
+from typer.testing import CliRunner
+
+
+def everything(comm: Any, count: int) -> dict[str, Any]:
+    """Messages and collectives of buffers and of objects, some of a derived datatype."""
+    rank, size = comm.rank, comm.size
+    right, left = (rank + 1) % size, (rank - 1) % size
+    own, room, status = np.full(count, rank + 1.0), np.full(count * size, -1.0), MPI.Status()
+    column = MPI.DOUBLE.Create_vector(count // 2, 1, 2).Commit()
+    comm.Sendrecv([own, 1, column], right, 5, room, left, 5, status)
+    request = comm.Irecv(room, MPI.ANY_SOURCE, 7)
+    comm.Send(own, right, 7)
+    request.Wait()
+    comm.Allgather(own, room)
+    comm.Alltoall(np.zeros(count * size), room)
+    comm.Alltoallv([np.zeros(size * 3), [r % 3 for r in range(size)]], [room, [rank % 3] * size])
+    for root in range(size):
+        comm.Bcast(room[:count], root)
+        comm.Gather(own, room if rank == root else None, root)
+        comm.Scatter(room if rank == root else None, own.copy(), root)
+        comm.Reduce(own, room[:count] if rank == root else None, MPI.SUM, root)
+    comm.Allreduce(own, room[:count])
+    comm.Allreduce(MPI.IN_PLACE, room[:count], MPI.MAX)
+    comm.Reduce_scatter_block(room, own.copy())
+    comm.Reduce_scatter(room, own.copy())
+    comm.Scan(own, room[:count])
+    comm.Iallreduce(own, room[:count]).Wait()
+    half = comm.Split(rank % 2)
+    half.Barrier()
+    words = comm.allreduce(f"{rank} ", op=lambda a, b: a + b)
+    comm.Barrier()
+    got = (status.Get_source(), status.Get_tag(), status.Get_count(MPI.DOUBLE))
+    return {"room": room, "status": got, "half": half.size, "words": words, "time": MPI.Wtime()}
+
+
+@pytest.mark.parametrize(("ranks", "count"), [(2, 4), (5, 2000), (8, 40)])
+def test_the_same_messages_go_at_the_same_times(ranks: int, count: int) -> None:
+    with_data, without = (fw.mpi.run(everything, count, ranks=ranks, data=data) for data in (True, False))
+    assert without.result.digest == with_data.result.digest
+    assert (without.time_ns, without.messages, without.bytes) == (
+        with_data.time_ns,
+        with_data.messages,
+        with_data.bytes,
+    )
+    for ours, theirs in zip(without.returns, with_data.returns, strict=True):
+        assert (ours.pop("room") == -1).all() and not (theirs.pop("room") == -1).all()
+        assert ours == theirs
+
+
+def test_buffers_need_no_memory() -> None:
+    """A message of 2 GB from no buffer at all."""
+
+    def program(comm: Any) -> int:
+        status = MPI.Status()
+        if comm.rank == 0:
+            comm.Send([None, 2**31, MPI.BYTE], 1)
+        else:
+            comm.Recv([None, 2**31, MPI.BYTE], 0, status=status)
+        return status.Get_count(MPI.BYTE)
+
+    net = fw.Torus(2, 2, units=fw.Units(flit_bytes=2**19))
+    assert fw.mpi.run(program, ranks=2, network=net, data=False).returns[1] == 2**31
+    with pytest.raises(fw.mpi.ProgramError, match="the buffer has 0 bytes"):
+        fw.mpi.run(program, ranks=2, network=net)
+
+
+def test_what_does_not_fit_is_still_refused() -> None:
+    def program(comm: Any, count: int, kind: str) -> None:
+        if comm.rank == 0:
+            comm.Send(np.zeros(4), 1)
+        else:
+            comm.Recv(np.zeros(count, kind), 0)
+
+    with pytest.raises(fw.mpi.ProgramError, match="32 bytes, and room for 24"):
+        fw.mpi.run(program, 3, "d", ranks=2, data=False)
+    with pytest.raises(fw.mpi.ProgramError, match="float64 elements was received as"):
+        fw.mpi.run(program, 8, "i", ranks=2, data=False)
+
+
+def test_option_of_the_command_line(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from mpi4py import MPI\nimport numpy as np\nroom = np.zeros(3)\n"
+        "MPI.COMM_WORLD.Allreduce(np.ones(3), room)\nprint('sum', room.sum())\n"
+    )
+    for option, total in (([], "6.0"), (["--no-data"], "0.0")):
+        done = CliRunner().invoke(app, ["mpi", "simulate", "-n", "2", "-q", *option, str(script)])
+        assert done.exit_code == 0 and f"[0] sum {total}" in done.output, done.output
