@@ -44,7 +44,6 @@ NAMED = (
     "noise.py",
     "placement.py",
     "values.py",
-    "noise.py",
     "__init__.py",
     "renamed.py",
 )
