@@ -292,6 +292,12 @@ def constructor(kind: str, one: Node) -> Iterator[str]:
     yield from ["        **flat,", "    )"]
 
 
+def imported(where: str, names: list[str]) -> str:
+    """An import, on several lines where one would be too long."""
+    line = f"from {where} import {', '.join(names)}"
+    return line if len(line) <= 120 else "\n".join([f"from {where} import (", *(f"    {name}," for name in names), ")"])
+
+
 def module(about: str, imports: list[str], names: list[str], body: list[str], typing: str = "") -> str:
     """The text of a module that exports ``names``."""
     listed = ["", "__all__ = [", *(f"    {quoted(name)}," for name in sorted(names)), "]"]
@@ -309,7 +315,7 @@ def modules() -> dict[str, str]:
     inside = [name for name in found if name not in alone and any(re.search(rf": {name} \|", line) for line in text)]
     used = sorted([*base, *(f"from flitwork.{name.lower()} import {name}" for name in inside)])
     written = {"values.py": module(about, used, [*alone], text)}
-    imports = [f"from flitwork.values import {', '.join(sorted(alone))}"]
+    imports = [imported("flitwork.values", sorted(alone))]
     for name, table in found.items():
         if name not in alone:
             about = f"The kinds of ``{table.paths[0]}``, each a value: {sentence(resolve(table.schema)['description'])}"

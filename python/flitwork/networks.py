@@ -16,7 +16,21 @@ from typing_extensions import Unpack
 from flitwork.network import Network, sizes
 from flitwork.routing import Routing
 from flitwork.value import default
-from flitwork.values import Allocator, Channel, Compat, Host, Nic, Pacing, Record, Router, Run, Start, Steady, Units
+from flitwork.values import (
+    Allocator,
+    Channel,
+    Compat,
+    Host,
+    Nic,
+    Pacing,
+    Record,
+    Router,
+    Run,
+    Service,
+    Start,
+    Steady,
+    Units,
+)
 
 __all__ = [
     "Crossbar",

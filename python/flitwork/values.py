@@ -25,6 +25,7 @@ __all__ = [
     "Record",
     "Router",
     "Run",
+    "Service",
     "Start",
     "Steady",
     "Units",
@@ -76,6 +77,26 @@ class Pacing(Value):
 
 
 @value
+class Service(Value):
+    """In which order a NIC sends the packets of messages that wait at its injection ports; only for workloads that are
+    schedules.
+
+    * ``active_queue_pairs``: Most queue pairs that are active at a time; a message that needs one more waits, and
+      holds up those behind it. Default (0): as many as there are.
+    * ``burst_packets``: Packets of a queue pair that are sent one after the other, if it has so many, before it is the
+      turn of another one, at least 1. Default: 1.
+    * ``order``: Whose packet a free injection port sends next. Default: fifo.
+    * ``queue_pairs``: Which messages share a queue pair, in which they go one after the other. Default: message.
+    """
+
+    TABLES = ("network.nic.service",)
+    active_queue_pairs: int = default(0)
+    burst_packets: int = default(1)
+    order: Literal["fifo", "round_robin", "random"] = default("fifo")
+    queue_pairs: Literal["message", "peer"] = default("message")
+
+
+@value
 class Nic(Value):
     """The network interface of a terminal.
 
@@ -88,6 +109,7 @@ class Nic(Value):
     * ``packet_gap_ns``: ``packet_gap_cycles`` in ns; or text with a unit.
     * ``ports``: Injection ports, and as many ejection ports, of 1 flit/cycle each, 1 to 52: messages that are sent,
       and received, at once. Default: 1.
+    * ``service``: In which order packets of messages that wait are sent. Default: one message after the other.
     * ``source_queue``: Whose turn it is at the source queue, where a workload and a background run together. Default:
       fifo.
     """
@@ -100,6 +122,7 @@ class Nic(Value):
     packet_gap_cycles: int = default(0)
     packet_gap_ns: float | str | Sequence[float | str] = default(None)
     ports: int = default(1)
+    service: Service | Mapping[str, Any] = default(None)
     source_queue: Literal["fifo", "alternate"] = default("fifo")
 
 
@@ -265,6 +288,11 @@ class Start(Value):
 class Host(Value):
     """What executes a schedule: only for workloads that are one, such as all_to_all.
 
+    * ``control_flits``: Length of the request and of the answer of a rendezvous, one packet each [flits], at least 1.
+      Default: 1.
+    * ``eager_limit_flits``: Longest message that is sent at once [flits]. A longer one goes by rendezvous: its send
+      sends a request, the receiver answers when the receive is posted, and then the data goes. Default: none, all are
+      sent at once.
     * ``noise``: Times in which ranks have no CPU. Default: none.
     * ``placement``: Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     * ``ranks_per_terminal``: Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the
@@ -281,6 +309,8 @@ class Host(Value):
     """
 
     TABLES = ("host",)
+    control_flits: int = default(1)
+    eager_limit_flits: int = default(None)
     noise: Noise | Literal["periodic", "exponential", "file"] | Mapping[str, Any] = default(None)
     placement: Placement | Literal["block", "round_robin", "list"] | Mapping[str, Any] = default(None)
     ranks_per_terminal: int = default(1)

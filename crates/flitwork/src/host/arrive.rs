@@ -3,13 +3,16 @@
 use super::asked::Completion;
 use super::matching::Posted;
 use super::ranks::{Block, Hosts};
+use super::rendezvous::Phase;
 use super::under_way::Letter;
+use crate::schedule::OpId;
 
 impl Hosts {
     /// The last flit of a message left its terminal.
     pub fn sent(&mut self, id: u32) {
         let letter = &self.letters[id];
-        if !letter.envelope.synchronous {
+        let asks = matches!(self.phase(id), Some(Phase::Request | Phase::Answer));
+        if !letter.envelope.synchronous && !asks {
             self.just_sent.push((letter.from, letter.op));
         }
     }
@@ -21,6 +24,9 @@ impl Hosts {
         *missing = missing.saturating_sub(u64::from(flits));
         if *missing > 0 {
             return None;
+        }
+        if let Some(phase @ (Phase::Answer | Phase::Data)) = self.phase(id) {
+            return self.proceed(id, phase, now);
         }
         if self.in_order {
             self.landed.push(id);
@@ -54,7 +60,7 @@ impl Hosts {
     /// A message takes its receive, or waits for it.
     fn match_message(&mut self, id: u32, now: u64) -> bool {
         self.letters[id].arrived = now;
-        self.arrived += 1;
+        self.arrived += u64::from(self.phase(id).is_none());
         let rank = &mut self.ranks[self.letters[id].to as usize];
         match rank.mail.arrived(id, &self.letters[id]) {
             Some(receive) => {
@@ -69,23 +75,33 @@ impl Hosts {
         }
     }
 
-    /// A receive is complete with its message; whether something waited for it.
+    /// A receive has its message, or its request; whether somebody has something to do.
     pub(super) fn receive(&mut self, id: u32, receive: Posted, now: u64) -> bool {
-        let Letter { from, to, op, envelope, flits, arrived, .. } = self.letters[id];
-        self.letters.remove(id);
+        let Letter { from, to, flits, .. } = self.letters[id];
         if flits > receive.flits && self.fault.is_none() {
             let what = format!("a message of {flits} flits from rank {from} to rank {to}");
             self.fault = Some(format!("{what} matches a receive of {} (operation {})", receive.flits, receive.op));
             self.unmatched += 1;
             return false;
         }
+        if self.phase(id) == Some(Phase::Request) {
+            self.answer(id, receive.op, now);
+            return true; // The terminal has an answer to send.
+        }
+        self.received(id, receive.op, now)
+    }
+
+    /// All of a message has arrived for a receive, which is complete now; whether something waited for it.
+    pub(super) fn received(&mut self, id: u32, receive: OpId, now: u64) -> bool {
+        let Letter { from, to, op, envelope, arrived, .. } = self.letters[id];
+        self.letters.remove(id);
         if envelope.synchronous {
             self.just_sent.push((from, op));
         }
         if let Some(log) = &mut self.ranks[to as usize].log {
-            log.receive(receive.op, from, op, arrived);
+            log.receive(receive, from, op, arrived);
         }
-        let completion = Completion { rank: to, op: receive.op, cycle: now, message: Some((from, op)) };
+        let completion = Completion { rank: to, op: receive, cycle: now, message: Some((from, op)) };
         if self.late && arrived == now {
             self.late_receives.push_back((now, completion));
             return false;

@@ -3,7 +3,8 @@
 //! [`Hosts`] is all that the rest of the simulator sees. It reads the operations of each rank one by one from a [`source`], keeps
 //! those that are not complete in a [`window`], and lets messages leave by a [`queue`]. A message that has arrived takes its receive
 //! by the lists of [`matching`]. Ranks whose operations are made on the way, and that never compute, are read only as far as their
-//! next message: so what is in memory does not grow with the schedule. What the operating system takes of a rank's time is in [`noise`].
+//! next message: so what is in memory does not grow with the schedule. What the operating system takes of a rank's time is in [`noise`], messages
+//! that ask before they go in [`rendezvous`].
 
 mod arrive;
 mod asked;
@@ -14,6 +15,7 @@ mod noise;
 mod queue;
 mod ranks;
 mod record;
+mod rendezvous;
 mod source;
 mod stuck;
 mod under_way;

@@ -6,6 +6,7 @@ use super::matching::{Mailbox, Posted};
 use super::noise::OsNoise;
 use super::queue::{Queue, Unsent};
 use super::record::{RankLog, pass};
+use super::rendezvous::Rendezvous;
 use super::source::{Next, Source};
 use super::under_way::{Letter, UnderWay};
 use super::window::Window;
@@ -27,6 +28,8 @@ pub(crate) struct Message {
     pub flits: u64,
     /// Step of the algorithm that it belongs to.
     pub step: u32,
+    /// The ranks that it goes from and to.
+    pub pair: (u32, u32),
 }
 
 /// What blocks the program of a rank.
@@ -139,6 +142,8 @@ pub(crate) struct Hosts {
     pub(super) fault: Option<String>,
     /// Detours of the ranks, where they have some.
     pub(super) noise: Option<Box<OsNoise>>,
+    /// Messages that ask before they go, where some do.
+    pub(super) rendezvous: Option<Box<Rendezvous>>,
 }
 
 impl Hosts {
@@ -204,6 +209,7 @@ impl Hosts {
             senders: None,
             fault: None,
             noise: None,
+            rendezvous: None,
             ranks,
         }
     }
@@ -228,9 +234,27 @@ impl Hosts {
     /// The cycle in which the next message of a terminal became ready: its program had passed it, and all that it depends on was
     /// complete. `None` if there is none that may start.
     pub fn next_ready(&self, terminal: u32) -> Option<u64> {
+        if let Some((joined, _)) = self.next_part(terminal) {
+            return Some(joined);
+        }
         let (_, rank) = self.next_rank(terminal)?;
         let rank = &self.ranks[rank as usize];
         rank.queue.next(&rank.window).map(|message| message.ready_since)
+    }
+
+    /// The ranks that the next message of a terminal goes from and to.
+    pub fn next_pair(&self, terminal: u32) -> Option<(u32, u32)> {
+        if let Some((_, pair)) = self.next_part(terminal) {
+            return Some(pair);
+        }
+        let (_, r) = self.next_rank(terminal)?;
+        let rank = &self.ranks[r as usize];
+        rank.queue.next(&rank.window).map(|message| (r, message.to))
+    }
+
+    /// Terminals with or without ranks.
+    pub(super) fn terminals(&self) -> usize {
+        self.turn.len()
     }
 
     fn ranks_at(&self, terminal: u32) -> &[u32] {
@@ -261,6 +285,7 @@ impl Hosts {
             && self.late_receives.is_empty()
             && self.computing.is_empty()
             && self.noise.as_ref().is_none_or(|noise| noise.is_idle())
+            && self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.is_idle())
             && self.ranks.iter().all(|rank| {
                 let blocked = match rank.block {
                     Block::Free => rank.ended || self.reads_late && !rank.queue.is_empty(),
@@ -438,6 +463,11 @@ impl Hosts {
     /// Takes the next message of a terminal, if one may start.
     #[inline]
     pub fn take(&mut self, terminal: u32) -> Option<Message> {
+        if self.rendezvous.is_some() {
+            if let Some(part) = self.take_part(terminal) {
+                return Some(part);
+            }
+        }
         let (place, r) = self.next_rank(terminal)?;
         self.turn[terminal as usize] = (place + 1) % self.ranks_at(terminal).len() as u32;
         let rank = &mut self.ranks[r as usize];
@@ -456,7 +486,8 @@ impl Hosts {
             // Nothing that can be seen depends on the cycle.
             self.advance_rank(r, 0);
         }
-        Some(Message { id, number, to: self.terminal_of[to as usize], flits, step })
+        let flits = self.begin(id, number, step);
+        Some(Message { id, number, to: self.terminal_of[to as usize], flits, step, pair: (r, to) })
     }
 
     /// Whether a terminal still has messages to send.
@@ -464,7 +495,7 @@ impl Hosts {
         self.ranks_at(terminal).iter().any(|&r| {
             let rank = &self.ranks[r as usize];
             rank.unsent > 0 || !rank.queue.is_empty()
-        })
+        }) || self.next_part(terminal).is_some()
     }
 
     /// Terminal of a rank.

@@ -71,9 +71,11 @@ impl Endpoints<'_> {
     /// Injection port `port` of a terminal has sent the last flit of a packet of `message` in cycle `now`.
     #[inline]
     pub fn packet_sent(&mut self, terminal: usize, port: usize, now: u64, message: u32, background: bool) {
+        // Before the port may let go of the rest.
+        let done = self.nics.message_done(terminal, port);
         self.nics.packet_sent(terminal, port, now);
         if let Some(hosts) = self.hosts.as_deref_mut() {
-            if !background && self.nics.message_done(terminal, port) {
+            if !background && done {
                 hosts.sent(message);
             }
         }

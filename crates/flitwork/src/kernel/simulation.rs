@@ -413,6 +413,9 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     if plan.spec.network.router.compat.late_receives {
         hosts.complete_receives_late();
     }
+    if let Some(limit) = plan.spec.host.eager_limit_flits {
+        hosts.ask_above(limit, plan.spec.host.control_flits);
+    }
     if let Some(noise) = &plan.noise {
         hosts.disturb(noise, plan.start_cycle, plan.spec.run.max_cycles);
     }

@@ -130,6 +130,8 @@ impl Plan {
             workload::resolve(&mut spec, &fabric, &params, &units)?;
         let delays = workload::delays(&spec, &workload)?;
         let noise = workload::noise(&spec, &workload)?;
+        workload::check_rendezvous(&spec.host, &workload)?;
+        workload::check_service(&spec, &workload)?;
         let gaps = gaps(&spec, &fabric, &routing, (&workload, &placement))?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
         let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);

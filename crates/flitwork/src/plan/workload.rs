@@ -9,7 +9,9 @@ use crate::error::{Error, Result};
 use crate::pace::Paced;
 use crate::routing::Routing;
 use crate::schedule::{Delays, Noise, Placement, Schedule, Units};
-use crate::spec::{HostSpec, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec};
+use crate::spec::{
+    HostSpec, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, ServiceOrder, SimulationSpec, Switching, WorkloadSpec,
+};
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
 use crate::traffic::{
@@ -137,6 +139,45 @@ pub(super) fn delays(spec: &SimulationSpec, workload: &Workload) -> Result<Delay
 pub(super) fn noise(spec: &SimulationSpec, workload: &Workload) -> Result<Option<Noise>> {
     let Workload::Schedule { schedule, .. } = workload else { return Ok(None) };
     spec.host.noise.as_ref().map(|noise| noise.resolve(schedule.ranks(), spec.run.seed)).transpose()
+}
+
+/// Requests and answers of rendezvous are one packet each.
+pub(super) fn check_rendezvous(host: &HostSpec, workload: &Workload) -> Result<()> {
+    let Workload::Schedule { packet_flits, .. } = workload else { return Ok(()) };
+    let (path, flits) = ("host.control_flits", host.control_flits);
+    if host.eager_limit_flits.is_none() && flits != 1 {
+        let hint = "say from which length on messages ask: host.eager_limit_flits";
+        return Err(Error::config(path, flits, "nothing where no message asks before it goes", hint));
+    }
+    if host.eager_limit_flits.is_some() && !(1..=*packet_flits).contains(&flits) {
+        let expected = format!("1 to {packet_flits} flits, one packet (workload.packet_flits)");
+        return Err(Error::config(path, flits, expected, ""));
+    }
+    Ok(())
+}
+
+/// Messages that take turns are those of ranks.
+pub(super) fn check_service(spec: &SimulationSpec, workload: &Workload) -> Result<()> {
+    let service = &spec.network.nic.service;
+    let at = |field: &str| format!("network.nic.service.{field}");
+    if service.burst_packets == 0 {
+        return Err(Error::config(at("burst_packets"), 0, "at least 1 packet", ""));
+    }
+    if service.order == ServiceOrder::Fifo {
+        if !service.is_default() {
+            let hint = "set network.nic.service.order = \"round_robin\"";
+            return Err(Error::config(at("order"), "fifo", "another one, as queue pairs take turns", hint));
+        }
+        return Ok(());
+    }
+    if !matches!(workload, Workload::Schedule { .. }) {
+        let expected = "fifo where no ranks send messages";
+        return Err(Error::config(at("order"), "given", expected, "use a workload that is a schedule"));
+    }
+    if spec.background.is_some() {
+        return Err(Error::config(at("order"), "given", "fifo beside a background", "take one of the two out"));
+    }
+    Ok(())
 }
 
 /// What a workload is resolved for.

@@ -27,6 +27,15 @@ pub struct HostSpec {
     /// Software time of a receive: so long its rank computes when it has waited for it [cycles]. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub receive_overhead_cycles: u32,
+    /// Longest message that is sent at once [flits]. A longer one goes by rendezvous: its send sends a request, the receiver answers when
+    /// the receive is posted, and then the data goes. Default: none, all are sent at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    pub eager_limit_flits: Option<u64>,
+    /// Length of the request and of the answer of a rendezvous, one packet each [flits], at least 1. Default: 1.
+    #[serde(skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1))]
+    pub control_flits: u32,
     /// When ranks begin. Default: together.
     #[serde(skip_serializing_if = "StartSpec::is_default")]
     pub start: StartSpec,
@@ -41,6 +50,10 @@ fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
+fn is_one(value: &u32) -> bool {
+    *value == 1
+}
+
 impl Default for HostSpec {
     fn default() -> Self {
         HostSpec {
@@ -51,6 +64,8 @@ impl Default for HostSpec {
             receive_overhead_cycles: 0,
             start: StartSpec::default(),
             noise: None,
+            eager_limit_flits: None,
+            control_flits: 1,
         }
     }
 }

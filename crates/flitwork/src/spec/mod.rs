@@ -13,6 +13,7 @@ mod parse;
 mod physical;
 mod renamed;
 mod run;
+mod service;
 mod units;
 mod workload;
 
@@ -29,6 +30,7 @@ pub use parse::{check_table, from_json, schema_json, topology_from_json};
 pub use renamed::{RENAMED_FIELDS, RENAMED_WORDS};
 pub(crate) use run::FIXED_CYCLES;
 pub use run::{KernelChoice, RecordSpec, RunSpec};
+pub use service::{QueuePairs, ServiceOrder, ServiceSpec};
 pub use units::UnitsSpec;
 pub(crate) use workload::{MAX_MESSAGE_BYTES, WORKLOADS};
 pub use workload::{ProcessSpec, WorkloadSpec};

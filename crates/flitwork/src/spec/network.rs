@@ -1,5 +1,6 @@
 //! The network: topology, routing, router, channels, network interfaces.
 
+use super::ServiceSpec;
 use super::units::UnitsSpec;
 use crate::compat::CompatSpec;
 use crate::pace::PacingSpec;
@@ -200,6 +201,9 @@ pub struct NicSpec {
     pub pacing: PacingSpec,
     /// Whose turn it is at the source queue, where a workload and a background run together. Default: fifo.
     pub source_queue: SourceQueue,
+    /// In which order packets of messages that wait are sent. Default: one message after the other.
+    #[serde(skip_serializing_if = "ServiceSpec::is_default")]
+    pub service: ServiceSpec,
 }
 
 impl Default for NicSpec {
@@ -212,6 +216,7 @@ impl Default for NicSpec {
             packet_gap_cycles: 0,
             pacing: PacingSpec::default(),
             source_queue: SourceQueue::Fifo,
+            service: ServiceSpec::default(),
         }
     }
 }

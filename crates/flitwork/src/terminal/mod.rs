@@ -5,5 +5,6 @@ mod job;
 mod nic;
 mod pacing;
 mod queue;
+mod service;
 
 pub(crate) use nic::{Nics, Outgoing};

@@ -10,6 +10,7 @@ use super::calendar::Calendar;
 use super::job::Job;
 use super::pacing::Pacing;
 use super::queue::{SourceQueues, Untaken};
+use super::service::Service;
 use crate::host::Hosts;
 use crate::plan::{Plan, Workload};
 use crate::routing::AtSource;
@@ -55,6 +56,8 @@ pub(crate) struct Nics {
     ties: Option<Ties>,
     /// Where injection ports pause after packets.
     pacing: Option<Pacing>,
+    /// Where they send messages in turn.
+    service: Option<Service>,
 }
 
 /// Tells which packets have a tie.
@@ -90,6 +93,7 @@ impl Nics {
             sequence: vec![0; terminals],
             ties: Ties::of(plan),
             pacing: Pacing::of(plan),
+            service: Service::of(plan),
         };
         nics.wake_all();
         nics
@@ -181,6 +185,13 @@ impl Nics {
             let at = terminal * self.ports + port;
             pacing.pause(at, now, self.rest[at].is_none());
         }
+        if let Some(service) = &mut self.service {
+            let at = terminal * self.ports + port;
+            if service.packet_sent(terminal, port, &mut self.rest[at]) {
+                // Another port may have waited for it.
+                self.wake(terminal as u32);
+            }
+        }
     }
 
     /// Whether an injection port pauses after a packet: the end of its pause wakes its terminal.
@@ -191,7 +202,7 @@ impl Nics {
 
     /// Whether some injection port has begun a message and not taken the last of its packets.
     pub fn is_in_a_message(&self) -> bool {
-        self.rest.iter().any(Option::is_some)
+        self.rest.iter().any(Option::is_some) || self.service.as_ref().is_some_and(Service::is_busy)
     }
 
     /// The next packet for injection port `port` of a terminal, if there is one now; if not, the terminal's next turn is on the
@@ -210,6 +221,7 @@ impl Nics {
         let at = terminal * self.ports + port;
         let mut job = match self.rest[at].take() {
             Some(job) => job,
+            None if self.service.is_some() => self.serve(terminal, port, now, hosts?)?,
             None => self.take_job(terminal, now, hosts)?,
         };
         let (ties, dst) = (&self.ties, job.dst);
@@ -244,6 +256,14 @@ impl Nics {
             self.schedule(terminal, now, next);
         }
         job
+    }
+
+    /// The message that a free port goes on with, where messages take turns.
+    fn serve(&mut self, terminal: usize, port: usize, now: u64, hosts: &mut Hosts) -> Option<Job> {
+        let Nics { queues, service, sequence, .. } = self;
+        let number = sequence[terminal];
+        let take = |hosts: &mut Hosts| queues.take(terminal, now, number, Some(hosts));
+        service.as_mut()?.next(terminal, port, number, hosts, take)
     }
 
     /// Whether an injection port has sent the last packet of its message.

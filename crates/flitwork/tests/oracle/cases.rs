@@ -6,8 +6,9 @@ use flitwork::routing::{DatelineClasses, DimensionOrderOptions, Tie};
 use flitwork::schedule::{ANY, DetourColumns, Detours, OpKind, PlacementRule, Schedule, ScheduleBuilder, SendQueue};
 use flitwork::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, HostSpec, InjectionPriority,
-    InjectionVc, IterationCount, NetworkSpec, NicSpec, NoisePhase, NoiseSpec, PacingSpec, ProcessSpec, Ring2,
-    RouterSpec, RoutingSpec, SourceQueue, Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
+    InjectionVc, IterationCount, NetworkSpec, NicSpec, NoisePhase, NoiseSpec, PacingSpec, ProcessSpec, QueuePairs,
+    Ring2, RouterSpec, RoutingSpec, ServiceOrder, ServiceSpec, SourceQueue, Switching, TopologySpec, UnitsSpec,
+    VcPolicy, WorkloadSpec,
 };
 use flitwork::topology::{Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
@@ -142,6 +143,7 @@ fn nic() -> impl Strategy<Value = NicSpec> {
             packet_gap_cycles,
             pacing: PacingSpec::default(),
             source_queue,
+            service: ServiceSpec::default(),
         },
     )
 }
@@ -527,6 +529,18 @@ fn noise() -> impl Strategy<Value = NoiseSpec> {
     prop_oneof![2 => periodic, 2 => drawn, 1 => rows]
 }
 
+/// Messages that take turns, more often than not.
+fn service() -> impl Strategy<Value = ServiceSpec> {
+    let order = prop_oneof![Just(ServiceOrder::RoundRobin), Just(ServiceOrder::Random)];
+    let pairs = prop_oneof![Just(QueuePairs::Message), Just(QueuePairs::Peer)];
+    let most = prop_oneof![1 => Just(0), 2 => 1..4u32];
+    let burst = prop_oneof![2 => Just(1), 1 => 2..5u32];
+    let turns = (order, pairs, most, burst).prop_map(|(order, queue_pairs, active_queue_pairs, burst_packets)| {
+        ServiceSpec { order, queue_pairs, active_queue_pairs, burst_packets }
+    });
+    prop_oneof![2 => Just(ServiceSpec::default()), 3 => turns]
+}
+
 fn host() -> impl Strategy<Value = HostSpec> {
     let queue = prop_oneof![Just(SendQueue::ProgramOrder), Just(SendQueue::AsReady)];
     let rule = prop_oneof![
@@ -536,11 +550,14 @@ fn host() -> impl Strategy<Value = HostSpec> {
     ];
     let each = prop_oneof![2 => Just(1u32), 1 => 2..=3u32];
     let noise = prop::option::weighted(0.3, noise());
-    (queue, rule, each, noise).prop_map(|(send_queue, placement, ranks_per_terminal, noise)| HostSpec {
+    let asks = prop::option::weighted(0.3, (0..LONGEST, 1..=3u32));
+    (queue, rule, each, noise, asks).prop_map(|(send_queue, placement, ranks_per_terminal, noise, asks)| HostSpec {
         send_queue,
         placement,
         ranks_per_terminal,
         noise,
+        eager_limit_flits: asks.map(|(limit, _)| limit),
+        control_flits: asks.map_or(1, |(_, control)| control),
         ..HostSpec::default()
     })
 }
@@ -550,14 +567,23 @@ pub fn program(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Val
     let steps = prop_oneof![prop::collection::vec(step(), 1..80), prop::collection::vec(free_step(), 1..80)];
     let open = prop::collection::vec(prop_oneof![3 => Just(0u8), 2 => 0..4u8], 1..6);
     let places = prop::collection::vec(0..1000u32, 1..40);
-    (network, (host(), steps, open, places), 1..=9u32, background(0.1)).prop_map(
-        |(network, (mut host, steps, open, places), packet, background)| {
+    (network, (host(), steps, open, places), 1..=9u32, (background(0.1), service())).prop_map(
+        |(mut network, (mut host, steps, mut open, places), packet, (background, service))| {
+            if host.eager_limit_flits.is_some() {
+                // Else a later message takes the receive of an earlier one, whose rank waits for ever, too often to be of use.
+                open = vec![0];
+            }
+            // Where there is a background, messages go one after the other.
+            if background.is_none() {
+                network.nic.service = service;
+            }
             let n = terminals(&network) as u32;
             let ranks = n * host.ranks_per_terminal;
             if let PlacementRule::List { terminals } = &mut host.placement {
                 *terminals = (0..ranks as usize).map(|r| places[r % places.len()] % n).collect();
             }
             let packet_flits = fitting(&network, packet);
+            host.control_flits = host.control_flits.min(packet_flits);
             let (algorithm, sync) = ("a2a".to_string(), Sync::Async);
             let message_flits = Some(packet_flits);
             let workload = WorkloadSpec::AllToAll { algorithm, message_flits, message_bytes: None, packet_flits, sync };

@@ -31,7 +31,7 @@ use machine::{Event, Flit, InFlight, Machine};
 use news::News;
 use noise::Away;
 use pace::Pauses;
-use program::Programs;
+use program::{Programs, Rendezvous};
 use queue::Job;
 use router::Router;
 use std::collections::BTreeMap;
@@ -92,6 +92,8 @@ pub struct Outcome {
     pub packets: Vec<PacketRecord>,
     /// No flit moved for the cycles of the watchdog, with flits in the network.
     pub deadlocked: bool,
+    /// Everything has been sent and has arrived.
+    pub finished: bool,
 }
 
 /// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
@@ -122,10 +124,11 @@ pub fn run_beside(
             break;
         }
         if network.flits() > 0 && now - last_move >= watchdog {
-            return Outcome { packets: network.records(), deadlocked: true };
+            return Outcome { packets: network.records(), deadlocked: true, finished: false };
         }
     }
-    Outcome { packets: network.records(), deadlocked: false }
+    let finished = network.finished();
+    Outcome { packets: network.records(), deadlocked: false, finished }
 }
 
 /// What is sent back to back by one injection port each.
@@ -173,7 +176,8 @@ impl<'a> Network<'a> {
             }
             Load::Schedule { schedule, placement, host, .. } => {
                 let away = Away::new(host, machine.seed, beside.start);
-                Some(Programs::new(schedule, placement, machine.router.compat.late_receives, away))
+                let rendezvous = Rendezvous { limit: host.eager_limit_flits, control: host.control_flits };
+                Some(Programs::new(schedule, placement, machine.router.compat.late_receives, away, rendezvous))
             }
         };
         for packets in jobs(&beside.background) {

@@ -12,6 +12,8 @@ pub struct Message {
     pub send: Send,
     /// Destination terminal.
     pub dst: u32,
+    /// Destination rank.
+    pub to: u32,
     pub flits: u32,
     /// Its number in the order of sending of its rank.
     pub number: u32,
@@ -46,14 +48,36 @@ struct Rank {
     unexpected: Vec<(Send, u64)>,
 }
 
+/// How a message goes: at once, or by rendezvous.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Phase {
+    AtOnce,
+    Request,
+    Answer,
+    Data,
+    Over,
+}
+
 /// A message that has left its queue.
 struct Taken {
+    message: Message,
     send: Send,
     to: u32,
     tag: u32,
     missing: u32,
-    /// Whether it has been handed to its rank.
+    /// Whether it, or its request, has been handed to its rank.
     delivered: bool,
+    phase: Phase,
+    /// The receive that its request took.
+    receive: u32,
+    /// The cycle in which its answer, or its data, joined the queue of the terminal, while it is there.
+    waits_since: Option<u64>,
+}
+
+/// Which messages ask before they go, and the length of what is asked and answered.
+pub struct Rendezvous {
+    pub limit: Option<u64>,
+    pub control: u32,
 }
 
 pub struct Programs<'s> {
@@ -64,10 +88,17 @@ pub struct Programs<'s> {
     /// Cycles from a message that comes to its receive that is complete.
     receive_cycles: u64,
     away: Away,
+    rendezvous: Rendezvous,
 }
 
 impl<'s> Programs<'s> {
-    pub fn new(schedule: &Schedule, placement: &'s Placement, late_receives: bool, away: Away) -> Self {
+    pub fn new(
+        schedule: &Schedule,
+        placement: &'s Placement,
+        late_receives: bool,
+        away: Away,
+        rendezvous: Rendezvous,
+    ) -> Self {
         let op = |op: flitwork::schedule::Operation| Op {
             step: op.step,
             kind: op.kind,
@@ -86,7 +117,7 @@ impl<'s> Programs<'s> {
             unexpected: Vec::new(),
         };
         let ranks = (0..schedule.ranks()).map(rank).collect();
-        Programs { placement, ranks, taken: Vec::new(), receive_cycles: u64::from(late_receives), away }
+        Programs { placement, ranks, taken: Vec::new(), receive_cycles: u64::from(late_receives), away, rendezvous }
     }
 
     /// The ranks of a terminal, in ascending order.
@@ -107,10 +138,81 @@ impl<'s> Programs<'s> {
     }
 
     /// An injection port took a message in cycle `now`.
-    pub fn taken(&mut self, send: Send, now: u64) {
+    pub fn taken(&mut self, message: &Message, now: u64) {
+        let send = message.send;
         self.tell_start(send, now + 1);
         let OpKind::Send { to, size, tag } = self.kind(send) else { panic!("a send") };
-        self.taken.push(Taken { send, to, tag, missing: size as u32, delivered: false });
+        let asks = self.rendezvous.limit.is_some_and(|limit| size > limit);
+        self.taken.push(Taken {
+            message: message.clone(),
+            send,
+            to,
+            tag,
+            missing: message.flits,
+            delivered: false,
+            phase: if asks { Phase::Request } else { Phase::AtOnce },
+            receive: 0,
+            waits_since: None,
+        });
+    }
+
+    /// Flits that a send lets go first: those of its message, or of a request.
+    fn first_flits(&self, size: u64) -> u32 {
+        let asks = self.rendezvous.limit.is_some_and(|limit| size > limit);
+        if asks { self.rendezvous.control } else { size as u32 }
+    }
+
+    /// Of the answers and data that wait at a terminal the one that is next: the cycle in which it joined, which it is, and the ranks
+    /// that it goes from and to.
+    pub fn next_part(&self, terminal: u32) -> Option<(u64, usize, (u32, u32))> {
+        let ends = |taken: &Taken| match taken.phase {
+            Phase::Answer => (taken.to, taken.send.0),
+            _ => (taken.send.0, taken.to),
+        };
+        let here = |taken: &Taken| self.placement.terminal_of()[ends(taken).0 as usize] == terminal;
+        let waiting = self.taken.iter().enumerate().filter(|(_, taken)| taken.waits_since.is_some() && here(taken));
+        let (i, taken) = waiting.min_by_key(|(i, taken)| (taken.waits_since, taken.send.0, *i))?;
+        Some((taken.waits_since?, i, ends(taken)))
+    }
+
+    /// Takes it.
+    pub fn take_part(&mut self, part: usize, (_, to): (u32, u32)) -> Message {
+        let dst = self.placement.terminal_of()[to as usize];
+        let taken = &mut self.taken[part];
+        taken.waits_since = None;
+        Message { dst, flits: taken.missing, ..taken.message.clone() }
+    }
+
+    /// A receive has its message, or its request, in cycle `now`.
+    fn matched(&mut self, i: usize, receive: u32, complete_from: u64, now: u64) {
+        let Taken { to, phase, .. } = self.taken[i];
+        if phase == Phase::Request {
+            let control = self.rendezvous.control;
+            let taken = &mut self.taken[i];
+            (taken.phase, taken.receive, taken.missing, taken.waits_since) =
+                (Phase::Answer, receive, control, Some(now));
+        } else {
+            self.ranks[to as usize].ops[receive as usize].complete_from = Some(complete_from);
+        }
+    }
+
+    /// Answers and data that have come.
+    fn proceed(&mut self, now: u64) {
+        for i in 0..self.taken.len() {
+            let Taken { send, to, missing, phase, receive, .. } = self.taken[i];
+            match phase {
+                Phase::Answer if missing == 0 => {
+                    let OpKind::Send { size, .. } = self.kind(send) else { panic!("a send") };
+                    let taken = &mut self.taken[i];
+                    (taken.phase, taken.missing, taken.waits_since) = (Phase::Data, size as u32, Some(now));
+                }
+                Phase::Data if missing == 0 => {
+                    self.taken[i].phase = Phase::Over;
+                    self.ranks[to as usize].ops[receive as usize].complete_from = Some(now + self.receive_cycles);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// A flit of a message arrived.
@@ -123,10 +225,11 @@ impl<'s> Programs<'s> {
     /// receiver and tag, take their receives; in ascending order of their senders, those of one sender in the order in which they
     /// left.
     pub fn deliver(&mut self, now: u64) {
+        self.proceed(now);
         let mut order: Vec<usize> = (0..self.taken.len()).collect();
         order.sort_by_key(|&i| self.taken[i].send.0);
         for i in order {
-            let Taken { send, to, tag, missing, delivered } = self.taken[i];
+            let Taken { send, to, tag, missing, delivered, .. } = self.taken[i];
             let same = |other: &Taken| (other.send.0, other.to, other.tag) == (send.0, to, tag);
             let overtook = self.taken[..i].iter().any(|other| same(other) && !other.delivered);
             if missing > 0 || delivered || overtook {
@@ -137,7 +240,7 @@ impl<'s> Programs<'s> {
             match self.ranks[to as usize].posted.iter().position(fits) {
                 Some(at) => {
                     let receive = self.ranks[to as usize].posted.remove(at);
-                    self.ranks[to as usize].ops[receive as usize].complete_from = Some(now + self.receive_cycles);
+                    self.matched(i, receive, now + self.receive_cycles, now);
                 }
                 None => self.ranks[to as usize].unexpected.push((send, now)),
             }
@@ -153,6 +256,10 @@ impl<'s> Programs<'s> {
 
     /// The last flit of a message left its terminal in cycle `now`.
     pub fn sent(&mut self, (rank, op): Send, now: u64) {
+        let message = self.taken.iter().find(|message| message.send == (rank, op)).expect("the message was taken");
+        if [Phase::Request, Phase::Answer].contains(&message.phase) {
+            return;
+        }
         self.ranks[rank as usize].ops[op as usize].complete_from = Some(now + 1);
     }
 
@@ -193,8 +300,9 @@ impl<'s> Programs<'s> {
                     let step = self.ranks[rank as usize].ops[op as usize].step;
                     let (send, dst) = ((rank, op), self.placement.terminal_of()[to as usize]);
                     let sends = &mut self.ranks[rank as usize].sends;
-                    messages.push(Message { send, dst, flits: size as u32, number: *sends, step });
+                    let number = *sends;
                     *sends += 1;
+                    messages.push(Message { send, dst, to, flits: self.first_flits(size), number, step });
                 }
                 OpKind::Compute { .. } | OpKind::Wait if !self.may_start((rank, op), now) => break,
                 OpKind::Compute { time } => {
@@ -260,8 +368,9 @@ impl<'s> Programs<'s> {
         let fits = |(send, _): &(Send, u64)| self.fits(*send, rank, op);
         match self.ranks[rank as usize].unexpected.iter().position(fits) {
             Some(at) => {
-                let (_, came) = self.ranks[rank as usize].unexpected.remove(at);
-                self.ranks[rank as usize].ops[op as usize].complete_from = Some(now.max(came + self.receive_cycles));
+                let (send, came) = self.ranks[rank as usize].unexpected.remove(at);
+                let i = self.taken.iter().position(|taken| taken.send == send).expect("it was taken");
+                self.matched(i, op, now.max(came + self.receive_cycles), now);
             }
             None => self.ranks[rank as usize].posted.push(op),
         }
@@ -274,6 +383,7 @@ impl<'s> Programs<'s> {
             r.ops.iter().filter(starts).all(|op| op.started)
         };
         let ended = |r: &Rank| r.next as usize == r.ops.len() && r.computing.is_none() && r.tasks.is_empty();
-        self.ranks.iter().all(|r| ended(r) && all_started(r))
+        let arrived = |taken: &Taken| [Phase::AtOnce, Phase::Over].contains(&taken.phase);
+        self.ranks.iter().all(|r| ended(r) && all_started(r)) && self.taken.iter().all(arrived)
     }
 }

@@ -10,6 +10,8 @@ pub enum Job {
     Packets(Vec<TracePacket>),
     /// A message of a schedule.
     Message(Message),
+    /// An answer, or the data, of a rendezvous, by its number, with the ranks that it goes from and to.
+    Part(usize, (u32, u32)),
 }
 
 /// Entries in the order in which they joined.
@@ -39,6 +41,8 @@ impl Queue {
                 // Those behind it are created later.
                 Job::Packets(packets) if packets[0].created > now => break,
                 Job::Packets(packets) => *ready = Some(packets[0].created),
+                // They have a queue of their own.
+                Job::Part(..) => {}
                 Job::Message(message) => {
                     let may_start = programs.as_ref().expect("a schedule").may_start(message.send, now);
                     *ready = ready.or(may_start.then_some(now));
@@ -62,6 +66,14 @@ impl Queue {
     /// When the next entry became ready, if it has.
     pub fn next_ready(&self) -> Option<u64> {
         self.next().map(|(_, ready)| ready)
+    }
+
+    /// The message that is next.
+    pub fn next_message(&self) -> Option<&Message> {
+        match &self.entries[self.next()?.0].0 {
+            Job::Message(message) => Some(message),
+            Job::Packets(_) | Job::Part(..) => None,
+        }
     }
 
     /// Takes the next entry.

@@ -5,9 +5,10 @@ use super::machine::{Flit, Machine, Packet};
 use super::pace::Pauses;
 use super::program::{Message, Programs, Send};
 use super::queue::{Job, Queue};
+use super::random::{below, mix};
 use flitwork::routing::Tie;
 use flitwork::schedule::SendQueue;
-use flitwork::spec::{InjectionVc, SourceQueue, Switching, VcPolicy};
+use flitwork::spec::{InjectionVc, QueuePairs, ServiceOrder, SourceQueue, Switching, VcPolicy};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -47,6 +48,14 @@ struct InjectionPort {
     rest: VecDeque<Planned>,
     /// The first cycle in which it may take a packet.
     pauses_until: u64,
+    /// Where messages take turns: the queue pair that it is at, and the packets of it that it has sent.
+    pair: Option<(Pair, u32)>,
+}
+
+/// Messages that go one after the other, each as its packets.
+struct Pair {
+    key: Option<(u32, u32)>,
+    messages: VecDeque<VecDeque<Planned>>,
 }
 
 pub struct Terminal<'m> {
@@ -65,6 +74,8 @@ pub struct Terminal<'m> {
     /// Where they take turns: whether it is the background's.
     background_next: bool,
     packets: u32,
+    /// Where messages take turns: queue pairs with something to send that no port has.
+    ring: Vec<Pair>,
 }
 
 /// A flit that an injection port sends: (injection port, VC, flit).
@@ -84,6 +95,7 @@ impl<'m> Terminal<'m> {
             current: None,
             rest: VecDeque::new(),
             pauses_until: 0,
+            pair: None,
         };
         Terminal {
             id: id as u32,
@@ -96,6 +108,7 @@ impl<'m> Terminal<'m> {
             background: Queue::new(SendQueue::ProgramOrder),
             background_next: false,
             packets: 0,
+            ring: Vec::new(),
         }
     }
 
@@ -125,15 +138,13 @@ impl<'m> Terminal<'m> {
 
     /// A free injection port takes the next packet of its message, else the next job, if one has come.
     fn take(&mut self, k: usize, programs: &mut Option<Programs>, now: u64) {
-        if self.ports[k].rest.is_empty() {
-            let Some((job, background)) = self.next_job() else { return };
-            self.ports[k].rest = match job {
-                Job::Packets(packets) => packets.iter().map(|p| self.as_given(p, background)).collect(),
-                Job::Message(message) => {
-                    programs.as_mut().expect("a schedule").taken(message.send, now);
-                    self.cut(&message)
-                }
-            };
+        if self.machine.nic.service.order != ServiceOrder::Fifo {
+            if !self.take_turn(k, programs, now) {
+                return;
+            }
+        } else if self.ports[k].rest.is_empty() {
+            let Some((job, background)) = self.next_job(programs) else { return };
+            self.ports[k].rest = self.packets_of(job, background, programs, now).0;
         }
         let planned = self.ports[k].rest.pop_front().expect("a message has a packet");
         let packet = Rc::new(Packet {
@@ -153,10 +164,91 @@ impl<'m> Terminal<'m> {
         self.ports[k].current = Some(Current { packet, vc: None, sent: 0, last: planned.last, step: planned.step });
     }
 
+    /// The packets of what an injection port takes in cycle `now`, and the ranks that it goes from and to.
+    fn packets_of(
+        &mut self,
+        job: Job,
+        background: bool,
+        programs: &mut Option<Programs>,
+        now: u64,
+    ) -> (VecDeque<Planned>, (u32, u32)) {
+        match job {
+            Job::Packets(packets) => (packets.iter().map(|p| self.as_given(p, background)).collect(), (0, 0)),
+            Job::Message(message) => {
+                programs.as_mut().expect("a schedule").taken(&message, now);
+                (self.cut(&message), (message.send.0, message.to))
+            }
+            Job::Part(part, ends) => {
+                let message = programs.as_mut().expect("a schedule").take_part(part, ends);
+                (self.cut(&message), ends)
+            }
+        }
+    }
+
+    /// Where messages take turns: what may start joins queue pairs, and the port takes the packet that is next. Whether there is one.
+    fn take_turn(&mut self, k: usize, programs: &mut Option<Programs>, now: u64) -> bool {
+        let service = self.machine.nic.service.clone();
+        if self.ports[k].pair.is_none() {
+            while let Some(ends) = self.next_ends(programs) {
+                let key = (service.queue_pairs == QueuePairs::Peer).then_some(ends);
+                let at_ports = self.ports.iter().filter_map(|port| port.pair.as_ref().map(|(pair, _)| pair));
+                let active = at_ports.clone().count() + self.ring.len();
+                let shares = key.is_some() && at_ports.chain(&self.ring).any(|pair| pair.key == key);
+                if !shares && service.active_queue_pairs > 0 && active >= service.active_queue_pairs as usize {
+                    break;
+                }
+                let (job, background) = self.next_job(programs).expect("there is one");
+                let packets = self.packets_of(job, background, programs, now).0;
+                let at_ports = self.ports.iter_mut().filter_map(|port| port.pair.as_mut().map(|(pair, _)| pair));
+                match at_ports.chain(&mut self.ring).find(|pair| key.is_some() && pair.key == key) {
+                    Some(pair) => pair.messages.push_back(packets),
+                    None => self.ring.push(Pair { key, messages: [packets].into() }),
+                }
+            }
+            if self.ring.is_empty() {
+                return false;
+            }
+            let random = || {
+                let seed = mix(self.machine.seed ^ 0x0073_6572_7665);
+                below(mix(seed ^ (u64::from(self.id) << 32 | u64::from(self.packets))), self.ring.len() as u64) as usize
+            };
+            let place = if service.order == ServiceOrder::Random { random() } else { 0 };
+            self.ports[k].pair = Some((self.ring.remove(place), 0));
+        }
+        let (pair, _) = self.ports[k].pair.as_mut().expect("it has one");
+        let planned = pair.messages[0].pop_front().expect("a message has a packet");
+        if pair.messages[0].is_empty() {
+            pair.messages.pop_front();
+        }
+        self.ports[k].rest = [planned].into();
+        true
+    }
+
+    /// The ranks that the next message goes from and to.
+    fn next_ends(&self, programs: &Option<Programs>) -> Option<(u32, u32)> {
+        let programs = programs.as_ref().expect("a schedule");
+        if let Some((_, _, ends)) = programs.next_part(self.id) {
+            return Some(ends);
+        }
+        self.queues[self.next_queue()?].next_message().map(|message| (message.send.0, message.to))
+    }
+
+    /// Where messages take turns: a packet has left port `k`.
+    fn end_turn(&mut self, k: usize) {
+        let Some((pair, sent)) = self.ports[k].pair.take() else { return };
+        let more = !pair.messages.is_empty();
+        if more && sent + 1 < self.machine.nic.service.burst_packets {
+            self.ports[k].pair = Some((pair, sent + 1));
+        } else if more {
+            self.ring.push(pair);
+        }
+    }
+
     /// The job that is next, and whether it is of the background: what was ready first, or one of either in turn.
-    fn next_job(&mut self) -> Option<(Job, bool)> {
+    fn next_job(&mut self, programs: &Option<Programs>) -> Option<(Job, bool)> {
+        let part = programs.as_ref().and_then(|programs| programs.next_part(self.id));
         let queue = self.next_queue();
-        let ready = queue.and_then(|i| self.queues[i].next_ready());
+        let ready = part.map(|part| part.0).or(queue.and_then(|i| self.queues[i].next_ready()));
         let background = match (ready, self.background.next_ready()) {
             (None, None) => return None,
             (Some(_), None) => false,
@@ -169,6 +261,9 @@ impl<'m> Terminal<'m> {
         self.background_next = !background;
         if background {
             return Some((self.background.pop(), true));
+        }
+        if let Some((_, part, ends)) = part {
+            return Some((Job::Part(part, ends), false));
         }
         let queue = queue.expect("something is ready");
         self.turn = (queue + 1) % self.queues.len();
@@ -251,6 +346,7 @@ impl<'m> Terminal<'m> {
             let pause = by_step.map_or(0, |pauses| pauses.cycles(current.step, packet.flits, current.last));
             injection_port.pauses_until = now + 1 + u64::from(self.machine.nic.packet_gap_cycles) + pause;
             injection_port.current = None;
+            self.end_turn(k);
         }
         Some((vc, flit, message_done))
     }
@@ -292,7 +388,8 @@ impl<'m> Terminal<'m> {
     pub fn idle(&self) -> bool {
         self.queues.iter().all(Queue::is_empty)
             && self.background.is_empty()
-            && self.ports.iter().all(|c| c.current.is_none() && c.rest.is_empty())
+            && self.ring.is_empty()
+            && self.ports.iter().all(|c| c.current.is_none() && c.rest.is_empty() && c.pair.is_none())
     }
 
     /// The packets that are injection ports' current ones and have not sent their heads or more.

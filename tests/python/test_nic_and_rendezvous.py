@@ -1,0 +1,109 @@
+"""Messages that ask before they go, and messages that take turns at the ports of a NIC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flitwork as fw
+import pytest
+
+
+def finish(programs: list[list[Any]], **host: Any) -> list[int]:
+    """When each rank has completed its last operation."""
+    simulation = fw.Simulation(fw.Torus(4), fw.Schedule(programs), host=host)
+    simulation.advance()
+    return [int(cycle) for cycle in simulation.last_cycles()]
+
+
+def blocking(late: int) -> list[list[Any]]:
+    return [[fw.Send(1, flits=40), fw.Wait([0])], [fw.Compute(late), fw.Receive(0, flits=40), fw.Wait([1])]]
+
+
+def test_a_long_send_waits_for_its_receive() -> None:
+    eager = [finish(blocking(late), eager_limit_flits=40) for late in (300, 400)]
+    assert eager[0][0] == eager[1][0] < 100
+    asks = [finish(blocking(late), eager_limit_flits=39) for late in (300, 400)]
+    assert [b - a for a, b in zip(*asks, strict=True)] == [100, 100]
+    # One way for the answer, and the message itself.
+    assert asks[0][1] > 300 + 40 + 4
+
+
+def test_requests_and_answers_are_packets_of_the_network() -> None:
+    work = fw.Schedule([[fw.Send(1, flits=40)], [fw.Receive(0, flits=40)]])
+    for control in (1, 3):
+        host = fw.Host(eager_limit_flits=0, control_flits=control)
+        packets = fw.simulate(fw.Torus(4), work, host=host, packets=True).packets.sort_values("created_cycle")
+        assert packets[["src", "dst", "flits"]].to_numpy().tolist() == [[0, 1, control], [1, 0, control], [0, 1, 40]]
+        # The data goes when the answer has come.
+        assert packets["created_cycle"].iloc[2] == packets["arrived_cycle"].iloc[1]
+
+
+def test_two_ranks_that_both_send_first_wait_for_ever() -> None:
+    both: list[list[Any]] = [[fw.Send(1 - r, flits=9), fw.Wait([0]), fw.Receive(1 - r, flits=9)] for r in range(2)]
+    assert len(finish(both, eager_limit_flits=9)) == 2
+    with pytest.raises(fw.ScheduleError, match=r"2 of 2 ranks cannot finish"):
+        finish(both, eager_limit_flits=8)
+
+
+def test_programs_of_ranks_ask_too() -> None:
+    def program(comm: Any) -> None:
+        if comm.rank == 0:
+            comm.send(bytes(4000), dest=1)
+        elif comm.rank == 1:
+            fw.mpi.compute(ns=50_000)
+            comm.recv(source=0)
+
+    eager = fw.mpi.run(program, ranks=2, network=fw.Torus(2), host=fw.Host(eager_limit_flits=10**6))
+    asks = fw.mpi.run(program, ranks=2, network=fw.Torus(2), host=fw.Host(eager_limit_flits=10))
+    assert eager.finish_ns[0] < 50_000 < asks.finish_ns[0]
+
+
+MANY: list[list[Any]] = [
+    [fw.Send(peer, flits=64) for peer in (1, 2, 3, 1)],
+    [fw.Receive(0, flits=64), fw.Receive(0, flits=64)],
+    [fw.Receive(0, flits=64)],
+    [fw.Receive(0, flits=64)],
+]
+
+
+def order(seed: int = 1, **service: Any) -> str:
+    """The destinations of the packets of terminal 0, in the order in which they leave."""
+    network = fw.Torus(4, nic=fw.Nic(service=fw.Service(**service)))
+    result = fw.simulate(network, fw.Schedule(MANY, packet_flits=16), packets=True, seed=seed)
+    return "".join(map(str, result.packets.sort_values("injected_cycle")["dst"]))
+
+
+def test_queue_pairs_take_turns() -> None:
+    assert order() == "1111222233331111"
+    assert order(order="round_robin") == "1231123112311231"
+    assert order(order="round_robin", queue_pairs="peer") == "1231231231231111"
+    assert order(order="round_robin", burst_packets=3) == "1112223331111231"
+    assert order(order="round_robin", active_queue_pairs=2) == "1212121231313131"
+    assert order(order="round_robin", active_queue_pairs=1) == order()
+    drawn = [order(order="random", seed=seed) for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert sorted(drawn[0]) == sorted(order())
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    work, net = fw.all_to_all("a2a", message_flits=4), fw.Torus(4)
+    hosts = (
+        ({"eager_limit_flits": -1}, r"host.eager_limit_flits = -1"),
+        ({"control_flits": 2}, r"host.control_flits = 2: expected nothing where no message asks"),
+        ({"eager_limit_flits": 1, "control_flits": 5}, r"host.control_flits = 5: expected 1 to 4 flits"),
+        ({"eager_limit_flits": 1, "control_flits": 0}, r"host.control_flits = 0"),
+    )
+    for host, message in hosts:
+        with pytest.raises(fw.ConfigError, match=message):
+            fw.simulate(net, work, host=host)
+    turns = fw.Service(order="round_robin")
+    services: tuple[tuple[Any, fw.Workload, dict[str, Any], str], ...] = (
+        ({"order": "round_robin", "burst_packets": 0}, work, {}, r"burst_packets = 0"),
+        ({"burst_packets": 2}, work, {}, r"service.order = fifo: expected another one"),
+        ({"order": "fair"}, work, {}, r"service.order = \"fair\""),
+        (turns, fw.uniform(offered_load=0.1), {}, r"fifo where no ranks send messages"),
+        (turns, work, {"background": fw.uniform(offered_load=0.1)}, r"fifo beside a background"),
+    )
+    for service, what, more, message in services:
+        with pytest.raises(fw.ConfigError, match=message):
+            fw.simulate(fw.Torus(4, nic={"service": service}), what, **more)
