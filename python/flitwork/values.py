@@ -288,8 +288,10 @@ class Start(Value):
 class Host(Value):
     """What executes a schedule: only for workloads that are one, such as all_to_all.
 
+    * ``control_bytes``: ``control_flits`` in bytes; or text with a unit.
     * ``control_flits``: Length of the request and of the answer of a rendezvous, one packet each [flits], at least 1.
       Default: 1.
+    * ``eager_limit_bytes``: ``eager_limit_flits`` in bytes; or text with a unit.
     * ``eager_limit_flits``: Longest message that is sent at once [flits]. A longer one goes by rendezvous: its send
       sends a request, the receiver answers when the receive is posted, and then the data goes. Default: none, all are
       sent at once.
@@ -309,7 +311,9 @@ class Host(Value):
     """
 
     TABLES = ("host",)
+    control_bytes: float | str | Sequence[float | str] = default(None)
     control_flits: int = default(1)
+    eager_limit_bytes: float | str | Sequence[float | str] = default(None)
     eager_limit_flits: int = default(None)
     noise: Noise | Literal["periodic", "exponential", "file"] | Mapping[str, Any] = default(None)
     placement: Placement | Literal["block", "round_robin", "list"] | Mapping[str, Any] = default(None)
