@@ -127,6 +127,12 @@ class Simulation:
         return Units.of(json.loads(self._plan.json)["described"]).cycle_ns or math.nan
 
     @property
+    def host(self) -> dict[str, Any]:
+        """The table ``host``, with its defaults."""
+        defaults: dict[str, Any] = {"reduce_cycles_per_flit": 0.0}
+        return defaults | json.loads(self._plan.json)["spec"].get("host", {})
+
+    @property
     def placement(self) -> list[int]:
         """The terminal of each rank."""
         return self._running.placement

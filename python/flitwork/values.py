@@ -302,6 +302,8 @@ class Host(Value):
     * ``receive_overhead_cycles``: Software time of a receive: so long its rank computes when it has waited for it
       [cycles]. Default: 0.
     * ``receive_overhead_ns``: ``receive_overhead_cycles`` in ns; or text with a unit.
+    * ``reduce_cycles_per_flit``: Time in which a rank adds up what a message of a reduction brings [cycles/flit], at
+      least 0: so long it computes when it has waited for it. Of collectives and rank programs. Default: 0.
     * ``send_overhead_cycles``: Software time of a send: so long its rank computes before the message joins the send
       queue [cycles]. Default: 0.
     * ``send_overhead_ns``: ``send_overhead_cycles`` in ns; or text with a unit.
@@ -320,6 +322,7 @@ class Host(Value):
     ranks_per_terminal: int = default(1)
     receive_overhead_cycles: int = default(0)
     receive_overhead_ns: float | str | Sequence[float | str] = default(None)
+    reduce_cycles_per_flit: float = default(0)
     send_overhead_cycles: int = default(0)
     send_overhead_ns: float | str | Sequence[float | str] = default(None)
     send_queue: Literal["program_order", "as_ready"] = default("program_order")

@@ -56,6 +56,43 @@ def test_they_send_the_same(size: tuple[int, int], row: dict[str, str]) -> None:
     assert ran.result.completion_cycles == made.completion_cycles
 
 
+REDUCTIONS = [row for row in ROWS if row["operation"] in ("reduce_scatter", "reduce", "allreduce", "scan")]
+
+
+@pytest.mark.parametrize("row", REDUCTIONS, ids=lambda row: f"{row['operation']}-{row['name']}")
+def test_adding_up_takes_the_same_time(row: dict[str, str]) -> None:
+    operation, name = row["operation"], row["name"]
+    net = fw.Torus(3, 4, units=fw.Units(flit_bytes=16))
+    told = {"root": ROOT} if "root" in row["parameters"] else {}
+    times = []
+    for rate in (0, 2.3):
+        host = fw.Host(reduce_cycles_per_flit=rate)
+        work = fw.collective(operation, name, message_bytes=BYTES, packet_flits=64, **told)
+        made = fw.simulate(net, work, host=host, packets=True)
+        ran = fw.mpi.run(
+            program, operation, ranks=12, network=net, host=host, algorithms={operation: name}, packet_flits=64,
+            packets=True,
+        )  # fmt: skip
+        assert messages(ran.result) == messages(made)
+        assert ran.result.completion_cycles == made.completion_cycles
+        times.append(made.completion_cycles)
+    # A block is 10 flits, a vector too; a message of the ring is 1 flit.
+    assert times[1] >= times[0] + 2
+
+
+def test_only_what_adds_up_takes_time_for_it() -> None:
+    host = fw.Host(reduce_cycles_per_flit=1)
+    with pytest.raises(fw.ConfigError, match=r"host.reduce_cycles_per_flit = 1: expected 0: this workload adds up"):
+        fw.bound(fw.Torus(2, 2), fw.all_to_all("a2a"), host=host)
+    with pytest.raises(fw.ConfigError, match=r"reduce_cycles_per_flit"):
+        fw.bound(fw.Torus(2, 2), fw.collective("allreduce", "ring"), host=fw.Host(reduce_cycles_per_flit=-1))
+    gathered = [
+        fw.simulate(fw.Torus(2, 2), fw.collective("allgather", "ring"), host=one).completion_cycles
+        for one in (host, None)
+    ]
+    assert gathered[0] == gathered[1]
+
+
 def test_what_is_not_defined_for_a_communicator_has_a_substitute() -> None:
     """XOR on 12 ranks is the ring, A2AT on half of the ranks simple spread."""
     net = fw.Torus(3, 4, units=fw.Units(flit_bytes=16))

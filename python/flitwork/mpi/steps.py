@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from math import ceil
 from typing import Any, Protocol
 
 from flitwork import _core
@@ -25,6 +26,9 @@ _ON_VECTORS = ("broadcast", "reduce", "allreduce", "scan")
 
 class Load(Protocol):
     """What blocks are made of."""
+
+    #: Whether what comes is combined with what there is, which may take time.
+    adds_up: bool
 
     def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """Blocks as a message, and its length [bytes]. What is in it does not change any more."""
@@ -99,6 +103,13 @@ def _complete(
     held: dict[int, Any],
     load: Load,
 ) -> None:
-    wire.process.wait(*started)
+    process = wire.process
+    process.wait(*started)
     for operation, blocks, adds in due:
         load.placed(held, blocks, wire.data(operation), adds)
+    rate = process.world.reduce_cycles_per_flit
+    if rate and load.adds_up:
+        added = [operation.message for operation, _, adds in due if adds]
+        flits = sum(process.world.flits(message.nbytes) for message in added if message is not None)
+        if flits:
+            process.compute(ceil(flits * rate))

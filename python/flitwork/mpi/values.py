@@ -19,6 +19,8 @@ Run = tuple[int, int, Any]
 class Moved:
     """Blocks that arrive as they leave: anything that has a length [bytes]."""
 
+    adds_up = False
+
     def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """The blocks, one behind the other."""
         data = [held[block] for block in blocks]
@@ -31,6 +33,8 @@ class Moved:
 
 class News:
     """Nothing: that it comes is all there is."""
+
+    adds_up = False
 
     def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """A message without data."""
@@ -49,6 +53,8 @@ class Values:
     A rank holds of each block a list of runs of consecutive ranks; where the operation commutes there is only one, and
     what is between its ranks does not matter. ``before``, where it is a list, gathers what comes from other ranks.
     """
+
+    adds_up = True
 
     def __init__(self, combine: Callable[[Any, Any], Any], commutes: bool = True, unit: int = 1) -> None:
         self.combine, self.commutes = combine, commutes

@@ -278,6 +278,8 @@ class World:
         terminals: Sequence[int] = (),
         topology: str | None = None,
         carries: bool = True,
+        flit_bytes: int = 1,
+        reduce_cycles_per_flit: float = 0.0,
     ) -> None:
         self.simulation, self.program, self.cycle_ns = simulation, program, cycle_ns
         #: How long a rank goes without looking again at what it polls, where nothing happens.
@@ -289,6 +291,8 @@ class World:
         self.topology = topology
         #: Whether messages of buffers bring their data; else only their lengths.
         self.carries = carries
+        #: What a flit carries, and how long a rank takes to combine so much of a reduction.
+        self.flit_bytes, self.reduce_cycles_per_flit = flit_bytes, reduce_cycles_per_flit
         self.hub, self.thread = getcurrent(), get_ident()
         self.now = 0
         self.messages = self.bytes = 0
@@ -302,6 +306,10 @@ class World:
     def terminal_of(self, rank: int) -> int:
         """The terminal that a rank runs on."""
         return self.terminals[rank] if self.terminals else rank
+
+    def flits(self, nbytes: int) -> int:
+        """How many flits a message of so many bytes is."""
+        return max(-(-nbytes // self.flit_bytes), 1)
 
     def fail(self, process: Process, error: BaseException) -> None:
         """A rank has raised: the run ends."""

@@ -114,7 +114,7 @@ mod tests {
                 for rule in [PlacementRule::Block, PlacementRule::RoundRobin] {
                     let placement = Placement::new(&rule, ranks, 8, ranks.div_ceil(8)).unwrap();
                     let limits = TerminalLimits::of_ports(1);
-                    let made = schedule(row, &world, Length::Flits(30)).unwrap();
+                    let made = schedule(row, &world, Length::Flits(30), 0.0).unwrap();
                     let own = bound(&fabric, &routing, &made, &placement, &limits).unwrap();
                     let length = if row.operation.has_data() { 30.0 } else { 1.0 };
                     let any = operation_bound(&fabric, row.promises(&world), &world, length, &placement, &limits);

@@ -13,13 +13,21 @@ use std::collections::VecDeque;
 ///
 /// In each step a rank posts its receive, then its send, then waits for both and all before them, if the step says so. The step of
 /// an operation is that of the algorithm; it is the tag too, so no message can be taken for that of another step. Operations are made
-/// when they are needed, so the size of the schedule does not matter.
+/// when they are needed, so the size of the schedule does not matter. Where adding up a flit takes `reduce_cycles_per_flit`, a rank
+/// computes behind each wait for what it has waited for, whole cycles for all of it together; the news of a barrier are not added up.
 ///
 /// # Errors
 /// As [`Collective::check`].
-pub fn schedule(collective: &'static Collective, world: &World, length: Length) -> Result<Schedule> {
+pub fn schedule(
+    collective: &'static Collective,
+    world: &World,
+    length: Length,
+    reduce_cycles_per_flit: f64,
+) -> Result<Schedule> {
     collective.check(world)?;
-    let program = Program { collective, world: world.clone(), sizes: collective.sizes(world, length) };
+    let sizes = collective.sizes(world, length);
+    let reduce_cycles_per_flit = if collective.operation.has_data() { reduce_cycles_per_flit } else { 0.0 };
+    let program = Program { collective, world: world.clone(), sizes, reduce_cycles_per_flit };
     Ok(Schedule::made(format!("{} {}", collective.operation.name(), collective.name), world.ranks, program))
 }
 
@@ -39,12 +47,13 @@ struct Program {
     collective: &'static Collective,
     world: World,
     sizes: Sizes,
+    reduce_cycles_per_flit: f64,
 }
 
 impl Maker for Program {
     fn operations(&self, rank: u32) -> Operations<'static> {
-        let mut reader =
-            Reader { program: self.clone(), rank, step: 0, next: 0, waited: 0, ready: VecDeque::with_capacity(3) };
+        let ready = VecDeque::with_capacity(4);
+        let mut reader = Reader { program: self.clone(), rank, step: 0, next: 0, waited: 0, comes: 0, ready };
         Box::new(std::iter::from_fn(move || reader.next()))
     }
 
@@ -53,7 +62,7 @@ impl Maker for Program {
     }
 
     fn promises(&self) -> Promises {
-        Promises { never_computes: true, names_all: true }
+        Promises { never_computes: self.reduce_cycles_per_flit == 0.0, names_all: true }
     }
 }
 
@@ -71,6 +80,8 @@ struct Reader {
     /// The number of the next operation, and that of the first that no wait has waited for.
     next: OpId,
     waited: OpId,
+    /// What comes and is added up when it has been waited for [flits].
+    comes: u64,
     ready: VecDeque<Op<'static>>,
 }
 
@@ -93,6 +104,7 @@ impl Reader {
         if let Some(receive) = &step.receive {
             let size = self.program.sizes.flits(&receive.blocks);
             self.push(OpKind::Receive { from: receive.peer, size, tag }, After::NOTHING);
+            self.comes += if step.adds { size } else { 0 };
         }
         if let Some(send) = &step.send {
             let size = self.program.sizes.flits(&send.blocks);
@@ -100,6 +112,17 @@ impl Reader {
         }
         if step.waits && self.waited < self.next {
             self.push(OpKind::Wait, After::Range(self.waited..self.next));
+            self.waited = self.next;
+            self.add_up();
+        }
+    }
+
+    /// Computes as long as it takes to add up what has come.
+    fn add_up(&mut self) {
+        let time = (std::mem::take(&mut self.comes) as f64 * self.program.reduce_cycles_per_flit).ceil() as u64;
+        if time > 0 {
+            self.push(OpKind::Compute { time }, After::NOTHING);
+            // Nobody waits for it: what comes next in the program comes behind it.
             self.waited = self.next;
         }
     }

@@ -79,7 +79,7 @@ fn schedules_match_and_finish() {
                 for length in
                     [Length::Flits(7), Length::Bytes { bytes: 100, units: Units::new(Some(16), None).unwrap() }]
                 {
-                    let made = schedule(row, &world, length).unwrap();
+                    let made = schedule(row, &world, length, 0.0).unwrap();
                     let report = check_complete(&made).unwrap();
                     assert_eq!(report.messages, prove(row, &world).unwrap().messages);
                     let matches = crate::schedule::match_messages(&made).unwrap().unwrap();
@@ -120,11 +120,11 @@ fn volumes_are_those_of_the_textbooks() {
 /// Bruck of 5 ranks: distances 1 3 | 2 3 | 4 have the bits 0, 1, 2.
 #[test]
 fn sizes_of_bruck_are_exact_for_any_number_of_ranks() {
-    let made = schedule(row(Operation::AllToAll, "bruck"), &World::of(5), Length::Flits(10)).unwrap();
+    let made = schedule(row(Operation::AllToAll, "bruck"), &World::of(5), Length::Flits(10), 0.0).unwrap();
     let sizes: Vec<(u32, u64)> = made.messages().filter(|m| m.from == 4).map(|m| (m.to, m.size)).collect();
     assert_eq!(sizes, [(0, 20), (1, 20), (3, 10)]);
     let ternary = World { radix: 3, ..World::of(5) };
-    let made = schedule(row(Operation::AllToAll, "bruck"), &ternary, Length::Flits(10)).unwrap();
+    let made = schedule(row(Operation::AllToAll, "bruck"), &ternary, Length::Flits(10), 0.0).unwrap();
     let sizes: Vec<(u32, u64)> = made.messages().filter(|m| m.from == 0).map(|m| (m.to, m.size)).collect();
     assert_eq!(sizes, [(1, 20), (2, 10), (3, 20)]);
 }
@@ -136,7 +136,7 @@ fn blocks_of_given_sizes_arrive_whole_however_they_go() {
     let away: u64 = (0..64).filter(|pair| pair / 8 != pair % 8).map(|pair| bytes[pair as usize]).sum();
     let sizes = |name, flit_bytes| {
         let length = Length::Pairs { bytes: bytes.clone(), units: Units::new(Some(flit_bytes), None).unwrap() };
-        let made = schedule(row(Operation::AllToAll, name), &World::of(8), length).unwrap();
+        let made = schedule(row(Operation::AllToAll, name), &World::of(8), length, 0.0).unwrap();
         check_complete(&made).unwrap();
         made.messages().map(|m| m.size).collect::<Vec<_>>()
     };
@@ -159,7 +159,7 @@ fn all_to_alls_by_coordinates_are_those_of_their_names() {
     for name in ["a2at", "a2and"] {
         let (grid, row) = (Grid::torus(&[4, 5]), row(Operation::AllToAll, name));
         let world = World { destinations: row.destinations(Some(&grid)).unwrap(), ..World::of(20) };
-        let made = schedule(row, &world, Length::Flits(3)).unwrap();
+        let made = schedule(row, &world, Length::Flits(3), 0.0).unwrap();
         let options = AllToAllOptions { message_flits: 3, sync: Sync::Async, nic_ports: 1 };
         let named = all_to_all(name, &grid, &options).unwrap();
         let ends =
@@ -171,14 +171,33 @@ fn all_to_alls_by_coordinates_are_those_of_their_names() {
 #[test]
 fn a_rank_waits_where_its_algorithm_says_so() {
     let waits = |name| {
-        let made = schedule(row(Operation::AllToAll, name), &World::of(8), Length::Flits(1)).unwrap();
+        let made = schedule(row(Operation::AllToAll, name), &World::of(8), Length::Flits(1), 0.0).unwrap();
         made.operations(3).filter(|op| op.kind == OpKind::Wait).map(|op| op.after.iter().count()).collect::<Vec<_>>()
     };
     assert_eq!(waits("pairwise_xor"), [2; 7]);
     assert_eq!(waits("simple_spread"), [14]);
     let radix_4 = World { radix: 4, ..World::of(8) };
-    let made = schedule(row(Operation::AllToAll, "bruck"), &radix_4, Length::Flits(1)).unwrap();
+    let made = schedule(row(Operation::AllToAll, "bruck"), &radix_4, Length::Flits(1), 0.0).unwrap();
     assert_eq!(made.operations(0).filter(|op| op.kind == OpKind::Wait).count(), 2);
+}
+
+/// A rank computes behind each wait for what came to be added, all of it together; a barrier adds nothing.
+#[test]
+fn adding_up_takes_time_where_it_is_said() {
+    let computes = |operation, name, rate| -> Vec<u64> {
+        let made = schedule(row(operation, name), &World::of(8), Length::Flits(5), rate).unwrap();
+        check_complete(&made).unwrap();
+        let times = made.operations(0).filter_map(|op| match op.kind {
+            OpKind::Compute { time } => Some(time),
+            _ => None,
+        });
+        times.collect()
+    };
+    assert_eq!(computes(Operation::Allreduce, "recursive_doubling", 0.3), [2; 3]);
+    assert_eq!(computes(Operation::Reduce, "linear", 0.3), [11]);
+    assert!(computes(Operation::Reduce, "linear", 0.0).is_empty());
+    assert!(computes(Operation::Allgather, "ring", 0.3).is_empty());
+    assert!(computes(Operation::Barrier, "tree", 0.3).is_empty());
 }
 
 #[test]
@@ -260,6 +279,6 @@ fn names_are_unique_within_an_operation_and_instead_there_is_what_is_named() {
 /// Large schedules are made as they are needed.
 #[test]
 fn a_bruck_of_65536_ranks_is_counted_in_little_time() {
-    let made = schedule(row(Operation::AllToAll, "bruck"), &World::of(65_536), Length::Flits(1)).unwrap();
+    let made = schedule(row(Operation::AllToAll, "bruck"), &World::of(65_536), Length::Flits(1), 0.0).unwrap();
     assert_eq!(made.messages().map(|m| m.size).sum::<u64>(), 65_536 * 16 * 32_768);
 }

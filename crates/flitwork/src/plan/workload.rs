@@ -24,6 +24,8 @@ use std::sync::Arc;
 const MAX_RANKS: usize = 1_000_000;
 /// Most flits of all messages together.
 const MOST_FLITS: u128 = 1 << 62;
+/// Longest time in which a flit is added up [cycles].
+const MOST_REDUCE_CYCLES: f64 = 1e6;
 /// Longest packet [flits].
 const MOST_PACKET_FLITS: u32 = 65_535;
 /// Longest mean burst or pause [cycles].
@@ -86,8 +88,18 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     let start_cycle = if open_loop || spec.background.is_none() { 0 } else { spec.run.fixed_warmup() };
     let router = &spec.network.router;
     let (seed, start) = (spec.run.seed, start_cycle);
-    let ranks_per_terminal = spec.host.ranks_per_terminal;
-    let context = Context { at: "workload", router, fabric, params, units, ranks_per_terminal, seed, start };
+    let (ranks_per_terminal, reduce_cycles_per_flit) = (spec.host.ranks_per_terminal, reduce_rate(spec)?);
+    let context = Context {
+        at: "workload",
+        router,
+        fabric,
+        params,
+        units,
+        ranks_per_terminal,
+        reduce_cycles_per_flit,
+        seed,
+        start,
+    };
     let workload = context.workload(&mut spec.workload)?;
     let placement = place(&spec.host, &workload, params.terminals as u32)?;
     if router.compat.late_receives && !matches!(workload, Workload::Schedule { .. }) {
@@ -103,6 +115,20 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
         ),
     };
     Ok(Resolved { workload, placement, background, start_cycle })
+}
+
+/// The time in which a flit is added to what a rank has [cycles].
+fn reduce_rate(spec: &SimulationSpec) -> Result<f64> {
+    let (path, rate) = ("host.reduce_cycles_per_flit", spec.host.reduce_cycles_per_flit);
+    let adds = matches!(spec.workload, WorkloadSpec::Collective { .. } | WorkloadSpec::Programs { .. });
+    if !(0.0..=MOST_REDUCE_CYCLES).contains(&rate) {
+        return Err(Error::config(path, rate, format!("0 to {MOST_REDUCE_CYCLES} cycles"), ""));
+    }
+    if rate > 0.0 && !adds {
+        let hint = "the kind of a workload that adds up is collective or programs";
+        return Err(Error::config(path, rate, "0: this workload adds up nothing", hint));
+    }
+    Ok(rate)
 }
 
 /// The terminal of each rank.
@@ -190,6 +216,7 @@ struct Context<'a> {
     params: &'a Params,
     units: &'a Units,
     ranks_per_terminal: u32,
+    reduce_cycles_per_flit: f64,
     seed: u64,
     /// First cycle in which packets are created [cycles].
     start: u64,

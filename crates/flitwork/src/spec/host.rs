@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const MAX_RANKS_PER_TERMINAL: u32 = 1000;
 
 /// What executes a schedule: only for workloads that are one, such as all_to_all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostSpec {
     /// In which order the messages of a rank leave: program_order (a message that waits for its dependencies holds up those behind
@@ -36,6 +36,11 @@ pub struct HostSpec {
     #[serde(skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub control_flits: u32,
+    /// Time in which a rank adds up what a message of a reduction brings [cycles/flit], at least 0: so long it computes when it has
+    /// waited for it. Of collectives and rank programs. Default: 0.
+    #[serde(skip_serializing_if = "is_nothing")]
+    #[schemars(range(min = 0))]
+    pub reduce_cycles_per_flit: f64,
     /// When ranks begin. Default: together.
     #[serde(skip_serializing_if = "StartSpec::is_default")]
     pub start: StartSpec,
@@ -54,6 +59,11 @@ fn is_one(value: &u32) -> bool {
     *value == 1
 }
 
+/// The same of a rate.
+fn is_nothing(value: &f64) -> bool {
+    *value == 0.0
+}
+
 impl Default for HostSpec {
     fn default() -> Self {
         HostSpec {
@@ -62,6 +72,7 @@ impl Default for HostSpec {
             placement: PlacementRule::default(),
             send_overhead_cycles: 0,
             receive_overhead_cycles: 0,
+            reduce_cycles_per_flit: 0.0,
             start: StartSpec::default(),
             noise: None,
             eager_limit_flits: None,

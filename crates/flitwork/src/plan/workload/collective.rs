@@ -98,7 +98,7 @@ impl Context<'_> {
         *radix = takes("radix").then_some(world.radix);
         *blocks = takes("blocks").then_some(world.blocks);
         *order = takes("order").then_some(world.order);
-        let schedule = collective::schedule(row, &world, length)?;
+        let schedule = collective::schedule(row, &world, length, self.reduce_cycles_per_flit)?;
         Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
     }
 
