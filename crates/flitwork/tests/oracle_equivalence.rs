@@ -9,6 +9,7 @@ use flitwork::pace;
 use flitwork::schedule::Placement;
 use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec};
 use flitwork::{Plan, Workload};
+use oracle::asked::{by_the_clock, check_asked};
 use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording};
 use oracle::cases::{self, Case, Program, any_network, hop_by_hop, in_whole_packets};
 use proptest::prelude::*;
@@ -135,6 +136,19 @@ fn packets_of_random_programs_arrive_as_in_the_oracle() {
     let strategy = (cases::program(cases::network(12, 1, false)), 0..60u64);
     for_all("programs", 100, 4_000, strategy, |((case, program), warmup)| {
         Ok(check_program(&case, program, recording(1, warmup, 1, LONG))?.is_some())
+    });
+}
+
+/// Ranks that are told what to do when they ask, by the cycle in which they do.
+#[test]
+fn packets_of_ranks_that_ask_arrive_as_in_the_oracle() {
+    let network =
+        prop_oneof![cases::network(12, 1, false).boxed(), in_whole_packets(cases::network(12, 1, false)).boxed()];
+    let strategy = (cases::asking(network), 1..30u32, any::<u64>());
+    for_all("ranks that ask", 100, 4_000, strategy, |(case, turns, seed)| {
+        let Some(plan) = plan(&case, recording(seed, 0, 1, LONG))? else { return Ok(false) };
+        let decide = by_the_clock(plan.placement.terminal_of().len() as u32, turns, seed);
+        check_asked(&case.network, &plan, &decide).map(|()| true)
     });
 }
 

@@ -1,5 +1,6 @@
 //! One plan in the kernel and in the oracle: all that both say of it must be the same.
 
+use super::asked::Decide;
 use super::cases::Case;
 use super::cases::any_network::switches;
 use super::created::created;
@@ -61,9 +62,9 @@ fn simulated(plan: &Plan) -> Result<Result<SimulationResult, String>, TestCaseEr
     }
 }
 
-fn of_schedule<'p>(plan: &'p Plan, schedule: &'p Schedule, packet_flits: u32) -> Load<'p> {
+pub fn of_schedule<'p>(plan: &'p Plan, schedule: &'p Schedule, packet_flits: u32, decide: Option<Decide>) -> Load<'p> {
     let pauses = Pauses::of(plan, schedule, packet_flits);
-    Load::Schedule { schedule, placement: &plan.placement, host: &plan.spec.host, packet_flits, pauses }
+    Load::Schedule { schedule, placement: &plan.placement, host: &plan.spec.host, packet_flits, pauses, decide }
 }
 
 /// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of traffic
@@ -76,7 +77,7 @@ fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<
     let (load, flits) = match &plan.workload {
         Workload::Schedule { schedule, packet_flits } => {
             let flits: u64 = schedule.messages().map(|message| message.size).sum();
-            (of_schedule(plan, schedule, *packet_flits), flits)
+            (of_schedule(plan, schedule, *packet_flits, None), flits)
         }
         Workload::Finite(_) | Workload::OpenLoop(_) => {
             let trace = trace(plan, false, u64::MAX - 1);
@@ -111,7 +112,7 @@ pub fn recording(seed: u64, warmup_cycles: u64, measurement_cycles: u64, max_cyc
 }
 
 /// Every packet that arrived by cycle `end` in one did so in the other, and its record is the same.
-fn compare(kernel: &[PacketRecord], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
+pub fn compare(kernel: &[PacketRecord], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
     prop_assert!(!oracle.deadlocked, "the oracle is deadlocked");
     let by_name = |records: &[PacketRecord]| -> HashMap<(u32, u32), PacketRecord> {
         records.iter().map(|r| ((r.src, r.sequence), *r)).collect()
@@ -238,7 +239,7 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
     let end = plan.start_cycle + result.completion_cycles;
     let (load, more) = match &plan.workload {
         // Some cycles more, should the oracle be later.
-        Workload::Schedule { schedule, packet_flits } => (of_schedule(plan, schedule, *packet_flits), 100),
+        Workload::Schedule { schedule, packet_flits } => (of_schedule(plan, schedule, *packet_flits, None), 100),
         Workload::Finite(_) => (Load::Trace(trace(plan, false, u64::MAX - 1)), 100),
         Workload::OpenLoop(_) => (Load::Trace(trace(plan, false, end)), 1),
     };

@@ -214,6 +214,7 @@ fn a_program_computes_sends_and_waits() {
         host: &host,
         packet_flits,
         pauses: Pauses::default(),
+        decide: None,
     };
     let outcome = run(&spec, 1, load(0), 1_000, 100);
     assert_eq!(arrivals(&outcome), [10, 13]);

@@ -4,6 +4,7 @@
 //! channel is a list of (due cycle, thing), allocators work on whole matrices of requests.
 
 mod allocators;
+pub mod asked;
 mod asking;
 mod batch_stage;
 pub mod beside_kernel;
@@ -23,6 +24,7 @@ mod rules;
 mod terminal;
 mod trip;
 
+use asked::Decide;
 use flitwork::measure::PacketRecord;
 use flitwork::schedule::{Placement, Schedule, SendQueue};
 use flitwork::spec::{HostSpec, NetworkSpec};
@@ -54,6 +56,8 @@ pub enum Load<'a> {
         packet_flits: u32,
         /// When its injection ports pause.
         pauses: Pauses,
+        /// Who answers ranks that ask what to do next.
+        decide: Option<Decide>,
     },
 }
 
@@ -174,10 +178,11 @@ impl<'a> Network<'a> {
                 }
                 None
             }
-            Load::Schedule { schedule, placement, host, .. } => {
+            Load::Schedule { schedule, placement, host, decide, .. } => {
                 let away = Away::new(host, machine.seed, beside.start);
                 let rendezvous = Rendezvous { limit: host.eager_limit_flits, control: host.control_flits };
-                Some(Programs::new(schedule, placement, machine.router.compat.late_receives, away, rendezvous))
+                let late = machine.router.compat.late_receives;
+                Some(Programs::new(schedule, placement, late, away, rendezvous, decide.clone()))
             }
         };
         for packets in jobs(&beside.background) {

@@ -1,5 +1,6 @@
 //! The programs of the ranks: what `schedule/mod.rs` says operations mean, step 1 (receives) and step 2 (programs).
 
+use super::asked::Decide;
 use super::noise::Away;
 use flitwork::schedule::{ANY, OpKind, Placement, Schedule};
 
@@ -33,6 +34,12 @@ struct Op {
     came: Option<u64>,
 }
 
+impl Op {
+    fn new(kind: OpKind, step: u32, after: Vec<u32>) -> Self {
+        Op { kind, step, after, complete_from: None, started: false, came: None }
+    }
+}
+
 /// One rank's place in its program.
 struct Rank {
     ops: Vec<Op>,
@@ -42,6 +49,9 @@ struct Rank {
     /// The tasks that run, and when each is complete.
     tasks: Vec<(u32, u64)>,
     sends: u32,
+    /// How often it has asked what to do next, and whether it was told nothing.
+    turns: u32,
+    ended: bool,
     /// Receives that have been posted and have no message, in the order in which they were.
     posted: Vec<u32>,
     /// Messages that have come and have no receive, in that order, with the cycle.
@@ -89,6 +99,7 @@ pub struct Programs<'s> {
     receive_cycles: u64,
     away: Away,
     rendezvous: Rendezvous,
+    decide: Option<Decide>,
 }
 
 impl<'s> Programs<'s> {
@@ -98,17 +109,13 @@ impl<'s> Programs<'s> {
         late_receives: bool,
         away: Away,
         rendezvous: Rendezvous,
+        decide: Option<Decide>,
     ) -> Self {
-        let op = |op: flitwork::schedule::Operation| Op {
-            step: op.step,
-            kind: op.kind,
-            after: op.after.iter().collect(),
-            complete_from: None,
-            started: false,
-            came: None,
-        };
+        let op = |op: flitwork::schedule::Operation| Op::new(op.kind, op.step, op.after.iter().collect());
         let rank = |r| Rank {
-            ops: schedule.operations(r).map(op).collect(),
+            ops: if decide.is_some() { vec![] } else { schedule.operations(r).map(op).collect() },
+            turns: 0,
+            ended: decide.is_none(),
             next: 0,
             computing: None,
             tasks: Vec::new(),
@@ -117,7 +124,8 @@ impl<'s> Programs<'s> {
             unexpected: Vec::new(),
         };
         let ranks = (0..schedule.ranks()).map(rank).collect();
-        Programs { placement, ranks, taken: Vec::new(), receive_cycles: u64::from(late_receives), away, rendezvous }
+        let receive_cycles = u64::from(late_receives);
+        Programs { placement, ranks, taken: Vec::new(), receive_cycles, away, rendezvous, decide }
     }
 
     /// The ranks of a terminal, in ascending order.
@@ -285,6 +293,9 @@ impl<'s> Programs<'s> {
             }
             let op = r.next;
             if op as usize == r.ops.len() {
+                if self.ask(rank, now) {
+                    continue;
+                }
                 break;
             }
             match self.kind((rank, op)) {
@@ -313,6 +324,17 @@ impl<'s> Programs<'s> {
             self.ranks[rank as usize].next += 1;
         }
         messages
+    }
+
+    /// A rank at the end of its program asks for more, if it is one that does; whether it was told anything.
+    fn ask(&mut self, rank: u32, now: u64) -> bool {
+        let r = &mut self.ranks[rank as usize];
+        let Some(decide) = self.decide.as_ref().filter(|_| !r.ended) else { return false };
+        let told = decide(rank, r.turns, r.next, now);
+        r.turns += 1;
+        r.ended = told.is_empty();
+        r.ops.extend(told.into_iter().map(|(kind, after)| Op::new(kind, 0, after)));
+        !r.ended
     }
 
     /// Of what the program has passed one thing starts that can: the first receive or task that waits for nothing more, a task by joining the
@@ -382,7 +404,7 @@ impl<'s> Programs<'s> {
             let starts = |op: &&Op| matches!(op.kind, OpKind::Receive { .. } | OpKind::Task { .. });
             r.ops.iter().filter(starts).all(|op| op.started)
         };
-        let ended = |r: &Rank| r.next as usize == r.ops.len() && r.computing.is_none() && r.tasks.is_empty();
+        let ended = |r: &Rank| r.ended && r.next as usize == r.ops.len() && r.computing.is_none() && r.tasks.is_empty();
         let arrived = |taken: &Taken| [Phase::AtOnce, Phase::Over].contains(&taken.phase);
         self.ranks.iter().all(|r| ended(r) && all_started(r)) && self.taken.iter().all(arrived)
     }
