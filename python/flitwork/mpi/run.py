@@ -88,7 +88,8 @@ def run(
     world = World(
         simulation, ranks, work, kind, cycle_ns=simulation.cycle_ns, poll_cycles=poll_cycles, algorithms=chosen,
         terminals=placed, topology=json.dumps(machine.spec["topology"]) if in_order else None,
-        carries=data, flit_bytes=units["flit_bytes"], reduce_cycles_per_flit=simulation.host["reduce_cycles_per_flit"],
+        carries=data, flit_bytes=machine.spec["units"]["flit_bytes"],
+        reduce_cycles_per_flit=simulation.host["reduce_cycles_per_flit"],
     )  # fmt: skip
     _carried_out(world, modules, script is not None if label is None else label)
     return RunResult.of(world, script.exit_codes if script else {})
