@@ -68,7 +68,8 @@ def test_buffers_need_no_memory() -> None:
             comm.Send([None, 2**31, MPI.BYTE], 1)
         else:
             comm.Recv([None, 2**31, MPI.BYTE], 0, status=status)
-        return status.Get_count(MPI.BYTE)
+        count: int = status.Get_count(MPI.BYTE)
+        return count
 
     net = fw.Torus(2, 2, units=fw.Units(flit_bytes=2**19))
     assert fw.mpi.run(program, ranks=2, network=net, data=False).returns[1] == 2**31
