@@ -37,6 +37,7 @@ lint: $(VENV)/.tools
 
 bench: $(VENV)/.installed
 	$(BIN)/python benches/run.py $(ARGS)
+	$(BIN)/python benches/limits.py $(filter --quick,$(ARGS))
 
 wheel: $(VENV)/.made
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .

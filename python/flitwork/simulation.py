@@ -129,8 +129,8 @@ class Simulation:
     @property
     def host(self) -> dict[str, Any]:
         """The table ``host``, with its defaults."""
-        defaults: dict[str, Any] = {"reduce_cycles_per_flit": 0.0}
-        return defaults | json.loads(self._plan.json)["spec"].get("host", {})
+        said: dict[str, Any] = json.loads(self._plan.json)["spec"].get("host", {})
+        return {"reduce_cycles_per_flit": 0.0, **said}
 
     @property
     def placement(self) -> list[int]:

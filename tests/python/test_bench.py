@@ -27,6 +27,17 @@ BASE = {"name": "base", "spec": SPEC, "digest": "d", "flit_hops": 100, "instruct
 ARGS = argparse.Namespace(repeat=1)
 
 
+def test_a_wrong_answer_and_a_missed_limit_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHES))
+    limits = importlib.import_module("limits")
+    most = limits.Case("c", lambda: ([1], 2.0), [1], 3)
+    least = limits.Case("c", lambda: ([1], 2.0), [1], 3, at_least=True)
+    assert most.verdict([1], 2.0) == (True, "<= 3 s: reached") and most.verdict([1], 4.0) == (False, "<= 3 s: MISSED")
+    assert least.verdict([1], 4.0)[0] and not least.verdict([1], 2.0)[0]
+    assert most.verdict([2], 2.0) == (False, "WRONG RESULT: [2], not [1]")
+    assert any(case.quick for case in limits.CASES) and len({case.name for case in limits.CASES}) == len(limits.CASES)
+
+
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(BENCHES))

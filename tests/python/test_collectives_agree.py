@@ -63,7 +63,7 @@ REDUCTIONS = [row for row in ROWS if row["operation"] in ("reduce_scatter", "red
 def test_adding_up_takes_the_same_time(row: dict[str, str]) -> None:
     operation, name = row["operation"], row["name"]
     net = fw.Torus(3, 4, units=fw.Units(flit_bytes=16))
-    told = {"root": ROOT} if "root" in row["parameters"] else {}
+    told: dict[str, Any] = {"root": ROOT} if "root" in row["parameters"] else {}
     times = []
     for rate in (0, 2.3):
         host = fw.Host(reduce_cycles_per_flit=rate)
