@@ -148,7 +148,7 @@ CASES = (
         "times",
         True,
     ),
-    Case("packet kernel before flit kernel, a2a 32x32", lambda: kernels(32), ["@k32", True], 12, "times", True),
+    Case("packet kernel before flit kernel, a2a 32x32", lambda: kernels(32), ["5f609dd275aab923", True], 12, "times", True),
     Case("a million operations of GOAL read", goal, [1000000, 200000], 3, quick=True),
     Case("20 Sendrecv on 1,024 ranks", lambda: sendrecv(20), [20480, "de339ba9df9a9f4e"], 30, "us", quick=True),
     Case("1,000 Sendrecv on 1,024 ranks", lambda: sendrecv(1000), [1024000, "b5878f5d6ab71558"], 30, "us"),
