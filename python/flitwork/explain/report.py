@@ -23,10 +23,10 @@ def sentences(found: Explanation) -> list[str]:
 
 def _path(found: Explanation) -> Iterator[str]:
     total = found.result.completion_cycles
-    end = found.path.iloc[-1]
+    end, ranks = found.path.iloc[-1], found.path["rank"].nunique()
     yield (
         f"The run took {total:,} cycles. Its critical path has {len(found.path):,} stretches over "
-        f"{found.path['rank'].nunique():,} ranks and ends at rank {int(end['to_rank'])}."
+        f"{ranks:,} {'rank' if ranks == 1 else 'ranks'} and ends at rank {int(end['to_rank'])}."
     )
     for row in found.causes.to_dict("records"):
         if row["share"] < _LEAST_SHARE:
