@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from flitwork import _core
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.table_file import check_memory, header_of, names_once, read_csv, short
+from flitwork.errors import ConfigError
+from flitwork.table_file import check_memory, header_of, names_once, needs_columns, read_csv, read_parquet, short
 from flitwork.trace_file import whole_numbers
 
 COLUMNS = ("rank", "start_cycles", "duration_cycles")
@@ -34,13 +32,7 @@ def detour_table(value: Any, path: str) -> _core.Table:
     """The same; errors begin with ``path``."""
     if not isinstance(value, (pd.DataFrame, Mapping)):
         raise ConfigError(path, short(value), f"a data frame with {_EXPECTED}")
-    names = [str(name) for name in value]
-    names_once(names, COLUMNS, path)
-    for name in COLUMNS:
-        if name not in names:
-            others = [other for other in names if other not in COLUMNS]
-            hint = next(filter(None, (did_you_mean(other, COLUMNS) for other in others)), "")
-            raise ConfigError(path, f"columns {', '.join(names) or 'none'}", f"{_EXPECTED}; no {name}", hint)
+    needs_columns(value, COLUMNS, path, _EXPECTED)
     columns = [whole_numbers(value[name], name, path) for name in COLUMNS]
     try:
         return _core.Table.detours(*columns)
@@ -65,11 +57,4 @@ def _csv(file: Path, path: str) -> pd.DataFrame:
 
 
 def _parquet(file: Path, path: str) -> pd.DataFrame:
-    try:
-        with pq.ParquetFile(file) as stored:
-            check_memory(file, path, stored.metadata.num_rows * _PER_ROW)
-            found: pd.DataFrame = stored.read().to_pandas()
-    except (OSError, pa.ArrowException) as error:
-        because = str(error).splitlines()[0]
-        raise ConfigError(f"{path}.file", file, f"a Parquet file ({because})") from None
-    return found
+    return read_parquet(file, path, _PER_ROW)

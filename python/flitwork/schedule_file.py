@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from flitwork import _core
 from flitwork.errors import ConfigError, ScheduleError, did_you_mean
-from flitwork.table_file import check_memory, header_of, names_once, read_csv, short, shown_cell
+from flitwork.table_file import check_memory, header_of, names_once, read_csv, read_parquet, short, shown_cell
 
 #: What an operation is, in the order in which the simulator counts them.
 KINDS = ("send", "receive", "compute", "wait")
@@ -206,11 +204,4 @@ def _csv(file: Path, path: str) -> pd.DataFrame:
 
 
 def _parquet(file: Path, path: str) -> pd.DataFrame:
-    try:
-        with pq.ParquetFile(file) as found:
-            check_memory(file, path, found.metadata.num_rows * _PER_ROW)
-            frame: pd.DataFrame = found.read().to_pandas()
-            return frame
-    except (OSError, pa.ArrowException) as error:
-        because = str(error).splitlines()[0]
-        raise ConfigError(f"{path}.file", file, f"a Parquet file ({because})") from None
+    return read_parquet(file, path, _PER_ROW)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, did_you_mean
 from flitwork.memory import usable_bytes
 
 _SHORT = 60
@@ -105,6 +107,24 @@ def read_npy(file: Path, path: str, bytes_per_byte: int) -> Array:
     return array
 
 
+def read_parquet(
+    file: Path, path: str, bytes_per_row: int, check: Callable[[list[str]], Sequence[str] | None] = lambda _: None
+) -> pd.DataFrame:
+    """A table from a Parquet file; reading takes up to ``bytes_per_row`` bytes for each row.
+
+    ``check`` sees the names of the columns before any of them is read, and gives those to read; ``None``: all.
+    """
+    try:
+        with pq.ParquetFile(file) as stored:
+            check_memory(file, path, stored.metadata.num_rows * bytes_per_row)
+            columns = check(list(stored.schema_arrow.names))
+            found: pd.DataFrame = stored.read(columns=columns).to_pandas()
+    except (OSError, pa.ArrowException) as error:
+        because = str(error).splitlines()[0]
+        raise ConfigError(f"{path}.file", file, f"a Parquet file ({because})") from None
+    return found
+
+
 def shown_cell(value: Any) -> str:
     """A cell as an error shows it."""
     if isinstance(value, str):
@@ -128,3 +148,14 @@ def names_once(names: Sequence[str], wanted: Sequence[str], path: str) -> None:
     for name in wanted:
         if list(names).count(name) > 1:
             raise ConfigError(path, f"column {name} twice", "each column once", "take one of the two out")
+
+
+def needs_columns(names: Iterable[Any], wanted: Sequence[str], path: str, expected: str, hint: str = "") -> None:
+    """Refuses names of columns without each of ``wanted`` exactly once; others do not matter."""
+    found = [str(name) for name in names]
+    names_once(found, wanted, path)
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        others = [name for name in found if name not in wanted]
+        hint = next(filter(None, (did_you_mean(name, wanted) for name in others)), hint)
+        raise ConfigError(path, f"columns {', '.join(found) or 'none'}", f"{expected}; no {missing[0]}", hint)

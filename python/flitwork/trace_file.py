@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from flitwork import _core
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.errors import ConfigError
 from flitwork.table_file import (
     check_memory,
     first_wrong,
     header_of,
-    names_once,
+    needs_columns,
     read_csv,
     read_npy,
+    read_parquet,
     shape_of,
     short,
     shown_cell,
@@ -86,13 +85,7 @@ def whole_numbers(column: Any, name: str, path: str) -> Array:
 
 def _checked(names: Iterable[Any], path: str, hint: str = "") -> Sequence[str]:
     """The columns of a trace, which must be among ``names``."""
-    found = [str(name) for name in names]
-    names_once(found, COLUMNS, path)
-    missing = [name for name in COLUMNS if name not in found]
-    if missing:
-        others = [name for name in found if name not in COLUMNS]
-        hint = next(filter(None, (did_you_mean(name, COLUMNS) for name in others)), hint)
-        raise ConfigError(path, f"columns {', '.join(found) or 'none'}", f"{_EXPECTED}; no {missing[0]}", hint)
+    needs_columns(names, COLUMNS, path, _EXPECTED, hint)
     return COLUMNS
 
 
@@ -119,12 +112,5 @@ def _npy(file: Path, path: str) -> Mapping[str, Any]:
 
 
 def _parquet(file: Path, path: str) -> Mapping[str, Any]:
-    try:
-        with pq.ParquetFile(file) as found:
-            check_memory(file, path, found.metadata.num_rows * _PER_ROW)
-            _checked(found.schema_arrow.names, f"{path}.packets")
-            table = found.read(columns=list(COLUMNS))
-    except (OSError, pa.ArrowException) as error:
-        because = str(error).splitlines()[0]
-        raise ConfigError(f"{path}.file", file, f"a Parquet file ({because})") from None
+    table = read_parquet(file, path, _PER_ROW, lambda names: _checked(names, f"{path}.packets"))
     return {name: table[name].to_numpy() for name in COLUMNS}

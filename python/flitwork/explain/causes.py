@@ -7,7 +7,7 @@ import pandas as pd
 
 from flitwork.explain.critical_path import Stretch
 from flitwork.explain.names import CAUSES, IN_NETWORK, Places
-from flitwork.explain.records import CAUSE, KIND, NOT_YET, Ints, Operations, Packets, Records
+from flitwork.explain.records import CAUSE, KIND, NOT_YET, Ints, Operations, Records
 
 _NAMES = tuple(CAUSES)
 
@@ -101,11 +101,9 @@ def channels_table(records: Records, places: Places) -> pd.DataFrame:
     table = result.channels[["router", "port", "to_router", "to_port", "class", "flits_per_cycle"]].copy()
     count = len(table)
     cycles = max(result.end_cycle, 1)
-    index = np.full(int(max(table["router"].max() + 1, 1) if count else 1) * 1024, -1)
-    if count:
-        index[table["router"].to_numpy(np.int64) * 1024 + table["port"].to_numpy(np.int64)] = np.arange(count)
-    at = waits.router * 1024 + waits.port
-    found = np.where(~waits.at_source & (at < len(index)), index[np.minimum(at, len(index) - 1)], -1)
+    channels = pd.MultiIndex.from_arrays([table["router"].to_numpy(np.int64), table["port"].to_numpy(np.int64)])
+    found = channels.get_indexer(pd.MultiIndex.from_arrays([waits.router, waits.port]))
+    found[waits.at_source] = -1
     for name in IN_NETWORK[:3]:
         mine = (found >= 0) & (waits.cause == CAUSE[name])
         table[f"{name}_packets"] = np.bincount(found[mine], waits.cycles[mine], count) / cycles
@@ -173,14 +171,10 @@ def activity(records: Records) -> dict[str, tuple[Ints, Ints, Ints]]:
     ranks = np.arange(ops.ranks)
     return {
         "waiting": (ranks, np.zeros_like(ranks), last),
-        "sending": (ops.rank[packets.operation[sent]], packets.taken[sent], _left(packets)[sent]),
+        "sending": (ops.rank[packets.operation[sent]], packets.taken[sent], packets.left[sent]),
         "computing": _times(ops, busy & done),
         "late start": _times(ops, late & done),
     }
-
-
-def _left(packets: Packets) -> Ints:
-    return packets.left
 
 
 def _times(ops: Operations, which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[Ints, Ints, Ints]:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from flitwork.explain.records import CAUSE, KIND, NOT_YET, Operations, Packets, 
 from flitwork.result import Result
 
 _BLOCKING = {KIND[name] for name in ("compute", "wait", "wait_any", "probe", "poll", "late_start")}
+_KINDS = list(KIND)
 _NONE = -1
 
 
@@ -87,6 +89,11 @@ class _Walk:
         for packet in np.lexsort((self.packets.taken, self.packets.operation)).tolist():
             found[int(self.packets.operation[packet])].append(packet)
         return found
+
+    @cached_property
+    def before_in_message(self) -> dict[int, int]:
+        """The packet before each packet of its message but the first."""
+        return {later: packet for sent in self.by_operation.values() for packet, later in pairwise(sent)}
 
     @cached_property
     def receive_of(self) -> dict[int, int]:
@@ -158,8 +165,7 @@ class _Walk:
     # An operation is complete.
 
     def _complete(self, op: int, time: int) -> At | None:
-        kind = int(self.ops.kind[op])
-        name = next((name for name, number in KIND.items() if number == kind), "wait")
+        name = _KINDS[int(self.ops.kind[op])]
         return getattr(self, f"_complete_{name}", self._complete_wait)(op, time)
 
     def _complete_compute(self, op: int, time: int, cause: str = "computing") -> At:
@@ -288,8 +294,8 @@ class _Walk:
 
     def _taken(self, packet: int, time: int) -> At | None:
         op = int(self.packets.operation[packet])
-        if self.by_operation[op][0] != packet:
-            previous = self.by_operation[op][self.by_operation[op].index(packet) - 1]
+        previous = self.before_in_message.get(packet)
+        if previous is not None:
             return self._sending(previous, time, "serialisation")
         came = self._came(op)
         if came >= time:

@@ -24,6 +24,7 @@ mod reduce_scatter;
 mod scan;
 mod scatter;
 mod sizes;
+mod star;
 mod step;
 mod table;
 mod tree;

@@ -1,14 +1,3 @@
-//! Tree: news goes up a binomial tree to rank 0, and down again.
+//! Tree: news goes up a binomial tree to rank 0, and down again, as a reduction and a broadcast do.
 
-use crate::collective::{Step, World, broadcast, reduce};
-
-pub fn steps(world: &World) -> u32 {
-    2 * world.bits()
-}
-
-pub fn step(world: &World, rank: u32, step: u32) -> Step {
-    match step.checked_sub(world.bits()) {
-        None => reduce::binomial::step(world, rank, step),
-        Some(step) => broadcast::binomial::step(world, rank, step),
-    }
-}
+pub use crate::collective::allreduce::reduce_broadcast::{step, steps};

@@ -1,17 +1,9 @@
 //! The root posts a message to each rank, root + 1 first, and waits for all.
 
-use crate::collective::{Blocks, Step, World};
+use crate::collective::{Blocks, Step, World, star};
 
-pub fn steps(world: &World) -> u32 {
-    world.ranks - 1
-}
+pub use star::steps;
 
 pub fn step(world: &World, rank: u32, step: u32) -> Step {
-    let to = world.after(world.root, step + 1);
-    let block = || Blocks::run(to, 1, world.ranks);
-    match rank {
-        rank if rank == world.root => Step::send(to, block()).waiting(step + 2 == world.ranks),
-        rank if rank == to => Step::receive(world.root, block()),
-        _ => Step::default(),
-    }
+    star::out(world, rank, step, |to| Blocks::run(to, 1, world.ranks))
 }
