@@ -291,6 +291,10 @@ class Host(Value):
     * ``control_bytes``: ``control_flits`` in bytes; or text with a unit.
     * ``control_flits``: Length of the request and of the answer of a rendezvous, one packet each [flits], at least 1.
       Default: 1.
+    * ``copy_bytes_per_s``: ``copy_flits_per_cycle`` in bytes/s; or text with a unit.
+    * ``copy_flits_per_cycle``: Most that is copied between the ranks of a terminal, all of them together
+      [flits/cycle], more than 0: their messages are copied in memory and do not enter the network. Default: they go
+      through the router, as packets of the terminal to itself.
     * ``eager_limit_bytes``: ``eager_limit_flits`` in bytes; or text with a unit.
     * ``eager_limit_flits``: Longest message that is sent at once [flits]. A longer one goes by rendezvous: its send
       sends a request, the receiver answers when the receive is posted, and then the data goes. Default: none, all are
@@ -315,6 +319,8 @@ class Host(Value):
     TABLES = ("host",)
     control_bytes: float | str | Sequence[float | str] = default(None)
     control_flits: int = default(1)
+    copy_bytes_per_s: float | str | Sequence[float | str] = default(None)
+    copy_flits_per_cycle: float = default(None)
     eager_limit_bytes: float | str | Sequence[float | str] = default(None)
     eager_limit_flits: int = default(None)
     noise: Noise | Literal["periodic", "exponential", "file"] | Mapping[str, Any] = default(None)

@@ -80,6 +80,8 @@ class _Walk:
         #: What puts off a rank for which nothing else does.
         self.noise = bool(records.result.spec.get("host", {}).get("noise"))
         self.put_off = "os_noise" if self.noise else "other"
+        #: Whether messages within a terminal are copied: they have no packets.
+        self.copies = bool(records.result.spec.get("host", {}).get("copy_flits_per_cycle"))
         self.stretches: list[Stretch] = []
 
     @cached_property
@@ -239,7 +241,7 @@ class _Walk:
     def _complete_send(self, op: int, time: int) -> At | None:
         sent = self.by_operation.get(op)
         if not sent:
-            return At("issued", op, time)
+            return self._copied(op, time)
         last = max(sent, key=lambda packet: int(self.packets.left[packet]))
         left = int(self.packets.left[last])
         receive = self.receive_of.get(op)
@@ -262,9 +264,17 @@ class _Walk:
             alike = [o for o in others if o != op and ops.kind[o] == KIND["send"] and ops.peer[o] == ops.peer[op]]
             found = [self._last_packet(o) for o in alike]
             last = next((p for p in found if p is not None and int(self.packets.arrived[p]) == time), None)
+        if last is None and self.copies:
+            return self._copied(op, time)
         if last is None:
             return At("issued", op, max(int(self.ops.passed[op]), 0)) if int(self.ops.passed[op]) < time else None
         return self._packet(last, time)
+
+    def _copied(self, op: int, time: int) -> At:
+        """A message without packets: copied, or waiting to be, since it came."""
+        came = min(self._came(op), time) if self.copies else time
+        self._spend("copying", "copying", op, came, time)
+        return At("issued", op, came)
 
     def _last_packet(self, op: int) -> int | None:
         sent = self.by_operation.get(op)

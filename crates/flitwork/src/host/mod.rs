@@ -4,11 +4,12 @@
 //! those that are not complete in a [`window`], and lets messages leave by a [`queue`]. A message that has arrived takes its receive
 //! by the lists of [`matching`]. Ranks whose operations are made on the way, and that never compute, are read only as far as their
 //! next message: so what is in memory does not grow with the schedule. What the operating system takes of a rank's time is in [`noise`], messages
-//! that ask before they go in [`rendezvous`].
+//! that ask before they go in [`rendezvous`], messages that stay within a terminal in [`copies`].
 
 mod arrive;
 mod asked;
 mod check;
+mod copies;
 mod held;
 mod matching;
 mod noise;

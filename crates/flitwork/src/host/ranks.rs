@@ -1,6 +1,7 @@
 //! All ranks: their programs, send queues and messages.
 
 use super::asked::{Completion, Envelope, Task};
+use super::copies::{Copies, Copying};
 use super::held::{Held, Holds};
 use super::matching::{Mailbox, Posted};
 use super::noise::OsNoise;
@@ -53,6 +54,8 @@ pub(super) struct Rank {
     pub window: Window,
     pub block: Block,
     pub queue: Queue,
+    /// Its messages to ranks of the same terminal, where these do not enter the network.
+    pub copies: Option<Box<Copying>>,
     pub mail: Mailbox,
     /// Receives and tasks that its program has passed and that could not start then; made for the first of them.
     pub held: Option<Box<Held>>,
@@ -66,7 +69,7 @@ pub(super) struct Rank {
     /// The cycle in which an operation was complete last.
     last_cycle: u64,
     /// Messages that have not been taken, as far as they are known.
-    unsent: u64,
+    pub(super) unsent: u64,
     /// What it did, where that is recorded.
     pub log: Option<Box<RankLog>>,
     /// Whether it has asked what to do next.
@@ -86,11 +89,14 @@ impl Rank {
         self.last_cycle = self.last_cycle.max(now);
         self.news = true;
         let mut released = matches!(self.block, Block::Polls(_));
-        let Rank { window, queue, held, .. } = self;
+        let Rank { window, queue, copies, held, .. } = self;
         window.complete(op, |other| {
             released = true;
             if !held.as_mut().is_some_and(|held| held.release(other)) {
                 queue.release(other, now);
+                if let Some(copies) = copies {
+                    copies.queue.release(other, now);
+                }
             }
         });
         released
@@ -144,6 +150,8 @@ pub(crate) struct Hosts {
     pub(super) noise: Option<Box<OsNoise>>,
     /// Messages that ask before they go, where some do.
     pub(super) rendezvous: Option<Box<Rendezvous>>,
+    /// Copies within terminals, where there are some.
+    pub(super) copies: Option<Box<Copies>>,
 }
 
 impl Hosts {
@@ -164,6 +172,7 @@ impl Hosts {
             window: Window::default(),
             block: Block::Free,
             queue: Queue::new(queue),
+            copies: None,
             mail: Mailbox::default(),
             held: None,
             under_way: Vec::with_capacity(16),
@@ -210,6 +219,7 @@ impl Hosts {
             fault: None,
             noise: None,
             rendezvous: None,
+            copies: None,
             ranks,
         }
     }
@@ -257,7 +267,7 @@ impl Hosts {
         self.turn.len()
     }
 
-    fn ranks_at(&self, terminal: u32) -> &[u32] {
+    pub(super) fn ranks_at(&self, terminal: u32) -> &[u32] {
         let t = terminal as usize;
         &self.ranks_by_terminal[self.ranks_from[t] as usize..self.ranks_from[t + 1] as usize]
     }
@@ -286,6 +296,7 @@ impl Hosts {
             && self.computing.is_empty()
             && self.noise.as_ref().is_none_or(|noise| noise.is_idle())
             && self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.is_idle())
+            && self.copies.as_ref().is_none_or(|copies| copies.is_idle())
             && self.ranks.iter().all(|rank| {
                 let blocked = match rank.block {
                     Block::Free => rank.ended || self.reads_late && !rank.queue.is_empty(),
@@ -293,7 +304,8 @@ impl Hosts {
                     Block::Computes(_) | Block::Polls(_) => false,
                     Block::Probes(ref probe) => rank.mail.find(probe, &self.letters).is_none(),
                 };
-                blocked && rank.queue.next(&rank.window).is_none()
+                let copies = rank.copies.as_ref().is_some_and(|copies| copies.may_go_on(&rank.window));
+                blocked && rank.queue.next(&rank.window).is_none() && !copies
             })
     }
 
@@ -308,6 +320,7 @@ impl Hosts {
             }
         }
         self.just_sent.clear();
+        self.end_copies(now, &mut wake);
         if !self.landed.is_empty() {
             let mut landed = std::mem::take(&mut self.landed);
             landed.sort_unstable_by_key(|&id| (self.letters[id].from, self.letters[id].order));
@@ -346,10 +359,11 @@ impl Hosts {
         }
     }
 
-    /// The earliest end of a running computation, or of a detour that something waits for.
+    /// The earliest end of a running computation, of a copy, or of a detour that something waits for.
     pub fn next_compute_end(&self) -> Option<u64> {
         let detour = self.noise.as_ref().and_then(|noise| noise.next());
-        self.computing.peek().map(|Reverse((end, ..))| *end).into_iter().chain(detour).min()
+        let copies = self.copies.as_ref().and_then(|copies| copies.next());
+        self.computing.peek().map(|Reverse((end, ..))| *end).into_iter().chain(detour).chain(copies).min()
     }
 
     /// Whether sends of this cycle take effect in the next one.
@@ -434,7 +448,12 @@ impl Hosts {
             OpKind::Send { to, size, tag } => {
                 let waits = rank.window.waits(op);
                 let number = rank.sends;
-                rank.queue.join(Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step }, waits);
+                let message = Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step };
+                let here = self.terminal_of[r as usize] == self.terminal_of[to as usize];
+                match rank.copies.as_mut().filter(|_| here) {
+                    Some(copies) => copies.queue.join(message, waits),
+                    None => rank.queue.join(message, waits),
+                }
                 rank.sends += 1;
                 rank.last_send = Some(op);
                 self.passed += 1;
@@ -471,8 +490,22 @@ impl Hosts {
         let (place, r) = self.next_rank(terminal)?;
         self.turn[terminal as usize] = (place + 1) % self.ranks_at(terminal).len() as u32;
         let rank = &mut self.ranks[r as usize];
-        let Unsent { op, to, tag, envelope, flits, number, step, .. } = rank.queue.take(&rank.window)?;
+        let message = rank.queue.take(&rank.window)?;
         rank.unsent = rank.unsent.saturating_sub(1);
+        let Unsent { to, number, step, .. } = message;
+        let id = self.leaves(r, message);
+        if self.reads_late {
+            // Nothing that can be seen depends on the cycle.
+            self.advance_rank(r, 0);
+        }
+        let flits = self.begin(id, number, step);
+        Some(Message { id, number, to: self.terminal_of[to as usize], flits, step, pair: (r, to) })
+    }
+
+    /// A message of a rank is taken: by an injection port, or to be copied. Its number among those under way.
+    pub(super) fn leaves(&mut self, r: u32, message: Unsent) -> u32 {
+        let Unsent { op, to, tag, envelope, flits, .. } = message;
+        let rank = &mut self.ranks[r as usize];
         let order = rank.taken;
         let letter = Letter { from: r, to, tag, envelope, op, order, flits, missing: flits, arrived: 0 };
         let id = self.letters.insert(letter);
@@ -482,12 +515,7 @@ impl Hosts {
             // As a send that is over, it is told in the next cycle.
             self.just_sent.push((r, op + 1));
         }
-        if self.reads_late {
-            // Nothing that can be seen depends on the cycle.
-            self.advance_rank(r, 0);
-        }
-        let flits = self.begin(id, number, step);
-        Some(Message { id, number, to: self.terminal_of[to as usize], flits, step, pair: (r, to) })
+        id
     }
 
     /// Whether a terminal still has messages to send.

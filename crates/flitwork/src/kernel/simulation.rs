@@ -253,6 +253,9 @@ impl Simulation {
     fn drive(&mut self) {
         let started = self.now >= self.limits.start;
         let mut hosts = self.hosts.as_mut().filter(|_| started);
+        if let (Some(hosts), Some(Attached { nics, .. })) = (&mut hosts, self.networks.first()) {
+            hosts.copy(nics.woken(), self.now);
+        }
         for Attached { network, nics, log } in &mut self.networks {
             network.step(self.now, &mut Endpoints { nics, hosts: hosts.take(), log });
         }
@@ -415,6 +418,9 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     }
     if let Some(limit) = plan.spec.host.eager_limit_flits {
         hosts.ask_above(limit, plan.spec.host.control_flits);
+    }
+    if let (Some(rate), Workload::Schedule { packet_flits, .. }) = (plan.copy_rate, &plan.workload) {
+        hosts.copy_within_terminals(rate, *packet_flits, plan.spec.host.send_queue);
     }
     if let Some(noise) = &plan.noise {
         hosts.disturb(noise, plan.start_cycle, plan.spec.run.max_cycles);

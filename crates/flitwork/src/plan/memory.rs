@@ -181,6 +181,7 @@ fn operations(spec: &SimulationSpec, p: &Params, fabric: &Fabric) -> u64 {
     let host = &spec.host;
     let out_of_order =
         host.noise.is_some() || host.eager_limit_flits.is_some() || host.send_queue == SendQueue::AsReady;
+    let out_of_order = out_of_order || host.copy_flits_per_cycle.is_some();
     let all_at_once = spec.background.is_some() || out_of_order || host.has_software_times();
     let messages = if all_at_once { messages } else { 0 };
     ranks.saturating_mul(RANK_BYTES).saturating_add(messages.saturating_mul(MESSAGE_BYTES))

@@ -4,7 +4,7 @@ use crate::collective::{Collective, World};
 use crate::error::{Error, Result};
 use crate::pace::{self, Gaps, Paced};
 use crate::routing::{MAX_VCS, Routing};
-use crate::schedule::{Delays, Noise, Placement, Units};
+use crate::schedule::{Delays, Noise, Placement, Rate, Units};
 use crate::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP,
     NetworkSpec, RouterSpec, SimulationSpec, Switching, VcPolicy,
@@ -16,6 +16,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 mod export;
+mod hosts;
 mod kernel;
 mod memory;
 mod routing;
@@ -53,6 +54,8 @@ pub struct Plan {
     pub delays: Delays,
     /// When ranks have no CPU, if that happens.
     pub noise: Option<Noise>,
+    /// How fast messages are copied within a terminal, if they are.
+    pub copy_rate: Option<Rate>,
     /// Pauses of injection ports that depend on the message, if there are any.
     pub gaps: Option<Gaps>,
     /// What a flit carries and how long a cycle takes, for schedules in bytes and ns.
@@ -130,6 +133,7 @@ impl Plan {
             workload::resolve(&mut spec, &fabric, &params, &units)?;
         let delays = workload::delays(&spec, &workload)?;
         let noise = workload::noise(&spec, &workload)?;
+        let copy_rate = hosts::copy_rate(&spec.host)?;
         workload::check_rendezvous(&spec.host, &workload)?;
         workload::check_service(&spec, &workload)?;
         let gaps = gaps(&spec, &fabric, &routing, (&workload, &placement))?;
@@ -148,6 +152,7 @@ impl Plan {
             start_cycle,
             delays,
             noise,
+            copy_rate,
             gaps,
             units,
             params,

@@ -27,7 +27,7 @@ mod placement;
 mod start;
 mod stored;
 
-pub use crate::units::Units;
+pub use crate::units::{Rate, Units};
 pub use build::ScheduleBuilder;
 pub use check::{Match, check_form, match_messages};
 pub(crate) use check::{fault, name};

@@ -36,6 +36,11 @@ pub struct HostSpec {
     #[serde(skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub control_flits: u32,
+    /// Most that is copied between the ranks of a terminal, all of them together [flits/cycle], more than 0: their messages are copied in
+    /// memory and do not enter the network. Default: they go through the router, as packets of the terminal to itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", range(min = 0), extend("x-rate" = "copy_bytes_per_s"))]
+    pub copy_flits_per_cycle: Option<f64>,
     /// Time in which a rank adds up what a message of a reduction brings [cycles/flit], at least 0: so long it computes when it has
     /// waited for it. Of collectives and rank programs. Default: 0.
     #[serde(skip_serializing_if = "is_nothing")]
@@ -72,6 +77,7 @@ impl Default for HostSpec {
             placement: PlacementRule::default(),
             send_overhead_cycles: 0,
             receive_overhead_cycles: 0,
+            copy_flits_per_cycle: None,
             reduce_cycles_per_flit: 0.0,
             start: StartSpec::default(),
             noise: None,

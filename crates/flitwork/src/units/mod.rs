@@ -6,8 +6,10 @@
 mod clock;
 mod exact;
 mod quantity;
+mod rate;
 
 pub use clock::Units;
 pub use exact::Exact;
 pub(crate) use exact::{multiplied, nearest, shown, whole};
 pub(crate) use quantity::Dimension;
+pub use rate::Rate;

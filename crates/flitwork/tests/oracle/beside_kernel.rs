@@ -87,7 +87,7 @@ fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<
     };
     let outcome = run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside(plan, end), end, WATCHDOG);
     if asks {
-        prop_assert!(!outcome.finished, "the oracle has completed; kernel: {detail}");
+        prop_assert!(outcome.finished.is_none(), "the oracle has completed; kernel: {detail}");
         return Ok(0);
     }
     let arrived: Vec<&PacketRecord> = outcome.packets.iter().filter(|r| !r.background && r.arrived <= end).collect();
@@ -255,6 +255,9 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
         let last = result.packet_records.iter().filter(of_workload).map(|r| r.arrived).max();
         let ends_with_an_arrival = matches!(plan.workload, Workload::Finite(_));
         prop_assert!(!ends_with_an_arrival || last.is_none_or(|last| last == end));
+    }
+    if matches!(plan.workload, Workload::Schedule { .. }) && plan.background.is_none() {
+        prop_assert_eq!(outcome.finished, Some(end));
     }
     check_bound(plan, result.completion_cycles)?;
     check_sums(plan, &result, plan.spec.run.record.delivery_window_cycles)?;

@@ -9,6 +9,7 @@ mod asking;
 mod batch_stage;
 pub mod beside_kernel;
 pub mod cases;
+mod copies;
 mod created;
 #[cfg(test)]
 mod hand_computed;
@@ -25,6 +26,7 @@ mod terminal;
 mod trip;
 
 use asked::Decide;
+use copies::{Memory, fraction};
 use flitwork::measure::PacketRecord;
 use flitwork::schedule::{Placement, Schedule, SendQueue};
 use flitwork::spec::{HostSpec, NetworkSpec};
@@ -96,8 +98,8 @@ pub struct Outcome {
     pub packets: Vec<PacketRecord>,
     /// No flit moved for the cycles of the watchdog, with flits in the network.
     pub deadlocked: bool,
-    /// Everything has been sent and has arrived.
-    pub finished: bool,
+    /// Everything has been sent and has arrived: in this cycle.
+    pub finished: Option<u64>,
 }
 
 /// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
@@ -125,14 +127,13 @@ pub fn run_beside(
             last_move = now;
         }
         if network.finished() {
-            break;
+            return Outcome { packets: network.records(), deadlocked: false, finished: Some(now) };
         }
         if network.flits() > 0 && now - last_move >= watchdog {
-            return Outcome { packets: network.records(), deadlocked: true, finished: false };
+            return Outcome { packets: network.records(), deadlocked: true, finished: None };
         }
     }
-    let finished = network.finished();
-    Outcome { packets: network.records(), deadlocked: false, finished }
+    Outcome { packets: network.records(), deadlocked: false, finished: None }
 }
 
 /// What is sent back to back by one injection port each.
@@ -145,6 +146,8 @@ struct Network<'a> {
     machine: &'a Machine,
     routers: Vec<Router<'a>>,
     terminals: Vec<Terminal<'a>>,
+    /// Where messages are copied: of each terminal.
+    memories: Vec<Memory>,
     programs: Option<Programs<'a>>,
     /// The cycle in which programs begin.
     start: u64,
@@ -171,6 +174,13 @@ impl<'a> Network<'a> {
         };
         let terminal = |id| Terminal::new(id, machine, (packet_flits, pauses.clone()), queues(id));
         let mut terminals: Vec<Terminal> = (0..machine.terminals()).map(terminal).collect();
+        let memories = match load {
+            Load::Schedule { host: HostSpec { copy_flits_per_cycle: Some(rate), .. }, .. } => {
+                let memory = |id| Memory::new(fraction(*rate), packet_flits, queues(id).0, queues(id).1);
+                (0..machine.terminals()).map(memory).collect()
+            }
+            _ => vec![],
+        };
         let programs = match load {
             Load::Trace(packets) => {
                 for packets in jobs(packets) {
@@ -181,8 +191,9 @@ impl<'a> Network<'a> {
             Load::Schedule { schedule, placement, host, decide, .. } => {
                 let away = Away::new(host, machine.seed, beside.start);
                 let rendezvous = Rendezvous { limit: host.eager_limit_flits, control: host.control_flits };
+                let copies = host.copy_flits_per_cycle.is_some();
                 let late = machine.router.compat.late_receives;
-                Some(Programs::new(schedule, placement, late, away, rendezvous, decide.clone()))
+                Some(Programs::new(schedule, placement, (late, copies), away, rendezvous, decide.clone()))
             }
         };
         for packets in jobs(&beside.background) {
@@ -192,6 +203,7 @@ impl<'a> Network<'a> {
             machine,
             routers: (0..machine.routers()).map(|id| Router::new(id, machine)).collect(),
             terminals,
+            memories,
             programs,
             start: beside.start,
             channels: Vec::new(),
@@ -233,6 +245,7 @@ impl<'a> Network<'a> {
             }
         }
         if let Some(programs) = &mut self.programs {
+            self.memories.iter_mut().for_each(|memory| memory.arrive(programs, now));
             programs.deliver(now);
         }
         moved
@@ -260,9 +273,16 @@ impl<'a> Network<'a> {
         for terminal in 0..self.terminals.len() {
             if let (Some(programs), true) = (&mut self.programs, now >= self.start) {
                 for (i, rank) in programs.ranks_at(terminal as u32).into_iter().enumerate() {
-                    let messages = programs.advance(rank, now).into_iter().map(Job::Message);
-                    messages.for_each(|message| self.terminals[terminal].queues[i].push(message));
+                    for message in programs.advance(rank, now) {
+                        match self.memories.get_mut(terminal).filter(|_| message.dst == terminal as u32) {
+                            Some(memory) => memory.push(i, message),
+                            None => self.terminals[terminal].queues[i].push(Job::Message(message)),
+                        }
+                    }
                 }
+            }
+            if let Some(memory) = self.memories.get_mut(terminal) {
+                memory.copy(&mut self.programs, now);
             }
             for (injection_port, vc, flit) in self.terminals[terminal].inject(&mut self.programs, now) {
                 moved = true;
@@ -351,6 +371,7 @@ impl<'a> Network<'a> {
     fn finished(&self) -> bool {
         self.programs.as_ref().is_none_or(Programs::finished)
             && self.terminals.iter().all(Terminal::idle)
+            && self.memories.iter().all(Memory::idle)
             && self.flits() == 0
     }
 

@@ -97,6 +97,8 @@ pub struct Programs<'s> {
     taken: Vec<Taken>,
     /// Cycles from a message that comes to its receive that is complete.
     receive_cycles: u64,
+    /// Whether messages within a terminal are copied.
+    copies: bool,
     away: Away,
     rendezvous: Rendezvous,
     decide: Option<Decide>,
@@ -106,7 +108,7 @@ impl<'s> Programs<'s> {
     pub fn new(
         schedule: &Schedule,
         placement: &'s Placement,
-        late_receives: bool,
+        (late_receives, copies): (bool, bool),
         away: Away,
         rendezvous: Rendezvous,
         decide: Option<Decide>,
@@ -125,7 +127,7 @@ impl<'s> Programs<'s> {
         };
         let ranks = (0..schedule.ranks()).map(rank).collect();
         let receive_cycles = u64::from(late_receives);
-        Programs { placement, ranks, taken: Vec::new(), receive_cycles, away, rendezvous, decide }
+        Programs { placement, ranks, taken: Vec::new(), receive_cycles, copies, away, rendezvous, decide }
     }
 
     /// The ranks of a terminal, in ascending order.
@@ -150,7 +152,7 @@ impl<'s> Programs<'s> {
         let send = message.send;
         self.tell_start(send, now + 1);
         let OpKind::Send { to, size, tag } = self.kind(send) else { panic!("a send") };
-        let asks = self.rendezvous.limit.is_some_and(|limit| size > limit);
+        let asks = self.asks((send.0, to), size);
         self.taken.push(Taken {
             message: message.clone(),
             send,
@@ -164,10 +166,23 @@ impl<'s> Programs<'s> {
         });
     }
 
+    /// Whether a message goes by rendezvous; one that is copied does not.
+    fn asks(&self, (from, to): (u32, u32), size: u64) -> bool {
+        let at = self.placement.terminal_of();
+        let copied = self.copies && at[from as usize] == at[to as usize];
+        !copied && self.rendezvous.limit.is_some_and(|limit| size > limit)
+    }
+
     /// Flits that a send lets go first: those of its message, or of a request.
-    fn first_flits(&self, size: u64) -> u32 {
-        let asks = self.rendezvous.limit.is_some_and(|limit| size > limit);
-        if asks { self.rendezvous.control } else { size as u32 }
+    fn first_flits(&self, ends: (u32, u32), size: u64) -> u32 {
+        if self.asks(ends, size) { self.rendezvous.control } else { size as u32 }
+    }
+
+    /// The last flit of a message was copied by cycle `now`.
+    pub fn copied(&mut self, send: Send, now: u64) {
+        let message = self.taken.iter_mut().find(|message| message.send == send).expect("the message was begun");
+        message.missing = 0;
+        self.ranks[send.0 as usize].ops[send.1 as usize].complete_from = Some(now);
     }
 
     /// Of the answers and data that wait at a terminal the one that is next: the cycle in which it joined, which it is, and the ranks
@@ -313,7 +328,7 @@ impl<'s> Programs<'s> {
                     let sends = &mut self.ranks[rank as usize].sends;
                     let number = *sends;
                     *sends += 1;
-                    messages.push(Message { send, dst, to, flits: self.first_flits(size), number, step });
+                    messages.push(Message { send, dst, to, flits: self.first_flits((rank, to), size), number, step });
                 }
                 OpKind::Compute { .. } | OpKind::Wait if !self.may_start((rank, op), now) => break,
                 OpKind::Compute { time } => {
