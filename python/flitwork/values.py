@@ -85,15 +85,25 @@ class Service(Value):
       holds up those behind it. Default (0): as many as there are.
     * ``burst_packets``: Packets of a queue pair that are sent one after the other, if it has so many, before it is the
       turn of another one, at least 1. Default: 1.
+    * ``message_overhead_cycles``: Time that the adapter spends on a message before its first packet, in which its
+      queue pair sends nothing and other ones can [cycles], 0 to 1000000000. Default: 0.
+    * ``message_overhead_ns``: ``message_overhead_cycles`` in ns; or text with a unit.
     * ``order``: Whose packet a free injection port sends next. Default: fifo.
     * ``queue_pairs``: Which messages share a queue pair, in which they go one after the other. Default: message.
+    * ``start_jitter_cycles``: Each message takes so much longer to begin, drawn evenly from 0 to one less than this by
+      the seed of the run [cycles], 0 to 1000000000. Default: 0.
+    * ``start_jitter_ns``: ``start_jitter_cycles`` in ns; or text with a unit.
     """
 
     TABLES = ("network.nic.service",)
     active_queue_pairs: int = default(0)
     burst_packets: int = default(1)
+    message_overhead_cycles: int = default(0)
+    message_overhead_ns: float | str | Sequence[float | str] = default(None)
     order: Literal["fifo", "round_robin", "random"] = default("fifo")
     queue_pairs: Literal["message", "peer"] = default("message")
+    start_jitter_cycles: int = default(0)
+    start_jitter_ns: float | str | Sequence[float | str] = default(None)
 
 
 @value

@@ -107,3 +107,43 @@ def test_what_makes_no_sense_is_refused() -> None:
     for service, what, more, message in services:
         with pytest.raises(fw.ConfigError, match=message):
             fw.simulate(fw.Torus(4, nic={"service": service}), what, **more)
+
+
+def begins(seed: int = 1, **service: Any) -> list[tuple[int, int]]:
+    """The destination and the first cycle of each message of terminal 0, in the order in which they begin."""
+    network = fw.Torus(4, nic=fw.Nic(service=fw.Service(order="round_robin", **service)))
+    result = fw.simulate(network, fw.Schedule(MANY, packet_flits=16), packets=True, seed=seed)
+    sent = result.packets.sort_values("injected_cycle").drop_duplicates("message")
+    return list(zip(sent["dst"].tolist(), sent["injected_cycle"].tolist(), strict=True))
+
+
+def test_the_adapter_spends_time_on_a_message_while_others_send() -> None:
+    plain, later = begins(), begins(message_overhead_cycles=100)
+    assert [(dst, cycle + 100) for dst, cycle in plain] == later
+    # With one queue pair for each peer the second message to rank 1 is prepared when the first has left: that ends with the 10th packet of
+    # 16 flits, in cycle 159 (259), and the second one begins after 12 packets, in cycle 192 (359).
+    peer, later = begins(queue_pairs="peer"), begins(queue_pairs="peer", message_overhead_cycles=100)
+    assert [b - a for (_, a), (_, b) in zip(peer, later, strict=True)] == [100, 100, 100, 167]
+
+
+def test_messages_begin_at_random_times() -> None:
+    drawn = [begins(start_jitter_cycles=1000, seed=seed) for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    first = [cycle for _, cycle in drawn[0]]
+    assert max(first) < 1000 + 4 * 64
+    assert len(set(first)) == 4
+    assert min(cycle for _, cycle in begins(start_jitter_cycles=1, message_overhead_cycles=7)) == 7
+
+
+@pytest.mark.parametrize(
+    ("service", "message"),
+    [
+        ({"message_overhead_cycles": 5}, r"service.order = fifo: expected another one"),
+        ({"order": "random", "start_jitter_cycles": -1}, r"start_jitter_cycles = -1"),
+        ({"order": "random", "message_overhead_cycles": 2_000_000_000}, r"message_overhead_cycles = 2000000000"),
+        ({"order": "random", "message_overhead_cycles": 0.5}, r"message_overhead_cycles = 0.5"),
+    ],
+)
+def test_times_of_messages_that_make_no_sense_are_refused(service: dict[str, Any], message: str) -> None:
+    with pytest.raises(fw.ConfigError, match=message):
+        fw.simulate(fw.Torus(4, nic={"service": service}), fw.all_to_all("a2a", message_flits=4))

@@ -10,7 +10,8 @@ use crate::pace::Paced;
 use crate::routing::Routing;
 use crate::schedule::{Delays, Noise, Placement, Schedule, Units};
 use crate::spec::{
-    HostSpec, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, ServiceOrder, SimulationSpec, Switching, WorkloadSpec,
+    HostSpec, MAX_PREPARATION, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, ServiceOrder, SimulationSpec,
+    Switching, WorkloadSpec,
 };
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
@@ -189,6 +190,9 @@ pub(super) fn check_service(spec: &SimulationSpec, workload: &Workload) -> Resul
     if service.burst_packets == 0 {
         return Err(Error::config(at("burst_packets"), 0, "at least 1 packet", ""));
     }
+    let most = MAX_PREPARATION;
+    within(&at("message_overhead_cycles"), service.message_overhead_cycles, 0, most, "cycles")?;
+    within(&at("start_jitter_cycles"), service.start_jitter_cycles, 0, most, "cycles")?;
     if service.order == ServiceOrder::Fifo {
         if !service.is_default() {
             let hint = "set network.nic.service.order = \"round_robin\"";

@@ -30,6 +30,7 @@ pub use parse::{check_table, from_json, schema_json, topology_from_json};
 pub use renamed::{RENAMED_FIELDS, RENAMED_WORDS};
 pub(crate) use run::FIXED_CYCLES;
 pub use run::{KernelChoice, RecordSpec, RunSpec};
+pub(crate) use service::MAX_PREPARATION;
 pub use service::{QueuePairs, ServiceOrder, ServiceSpec};
 pub use units::UnitsSpec;
 pub(crate) use workload::{MAX_MESSAGE_BYTES, WORKLOADS};

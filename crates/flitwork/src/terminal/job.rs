@@ -9,6 +9,8 @@ pub(crate) struct Job {
     pub message: u32,
     /// Index of the message in the order of sending of its rank; of traffic the sequence number of the first packet.
     pub number: u32,
+    /// The rank that it goes from; of traffic 0.
+    pub from: u32,
     /// Step of the schedule that the message belongs to.
     pub step: u32,
     /// Flits not in a packet yet.

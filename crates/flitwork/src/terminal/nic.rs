@@ -150,11 +150,14 @@ impl Nics {
 
     /// The start of cycle `now`: terminals whose turn it is by the calendar wake.
     pub fn begin_cycle(&mut self, now: u64) {
-        let Nics { calendar, pacing, ports, woken, .. } = self;
+        let Nics { calendar, pacing, service, ports, woken, .. } = self;
         let mut wake = |terminal: u32| woken[terminal as usize / 64] |= 1 << (terminal % 64);
         calendar.advance(now, &mut wake);
         if let Some(pacing) = pacing {
             pacing.advance(now, |port| wake(port / *ports as u32));
+        }
+        if let Some(service) = service {
+            service.advance(now, &mut wake);
         }
     }
 
@@ -175,7 +178,8 @@ impl Nics {
             return Some(now + 1);
         }
         let resumes = self.pacing.as_ref().and_then(|pacing| pacing.next_after(now));
-        self.calendar.next_after(now).into_iter().chain(resumes).min()
+        let prepared = self.service.as_ref().and_then(|service| service.next_prepared());
+        self.calendar.next_after(now).into_iter().chain(resumes).chain(prepared).min()
     }
 
     /// Injection port `port` of a terminal has sent the last flit of a packet.
@@ -187,7 +191,7 @@ impl Nics {
         }
         if let Some(service) = &mut self.service {
             let at = terminal * self.ports + port;
-            if service.packet_sent(terminal, port, &mut self.rest[at]) {
+            if service.packet_sent(terminal, port, now, &mut self.rest[at]) {
                 // Another port may have waited for it.
                 self.wake(terminal as u32);
             }
@@ -263,7 +267,7 @@ impl Nics {
         let Nics { queues, service, sequence, .. } = self;
         let number = sequence[terminal];
         let take = |hosts: &mut Hosts| queues.take(terminal, now, number, Some(hosts));
-        service.as_mut()?.next(terminal, port, number, hosts, take)
+        service.as_mut()?.next((terminal, port), now, number, hosts, take)
     }
 
     /// Whether an injection port has sent the last packet of its message.

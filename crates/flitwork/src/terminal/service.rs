@@ -1,14 +1,16 @@
 //! Injection ports that send packets of several messages in turn.
 //!
 //! Messages join *queue pairs*; those with something to send stand in a ring, in the order in which they joined it. A free injection port
-//! takes one of them, sends packets of its first message, and puts it at the end of the ring. A queue pair is at one port at a time.
+//! takes one of them, sends packets of its first message, and puts it at the end of the ring. A queue pair is at one port at a time. Where the
+//! adapter spends time on a message, its queue pair is *prepared* before it joins the ring.
 
 use super::job::Job;
 use crate::host::Hosts;
 use crate::mix::mix;
 use crate::plan::Plan;
 use crate::spec::{QueuePairs, ServiceOrder, ServiceSpec};
-use std::collections::{HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 /// Ranks that a message goes from and to.
 type Key = (u32, u32);
@@ -29,6 +31,9 @@ struct Terminal {
     by_key: HashMap<Key, u32>,
     /// Those that no port has, in the order in which they joined.
     ring: VecDeque<u32>,
+    /// Those that will join it: (cycle from which on, number in the order in which this began, queue pair).
+    prepared: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    begun: u64,
     /// Those with something to send, at ports too.
     active: u32,
 }
@@ -41,7 +46,11 @@ type At = Option<(u32, u32)>;
 pub(super) struct Service {
     spec: ServiceSpec,
     seed: u64,
+    /// Of the times that messages take to begin.
+    jitter_seed: u64,
     terminals: Vec<Terminal>,
+    /// Cycles in which queue pairs join their rings, with the terminal.
+    due: BinaryHeap<Reverse<(u64, u32)>>,
     /// `[terminal][port]`.
     at: Vec<At>,
     ports: usize,
@@ -54,6 +63,8 @@ impl Service {
         (spec.order != ServiceOrder::Fifo).then(|| Service {
             spec,
             seed: mix(plan.spec.run.seed ^ 0x0073_6572_7665),
+            jitter_seed: mix(plan.spec.run.seed ^ 0x6a69_7474_6572),
+            due: BinaryHeap::new(),
             terminals: (0..plan.params.terminals).map(|_| Terminal::default()).collect(),
             at: vec![None; plan.params.terminals * plan.params.nic_ports],
             ports: plan.params.nic_ports,
@@ -69,8 +80,8 @@ impl Service {
     /// packet.
     pub fn next(
         &mut self,
-        terminal: usize,
-        port: usize,
+        (terminal, port): (usize, usize),
+        now: u64,
         sequence: u32,
         hosts: &mut Hosts,
         mut take: impl FnMut(&mut Hosts) -> Option<Job>,
@@ -83,8 +94,9 @@ impl Service {
             let Some(key) = hosts.next_pair(terminal as u32) else { break };
             let Some(job) = take(hosts) else { break };
             let shared = (self.spec.queue_pairs == QueuePairs::Peer).then_some(key);
-            self.terminals[terminal].join(shared, job);
+            self.join(terminal, shared, job, now);
         }
+        self.terminals[terminal].end_preparations(now);
         let ring = &mut self.terminals[terminal].ring;
         let place = match self.spec.order {
             ServiceOrder::Random if ring.len() > 1 => {
@@ -107,12 +119,14 @@ impl Service {
     }
 
     /// A port has sent a packet; `rest` is what is left of the message. Whether the port has let go of its queue pair.
-    pub fn packet_sent(&mut self, terminal: usize, port: usize, rest: &mut Option<Job>) -> bool {
+    pub fn packet_sent(&mut self, terminal: usize, port: usize, now: u64, rest: &mut Option<Job>) -> bool {
         let at = terminal * self.ports + port;
         let Some((pair, sent)) = self.at[at] else { return false };
         let here = &mut self.terminals[terminal];
-        let ends = rest.is_none() && here.pairs[pair as usize].jobs.is_empty();
-        if !ends && sent + 1 < self.spec.burst_packets {
+        let next = here.pairs[pair as usize].jobs.front();
+        let ends = rest.is_none() && next.is_none();
+        let preparation = next.filter(|_| rest.is_none()).map_or(0, |job| self.spec.preparation(self.jitter_seed, job));
+        if !ends && preparation == 0 && sent + 1 < self.spec.burst_packets {
             self.at[at] = Some((pair, sent + 1));
             return false;
         }
@@ -123,18 +137,76 @@ impl Service {
             if let Some(rest) = rest.take() {
                 here.pairs[pair as usize].jobs.push_front(rest);
             }
-            here.ring.push_back(pair);
+            self.stand(terminal, pair, now, preparation);
         }
         true
     }
 }
 
+impl ServiceSpec {
+    /// The time from when a message is the first of its queue pair to when its first packet may be sent [cycles].
+    fn preparation(&self, seed: u64, job: &Job) -> u64 {
+        let jitter = u64::from(self.start_jitter_cycles);
+        let bits = mix(seed ^ (u64::from(job.from) << 32 | u64::from(job.number)));
+        u64::from(self.message_overhead_cycles) + ((u128::from(bits) * u128::from(jitter)) >> 64) as u64
+    }
+}
+
+impl Service {
+    /// A message joins its queue pair.
+    fn join(&mut self, terminal: usize, key: Option<Key>, job: Job, now: u64) {
+        let preparation = self.spec.preparation(self.jitter_seed, &job);
+        if let Some(pair) = self.terminals[terminal].join(key, job) {
+            self.stand(terminal, pair, now, preparation);
+        }
+    }
+
+    /// A queue pair whose first message takes so long to begin joins the ring, at once or then.
+    fn stand(&mut self, terminal: usize, pair: u32, now: u64, preparation: u64) {
+        let here = &mut self.terminals[terminal];
+        if preparation == 0 {
+            here.ring.push_back(pair);
+            return;
+        }
+        here.prepared.push(Reverse((now + preparation, here.begun, pair)));
+        here.begun += 1;
+        self.due.push(Reverse((now + preparation, terminal as u32)));
+    }
+
+    /// The start of cycle `now`: calls `wake` for the terminals at which a queue pair joins the ring.
+    pub fn advance(&mut self, now: u64, mut wake: impl FnMut(u32)) {
+        while let Some(&Reverse((cycle, terminal))) = self.due.peek() {
+            if cycle > now {
+                break;
+            }
+            self.due.pop();
+            wake(terminal);
+        }
+    }
+
+    /// The next cycle in which a queue pair joins a ring.
+    pub fn next_prepared(&self) -> Option<u64> {
+        self.due.peek().map(|Reverse((cycle, _))| *cycle)
+    }
+}
+
 impl Terminal {
-    /// A message joins its queue pair, which is made if there is none.
-    fn join(&mut self, key: Option<Key>, job: Job) {
+    /// Queue pairs of which the first message may begin join the ring.
+    fn end_preparations(&mut self, now: u64) {
+        while let Some(&Reverse((cycle, _, pair))) = self.prepared.peek() {
+            if cycle > now {
+                break;
+            }
+            self.prepared.pop();
+            self.ring.push_back(pair);
+        }
+    }
+
+    /// A message joins its queue pair, which is made if there is none: then its number.
+    fn join(&mut self, key: Option<Key>, job: Job) -> Option<u32> {
         if let Some(&pair) = key.and_then(|key| self.by_key.get(&key)) {
             self.pairs[pair as usize].jobs.push_back(job);
-            return;
+            return None;
         }
         let pair = self.free.pop().unwrap_or_else(|| {
             self.pairs.push(Pair::default());
@@ -144,8 +216,8 @@ impl Terminal {
         place.key = key;
         place.jobs.push_back(job);
         key.map(|key| self.by_key.insert(key, pair));
-        self.ring.push_back(pair);
         self.active += 1;
+        Some(pair)
     }
 
     /// A queue pair has nothing more to send.

@@ -52,10 +52,10 @@ struct InjectionPort {
     pair: Option<(Pair, u32)>,
 }
 
-/// Messages that go one after the other, each as its packets.
+/// Messages that go one after the other, each as its packets, with the rank that it goes from.
 struct Pair {
     key: Option<(u32, u32)>,
-    messages: VecDeque<VecDeque<Planned>>,
+    messages: VecDeque<(u32, VecDeque<Planned>)>,
 }
 
 pub struct Terminal<'m> {
@@ -76,6 +76,8 @@ pub struct Terminal<'m> {
     packets: u32,
     /// Where messages take turns: queue pairs with something to send that no port has.
     ring: Vec<Pair>,
+    /// Those that will stand there, with the first cycle in which they do, in the order in which their first messages became that.
+    prepared: Vec<(u64, Pair)>,
 }
 
 /// A flit that an injection port sends: (injection port, VC, flit).
@@ -109,6 +111,7 @@ impl<'m> Terminal<'m> {
             background_next: false,
             packets: 0,
             ring: Vec::new(),
+            prepared: Vec::new(),
         }
     }
 
@@ -192,18 +195,28 @@ impl<'m> Terminal<'m> {
             while let Some(ends) = self.next_ends(programs) {
                 let key = (service.queue_pairs == QueuePairs::Peer).then_some(ends);
                 let at_ports = self.ports.iter().filter_map(|port| port.pair.as_ref().map(|(pair, _)| pair));
-                let active = at_ports.clone().count() + self.ring.len();
-                let shares = key.is_some() && at_ports.chain(&self.ring).any(|pair| pair.key == key);
+                let prepared = self.prepared.iter().map(|(_, pair)| pair);
+                let others = at_ports.chain(&self.ring).chain(prepared);
+                let active = others.clone().count();
+                let shares = key.is_some() && others.into_iter().any(|pair| pair.key == key);
                 if !shares && service.active_queue_pairs > 0 && active >= service.active_queue_pairs as usize {
                     break;
                 }
                 let (job, background) = self.next_job(programs).expect("there is one");
                 let packets = self.packets_of(job, background, programs, now).0;
                 let at_ports = self.ports.iter_mut().filter_map(|port| port.pair.as_mut().map(|(pair, _)| pair));
-                match at_ports.chain(&mut self.ring).find(|pair| key.is_some() && pair.key == key) {
-                    Some(pair) => pair.messages.push_back(packets),
-                    None => self.ring.push(Pair { key, messages: [packets].into() }),
+                let others = at_ports.chain(&mut self.ring).chain(self.prepared.iter_mut().map(|(_, pair)| pair));
+                match { others }.find(|pair| key.is_some() && pair.key == key) {
+                    Some(pair) => pair.messages.push_back((ends.0, packets)),
+                    None => self.stand(Pair { key, messages: [(ends.0, packets)].into() }, now),
                 }
+            }
+            while let Some(i) = (0..self.prepared.len()).min_by_key(|&i| (self.prepared[i].0, i)) {
+                if self.prepared[i].0 > now {
+                    break;
+                }
+                let (_, pair) = self.prepared.remove(i);
+                self.ring.push(pair);
             }
             if self.ring.is_empty() {
                 return false;
@@ -216,8 +229,8 @@ impl<'m> Terminal<'m> {
             self.ports[k].pair = Some((self.ring.remove(place), 0));
         }
         let (pair, _) = self.ports[k].pair.as_mut().expect("it has one");
-        let planned = pair.messages[0].pop_front().expect("a message has a packet");
-        if pair.messages[0].is_empty() {
+        let planned = pair.messages[0].1.pop_front().expect("a message has a packet");
+        if pair.messages[0].1.is_empty() {
             pair.messages.pop_front();
         }
         self.ports[k].rest = [planned].into();
@@ -233,14 +246,33 @@ impl<'m> Terminal<'m> {
         self.queues[self.next_queue()?].next_message().map(|message| (message.send.0, message.to))
     }
 
-    /// Where messages take turns: a packet has left port `k`.
-    fn end_turn(&mut self, k: usize) {
+    /// Where messages take turns: a packet has left port `k`; `last`: of its message.
+    fn end_turn(&mut self, k: usize, last: bool, now: u64) {
         let Some((pair, sent)) = self.ports[k].pair.take() else { return };
         let more = !pair.messages.is_empty();
-        if more && sent + 1 < self.machine.nic.service.burst_packets {
+        if more && last && self.preparation(&pair) > 0 {
+            self.stand(pair, now);
+        } else if more && sent + 1 < self.machine.nic.service.burst_packets {
             self.ports[k].pair = Some((pair, sent + 1));
         } else if more {
             self.ring.push(pair);
+        }
+    }
+
+    /// What the first message of a queue pair takes before it can send [cycles].
+    fn preparation(&self, pair: &Pair) -> u64 {
+        let service = &self.machine.nic.service;
+        let (from, packets) = &pair.messages[0];
+        let seed = mix(self.machine.seed ^ 0x6a69_7474_6572);
+        let bits = mix(seed ^ (u64::from(*from) << 32 | u64::from(packets[0].message)));
+        u64::from(service.message_overhead_cycles) + below(bits, u64::from(service.start_jitter_cycles))
+    }
+
+    /// A queue pair, with a message that has become its first, joins the ring when that may begin.
+    fn stand(&mut self, pair: Pair, now: u64) {
+        match self.preparation(&pair) {
+            0 => self.ring.push(pair),
+            cycles => self.prepared.push((now + cycles, pair)),
         }
     }
 
@@ -340,13 +372,14 @@ impl<'m> Terminal<'m> {
         }
         current.sent += 1;
         injection_port.credits[vc] -= 1;
-        let message_done = flit.tail && current.last;
+        let last = current.last;
+        let message_done = flit.tail && last;
         if flit.tail {
             let by_step = self.pauses.as_ref().filter(|_| !packet.background);
             let pause = by_step.map_or(0, |pauses| pauses.cycles(current.step, packet.flits, current.last));
             injection_port.pauses_until = now + 1 + u64::from(self.machine.nic.packet_gap_cycles) + pause;
             injection_port.current = None;
-            self.end_turn(k);
+            self.end_turn(k, last, now);
         }
         Some((vc, flit, message_done))
     }
@@ -389,6 +422,7 @@ impl<'m> Terminal<'m> {
         self.queues.iter().all(Queue::is_empty)
             && self.background.is_empty()
             && self.ring.is_empty()
+            && self.prepared.is_empty()
             && self.ports.iter().all(|c| c.current.is_none() && c.rest.is_empty() && c.pair.is_none())
     }
 

@@ -36,9 +36,17 @@ pub(super) fn service() -> impl Strategy<Value = ServiceSpec> {
     let pairs = prop_oneof![Just(QueuePairs::Message), Just(QueuePairs::Peer)];
     let most = prop_oneof![1 => Just(0), 2 => 1..4u32];
     let burst = prop_oneof![2 => Just(1), 1 => 2..5u32];
-    let turns = (order, pairs, most, burst).prop_map(|(order, queue_pairs, active_queue_pairs, burst_packets)| {
-        ServiceSpec { order, queue_pairs, active_queue_pairs, burst_packets }
-    });
+    let cycles = || prop_oneof![1 => Just(0), 1 => 1..40u32];
+    let turns = (order, pairs, most, burst, (cycles(), cycles())).prop_map(
+        |(order, queue_pairs, active_queue_pairs, burst_packets, (overhead, jitter))| ServiceSpec {
+            order,
+            queue_pairs,
+            active_queue_pairs,
+            burst_packets,
+            message_overhead_cycles: overhead,
+            start_jitter_cycles: jitter,
+        },
+    );
     prop_oneof![2 => Just(ServiceSpec::default()), 3 => turns]
 }
 
