@@ -19,6 +19,7 @@ _STAGE, _SWITCH, _CABLE = 4, 78, 10
 _HOP = {"additive": [_SWITCH, _CABLE], "inclusive": [_SWITCH - 4 * _STAGE, _CABLE]}
 #: A call of MPI, and how long DMA at 16 GB/s takes for the first packet of 2 KiB [ns].
 _CALL, _DMA = 200, 128
+_MEMORY = "16 GB/s"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ def nsim(
     hop: Literal["additive", "inclusive"] = "additive",
     tie: Literal["plus", "parity", "random", "split"] = "plus",
     pacing: Pacing | None = None,
+    dma: Literal["overhead", "read"] = "overhead",
 ) -> Machine:
     """The torus of Shibamura et al. 2012 (table 1), in flits of 16 bytes, which are cycles of 4 ns.
 
@@ -44,8 +46,11 @@ def nsim(
       neither.
     * Two VCs of 8 KiB (512 flits) a channel, virtual cut-through of whole packets, first come first served, dimension
       order with a dateline. The paper says nothing of half a ring: ``tie``.
-    * A call of MPI takes 200 ns on either side; a send 128 ns more, in which DMA at 16 GB/s brings the
-      first packet to the network interface.
+    * A call of MPI takes 200 ns on either side. DMA brings packets to the network interface at 16 GB/s, four times the
+      rate of a link, so only the first packet of a message waits for it: 128 ns, if it is one of 2 KiB. With
+      ``dma="overhead"`` each send takes so much longer, whatever its length; with ``dma="read"`` the interface reads
+      what it sends (``host.read_bytes_per_s``): a shorter first packet takes less, and the rank goes on meanwhile.
+      A message of 2 KiB or more that is sent alone takes the same time.
 
     Ours beside it: the router at the destination works, too, so a message of one packet takes 4 cycles more than its
     ``h`` hops, its flits and its calls do. And a class has one VC, which is allocated anew for each packet: between the
@@ -54,6 +59,10 @@ def nsim(
     if hop not in _HOP:
         raise ConfigError(
             "hop", repr(hop), "additive or inclusive", "is the switch latency beside the router's stages?"
+        )
+    if dma not in ("overhead", "read"):
+        raise ConfigError(
+            "dma", repr(dma), "overhead or read", "who waits for DMA: the rank, or the network interface?"
         )
     first_come = Allocator(kind="separable_input_first", arbiter="fcfs")
     network = networks.Torus(
@@ -75,4 +84,6 @@ def nsim(
         nic=Nic(pacing=pacing) if pacing else Nic(),
         units=Units(flit_bytes=16, channel_bytes_per_s="4 GB/s"),
     )
+    if dma == "read":
+        return Machine(network, Host(send_overhead_ns=_CALL, receive_overhead_ns=_CALL, read_bytes_per_s=_MEMORY))
     return Machine(network, Host(send_overhead_ns=[_CALL, _DMA], receive_overhead_ns=_CALL))

@@ -313,6 +313,13 @@ class Host(Value):
     * ``placement``: Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     * ``ranks_per_terminal``: Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the
       network has terminals. Algorithms that go by coordinates need 1. Default: 1.
+    * ``read_bytes_per_s``: ``read_flits_per_cycle`` in bytes/s; or text with a unit.
+    * ``read_flits_per_cycle``: Most that is read from the memory of a terminal for its messages that are sent
+      [flits/cycle], more than 0: they are read one after the other, and a packet is sent when all of it has been read.
+      Default: memory takes no time.
+    * ``receive_copy_bytes_per_s``: ``receive_copy_flits_per_cycle`` in bytes/s; or text with a unit.
+    * ``receive_copy_flits_per_cycle``: Most that a rank copies of messages that it has received [flits/cycle], more
+      than 0: so long it computes when it has waited for one that was sent at once. Default: nothing is copied.
     * ``receive_overhead_cycles``: Software time of a receive: so long its rank computes when it has waited for it
       [cycles]. Default: 0.
     * ``receive_overhead_ns``: ``receive_overhead_cycles`` in ns; or text with a unit.
@@ -336,6 +343,10 @@ class Host(Value):
     noise: Noise | Literal["periodic", "exponential", "file"] | Mapping[str, Any] = default(None)
     placement: Placement | Literal["block", "round_robin", "list"] | Mapping[str, Any] = default(None)
     ranks_per_terminal: int = default(1)
+    read_bytes_per_s: float | str | Sequence[float | str] = default(None)
+    read_flits_per_cycle: float = default(None)
+    receive_copy_bytes_per_s: float | str | Sequence[float | str] = default(None)
+    receive_copy_flits_per_cycle: float = default(None)
     receive_overhead_cycles: int = default(0)
     receive_overhead_ns: float | str | Sequence[float | str] = default(None)
     reduce_cycles_per_flit: float = default(0)

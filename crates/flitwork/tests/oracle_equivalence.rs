@@ -85,6 +85,7 @@ fn with_program(mut plan: Plan, program: Program) -> Plan {
     plan.placement = Placement::new(&host.placement, schedule.ranks(), terminals, each).expect("a placement");
     let noise = host.noise.as_ref().map(|noise| noise.resolve(schedule.ranks(), plan.spec.run.seed));
     plan.noise = noise.transpose().expect("detours");
+    plan.read_rate = host.read_flits_per_cycle.map(|rate| Rate::of(rate).expect("a rate"));
     plan.copy_rate = host.copy_flits_per_cycle.map(|rate| Rate::of(rate).expect("a rate"));
     plan.spec.host = host;
     plan.workload = Workload::Schedule { schedule, packet_flits };

@@ -80,8 +80,12 @@ class _Walk:
         #: What puts off a rank for which nothing else does.
         self.noise = bool(records.result.spec.get("host", {}).get("noise"))
         self.put_off = "os_noise" if self.noise else "other"
+        host = records.result.spec.get("host", {})
         #: Whether messages within a terminal are copied: they have no packets.
-        self.copies = bool(records.result.spec.get("host", {}).get("copy_flits_per_cycle"))
+        self.copies = bool(host.get("copy_flits_per_cycle"))
+        #: What a message that no other one holds up waits for, and where its packets do not follow each other.
+        self.reads = bool(host.get("read_flits_per_cycle"))
+        self.queued = "reading" if self.reads else "source_busy"
         self.stretches: list[Stretch] = []
 
     @cached_property
@@ -362,7 +366,7 @@ class _Walk:
         stopped = [piece for piece in self._source_waits(packet)]
         pieces = [Piece(CAUSE[cause], flits), *stopped]
         pause = time - taken - sum(piece.length for piece in pieces)
-        pieces.append(Piece(CAUSE["pacing" if self.pauses else "other"], pause))
+        pieces.append(Piece(CAUSE["pacing" if self.pauses else "reading" if self.reads else "other"], pause))
         self._add("sending", taken, time, int(self.ops.rank[op]), pieces, operation=op, packet=packet)
         return At("taken", packet, taken)
 
@@ -373,7 +377,7 @@ class _Walk:
             yield Piece(CAUSE["no_credit"], cycles, *raw, at_source=True)
 
     def _in_queue(self, op: int, came: int, time: int) -> At:
-        self._spend("queued", "source_busy", op, came, time)
+        self._spend("queued", self.queued, op, came, time)
         return At("issued", op, came)
 
     # A program comes to an operation, or the last thing that it waits for is complete.

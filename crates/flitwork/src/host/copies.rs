@@ -117,16 +117,21 @@ impl Hosts {
         }
     }
 
-    /// Step 2b: the memories of the terminals of `woken` copy what they can begin in cycle `now`.
+    /// Step 2b: the memories of the terminals of `woken` copy, and read, what they can begin in cycle `now`.
     #[inline]
-    pub fn copy(&mut self, woken: &[u64], now: u64) {
-        if self.copies.is_none() {
+    pub fn use_memory(&mut self, woken: &[u64], now: u64) {
+        if self.copies.is_none() && self.reading.is_none() {
             return;
         }
+        self.read_until(now);
         for (word, &woken) in woken.iter().enumerate() {
             let mut left = woken;
             while left != 0 {
-                self.copy_at(word as u32 * 64 + left.trailing_zeros(), now);
+                let terminal = word as u32 * 64 + left.trailing_zeros();
+                self.copy_at(terminal, now);
+                if self.reading.is_some() {
+                    self.read_at(terminal, now);
+                }
                 left &= left - 1;
             }
         }

@@ -4,7 +4,8 @@
 //! those that are not complete in a [`window`], and lets messages leave by a [`queue`]. A message that has arrived takes its receive
 //! by the lists of [`matching`]. Ranks whose operations are made on the way, and that never compute, are read only as far as their
 //! next message: so what is in memory does not grow with the schedule. What the operating system takes of a rank's time is in [`noise`], messages
-//! that ask before they go in [`rendezvous`], messages that stay within a terminal in [`copies`].
+//! that ask before they go in [`rendezvous`], messages that stay within a terminal in
+//! [`copies`], reading from memory in [`reading`].
 
 mod arrive;
 mod asked;
@@ -15,6 +16,7 @@ mod matching;
 mod noise;
 mod queue;
 mod ranks;
+mod reading;
 mod record;
 mod rendezvous;
 mod source;

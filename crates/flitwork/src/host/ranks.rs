@@ -6,6 +6,7 @@ use super::held::{Held, Holds};
 use super::matching::{Mailbox, Posted};
 use super::noise::OsNoise;
 use super::queue::{Queue, Unsent};
+use super::reading::Reading;
 use super::record::{RankLog, pass};
 use super::rendezvous::Rendezvous;
 use super::source::{Next, Source};
@@ -31,6 +32,8 @@ pub(crate) struct Message {
     pub step: u32,
     /// The ranks that it goes from and to.
     pub pair: (u32, u32),
+    /// When its reading from memory began, where that takes time, in parts of a cycle.
+    pub read_from: u128,
 }
 
 /// What blocks the program of a rank.
@@ -152,6 +155,8 @@ pub(crate) struct Hosts {
     pub(super) rendezvous: Option<Box<Rendezvous>>,
     /// Copies within terminals, where there are some.
     pub(super) copies: Option<Box<Copies>>,
+    /// Messages that are read from memory, where that takes time.
+    pub(super) reading: Option<Box<Reading>>,
 }
 
 impl Hosts {
@@ -220,6 +225,7 @@ impl Hosts {
             noise: None,
             rendezvous: None,
             copies: None,
+            reading: None,
             ranks,
         }
     }
@@ -241,27 +247,6 @@ impl Hosts {
         self.reads_late = false;
     }
 
-    /// The cycle in which the next message of a terminal became ready: its program had passed it, and all that it depends on was
-    /// complete. `None` if there is none that may start.
-    pub fn next_ready(&self, terminal: u32) -> Option<u64> {
-        if let Some((joined, _)) = self.next_part(terminal) {
-            return Some(joined);
-        }
-        let (_, rank) = self.next_rank(terminal)?;
-        let rank = &self.ranks[rank as usize];
-        rank.queue.next(&rank.window).map(|message| message.ready_since)
-    }
-
-    /// The ranks that the next message of a terminal goes from and to.
-    pub fn next_pair(&self, terminal: u32) -> Option<(u32, u32)> {
-        if let Some((_, pair)) = self.next_part(terminal) {
-            return Some(pair);
-        }
-        let (_, r) = self.next_rank(terminal)?;
-        let rank = &self.ranks[r as usize];
-        rank.queue.next(&rank.window).map(|message| (r, message.to))
-    }
-
     /// Terminals with or without ranks.
     pub(super) fn terminals(&self) -> usize {
         self.turn.len()
@@ -273,7 +258,7 @@ impl Hosts {
     }
 
     /// Of the ranks of a terminal the first from the one whose turn it is that has a message which may start, with its place.
-    fn next_rank(&self, terminal: u32) -> Option<(u32, u32)> {
+    pub(super) fn next_rank(&self, terminal: u32) -> Option<(u32, u32)> {
         let ranks = self.ranks_at(terminal);
         let (earlier, later) = ranks.split_at(self.turn[terminal as usize] as usize);
         later.iter().chain(earlier).enumerate().find_map(|(i, &r)| {
@@ -297,6 +282,7 @@ impl Hosts {
             && self.noise.as_ref().is_none_or(|noise| noise.is_idle())
             && self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.is_idle())
             && self.copies.as_ref().is_none_or(|copies| copies.is_idle())
+            && self.reading.as_ref().is_none_or(|reading| reading.is_idle())
             && self.ranks.iter().all(|rank| {
                 let blocked = match rank.block {
                     Block::Free => rank.ended || self.reads_late && !rank.queue.is_empty(),
@@ -321,6 +307,9 @@ impl Hosts {
         }
         self.just_sent.clear();
         self.end_copies(now, &mut wake);
+        if let Some(reading) = &mut self.reading {
+            reading.advance(now, &mut wake);
+        }
         if !self.landed.is_empty() {
             let mut landed = std::mem::take(&mut self.landed);
             landed.sort_unstable_by_key(|&id| (self.letters[id].from, self.letters[id].order));
@@ -363,7 +352,8 @@ impl Hosts {
     pub fn next_compute_end(&self) -> Option<u64> {
         let detour = self.noise.as_ref().and_then(|noise| noise.next());
         let copies = self.copies.as_ref().and_then(|copies| copies.next());
-        self.computing.peek().map(|Reverse((end, ..))| *end).into_iter().chain(detour).chain(copies).min()
+        let read = self.reading.as_ref().and_then(|reading| reading.next());
+        self.computing.peek().map(|Reverse((end, ..))| *end).into_iter().chain(detour).chain(copies).chain(read).min()
     }
 
     /// Whether sends of this cycle take effect in the next one.
@@ -482,6 +472,15 @@ impl Hosts {
     /// Takes the next message of a terminal, if one may start.
     #[inline]
     pub fn take(&mut self, terminal: u32) -> Option<Message> {
+        match &mut self.reading {
+            Some(reading) => reading.take(terminal),
+            None => self.take_from_ranks(terminal),
+        }
+    }
+
+    /// The same where it comes from: what ranks send, or answers and data.
+    #[inline]
+    pub(super) fn take_from_ranks(&mut self, terminal: u32) -> Option<Message> {
         if self.rendezvous.is_some() {
             if let Some(part) = self.take_part(terminal) {
                 return Some(part);
@@ -499,7 +498,7 @@ impl Hosts {
             self.advance_rank(r, 0);
         }
         let flits = self.begin(id, number, step);
-        Some(Message { id, number, to: self.terminal_of[to as usize], flits, step, pair: (r, to) })
+        Some(Message { id, number, to: self.terminal_of[to as usize], flits, step, pair: (r, to), read_from: 0 })
     }
 
     /// A message of a rank is taken: by an injection port, or to be copied. Its number among those under way.

@@ -121,6 +121,7 @@ impl Hosts {
         let (_, pair) = self.next_part(terminal)?;
         let Reverse((.., id)) = self.rendezvous.as_mut()?.queues[terminal as usize].pop()?;
         let &Long { number, step, .. } = self.rendezvous.as_ref()?.long.get(&id)?;
-        Some(Message { id, number, to: self.terminal_of(pair.1), flits: self.letters[id].missing, step, pair })
+        let (to, flits) = (self.terminal_of(pair.1), self.letters[id].missing);
+        Some(Message { id, number, to, flits, step, pair, read_from: 0 })
     }
 }

@@ -254,7 +254,7 @@ impl Simulation {
         let started = self.now >= self.limits.start;
         let mut hosts = self.hosts.as_mut().filter(|_| started);
         if let (Some(hosts), Some(Attached { nics, .. })) = (&mut hosts, self.networks.first()) {
-            hosts.copy(nics.woken(), self.now);
+            hosts.use_memory(nics.woken(), self.now);
         }
         for Attached { network, nics, log } in &mut self.networks {
             network.step(self.now, &mut Endpoints { nics, hosts: hosts.take(), log });
@@ -421,6 +421,9 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     }
     if let (Some(rate), Workload::Schedule { packet_flits, .. }) = (plan.copy_rate, &plan.workload) {
         hosts.copy_within_terminals(rate, *packet_flits, plan.spec.host.send_queue);
+    }
+    if let (Some(rate), Workload::Schedule { packet_flits, .. }) = (plan.read_rate, &plan.workload) {
+        hosts.read_from_memory(rate, *packet_flits);
     }
     if let Some(noise) = &plan.noise {
         hosts.disturb(noise, plan.start_cycle, plan.spec.run.max_cycles);

@@ -56,6 +56,8 @@ pub struct Plan {
     pub noise: Option<Noise>,
     /// How fast messages are copied within a terminal, if they are.
     pub copy_rate: Option<Rate>,
+    /// How fast messages are read from memory, if that takes time.
+    pub read_rate: Option<Rate>,
     /// Pauses of injection ports that depend on the message, if there are any.
     pub gaps: Option<Gaps>,
     /// What a flit carries and how long a cycle takes, for schedules in bytes and ns.
@@ -133,7 +135,7 @@ impl Plan {
             workload::resolve(&mut spec, &fabric, &params, &units)?;
         let delays = workload::delays(&spec, &workload)?;
         let noise = workload::noise(&spec, &workload)?;
-        let copy_rate = hosts::copy_rate(&spec.host)?;
+        let (copy_rate, read_rate) = (hosts::copy_rate(&spec.host)?, hosts::read_rate(&spec.host)?);
         workload::check_rendezvous(&spec.host, &workload)?;
         workload::check_service(&spec, &workload)?;
         let gaps = gaps(&spec, &fabric, &routing, (&workload, &placement))?;
@@ -153,6 +155,7 @@ impl Plan {
             delays,
             noise,
             copy_rate,
+            read_rate,
             gaps,
             units,
             params,

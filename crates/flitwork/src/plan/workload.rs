@@ -2,6 +2,7 @@
 
 mod collective;
 
+use super::hosts::receive_copy_rate;
 use super::units::{MESSAGE_FLITS, message_flits};
 use super::{Params, within};
 use crate::collective::AllToAllOptions;
@@ -154,6 +155,8 @@ pub(super) fn delays(spec: &SimulationSpec, workload: &Workload) -> Result<Delay
         starts: host.start.starts(schedule.ranks(), spec.run.seed)?,
         send: u64::from(host.send_overhead_cycles),
         receive: u64::from(host.receive_overhead_cycles),
+        copy: receive_copy_rate(host)?,
+        copy_limit: host.eager_limit_flits.unwrap_or(u64::MAX),
     };
     if schedule.is_asked() && !delays.is_none() {
         let hint = "let the program say it: fw.Compute(cycles=...)";

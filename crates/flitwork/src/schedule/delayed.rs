@@ -4,9 +4,11 @@
 //! * a rank that starts late computes first;
 //! * a send is preceded by a computation of the send overhead;
 //! * an operation that waits for `k` receives which no operation before it has waited for is followed by a computation of `k` receive
-//!   overheads (a computation becomes so much longer). Receives that no operation waits for are waited for at the end of the program.
+//!   overheads, and of the time in which what they received is copied (a computation becomes so much longer). Receives that no operation waits for are waited for at the end of the program.
 
-use super::{After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Schedule, SizeUnit, match_messages};
+use super::{
+    After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Rate, Schedule, SizeUnit, match_messages,
+};
 use crate::error::Error;
 use std::collections::VecDeque;
 
@@ -19,12 +21,20 @@ pub struct Delays {
     pub send: u64,
     /// After each receive that is waited for.
     pub receive: u64,
+    /// How fast messages that were received are copied then, if they are.
+    pub copy: Option<Rate>,
+    /// Longest message that is copied.
+    pub copy_limit: u64,
 }
 
 impl Delays {
     /// Whether they change nothing.
     pub fn is_none(&self) -> bool {
-        self.starts.iter().all(|&start| start == 0) && self.send == 0 && self.receive == 0
+        self.starts.iter().all(|&start| start == 0) && self.send == 0 && self.receives_are_free()
+    }
+
+    fn receives_are_free(&self) -> bool {
+        self.receive == 0 && self.copy.is_none()
     }
 }
 
@@ -82,8 +92,11 @@ impl Maker for Delayed {
 struct Charges {
     send: u64,
     receive: u64,
+    copy: Option<(Rate, u64)>,
     /// Of each operation so far, whether it is a receive that nothing has waited for.
     open: Vec<bool>,
+    /// The flits of each that are copied, where some are.
+    copied: Vec<u64>,
 }
 
 /// What an operation costs before and after it; a computation is longer by the latter.
@@ -95,18 +108,25 @@ struct Extra {
 
 impl Charges {
     fn new(delays: &Delays) -> Self {
-        Charges { send: delays.send, receive: delays.receive, open: Vec::new() }
+        let copy = delays.copy.map(|rate| (rate, delays.copy_limit));
+        Charges { send: delays.send, receive: delays.receive, copy, open: Vec::new(), copied: Vec::new() }
     }
 
     fn of(&mut self, op: &Operation) -> Extra {
         self.open.push(matches!(op.kind, OpKind::Receive { .. }));
-        let waited = match op.kind {
+        if let Some((_, limit)) = self.copy {
+            self.copied.push(match op.kind {
+                OpKind::Receive { size, .. } if size <= limit => size,
+                _ => 0,
+            });
+        }
+        let waited: Vec<usize> = match op.kind {
             OpKind::Wait | OpKind::Compute { .. } => {
-                op.after.iter().filter(|&dep| std::mem::take(&mut self.open[dep as usize])).count() as u64
+                op.after.iter().map(|dep| dep as usize).filter(|&dep| std::mem::take(&mut self.open[dep])).collect()
             }
-            OpKind::Send { .. } | OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started => 0,
+            OpKind::Send { .. } | OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started => Vec::new(),
         };
-        let time = waited.saturating_mul(self.receive);
+        let time = self.time_of(&waited);
         match op.kind {
             OpKind::Send { .. } => Extra { before: self.send, after: 0, longer: 0 },
             OpKind::Compute { .. } => Extra { before: 0, after: 0, longer: time },
@@ -116,9 +136,19 @@ impl Charges {
         }
     }
 
+    /// What receives cost that an operation has waited for.
+    fn time_of(&self, receives: &[usize]) -> u64 {
+        let copied = self.copy.map_or(0, |(rate, _)| rate.cycles(receives.iter().map(|&op| self.copied[op]).sum()));
+        (receives.len() as u64).saturating_mul(self.receive).saturating_add(copied)
+    }
+
     /// The receives that nothing has waited for.
     fn left(&self) -> Vec<usize> {
-        if self.receive == 0 { Vec::new() } else { (0..self.open.len()).filter(|&op| self.open[op]).collect() }
+        if self.receive == 0 && self.copy.is_none() {
+            Vec::new()
+        } else {
+            (0..self.open.len()).filter(|&op| self.open[op]).collect()
+        }
     }
 }
 
@@ -157,7 +187,7 @@ impl Program {
         let left = self.charges.left();
         if !std::mem::replace(&mut self.ended, true) && !left.is_empty() {
             let deps: Vec<OpId> = left.iter().map(|&op| self.numbers[op]).collect();
-            let time = self.charges.receive.saturating_mul(left.len() as u64);
+            let time = self.charges.time_of(&left);
             self.pending.push_back(Operation { after: After::List(deps.into()), ..computation(time) });
         }
     }
@@ -199,7 +229,8 @@ mod tests {
         b.end_rank();
         let schedule = b.build();
         let compute = |time| OpKind::Compute { time };
-        let found = shown(&schedule.delayed(Delays { starts: vec![7], send: 5, receive: 3 }).unwrap(), 0);
+        let found =
+            shown(&schedule.delayed(Delays { starts: vec![7], send: 5, receive: 3, ..Delays::default() }).unwrap(), 0);
         let expected = [
             (compute(7), vec![]),
             (receive, vec![]),
@@ -216,6 +247,24 @@ mod tests {
             (compute(3), vec![11]),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_received_is_copied_up_to_a_limit() {
+        let receive = |size| OpKind::Receive { from: ANY, size, tag: 0 };
+        let mut b = ScheduleBuilder::new("s");
+        let receives = [10, 20, 30].map(|size| b.op(receive(size), 0, &[]));
+        b.op(OpKind::Wait, 0, &receives[..1]);
+        b.op(OpKind::Compute { time: 4 }, 0, &receives[1..]);
+        b.op(receive(7), 0, &[]);
+        b.end_rank();
+        let delays = Delays { receive: 2, copy: Rate::of(3.0), copy_limit: 20, ..Delays::default() };
+        let computed = |(kind, after): (OpKind, Vec<u32>)| match kind {
+            OpKind::Compute { time } => Some((time, after)),
+            _ => None,
+        };
+        let found: Vec<_> = shown(&b.build().delayed(delays).unwrap(), 0).into_iter().filter_map(computed).collect();
+        assert_eq!(found, [(2 + 4, vec![]), (4 + 2 * 2 + 7, vec![1, 2]), (2 + 3, vec![6])]);
     }
 
     #[test]

@@ -41,6 +41,16 @@ pub struct HostSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(min = 0), extend("x-rate" = "copy_bytes_per_s"))]
     pub copy_flits_per_cycle: Option<f64>,
+    /// Most that is read from the memory of a terminal for its messages that are sent [flits/cycle], more than 0: they are read one after the other,
+    /// and a packet is sent when all of it has been read. Default: memory takes no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", range(min = 0), extend("x-rate" = "read_bytes_per_s"))]
+    pub read_flits_per_cycle: Option<f64>,
+    /// Most that a rank copies of messages that it has received [flits/cycle], more than 0: so long it computes when it has waited for one that
+    /// was sent at once. Default: nothing is copied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", range(min = 0), extend("x-rate" = "receive_copy_bytes_per_s"))]
+    pub receive_copy_flits_per_cycle: Option<f64>,
     /// Time in which a rank adds up what a message of a reduction brings [cycles/flit], at least 0: so long it computes when it has
     /// waited for it. Of collectives and rank programs. Default: 0.
     #[serde(skip_serializing_if = "is_nothing")]
@@ -78,6 +88,8 @@ impl Default for HostSpec {
             send_overhead_cycles: 0,
             receive_overhead_cycles: 0,
             copy_flits_per_cycle: None,
+            read_flits_per_cycle: None,
+            receive_copy_flits_per_cycle: None,
             reduce_cycles_per_flit: 0.0,
             start: StartSpec::default(),
             noise: None,
@@ -90,7 +102,8 @@ impl Default for HostSpec {
 impl HostSpec {
     /// Whether ranks start late, or sends or receives cost them time.
     pub(crate) fn has_software_times(&self) -> bool {
-        !self.start.is_default() || self.send_overhead_cycles > 0 || self.receive_overhead_cycles > 0
+        let overheads = self.send_overhead_cycles > 0 || self.receive_overhead_cycles > 0;
+        !self.start.is_default() || overheads || self.receive_copy_flits_per_cycle.is_some()
     }
 
     /// Whether nothing in it was said: then plans do without it.

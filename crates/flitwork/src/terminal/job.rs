@@ -25,6 +25,9 @@ pub(crate) struct Job {
     pub tie_bits: u8,
     /// Whether it belongs to the background.
     pub background: bool,
+    /// All its flits, and when their reading from memory began, where that takes time, in parts of a cycle.
+    pub flits: u64,
+    pub read_from: u128,
 }
 
 impl Job {
@@ -43,6 +46,11 @@ impl Job {
             self.second_half = (whole / 2) as u16;
         }
         (whole as u16 - self.second_half, 0)
+    }
+
+    /// Flits that are in packets.
+    pub fn flits_cut(&self) -> u64 {
+        self.flits - self.flits_left - u64::from(self.second_half)
     }
 
     /// Whether there are packets to come.

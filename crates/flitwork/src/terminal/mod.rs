@@ -5,6 +5,7 @@ mod job;
 mod nic;
 mod pacing;
 mod queue;
+mod reading;
 mod service;
 
 pub(crate) use nic::{Nics, Outgoing};

@@ -10,6 +10,7 @@ use super::calendar::Calendar;
 use super::job::Job;
 use super::pacing::Pacing;
 use super::queue::{SourceQueues, Untaken};
+use super::reading::Reading;
 use super::service::Service;
 use crate::host::Hosts;
 use crate::plan::{Plan, Workload};
@@ -58,6 +59,8 @@ pub(crate) struct Nics {
     pacing: Option<Pacing>,
     /// Where they send messages in turn.
     service: Option<Service>,
+    /// Where they wait for what is read from memory.
+    reading: Option<Reading>,
 }
 
 /// Tells which packets have a tie.
@@ -94,6 +97,7 @@ impl Nics {
             ties: Ties::of(plan),
             pacing: Pacing::of(plan),
             service: Service::of(plan),
+            reading: Reading::of(plan),
         };
         nics.wake_all();
         nics
@@ -150,7 +154,7 @@ impl Nics {
 
     /// The start of cycle `now`: terminals whose turn it is by the calendar wake.
     pub fn begin_cycle(&mut self, now: u64) {
-        let Nics { calendar, pacing, service, ports, woken, .. } = self;
+        let Nics { calendar, pacing, service, reading, ports, woken, .. } = self;
         let mut wake = |terminal: u32| woken[terminal as usize / 64] |= 1 << (terminal % 64);
         calendar.advance(now, &mut wake);
         if let Some(pacing) = pacing {
@@ -158,6 +162,9 @@ impl Nics {
         }
         if let Some(service) = service {
             service.advance(now, &mut wake);
+        }
+        if let Some(reading) = reading {
+            reading.advance(now, |port| wake(port / *ports as u32));
         }
     }
 
@@ -178,8 +185,9 @@ impl Nics {
             return Some(now + 1);
         }
         let resumes = self.pacing.as_ref().and_then(|pacing| pacing.next_after(now));
+        let read = self.reading.as_ref().and_then(|reading| reading.next_after(now));
         let prepared = self.service.as_ref().and_then(|service| service.next_prepared());
-        self.calendar.next_after(now).into_iter().chain(resumes).chain(prepared).min()
+        self.calendar.next_after(now).into_iter().chain(resumes).chain(prepared).chain(read).min()
     }
 
     /// Injection port `port` of a terminal has sent the last flit of a packet.
@@ -228,6 +236,10 @@ impl Nics {
             None if self.service.is_some() => self.serve(terminal, port, now, hosts?)?,
             None => self.take_job(terminal, now, hosts)?,
         };
+        if self.reading.is_some() && self.waits_for_memory(terminal, at, &job, now) {
+            self.rest[at] = Some(job);
+            return None;
+        }
         let (ties, dst) = (&self.ties, job.dst);
         let tie = || ties.as_ref().is_some_and(|ties| ties.has_tie(terminal as u32, dst));
         let (flits, tie_bits) = job.next_packet(ties.is_some(), tie);
@@ -249,6 +261,15 @@ impl Nics {
             created: job.created.unwrap_or(now),
             background: job.background,
         })
+    }
+
+    /// Whether the next packet of a message has not been read, so that port `at` waits for it.
+    #[cold]
+    fn waits_for_memory(&mut self, terminal: usize, at: usize, job: &Job, now: u64) -> bool {
+        let mut after = *job;
+        let (ties, dst) = (&self.ties, job.dst);
+        after.next_packet(ties.is_some(), || ties.as_ref().is_some_and(|ties| ties.has_tie(terminal as u32, dst)));
+        self.reading.as_mut().is_some_and(|reading| reading.waits(at, &after, now))
     }
 
     /// The next message of a terminal's queue, if it may start now.

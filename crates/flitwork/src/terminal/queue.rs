@@ -42,6 +42,8 @@ impl Feed {
             created: Some(drawn.cycle),
             tie_bits: drawn.tie_bits,
             background: false,
+            flits: u64::from(drawn.flits),
+            read_from: 0,
         }
     }
 
@@ -221,5 +223,7 @@ fn take_message(hosts: &mut Hosts, packet_flits: u32, bits: &mut Pcg64Mcg, termi
         created: None,
         tie_bits: bits.next_u32() as u8,
         background: false,
+        flits: message.flits,
+        read_from: message.read_from,
     })
 }

@@ -37,6 +37,11 @@ impl Rate {
         u128::from(flits) * u128::from(self.cycles)
     }
 
+    /// Whole cycles in which so many flits are served.
+    pub fn cycles(&self, flits: u64) -> u64 {
+        self.cycle_from(self.parts(flits))
+    }
+
     /// The cycle that a time is in.
     pub fn cycle_of(&self, time: u128) -> u64 {
         (time / u128::from(self.flits)) as u64

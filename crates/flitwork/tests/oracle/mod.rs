@@ -20,6 +20,7 @@ pub mod pace;
 mod program;
 mod queue;
 mod random;
+mod reading;
 mod router;
 mod rules;
 mod terminal;
@@ -37,6 +38,7 @@ use noise::Away;
 use pace::Pauses;
 use program::{Programs, Rendezvous};
 use queue::Job;
+use reading::Reader;
 use router::Router;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -174,6 +176,11 @@ impl<'a> Network<'a> {
         };
         let terminal = |id| Terminal::new(id, machine, (packet_flits, pauses.clone()), queues(id));
         let mut terminals: Vec<Terminal> = (0..machine.terminals()).map(terminal).collect();
+        if let Load::Schedule { host: HostSpec { read_flits_per_cycle: Some(rate), .. }, .. } = load {
+            for terminal in &mut terminals {
+                terminal.reader = Some(Reader::new(fraction(*rate), packet_flits));
+            }
+        }
         let memories = match load {
             Load::Schedule { host: HostSpec { copy_flits_per_cycle: Some(rate), .. }, .. } => {
                 let memory = |id| Memory::new(fraction(*rate), packet_flits, queues(id).0, queues(id).1);

@@ -10,6 +10,8 @@ pub enum Job {
     Packets(Vec<TracePacket>),
     /// A message of a schedule.
     Message(Message),
+    /// The next message that has been read from memory.
+    Read,
     /// An answer, or the data, of a rendezvous, by its number, with the ranks that it goes from and to.
     Part(usize, (u32, u32)),
 }
@@ -42,7 +44,7 @@ impl Queue {
                 Job::Packets(packets) if packets[0].created > now => break,
                 Job::Packets(packets) => *ready = Some(packets[0].created),
                 // They have a queue of their own.
-                Job::Part(..) => {}
+                Job::Part(..) | Job::Read => {}
                 Job::Message(message) => {
                     let may_start = programs.as_ref().expect("a schedule").may_start(message.send, now);
                     *ready = ready.or(may_start.then_some(now));
@@ -72,7 +74,7 @@ impl Queue {
     pub fn next_message(&self) -> Option<&Message> {
         match &self.entries[self.next()?.0].0 {
             Job::Message(message) => Some(message),
-            Job::Packets(_) | Job::Part(..) => None,
+            Job::Packets(_) | Job::Part(..) | Job::Read => None,
         }
     }
 

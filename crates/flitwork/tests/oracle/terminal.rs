@@ -6,6 +6,7 @@ use super::pace::Pauses;
 use super::program::{Message, Programs, Send};
 use super::queue::{Job, Queue};
 use super::random::{below, mix};
+use super::reading::Reader;
 use flitwork::routing::Tie;
 use flitwork::schedule::SendQueue;
 use flitwork::spec::{InjectionVc, QueuePairs, ServiceOrder, SourceQueue, Switching, VcPolicy};
@@ -13,9 +14,11 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// A packet that an injection port is to send.
-struct Planned {
+pub struct Planned {
     dst: u32,
-    flits: u32,
+    pub flits: u32,
+    /// The first cycle in which it has been read from memory.
+    pub read: u64,
     minus: u8,
     wraps: u8,
     /// Number of the message.
@@ -74,6 +77,8 @@ pub struct Terminal<'m> {
     /// Where they take turns: whether it is the background's.
     background_next: bool,
     packets: u32,
+    /// Where messages are read from memory before they are sent.
+    pub reader: Option<Reader>,
     /// Where messages take turns: queue pairs with something to send that no port has.
     ring: Vec<Pair>,
     /// Those that will stand there, with the first cycle in which they do, in the order in which their first messages became that.
@@ -110,6 +115,7 @@ impl<'m> Terminal<'m> {
             background: Queue::new(SendQueue::ProgramOrder),
             background_next: false,
             packets: 0,
+            reader: None,
             ring: Vec::new(),
             prepared: Vec::new(),
         }
@@ -126,6 +132,7 @@ impl<'m> Terminal<'m> {
         let mut injected = Vec::new();
         self.queues.iter_mut().for_each(|queue| queue.look(programs, now));
         self.background.look(programs, now);
+        self.read(programs, now);
         for k in 0..self.ports.len() {
             if self.ports[k].current.is_none() && now >= self.ports[k].pauses_until {
                 self.take(k, programs, now);
@@ -146,8 +153,11 @@ impl<'m> Terminal<'m> {
                 return;
             }
         } else if self.ports[k].rest.is_empty() {
-            let Some((job, background)) = self.next_job(programs) else { return };
+            let Some((job, background)) = self.next_job(programs, now) else { return };
             self.ports[k].rest = self.packets_of(job, background, programs, now).0;
+        }
+        if self.ports[k].rest.front().is_some_and(|planned| planned.read > now) {
+            return;
         }
         let planned = self.ports[k].rest.pop_front().expect("a message has a packet");
         let packet = Rc::new(Packet {
@@ -181,6 +191,7 @@ impl<'m> Terminal<'m> {
                 programs.as_mut().expect("a schedule").taken(&message, now);
                 (self.cut(&message), (message.send.0, message.to))
             }
+            Job::Read => self.reader.as_mut().expect("it reads").pop(),
             Job::Part(part, ends) => {
                 let message = programs.as_mut().expect("a schedule").take_part(part, ends);
                 (self.cut(&message), ends)
@@ -191,8 +202,11 @@ impl<'m> Terminal<'m> {
     /// Where messages take turns: what may start joins queue pairs, and the port takes the packet that is next. Whether there is one.
     fn take_turn(&mut self, k: usize, programs: &mut Option<Programs>, now: u64) -> bool {
         let service = self.machine.nic.service.clone();
+        if !self.ports[k].rest.is_empty() {
+            return true; // It waits for memory.
+        }
         if self.ports[k].pair.is_none() {
-            while let Some(ends) = self.next_ends(programs) {
+            while let Some(ends) = self.next_ends(programs, now) {
                 let key = (service.queue_pairs == QueuePairs::Peer).then_some(ends);
                 let at_ports = self.ports.iter().filter_map(|port| port.pair.as_ref().map(|(pair, _)| pair));
                 let prepared = self.prepared.iter().map(|(_, pair)| pair);
@@ -202,7 +216,7 @@ impl<'m> Terminal<'m> {
                 if !shares && service.active_queue_pairs > 0 && active >= service.active_queue_pairs as usize {
                     break;
                 }
-                let (job, background) = self.next_job(programs).expect("there is one");
+                let (job, background) = self.next_job(programs, now).expect("there is one");
                 let packets = self.packets_of(job, background, programs, now).0;
                 let at_ports = self.ports.iter_mut().filter_map(|port| port.pair.as_mut().map(|(pair, _)| pair));
                 let others = at_ports.chain(&mut self.ring).chain(self.prepared.iter_mut().map(|(_, pair)| pair));
@@ -238,7 +252,10 @@ impl<'m> Terminal<'m> {
     }
 
     /// The ranks that the next message goes from and to.
-    fn next_ends(&self, programs: &Option<Programs>) -> Option<(u32, u32)> {
+    fn next_ends(&self, programs: &Option<Programs>, now: u64) -> Option<(u32, u32)> {
+        if let Some(reader) = &self.reader {
+            return reader.next(now).map(|(_, ends)| ends);
+        }
         let programs = programs.as_ref().expect("a schedule");
         if let Some((_, _, ends)) = programs.next_part(self.id) {
             return Some(ends);
@@ -277,10 +294,11 @@ impl<'m> Terminal<'m> {
     }
 
     /// The job that is next, and whether it is of the background: what was ready first, or one of either in turn.
-    fn next_job(&mut self, programs: &Option<Programs>) -> Option<(Job, bool)> {
-        let part = programs.as_ref().and_then(|programs| programs.next_part(self.id));
-        let queue = self.next_queue();
-        let ready = part.map(|part| part.0).or(queue.and_then(|i| self.queues[i].next_ready()));
+    fn next_job(&mut self, programs: &Option<Programs>, now: u64) -> Option<(Job, bool)> {
+        let ready = match &self.reader {
+            Some(reader) => reader.next(now).map(|(joined, _)| joined),
+            None => self.next_came(programs),
+        };
         let background = match (ready, self.background.next_ready()) {
             (None, None) => return None,
             (Some(_), None) => false,
@@ -294,12 +312,32 @@ impl<'m> Terminal<'m> {
         if background {
             return Some((self.background.pop(), true));
         }
-        if let Some((_, part, ends)) = part {
-            return Some((Job::Part(part, ends), false));
+        Some((if self.reader.is_some() { Job::Read } else { self.pop(programs) }, false))
+    }
+
+    /// When what is next of ranks, or of the answers and data, came.
+    fn next_came(&self, programs: &Option<Programs>) -> Option<u64> {
+        let part = programs.as_ref().and_then(|programs| programs.next_part(self.id));
+        part.map(|part| part.0).or(self.next_queue().and_then(|i| self.queues[i].next_ready()))
+    }
+
+    /// Takes it.
+    fn pop(&mut self, programs: &Option<Programs>) -> Job {
+        if let Some((_, part, ends)) = programs.as_ref().and_then(|programs| programs.next_part(self.id)) {
+            return Job::Part(part, ends);
         }
-        let queue = queue.expect("something is ready");
+        let queue = self.next_queue().expect("something is ready");
         self.turn = (queue + 1) % self.queues.len();
-        Some((self.queues[queue].pop(), false))
+        self.queues[queue].pop()
+    }
+
+    /// What can be read from now on is.
+    fn read(&mut self, programs: &mut Option<Programs>, now: u64) {
+        while self.reader.as_ref().is_some_and(|reader| reader.is_free(now)) && self.next_came(programs).is_some() {
+            let job = self.pop(programs);
+            let (packets, ends) = self.packets_of(job, false, programs, now);
+            self.reader.as_mut().expect("it reads").read(packets, ends, now);
+        }
     }
 
     /// The first queue, from the one whose turn it is, whose next entry has come.
@@ -332,6 +370,7 @@ impl<'m> Terminal<'m> {
                 packets.push_back(Planned {
                     dst: message.dst,
                     flits,
+                    read: 0,
                     minus: header.minus,
                     wraps: header.wraps,
                     message: message.number,
@@ -421,6 +460,7 @@ impl<'m> Terminal<'m> {
     pub fn idle(&self) -> bool {
         self.queues.iter().all(Queue::is_empty)
             && self.background.is_empty()
+            && self.reader.as_ref().is_none_or(Reader::idle)
             && self.ring.is_empty()
             && self.prepared.is_empty()
             && self.ports.iter().all(|c| c.current.is_none() && c.rest.is_empty() && c.pair.is_none())
@@ -436,6 +476,7 @@ impl<'m> Terminal<'m> {
         Planned {
             dst: packet.dst,
             flits: packet.flits,
+            read: 0,
             minus: packet.minus,
             wraps: packet.wraps,
             message: self.packets,
