@@ -58,7 +58,7 @@ class FlatOptions(TypedDict, total=False):
     information: Literal["cross", "local", "none"]
     news_delay_cycles: int
     vcs: int
-    vc_policy: Literal["dateline", "destination"]
+    vc_policy: Literal["dateline", "destination", "service_level", "virtual_output_queues"]
     buffer_flits: int
     switching: Literal["wormhole", "virtual_cut_through"]
     vc_allocator: Allocator | Literal["islip", "separable_input_first", "separable_output_first", "wavefront"] | Mapping[str, Any]

@@ -120,6 +120,8 @@ class Nic(Value):
     * ``ports``: Injection ports, and as many ejection ports, of 1 flit/cycle each, 1 to 52: messages that are sent,
       and received, at once. Default: 1.
     * ``service``: In which order packets of messages that wait are sent. Default: one message after the other.
+    * ``service_level``: By what packets have their service level, which gives them their virtual channel under
+      vc_policy = "service_level". There are as many levels as ``router.sl_to_vl`` has entries. Default: destination.
     * ``source_queue``: Whose turn it is at the source queue, where a workload and a background run together. Default:
       fifo.
     """
@@ -133,6 +135,7 @@ class Nic(Value):
     packet_gap_ns: float | str | Sequence[float | str] = default(None)
     ports: int = default(1)
     service: Service | Mapping[str, Any] = default(None)
+    service_level: Literal["destination", "source", "offset"] = default("destination")
     source_queue: Literal["fifo", "alternate"] = default("fifo")
 
 
@@ -208,6 +211,8 @@ class Router(Value):
     * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1), 1 to 64. Default: 1.
     * ``routing_delay_cycles``: Route computation [cycles], 0 to 10000; 0 is lookahead routing. Default: 0.
     * ``routing_delay_ns``: ``routing_delay_cycles`` in ns; or text with a unit.
+    * ``sl_to_vl``: The virtual channel (virtual lane, VL) of each service level: packets of service level ``s`` use
+      number ``sl_to_vl[s]``. Only with vc_policy = "service_level", which needs it.
     * ``speculative``: Request the switch in the cycle of the virtual-channel request. Default: false.
     * ``st_delay_cycles``: Switch traversal [cycles], 0 to 10000. Default: 0.
     * ``st_delay_ns``: ``st_delay_cycles`` in ns; or text with a unit.
@@ -237,6 +242,7 @@ class Router(Value):
     output_speedup: int = default(1)
     routing_delay_cycles: int = default(0)
     routing_delay_ns: float | str | Sequence[float | str] = default(None)
+    sl_to_vl: Sequence[int] = default(None)
     speculative: bool = default(False)
     st_delay_cycles: int = default(0)
     st_delay_ns: float | str | Sequence[float | str] = default(None)
@@ -248,7 +254,7 @@ class Router(Value):
     vc_alloc_delay_ns: float | str | Sequence[float | str] = default(None)
     vc_allocator: Allocator | Literal["islip", "separable_input_first", "separable_output_first", "wavefront"] | Mapping[str, Any] = default(Allocator())
     vc_busy_when_full: bool = default(False)
-    vc_policy: Literal["dateline", "destination"] = default("dateline")
+    vc_policy: Literal["dateline", "destination", "service_level", "virtual_output_queues"] = default("dateline")
     vcs: int = default(2)
     wait_for_tail_credit: bool = default(False)
 

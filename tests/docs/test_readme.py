@@ -20,6 +20,7 @@ PYTHON_PAGES = [
     "docs/goal.md",
     "docs/units.md",
     "docs/explain.md",
+    "docs/switches.md",
 ]
 
 

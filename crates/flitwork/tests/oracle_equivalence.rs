@@ -169,21 +169,21 @@ fn packets_between_switches_arrive_as_in_the_oracle() {
     let strategy = (cases::trace(any_network::network(20)), any::<u64>(), 0..60u64);
     for_all("switches, traces", 80, 3_000, strategy, |(case, seed, warmup)| {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, 1, LONG))?;
-        Ok(plan.map(|plan| check(&case.network, &plan)).transpose()?.is_some())
+        Ok(plan.map(|plan| check(&plan.spec.network, &plan)).transpose()?.is_some())
     });
     let strategy = (cases::open_loop(any_network::network(20)), any::<u64>(), 0..60u64, 1..120u64);
     for_all("switches, open loop", 60, 3_000, strategy, |(case, seed, warmup, measurement)| {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, measurement, 600))?;
-        Ok(plan.map(|plan| check(&case.network, &plan)).transpose()?.is_some())
+        Ok(plan.map(|plan| check(&plan.spec.network, &plan)).transpose()?.is_some())
     });
 }
 
 /// Packet kernel, flit kernel and oracle; a routing that looks at queues is not for the packet kernel.
-fn check_in_whole_packets(case: &Case, plan: Option<Plan>) -> Result<bool, TestCaseError> {
+fn check_in_whole_packets(plan: Option<Plan>) -> Result<bool, TestCaseError> {
     match plan {
         None => Ok(false),
         Some(plan) if plan.routing.hop_by_hop().is_some_and(|routing| routing.news().is_some()) => Ok(true),
-        Some(plan) => check_both(&case.network, plan).map(|_| true),
+        Some(plan) => check_both(&plan.spec.network.clone(), plan).map(|_| true),
     }
 }
 
@@ -191,12 +191,12 @@ fn check_in_whole_packets(case: &Case, plan: Option<Plan>) -> Result<bool, TestC
 fn packets_in_open_loop_move_whole_as_flit_by_flit() {
     let strategy = (cases::open_loop(in_whole_packets(cases::network(40, 3, true))), any::<u64>(), 0..60u64, 1..120u64);
     for_all("open loop, packets", 120, 3_000, strategy, |(case, seed, warmup, measurement)| {
-        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, measurement, 600))?)
+        check_in_whole_packets(plan(&case, recording(seed, warmup, measurement, 600))?)
     });
     let network = in_whole_packets(hop_by_hop::network(40, 3));
     let strategy = (cases::open_loop(network), any::<u64>(), 0..60u64, 1..120u64);
     for_all("open loop, packets, hop by hop", 100, 2_000, strategy, |(case, seed, warmup, measurement)| {
-        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, measurement, 600))?)
+        check_in_whole_packets(plan(&case, recording(seed, warmup, measurement, 600))?)
     });
 }
 
@@ -204,16 +204,16 @@ fn packets_in_open_loop_move_whole_as_flit_by_flit() {
 fn packets_of_bursts_and_schedules_move_whole_as_flit_by_flit() {
     let strategy = (cases::burst(in_whole_packets(hop_by_hop::network(30, 3))), any::<u64>(), 0..60u64);
     for_all("bursts, packets", 60, 1_000, strategy, |(case, seed, warmup)| {
-        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, 1, LONG))?)
+        check_in_whole_packets(plan(&case, recording(seed, warmup, 1, LONG))?)
     });
     let strategy = (cases::scheduled(in_whole_packets(cases::network(16, 1, false))), any::<u64>(), 0..60u64);
     for_all("all-to-all, packets", 80, 1_500, strategy, |(case, seed, warmup)| {
-        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, 1, LONG))?)
+        check_in_whole_packets(plan(&case, recording(seed, warmup, 1, LONG))?)
     });
     let strategy = (cases::program(in_whole_packets(cases::network(12, 2, false))), any::<u64>(), 0..60u64);
     for_all("programs, packets", 80, 1_500, strategy, |((case, program), seed, warmup)| {
         let plan = plan(&case, recording(seed, warmup, 1, LONG))?.map(|plan| with_program(plan, program));
-        check_in_whole_packets(&case, plan)
+        check_in_whole_packets(plan)
     });
 }
 
@@ -262,7 +262,7 @@ fn packets_between_switches_move_whole_as_flit_by_flit() {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, 1, LONG))?;
         match plan {
             Some(plan) if plan.fabric.slow_channel().is_some() => Ok(true),
-            plan => check_in_whole_packets(&case, plan),
+            plan => check_in_whole_packets(plan),
         }
     });
 }

@@ -7,7 +7,7 @@ use crate::routing::{MAX_VCS, Routing};
 use crate::schedule::{Delays, Noise, Placement, Rate, Units};
 use crate::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP,
-    NetworkSpec, RouterSpec, SimulationSpec, Switching, VcPolicy,
+    NetworkSpec, RouterSpec, SimulationSpec, Switching,
 };
 use crate::topology::Fabric;
 use crate::traffic::Traffic;
@@ -22,6 +22,7 @@ mod memory;
 mod routing;
 mod run;
 mod units;
+mod vc_policy;
 mod workload;
 
 pub use export::ChannelTable;
@@ -259,11 +260,11 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     let ports = network_ports + (concentration * nic_ports) as usize;
     let is = within("network.router.input_speedup", router.input_speedup, 1, MAX_SPEEDUP, "flits a cycle")?;
     within("network.router.output_speedup", router.output_speedup, 1, MAX_SPEEDUP, "flits a cycle")?;
-    if ports * is as usize > MAX_ROWS || ports * router.output_speedup as usize > MAX_ROWS {
+    if ports * is as usize > MAX_ROWS {
         return Err(Error::config(
             "network.nic.ports",
             nic_ports,
-            format!("at most {MAX_ROWS} ports a router, times speed-up"),
+            format!("at most {MAX_ROWS} ports a router, times input speed-up"),
             format!("this router has {ports} ports; use fewer ports of a NIC, terminals a router, or less speed-up"),
         ));
     }
@@ -340,9 +341,9 @@ fn check_injection_vcs(vcs: &[u32], router: &RouterSpec) -> Result<()> {
     if !vcs.is_sorted_by(|a, b| a < b) || vcs.iter().any(|&vc| vc >= router.vcs) {
         return refused(&format!("ascending numbers of VCs, below vcs = {}", router.vcs), "");
     }
-    if !vcs.is_empty() && router.vc_policy == VcPolicy::Destination {
+    if !vcs.is_empty() && router.vc_policy.gives_one_vc() {
         return refused(
-            "none: under the destination policy a packet has its own VC",
+            &format!("none: under the {} policy a packet has its own VC", router.vc_policy.name()),
             "leave it out, or use vc_policy = \"dateline\"",
         );
     }
@@ -364,32 +365,7 @@ fn check_router(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, param
             return Err(Error::config(path, false, "true where a channel is slow", hint));
         }
     }
-    let wraps = needs_dateline(fabric);
-    match router.vc_policy {
-        VcPolicy::Dateline if wraps && router.vcs < 2 && routing.at_source().is_some() => {
-            return Err(Error::config(
-                "network.router.vcs",
-                router.vcs,
-                "at least 2: the dateline of a wrapped dimension needs two classes",
-                "use vcs = 2, or a mesh",
-            ));
-        }
-        VcPolicy::Destination => {
-            let needed = params.terminals * if wraps { 2 } else { 1 };
-            if params.vcs < needed {
-                return Err(Error::config(
-                    "network.router.vcs",
-                    router.vcs,
-                    format!(
-                        "at least {needed}: one VC for each destination{}",
-                        if wraps { " and dateline class" } else { "" }
-                    ),
-                    format!("set vcs = {needed} (at most {MAX_VCS}), or vc_policy = \"dateline\""),
-                ));
-            }
-        }
-        VcPolicy::Dateline => {}
-    }
+    vc_policy::check(network, fabric, routing, params)?;
     check_allocator("network.router.vc_allocator", &router.vc_allocator)?;
     check_allocator("network.router.sw_allocator", &router.sw_allocator)
 }

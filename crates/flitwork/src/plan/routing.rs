@@ -111,13 +111,15 @@ fn check_opposite_class(network: &NetworkSpec, fabric: &Fabric, routing: &Routin
 
 fn check_vcs(network: &NetworkSpec, scheme: &dyn HopByHop) -> Result<()> {
     let router = &network.router;
-    if router.vc_policy != VcPolicy::Dateline {
-        return Err(Error::config(
-            "network.router.vc_policy",
-            "destination",
-            "dateline: this routing divides the virtual channels itself",
-            "use plain dimension order",
-        ));
+    let policy = router.vc_policy;
+    if policy.gives_one_vc() && scheme.division() != Division::Equal(1) {
+        let expected = "dateline: this routing divides the virtual channels itself";
+        return Err(Error::config("network.router.vc_policy", policy.name(), expected, "use plain dimension order"));
+    }
+    if policy == VcPolicy::VirtualOutputQueues && !scheme.is_fixed() {
+        let expected = "another policy: this routing does not know the next output port before a packet is there";
+        let hint = "use a routing with one path between two routers";
+        return Err(Error::config("network.router.vc_policy", policy.name(), expected, hint));
     }
     let least = scheme.division().least_vcs();
     if router.vcs < least {

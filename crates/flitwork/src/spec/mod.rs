@@ -15,14 +15,14 @@ mod renamed;
 mod run;
 mod service;
 mod units;
+mod vc_policy;
 mod workload;
 
 pub use host::HostSpec;
 pub(crate) use host::MAX_RANKS_PER_TERMINAL;
 pub use loggops::LogGopsSpec;
 pub use network::{
-    ChannelSpec, EjectionPort, InjectionPriority, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue,
-    Switching, VcPolicy,
+    ChannelSpec, EjectionPort, InjectionPriority, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue, Switching,
 };
 pub(crate) use network::{MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP};
 pub use noise::{NoisePhase, NoiseSpec};
@@ -33,6 +33,7 @@ pub use run::{KernelChoice, RecordSpec, RunSpec};
 pub(crate) use service::MAX_PREPARATION;
 pub use service::{QueuePairs, ServiceOrder, ServiceSpec};
 pub use units::UnitsSpec;
+pub use vc_policy::{ServiceLevel, VcPolicy};
 pub(crate) use workload::{MAX_MESSAGE_BYTES, WORKLOADS};
 pub use workload::{ProcessSpec, WorkloadSpec};
 

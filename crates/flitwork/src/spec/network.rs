@@ -2,6 +2,7 @@
 
 use super::ServiceSpec;
 use super::units::UnitsSpec;
+use super::vc_policy::{ServiceLevel, VcPolicy};
 use crate::compat::CompatSpec;
 use crate::pace::PacingSpec;
 use crate::router::AllocatorSpec;
@@ -58,6 +59,10 @@ pub struct RouterSpec {
     /// Buffer of each virtual channel [flits], 1 to 65535. Default: 16.
     #[schemars(range(min = 1, max = MAX_BUFFER_FLITS))]
     pub buffer_flits: u32,
+    /// The virtual channel (virtual lane, VL) of each service level: packets of service level `s` use number `sl_to_vl[s]`. Only with
+    /// vc_policy = "service_level", which needs it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sl_to_vl: Vec<u32>,
     /// What a head flit needs to advance. Default: wormhole.
     pub switching: Switching,
     /// Matches waiting packets to output virtual channels. Default: iSLIP of 1 iteration.
@@ -107,6 +112,7 @@ impl Default for RouterSpec {
         RouterSpec {
             vcs: 2,
             vc_policy: VcPolicy::Dateline,
+            sl_to_vl: Vec::new(),
             buffer_flits: 16,
             switching: Switching::Wormhole,
             vc_allocator: AllocatorSpec::default(),
@@ -126,19 +132,6 @@ impl Default for RouterSpec {
             compat: CompatSpec::default(),
         }
     }
-}
-
-/// Which virtual channels a packet may use on a network channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum VcPolicy {
-    /// In a wrapped dimension the lower half for packets that do not cross the wrap channel in it and the upper half for
-    /// those that do; elsewhere any.
-    #[default]
-    Dateline,
-    /// One for each destination terminal (and dateline class, where a dimension wraps): `vcs` must be at least the
-    /// number of terminals, twice that if a dimension wraps; any more are never used.
-    Destination,
 }
 
 /// What a head flit needs to advance.
@@ -191,6 +184,10 @@ pub struct NicSpec {
     /// The virtual channels of its injection port that a terminal may fill, by number, ascending, each at most once. Default: all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub injection_vcs: Vec<u32>,
+    /// By what packets have their service level, which gives them their virtual channel under vc_policy = "service_level". There are as
+    /// many levels as `router.sl_to_vl` has entries. Default: destination.
+    #[serde(skip_serializing_if = "ServiceLevel::is_default")]
+    pub service_level: ServiceLevel,
     /// Which of the terminal's ejection ports a packet takes. Default: any.
     pub ejection_port: EjectionPort,
     /// Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
@@ -212,6 +209,7 @@ impl Default for NicSpec {
             ports: 1,
             injection_vc: InjectionVc::Emptiest,
             injection_vcs: Vec::new(),
+            service_level: ServiceLevel::default(),
             ejection_port: EjectionPort::Any,
             packet_gap_cycles: 0,
             pacing: PacingSpec::default(),

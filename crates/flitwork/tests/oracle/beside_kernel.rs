@@ -1,8 +1,8 @@
 //! One plan in the kernel and in the oracle: all that both say of it must be the same.
 
 use super::asked::Decide;
-use super::cases::Case;
 use super::cases::any_network::switches;
+use super::cases::{Case, fit_policy};
 use super::created::created;
 use super::pace::Pauses;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
@@ -43,7 +43,12 @@ pub fn plan_on_switches(case: &Case, seed: u64, mut run: RunSpec) -> Result<Opti
     let spec = SimulationSpec { network, host: HostSpec::default(), workload, background, run };
     let router = &spec.network.router;
     let slow = router.output_speedup == 1 && !router.compat.has_batches(router.st_delay_cycles);
-    let on = |rings: bool| Plan::on_fabric(&spec, switches(terminals, rings, slow, seed));
+    let on = |rings: bool| {
+        let fabric = switches(terminals, rings, slow, seed);
+        let mut spec = spec.clone();
+        fit_policy(&mut spec.network.router, &spec.network.nic, &fabric, 1);
+        Plan::on_fabric(&spec, fabric)
+    };
     match on(true).or_else(|_| on(false)) {
         Ok(plan) => Ok(Some(plan)),
         Err(error) if error.is_config() => Ok(None),

@@ -7,9 +7,9 @@ use flitwork::schedule::{ANY, OpKind, PlacementRule, Schedule, ScheduleBuilder};
 use flitwork::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, HostSpec, InjectionPriority,
     InjectionVc, IterationCount, NetworkSpec, NicSpec, PacingSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec,
-    SourceQueue, Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
+    ServiceLevel, SourceQueue, Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
 };
-use flitwork::topology::{Mesh, MixedGrid, Torus};
+use flitwork::topology::{Fabric, Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
 use flitwork::traffic::{Attached, Matrix, PacketFlits, PacketShare, Pattern, Table, Trace, TraceColumns};
 use hosts::{host, service};
@@ -89,12 +89,18 @@ fn delay(most: u32) -> impl Strategy<Value = u32> {
 
 /// A router without its numbers of VCs.
 fn router() -> impl Strategy<Value = RouterSpec> {
-    let policy = prop_oneof![4 => Just(VcPolicy::Dateline), 1 => Just(VcPolicy::Destination)];
+    let policy = prop_oneof![
+        6 => Just(VcPolicy::Dateline),
+        1 => Just(VcPolicy::Destination),
+        1 => Just(VcPolicy::ServiceLevel),
+        1 => Just(VcPolicy::VirtualOutputQueues),
+    ];
+    let lanes = prop::collection::vec(0..4u32, 1..=6);
     let switching = prop_oneof![2 => Just(Switching::Wormhole), 1 => Just(Switching::VirtualCutThrough)];
     let speedup = prop_oneof![2 => Just(1u32), 1 => 1..=3u32];
     let rarely = || prop::bool::weighted(0.3);
     (
-        (1..=6u32, policy, 1..=12u32, switching, allocator(), allocator()),
+        (1..=6u32, policy, 1..=12u32, switching, allocator(), allocator(), lanes),
         (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely(), any::<bool>(), rarely(), rarely()),
         (delay(3), delay(3), 1..=3u32, delay(3)),
         (rarely(), rarely()),
@@ -102,6 +108,7 @@ fn router() -> impl Strategy<Value = RouterSpec> {
         .prop_map(|(a, b, c, d)| RouterSpec {
             vcs: a.0,
             vc_policy: a.1,
+            sl_to_vl: if a.1 == VcPolicy::ServiceLevel { a.6 } else { vec![] },
             buffer_flits: a.2,
             switching: a.3,
             vc_allocator: a.4,
@@ -145,13 +152,44 @@ fn nic() -> impl Strategy<Value = NicSpec> {
             pacing: PacingSpec::default(),
             source_queue,
             service: Default::default(),
+            service_level: Default::default(),
         },
     )
 }
 
+/// As many VCs as the policy needs; where these are more than the oracle's allocators can do with, no policy.
+pub fn fit_policy(router: &mut RouterSpec, nic: &NicSpec, fabric: &Fabric, classes: u32) {
+    let most_ports = (0..fabric.routers()).map(|r| fabric.terminals_at(r).len() as u32 * nic.ports).max().unwrap_or(0);
+    let needed = match router.vc_policy {
+        VcPolicy::Dateline => return,
+        VcPolicy::Destination => fabric.terminals(),
+        VcPolicy::ServiceLevel => 1 + router.sl_to_vl.iter().max().copied().unwrap_or(0),
+        VcPolicy::VirtualOutputQueues => fabric.network_ports() as u32 + most_ports,
+    };
+    if needed * classes <= 20 {
+        // Some have more than they need.
+        router.vcs = needed * classes + router.vcs % 2;
+    } else {
+        without_policy(router);
+    }
+}
+
+fn without_policy(router: &mut RouterSpec) {
+    router.vc_policy = VcPolicy::Dateline;
+    router.sl_to_vl.clear();
+}
+
+/// By what packets have a service level, where they have one.
+fn fit_level(nic: &mut NicSpec, router: &RouterSpec, number: u32) {
+    let levels = [ServiceLevel::Destination, ServiceLevel::Source, ServiceLevel::Offset];
+    if router.vc_policy == VcPolicy::ServiceLevel {
+        nic.service_level = levels[number as usize % 3];
+    }
+}
+
 /// Of the VCs that terminals may fill, those that exist stay; under the destination policy packets have their own.
 fn keep_injection_vcs(nic: &mut NicSpec, router: &RouterSpec) {
-    nic.injection_vcs.retain(|&vc| vc < router.vcs && router.vc_policy != VcPolicy::Destination);
+    nic.injection_vcs.retain(|&vc| vc < router.vcs && router.vc_policy == VcPolicy::Dateline);
 }
 
 fn channel() -> impl Strategy<Value = ChannelSpec> {
@@ -183,15 +221,12 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
     (topology(size, most_terminals, most_concentration), order, tie, router(), channel(), nic()).prop_map(
         |((topology, terminals, wraps), mut order, tie, mut router, channel, mut nic)| {
             order.retain(|&d| d < sizes(&topology).len());
-            let own_vcs = terminals * if wraps { 2 } else { 1 };
-            if router.vc_policy == VcPolicy::Destination && own_vcs <= 20 {
-                router.vcs = own_vcs;
-            } else {
-                router.vc_policy = VcPolicy::Dateline;
-                router.vcs = router.vcs.max(if wraps { 2 } else { 1 });
-            }
+            let classes = if wraps { 2 } else { 1 };
+            fit_policy(&mut router, &nic, &topology.fabric().expect("a case is valid"), classes);
+            router.vcs = router.vcs.max(classes);
             fit_rules(&mut router, wraps);
             keep_injection_vcs(&mut nic, &router);
+            fit_level(&mut nic, &router, terminals);
             NetworkSpec {
                 topology,
                 routing: Some(RoutingSpec::DimensionOrder(DimensionOrderOptions {

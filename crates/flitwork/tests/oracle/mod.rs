@@ -16,6 +16,7 @@ mod hand_computed;
 mod machine;
 mod news;
 mod noise;
+mod own_vc;
 pub mod pace;
 mod program;
 mod queue;

@@ -36,21 +36,20 @@ impl Router<'_> {
     /// Whether the VC policy lets `packet` use VC `v` of output port `out`; the offers of a choice have their own VCs.
     fn may_use(&self, packet: &Packet, out: usize, v: usize) -> bool {
         let m = self.machine;
+        if m.router.vc_policy != VcPolicy::Dateline {
+            return m.own_vc(self.id, out, packet).is_none_or(|own| v == own);
+        }
         if m.hop_by_hop() {
             return true;
         }
         let dimension = (out < m.fabric.network_ports()).then_some(out / 2);
-        match (m.router.vc_policy, dimension) {
-            (VcPolicy::Dateline, Some(d)) if m.fabric.grid().is_some_and(|grid| grid.wraps(d)) => {
+        match dimension {
+            Some(d) if m.fabric.grid().is_some_and(|grid| grid.wraps(d)) => {
                 let h = m.vcs / 2;
                 let odd = if m.router.compat.shared_middle_vc { 0 } else { m.vcs % 2 };
                 if m.class(packet, d) == 0 { v < m.vcs - h } else { v >= h + odd }
             }
-            (VcPolicy::Dateline, _) => true,
-            (VcPolicy::Destination, _) => {
-                let class = dimension.map_or(0, |d| m.class(packet, d));
-                v == packet.dst as usize + class * m.terminals()
-            }
+            _ => true,
         }
     }
 

@@ -9,7 +9,7 @@ use super::random::{below, mix};
 use super::reading::Reader;
 use flitwork::routing::Tie;
 use flitwork::schedule::SendQueue;
-use flitwork::spec::{InjectionVc, QueuePairs, ServiceOrder, SourceQueue, Switching, VcPolicy};
+use flitwork::spec::{InjectionVc, QueuePairs, ServiceOrder, SourceQueue, Switching};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -433,13 +433,7 @@ impl<'m> Terminal<'m> {
             if m.router.wait_for_tail_credit { m.buffer } else { 1 },
         ];
         let needed = needed.into_iter().max().expect("three needs");
-        let own = match m.router.vc_policy {
-            VcPolicy::Dateline => None,
-            VcPolicy::Destination => {
-                let first = m.next_dimension(m.router_of(packet.src), m.router_of(packet.dst));
-                Some(packet.dst as usize + first.map_or(0, |d| m.class(packet, d)) * m.terminals())
-            }
-        };
+        let own = m.own_vc_at_source(packet);
         let filled = &m.nic.injection_vcs;
         let may_fill = |v: usize| filled.is_empty() || filled.contains(&(v as u32));
         let possible: Vec<usize> = (0..m.vcs)

@@ -43,6 +43,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 }
                 for (port, set) in choices.candidates(vc) {
                     let mut usable = router.ports[port].free.at_least(set.start).below(set.end);
+                    router.keep_own(r, slot, &mut usable, env);
                     router.keep_credited(r, port, env.pool[front].flits, &mut usable, env);
                     assert!(usable.is_empty(), "router {r} slot {slot} port {port} cycle {}", env.now);
                 }

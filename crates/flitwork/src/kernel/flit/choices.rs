@@ -306,6 +306,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline]
     fn usable_of_set(&mut self, me: usize, slot: usize, port: usize, set: (usize, usize), env: &Env) -> M {
         let mut usable = self.port(port).free.at_least(set.0).below(set.1);
+        self.keep_own(me, slot, &mut usable, env);
         if env.rules.credits_matter && !usable.is_empty() {
             let flits = env.pool[self.input(slot).front].flits;
             self.keep_credited(me, port, flits, &mut usable, env);

@@ -5,8 +5,6 @@ use super::env::Env;
 use super::mask::VcMask;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, WAITING};
 use crate::measure::Arrival;
-use crate::spec::EjectionPort;
-use crate::transit::Packet;
 use crate::transit::{FlitArrival, NONE, Slot};
 use crate::unchecked::at_mut;
 
@@ -139,7 +137,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 let upper = (packet.wraps >> field & 1) << UPPER_CLASS.trailing_zeros();
                 ((2 * field) as u8 + (packet.minus >> field & 1), HEAD | upper)
             }
-            None => (ejection_port(me, packet, env), HEAD | EJECTING),
+            None => (env.ejection_port(me, packet), HEAD | EJECTING),
         };
         self.settle(me, slot, port, flags, since, env);
     }
@@ -150,7 +148,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let asks_from = env.asks_from(me, since);
         let (port, flags) = match self.route_by_choice(me, slot, asks_from, env) {
             Some(port) => (port, HEAD),
-            None => (ejection_port(me, &env.pool[self.input(slot).front], env), HEAD | EJECTING),
+            None => (env.ejection_port(me, &env.pool[self.input(slot).front]), HEAD | EJECTING),
         };
         self.settle(me, slot, port, flags, since, env);
     }
@@ -163,9 +161,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         vc.left = packet.flits;
         vc.output = FREE;
         vc.port = port;
+        if env.rules.own_vc {
+            self.note_own_vc(me, slot, port, flags, env);
+        }
+        let vc = self.input(slot);
         if env.rules.fcfs {
             // The cycle of the lowest 32 bits that is not later than now.
-            env.arrivals[me * SLOTS + slot] = env.now - u64::from((env.now as u32).wrapping_sub(packet.here));
+            let here = env.pool[vc.front].here;
+            env.arrivals[me * SLOTS + slot] = env.now - u64::from((env.now as u32).wrapping_sub(here));
         }
         // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
         if env.p.routing_delay_cycles == 0 {
@@ -214,21 +217,4 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             self.ready.insert(slot);
         }
     }
-}
-
-/// The ejection port of a packet at its destination; under `any`, the first port of its terminal: the port is chosen at each
-/// request.
-#[inline(always)]
-fn ejection_port(me: usize, packet: &Packet, env: &Env) -> u8 {
-    let p = &env.p;
-    if p.concentration == 1 && p.nic_ports == 1 {
-        return p.network_ports as u8;
-    }
-    let terminal = packet.dst as usize - env.first_terminal(me);
-    let chosen = match env.rules.ejection_port {
-        EjectionPort::Any => 0,
-        EjectionPort::SamePort => packet.injection_port as usize,
-        EjectionPort::BySource => packet.src as usize % p.nic_ports,
-    };
-    (p.network_ports + terminal * p.nic_ports + chosen) as u8
 }

@@ -4,15 +4,16 @@ use super::choices::Choices;
 use super::mask::ClassMasks;
 use super::observe::Observer;
 use super::own_times::OwnTimes;
+use super::own_vc::OwnVcs;
 use super::packets::Streams;
 use super::route::RouteTable;
 use crate::compat::BatchStage;
 use crate::measure::{StallCounter, WaitLog};
 use crate::plan::{Params, Plan, Workload};
-use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, InjectionPriority, Switching, VcPolicy};
+use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, InjectionPriority, Switching};
 use crate::traffic::{Drawn, Lengths, Packets, Traffic};
-use crate::transit::PacketPool;
 use crate::transit::{FlitArrival, Wheel};
+use crate::transit::{Packet, PacketPool};
 use crate::unchecked::{at, at_mut};
 use std::ops::Range;
 
@@ -35,6 +36,8 @@ pub(super) struct Env {
     pub changed_ports: Vec<u64>,
     /// Route computation, if it takes a batch at a time.
     pub routing_stage: Option<BatchStage>,
+    /// Where a packet has one VC of each port.
+    pub own_vcs: Option<Box<OwnVcs>>,
     /// Where channels are not all alike.
     pub own_times: Option<Box<OwnTimes>>,
     /// Routers with something to do, one bit each.
@@ -66,13 +69,14 @@ pub(super) struct Env {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub ejection_port: EjectionPort,
-    pub destination_vc: bool,
+    /// A packet has one VC of each port.
+    pub own_vc: bool,
     pub cut_through: bool,
     pub busy_when_full: bool,
     pub wait_for_tail_credit: bool,
     /// Any of the three above: usable output VCs depend on credits.
     pub credits_matter: bool,
-    /// Not every free VC of its class is usable: `destination_vc` or `credits_matter`.
+    /// Not every free VC of its class is usable: `own_vc` or `credits_matter`.
     pub picky: bool,
     pub speculative: bool,
     /// Another simulator's rule of speculation.
@@ -149,17 +153,17 @@ impl Rules {
         let router = &network.router;
         let cut_through = router.switching == Switching::VirtualCutThrough;
         let credits_matter = cut_through || router.vc_busy_when_full || router.wait_for_tail_credit;
-        let destination_vc = router.vc_policy == VcPolicy::Destination;
+        let own_vc = router.vc_policy.gives_one_vc();
         let several_ejection_ports = network.nic.ports > 1 && network.nic.ejection_port == EjectionPort::Any;
         let islip1 = |a: &AllocatorSpec| a.kind == AllocatorKind::Islip && a.iterations.0 == 1;
         Rules {
             ejection_port: network.nic.ejection_port,
-            destination_vc,
+            own_vc,
             cut_through,
             busy_when_full: router.vc_busy_when_full,
             wait_for_tail_credit: router.wait_for_tail_credit,
             credits_matter,
-            picky: credits_matter || destination_vc,
+            picky: credits_matter || own_vc,
             speculative: router.speculative,
             speculation_needs_all_sets: router.compat.speculation_needs_all_sets
                 && choices.is_some_and(Choices::asks_for_all),
@@ -234,6 +238,31 @@ impl Env {
             self.note_change(router, looked_at);
         }
         std::mem::take(&mut self.streams.again) || lost
+    }
+
+    /// The output port of a packet at a router, under a route that is decided at the source.
+    pub fn output_at_source(&self, router: usize, packet: &Packet) -> u8 {
+        match self.routes.next_field(router, packet.key) {
+            Some(field) => (2 * field) as u8 + (packet.minus >> field & 1),
+            None => self.ejection_port(router, packet),
+        }
+    }
+
+    /// The ejection port of a packet at its destination; under `any`, the first port of its terminal: the port is chosen at each
+    /// request.
+    #[inline(always)]
+    pub fn ejection_port(&self, router: usize, packet: &Packet) -> u8 {
+        let p = &self.p;
+        if p.concentration == 1 && p.nic_ports == 1 {
+            return p.network_ports as u8;
+        }
+        let terminal = packet.dst as usize - self.first_terminal(router);
+        let chosen = match self.rules.ejection_port {
+            EjectionPort::Any => 0,
+            EjectionPort::SamePort => packet.injection_port as usize,
+            EjectionPort::BySource => packet.src as usize % p.nic_ports,
+        };
+        (p.network_ports + terminal * p.nic_ports + chosen) as u8
     }
 
     /// The router of a terminal.

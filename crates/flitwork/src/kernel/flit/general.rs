@@ -30,6 +30,8 @@ pub(super) struct GeneralAllocators<M> {
     /// Held paths through the switch: the rows of each router, and the input VC (slot) of each row, `[router][row]`.
     held_rows: Vec<u64>,
     held_slot: Vec<u16>,
+    /// Columns that take no part in switch allocation in this cycle, a bit each.
+    busy_cols: Vec<u64>,
     /// Switch traversal, if it takes a batch at a time.
     switch_stage: Option<BatchStage>,
     /// Cycle in which each output port can put the next flit on its channel, `[router][port]`; empty without speed-up or batches.
@@ -73,6 +75,7 @@ impl<M> GeneralAllocators<M> {
             sw_vc: (0..p.routers * rows).map(|row| (row % rows % speedup) as u16).collect(),
             held_rows: vec![0; if holds { p.routers } else { 0 }],
             held_slot: vec![0; if holds { p.routers * rows } else { 0 }],
+            busy_cols: vec![0; cols.div_ceil(64)],
             switch_stage,
             next_turn: vec![0; turns],
             ports: p.ports,
@@ -91,6 +94,16 @@ impl<M> GeneralAllocators<M> {
     /// Whether some path through the switch of `router` is held.
     pub fn holds(&self, router: usize) -> bool {
         self.held_rows.get(router).is_some_and(|&rows| rows != 0)
+    }
+
+    /// From now on these of the first 64 columns take no part, and no others.
+    fn set_busy_cols(&mut self, cols: u64) {
+        self.busy_cols.fill(0);
+        self.busy_cols[0] = cols;
+    }
+
+    fn is_busy(&self, col: usize) -> bool {
+        self.busy_cols[col / 64] >> (col % 64) & 1 == 1
     }
 
     /// Row and column of the switch for a flit of `vc` of `in_port` to `port`.
@@ -114,14 +127,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         // Without output speed-up, which slow channels exclude, a column is a port.
         let busy = env.own_times.as_ref().map_or(0, |own| own.busy_ports(me, env.now));
-        let (rows, cols) = if PACKETS {
-            (env.streams.busy[me].rows, env.streams.busy[me].cols)
+        general.set_busy_cols(if PACKETS { env.streams.busy[me].cols } else { busy });
+        let rows = if PACKETS {
+            env.streams.busy[me].rows
         } else if env.rules.hold {
             self.serve_held(me, general, busy, env)
         } else {
-            (0, busy)
+            0
         };
-        self.allocate_switch(me, general, rows, cols, env);
+        self.allocate_switch(me, general, rows, env);
         self.send(me, general, env);
         if PACKETS {
             env.streams.again |= self.may_send(me, env);
@@ -202,19 +216,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
     }
 
-    /// Sends the next flit of each held path, or gives the path up; returns the rows and columns that take no part in switch
-    /// allocation in this cycle. A path to a column in `busy` waits.
-    fn serve_held(&mut self, me: usize, general: &mut GeneralAllocators<M>, busy: u64, env: &Env) -> (u64, u64) {
+    /// Sends the next flit of each held path, or gives the path up; returns the rows that take no part in switch allocation in this
+    /// cycle, and notes the columns. A path to one of the `busy` ports waits.
+    fn serve_held(&mut self, me: usize, general: &mut GeneralAllocators<M>, busy: u64, env: &Env) -> u64 {
         let held = general.held_rows[me];
-        let (mut left, mut cols) = (held, busy);
+        let mut left = held;
         while left != 0 {
             let row = left.trailing_zeros() as usize;
             left &= left - 1;
             let slot = general.held_slot[me * general.rows + row];
             let vc = *self.input(slot as usize);
-            let col = 1 << Self::row_and_col(general, slot as usize, vc.port as usize).1;
-            cols |= col;
-            if busy & col != 0 {
+            let col = Self::row_and_col(general, slot as usize, vc.port as usize).1;
+            general.busy_cols[col / 64] |= 1 << (col % 64);
+            if busy != 0 && busy >> col & 1 == 1 {
                 continue;
             }
             let can_send = vc.occupied > 0 && self.output(vc.output as usize).credits > 0;
@@ -226,7 +240,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 general.held_rows[me] &= !(1 << row);
             }
         }
-        (held, cols)
+        held
     }
 
     /// The VC that a row sends for a column, of those in `candidates`: the best priority, then the first in turn.
@@ -244,14 +258,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         best.2
     }
 
-    fn allocate_switch(
-        &mut self,
-        me: usize,
-        general: &mut GeneralAllocators<M>,
-        busy_rows: u64,
-        busy_cols: u64,
-        env: &Env,
-    ) {
+    fn allocate_switch(&mut self, me: usize, general: &mut GeneralAllocators<M>, busy_rows: u64, env: &Env) {
         general.requests.clear();
         general.senders.clear();
         if !self.ready.is_empty() {
@@ -259,12 +266,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             for (port, in_port) in (0..ports).flat_map(|q| (0..ports).map(move |in_port| (q, in_port))) {
                 let sendable: M = self.ready.common_of_port(&self.senders[port], in_port, Self::VCS);
                 if !sendable.is_empty() {
-                    self.request_switch(me, in_port, port, sendable, general, (busy_rows, busy_cols), env);
+                    self.request_switch(me, in_port, port, sendable, general, busy_rows, env);
                 }
             }
         }
         if env.rules.speculative {
-            self.add_speculative(me, general, busy_rows, busy_cols, env);
+            self.add_speculative(me, general, busy_rows, env);
         }
         general.grants.clear();
         general.sw_allocator.allocate(me, &general.requests, &mut general.grants);
@@ -284,8 +291,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
     }
 
-    /// The requests of an input port for an output port: one for each of its rows that has a flit for it. `busy` are the rows and
-    /// columns that take no part.
+    /// The requests of an input port for an output port: one for each of its rows that has a flit for it. `busy_rows` take
+    /// no part.
     #[expect(clippy::too_many_arguments)]
     fn request_switch(
         &mut self,
@@ -294,7 +301,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         port: usize,
         sendable: M,
         general: &mut GeneralAllocators<M>,
-        busy: (u64, u64),
+        busy_rows: u64,
         env: &Env,
     ) {
         for subset in 0..general.input_speedup {
@@ -307,7 +314,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                     }
                 });
             }
-            if candidates.is_empty() || busy.0 >> row & 1 == 1 || busy.1 >> col & 1 == 1 {
+            if candidates.is_empty() || busy_rows >> row & 1 == 1 || general.is_busy(col) {
                 continue;
             }
             let slot = Self::slot(in_port, self.pick_vc(me, row, &candidates, general, env));
@@ -318,19 +325,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     /// Adds the requests of packets that wait for a VC, where no other VC of the row asks for the column.
-    fn add_speculative(
-        &mut self,
-        me: usize,
-        general: &mut GeneralAllocators<M>,
-        busy_rows: u64,
-        busy_cols: u64,
-        env: &Env,
-    ) {
+    fn add_speculative(&mut self, me: usize, general: &mut GeneralAllocators<M>, busy_rows: u64, env: &Env) {
         let certain = general.requests.len();
         for i in 0..general.speculative.len() {
             let (slot, port) = general.speculative[i];
             let (row, col) = Self::row_and_col(general, slot as usize, port as usize);
-            if busy_rows >> row & 1 == 1 || busy_cols >> col & 1 == 1 {
+            if busy_rows >> row & 1 == 1 || general.is_busy(col) {
                 continue;
             }
             let priority = SPECULATIVE | self.priority(me, slot as usize, general.sw_arbiter, env);

@@ -1,12 +1,13 @@
 //! Injection: each port between a terminal and its router sends the flits of one packet at a time, as far as it has credits.
 
 use super::env::Env;
+use super::own_vc::ANY;
 use crate::kernel::network::Endpoints;
 use crate::measure::PacketRecord;
 use crate::mix::packet_bits;
 use crate::plan::Plan;
 use crate::routing::Routing;
-use crate::spec::{InjectionVc, Switching, VcPolicy};
+use crate::spec::{InjectionVc, Switching};
 use crate::terminal::Outgoing;
 use crate::transit::{FlitArrival, Layout, NONE, Packet};
 use crate::unchecked::{at, at_mut};
@@ -21,6 +22,8 @@ pub(super) struct InjectionPort {
     pub vc: u16,
     pub last_vc: u16,
     pub head_sent: bool,
+    /// The VC that the packet has of its own, or [`ANY`].
+    pub own_vc: u16,
     /// First input VC (see [`Layout::vc`]) at its router.
     pub entry: u32,
 }
@@ -43,7 +46,6 @@ pub(super) struct Injection {
     routing: Routing,
     seed: u64,
     injection_vc: InjectionVc,
-    destination_vc: bool,
     cut_through: bool,
     pub(super) whole_buffer: bool,
     /// The VCs that terminals may fill; all, if there are none.
@@ -57,8 +59,15 @@ impl Injection {
         let Plan { params: p, fabric, routing, .. } = plan;
         let network = &plan.spec.network;
         let ports = p.terminals * p.nic_ports;
-        let idle =
-            InjectionPort { packet: NONE, left: 0, vc: 0, last_vc: p.vcs as u16 - 1, head_sent: false, entry: 0 };
+        let idle = InjectionPort {
+            packet: NONE,
+            left: 0,
+            vc: 0,
+            last_vc: p.vcs as u16 - 1,
+            head_sent: false,
+            entry: 0,
+            own_vc: ANY,
+        };
         let port = |number: usize| {
             let terminal = (number / p.nic_ports) as u32;
             let router = fabric.router_of(terminal);
@@ -81,7 +90,6 @@ impl Injection {
             routing: routing.clone(),
             seed: plan.spec.run.seed,
             injection_vc: network.nic.injection_vc,
-            destination_vc: network.router.vc_policy == VcPolicy::Destination,
             cut_through: network.router.switching == Switching::VirtualCutThrough,
             whole_buffer: network.router.wait_for_tail_credit,
             #[cfg(feature = "audit")]
@@ -206,10 +214,23 @@ impl Injection {
             misroutes: head.trip.misroutes,
             background,
         });
+        let own_vc = if env.rules.own_vc { self.own_vc(packet, env) } else { ANY };
         let port = &mut self.ports[terminal * env.p.nic_ports + k];
         port.packet = packet;
+        port.own_vc = own_vc;
         port.left = flits;
         port.head_sent = false;
+    }
+
+    /// The VC of its injection port that a packet has of its own, in the class of the first dimension that it walks.
+    #[cold]
+    #[inline(never)]
+    fn own_vc(&self, packet: u32, env: &Env) -> u16 {
+        let packet = &env.pool[packet];
+        let router = |terminal: u32| env.router_of(terminal as usize) as u32;
+        let at_source = self.routing.at_source();
+        let first = at_source.and_then(|routing| routing.first_field(router(packet.src), router(packet.dst)));
+        env.own_vc_at_source(packet, first.is_some_and(|field| packet.wraps >> field & 1 == 1))
     }
 
     /// Sends the next flit of the packet at port `k` of a terminal; false if there is no credit for it.
@@ -270,15 +291,12 @@ impl Injection {
         } else {
             1
         };
-        let vc = if self.destination_vc {
-            let router = |terminal: u32| env.router_of(terminal as usize) as u32;
-            let at_source = self.routing.at_source();
-            let first = at_source.and_then(|routing| routing.first_field(router(packet.src), router(packet.dst)));
-            let class = first.map_or(0, |field| (packet.wraps >> field & 1) as usize);
-            let vc = packet.dst as usize + class * p.terminals;
-            (credits[vc] >= needed).then_some(vc)
+        let port = &self.ports[number];
+        let vc = if port.own_vc == ANY {
+            choose_vc(self.injection_vc, credits, port.last_vc as usize, needed, most)
         } else {
-            choose_vc(self.injection_vc, credits, self.ports[number].last_vc as usize, needed, most)
+            let vc = port.own_vc as usize;
+            (credits[vc] >= needed).then_some(vc)
         };
         vc.map(|vc| vc as u16)
     }

@@ -21,6 +21,7 @@ mod mask;
 mod news;
 mod observe;
 mod own_times;
+mod own_vc;
 mod packets;
 mod requests;
 mod route;
@@ -46,6 +47,7 @@ use inject::Injection;
 use mask::{ClassMasks, VcMask};
 use observe::{ChannelRecorder, Observer};
 use own_times::OwnTimes;
+use own_vc::OwnVcs;
 use packets::Streams;
 use route::RouteTable;
 use state::Router;
@@ -152,6 +154,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 next_credits: Vec::new(),
                 next_flits_before: 0,
                 own_times: OwnTimes::of(plan).map(Box::new),
+                own_vcs: OwnVcs::new(plan, p.routers * SLOTS),
                 routes: RouteTable::of(fabric.routers(), &plan.routing),
                 changed_ports: vec![0; if PACKETS || choices.is_some() { p.routers } else { 0 }],
                 choices,

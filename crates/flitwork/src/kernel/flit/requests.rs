@@ -2,6 +2,7 @@
 
 use super::env::Env;
 use super::mask::VcMask;
+use super::own_vc::ANY;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, UPPER_CLASS, WAITING};
 use crate::unchecked::{at, at_mut};
 
@@ -102,17 +103,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         free.of_class(&env.classes, port, upper as usize)
     }
 
-    /// Those that a packet may use by the destination policy and by their credits.
+    /// Those that a packet may use by the VC policy and by their credits.
     #[inline(never)]
     fn usable_of(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
-        let mut usable = if env.rules.destination_vc {
-            let vc = self.input(slot);
-            let upper = vc.flags & UPPER_CLASS != 0;
-            let wanted = env.pool[vc.front].dst as usize + if upper { env.p.terminals } else { 0 };
-            let mut usable = M::EMPTY;
-            if self.port(port).free.contains(wanted) {
-                usable.insert(wanted);
-            }
+        let mut usable = if env.rules.own_vc {
+            let mut usable = self.port(port).free;
+            self.keep_own(me, slot, &mut usable, env);
             usable
         } else {
             self.free_of_class(slot, port, env)
@@ -122,6 +118,20 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             self.keep_credited(me, port, flits, &mut usable, env);
         }
         usable
+    }
+
+    /// Takes out the VCs that are not the packet's own, where it has one.
+    #[inline(always)]
+    pub(super) fn keep_own(&self, me: usize, slot: usize, usable: &mut M, env: &Env) {
+        let Some(own) = &env.own_vcs else { return };
+        let wanted = own.wanted(me * SLOTS + slot);
+        if wanted != ANY {
+            let free = usable.contains(wanted as usize);
+            *usable = M::EMPTY;
+            if free {
+                usable.insert(wanted as usize);
+            }
+        }
     }
 
     /// Takes out the VCs whose credits do not allow a new packet of `flits` flits.

@@ -1,9 +1,9 @@
 //! Random small networks that are no grids: crossbars, and switches joined in any way, with terminals at some of them.
 
 use super::super::random::{below, mix};
-use super::{channel, fit_rules, keep_injection_vcs, nic, router};
+use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router};
 use flitwork::routing::ShortestPathOptions;
-use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec, VcPolicy};
+use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec};
 use flitwork::topology::{Channel, Crossbar, Fabric, Graph};
 use proptest::prelude::*;
 
@@ -11,19 +11,15 @@ use proptest::prelude::*;
 pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
     (2..=most_terminals, 1..=6u32, any::<bool>(), router(), channel(), nic()).prop_map(
         |(terminals, vcs, named, router, channel, mut nic)| {
-            let mut router = RouterSpec { vcs, vc_policy: VcPolicy::Dateline, ..router };
+            let mut router = RouterSpec { vcs, ..router };
+            let topology = TopologySpec::Crossbar(Crossbar { terminals });
+            fit_policy(&mut router, &nic, &topology.fabric().expect("a case is valid"), 1);
             fit_rules(&mut router, false);
             keep_injection_vcs(&mut nic, &router);
+            fit_level(&mut nic, &router, terminals);
             // It is the default where there is no grid.
             let routing = named.then(|| RoutingSpec::ShortestPath(ShortestPathOptions::default()));
-            NetworkSpec {
-                topology: TopologySpec::Crossbar(Crossbar { terminals }),
-                routing,
-                router,
-                channel,
-                nic,
-                units: UnitsSpec::default(),
-            }
+            NetworkSpec { topology, routing, router, channel, nic, units: UnitsSpec::default() }
         },
     )
 }

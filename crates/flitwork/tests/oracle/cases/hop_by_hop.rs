@@ -1,13 +1,12 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
-use super::{channel, fit_rules, keep_injection_vcs, nic, rings, router, sizes, topology};
+use super::{channel, fit_rules, keep_injection_vcs, nic, rings, router, sizes, topology, without_policy};
 use flitwork::routing::{
     CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, Information,
     MinAdaptOptions, O1TurnOptions, RommOptions, Selection, Tie, ValiantOptions,
 };
 use flitwork::spec::{
     AdaptiveTie, CompatSpec, NetworkSpec, Productive, RouterSpec, RoutingSpec, Switching, TopologySpec, UnitsSpec,
-    VcPolicy,
 };
 use proptest::prelude::*;
 use proptest::strategy::Union;
@@ -151,8 +150,8 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
         .prop_map(|((topology, routed), more_vcs, router, channel, mut nic)| {
             let CompatSpec { shared_middle_vc, pipelined_stages, late_receives, .. } = router.compat;
             let compat = CompatSpec { shared_middle_vc, pipelined_stages, late_receives, ..routed.rules };
-            let mut router =
-                RouterSpec { compat, vcs: routed.least_vcs + more_vcs, vc_policy: VcPolicy::Dateline, ..router };
+            let mut router = RouterSpec { compat, vcs: routed.least_vcs + more_vcs, ..router };
+            without_policy(&mut router);
             // Under wormhole switching few networks allow detours, and an escape network needs buffers of one packet.
             match routed.needs {
                 Needs::VirtualCutThrough if more_vcs > 0 => router.switching = Switching::VirtualCutThrough,

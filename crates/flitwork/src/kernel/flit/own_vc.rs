@@ -1,0 +1,127 @@
+//! VC policies under which a packet has one VC of each port, its own: by destination, by service level, or by the output port that it
+//! takes next (virtual output queues).
+//!
+//! The VC is found when a packet comes to the front of a buffer, or to an injection port, and kept: what waits asks in every cycle.
+
+use super::env::Env;
+use super::mask::VcMask;
+use super::state::{EJECTING, Router, UPPER_CLASS};
+use crate::mix::packet_bits;
+use crate::plan::Plan;
+use crate::routing::{At, Head, HopByHop};
+use crate::spec::{ServiceLevel, VcPolicy};
+use crate::transit::Packet;
+use std::sync::Arc;
+
+/// Any VC of the port will do.
+pub(super) const ANY: u16 = u16::MAX;
+
+/// How a packet comes to its VC.
+#[derive(Debug)]
+enum Policy {
+    Destination,
+    ServiceLevel {
+        level: ServiceLevel,
+        vls: Vec<u16>,
+    },
+    /// With the routing, where each router decides.
+    NextOutput {
+        routing: Option<Arc<dyn HopByHop>>,
+        seed: u64,
+    },
+}
+
+/// The VCs that packets have of their own.
+#[derive(Debug)]
+pub(super) struct OwnVcs {
+    policy: Policy,
+    /// VCs of a dateline class.
+    per_class: u16,
+    terminals: u32,
+    /// The VC that the front packet of each input VC asks for, or [`ANY`].
+    wanted: Vec<u16>,
+}
+
+impl OwnVcs {
+    /// Those of a plan with `slots` input VCs; `None` where packets choose among VCs.
+    pub fn new(plan: &Plan, slots: usize) -> Option<Box<Self>> {
+        let (router, p) = (&plan.spec.network.router, &plan.params);
+        let policy = match router.vc_policy {
+            VcPolicy::Dateline => return None,
+            VcPolicy::Destination => Policy::Destination,
+            VcPolicy::ServiceLevel => Policy::ServiceLevel {
+                level: plan.spec.network.nic.service_level,
+                vls: router.sl_to_vl.iter().map(|&vl| vl as u16).collect(),
+            },
+            VcPolicy::VirtualOutputQueues => {
+                Policy::NextOutput { routing: plan.routing.hop_by_hop().cloned(), seed: plan.spec.run.seed }
+            }
+        };
+        let terminals = p.terminals as u32;
+        let per_class = router.own_vcs(p.terminals, p.ports) as u16;
+        Some(Box::new(OwnVcs { policy, per_class, terminals, wanted: vec![ANY; slots] }))
+    }
+
+    /// The VC that the front packet of input VC `vc` asks for, or [`ANY`].
+    #[inline(always)]
+    pub fn wanted(&self, vc: usize) -> u16 {
+        self.wanted[vc]
+    }
+
+    /// The VC of a packet on a channel to router `to`, into its input port `entered` (`None`: from a terminal).
+    fn at(&self, to: usize, entered: Option<u8>, packet: &Packet, env: &Env) -> u16 {
+        match &self.policy {
+            Policy::Destination => packet.dst as u16,
+            Policy::ServiceLevel { level, vls } => {
+                let number = level.of(packet.src, packet.dst, self.terminals) as usize;
+                vls[number % vls.len()]
+            }
+            Policy::NextOutput { routing: None, .. } => u16::from(env.output_at_source(to, packet)),
+            Policy::NextOutput { routing: Some(routing), seed } => {
+                let mut head = Head { to: packet.key as u32, trip: packet.trip() };
+                let place = At { router: to as u32, port: entered, set: entered.map(|_| 0) };
+                let dst = env.router_of(packet.dst as usize) as u32;
+                let bits = || packet_bits(*seed, packet.src, packet.sequence);
+                let port = match routing.next(&place, dst, &mut head, &bits) {
+                    None => return u16::from(env.ejection_port(to, packet)),
+                    Some(choice) if choice.ports == 0 => choice.escape.map_or(0, |(port, _)| port),
+                    Some(choice) => choice.ports.trailing_zeros() as u8,
+                };
+                u16::from(port)
+            }
+        }
+    }
+}
+
+impl Env {
+    /// The VC of its injection port that a packet has of its own; [`ANY`] if it chooses. `upper`: in the upper dateline class.
+    pub fn own_vc_at_source(&self, packet: &Packet, upper: bool) -> u16 {
+        let Some(own) = &self.own_vcs else { return ANY };
+        own.at(self.router_of(packet.src as usize), None, packet, self) + if upper { own.per_class } else { 0 }
+    }
+}
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
+    /// Notes which VC of `port` the front packet of an input VC will ask for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_own_vc(&mut self, me: usize, slot: usize, port: u8, flags: u8, env: &mut Env) {
+        let Some(mut own) = env.own_vcs.take() else { return };
+        let packet = &env.pool[self.input(slot).front];
+        own.wanted[me * SLOTS + slot] = if flags & EJECTING == 0 {
+            let far_end = self.port(port as usize).far_end as usize;
+            let entered = Self::port_and_vc(far_end % SLOTS).0 as u8;
+            let upper = if flags & UPPER_CLASS != 0 { own.per_class } else { 0 };
+            own.at(far_end / SLOTS, Some(entered), packet, env) + upper
+        } else {
+            match own.policy {
+                Policy::Destination => own.at(me, None, packet, env),
+                // The terminal takes what comes.
+                Policy::ServiceLevel { .. } | Policy::NextOutput { .. } => ANY,
+            }
+        };
+        env.own_vcs = Some(own);
+    }
+}
