@@ -32,6 +32,7 @@ from flitwork.errors import (
 from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
 from flitwork.explain import Explanation, explain
 from flitwork.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goal
+from flitwork.hol import HolModel, hol_model
 from flitwork.network import Network
 from flitwork.networks import *  # noqa: F403
 from flitwork.operations import Compute, Receive, Send, Wait
@@ -81,6 +82,7 @@ __all__ = [
     "FlitworkError",
     "Goal",
     "GoalResult",
+    "HolModel",
     "LogGOPS",
     "Network",
     "Pace",
@@ -107,6 +109,7 @@ __all__ = [
     "curve",
     "detours",
     "explain",
+    "hol_model",
     "load",
     "load_study",
     "loggops",

@@ -65,11 +65,19 @@ class CollectiveSteps:
     """The steps of a collective for so many ranks."""
 
     def __new__(
-        cls, operation: str, algorithm: str, ranks: int, root: int = 0, topology: str | None = None
+        cls,
+        operation: str,
+        algorithm: str,
+        ranks: int,
+        root: int = 0,
+        topology: str | None = None,
+        terminals: Sequence[int] | None = None,
+        required: bool = False,
     ) -> CollectiveSteps:
         """The algorithm of this name; where it is not defined for these ranks, the one that takes its place.
 
-        ``topology`` (JSON): a network that has the ranks in their order, for algorithms that go by coordinates.
+        That only if it is not ``required``. ``topology`` (JSON): a network that has the ranks in their order, for
+        algorithms that go by coordinates. ``terminals``: that of each rank, for algorithms that know servers.
         """
 
     @property

@@ -13,7 +13,7 @@ from typing_extensions import Unpack
 from flitwork import _core, renamed
 from flitwork.arguments import several
 from flitwork.bound import Bound, plan
-from flitwork.spec import Network, NetworkOptions
+from flitwork.spec import Host, Network, NetworkOptions
 from flitwork.workloads import Workload, all_to_all
 
 
@@ -87,12 +87,14 @@ def check(
     size: Sequence[int],
     topology: str = "torus",
     message_flits: int = 100,
+    host: Host | Mapping[str, Any] | None = None,
     **options: Unpack[NetworkOptions],
 ) -> Check:
     """Proves that a schedule does what it promises, and adds up the load of each channel class by phase.
 
     An all-to-all by its name has to exchange every pair exactly once. A collective, given as a workload, has to bring
-    every block to where it belongs; then the lengths are its own and ``message_flits`` is not used.
+    every block to where it belongs; then the lengths are its own and ``message_flits`` is not used. ``host`` as for
+    :func:`flitwork.simulate`: how many ranks each terminal has.
 
     >>> fw.check("a2at", size=(9, 9), ports=4).phase_sum_over_bound
     >>> fw.check(fw.collective("allreduce", "ring"), size=(4, 4)).placement["blocks_moved"]
@@ -102,7 +104,7 @@ def check(
     sizes = several("size", size, "a size for each dimension", "for example (9, 9)")
     network = Network(topology, size=sizes, **options)
     work = all_to_all(algorithm, message_flits=message_flits) if isinstance(algorithm, str) else algorithm
-    return check_plan(plan(network, work), f"{topology} {'x'.join(map(str, sizes))}")
+    return check_plan(plan(network, work, host), f"{topology} {'x'.join(map(str, sizes))}")
 
 
 def check_plan(planned: _core.Plan, network: str) -> Check:

@@ -15,6 +15,7 @@ from flitwork.value import Value, default, value
 
 __all__ = [
     "Block",
+    "Counts",
     "List",
     "Placement",
     "RoundRobin",
@@ -43,10 +44,23 @@ class RoundRobin(Placement):
 
 @value
 class List(Placement):
-    """As listed.
+    """As listed. Terminals may be left out. With one rank a terminal (`ranks_per_terminal` = 1, the default) the
+    workload has as many ranks as the list entries.
 
     * ``terminals``: The terminal of each rank.
     """
 
     KIND = "list"
     terminals: Sequence[int]
+
+
+@value
+class Counts(Placement):
+    """So many ranks on each terminal, those of terminal 0 first, then those of terminal 1, ... The workload has as
+    many ranks as these are together.
+
+    * ``ranks``: The ranks of each terminal, one number for each, 1 to 1000.
+    """
+
+    KIND = "counts"
+    ranks: Sequence[int]

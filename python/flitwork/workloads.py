@@ -89,10 +89,11 @@ def collective(
     radix: int | None = None,
     blocks: Literal["a2a", "doubling"] | None = None,
     order: Literal["ascending", "descending"] | None = None,
+    leaders: int | None = None,
     sizes: Any = None,
     **more: Any,
 ) -> Workload:
-    """A collective operation by an algorithm that knows ranks alone: ``fw.collective("allreduce", "ring")``.
+    """A collective operation by a named algorithm: ``fw.collective("allreduce", "ring")``.
 
     ``flitwork list collectives`` names the algorithms of each operation. ``message_flits`` (100 if not said) or
     ``message_bytes`` is the length of a block (all_to_all, scatter, gather, allgather, reduce_scatter) or of the whole
@@ -100,13 +101,14 @@ def collective(
     into flits of the network's ``units``. ``packet_flits``, or ``packet_bytes``, is the longest packet (0 if not said:
     as long as a packet may be).
 
-    ``root`` (0 if not said), ``radix`` (2), ``blocks`` ("a2a") and ``order`` ("ascending") are for algorithms that have
-    them. Adding up takes no time. ``sizes`` is for all-to-alls, in the place of a length: the bytes of the block of
-    each pair of ranks, a row for each sender; a list of rows, an array, or the name of a file (.csv or .npy).
+    ``root`` (0 if not said), ``radix`` (2), ``blocks`` ("a2a"), ``order`` ("ascending") and ``leaders`` on each server
+    (2 where every server has an even number of ranks, else 1) are for algorithms that have them. ``sizes`` is for
+    all-to-alls, in the place of a length: the bytes of the block of each pair of ranks, a row for each sender; a list
+    of rows, an array, or the name of a file (.csv or .npy).
     """
     given = {
         "message_flits": message_flits, "message_bytes": message_bytes,
-        "root": root, "radix": radix, "blocks": blocks, "order": order,
+        "root": root, "radix": radix, "blocks": blocks, "order": order, "leaders": leaders,
     }  # fmt: skip
     told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if isinstance(sizes, (str, os.PathLike)):

@@ -26,6 +26,7 @@ LAYERS = (
         "strict",
         "schema",
         "indices",
+        "hol",
         "renamed",
     ),
     *("flat", "plain", "value", "noise", "placement", "values", "routing", "network", "networks", "machines"),

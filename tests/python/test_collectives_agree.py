@@ -93,17 +93,28 @@ def test_only_what_adds_up_takes_time_for_it() -> None:
     assert gathered[0] == gathered[1]
 
 
-def test_what_is_not_defined_for_a_communicator_has_a_substitute() -> None:
-    """XOR on 12 ranks is the ring, A2AT on half of the ranks simple spread."""
+def test_what_was_named_and_is_not_defined_for_a_communicator_is_refused() -> None:
+    """XOR on 12 ranks, A2AT on half of the ranks, A2AT where ranks share terminals: nothing takes their place."""
     net = fw.Torus(3, 4, units=fw.Units(flit_bytes=16))
 
     def half(comm: Any) -> None:
         program(comm.Split(comm.rank % 2), "all_to_all")
 
-    def digest(work: Any, name: str, *args: str) -> str:
-        found: str = fw.mpi.run(work, *args, ranks=12, network=net, algorithms={"alltoall": name}).result.digest
+    def alone(comm: Any) -> None:
+        program(comm.Split(comm.rank), "all_to_all")
+
+    def run(work: Any, name: str, *args: str, **more: Any) -> str:
+        found: str = fw.mpi.run(work, *args, ranks=12, network=net, algorithms={"alltoall": name}, **more).result.digest
         return found
 
-    assert digest(program, "pairwise_xor", "all_to_all") == digest(program, "pairwise_shift", "all_to_all")
-    assert digest(half, "a2at") == digest(half, "simple_spread")
-    assert digest(program, "a2at", "all_to_all") != digest(program, "simple_spread", "all_to_all")
+    xor = "algorithms.alltoall = pairwise_xor: expected another algorithm for 12 ranks: .* power of two"
+    with pytest.raises(fw.mpi.ProgramError, match=f"{xor}.*use pairwise_shift, or leave alltoall out"):
+        run(program, "pairwise_xor", "all_to_all")
+    with pytest.raises(fw.mpi.ProgramError, match=r"algorithms\.alltoall = a2at: .* communicator of 6 ranks"):
+        run(half, "a2at")
+    with pytest.raises(fw.mpi.ProgramError, match=r"one rank at each router of a grid"):
+        run(program, "a2at", "all_to_all", host=fw.Host(ranks_per_terminal=2))
+    # Nothing to do is defined by any; and the choice by size goes on to what is defined.
+    assert run(alone, "pairwise_xor")
+    assert run(program, "a2at", "all_to_all") != run(program, "simple_spread", "all_to_all")
+    assert fw.mpi.run(half, ranks=12, network=net).messages > 0

@@ -2,7 +2,7 @@
 
 use crate::errors;
 use flitwork::Error;
-use flitwork::collective::{Blocks, Collective, Operation, Transfer, World, find};
+use flitwork::collective::{Blocks, Collective, Operation, Servers, Transfer, World, find};
 use flitwork::spec::topology_from_json;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -21,10 +21,12 @@ pub struct CollectiveSteps {
 
 #[pymethods]
 impl CollectiveSteps {
-    /// The algorithm of this name for an operation; where it is not defined for these ranks, the one that takes its place. `topology`
-    /// (JSON): a network that has the ranks in their order, for algorithms that go by coordinates.
+    /// The algorithm of this name for an operation; where it is not defined for these ranks, the one that takes its place, unless it is
+    /// `required`. `topology` (JSON): a network that has the ranks in their order, for algorithms that go by coordinates. `terminals`: that of
+    /// each rank, for algorithms that know servers.
     #[new]
-    #[pyo3(signature = (operation, algorithm, ranks, root = 0, topology = None))]
+    #[pyo3(signature = (operation, algorithm, ranks, root = 0, topology = None, terminals = None, required = false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
         operation: &str,
@@ -32,8 +34,12 @@ impl CollectiveSteps {
         ranks: u32,
         root: u32,
         topology: Option<&str>,
+        terminals: Option<Vec<u32>>,
+        required: bool,
     ) -> PyResult<Self> {
-        found(operation, algorithm, ranks, root, topology).map_err(|e| errors::to_python(py, &e))
+        let servers = terminals.map_or_else(|| Servers::one_each(ranks), |of| Servers::of_terminals(&of));
+        let world = World { root, ..World::on(servers) };
+        found(operation, algorithm, world, topology, required).map_err(|e| errors::to_python(py, &e))
     }
 
     /// Its name.
@@ -75,20 +81,20 @@ impl CollectiveSteps {
 fn found(
     operation: &str,
     algorithm: &str,
-    ranks: u32,
-    root: u32,
+    world: World,
     topology: Option<&str>,
+    required: bool,
 ) -> Result<CollectiveSteps, Error> {
     let operation = Operation::ALL.into_iter().find(|one| one.name() == operation).ok_or_else(|| {
         let names = Operation::ALL.map(Operation::name).join(", ");
         Error::config("operation", operation, format!("one of {names}"), "")
     })?;
     let fabric = topology.map(|text| topology_from_json(text)?.fabric()).transpose()?;
-    let grid = fabric.as_ref().and_then(|fabric| fabric.grid_of_ranks(ranks));
+    let grid = fabric.as_ref().and_then(|fabric| fabric.grid_of_ranks(world.ranks));
     let mut algorithm = find(operation, algorithm)?;
     loop {
-        let world = World { root, destinations: algorithm.destinations(grid)?, ..World::of(ranks) };
-        match (algorithm.check(&world), algorithm.ranks.otherwise()) {
+        let world = World { destinations: algorithm.destinations(grid)?, ..world.clone() };
+        match (algorithm.check(&world), algorithm.ranks.otherwise().filter(|_| !required)) {
             (Ok(()), _) => return Ok(CollectiveSteps { algorithm, steps: (algorithm.steps)(&world), world }),
             (Err(_), Some(otherwise)) => algorithm = find(operation, otherwise)?,
             (Err(error), None) => return Err(error),

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from flitwork import _core, renamed
 from flitwork.errors import ConfigError, did_you_mean
@@ -71,13 +72,30 @@ def pick(
     choice = TABLE[collective]
     world = wire.process.world
     chosen = world.algorithms.get(collective)
-    # Algorithms that go by coordinates are never chosen by size.
-    topology = world.topology if chosen is not None and wire.is_world else None
     for name in _candidates(choice, chosen, nbytes):
-        found = steps_of(choice.operation, name, wire.size, root, topology)
+        is_chosen = name == chosen
+        found = (
+            _required(wire, collective, name, root) if is_chosen else steps_of(choice.operation, name, wire.size, root)
+        )
         if (cuts or not found.cuts) and (found.in_order or not in_order):
             return found
     raise ConfigError("algorithms", collective, "an algorithm that keeps the order of ranks and cuts nothing")
+
+
+def _required(wire: Wire, collective: str, name: str, root: int) -> Steps:
+    """An algorithm that was chosen by name: nothing takes its place where it is not defined.
+
+    Those that go by coordinates or servers are never chosen by size, so only here it matters where ranks are.
+    """
+    operation, world = TABLE[collective].operation, wire.process.world
+    topology = world.topology if wire.is_world else None
+    terminals = tuple(world.terminals[rank] for rank in wire.ranks) if name in _knowing_servers(operation) else None
+    try:
+        return steps_of(operation, name, wire.size, root, topology, terminals, True)
+    except ConfigError as error:
+        expected = f"{error.expected}; {wire.name} is called on a communicator of {wire.size} ranks"
+        hint = f"{error.hint}, or leave {collective} out: then each call goes by size"
+        raise ConfigError(f"algorithms.{collective}", name, expected, hint) from None
 
 
 def _candidates(choice: Choice, chosen: str | None, nbytes: int) -> Iterator[str]:
@@ -90,8 +108,17 @@ def _candidates(choice: Choice, chosen: str | None, nbytes: int) -> Iterator[str
 
 @cache
 def _names(operation: str) -> tuple[str, ...]:
-    rows = json.loads(_core.components())["collectives"]
-    return tuple(row["name"] for row in rows if row["operation"] == operation)
+    return tuple(row["name"] for row in _rows() if row["operation"] == operation)
+
+
+@cache
+def _knowing_servers(operation: str) -> frozenset[str]:
+    return frozenset(row["name"] for row in _rows() if row["operation"] == operation and row["knows_servers"])
+
+
+def _rows() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(_core.components())["collectives"]
+    return rows
 
 
 def checked(chosen: Mapping[str, str]) -> dict[str, str]:

@@ -42,15 +42,25 @@ class Steps:
 
     _kept_in_all = 0
 
-    def __init__(self, operation: str, algorithm: str, ranks: int, root: int, topology: str | None) -> None:
+    def __init__(
+        self,
+        operation: str,
+        algorithm: str,
+        ranks: int,
+        root: int,
+        topology: str | None,
+        terminals: tuple[int, ...] | None,
+        required: bool,
+    ) -> None:
+        # First: an algorithm that is refused is taken away, too.
+        self._kept: dict[int, list[Step]] = {}
         self._made = None
         self.name, self.pieces, self.in_order, self.count = algorithm, 1, True, 0
         if ranks > 1:
-            made = self._made = _core.CollectiveSteps(operation, algorithm, ranks, root, topology)
+            made = self._made = _core.CollectiveSteps(operation, algorithm, ranks, root, topology, terminals, required)
             self.name, self.pieces, self.in_order, self.count = made.name, made.pieces, made.in_order, made.steps
         #: Whether it cuts the data.
         self.cuts = operation in _ON_VECTORS and self.pieces > 1
-        self._kept: dict[int, list[Step]] = {}
 
     def of(self, rank: int) -> Iterable[Step]:
         """What a rank does, step by step. Short lists are kept; long ones are made again when they are needed."""
@@ -72,9 +82,21 @@ class Steps:
 
 
 @lru_cache(maxsize=1024)
-def steps_of(operation: str, algorithm: str, ranks: int, root: int, topology: str | None) -> Steps:
-    """The algorithm of this name; where it is not defined for so many ranks, the one that takes its place."""
-    return Steps(operation, algorithm, ranks, root, topology)
+def steps_of(
+    operation: str,
+    algorithm: str,
+    ranks: int,
+    root: int,
+    topology: str | None = None,
+    terminals: tuple[int, ...] | None = None,
+    required: bool = False,
+) -> Steps:
+    """The algorithm of this name; where it is not defined for so many ranks, the one that takes its place.
+
+    ``topology`` and ``terminals`` (that of each rank) are for algorithms that go by them. Raises
+    :class:`flitwork.ConfigError` where one that is ``required`` is not defined.
+    """
+    return Steps(operation, algorithm, ranks, root, topology, terminals, required)
 
 
 def carry_out(wire: Wire, steps: Steps, held: dict[int, Any], load: Load) -> None:

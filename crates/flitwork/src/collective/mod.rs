@@ -4,6 +4,8 @@
 //! [`COLLECTIVES`] each). The schedule that is simulated and bounded ([`schedule`]), the proof that every block ends where the
 //! operation promises ([`prove`]) and what rank programs do with real data are made from it, so there is nothing to keep in step by hand.
 //!
+//! A world knows which ranks share a terminal ([`Servers`]); algorithms may go by it.
+//!
 //! The all-to-alls that go by the coordinates of a grid are orders of destinations. With rules of keeping in step they stand apart
 //! ([`all_to_all()`]); as collectives they are step functions like the others.
 
@@ -23,7 +25,9 @@ mod reduce;
 mod reduce_scatter;
 mod scan;
 mod scatter;
+mod servers;
 mod sizes;
+mod slots;
 mod star;
 mod step;
 mod table;
@@ -35,10 +39,13 @@ pub use blocks::{BlockSet, Blocks};
 pub use operation::Operation;
 pub use placement::{PlacementReport, prove};
 pub use program::schedule;
+pub use servers::Servers;
 pub use sizes::{Length, Sizes};
 pub use step::{Step, Transfer};
 pub use table::{COLLECTIVES, Collective, Ranks, find};
 pub use world::{BitOrder, BlockReading, World};
 
+#[cfg(test)]
+mod server_tests;
 #[cfg(test)]
 mod tests;

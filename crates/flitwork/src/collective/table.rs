@@ -1,7 +1,10 @@
 //! The table of algorithms: a file and a row each.
 
 use super::all_to_all::Destinations;
-use super::all_to_all::{bruck, butterfly, coordinates, pairwise_shift, pairwise_xor, simple_spread};
+use super::all_to_all::{
+    aggregation, birkhoff, bruck, butterfly, coordinates, hierarchical, multi_leader, node_aware, pairwise_shift,
+    pairwise_xor, simple_spread, two_level_ring,
+};
 use super::operation::Operation;
 use super::step::Step;
 use super::world::{BlockReading, World};
@@ -59,6 +62,10 @@ pub struct Collective {
     pub parameters: &'static [&'static str],
     /// For which numbers of ranks it is defined.
     pub ranks: Ranks,
+    /// Whether it goes by which ranks share a server.
+    pub knows_servers: bool,
+    /// Refuses worlds for which it is not defined though their number of ranks would do.
+    pub refuses: Option<fn(&World) -> Result<()>>,
     /// Where it was published; empty for common knowledge.
     pub paper: &'static str,
     /// Whether whatever a rank sends is the sum of consecutive ranks: then the order of ranks can be kept where adding does not commute.
@@ -72,6 +79,8 @@ pub struct Collective {
 }
 
 const BRUCK: &str = "Bruck et al., IEEE TPDS 8 (11), 1997";
+const NARUSE: &str = "Naruse, Nakashima, Sumimoto, Kumon: All-to-all Algorithm for Multi-core PC Cluster Systems, 2010";
+const KINKEAD: &str = "Kinkead, Wesley, Schonbein, DeBonis, Dosanjh, Bienz, SC Workshops 2025";
 const THAKUR: &str = "Thakur, Rabenseifner, Gropp, IJHPCA 19 (1), 2005";
 const WHOLE: Option<fn(&World) -> u32> = Some(|_| 1);
 const ALWAYS: fn(&World) -> bool = |_| true;
@@ -87,8 +96,32 @@ const fn row(
     steps: fn(&World) -> u32,
     step: fn(&World, u32, u32) -> Step,
 ) -> Collective {
-    let (ranks, in_order): (_, fn(&World) -> bool) = (Ranks::Any, |_| false);
-    Collective { operation, name, summary, parameters: &[], ranks, paper: "", in_order, pieces: None, steps, step }
+    Collective {
+        operation,
+        name,
+        summary,
+        parameters: &[],
+        ranks: Ranks::Any,
+        knows_servers: false,
+        refuses: None,
+        paper: "",
+        in_order: |_| false,
+        pieces: None,
+        steps,
+        step,
+    }
+}
+
+/// An all-to-all that knows servers.
+const fn by_servers(
+    name: &'static str,
+    summary: &'static str,
+    paper: &'static str,
+    steps: fn(&World) -> u32,
+    step: fn(&World, u32, u32) -> Step,
+) -> Collective {
+    let plain = row(Operation::AllToAll, name, summary, steps, step);
+    Collective { parameters: &["sizes"], knows_servers: true, paper, ..plain }
 }
 
 /// All algorithms, by operation.
@@ -132,6 +165,24 @@ pub static COLLECTIVES: &[Collective] = &[
         ..row(Operation::AllToAll, "a2and", "all messages posted at once, the relative coordinates counted up",
             coordinates::steps, coordinates::step)
     },
+    by_servers("two_level_ring", "a ring of servers, in each of its steps a ring of the ranks of two servers", NARUSE,
+        two_level_ring::steps, two_level_ring::step),
+    Collective {
+        refuses: Some(birkhoff::check),
+        ..by_servers("birkhoff", "servers of different sizes send to one at a time, as short as the largest can",
+            "our generalisation of the 2-Level Ring; compare Sanders, Traeff, Euro-Par 2002", birkhoff::steps, birkhoff::step)
+    },
+    by_servers("aggregation", "a server's blocks for one rank are collected first and sent as one message",
+        "Kumar, Mamidala, Panda, CAC workshop at IPDPS 2008", aggregation::steps, aggregation::step),
+    by_servers("hierarchical", "a leader of each server collects all, leaders exchange, and hand out what came", KINKEAD,
+        hierarchical::steps, hierarchical::step),
+    Collective {
+        parameters: &["leaders", "sizes"], refuses: Some(multi_leader::check),
+        ..by_servers("multi_leader", "the same with several leaders on each server", KINKEAD,
+            multi_leader::steps, multi_leader::step)
+    },
+    by_servers("node_aware", "a rank's blocks for a server go as one message to one rank there, which hands them on", KINKEAD,
+        node_aware::steps, node_aware::step),
     Collective {
         parameters: &["root"], pieces: WHOLE,
         ..row(Operation::Broadcast, "binomial", "whole vectors down a binomial tree",
@@ -293,7 +344,7 @@ impl Collective {
         if radix < 2 {
             return Err(Error::config("workload.radix", radix, "at least 2", "2 has the fewest messages in all"));
         }
-        Ok(())
+        self.refuses.map_or(Ok(()), |refuses| refuses(world))
     }
 
     /// What a world of these ranks needs to know beyond them: the destinations of algorithms that go by the coordinates of a grid, where

@@ -32,7 +32,7 @@ fn worlds(row: &Collective, ranks: u32) -> Vec<World> {
                     let blocks = [BlockReading::A2a, BlockReading::Doubling][reading as usize];
                     let order = [BitOrder::Ascending, BitOrder::Descending][order as usize];
                     let destinations = row.destinations(Some(&torus(ranks))).unwrap();
-                    worlds.push(World { ranks, root, radix, blocks, order, destinations });
+                    worlds.push(World { root, radix, blocks, order, destinations, ..World::of(ranks) });
                 }
             }
         }
@@ -65,7 +65,8 @@ proptest! {
         let blocks = if doubling { BlockReading::Doubling } else { BlockReading::A2a };
         let order = if down { BitOrder::Descending } else { BitOrder::Ascending };
         let destinations = row.destinations(Some(&torus(ranks))).unwrap();
-        let proven = prove(row, &World { ranks, root: root % ranks, radix, blocks, order, destinations });
+        let world = World { root: root % ranks, radix, blocks, order, destinations, ..World::of(ranks) };
+        let proven = prove(row, &world);
         prop_assert!(proven.is_ok(), "{:?}", proven);
     }
 }

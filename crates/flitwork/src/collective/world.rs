@@ -1,6 +1,7 @@
 //! What a step function knows besides its rank and its step.
 
 use super::all_to_all::Destinations;
+use super::servers::Servers;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -41,15 +42,32 @@ pub struct World {
     pub blocks: BlockReading,
     /// In which order bits are exchanged.
     pub order: BitOrder,
+    /// Leaders on each server.
+    pub leaders: u32,
     /// The destinations by coordinates, of algorithms that go by them.
     pub destinations: Option<Arc<Destinations>>,
+    /// Which ranks share a server.
+    pub servers: Arc<Servers>,
 }
 
 impl World {
-    /// So many ranks, with the defaults of all parameters.
+    /// So many ranks, each on a server of its own, with the defaults of all parameters.
     pub fn of(ranks: u32) -> Self {
-        let (blocks, order) = (BlockReading::default(), BitOrder::default());
-        World { ranks, root: 0, radix: 2, blocks, order, destinations: None }
+        World::on(Servers::one_each(ranks))
+    }
+
+    /// The ranks of these servers, with the defaults of all parameters.
+    pub fn on(servers: Servers) -> Self {
+        World {
+            ranks: servers.ranks(),
+            root: 0,
+            radix: 2,
+            blocks: BlockReading::default(),
+            order: BitOrder::default(),
+            leaders: servers.common_divisor(2),
+            destinations: None,
+            servers: Arc::new(servers),
+        }
     }
 
     /// The rank that is `distance` behind `rank`, around the end.

@@ -2,12 +2,13 @@
 
 use super::Params;
 use super::units::message_flits;
-use super::workload::chosen;
+use super::workload::{MAX_RANKS, chosen};
 use crate::error::{Error, Result};
 use crate::routing::Routing;
 use crate::schedule::{SendQueue, Units};
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, NetworkSpec, NoiseSpec, RecordSpec, RouterSpec, RunSpec, SimulationSpec, WorkloadSpec,
+    AllocatorKind, AllocatorSpec, HostSpec, NetworkSpec, NoiseSpec, RecordSpec, RouterSpec, SimulationSpec,
+    WorkloadSpec,
 };
 use crate::topology::Fabric;
 use crate::traffic::{Attached, PacketFlits, Pattern};
@@ -37,7 +38,7 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
     let sent: Vec<Footprint> = [Some(&spec.workload), spec.background.as_ref()]
         .into_iter()
         .flatten()
-        .map(|w| sent(w, p, units, &spec.run, fabric))
+        .map(|w| sent(w, p, units, spec, fabric))
         .collect();
     let tables = sent.iter().map(|sent| sent.table_bytes);
     let recorded = sent.iter().map(|sent| sent.packets.saturating_mul(recorded_bytes(&spec.run.record)));
@@ -46,7 +47,7 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
         under_way(p, &spec.network.router),
         packets(p, &sent),
         news(p, fabric, routing),
-        operations(spec, p, fabric),
+        operations(spec, fabric),
     ];
     let detours = spec.host.noise.as_ref().map(NoiseSpec::memory_bytes);
     parts.into_iter().chain(tables).chain(recorded).chain(detours).fold(0, u64::saturating_add)
@@ -171,11 +172,11 @@ fn packets(p: &Params, sent: &[Footprint]) -> u64 {
 
 /// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where messages leave as they are ready, or
 /// with a background or noise, for which it matters when each came, all are there from the start.
-fn operations(spec: &SimulationSpec, p: &Params, fabric: &Fabric) -> u64 {
-    let ranks = (p.terminals as u64).saturating_mul(u64::from(spec.host.ranks_per_terminal));
+fn operations(spec: &SimulationSpec, fabric: &Fabric) -> u64 {
+    let ranks = ranks(&spec.host, fabric);
     let messages = match &spec.workload {
         WorkloadSpec::AllToAll { .. } => ranks.saturating_mul(ranks),
-        collective @ WorkloadSpec::Collective { .. } => ranks.saturating_mul(steps(collective, ranks, fabric)),
+        collective @ WorkloadSpec::Collective { .. } => ranks.saturating_mul(steps(collective, &spec.host, fabric)),
         _ => return 0,
     };
     let host = &spec.host;
@@ -187,14 +188,21 @@ fn operations(spec: &SimulationSpec, p: &Params, fabric: &Fabric) -> u64 {
     ranks.saturating_mul(RANK_BYTES).saturating_add(messages.saturating_mul(MESSAGE_BYTES))
 }
 
+/// Number of ranks. What is wrong with it the workload says.
+fn ranks(host: &HostSpec, fabric: &Fabric) -> u64 {
+    host.ranks(fabric.terminals()).unwrap_or(0) as u64
+}
+
 /// Steps of a collective, as many as its ranks send messages at most. What is wrong with it the workload says.
-fn steps(workload: &WorkloadSpec, ranks: u64, fabric: &Fabric) -> u64 {
-    let chosen = u32::try_from(ranks).ok().and_then(|ranks| chosen(workload, ranks, fabric)?.ok());
+fn steps(workload: &WorkloadSpec, host: &HostSpec, fabric: &Fabric) -> u64 {
+    let ranks = host.ranks(fabric.terminals()).ok().filter(|&ranks| ranks <= MAX_RANKS);
+    let placement = ranks.and_then(|ranks| host.placed(ranks as u32, fabric.terminals()).ok());
+    let chosen = placement.and_then(|placement| chosen(workload, &placement, fabric)?.ok());
     chosen.map_or(0, |(collective, world)| u64::from((collective.steps)(&world)))
 }
 
-fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, run: &RunSpec, fabric: &Fabric) -> Footprint {
-    let terminals = p.terminals as u64;
+fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, spec: &SimulationSpec, fabric: &Fabric) -> Footprint {
+    let (run, terminals) = (&spec.run, p.terminals as u64);
     let drawn = |pattern: Option<&Pattern>| match pattern.and_then(Pattern::attached) {
         // A terminal, and its process where each has its own.
         Some(table) => terminals * 160 + table.memory_bytes(),
@@ -218,7 +226,8 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, run: &RunSpec, fabri
         }
         WorkloadSpec::Collective { .. } => {
             // A packet a message at least; of more there are as many under way as there are places.
-            let packets = terminals.saturating_mul(steps(workload, terminals, fabric)).saturating_mul(16);
+            let packets =
+                ranks(&spec.host, fabric).saturating_mul(steps(workload, &spec.host, fabric)).saturating_mul(16);
             Footprint { table_bytes: 0, packets, shortest_flits: 1 }
         }
         // Every operation may be a message, in its queue or posted at once.

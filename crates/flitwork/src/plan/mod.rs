@@ -168,7 +168,7 @@ impl Plan {
 
     /// The algorithm of a collective, and what it knows; `None` for other workloads.
     pub fn collective(&self) -> Option<(&'static Collective, World)> {
-        workload::chosen(&self.spec.workload, self.placement.terminal_of().len() as u32, &self.fabric)?.ok()
+        workload::chosen(&self.spec.workload, &self.placement, &self.fabric)?.ok()
     }
 
     /// The length of a block, or of the vector, of a collective; 1 for a barrier. A fraction where it is in bytes; `None` where each

@@ -23,7 +23,7 @@ use crate::traffic::{
 use std::sync::Arc;
 
 /// Most ranks of an all-to-all.
-const MAX_RANKS: usize = 1_000_000;
+pub(super) const MAX_RANKS: usize = 1_000_000;
 /// Most flits of all messages together.
 const MOST_FLITS: u128 = 1 << 62;
 /// Longest time in which a flit is added up [cycles].
@@ -90,18 +90,8 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     let start_cycle = if open_loop || spec.background.is_none() { 0 } else { spec.run.fixed_warmup() };
     let router = &spec.network.router;
     let (seed, start) = (spec.run.seed, start_cycle);
-    let (ranks_per_terminal, reduce_cycles_per_flit) = (spec.host.ranks_per_terminal, reduce_rate(spec)?);
-    let context = Context {
-        at: "workload",
-        router,
-        fabric,
-        params,
-        units,
-        ranks_per_terminal,
-        reduce_cycles_per_flit,
-        seed,
-        start,
-    };
+    let (host, reduce_cycles_per_flit) = (&spec.host, reduce_rate(spec)?);
+    let context = Context { at: "workload", router, fabric, params, units, host, reduce_cycles_per_flit, seed, start };
     let workload = context.workload(&mut spec.workload)?;
     let placement = place(&spec.host, &workload, params.terminals as u32)?;
     if router.compat.late_receives && !matches!(workload, Workload::Schedule { .. }) {
@@ -136,9 +126,7 @@ fn reduce_rate(spec: &SimulationSpec) -> Result<f64> {
 /// The terminal of each rank.
 fn place(host: &HostSpec, workload: &Workload, terminals: u32) -> Result<Placement> {
     match workload {
-        Workload::Schedule { schedule, .. } => {
-            Placement::new(&host.placement, schedule.ranks(), terminals, host.ranks_per_terminal)
-        }
+        Workload::Schedule { schedule, .. } => host.placed(schedule.ranks(), terminals),
         Workload::OpenLoop(_) | Workload::Finite(_) if host.is_default() => Ok(Placement::one_each(terminals)),
         Workload::OpenLoop(_) | Workload::Finite(_) => {
             let hint = "traffic comes from terminals, not from ranks";
@@ -222,7 +210,7 @@ struct Context<'a> {
     fabric: &'a Fabric,
     params: &'a Params,
     units: &'a Units,
-    ranks_per_terminal: u32,
+    host: &'a HostSpec,
     reduce_cycles_per_flit: f64,
     seed: u64,
     /// First cycle in which packets are created [cycles].
@@ -402,8 +390,8 @@ impl Context<'_> {
 
     /// Number of ranks.
     fn ranks(&self) -> Result<u32> {
-        within("host.ranks_per_terminal", self.ranks_per_terminal, 1, MAX_RANKS_PER_TERMINAL, "ranks")?;
-        let ranks = self.params.terminals * self.ranks_per_terminal as usize;
+        within("host.ranks_per_terminal", self.host.ranks_per_terminal, 1, MAX_RANKS_PER_TERMINAL, "ranks")?;
+        let ranks = self.host.ranks(self.fabric.terminals())?;
         if ranks > MAX_RANKS {
             let expected = format!("at most {MAX_RANKS} ranks");
             return Err(self.fabric.too_large(expected, "use a smaller network, or fewer ranks_per_terminal"));
@@ -411,14 +399,15 @@ impl Context<'_> {
         Ok(ranks as u32)
     }
 
+    /// The terminal of each rank.
+    fn placement(&self) -> Result<Placement> {
+        self.host.placed(self.ranks()?, self.fabric.terminals())
+    }
+
     /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with any number of ranks a terminal.
     fn exchange(&self, algorithm: &str, options: &AllToAllOptions) -> Result<Schedule> {
         if crate::collective::goes_by_rank(algorithm)? {
-            return crate::collective::all_to_all(
-                algorithm,
-                &Grid::mesh(&[self.fabric.terminals() * self.ranks_per_terminal]),
-                options,
-            );
+            return crate::collective::all_to_all(algorithm, &Grid::mesh(&[self.ranks()?]), options);
         }
         let grid = self.fabric.needs_grid(&self.path("algorithm"), algorithm)?;
         if !self.fabric.has_one_terminal_each() {
@@ -429,10 +418,10 @@ impl Context<'_> {
                 "use a2a, which goes by rank",
             ));
         }
-        if self.ranks_per_terminal > 1 {
+        if self.host.ranks_per_terminal > 1 {
             let expected = format!("1: {algorithm} is defined for one rank a router");
             let hint = "use a2a, which goes by rank";
-            return Err(Error::config("host.ranks_per_terminal", self.ranks_per_terminal, expected, hint));
+            return Err(Error::config("host.ranks_per_terminal", self.host.ranks_per_terminal, expected, hint));
         }
         crate::collective::all_to_all(algorithm, grid, options)
     }

@@ -24,12 +24,22 @@ pub enum PlacementRule {
     Block,
     /// Rank `r` on terminal `r` modulo the number of terminals.
     RoundRobin,
-    /// As listed.
+    /// As listed. Terminals may be left out. With one rank a terminal (`ranks_per_terminal` = 1, the default) the workload has as many ranks as
+    /// the list entries.
     List {
         /// The terminal of each rank.
         terminals: Vec<u32>,
     },
+    /// So many ranks on each terminal, those of terminal 0 first, then those of terminal 1, ... The workload has as many ranks as these are
+    /// together.
+    Counts {
+        /// The ranks of each terminal, one number for each, 1 to 1000.
+        ranks: Vec<u32>,
+    },
 }
+
+/// Most ranks of a terminal.
+const MOST_COUNT: u32 = 1000;
 
 /// The terminal of each rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,12 +57,14 @@ impl Placement {
     /// `ranks` ranks on a network of `terminals`, by a rule; `each` is how many a terminal has by the block rule, at least 1.
     ///
     /// # Errors
-    /// [`Error::Config`] if a list has not one entry for each rank, or names a terminal that does not exist.
+    /// [`Error::Config`] if a list has not one entry for each rank, or names a terminal that does not exist; if there is not one count for
+    /// each terminal, one is 0, or all together are not the ranks.
     pub fn new(rule: &PlacementRule, ranks: u32, terminals: u32, each: u32) -> Result<Self> {
         let terminal_of: Vec<u32> = match rule {
             PlacementRule::Block => (0..ranks).map(|rank| rank / each.max(1)).collect(),
             PlacementRule::RoundRobin => (0..ranks).map(|rank| rank % terminals.max(1)).collect(),
             PlacementRule::List { terminals } => terminals.clone(),
+            PlacementRule::Counts { ranks: counts } => counted(counts, ranks, terminals)?,
         };
         let path = "host.placement.terminals";
         if terminal_of.len() != ranks as usize {
@@ -91,6 +103,27 @@ impl Placement {
     }
 }
 
+/// The terminal of each rank by the number of ranks of each terminal.
+fn counted(counts: &[u32], ranks: u32, terminals: u32) -> Result<Vec<u32>> {
+    let path = "host.placement.ranks";
+    if counts.len() != terminals as usize {
+        let expected = format!("{terminals} entries, one for each terminal of the network");
+        let hint = "kind = \"list\" leaves terminals out";
+        return Err(Error::config(path, format!("{} entries", counts.len()), expected, hint));
+    }
+    if let Some((terminal, &bad)) = counts.iter().enumerate().find(|(_, count)| !(1..=MOST_COUNT).contains(*count)) {
+        let hint = if bad == 0 { "a server has at least one rank; kind = \"list\" leaves terminals out" } else { "" };
+        return Err(Error::config(format!("{path}[{terminal}]"), bad, format!("1 to {MOST_COUNT} ranks"), hint));
+    }
+    let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+    if all != u64::from(ranks) {
+        let expected = format!("{ranks} ranks together, as many as the workload has");
+        return Err(Error::config(path, format!("{all} ranks"), expected, ""));
+    }
+    let of = |(terminal, &count): (u32, &u32)| std::iter::repeat_n(terminal, count as usize);
+    Ok((0..).zip(counts).flat_map(of).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +140,23 @@ mod tests {
         assert!(bad.contains("terminals[2] = 3: expected a terminal, 0 to 2"), "{bad}");
         let ranks = Placement::new(&PlacementRule::RoundRobin, 6, 3, 2).unwrap().ranks_of();
         assert_eq!(ranks, [[0, 3], [1, 4], [2, 5]]);
+    }
+
+    #[test]
+    fn counts_place_ranks_one_terminal_after_the_other() {
+        let place = |counts: &[u32], ranks| {
+            let rule = PlacementRule::Counts { ranks: counts.to_vec() };
+            Placement::new(&rule, ranks, 3, 1).map(|p| p.terminal_of).map_err(|error| error.to_string())
+        };
+        assert_eq!(place(&[3, 1, 2], 6).unwrap(), [0, 0, 0, 1, 2, 2]);
+        let refused = |counts: &[u32], ranks| place(counts, ranks).unwrap_err();
+        assert!(refused(&[3, 3], 6).contains("host.placement.ranks = 2 entries: expected 3 entries, one for each"));
+        let none = refused(&[3, 0, 3], 6);
+        assert!(
+            none.contains("host.placement.ranks[1] = 0: expected 1 to 1000 ranks") && none.contains("list"),
+            "{none}"
+        );
+        assert!(refused(&[3, 1001, 3], 1007).contains("ranks[1] = 1001"));
+        assert!(refused(&[3, 1, 2], 5).contains("= 6 ranks: expected 5 ranks together"));
     }
 }

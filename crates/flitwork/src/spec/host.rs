@@ -1,7 +1,8 @@
 //! The hosts: which ranks run where, and in which order their messages leave.
 
 use super::NoiseSpec;
-use crate::schedule::{PlacementRule, SendQueue, StartSpec};
+use crate::error::{Error, Result};
+use crate::schedule::{Placement, PlacementRule, SendQueue, StartSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,9 @@ pub struct HostSpec {
     /// In which order the messages of a rank leave: program_order (a message that waits for its dependencies holds up those behind
     /// it) or as_ready (none holds up another). Default: program_order.
     pub send_queue: SendQueue,
-    /// Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the network has terminals. Algorithms
-    /// that go by coordinates need 1. Default: 1.
+    /// Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the network has terminals, unless the
+    /// placement says how many. All ranks of a terminal are a server to algorithms that know servers; those that go by coordinates
+    /// need 1. Default: 1.
     #[schemars(range(min = 1, max = MAX_RANKS_PER_TERMINAL))]
     pub ranks_per_terminal: u32,
     /// Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
@@ -100,6 +102,34 @@ impl Default for HostSpec {
 }
 
 impl HostSpec {
+    /// How many ranks there are: the placement may say so, else it is so many on each of the terminals.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where both say how many ranks a terminal has.
+    pub(crate) fn ranks(&self, terminals: u32) -> Result<usize> {
+        let each = self.ranks_per_terminal;
+        match &self.placement {
+            PlacementRule::Counts { .. } if each != 1 => {
+                let expected = "nothing: host.placement.ranks says how many ranks each terminal has";
+                Err(Error::config("host.ranks_per_terminal", each, expected, "take one of the two out"))
+            }
+            PlacementRule::Counts { ranks } => Ok(ranks.iter().map(|&ranks| ranks as usize).sum()),
+            // Where both are said they must agree, which the placement finds.
+            PlacementRule::List { terminals } if each == 1 => Ok(terminals.len()),
+            PlacementRule::Block | PlacementRule::RoundRobin | PlacementRule::List { .. } => {
+                Ok(terminals as usize * each as usize)
+            }
+        }
+    }
+
+    /// The terminal of each of so many ranks.
+    ///
+    /// # Errors
+    /// As [`Placement::new`].
+    pub(crate) fn placed(&self, ranks: u32, terminals: u32) -> Result<Placement> {
+        Placement::new(&self.placement, ranks, terminals, self.ranks_per_terminal)
+    }
+
     /// Whether ranks start late, or sends or receives cost them time.
     pub(crate) fn has_software_times(&self) -> bool {
         let overheads = self.send_overhead_cycles > 0 || self.receive_overhead_cycles > 0;

@@ -70,6 +70,10 @@ pub enum WorkloadSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "BitOrder")]
         order: Option<BitOrder>,
+        /// Leaders on each server of multi_leader: a divisor of the ranks of every server. Default: 2 where it divides them all, else 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u32", range(min = 1))]
+        leaders: Option<u32>,
         /// Of an all-to-all, in the place of a length: the bytes of the block of each pair of ranks, a row for each sender (what
         /// `MPI_Alltoallv` has). A message without bytes is 1 flit. In a plan they are a digest. Default: those of `file`, if there
         /// is one.

@@ -3,18 +3,25 @@
 //! An algorithm is one row of [`ALGORITHMS`]: all it says is in which order a rank addresses the others, relative to
 //! itself. The order is the same on every rank, so the messages of one index move every rank's data by the same vector.
 //!
-//! The all-to-alls that are step functions of the rank alone (pairwise exchange, Bruck, butterfly) stand beside them, a file each; their
+//! The all-to-alls that are step functions of the rank (pairwise exchange, Bruck, butterfly) or of the rank and its server stand beside them, a file each; their
 //! rows are in [`super::COLLECTIVES`].
 
 mod a2and;
 mod a2at;
+pub(super) mod aggregation;
+pub(super) mod birkhoff;
 pub(super) mod bruck;
 mod build;
 pub(super) mod butterfly;
 pub(super) mod coordinates;
+pub(super) mod hierarchical;
+pub(super) mod multi_leader;
+pub(super) mod node_aware;
 pub(super) mod pairwise_shift;
 pub(super) mod pairwise_xor;
 pub(super) mod simple_spread;
+pub(super) mod two_level_ring;
+mod within;
 
 pub use coordinates::Destinations;
 

@@ -1,24 +1,24 @@
 //! Collectives: which algorithm, what it knows, and the schedule that it makes.
 
 use super::{Context, MOST_FLITS, Workload};
-use crate::collective::{self, BlockReading, Collective, Length, Operation, World};
+use crate::collective::{self, BlockReading, Collective, Length, Operation, Servers, World};
 use crate::error::{Error, Result};
 use crate::plan::units::{MESSAGE_FLITS, message_flits};
-use crate::schedule::Units;
+use crate::schedule::{Placement, Units};
 use crate::spec::{MAX_MESSAGE_BYTES, WorkloadSpec};
 use crate::topology::Fabric;
 use crate::traffic::{Attached, no_file};
 
-/// The algorithm of a collective of so many ranks and what it knows; `None` for other workloads.
+/// The algorithm of a collective of ranks that are placed so, and what it knows; `None` for other workloads.
 ///
 /// # Errors
 /// [`Error::Config`] names an algorithm that there is not, a parameter that it does not take, or ranks for which it is not defined.
 pub(in crate::plan) fn chosen(
     spec: &WorkloadSpec,
-    ranks: u32,
+    placement: &Placement,
     fabric: &Fabric,
 ) -> Option<Result<(&'static Collective, World)>> {
-    let WorkloadSpec::Collective { operation, algorithm, root, radix, blocks, order, sizes, .. } = spec else {
+    let WorkloadSpec::Collective { operation, algorithm, root, radix, blocks, order, leaders, sizes, .. } = spec else {
         return None;
     };
     let found = collective::find(*operation, algorithm).and_then(|row| {
@@ -27,6 +27,7 @@ pub(in crate::plan) fn chosen(
             ("radix", radix.map(|radix| radix.to_string())),
             ("blocks", blocks.map(|blocks| format!("{blocks:?}").to_lowercase())),
             ("sizes", (!sizes.is_empty()).then(|| "a matrix".to_string())),
+            ("leaders", leaders.map(|leaders| leaders.to_string())),
             ("order", order.map(|order| format!("{order:?}").to_lowercase())),
         ];
         for (name, value) in given {
@@ -35,14 +36,15 @@ pub(in crate::plan) fn chosen(
                 return Err(Error::config(format!("workload.{name}"), value, expected, "leave it out"));
             }
         }
-        let default = World::of(ranks);
+        let default = World::on(Servers::of(placement));
         let world = World {
-            ranks,
             root: root.unwrap_or(default.root),
             radix: radix.unwrap_or(default.radix),
             blocks: blocks.unwrap_or(default.blocks),
             order: order.unwrap_or(default.order),
-            destinations: row.destinations(fabric.grid_of_ranks(ranks))?,
+            leaders: leaders.unwrap_or(default.leaders),
+            destinations: row.destinations(fabric.grid_of_ranks(default.ranks))?,
+            ..default
         };
         row.check(&world).map(|()| (row, world))
     });
@@ -64,9 +66,9 @@ pub(in crate::plan) fn collective_flits(spec: &WorkloadSpec, units: &Units) -> O
 impl Context<'_> {
     /// Resolves a collective; what it leaves open is filled in.
     pub(super) fn collective(&self, spec: &mut WorkloadSpec) -> Result<Workload> {
-        let ranks = self.ranks()?;
+        let placement = self.placement()?;
         let expected = || Error::config(self.path("kind"), "another", "collective", "");
-        let (row, world) = chosen(spec, ranks, self.fabric).unwrap_or_else(|| Err(expected()))?;
+        let (row, world) = chosen(spec, &placement, self.fabric).unwrap_or_else(|| Err(expected()))?;
         let WorkloadSpec::Collective {
             message_flits,
             message_bytes,
@@ -75,6 +77,7 @@ impl Context<'_> {
             radix,
             blocks,
             order,
+            leaders,
             sizes,
             file,
             ..
@@ -97,6 +100,7 @@ impl Context<'_> {
         *root = takes("root").then_some(world.root);
         *radix = takes("radix").then_some(world.radix);
         *blocks = takes("blocks").then_some(world.blocks);
+        *leaders = takes("leaders").then_some(world.leaders);
         *order = takes("order").then_some(world.order);
         let schedule = collective::schedule(row, &world, length, self.reduce_cycles_per_flit)?;
         Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
