@@ -16,7 +16,7 @@ SWITCH = fw.Crossbar(terminals=4, router=fw.Router(vcs=1, buffer_flits=64), unit
 EQUAL = fw.Host(ranks_per_terminal=4)
 UNEQUAL = fw.Host(placement=fw.placement.Counts(ranks=[8, 5, 2, 1]))
 HOSTS = {"equal": EQUAL, "round_robin": fw.Host(ranks_per_terminal=4, placement="round_robin"), "unequal": UNEQUAL}
-NAMES = [row["name"] for row in json.loads(_core.components())["collectives"] if row["knows_servers"]]
+NAMES = [row["name"] for row in json.loads(_core.components())["collectives"] if row["goes_by"] == "servers"]
 ONCE = ["pairwise_shift", "two_level_ring", "birkhoff"]
 
 

@@ -121,7 +121,7 @@ def test_rank_programs_copy_too() -> None:
         ({"ranks_per_terminal": -1}, r"host.ranks_per_terminal = -1"),
         ({"ranks_per_terminal": 1001}, r"host.ranks_per_terminal = 1001"),
         ({"placement": {"kind": "list", "terminals": [0, 1, 4, 2]}}, r"host.placement.*4"),
-        ({"placement": {"kind": "list", "terminals": [0, 1]}}, r"host.placement"),
+        ({"placement": {"kind": "list", "terminals": [0, 1]}, "ranks_per_terminal": 2}, r"host.placement"),
     ],
 )
 def test_what_makes_no_server_is_refused(host: dict[str, Any], message: str) -> None:

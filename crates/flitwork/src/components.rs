@@ -35,16 +35,15 @@ struct Listed {
     summary: &'static str,
     parameters: String,
     defined_on: &'static str,
-    knows_servers: bool,
+    goes_by: &'static str,
     paper: &'static str,
 }
 
 impl Listed {
     fn of(row: &Collective) -> Self {
-        let defined_on = row.ranks.in_words();
-        let &Collective { operation, name, summary, knows_servers, paper, .. } = row;
-        let parameters = row.parameters.join(", ");
-        Listed { operation, name, summary, parameters, defined_on, knows_servers, paper }
+        let (defined_on, goes_by) = (row.defined_on(), row.goes_by());
+        let &Collective { operation, name, summary, paper, .. } = row;
+        Listed { operation, name, summary, parameters: row.parameters.join(", "), defined_on, goes_by, paper }
     }
 }
 

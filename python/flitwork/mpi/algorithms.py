@@ -113,7 +113,7 @@ def _names(operation: str) -> tuple[str, ...]:
 
 @cache
 def _knowing_servers(operation: str) -> frozenset[str]:
-    return frozenset(row["name"] for row in _rows() if row["operation"] == operation and row["knows_servers"])
+    return frozenset(row["name"] for row in _rows() if row["operation"] == operation and row["goes_by"] == "servers")
 
 
 def _rows() -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ pub use program::schedule;
 pub use servers::Servers;
 pub use sizes::{Length, Sizes};
 pub use step::{Step, Transfer};
-pub use table::{COLLECTIVES, Collective, Ranks, find};
+pub use table::{COLLECTIVES, Collective, Needs, Ranks, find};
 pub use world::{BitOrder, BlockReading, World};
 
 #[cfg(test)]

@@ -119,7 +119,9 @@ impl Servers {
 
     /// The largest number, up to `most`, that divides the ranks of every server.
     pub fn common_divisor(&self, most: u32) -> u32 {
-        (1..=most).rfind(|divisor| self.members.iter().all(|ranks| ranks.len() as u32 % divisor == 0)).unwrap_or(1)
+        (1..=most)
+            .rfind(|divisor| self.members.iter().all(|ranks| (ranks.len() as u32).is_multiple_of(*divisor)))
+            .unwrap_or(1)
     }
 
     /// Messages of an all-to-all that leave the server that sends most: `max_s p_s (P - p_s)`.

@@ -30,6 +30,15 @@ pub enum Ranks {
     },
 }
 
+/// What an algorithm needs that no number of ranks can say.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    /// In words.
+    pub in_words: &'static str,
+    /// Refuses worlds that do not have it.
+    pub check: fn(&World) -> Result<()>,
+}
+
 impl Ranks {
     /// The algorithm that takes the place of one that is not defined.
     pub fn otherwise(self) -> Option<&'static str> {
@@ -64,8 +73,8 @@ pub struct Collective {
     pub ranks: Ranks,
     /// Whether it goes by which ranks share a server.
     pub knows_servers: bool,
-    /// Refuses worlds for which it is not defined though their number of ranks would do.
-    pub refuses: Option<fn(&World) -> Result<()>>,
+    /// What else worlds must have, beside the number of ranks.
+    pub needs: Option<Needs>,
     /// Where it was published; empty for common knowledge.
     pub paper: &'static str,
     /// Whether whatever a rank sends is the sum of consecutive ranks: then the order of ranks can be kept where adding does not commute.
@@ -103,7 +112,7 @@ const fn row(
         parameters: &[],
         ranks: Ranks::Any,
         knows_servers: false,
-        refuses: None,
+        needs: None,
         paper: "",
         in_order: |_| false,
         pieces: None,
@@ -168,7 +177,7 @@ pub static COLLECTIVES: &[Collective] = &[
     by_servers("two_level_ring", "a ring of servers, in each of its steps a ring of the ranks of two servers", NARUSE,
         two_level_ring::steps, two_level_ring::step),
     Collective {
-        refuses: Some(birkhoff::check),
+        needs: Some(birkhoff::NEEDS),
         ..by_servers("birkhoff", "servers of different sizes send to one at a time, as short as the largest can",
             "our generalisation of the 2-Level Ring; compare Sanders, Traeff, Euro-Par 2002", birkhoff::steps, birkhoff::step)
     },
@@ -177,7 +186,7 @@ pub static COLLECTIVES: &[Collective] = &[
     by_servers("hierarchical", "a leader of each server collects all, leaders exchange, and hand out what came", KINKEAD,
         hierarchical::steps, hierarchical::step),
     Collective {
-        parameters: &["leaders", "sizes"], refuses: Some(multi_leader::check),
+        parameters: &["leaders", "sizes"], needs: Some(multi_leader::NEEDS),
         ..by_servers("multi_leader", "the same with several leaders on each server", KINKEAD,
             multi_leader::steps, multi_leader::step)
     },
@@ -344,7 +353,7 @@ impl Collective {
         if radix < 2 {
             return Err(Error::config("workload.radix", radix, "at least 2", "2 has the fewest messages in all"));
         }
-        self.refuses.map_or(Ok(()), |refuses| refuses(world))
+        self.needs.map_or(Ok(()), |needs| (needs.check)(world))
     }
 
     /// What a world of these ranks needs to know beyond them: the destinations of algorithms that go by the coordinates of a grid, where
@@ -363,6 +372,20 @@ impl Collective {
     pub fn promises(&self, world: &World) -> Operation {
         let doubles = self.parameters.contains(&"blocks") && world.blocks == BlockReading::Doubling;
         if doubles { Operation::Allgather } else { self.operation }
+    }
+
+    /// For which worlds it is defined, in words.
+    pub fn defined_on(&self) -> &'static str {
+        self.needs.map_or(self.ranks.in_words(), |needs| needs.in_words)
+    }
+
+    /// What of its world it goes by, in a word.
+    pub fn goes_by(&self) -> &'static str {
+        match self.ranks {
+            _ if self.knows_servers => "servers",
+            Ranks::OfGrid { .. } => "coordinates",
+            Ranks::Any | Ranks::PowerOfTwo { .. } => "ranks",
+        }
     }
 
     /// How many pieces or blocks data consists of where they are numbered by one number.

@@ -6,14 +6,16 @@
 //! Euro-Par 2002.
 
 use super::within;
-use crate::collective::{Blocks, Step, Transfer, World};
+use crate::collective::{Blocks, Needs, Step, Transfer, World};
 use crate::error::{Error, Result};
 
 /// Most servers of different sizes: more take too long to decompose.
 const MOST_SERVERS: u32 = 256;
 
-/// Refuses more servers than can be decomposed.
-pub fn check(world: &World) -> Result<()> {
+/// Few servers, or equal ones.
+pub const NEEDS: Needs = Needs { in_words: "up to 256 servers of different sizes, any of one size", check };
+
+fn check(world: &World) -> Result<()> {
     let servers = &world.servers;
     if servers.are_equal() || servers.count() <= MOST_SERVERS {
         return Ok(());

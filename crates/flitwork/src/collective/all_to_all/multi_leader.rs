@@ -12,11 +12,13 @@
 //! algorithm, and where every rank is one, the 2-Level Ring.
 
 use super::within::pairs;
-use crate::collective::{Step, Transfer, World};
+use crate::collective::{Needs, Step, Transfer, World};
 use crate::error::{Error, Result};
 
-/// Refuses leaders who would have groups of different sizes.
-pub fn check(world: &World) -> Result<()> {
+/// Leaders whose groups have one size.
+pub const NEEDS: Needs = Needs { in_words: "leaders that divide the ranks of each server", check };
+
+fn check(world: &World) -> Result<()> {
     let (servers, leaders) = (&world.servers, world.leaders);
     let divides = |&server: &u32| leaders > 0 && servers.size(server).is_multiple_of(leaders);
     let Some(server) = (0..servers.count()).find(|server| !divides(server)) else { return Ok(()) };
