@@ -272,7 +272,7 @@ mod tests {
         assert!(expected.starts_with("a table with fields such as"), "{expected}");
         let (path, _, expected, hint) = fault("host", r#"{"placement": [3, 2]}"#);
         assert_eq!(path, "host.placement");
-        assert_eq!(expected, "a table with a kind, one of block, round_robin, list, and its fields");
+        assert_eq!(expected, "a table with a kind, one of block, round_robin, list, counts, and its fields");
         assert_eq!(hint, r#"write {kind = "list", terminals = [3,2]}"#);
         let (path, ..) = fault("network", r#"{"topology": {"kind": "torus", "size": [1]}, "routing": ["duato"]}"#);
         assert_eq!(path, "network.routing");

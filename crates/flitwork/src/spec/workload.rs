@@ -176,8 +176,8 @@ pub(crate) const WORKLOADS: &[Component] = &[
     ),
     Component::new(
         "collective",
-        "a collective operation by an algorithm that knows ranks alone",
-        "operation, algorithm, message_flits, message_bytes, packet_flits, root, radix, blocks, order, sizes, file",
+        "a collective operation by a named algorithm",
+        "operation, algorithm, message_flits, message_bytes, packet_flits, root, radix, blocks, order, leaders, sizes, file",
         "",
     ),
     Component::new("schedule", "the operations of each rank, given one by one", "schedule, file, packet_flits", ""),

@@ -10,10 +10,10 @@ use crate::collective::{Blocks, Needs, Step, Transfer, World};
 use crate::error::{Error, Result};
 
 /// Most servers of different sizes: more take too long to decompose.
-const MOST_SERVERS: u32 = 256;
+const MOST_SERVERS: u32 = 128;
 
 /// Few servers, or equal ones.
-pub const NEEDS: Needs = Needs { in_words: "up to 256 servers of different sizes, any of one size", check };
+pub const NEEDS: Needs = Needs { in_words: "up to 128 servers of different sizes, any of one size", check };
 
 fn check(world: &World) -> Result<()> {
     let servers = &world.servers;
