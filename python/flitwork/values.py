@@ -318,7 +318,8 @@ class Host(Value):
     * ``noise``: Times in which ranks have no CPU. Default: none.
     * ``placement``: Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     * ``ranks_per_terminal``: Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the
-      network has terminals. Algorithms that go by coordinates need 1. Default: 1.
+      network has terminals, unless the placement says how many. All ranks of a terminal are a server to algorithms
+      that know servers; those that go by coordinates need 1. Default: 1.
     * ``read_bytes_per_s``: ``read_flits_per_cycle`` in bytes/s; or text with a unit.
     * ``read_flits_per_cycle``: Most that is read from the memory of a terminal for its messages that are sent
       [flits/cycle], more than 0: they are read one after the other, and a packet is sent when all of it has been read.
@@ -347,7 +348,7 @@ class Host(Value):
     eager_limit_bytes: float | str | Sequence[float | str] = default(None)
     eager_limit_flits: int = default(None)
     noise: Noise | Literal["periodic", "exponential", "file"] | Mapping[str, Any] = default(None)
-    placement: Placement | Literal["block", "round_robin", "list"] | Mapping[str, Any] = default(None)
+    placement: Placement | Literal["block", "round_robin", "list", "counts"] | Mapping[str, Any] = default(None)
     ranks_per_terminal: int = default(1)
     read_bytes_per_s: float | str | Sequence[float | str] = default(None)
     read_flits_per_cycle: float = default(None)
