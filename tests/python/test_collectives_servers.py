@@ -217,6 +217,24 @@ def test_the_step_profile_of_the_model() -> None:
     assert model.two_level_steps.tolist() == [0] * 8 + [1] * 56
 
 
+def test_the_ring_loses_in_the_simulation_what_the_model_says() -> None:
+    """8 servers of 8 ranks on a switch with one queue an input, packets of messages in random order."""
+    switch = fw.Crossbar(
+        terminals=8,
+        router=fw.Router(vcs=1, buffer_flits=64, switching="virtual_cut_through"),
+        nic=fw.Nic(service=fw.Service(order="random")),
+    )
+    host = fw.Host(ranks_per_terminal=8, copy_flits_per_cycle=8)
+
+    def ratio_to_bound(name: str) -> float:
+        work = fw.collective("all_to_all", name, message_flits=1024, packet_flits=16)
+        return fw.simulate(switch, work, host=host).ratio_to_bound
+
+    ring, two_level = ratio_to_bound("pairwise_shift"), ratio_to_bound("two_level_ring")
+    assert two_level < 1.05
+    assert abs(ring / two_level - fw.hol_model(servers=8, ranks_per_server=8).ratio) < 0.05
+
+
 def test_the_model_is_refused_what_it_is_not_made_for() -> None:
     with pytest.raises(fw.ConfigError, match="servers = 1: expected a whole number from 2"):
         fw.hol_model(servers=1, ranks_per_server=8)
