@@ -34,7 +34,7 @@ pub enum WorkloadSpec {
         #[serde(default)]
         sync: Sync,
     },
-    /// A schedule: a collective operation, by an algorithm that knows ranks and no network (`flitwork list collectives`).
+    /// A schedule: a collective operation by a named algorithm (`flitwork list collectives`).
     Collective {
         /// What is done.
         operation: Operation,
