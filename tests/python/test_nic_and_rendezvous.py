@@ -45,6 +45,28 @@ def test_two_ranks_that_both_send_first_wait_for_ever() -> None:
         finish(both, eager_limit_flits=8)
 
 
+def test_requests_that_come_together_are_each_answered_once() -> None:
+    # Open receives take the messages of a cycle in order; a request that overtook another one comes with that.
+    programs: list[list[Any]] = [
+        [
+            fw.Send(1, flits=1, tag=2),
+            fw.Receive(None, flits=20, tag=0),
+            fw.Send(1, flits=1, tag=2),
+            fw.Send(1, flits=1, tag=0),
+        ],
+        [
+            fw.Receive(None, flits=20, tag=2),
+            fw.Send(0, flits=1, tag=0),
+            fw.Receive(None, flits=20, tag=2),
+            fw.Receive(None, flits=20, tag=0),
+        ],
+    ]
+    network = fw.Torus(2, nic=fw.Nic(ports=3, ejection_port="same_port"))
+    host = fw.Host(eager_limit_flits=0, placement=fw.placement.List(terminals=[0, 0]))
+    result = fw.simulate(network, fw.Schedule(programs, packet_flits=1), host=host, packets=True)
+    assert result.packets["flits"].tolist() == [1] * 12
+
+
 def test_programs_of_ranks_ask_too() -> None:
     def program(comm: Any) -> None:
         if comm.rank == 0:

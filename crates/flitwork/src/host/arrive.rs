@@ -35,10 +35,15 @@ impl Hosts {
         self.deliver(id, now)
     }
 
+    /// All of a message arrives at once, in cycle `now`.
+    pub(super) fn arrived_whole(&mut self, id: u32, now: u64) -> Option<u32> {
+        self.letters[id].missing = 0;
+        self.deliver(id, now)
+    }
+
     /// All of a message has arrived. It is received now, unless it has overtaken another one of the same sender, receiver and
     /// tag (in a context: and context); and so are those that have overtaken it.
     pub(super) fn deliver(&mut self, id: u32, now: u64) -> Option<u32> {
-        self.letters[id].missing = 0;
         let Letter { from, to, tag, envelope, .. } = self.letters[id];
         let context = envelope.context;
         let mut released = false;

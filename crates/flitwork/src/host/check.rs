@@ -110,7 +110,7 @@ fn run(s: &Schedule, queue: SendQueue) -> Result<usize, Error> {
             if let Some(message) = hosts.take(rank) {
                 due.push(rank);
                 hosts.sent(message.id);
-                if let Some(woken) = hosts.deliver(message.id, now) {
+                if let Some(woken) = hosts.arrived_whole(message.id, now) {
                     due.push(woken);
                 }
                 hosts.begin_cycle(now, |woken| due.push(woken));

@@ -6,7 +6,8 @@
 use super::beside_kernel::{compare, of_schedule};
 use super::random::{below, mix};
 use super::{Beside, run_beside};
-use flitwork::schedule::{ANY, After, OpId, OpKind, Operation};
+use flitwork::host::{Envelope, Task, TaskKind};
+use flitwork::schedule::{ANY, OpId, OpKind};
 use flitwork::spec::NetworkSpec;
 use flitwork::{Pause, Plan, Simulation, Workload};
 use proptest::prelude::*;
@@ -15,12 +16,12 @@ use std::rc::Rc;
 
 /// What the rank `rank` does when it asks for the `turn`-th time, in cycle `now`, its next operation being number `first`; with
 /// nothing it is at its end.
-pub type Decide = Rc<dyn Fn(u32, u32, OpId, u64) -> Vec<(OpKind, Vec<OpId>)>>;
+pub type Decide = Rc<dyn Fn(u32, u32, OpId, u64) -> Vec<(TaskKind, Vec<OpId>)>>;
 
 const WATCHDOG: u64 = 500;
 
 /// Ranks that exchange messages for so many turns. With whom, the turn says; how long messages are and how long a rank computes, in which
-/// order it does so and for which of them it waits, the clock.
+/// order it does so, for which of them, or any of which, it waits, and whether it looks for its message before it receives it, the clock.
 pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
     Rc::new(move |rank, turn, first, now| {
         if turn == turns || ranks < 2 {
@@ -31,7 +32,7 @@ pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
         let draw = |which: u64, most: u64| below(mix(bits ^ which), most);
         let from = if draw(0, 3) == 0 { ANY } else { (rank + ranks - distance) % ranks };
         // One message of each turn comes to a rank, so any sender will do.
-        let mut kinds = vec![
+        let mut kinds = [
             OpKind::Receive { from, size: 100, tag: turn },
             OpKind::Send { to: (rank + distance) % ranks, size: 1 + draw(1, 12), tag: turn },
             OpKind::Compute { time: draw(2, 15) },
@@ -40,13 +41,25 @@ pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
         if draw(4, 4) == 0 {
             kinds.swap(0, 1);
         }
-        let mut told: Vec<(OpKind, Vec<OpId>)> = kinds.into_iter().map(|kind| (kind, vec![])).collect();
+        let mut told: Vec<(TaskKind, Vec<OpId>)> =
+            kinds.iter().map(|&kind| (TaskKind::Operation(kind), vec![])).collect();
+        let place = |is: fn(&OpKind) -> bool| kinds.iter().position(is).expect("there is one");
+        let receive = place(|kind| matches!(kind, OpKind::Receive { .. }));
+        // Ranks that all look before they send would wait for each other.
+        if place(|kind| matches!(kind, OpKind::Send { .. })) < receive && draw(7, 2) == 0 {
+            let tag = if draw(8, 2) == 0 { ANY } else { turn };
+            // Of any tag a message of a later turn could be found; that of this turn comes all the same.
+            told.insert(receive, (TaskKind::Probe { from, tag }, vec![]));
+        }
+        let count = told.len() as OpId;
         // Waits for none, or some, of the operations of this turn, or for one of an earlier one.
-        let mut after: Vec<OpId> = (first..first + 3).filter(|op| draw(10 + u64::from(*op - first), 2) == 0).collect();
+        let mut after: Vec<OpId> =
+            (first..first + count).filter(|op| draw(10 + u64::from(*op - first), 2) == 0).collect();
         if first > 0 && draw(5, 3) == 0 {
             after.push(draw(6, u64::from(first)) as OpId);
         }
-        told.push((OpKind::Wait, after));
+        let any = !after.is_empty() && draw(9, 3) == 0;
+        told.push((if any { TaskKind::WaitAny } else { TaskKind::Operation(OpKind::Wait) }, after));
         told
     })
 }
@@ -63,9 +76,8 @@ pub fn check_asked(network: &NetworkSpec, plan: &Plan, decide: &Decide) -> Resul
             let told = decide(rank, *turn, *first, now);
             *turn += 1;
             *first += told.len() as OpId;
-            let operation =
-                |(kind, after): (OpKind, Vec<OpId>)| Operation { kind, step: 0, after: After::List(after.into()) };
-            simulation.give(rank, told.into_iter().map(operation).collect()).map_err(failed)?;
+            let task = |(kind, after)| Task { kind, envelope: Envelope::default(), after };
+            simulation.tell(rank, told.into_iter().map(task).collect()).map_err(failed)?;
         }
     }
     let result = simulation.into_result();

@@ -557,8 +557,8 @@ pub fn program(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Val
     let places = prop::collection::vec(0..1000u32, 1..40);
     (network, (host(), steps, open, places), 1..=9u32, (background(0.1), service())).prop_map(
         |(mut network, (mut host, steps, mut open, places), packet, (background, service))| {
-            if host.eager_limit_flits.is_some() {
-                // Else a later message takes the receive of an earlier one, whose rank waits for ever, too often to be of use.
+            if host.eager_limit_flits.is_some() && places[0] % 4 != 0 {
+                // A later message may take the receive of an earlier one, whose rank waits for ever: always that would be of little use.
                 open = vec![0];
             }
             // Where there is a background, messages go one after the other.

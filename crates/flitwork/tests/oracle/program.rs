@@ -2,6 +2,7 @@
 
 use super::asked::Decide;
 use super::noise::Away;
+use flitwork::host::TaskKind;
 use flitwork::schedule::{ANY, OpKind, Placement, Schedule};
 
 /// A send: its rank, and the number of the operation there.
@@ -24,6 +25,8 @@ pub struct Message {
 
 struct Op {
     kind: OpKind,
+    /// Of a wait of a rank that asks: what else it is.
+    special: Option<TaskKind>,
     step: u32,
     after: Vec<u32>,
     /// From which cycle on it counts as complete.
@@ -35,8 +38,16 @@ struct Op {
 }
 
 impl Op {
+    /// What a rank that asks was told.
+    fn told((kind, after): (TaskKind, Vec<u32>)) -> Self {
+        match kind {
+            TaskKind::Operation(kind) => Op::new(kind, 0, after),
+            special => Op { special: Some(special), ..Op::new(OpKind::Wait, 0, after) },
+        }
+    }
+
     fn new(kind: OpKind, step: u32, after: Vec<u32>) -> Self {
-        Op { kind, step, after, complete_from: None, started: false, came: None }
+        Op { kind, special: None, step, after, complete_from: None, started: false, came: None }
     }
 }
 
@@ -272,9 +283,8 @@ impl<'s> Programs<'s> {
 
     /// Whether the receive `op` of rank `to` can take a message.
     fn fits(&self, send: Send, to: u32, op: u32) -> bool {
-        let OpKind::Send { tag: sent, .. } = self.kind(send) else { panic!("a send") };
         let OpKind::Receive { from, tag, .. } = self.kind((to, op)) else { panic!("a receive") };
-        (from == ANY || from == send.0) && (tag == ANY || tag == sent)
+        self.is_from(send, from) && self.has_tag(send, tag)
     }
 
     /// The last flit of a message left its terminal in cycle `now`.
@@ -330,7 +340,8 @@ impl<'s> Programs<'s> {
                     *sends += 1;
                     messages.push(Message { send, dst, to, flits: self.first_flits((rank, to), size), number, step });
                 }
-                OpKind::Compute { .. } | OpKind::Wait if !self.may_start((rank, op), now) => break,
+                OpKind::Wait if !self.may_pass(rank, op, now) => break,
+                OpKind::Compute { .. } if !self.may_start((rank, op), now) => break,
                 OpKind::Compute { time } => {
                     self.ranks[rank as usize].computing = Some((op, self.away.work(rank, now, time)));
                 }
@@ -341,6 +352,30 @@ impl<'s> Programs<'s> {
         messages
     }
 
+    /// Whether a wait is over.
+    fn may_pass(&self, rank: u32, op: u32, now: u64) -> bool {
+        let r = &self.ranks[rank as usize];
+        let op_at = &r.ops[op as usize];
+        let complete = |dep: &u32| r.ops[*dep as usize].complete_from.is_some_and(|from| from <= now);
+        match op_at.special {
+            None => self.may_start((rank, op), now),
+            Some(TaskKind::WaitAny) => op_at.after.iter().any(complete),
+            Some(TaskKind::Probe { from, tag }) => {
+                r.unexpected.iter().any(|(send, _)| self.is_from(*send, from) && self.has_tag(*send, tag))
+            }
+            Some(other) => panic!("the oracle does not know {other:?}"),
+        }
+    }
+
+    fn is_from(&self, send: Send, from: u32) -> bool {
+        from == ANY || from == send.0
+    }
+
+    fn has_tag(&self, send: Send, tag: u32) -> bool {
+        let OpKind::Send { tag: sent, .. } = self.kind(send) else { panic!("a send") };
+        tag == ANY || tag == sent
+    }
+
     /// A rank at the end of its program asks for more, if it is one that does; whether it was told anything.
     fn ask(&mut self, rank: u32, now: u64) -> bool {
         let r = &mut self.ranks[rank as usize];
@@ -348,7 +383,7 @@ impl<'s> Programs<'s> {
         let told = decide(rank, r.turns, r.next, now);
         r.turns += 1;
         r.ended = told.is_empty();
-        r.ops.extend(told.into_iter().map(|(kind, after)| Op::new(kind, 0, after)));
+        r.ops.extend(told.into_iter().map(Op::told));
         !r.ended
     }
 
