@@ -358,6 +358,27 @@ class Result:
             }
         )
 
+    @cached_property
+    def hol_blocking(self) -> pd.DataFrame:
+        """Head-of-line blocking: a row for each input port of each router; empty unless the run recorded stalls.
+
+        ``blocked_cycles`` are those in which the port sent nothing although a packet behind the first one of a queue
+        goes to an output port that sent nothing either; ``share`` is of all cycles of the run. Ports count as in
+        docs/model.md: those of the network first, then the injection ports of the terminals. Empty, too, where packets
+        choose their route on the way.
+        """
+        blocked = self.columns.get("hol_blocked", np.empty(0, dtype=np.uint64))
+        ports = len(blocked) // max(self.described["routers"], 1)
+        number = np.arange(len(blocked))
+        return pd.DataFrame(
+            {
+                "router": number // max(ports, 1),
+                "port": number % max(ports, 1),
+                "blocked_cycles": blocked,
+                "share": blocked / max(self.end_cycle, 1),
+            }
+        )
+
     def save(self, path: str | Path) -> Path:
         """Stores everything in one Parquet file of one row, at once or not at all.
 

@@ -76,3 +76,16 @@ def test_a_routing_that_chooses_has_no_virtual_output_queues() -> None:
     router = fw.Router(vcs=9, vc_policy="virtual_output_queues")
     with pytest.raises(fw.ConfigError, match=r"network.router.vc_policy = virtual_output_queues: expected dateline"):
         fw.simulate(fw.Mesh(3, 3, router=router, routing=fw.routing.Duato()), fw.uniform(offered_load=0.1))
+
+
+def test_cycles_behind_the_head_of_a_line_are_counted() -> None:
+    """Terminal 1 has a packet for 2, to which 0 sends 20 flits in cycles 1 to 20, and one for 0 behind it from cycle 2 on."""
+    trace = {"cycle": [0, 0, 0], "source": [0, 1, 1], "destination": [2, 2, 0], "flits": [20, 1, 1]}
+    fifo = fw.Network("crossbar", terminals=3, router=fw.Router(vcs=1, buffer_flits=32))
+    blocked = fw.simulate(fifo, fw.trace(trace), stalls=True).hol_blocking
+    assert list(blocked["blocked_cycles"]) == [0, 19, 0] and list(blocked["port"]) == [0, 1, 2]
+    queues = fifo.replace(router=fw.Router(vcs=3, buffer_flits=32, vc_policy="virtual_output_queues"))
+    assert not fw.simulate(queues, fw.trace(trace), stalls=True).hol_blocking["blocked_cycles"].any()
+    assert fw.simulate(fifo, fw.trace(trace)).hol_blocking.empty
+    chosen = fw.Mesh(3, 3, routing=fw.routing.Duato(), router=fw.Router(vcs=4, wait_for_tail_credit=True))
+    assert fw.simulate(chosen, fw.uniform(offered_load=0.1), stalls=True, measurement_cycles=200).hol_blocking.empty

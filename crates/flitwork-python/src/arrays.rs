@@ -33,6 +33,7 @@ pub fn take_columns<'py>(py: Python<'py>, result: &mut SimulationResult) -> PyRe
     }
     if let Some(stalls) = &mut result.stalls {
         columns.set_item("stall_windows", take(&mut stalls.windows).into_pyarray(py))?;
+        columns.set_item("hol_blocked", take(&mut stalls.hol_blocked).into_pyarray(py))?;
     }
     packet_columns(&columns, &take(&mut result.packet_records))?;
     if let Some(waits) = result.waits.take() {

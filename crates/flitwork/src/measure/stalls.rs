@@ -46,7 +46,7 @@ pub const STALL_REASONS: [StallReason; REASONS] = [
 ];
 
 /// Flit-cycles by reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StallReport {
     /// Flit-cycles of standing still in the whole run, in the order of [`STALL_REASONS`].
     pub total: [u64; REASONS],
@@ -55,6 +55,9 @@ pub struct StallReport {
     /// Flit-cycles in which a flit at its destination router stood still although some ejection port of its terminal
     /// was idle in that cycle, in the order of [`STALL_REASONS`].
     pub idle_ejection: [u64; REASONS],
+    /// Cycles in which an input port was blocked by the head of a line, flattened `[router][port]`: it sent nothing, though a packet
+    /// behind the front of one of its VCs goes to an output port that sent nothing either. Empty where routes are not fixed.
+    pub hol_blocked: Vec<u64>,
     /// Flit-cycles per time window (see `record.channel_window_cycles`), flattened `[window][reason]`; empty without windows.
     pub windows: Vec<u64>,
 }
@@ -70,8 +73,12 @@ pub(crate) struct StallCounter {
 impl StallCounter {
     /// Nothing counted yet. `windowed` says whether [`StallCounter::next_window`] will be called.
     pub fn new(windowed: bool) -> Self {
-        let report =
-            StallReport { total: [0; REASONS], tails: [0; REASONS], idle_ejection: [0; REASONS], windows: Vec::new() };
+        let report = StallReport {
+            total: [0; REASONS],
+            tails: [0; REASONS],
+            idle_ejection: [0; REASONS],
+            ..StallReport::default()
+        };
         StallCounter { report, window: 0, windowed }
     }
 

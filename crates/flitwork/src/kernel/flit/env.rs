@@ -1,6 +1,7 @@
 //! What all routers share: the network's numbers and rules, the packets, and what is under way.
 
 use super::choices::Choices;
+use super::lines::Lines;
 use super::mask::ClassMasks;
 use super::observe::Observer;
 use super::own_times::OwnTimes;
@@ -55,6 +56,8 @@ pub(super) struct Env {
     pub measurement: Range<u64>,
     pub flit_hops: u64,
     pub stalls: Option<StallCounter>,
+    /// Where lines are looked at that wait behind their heads.
+    pub lines: Option<Box<Lines>>,
     /// Where and why packets wait.
     pub waits: Option<Box<WaitLog>>,
     /// Whether one of these two is counted.

@@ -17,8 +17,10 @@ mod env;
 mod fast;
 mod general;
 mod inject;
+mod lines;
 mod mask;
 mod news;
+mod next_output;
 mod observe;
 mod own_times;
 mod own_vc;
@@ -34,7 +36,7 @@ use super::simulation::Simulation;
 use crate::compat::BatchStage;
 use crate::error::Result;
 use crate::kernel::Progress;
-use crate::measure::{Arrival, KernelName, SimulationResult, StallCounter, WaitLog};
+use crate::measure::{Arrival, KernelName, SimulationResult, StallCounter, StallReport, WaitLog};
 use crate::plan::Plan;
 use crate::topology::Fabric;
 use crate::transit::{CompiledSize, Layout, NONE, PacketPool, Wheel};
@@ -44,6 +46,7 @@ use env::{Env, Rules};
 use fast::Scratch;
 use general::GeneralAllocators;
 use inject::Injection;
+use lines::Lines;
 use mask::{ClassMasks, VcMask};
 use observe::{ChannelRecorder, Observer};
 use own_times::OwnTimes;
@@ -172,6 +175,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 measurement: 0..0,
                 flit_hops: 0,
                 stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
+                lines: run.record.stalls.then(|| Lines::new(plan)).flatten().map(Box::new),
                 waits: run.record.waits.then(|| Box::new(WaitLog::new(p.routers * SLOTS, p.terminals * p.nic_ports))),
                 watched,
                 observer: Observer::new(if watched { p.routers } else { 0 }, PORTS, SLOTS),
@@ -306,12 +310,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let mut channel_flits = Vec::new();
         self.channel_flits(now + 1, &mut channel_flits);
         let Kernel { env, channels, .. } = *self;
+        let hol_blocked = env.lines.map(|lines| lines.blocked).unwrap_or_default();
         Observed {
             flit_hops: env.flit_hops,
             channel_windows: channels.map(|channels| channels.finish(now, &channel_flits)),
             channel_flits,
             ejected_flits: env.ejected,
-            stalls: env.stalls.map(StallCounter::report),
+            stalls: env.stalls.map(|stalls| StallReport { hol_blocked, ..stalls.report() }),
             waits: env.waits.map(|waits| waits.report()),
         }
     }

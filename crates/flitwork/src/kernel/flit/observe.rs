@@ -75,6 +75,16 @@ impl Observer {
         self.port_in[in_port] = now + 1;
     }
 
+    /// Whether an input port sent a flit in this cycle.
+    pub fn sent(&self, in_port: usize, now: u64) -> bool {
+        self.port_in[in_port] == now + 1
+    }
+
+    /// Whether an output port sent no flit in this cycle.
+    pub fn is_idle(&self, out_port: usize, now: u64) -> bool {
+        self.port_out[out_port] != now + 1
+    }
+
     pub fn asked(&mut self, input: usize, for_something_free: bool, now: u64) {
         if for_something_free {
             self.asked[input] = now + 1;
@@ -90,6 +100,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     pub(super) fn observe(&mut self) {
         if self.env.stalls.is_some() {
             self.count_stalls();
+            self.count_lines();
         }
         if self.env.waits.is_some() {
             self.count_waits();

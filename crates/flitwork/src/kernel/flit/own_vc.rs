@@ -5,13 +5,11 @@
 
 use super::env::Env;
 use super::mask::VcMask;
+use super::next_output::NextOutputs;
 use super::state::{EJECTING, Router, UPPER_CLASS};
-use crate::mix::packet_bits;
 use crate::plan::Plan;
-use crate::routing::{At, Head, HopByHop};
 use crate::spec::{ServiceLevel, VcPolicy};
 use crate::transit::Packet;
-use std::sync::Arc;
 
 /// Any VC of the port will do.
 pub(super) const ANY: u16 = u16::MAX;
@@ -20,15 +18,8 @@ pub(super) const ANY: u16 = u16::MAX;
 #[derive(Debug)]
 enum Policy {
     Destination,
-    ServiceLevel {
-        level: ServiceLevel,
-        vls: Vec<u16>,
-    },
-    /// With the routing, where each router decides.
-    NextOutput {
-        routing: Option<Arc<dyn HopByHop>>,
-        seed: u64,
-    },
+    ServiceLevel { level: ServiceLevel, vls: Vec<u16> },
+    NextOutput(NextOutputs),
 }
 
 /// The VCs that packets have of their own.
@@ -53,9 +44,7 @@ impl OwnVcs {
                 level: plan.spec.network.nic.service_level,
                 vls: router.sl_to_vl.iter().map(|&vl| vl as u16).collect(),
             },
-            VcPolicy::VirtualOutputQueues => {
-                Policy::NextOutput { routing: plan.routing.hop_by_hop().cloned(), seed: plan.spec.run.seed }
-            }
+            VcPolicy::VirtualOutputQueues => Policy::NextOutput(NextOutputs::of(plan)?),
         };
         let terminals = p.terminals as u32;
         let per_class = router.own_vcs(p.terminals, p.ports) as u16;
@@ -76,19 +65,7 @@ impl OwnVcs {
                 let number = level.of(packet.src, packet.dst, self.terminals) as usize;
                 vls[number % vls.len()]
             }
-            Policy::NextOutput { routing: None, .. } => u16::from(env.output_at_source(to, packet)),
-            Policy::NextOutput { routing: Some(routing), seed } => {
-                let mut head = Head { to: packet.key as u32, trip: packet.trip() };
-                let place = At { router: to as u32, port: entered, set: entered.map(|_| 0) };
-                let dst = env.router_of(packet.dst as usize) as u32;
-                let bits = || packet_bits(*seed, packet.src, packet.sequence);
-                let port = match routing.next(&place, dst, &mut head, &bits) {
-                    None => return u16::from(env.ejection_port(to, packet)),
-                    Some(choice) if choice.ports == 0 => choice.escape.map_or(0, |(port, _)| port),
-                    Some(choice) => choice.ports.trailing_zeros() as u8,
-                };
-                u16::from(port)
-            }
+            Policy::NextOutput(next) => u16::from(next.port(to, entered, packet, env)),
         }
     }
 }
@@ -119,7 +96,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             match own.policy {
                 Policy::Destination => own.at(me, None, packet, env),
                 // The terminal takes what comes.
-                Policy::ServiceLevel { .. } | Policy::NextOutput { .. } => ANY,
+                Policy::ServiceLevel { .. } | Policy::NextOutput(_) => ANY,
             }
         };
         env.own_vcs = Some(own);

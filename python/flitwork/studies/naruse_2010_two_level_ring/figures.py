@@ -1,0 +1,120 @@
+"""The paper's figures 3, 10, 11 and 12, redrawn, and what switches and jitter make of the ring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from flitwork.hol import hol_model
+from flitwork.plot.style import COLOURS, MARKERS, save, style
+from flitwork.studies.naruse_2010_two_level_ring.measures import LINK, NAMES, RING, TWO_LEVEL, bandwidth, tidy
+
+_LINES = dict(zip(NAMES, ("--", "-", ":"), strict=True))
+_LENGTHS = (
+    ("lengths", "fig11", "an overhead for each message"),
+    ("lengths_byte", "fig11-byte", "an overhead for each byte"),
+)
+_LABEL = "bandwidth of a server [MB/s]"
+
+
+def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
+    """Draws all figures for which there are results."""
+    drawn: list[Path] = []
+    with style():
+        table = bandwidth(results, "servers")
+        if len(table):
+            drawn += save(_over_servers(table), outdir, "fig10")
+        for name, figure, words in _LENGTHS:
+            table = bandwidth(results, name)
+            if len(table):
+                drawn += save(_over_lengths(table, words), outdir, figure)
+        for name in ("jitter", "switches"):
+            part = tidy(results, name)
+            if len(part):
+                drawn += save(_by_setting(part), outdir, name)
+    return drawn
+
+
+def _over_servers(table: pd.DataFrame) -> Figure:
+    """Figures 3 and 10: dashed the ring, solid the 2-Level Ring."""
+    figure, ax = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
+    for number, ranks in enumerate(sorted(table.index.unique("Nlp"))):
+        part = table.xs(ranks, level="Nlp").droplevel("KiB")
+        for algorithm in (RING, TWO_LEVEL):
+            label = f"{NAMES[algorithm]}, {_ranks(ranks)}"
+            ax.plot(
+                part.index,
+                part[algorithm],
+                _LINES[algorithm],
+                color=COLOURS[number],
+                marker=MARKERS[number],
+                label=label,
+            )
+    if 8 in table.index.unique("Nlp"):
+        servers = sorted(table.index.unique("servers"))
+        model = [LINK * hol_model(servers=n, ranks_per_server=8).utilisation for n in servers]
+        ax.plot(servers, model, color="0.5", linewidth=1, label="Ring, 8 ranks, by the paper's model")
+    ax.axhline(LINK, color="0.8", linewidth=1)
+    ax.set_xlabel("servers")
+    ax.set_ylabel(_LABEL)
+    ax.set_xticks(sorted(table.index.unique("servers")))
+    ax.set_title(f"Messages of {_size(max(table.index.unique('KiB')))}; grey above: the link", fontsize="medium")
+    figure.legend(loc="outside lower center", ncols=2, fontsize="small", handlelength=3)
+    return figure
+
+
+def _over_lengths(table: pd.DataFrame, words: str) -> Figure:
+    """Figures 11 and 12: a panel for each number of ranks."""
+    ranks = sorted(table.index.unique("Nlp"))
+    figure, axes = plt.subplots(
+        1, len(ranks), figsize=(2.6 * len(ranks) + 0.8, 3.4), sharey=True, squeeze=False, layout="constrained"
+    )
+    for ax, count in zip(axes[0], ranks, strict=True):
+        part = table.xs(count, level="Nlp").droplevel("servers")
+        for number, algorithm in enumerate(table.columns):
+            ax.plot(
+                part.index, part[algorithm], _LINES[algorithm], color=COLOURS[number], marker=MARKERS[number],
+                label=NAMES[algorithm],
+            )  # fmt: skip
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(part.index[::2], [str(kib) for kib in part.index[::2]])
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel("message [KiB]")
+        ax.set_title(_ranks(count), fontsize="medium")
+    axes[0][0].set_ylabel(_LABEL)
+    figure.suptitle(f"{max(table.index.unique('servers'))} servers, {words}")
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _by_setting(table: pd.DataFrame) -> Figure:
+    """A pair of bars for each setting; lines span the seeds."""
+    settings = list(dict.fromkeys(table["setting"]))
+    found = table.groupby(["setting", "algorithm"])["mb_per_s"].agg(["mean", "min", "max"])
+    figure, ax = plt.subplots(figsize=(6.8, 0.42 * len(settings) + 1.3), layout="constrained")
+    for number, algorithm in enumerate((RING, TWO_LEVEL)):
+        rows = found.xs(algorithm, level="algorithm").reindex(settings)
+        places = [place + 0.2 * (2 * number - 1) for place in range(len(settings))]
+        spread = [rows["mean"] - rows["min"], rows["max"] - rows["mean"]]
+        ax.barh(places, rows["mean"], 0.4, xerr=spread, color=COLOURS[number], label=NAMES[algorithm])
+    ax.set_yticks(range(len(settings)), settings)
+    ax.invert_yaxis()
+    ax.axvline(LINK, color="0.6", linewidth=1)
+    ax.set_xlabel(_LABEL)
+    ax.set_title(
+        f"{table['servers'].max()} servers of {_ranks(table['Nlp'].max())}, {_size(table['KiB'].max())}",
+        fontsize="medium",
+    )
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def _ranks(count: int) -> str:
+    return f"{count} rank{'' if count == 1 else 's'}"
+
+
+def _size(kib: int) -> str:
+    return f"{kib // 1024} MiB" if kib % 1024 == 0 else f"{kib} KiB"

@@ -1,0 +1,74 @@
+"""The study of the 2-Level Ring: its grid, how claims follow from bandwidths, and the verdicts of the smaller version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import flitwork as fw
+import pandas as pd
+import pytest
+from flitwork.experiment import expand, load_study
+from flitwork.studies import published
+from flitwork.studies.claims import load_claims
+from flitwork.studies.naruse_2010_two_level_ring.claims import NPB, claims
+
+FOLDER = published()["naruse-2010-two-level-ring"].folder
+
+
+def test_the_link_carries_2000_megabytes_a_second() -> None:
+    points = expand(load_study(FOLDER / "study.toml"))
+    for point in points:
+        units = point.spec["network"]["units"]
+        assert units["flit_bytes"] / units["cycle_ns"] == 2.0
+        assert point.spec["workload"]["packet_flits"] == 1
+    assert {p.params["servers"] for p in points if p.experiment == "servers"} == {4, 8, 12, 16, 20, 24}
+
+
+def results(bandwidth: dict[str, float], experiment: str, sizes: list[int], servers: int = 24) -> pd.DataFrame:
+    """A table with one bandwidth for each algorithm, whatever else; of one rank a server always 1650 MB/s."""
+    rows: list[dict[str, Any]] = [
+        {"experiment": experiment, "servers": servers, "Nlp": ranks, "KiB": kib, "workload.algorithm": algorithm, "seed": seed,
+         "completion_cycles": 1.0, "mb_per_s": 1650.0 if ranks == 1 else rate * (1 + 0.001 * seed) * (1 + 0.01 * ranks)}
+        for algorithm, rate in bandwidth.items() for ranks in (1, 8) for kib in sizes for seed in (1, 2)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_claims_follow_from_bandwidths() -> None:
+    both = {"pairwise_shift": 1400.0, "two_level_ring": 1750.0}
+    found = {claim.id: claim for claim in claims(results(both, "servers", [1024]))}
+    assert {*found} <= {claim.id for claim in load_claims(FOLDER / "claims.toml")}
+    assert found["F10.gain"].ours == pytest.approx(1.25)
+    assert found["F10.ring"].ours == pytest.approx(1400 * 1.08 * 1.0015)
+    assert (found["F3.one"].ours, found["F3.best"].ours, found["F3.several"].ours) == (1650, 1, 1)
+    assert (found["F10.rises"].ours, found["F10.same"].ours) == (1, 1)
+
+
+def test_lengths_have_a_crossing() -> None:
+    rates = {"pairwise_shift": 1000.0, "two_level_ring": 1200.0, "aggregation": 1200.0}
+    table = results(rates, "lengths", [8, 16, 32, 64, 1024])
+    slow = (table["workload.algorithm"] == "aggregation") & (table["KiB"] > 16)
+    table.loc[slow, "mb_per_s"] *= 0.8
+    table.loc[(table["workload.algorithm"] == "aggregation") & ~slow & (table["Nlp"] == 8), "mb_per_s"] *= 1.2
+    found = {claim.id: claim.ours for claim in claims(table)}
+    # From 1.2 at 16 KiB to 0.8 at 32 KiB: in the middle by the logarithm.
+    assert found["F12.crossing"] == pytest.approx(16 * 2**0.5)
+    assert (found["F12.below"], found["F11.never-slower"]) == (1, 1)
+    assert found["F12.long"] == pytest.approx(1200 * 0.8 / 1000)
+
+
+def test_benchmarks_save_what_their_all_to_alls_save() -> None:
+    sizes = sorted({kib for kib, *_ in NPB.values()})
+    rates = {"pairwise_shift": 1534 / 1.08, "two_level_ring": 1904 / 1.08}
+    found = {claim.id: claim.ours for claim in claims(results(rates, "npb", sizes, servers=16))}
+    # At the paper's bandwidths an all-to-all of FT class D takes 34.1 - 27.5 s less in all (SI units, both rounded).
+    assert found["T3.FT.D"] == pytest.approx(100 * (117.2 / (117.2 - 6.63) - 1), abs=0.1)
+    assert found["T3.IS.D"] == pytest.approx(100 * (8.551 / (8.551 - 0.638) - 1), abs=0.1)
+
+
+@pytest.mark.slow
+def test_the_smaller_version_stands_for_its_verdicts(tmp_path: Path) -> None:
+    found = fw.studies.reproduce("naruse-2010-two-level-ring", tmp_path, quick=True)
+    assert not found.failed and not found.run.failures
+    assert len(found.figures) == 10
