@@ -98,7 +98,8 @@ def _by_setting(table: pd.DataFrame) -> Figure:
     for number, algorithm in enumerate((RING, TWO_LEVEL)):
         rows = found.xs(algorithm, level="algorithm").reindex(settings)
         places = [place + 0.2 * (2 * number - 1) for place in range(len(settings))]
-        spread = [rows["mean"] - rows["min"], rows["max"] - rows["mean"]]
+        # Rounding may put the mean of equal values beside them.
+        spread = [(rows["mean"] - rows["min"]).clip(lower=0), (rows["max"] - rows["mean"]).clip(lower=0)]
         ax.barh(places, rows["mean"], 0.4, xerr=spread, color=COLOURS[number], label=NAMES[algorithm])
     ax.set_yticks(range(len(settings)), settings)
     ax.invert_yaxis()
