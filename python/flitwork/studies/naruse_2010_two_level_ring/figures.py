@@ -81,10 +81,10 @@ def _over_lengths(table: pd.DataFrame, words: str) -> Figure:
             )  # fmt: skip
         ax.set_xscale("log", base=2)
         ax.set_xticks(part.index[::2], [str(kib) for kib in part.index[::2]])
-        ax.set_ylim(bottom=0)
         ax.set_xlabel("message [KiB]")
         ax.set_title(_ranks(count), fontsize="medium")
     axes[0][0].set_ylabel(_LABEL)
+    axes[0][0].set_ylim(0, 1.05 * float(table.to_numpy().max()))
     figure.suptitle(f"{max(table.index.unique('servers'))} servers, {words}")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
