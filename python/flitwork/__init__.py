@@ -37,6 +37,7 @@ from flitwork.network import Network
 from flitwork.networks import *  # noqa: F403
 from flitwork.operations import Compute, Receive, Send, Wait
 from flitwork.pace import Pace, pace
+from flitwork.pick import Pick, pick
 from flitwork.result import Result
 from flitwork.schedule import Schedule
 from flitwork.simulation import Simulation, simulate
@@ -86,6 +87,7 @@ __all__ = [
     "LogGOPS",
     "Network",
     "Pace",
+    "Pick",
     "Receive",
     "Result",
     "ResultFileError",
@@ -118,6 +120,7 @@ __all__ = [
     "noise",
     "on_off",
     "pace",
+    "pick",
     "placement",
     "plot",
     "programs",

@@ -52,7 +52,20 @@ LAYERS = (
         "simulation",
         "goal",
     ),
-    *("experiment", "plot", "explain", "steady", "curve", "burst", "booksim", "studies", "mpi", "cli"),
+    *(
+        "experiment",
+        "plot",
+        "explain",
+        "reasons",
+        "pick",
+        "steady",
+        "curve",
+        "burst",
+        "booksim",
+        "studies",
+        "mpi",
+        "cli",
+    ),
 )
 #: Imports that should not be there. Only ever take rows away.
 DEBTS = {("experiment", "plot")}

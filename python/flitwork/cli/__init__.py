@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flitwork import __version__, interrupt
-from flitwork.cli import burst, curve, inspect, mpi, one, pace, studies, usage
+from flitwork.cli import burst, curve, inspect, mpi, one, pace, pick, studies, usage
 from flitwork.cli.booksim import booksim
 from flitwork.cli.explain import explain_run
 from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
@@ -50,6 +50,7 @@ for _command in (
     one.bound,
     one.check,
     pace.pace,
+    pick.pick,
     one.draw,
     curve.curve,
     burst.burst,

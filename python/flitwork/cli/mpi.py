@@ -8,18 +8,16 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from flitwork import renamed
+from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, IsMesh, Settings, Size, Topology, Wrap
 from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json, print_quantities, say
 from flitwork.cli.simulation import network_table, parts
 from flitwork.cli.usage import Command
-from flitwork.errors import ConfigError, unknown_key
-from flitwork.files import in_folder
+from flitwork.errors import ConfigError
 from flitwork.mpi import Abort, ProgramError, RunResult
 from flitwork.mpi import run as run_program
 from flitwork.mpi.run import default_network
 from flitwork.network import Network
-from flitwork.strict import tomllib
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,8 +25,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Programs written for MPI, on simulated networks.",
 )
-#: What a file of --network may have beside the network.
-_TABLES = ("network", "host", "run")
 
 
 @app.command(cls=Command, context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
@@ -82,7 +78,7 @@ def simulate(
     host: dict[str, Any] = {}
     options: dict[str, Any] = {}
     if network is not None:
-        machine, host, options = _from_file(network)
+        machine, host, options = network_file(network)
     elif given or settings:
         table = network_table(size, mesh, wrap, topology) if given else dict(default_network(ranks).topology)
         machine, _, options = parts("a2a", table, settings)
@@ -110,30 +106,6 @@ def simulate(
         for rank, code in [*found.exit_codes.items()][:8]:
             note(f"rank {rank} ended with exit code {code}")
         raise typer.Exit(found.exit_code)
-
-
-def _from_file(path: Path) -> tuple[Network, dict[str, Any], dict[str, Any]]:
-    """The network that a file describes, its host, and the options of the run."""
-    try:
-        found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError("--network", path, "a TOML file that can be read", error.strerror or "") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError("--network", path, "a TOML file", str(error)) from None
-    for key in found:
-        if key not in _TABLES:
-            raise unknown_key("", key, _TABLES, "tables")
-    if "network" not in found:
-        raise ConfigError("--network", path, "a table `network` in it", "as in a study file")
-    tables = renamed.specification(found)
-    table = tables["network"]
-    topology = table.get("topology")
-    if not isinstance(topology, dict) or "kind" not in topology:
-        raise ConfigError("network.topology", topology, "a table with a kind", "flitwork list topologies")
-    own = {key: value for key, value in topology.items() if key != "kind"}
-    others = {key: value for key, value in table.items() if key != "topology"}
-    run = {"run": tables["run"]} if "run" in tables else {}
-    return Network(topology["kind"], **own, **others), dict(in_folder(tables.get("host", {}), path.parent)), run
 
 
 def _algorithms(given: list[str] | None) -> dict[str, str]:

@@ -22,8 +22,10 @@ _PATIENCE_SECONDS = 1.0
 _LINE_SECONDS = 5.0
 
 
-def watcher() -> Watcher:
-    """The watcher that suits where standard error goes."""
+def watcher(patient: bool = False) -> Watcher:
+    """The watcher that suits where standard error goes; a ``patient`` one says nothing of what is over soon."""
+    if patient:
+        return Bar(_PATIENCE_SECONDS) if sys.stderr.isatty() else Lines(quiet=True)
     return Bar() if sys.stderr.isatty() else Lines()
 
 

@@ -16,6 +16,7 @@ from flitwork.plain import checked
 from flitwork.schema import fields, is_open_loop, kinds, largest, schema, tables
 from flitwork.spec import Network, RunOptions, nest_run, plan_of, simulation
 from flitwork.strict import tomllib
+from flitwork.values import Run
 from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
 
 _DIMENSIONS = "xyz"
@@ -152,6 +153,44 @@ def parts(
     sent = {key: value for key, value in workload.items() if value is not None}
     options, run = _divided(what, table, settings, _workload_fields(what), sent, ports)
     return network(table, options), _work(what, sent), run
+
+
+def machine_parts(
+    table: dict[str, Any] | None,
+    file: tuple[Network, dict[str, Any], dict[str, Any]] | None,
+    settings: list[str] | None,
+    ports: int | None,
+    **workload: object,
+) -> tuple[Network, dict[str, Any], Run | None, dict[str, Any]]:
+    """Of a collective without an algorithm: network, host, run, and the fields of the workload.
+
+    The machine is the table ``topology``, or what :func:`flitwork.cli.network_file.network_file` has read.
+    """
+    own = {section: _told_of(section, settings or []) for section in _SECTIONS}
+    others = [text for text in settings or [] if text.partition(".")[0] not in _SECTIONS]
+    sent = {key: value for key, value in workload.items() if value is not None}
+    of_workload = _workload_fields("collective") - {"operation", "algorithm"}
+    net, host, run = file or (None, {}, {})
+    topology = table if net is None else {"kind": net.kind}
+    assert topology is not None
+    options, flat = _divided("collective", topology, others, of_workload, sent, ports)
+    if net is None:
+        net = network(topology, options)
+    else:
+        spec = net.spec
+        whole = {name: _merged(spec.get(name, {}), one) for name, one in options.items() if isinstance(one, dict)}
+        net = net.replace(**{**options, **whole})
+    told = _merged(_merged(run.get("run", {}), nest_run(cast(RunOptions, flat))), own["run"])
+    return net, _merged(host, own["host"]), Run(**told) if told else None, _as_in_python(sent)
+
+
+def _merged(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """A table with changes; of tables in it only what they say. One of another kind takes the place of all."""
+    found = dict(table)
+    for key, one in changes.items():
+        both = isinstance(one, dict) and isinstance(found.get(key), dict) and "kind" not in one
+        found[key] = _merged(found[key], one) if both else one
+    return found
 
 
 def burst_parts(

@@ -70,15 +70,21 @@ class Execution:
 
 
 def execute(
-    jobs: Sequence[Job], store: Store | None = None, engine: Engine | None = None, watcher: Watcher | None = None
+    jobs: Sequence[Job],
+    store: Store | None = None,
+    engine: Engine | None = None,
+    watcher: Watcher | None = None,
+    kept: dict[str, Result] | None = None,
 ) -> Execution:
     """Runs every job that the store has no result of.
 
+    Results go into ``kept`` if it is given; they stay there when the run is interrupted.
     On ``KeyboardInterrupt`` the running simulations stop within a fraction of a second; what is finished stays stored.
     A simulation that fails does not stop the others; a full disk does.
     """
     watcher = watcher or default_watcher()
-    done = Execution({job.hash: found for job in jobs if store and (found := store.get(job.hash))}, [])
+    done = Execution({} if kept is None else kept, [])
+    done.results.update({job.hash: found for job in jobs if store and (found := store.get(job.hash))})
     left = sorted((job for job in jobs if job.hash not in done.results), key=lambda job: -job.work)
     status = Status(len(jobs), stored=len(done.results), done=len(done.results), work=sum(job.work for job in left))
     try:

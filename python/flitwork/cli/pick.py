@@ -1,0 +1,163 @@
+"""``flitwork pick``: the fastest algorithm of a collective operation on a machine, and why it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from flitwork.cli.network_file import network_file
+from flitwork.cli.options import (
+    AsJson,
+    IsMesh,
+    Jobs,
+    PacketFlits,
+    Ports,
+    Settings,
+    Size,
+    Topology,
+    Wrap,
+)
+from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.progress import watcher
+from flitwork.cli.simulation import machine_parts, network_table
+from flitwork.errors import ConfigError
+from flitwork.experiment.display import duration
+from flitwork.experiment.engines import available_cores
+from flitwork.files import writable_file
+from flitwork.pick import Contest, Pick, check_saved
+
+#: What a core simulates in a second, roughly; packets of many flits go faster.
+_FLIT_HOPS_PER_SECOND = 1e7
+#: How long it takes is said from here on.
+_LONG_SECONDS = 2.0
+_SHOWN = {
+    "candidate": "algorithm",
+    "completion_cycles": "cycles",
+    "completion_ns": "ns",
+    "ratio_to_bound": "ratio to bound",
+    "slower": "slower by",
+    "own_bound_cycles": "bound of its messages",
+    "steps": "steps",
+    "flit_hops": "flit-hops",
+}
+
+
+@guarded
+def pick(
+    machine: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[NETWORK.toml]",
+            help="A file with a table `network`, and perhaps `host` and `run`; or the options of the network.",
+            show_default=False,
+        ),
+    ] = None,
+    operation: Annotated[
+        str, typer.Option(metavar="NAME", help="The operation (`flitwork list collectives`).")
+    ] = "all_to_all",
+    message_bytes: Annotated[
+        str | None, typer.Option(metavar="BYTES", help="Length of a message: a block, or the whole vector.")
+    ] = None,
+    message_flits: Annotated[int | None, typer.Option(help="The same in flits.")] = None,
+    packet_flits: PacketFlits = None,
+    algorithms: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Candidates, with commas [default: all of the operation].")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Each candidate runs with so many seeds: 1, 2, ...")] = 1,
+    topology: Topology = None,
+    size: Size = None,
+    mesh: IsMesh = False,
+    wrap: Wrap = None,
+    ports: Ports = None,
+    settings: Settings = None,
+    jobs: Jobs = None,
+    save: Annotated[Path | None, typer.Option(help="Store the table (.csv), or all of it (.json).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate the algorithms of a collective on a machine: the fastest, its time, the bound, and why it wins.
+
+    Algorithms that are not defined for the ranks, the servers or the network are listed with the reason. Ctrl-C prints
+    what is finished.
+
+    Examples:
+
+      flitwork pick machine.toml --message-bytes 65536
+
+      flitwork pick --size 4x4 --message-flits 256 --packet-flits 64 --operation allreduce
+
+      flitwork pick --topology crossbar --set terminals=4 --set host.ranks_per_terminal=4 --message-flits 64
+    """
+    if save:
+        writable_file(check_saved(save, "--save"), "--save")
+    contest = _contest(
+        machine, topology, size, mesh, wrap, ports, settings, operation, algorithms, seeds,
+        message_bytes=_number(message_bytes), message_flits=message_flits, packet_flits=packet_flits,
+    )  # fmt: skip
+    _announce(contest, jobs)
+    try:
+        contest.run(jobs=jobs, watcher=watcher(patient=True))
+    except KeyboardInterrupt:
+        if contest.finished:
+            _show(contest.picked(explained=False), as_json, save)
+        raise
+    _show(contest.picked(), as_json, save)
+
+
+def _contest(
+    machine: Path | None,
+    topology: str | None,
+    size: str | None,
+    mesh: bool,
+    wrap: str | None,
+    ports: int | None,
+    settings: list[str] | None,
+    operation: str,
+    algorithms: str | None,
+    seeds: int,
+    **sent: object,
+) -> Contest:
+    told = {"--topology": topology, "--size": size, "--mesh": mesh or None, "--wrap": wrap}
+    beside = next((option for option, value in told.items() if value is not None), None)
+    if machine is not None and beside:
+        raise ConfigError(beside, told[beside], f"no {beside} beside a file", f"{machine} says the topology")
+    table = None if machine is not None else network_table(size, mesh, wrap, topology)
+    file = None if machine is None else network_file(machine, "NETWORK")
+    network, host, run, fields = machine_parts(table, file, settings, ports, **sent)
+    named = None if algorithms is None else [name.strip() for name in algorithms.split(",") if name.strip()]
+    return Contest.of(network, operation, host=host or None, algorithms=named, seeds=seeds, run=run, **fields)
+
+
+def _number(text: str | None) -> int | str | None:
+    """Bytes as a number, or as text with a unit."""
+    return int(text) if text is not None and text.isdecimal() else text
+
+
+def _announce(contest: Contest, jobs: int | None) -> None:
+    """Says how long it will take, if that is long."""
+    count = sum(len(one.jobs) for one in contest.candidates)
+    seconds = contest.work / _FLIT_HOPS_PER_SECOND / min(jobs or available_cores(), count)
+    if seconds >= _LONG_SECONDS:
+        note(f"{count} simulations of {contest.work:,.3g} flit-hops in all: about {duration(seconds)}")
+
+
+def _show(found: Pick, as_json: bool, save: Path | None) -> None:
+    if save:
+        found.save(save)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    shown = [name for name in _SHOWN if not found.table[name].isna().all()]
+    rows = [
+        [f"{value:+.1%}" if name == "slower" else value for name, value in zip(shown, row, strict=True)]
+        for row in found.table[shown].itertuples(index=False, name=None)
+    ]
+    print_table([_SHOWN[name] for name in shown], rows, found.title)
+    if found.left_out:
+        print_table(("left out", "why"), list(found.left_out.items()))
+    say(f"[bold green]{escape(found.best)}[/]")
+    say(escape(found.reason))
+    if save:
+        say(f"stored in {escape(str(save))}")
