@@ -46,6 +46,21 @@ def exchange(algorithm: str) -> tuple[Any, float]:
     return [done.digest, done.completion_cycles, done.kernel], seconds
 
 
+def servers() -> tuple[Any, float]:
+    """The ring of 24 servers of 8 ranks at one switch: messages of 1 MiB in 512 packets of 16 flits."""
+    import flitwork as fw
+
+    router = fw.Router(vcs=1, buffer_flits=256, switching="virtual_cut_through", hold_switch_until_tail=True)
+    service = fw.Service(order="round_robin", queue_pairs="peer", message_overhead_cycles=1664, start_jitter_cycles=128)
+    switch = fw.Network(
+        "crossbar", terminals=24, router=router, nic=fw.Nic(service=service), units=fw.Units(flit_bytes=128)
+    )
+    work = fw.collective("all_to_all", "pairwise_shift", message_bytes=1 << 20, packet_flits=16)
+    host = fw.Host(ranks_per_terminal=8, copy_flits_per_cycle=2)
+    done, seconds = timed(lambda: fw.simulate(switch, work, host=host))
+    return [done.digest, done.completion_cycles, done.kernel], seconds
+
+
 def kernels(size: int) -> tuple[Any, float]:
     """How many times as long as the packet kernel the flit kernel takes for an all-to-all in packets of 100 flits."""
     import flitwork as fw
@@ -140,6 +155,7 @@ CASES = (
         ["88a8a691d2813684", 833890, "packet"],
         10,
     ),
+    Case("24 servers of 8 ranks, 1 MiB, ring", servers, ["19ac6db7e22b84aa", 14521597, "packet"], 60),
     Case(
         "packet before flit kernel, a2a 16x16",
         lambda: kernels(16),

@@ -90,6 +90,7 @@ def collective(
     blocks: Literal["a2a", "doubling"] | None = None,
     order: Literal["ascending", "descending"] | None = None,
     leaders: int | None = None,
+    step_barriers: bool | None = None,
     sizes: Any = None,
     **more: Any,
 ) -> Workload:
@@ -104,11 +105,13 @@ def collective(
     ``root`` (0 if not said), ``radix`` (2), ``blocks`` ("a2a"), ``order`` ("ascending") and ``leaders`` on each server
     (2 where every server has an even number of ranks, else 1) are for algorithms that have them. ``sizes`` is for
     all-to-alls, in the place of a length: the bytes of the block of each pair of ranks, a row for each sender; a list
-    of rows, an array, or the name of a file (.csv or .npy).
+    of rows, an array, or the name of a file (.csv or .npy). With ``step_barriers`` all ranks meet in a barrier behind
+    each step.
     """
     given = {
         "message_flits": message_flits, "message_bytes": message_bytes,
         "root": root, "radix": radix, "blocks": blocks, "order": order, "leaders": leaders,
+        "step_barriers": step_barriers,
     }  # fmt: skip
     told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if isinstance(sizes, (str, os.PathLike)):

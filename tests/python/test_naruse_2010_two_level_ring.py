@@ -12,6 +12,7 @@ from flitwork.experiment import expand, load_study
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.naruse_2010_two_level_ring.claims import NPB, claims
+from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
 FOLDER = published()["naruse-2010-two-level-ring"].folder
 
@@ -67,8 +68,27 @@ def test_benchmarks_save_what_their_all_to_alls_save() -> None:
     assert found["T3.IS.D"] == pytest.approx(100 * (8.551 / (8.551 - 0.638) - 1), abs=0.1)
 
 
+def test_steps_have_the_profile_of_the_model(tmp_path: Path) -> None:
+    """Four servers of four ranks, messages of 256 packets, nothing else that takes time."""
+    service = fw.Service(order="random", queue_pairs="peer")
+    switch = fw.Network("crossbar", terminals=4, router=fw.Router(vcs=1, buffer_flits=16), nic=fw.Nic(service=service))
+    work = fw.collective("all_to_all", "pairwise_shift", message_flits=256, packet_flits=1, step_barriers=True)
+    host = fw.Host(ranks_per_terminal=4, copy_flits_per_cycle=100)
+    done = fw.simulate(switch, work, host=host, run=fw.Run(record=fw.Record(operations=True)))
+    done.save(tmp_path / "hash.parquet")
+    row = {"experiment": "steps", "servers": 4, "Nlp": 4, "KiB": 1, "seed": 1, "workload.algorithm": "pairwise_shift"}
+    table = step_times(
+        pd.DataFrame([{**row, "plan_hash": "hash", "completion_cycles": 1.0, "mb_per_s": 1.0}]), tmp_path
+    )
+    profile, model = table.iloc[0], fw.hol_model(servers=4, ranks_per_server=4).ring_steps
+    assert len(profile) == 15
+    inner = [step for step in range(4, 13)]
+    assert profile[inner].to_numpy() == pytest.approx(model[inner], rel=0.15)
+    assert profile[[5, 6, 7, 9, 10, 11]].min() > 1.08 and profile[[1, 2, 3, 13, 14, 15]].max() < 1
+
+
 @pytest.mark.slow
 def test_the_smaller_version_stands_for_its_verdicts(tmp_path: Path) -> None:
     found = fw.studies.reproduce("naruse-2010-two-level-ring", tmp_path, quick=True)
     assert not found.failed and not found.run.failures
-    assert len(found.figures) == 10
+    assert len(found.figures) == 12

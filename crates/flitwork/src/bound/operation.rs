@@ -96,7 +96,7 @@ fn blocks(operation: Operation, own: f64, others: f64, used: f64, has_root: bool
 mod tests {
     use super::*;
     use crate::bound::{bound, tests::dor};
-    use crate::collective::{COLLECTIVES, Length, Servers, schedule};
+    use crate::collective::{Between, COLLECTIVES, Length, Servers, schedule};
     use crate::routing::Tie;
     use crate::schedule::PlacementRule;
     use crate::topology::Grid;
@@ -114,7 +114,7 @@ mod tests {
                         continue;
                     }
                     let limits = TerminalLimits::of_ports(1);
-                    let made = schedule(row, &world, Length::Flits(30), 0.0).unwrap();
+                    let made = schedule(row, &world, Length::Flits(30), Between::default()).unwrap();
                     let own = bound(&fabric, &routing, &made, &placement, &limits).unwrap();
                     let length = if row.operation.has_data() { 30.0 } else { 1.0 };
                     let any = operation_bound(&fabric, row.promises(&world), &world, length, &placement, &limits);

@@ -38,7 +38,7 @@ pub use all_to_all::{AllToAllOptions, Destinations, Sync, all_to_all, goes_by_ra
 pub use blocks::{BlockSet, Blocks};
 pub use operation::Operation;
 pub use placement::{PlacementReport, prove};
-pub use program::schedule;
+pub use program::{Between, schedule};
 pub use servers::Servers;
 pub use sizes::{Length, Sizes};
 pub use step::{Step, Transfer};

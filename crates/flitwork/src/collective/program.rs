@@ -9,25 +9,31 @@ use crate::error::Result;
 use crate::schedule::{After, Maker, OpId, OpKind, Operation as Op, Operations, Promises, Schedule};
 use std::collections::VecDeque;
 
+/// What ranks do between the steps of an algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Between {
+    /// Time in which a rank adds up a flit that came [cycles].
+    pub reduce_cycles_per_flit: f64,
+    /// Whether all ranks meet behind each step.
+    pub barriers: bool,
+}
+
 /// The schedule of an algorithm, in flits. `length` is that of a block, or of the vector ([`Operation::has_vector`]).
 ///
 /// In each step a rank posts its receive, then its send, then waits for both and all before them, if the step says so. The step of
 /// an operation is that of the algorithm; it is the tag too, so no message can be taken for that of another step. Operations are made
-/// when they are needed, so the size of the schedule does not matter. Where adding up a flit takes `reduce_cycles_per_flit`, a rank
+/// when they are needed, so the size of the schedule does not matter. Where adding up a flit takes time, a rank
 /// computes behind each wait for what it has waited for, whole cycles for all of it together; the news of a barrier are not added up.
+/// With barriers a rank waits for all that it has posted behind each step, and then for all ranks, by dissemination.
 ///
 /// # Errors
 /// As [`Collective::check`].
-pub fn schedule(
-    collective: &'static Collective,
-    world: &World,
-    length: Length,
-    reduce_cycles_per_flit: f64,
-) -> Result<Schedule> {
+pub fn schedule(collective: &'static Collective, world: &World, length: Length, between: Between) -> Result<Schedule> {
     collective.check(world)?;
     let sizes = collective.sizes(world, length);
-    let reduce_cycles_per_flit = if collective.operation.has_data() { reduce_cycles_per_flit } else { 0.0 };
-    let program = Program { collective, world: world.clone(), sizes, reduce_cycles_per_flit };
+    let adds = if collective.operation.has_data() { between.reduce_cycles_per_flit } else { 0.0 };
+    let between = Between { reduce_cycles_per_flit: adds, ..between };
+    let program = Program { collective, world: world.clone(), sizes, between };
     Ok(Schedule::made(format!("{} {}", collective.operation.name(), collective.name), world.ranks, program))
 }
 
@@ -47,7 +53,7 @@ struct Program {
     collective: &'static Collective,
     world: World,
     sizes: Sizes,
-    reduce_cycles_per_flit: f64,
+    between: Between,
 }
 
 impl Maker for Program {
@@ -58,17 +64,22 @@ impl Maker for Program {
     }
 
     fn messages(&self, rank: u32) -> u64 {
-        self.steps(rank).filter(|step| step.send.is_some()).count() as u64
+        let news = if self.between.barriers { self.steps_in_all() * self.world.bits() } else { 0 };
+        self.steps(rank).filter(|step| step.send.is_some()).count() as u64 + u64::from(news)
     }
 
     fn promises(&self) -> Promises {
-        Promises { never_computes: self.reduce_cycles_per_flit == 0.0, names_all: true }
+        Promises { never_computes: self.between.reduce_cycles_per_flit == 0.0, names_all: true }
     }
 }
 
 impl Program {
+    fn steps_in_all(&self) -> u32 {
+        (self.collective.steps)(&self.world)
+    }
+
     fn steps(&self, rank: u32) -> impl Iterator<Item = Step> + '_ {
-        (0..(self.collective.steps)(&self.world)).map(move |step| (self.collective.step)(&self.world, rank, step))
+        (0..self.steps_in_all()).map(move |step| (self.collective.step)(&self.world, rank, step))
     }
 }
 
@@ -94,6 +105,9 @@ impl Reader {
             }
             let step = (collective.step)(world, self.rank, self.step);
             self.take(&step);
+            if self.program.between.barriers {
+                self.wait_for_all_ranks();
+            }
             self.step += 1;
         }
         self.ready.pop_front()
@@ -110,16 +124,36 @@ impl Reader {
             let size = self.program.sizes.flits(&send.blocks);
             self.push(OpKind::Send { to: send.peer, size, tag }, After::NOTHING);
         }
-        if step.waits && self.waited < self.next {
+        if step.waits || self.program.between.barriers {
+            self.wait();
+        }
+    }
+
+    /// Waits for all that was posted.
+    fn wait(&mut self) {
+        if self.waited < self.next {
             self.push(OpKind::Wait, After::Range(self.waited..self.next));
             self.waited = self.next;
             self.add_up();
         }
     }
 
+    /// A barrier: in round k news go to the rank 2^k behind and come from the one 2^k before. The tags follow those of all steps.
+    fn wait_for_all_ranks(&mut self) {
+        let (steps, rounds) = (self.program.steps_in_all(), self.program.world.bits());
+        for round in 0..rounds {
+            let (world, rank) = (&self.program.world, self.rank);
+            let (to, from) = (world.after(rank, 1 << round), world.before(rank, 1 << round));
+            let tag = steps + self.step * rounds + round;
+            self.push(OpKind::Receive { from, size: 1, tag }, After::NOTHING);
+            self.push(OpKind::Send { to, size: 1, tag }, After::NOTHING);
+            self.wait();
+        }
+    }
+
     /// Computes as long as it takes to add up what has come.
     fn add_up(&mut self) {
-        let time = (std::mem::take(&mut self.comes) as f64 * self.program.reduce_cycles_per_flit).ceil() as u64;
+        let time = (std::mem::take(&mut self.comes) as f64 * self.program.between.reduce_cycles_per_flit).ceil() as u64;
         if time > 0 {
             self.push(OpKind::Compute { time }, After::NOTHING);
             // Nobody waits for it: what comes next in the program comes behind it.

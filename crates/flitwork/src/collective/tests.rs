@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::host::check_complete;
-use crate::schedule::{OpKind, Units};
+use crate::schedule::{OpKind, Schedule, Units};
 use crate::topology::Grid;
 use proptest::prelude::*;
 
@@ -80,7 +80,7 @@ fn schedules_match_and_finish() {
                 for length in
                     [Length::Flits(7), Length::Bytes { bytes: 100, units: Units::new(Some(16), None).unwrap() }]
                 {
-                    let made = schedule(row, &world, length, 0.0).unwrap();
+                    let made = schedule(row, &world, length, Between::default()).unwrap();
                     let report = check_complete(&made).unwrap();
                     assert_eq!(report.messages, prove(row, &world).unwrap().messages);
                     let matches = crate::schedule::match_messages(&made).unwrap().unwrap();
@@ -121,11 +121,12 @@ fn volumes_are_those_of_the_textbooks() {
 /// Bruck of 5 ranks: distances 1 3 | 2 3 | 4 have the bits 0, 1, 2.
 #[test]
 fn sizes_of_bruck_are_exact_for_any_number_of_ranks() {
-    let made = schedule(row(Operation::AllToAll, "bruck"), &World::of(5), Length::Flits(10), 0.0).unwrap();
+    let made =
+        schedule(row(Operation::AllToAll, "bruck"), &World::of(5), Length::Flits(10), Between::default()).unwrap();
     let sizes: Vec<(u32, u64)> = made.messages().filter(|m| m.from == 4).map(|m| (m.to, m.size)).collect();
     assert_eq!(sizes, [(0, 20), (1, 20), (3, 10)]);
     let ternary = World { radix: 3, ..World::of(5) };
-    let made = schedule(row(Operation::AllToAll, "bruck"), &ternary, Length::Flits(10), 0.0).unwrap();
+    let made = schedule(row(Operation::AllToAll, "bruck"), &ternary, Length::Flits(10), Between::default()).unwrap();
     let sizes: Vec<(u32, u64)> = made.messages().filter(|m| m.from == 0).map(|m| (m.to, m.size)).collect();
     assert_eq!(sizes, [(1, 20), (2, 10), (3, 20)]);
 }
@@ -137,7 +138,7 @@ fn blocks_of_given_sizes_arrive_whole_however_they_go() {
     let away: u64 = (0..64).filter(|pair| pair / 8 != pair % 8).map(|pair| bytes[pair as usize]).sum();
     let sizes = |name, flit_bytes| {
         let length = Length::Pairs { bytes: bytes.clone(), units: Units::new(Some(flit_bytes), None).unwrap() };
-        let made = schedule(row(Operation::AllToAll, name), &World::of(8), length, 0.0).unwrap();
+        let made = schedule(row(Operation::AllToAll, name), &World::of(8), length, Between::default()).unwrap();
         check_complete(&made).unwrap();
         made.messages().map(|m| m.size).collect::<Vec<_>>()
     };
@@ -160,7 +161,7 @@ fn all_to_alls_by_coordinates_are_those_of_their_names() {
     for name in ["a2at", "a2and"] {
         let (grid, row) = (Grid::torus(&[4, 5]), row(Operation::AllToAll, name));
         let world = World { destinations: row.destinations(Some(&grid)).unwrap(), ..World::of(20) };
-        let made = schedule(row, &world, Length::Flits(3), 0.0).unwrap();
+        let made = schedule(row, &world, Length::Flits(3), Between::default()).unwrap();
         let options = AllToAllOptions { message_flits: 3, sync: Sync::Async, nic_ports: 1 };
         let named = all_to_all(name, &grid, &options).unwrap();
         let ends =
@@ -172,21 +173,48 @@ fn all_to_alls_by_coordinates_are_those_of_their_names() {
 #[test]
 fn a_rank_waits_where_its_algorithm_says_so() {
     let waits = |name| {
-        let made = schedule(row(Operation::AllToAll, name), &World::of(8), Length::Flits(1), 0.0).unwrap();
+        let made =
+            schedule(row(Operation::AllToAll, name), &World::of(8), Length::Flits(1), Between::default()).unwrap();
         made.operations(3).filter(|op| op.kind == OpKind::Wait).map(|op| op.after.iter().count()).collect::<Vec<_>>()
     };
     assert_eq!(waits("pairwise_xor"), [2; 7]);
     assert_eq!(waits("simple_spread"), [14]);
     let radix_4 = World { radix: 4, ..World::of(8) };
-    let made = schedule(row(Operation::AllToAll, "bruck"), &radix_4, Length::Flits(1), 0.0).unwrap();
+    let made = schedule(row(Operation::AllToAll, "bruck"), &radix_4, Length::Flits(1), Between::default()).unwrap();
     assert_eq!(made.operations(0).filter(|op| op.kind == OpKind::Wait).count(), 2);
+}
+
+/// Behind each step news go around: as many rounds as ranks have bits, each waited for; nothing else changes.
+#[test]
+fn ranks_meet_behind_each_step() {
+    for (name, ranks) in [("pairwise_shift", 5), ("simple_spread", 6), ("bruck", 8)] {
+        let row = row(Operation::AllToAll, name);
+        let world = World::of(ranks);
+        let meet =
+            |barriers| schedule(row, &world, Length::Flits(5), Between { barriers, ..Between::default() }).unwrap();
+        let (plain, met) = (meet(false), meet(true));
+        check_complete(&met).unwrap();
+        let (steps, rounds) = ((row.steps)(&world), ranks.next_power_of_two().trailing_zeros());
+        let sends = |schedule: &Schedule| {
+            schedule.operations(1).filter(|op| matches!(op.kind, OpKind::Send { .. })).count() as u32
+        };
+        assert_eq!(sends(&met), sends(&plain) + steps * rounds, "{name}");
+        let last = met.operations(1).last().unwrap();
+        assert!(matches!(last.kind, OpKind::Wait) && last.step == steps - 1);
+    }
 }
 
 /// A rank computes behind each wait for what came to be added, all of it together; a barrier adds nothing.
 #[test]
 fn adding_up_takes_time_where_it_is_said() {
     let computes = |operation, name, rate| -> Vec<u64> {
-        let made = schedule(row(operation, name), &World::of(8), Length::Flits(5), rate).unwrap();
+        let made = schedule(
+            row(operation, name),
+            &World::of(8),
+            Length::Flits(5),
+            Between { reduce_cycles_per_flit: rate, barriers: false },
+        )
+        .unwrap();
         check_complete(&made).unwrap();
         let times = made.operations(0).filter_map(|op| match op.kind {
             OpKind::Compute { time } => Some(time),
@@ -280,6 +308,7 @@ fn names_are_unique_within_an_operation_and_instead_there_is_what_is_named() {
 /// Large schedules are made as they are needed.
 #[test]
 fn a_bruck_of_65536_ranks_is_counted_in_little_time() {
-    let made = schedule(row(Operation::AllToAll, "bruck"), &World::of(65_536), Length::Flits(1), 0.0).unwrap();
+    let made =
+        schedule(row(Operation::AllToAll, "bruck"), &World::of(65_536), Length::Flits(1), Between::default()).unwrap();
     assert_eq!(made.messages().map(|m| m.size).sum::<u64>(), 65_536 * 16 * 32_768);
 }

@@ -74,6 +74,10 @@ pub enum WorkloadSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u32", range(min = 1))]
         leaders: Option<u32>,
+        /// Whether all ranks meet in a barrier behind each step, by dissemination in messages of 1 flit: steps are then measured one by
+        /// one. Default: false.
+        #[serde(default, skip_serializing_if = "super::is_false")]
+        step_barriers: bool,
         /// Of an all-to-all, in the place of a length: the bytes of the block of each pair of ranks, a row for each sender (what
         /// `MPI_Alltoallv` has). A message without bytes is 1 flit. In a plan they are a digest. Default: those of `file`, if there
         /// is one.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from flitwork.hol import hol_model
 from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
@@ -19,6 +21,7 @@ from flitwork.studies.naruse_2010_two_level_ring.measures import (
     bandwidth,
     of_seeds,
 )
+from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
 _MIB = 1024
 _SERVERS, _RANKS = 24, 8
@@ -38,6 +41,26 @@ def claims(results: pd.DataFrame) -> list[Claim]:
     """Every claim for which there are runs."""
     of_readings = [[*_lengths(results, reading), *_benchmarks(results, reading)] for reading in ("", "_byte")]
     return [*_servers(results), *_full_size(results), *itertools.chain.from_iterable(of_readings)]
+
+
+def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
+    """Figures 4, 6 and 9, from the operations of each rank."""
+    table = step_times(results, points)
+    if table.empty:
+        return []
+    mean = table.groupby("algorithm").mean()
+    ring, two = mean.T[RING], mean.T[TWO_LEVEL]
+    last = len(ring)
+    inner = [step for step in range(_RANKS, last - _RANKS + 2)]
+    between = [step for step in inner if step % _RANKS]
+    model = pd.Series(hol_model(servers=(last + 1) // _RANKS, ranks_per_server=_RANKS).ring_steps)
+    short = [step for step in ring.index if step not in inner]
+    return [
+        _share("F4.multiples", ring[between] > max(ring[step] for step in inner if step % _RANKS == 0)),
+        _share("F4.ends", ring[short] < 1),
+        Claim(id="F6.model", ours=float((ring[inner] / model[inner] - 1).abs().mean())),
+        Claim(id="F9.flat", ours=float(two[inner].max() / two[inner].min() - 1)),
+    ]
 
 
 def _of(name: str, values: pd.Series[float]) -> Claim:

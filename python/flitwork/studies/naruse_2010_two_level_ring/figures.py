@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from flitwork.hol import hol_model
 from flitwork.plot.style import COLOURS, MARKERS, save, style
 from flitwork.studies.naruse_2010_two_level_ring.measures import LINK, NAMES, RING, TWO_LEVEL, bandwidth, tidy
+from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
 _LINES = dict(zip(NAMES, ("--", "-", ":"), strict=True))
 _LENGTHS = (
@@ -31,6 +32,9 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
             table = bandwidth(results, name)
             if len(table):
                 drawn += save(_over_lengths(table, words), outdir, figure)
+        steps = step_times(results, outdir.parent / "points")
+        if len(steps):
+            drawn += save(_steps(steps), outdir, "fig4")
         for name in ("jitter", "switches"):
             part = tidy(results, name)
             if len(part):
@@ -87,6 +91,24 @@ def _over_lengths(table: pd.DataFrame, words: str) -> Figure:
     axes[0][0].set_ylim(0, 1.05 * float(table.to_numpy().max()))
     figure.suptitle(f"{max(table.index.unique('servers'))} servers, {words}")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _steps(table: pd.DataFrame) -> Figure:
+    """Figures 4, 6 and 9: mean over the seeds."""
+    mean = table.groupby("algorithm").mean()
+    figure, ax = plt.subplots(figsize=(7.2, 3.8), layout="constrained")
+    for number, algorithm in enumerate((RING, TWO_LEVEL)):
+        ax.plot(mean.columns, mean.loc[algorithm], color=COLOURS[number], marker=".", label=NAMES[algorithm])
+    model = hol_model(servers=(mean.shape[1] + 1) // 8, ranks_per_server=8).ring_steps
+    ax.plot(range(len(model)), model, color="0.5", linewidth=1, label="Ring, by the paper's model")
+    ax.set_xticks(range(0, len(model) + 1, 8))
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("step")
+    ax.set_ylabel("time of a step, relative to\nsteps that are multiples of 8")
+    kib = table.index.get_level_values("KiB").max()
+    ax.set_title(f"8 servers of 8 ranks, {_size(kib)}, a barrier behind each step", fontsize="medium")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 

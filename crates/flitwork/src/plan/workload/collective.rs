@@ -1,7 +1,7 @@
 //! Collectives: which algorithm, what it knows, and the schedule that it makes.
 
 use super::{Context, MOST_FLITS, Workload};
-use crate::collective::{self, BlockReading, Collective, Length, Operation, Servers, World};
+use crate::collective::{self, Between, BlockReading, Collective, Length, Operation, Servers, World};
 use crate::error::{Error, Result};
 use crate::plan::units::{MESSAGE_FLITS, message_flits};
 use crate::schedule::{Placement, Units};
@@ -80,6 +80,7 @@ impl Context<'_> {
             leaders,
             sizes,
             file,
+            step_barriers,
             ..
         } = spec
         else {
@@ -102,7 +103,8 @@ impl Context<'_> {
         *blocks = takes("blocks").then_some(world.blocks);
         *leaders = takes("leaders").then_some(world.leaders);
         *order = takes("order").then_some(world.order);
-        let schedule = collective::schedule(row, &world, length, self.reduce_cycles_per_flit)?;
+        let between = Between { reduce_cycles_per_flit: self.reduce_cycles_per_flit, barriers: *step_barriers };
+        let schedule = collective::schedule(row, &world, length, between)?;
         Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
     }
 
