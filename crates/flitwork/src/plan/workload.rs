@@ -407,6 +407,10 @@ impl Context<'_> {
     /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with any number of ranks a terminal.
     fn exchange(&self, algorithm: &str, options: &AllToAllOptions) -> Result<Schedule> {
         if crate::collective::goes_by_rank(algorithm)? {
+            if self.ranks()? < 2 && self.fabric.terminals() > 1 {
+                let expected = format!("at least 2 ranks for {algorithm}");
+                return Err(Error::config("host.placement", "1 rank", expected, "each entry is a rank"));
+            }
             return crate::collective::all_to_all(algorithm, &Grid::mesh(&[self.ranks()?]), options);
         }
         let grid = self.fabric.needs_grid(&self.path("algorithm"), algorithm)?;
