@@ -181,7 +181,7 @@ pub(crate) const WORKLOADS: &[Component] = &[
     Component::new(
         "collective",
         "a collective operation by a named algorithm",
-        "operation, algorithm, message_flits, message_bytes, packet_flits, root, radix, blocks, order, leaders, sizes, file",
+        "operation, algorithm, message_flits, message_bytes, packet_flits, root, radix, blocks, order, leaders, sizes, file, step_barriers",
         "",
     ),
     Component::new("schedule", "the operations of each rank, given one by one", "schedule, file, packet_flits", ""),
