@@ -138,7 +138,7 @@ class Counter:
 
 def bytes_per_router(program: Path, spec: dict[str, Any], report: dict[str, Any], folder: Path) -> float | None:
     """Memory beyond that of a handful of routers (code, histograms); open loop, 1,000 routers or more."""
-    sizes = spec["network"]["topology"]["size"]
+    sizes = spec["network"]["topology"].get("size", [])
     if report["network_bytes"] is None or "run" not in spec or math.prod(sizes) < 1000:
         return None
     small = json.loads(json.dumps(spec))

@@ -36,10 +36,12 @@ __all__ = [
     "Crossbar",
     "FlatOptions",
     "Grid",
+    "KAryNTree",
     "Mesh",
     "NetworkOptions",
     "RunOptions",
     "Torus",
+    "Xgft",
 ]
 
 
@@ -90,7 +92,7 @@ class NetworkOptions(FlatOptions, total=False):
     channel: Channel | Mapping[str, Any]
     nic: Nic | Mapping[str, Any]
     router: Router | Mapping[str, Any]
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any]
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
     units: Units | Mapping[str, Any]
     ring2: Literal["double", "single"]
     terminals_per_router: int
@@ -119,7 +121,7 @@ def Torus(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -156,7 +158,7 @@ def Mesh(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -194,7 +196,7 @@ def Grid(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -233,7 +235,7 @@ def Crossbar(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -251,6 +253,79 @@ def Crossbar(
     return Network(
         "crossbar",
         terminals=terminals,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def KAryNTree(
+    *,
+    k: int,
+    levels: int,
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A k-ary n-tree: a fat tree whose routers have k children and, below the top, k parents.
+
+    * ``k``: Children of each router, and parents of each below the top: 1 to 32, to 64 where there is one level.
+    * ``levels``: Levels of routers, n: 1 to 16. There are ``k^n`` terminals, at most 2^20.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
+      network.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "k_ary_n_tree",
+        k=k,
+        levels=levels,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def Xgft(
+    *,
+    children: Sequence[int],
+    parents: Sequence[int],
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """An extended generalized fat tree, XGFT(h; m_1, ..., m_h; w_1, ..., w_h): any children and parents at each level.
+
+    * ``children``: Children of a router of each level from below, m_1, ..., m_h; the first are terminals.
+    * ``parents``: Parents of what is below each level, w_1, ..., w_h: the first, those of a terminal, is 1; a router
+      of level l has the (l+1)-th. A level is oversubscribed where a router has fewer parents than children.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
+      network.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "xgft",
+        children=children,
+        parents=parents,
         channel=channel,
         nic=nic,
         router=router,

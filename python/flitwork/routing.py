@@ -14,14 +14,18 @@ from typing import Any, Literal
 from flitwork.value import Value, default, value
 
 __all__ = [
+    "AdaptiveUp",
     "CrossLine",
+    "DModK",
     "DimensionOrder",
     "Duato",
     "DuatoMisrouting",
     "MinAdapt",
     "O1Turn",
+    "RandomUp",
     "Romm",
     "Routing",
+    "SModK",
     "ShortestPath",
     "Valiant",
 ]
@@ -158,6 +162,40 @@ class O1Turn(Routing):
 
 @value
 class ShortestPath(Routing):
-    """On any network: the lowest port on a shortest path, from a table. The default where the network is no grid."""
+    """On any network: the lowest port on a shortest path, from a table. The default where the network is neither a
+    grid nor a tree."""
 
     KIND = "shortest_path"
+
+
+@value
+class DModK(Routing):
+    """On a fat tree: up by the destination's number, down on the one path that there is. The default of trees."""
+
+    KIND = "d_mod_k"
+
+
+@value
+class SModK(Routing):
+    """On a fat tree: up by the source's number, down on the one path that there is."""
+
+    KIND = "s_mod_k"
+
+
+@value
+class RandomUp(Routing):
+    """On a fat tree: up by random ports to a nearest common ancestor, then down."""
+
+    KIND = "random_up"
+
+
+@value
+class AdaptiveUp(Routing):
+    """On a fat tree: up by the least loaded ports to a nearest common ancestor, then down.
+
+    * ``candidates``: Up ports that are compared, drawn at random for each packet and router, the same one perhaps
+      twice: 1 to 64. Default (0): all of them.
+    """
+
+    KIND = "adaptive_up"
+    candidates: int = default(0)

@@ -27,7 +27,7 @@ def test_the_page_names_what_is_there_and_what_is_not() -> None:
         *keys.OTHER_TOPOLOGIES,
         *mapping._OTHER_ALLOCATORS,
     ]
-    for topology in ("mesh", "torus"):
+    for topology in keys.TOPOLOGIES:
         names += [*mapping._ROUTINGS[topology], *mapping._OTHER_ROUTINGS[topology]]
     for name in names:
         assert f"`{name}`" in PAGE, name

@@ -148,7 +148,7 @@ def test_the_least_networks_and_phases(cli: Cli, tmp_path: Path, more: tuple[str
         (("mesh.cfg", "kk=4"), "command line: kk = 4"),
         (("mesh.cfg", "traffic=hotspot({0,"), "command line:1"),
         (("mesh.cfg", "num_vcs=0"), "command line: num_vcs"),
-        (("mesh.cfg", "topology=fattree"), "does not have BookSim's fattree yet"),
+        (("mesh.cfg", "topology=qtree"), "does not have BookSim's qtree yet"),
     ],
 )
 def test_errors_of_the_command(cli: Cli, tmp_path: Path, args: tuple[str, ...], said: str) -> None:

@@ -6,7 +6,7 @@ import flitwork as fw
 import pytest
 from booksim_files import DATA, SMALL, planned, settings, spec
 from flitwork.booksim.mapping import notes
-from flitwork.booksim.measure import plan
+from flitwork.booksim.measure import plan, samples
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import read_settings
 from flitwork.experiment import expand, load_study
@@ -110,3 +110,31 @@ def test_the_validation_study_runs_the_same_specifications(name: str) -> None:
     for load in CURVES[name]:
         found = read_settings([DATA / f"{name}.cfg"], [f"injection_rate={load}", "seed=2"])
         assert plan(found, Phases.of(found), 2).hash in hashes, load
+
+
+def test_a_fat_tree() -> None:
+    text = f"{SMALL} topology = fattree; k = 4; n = 3;"
+    network = planned(f"{text} routing_function = nca;")["network"]
+    assert network["topology"] == {"kind": "k_ary_n_tree", "k": 4, "levels": 3}
+    assert network["routing"] == {"kind": "random_up"} and network["channel"]["latency_cycles"] == 1
+    assert planned(f"{text} routing_function = anca;")["network"]["routing"] == {"kind": "adaptive_up", "candidates": 2}
+    # Digits of the nodes' numbers, where there are no coordinates.
+    pattern = planned(f"{text} routing_function = nca; traffic = neighbor;")["workload"]["pattern"]
+    assert pattern["destinations"][:4] == [21, 22, 23, 20]
+
+
+#: Mean latency and accepted load of BookSim over three seeds.
+FAT_TREES = {
+    ("fattree_k4n2_nca_uniform_1flit", 0.3): (15.312, 0.3009),
+    ("fattree_k4n2_nca_uniform_1flit", 0.5): (16.969, 0.4997),
+    ("fattree_k2n4_anca_uniform_4flit", 0.4): (36.695, 0.4029),
+    ("fattree_k2n4_anca_uniform_4flit", 0.6): (45.746, 0.6019),
+}
+
+
+@pytest.mark.parametrize(("name", "load"), FAT_TREES)
+def test_fat_trees_are_close_to_booksim(name: str, load: float) -> None:
+    done = list(samples(read_settings([DATA / f"{name}.cfg"], [f"injection_rate={load}", "sim_count=4"])))
+    latency, accepted = FAT_TREES[name, load]
+    assert sum(one.packet_latency.average for one in done) / 4 == pytest.approx(latency, rel=0.02)
+    assert sum(one.accepted_flits.average for one in done) / 4 == pytest.approx(accepted, rel=0.02)

@@ -109,7 +109,7 @@ impl Plan {
     }
 
     /// The route of a packet between two routers: the routers, the output ports and the sets of virtual channels that it
-    /// takes, in order. Where chance decides it is the route of all random bits 0 (the plus direction of a tie); where the routing is
+    /// takes, in order; between the first of their terminals, where routes differ between terminals. Where chance decides it is the route of all random bits 0 (the plus direction of a tie); where the routing is
     /// adaptive, the lowest of the minimal ports is taken each time.
     #[allow(clippy::type_complexity)]
     fn path<'py>(
@@ -123,7 +123,12 @@ impl Plan {
             let error = Error::config("router", bad, format!("0 to {}", fabric.routers() - 1), "");
             return Err(errors::to_python(py, &error));
         }
-        let path = routing.path(fabric, source, destination, 0);
+        if let Some(bare) = [source, destination].into_iter().find(|&r| fabric.terminals_at(r).is_empty()) {
+            let error = Error::config("router", bare, "a router with terminals: a route leads from one to another", "");
+            return Err(errors::to_python(py, &error));
+        }
+        let end = |router: u32| fabric.end(fabric.terminals_at(router).start);
+        let path = routing.path(fabric, end(source), end(destination), 0);
         let column = |of: fn(&(u32, usize, u8)) -> u32| path.iter().map(of).collect::<Vec<u32>>().into_pyarray(py);
         Ok((column(|hop| hop.0), column(|hop| hop.1 as u32), column(|hop| u32::from(hop.2))))
     }

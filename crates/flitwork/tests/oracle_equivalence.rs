@@ -11,7 +11,7 @@ use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec};
 use flitwork::{Plan, Workload};
 use oracle::asked::{by_the_clock, check_asked};
 use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording};
-use oracle::cases::{self, Case, Program, any_network, hop_by_hop, in_whole_packets};
+use oracle::cases::{self, Case, Program, any_network, hop_by_hop, in_whole_packets, trees};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use std::cell::{Cell, RefCell};
@@ -175,6 +175,22 @@ fn packets_between_switches_arrive_as_in_the_oracle() {
     for_all("switches, open loop", 60, 3_000, strategy, |(case, seed, warmup, measurement)| {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, measurement, 600))?;
         Ok(plan.map(|plan| check(&plan.spec.network, &plan)).transpose()?.is_some())
+    });
+}
+
+#[test]
+fn packets_in_fat_trees_arrive_as_in_the_oracle() {
+    let strategy = (cases::open_loop(trees::network(30)), any::<u64>(), 0..60u64, 1..120u64);
+    for_all("trees", 150, 6_000, strategy, |(case, seed, warmup, measurement)| {
+        Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
+    });
+    let strategy = (cases::open_loop(in_whole_packets(trees::network(30))), any::<u64>(), 0..60u64, 1..120u64);
+    for_all("trees, packets", 100, 3_000, strategy, |(case, seed, warmup, measurement)| {
+        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, measurement, 600))?)
+    });
+    let strategy = (cases::burst(trees::network(20)), any::<u64>(), 0..60u64);
+    for_all("trees, bursts", 40, 1_000, strategy, |(case, seed, warmup)| {
+        Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
 

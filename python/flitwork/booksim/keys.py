@@ -43,9 +43,9 @@ MAPPED, ONLY, NO_EFFECT, NOTED = Fate.MAPPED, Fate.ONLY, Fate.NO_EFFECT, Fate.NO
 _TABLE = (
     Key("channel_file", TEXT, "", ONLY, note="latencies from a file are not read"),
     Key("subnets", INT, 1, ONLY, note="one network"),
-    Key("topology", TEXT, "torus", MAPPED, "network.topology.kind", "mesh, torus"),
-    Key("k", INT, 8, MAPPED, "network.topology.size", "routers along each dimension"),
-    Key("n", INT, 2, MAPPED, "network.topology.size", "dimensions"),
+    Key("topology", TEXT, "torus", MAPPED, "network.topology.kind", "mesh, torus, fattree"),
+    Key("k", INT, 8, MAPPED, "network.topology.size", "routers along each dimension; of a fattree children"),
+    Key("n", INT, 2, MAPPED, "network.topology.size", "dimensions; of a fattree levels"),
     Key("c", INT, 1, ONLY, note="one node a router on a mesh or torus"),
     Key("routing_function", TEXT, "none", MAPPED, "network.routing.kind", "see *Routing*; there is no default"),
     Key(
@@ -54,7 +54,7 @@ _TABLE = (
         1,
         MAPPED,
         "network.channel.latency_cycles",
-        "torus: channels of 2 cycles instead of 1; mesh: no difference",
+        "torus: channels of 2 cycles instead of 1; mesh, fattree: no difference",
     ),
     Key("x", INT, 8, NO_EFFECT, note="of cmesh and flatfly"),
     Key("y", INT, 8, NO_EFFECT, note="of cmesh and flatfly"),
@@ -251,6 +251,6 @@ _TABLE = (
 #: The keys by name, in BookSim's order.
 KEYS = {key.name: key for key in _TABLE}
 
-TOPOLOGIES = ("mesh", "torus")
+TOPOLOGIES = ("mesh", "torus", "fattree")
 #: What BookSim has besides.
-OTHER_TOPOLOGIES = ("cmesh", "fattree", "qtree", "tree4", "fly", "flatfly", "dragonflynew", "anynet")
+OTHER_TOPOLOGIES = ("cmesh", "qtree", "tree4", "fly", "flatfly", "dragonflynew", "anynet")

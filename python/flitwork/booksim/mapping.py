@@ -24,13 +24,17 @@ _ROUTINGS = {
         "valiant": "valiant",
     },
     "torus": {"dim_order": "dimension_order", "min_adapt": "min_adapt", "valiant": "valiant"},
+    "fattree": {"nca": "random_up", "anca": "adaptive_up"},
 }
 #: Those that divide the VCs into two halves.
 _HALVED = {"mesh": ("xy_yx", "romm", "valiant"), "torus": ("dim_order",)}
 _OTHER_ROUTINGS = {
     "mesh": ("dim_order_ni", "dim_order_pni", "adaptive_xy_yx", "romm_ni", "planar_adapt", "chaos"),
     "torus": ("dim_order_ni", "dim_order_bal", "valiant_ni", "chaos"),
+    "fattree": (),
 }
+#: Most levels, children of a router and nodes of a fat tree.
+_LARGEST_TREE = (16, 32, 2**20)
 _SEPARABLE = ("separable_input_first", "separable_output_first")
 _ALLOCATORS = "islip, islip(n), wavefront, " + ", ".join(
     f"{name}, {name}(round_robin), {name}(matrix)" for name in _SEPARABLE
@@ -93,12 +97,15 @@ def _shares_middle(settings: Settings) -> bool:
 def network(settings: Settings) -> Spec:
     """The table ``network``."""
     kind: str = settings["topology"]
-    for name, most in zip(("n", "k"), largest(), strict=True):
+    *most_of_each, most_nodes = _LARGEST_TREE if kind == "fattree" else (*largest(), 8192**6)
+    for name, most in zip(("n", "k"), most_of_each, strict=True):
         if not 1 <= settings[name] <= most:
             raise settings.error(name, f"1 to {most}: {KEYS[name].note}")
+    if settings["k"] ** settings["n"] > most_nodes:
+        raise settings.error("n", f"at most {most_nodes} nodes, k to the power of n")
     routing = _routing(settings, kind)
     return {
-        "topology": {"kind": kind, "size": [settings["k"]] * settings["n"]},
+        "topology": _topology(settings, kind),
         "routing": routing,
         "router": _router(settings, kind, routing),
         "channel": {
@@ -109,6 +116,12 @@ def network(settings: Settings) -> Spec:
         },
         "nic": {"injection_vc": "round_robin"},
     }
+
+
+def _topology(settings: Settings, kind: str) -> Spec:
+    if kind == "fattree":
+        return {"kind": "k_ary_n_tree", "k": settings["k"], "levels": settings["n"]}
+    return {"kind": kind, "size": [settings["k"]] * settings["n"]}
 
 
 def explained(settings: Settings, error: ConfigError) -> ConfigError:
@@ -133,6 +146,11 @@ def _routing(settings: Settings, topology: str) -> Spec:
     name = settings.known("routing_function", _ROUTINGS[topology], _OTHER_ROUTINGS[topology])
     if _has_escape_alone(settings):
         name = "dim_order"
+    if name == "anca":
+        # It looks at two random ports.
+        return {"kind": _ROUTINGS[topology][name], "candidates": 2}
+    if topology == "fattree":
+        return {"kind": _ROUTINGS[topology][name]}
     # BookSim draws the direction where both ways round a ring are equally long.
     return {"kind": _ROUTINGS[topology][name], "tie": "random"}
 

@@ -71,7 +71,7 @@ pub fn channel_loads(
     packet_flits: u32,
     group: Option<u32>,
 ) -> ChannelLoads {
-    let router_of = |rank: u32| fabric.router_of(placement.terminal_of()[rank as usize]);
+    let end_of = |rank: u32| fabric.end(placement.terminal_of()[rank as usize]);
     let mut loads = LoadAccumulator::new(fabric, routing);
     let mut phases = Vec::new();
     let mut messages: Vec<(u32, u32, u32, u64)> =
@@ -83,7 +83,7 @@ pub fn channel_loads(
     for chunk in messages.chunk_by(same_phase) {
         for &(_, from, to, flits) in chunk {
             let shares = shares(routing.splits(), packet_flits, flits);
-            loads.add(router_of(from), router_of(to), shares);
+            loads.add(end_of(from), end_of(to), shares);
         }
         let class_max_flits = loads.end_phase();
         if group.is_some() {

@@ -1,16 +1,19 @@
 //! What any routing needs, however it spreads the load: the channels of a group together carry at least the shortest routes.
 //!
-//! The groups are the dimensions of a grid; where there are none, all channels are one group.
+//! The groups are the dimensions of a grid. In a fat tree the channels that lead up from a subtree are a group, and those that lead down to it
+//! are one: whatever leaves the subtree needs one of them. Of any other network all channels are one group.
 
 use super::{ChannelClassLoad, Saturation};
-use crate::topology::{Coords, Fabric, Grid, MAX_DIMS};
+use crate::topology::{Coords, Fabric, Grid, MAX_DIMS, Shape, Tree};
+
+use std::ops::Range;
 
 /// Groups of channels, each of which carries a part of every shortest route.
 pub(super) struct Groups<'a> {
     fabric: &'a Fabric,
-    /// Width of all channels of each group [flits/cycle], and the group of each class.
+    /// Width of all channels of each group [flits/cycle], and the groups of each class.
     channels: Vec<f64>,
-    of_class: Vec<usize>,
+    of_class: Vec<Range<usize>>,
     distances: Distances<'a>,
 }
 
@@ -20,26 +23,47 @@ enum Distances<'a> {
         grid: &'a Grid,
         coords: Vec<Coords>,
     },
+    Tree(&'a Tree),
     /// Hops from each source that was asked for to all routers.
     Graph(Vec<Vec<u32>>),
 }
 
 impl<'a> Groups<'a> {
     pub fn new(fabric: &'a Fabric) -> Self {
-        match fabric.grid() {
-            Some(grid) => Groups {
+        match fabric.shape() {
+            Shape::Grid(grid) => Groups {
                 fabric,
                 channels: channels(grid),
-                of_class: (0..grid.network_ports()).map(|port| port / 2).collect(),
+                of_class: (0..grid.network_ports()).map(|port| port / 2..port / 2 + 1).collect(),
                 distances: Distances::Grid { grid, coords: (0..grid.routers()).map(|r| grid.coords(r)).collect() },
             },
-            None => Groups {
+            Shape::Tree(tree) => {
+                // Class by class: from or to each subtree of the level.
+                let (mut channels, mut of_class) = (Vec::new(), Vec::new());
+                for level in (1..tree.levels()).flat_map(|level| [level; 2]) {
+                    let width = f64::from(tree.copies(level) * tree.parents(level));
+                    of_class.push(channels.len()..channels.len() + subtrees(tree, level));
+                    channels.extend(std::iter::repeat_n(width, subtrees(tree, level)));
+                }
+                Groups { fabric, channels, of_class, distances: Distances::Tree(tree) }
+            }
+            Shape::Graph => Groups {
                 fabric,
                 channels: vec![fabric.channels().map(|(r, p)| 1.0 / f64::from(fabric.cycles_per_flit(r, p))).sum()],
-                of_class: vec![0; fabric.classes().len()],
+                of_class: vec![0..1; fabric.classes().len()],
                 distances: Distances::Graph(vec![Vec::new(); fabric.routers() as usize]),
             },
         }
+    }
+
+    /// Of the groups of its class, the number of the one that a channel belongs to.
+    fn subtree(&self, router: u32, port: usize) -> usize {
+        let Distances::Tree(tree) = &self.distances else { return 0 };
+        let here = tree.place(router);
+        if port < tree.parents(here.level) as usize {
+            return here.position as usize;
+        }
+        self.fabric.peer(router, port).map_or(0, |(child, _)| tree.place(child).position as usize)
     }
 
     /// Number of groups.
@@ -54,6 +78,15 @@ impl<'a> Groups<'a> {
                 let (from, to) = (&coords[src as usize], &coords[dst as usize]);
                 flit_hops.iter_mut().enumerate().for_each(|(d, sum)| *sum += shortest(grid, d, from[d], to[d]) * flits);
             }
+            Distances::Tree(tree) => {
+                let (from, to) = (src * tree.children(1), dst * tree.children(1));
+                for level in 1..tree.meeting_level(from, to) {
+                    let below = tree.terminals_below(level);
+                    let (up, down) = (&self.of_class[2 * level - 2], &self.of_class[2 * level - 1]);
+                    flit_hops[up.start + (from / below) as usize] += flits;
+                    flit_hops[down.start + (to / below) as usize] += flits;
+                }
+            }
             Distances::Graph(hops) => {
                 let hops = &mut hops[src as usize];
                 if hops.is_empty() {
@@ -64,24 +97,33 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// The load of the channels of each class if each group spreads its load evenly.
+    /// The load of the channels of a group if it spreads its load evenly.
+    fn load(&self, flit_hops: &[f64], group: usize) -> f64 {
+        if self.channels[group] == 0.0 { 0.0 } else { flit_hops[group] / self.channels[group] }
+    }
+
+    /// The load of the most loaded channels of each class if each group spreads its load evenly.
     pub fn class_loads(&self, flit_hops: &[f64]) -> Vec<f64> {
-        let load = |&group: &usize| match self.channels[group] {
-            0.0 => 0.0,
-            channels => flit_hops[group] / channels,
-        };
-        self.of_class.iter().map(load).collect()
+        let most = |groups: &Range<usize>| groups.clone().map(|group| self.load(flit_hops, group)).fold(0.0, f64::max);
+        self.of_class.iter().map(most).collect()
     }
 
     /// The same of each channel, by `router * ports + port`.
     pub fn channel_flits(&self, flit_hops: &[f64]) -> Vec<f64> {
-        let (fabric, of_class) = (self.fabric, self.class_loads(flit_hops));
+        let fabric = self.fabric;
         let mut loads = vec![0.0; fabric.routers() as usize * fabric.network_ports()];
         for (router, port) in fabric.channels() {
-            loads[router as usize * fabric.network_ports() + port] = of_class[fabric.class_of(router, port)];
+            let groups = &self.of_class[fabric.class_of(router, port)];
+            let group = groups.start + self.subtree(router, port);
+            loads[router as usize * fabric.network_ports() + port] = self.load(flit_hops, group);
         }
         loads
     }
+}
+
+/// Subtrees with routers of this level at their tops.
+fn subtrees(tree: &Tree, level: usize) -> usize {
+    (tree.routers_of(level) / tree.copies(level)) as usize
 }
 
 /// Channels from a router to every other on a shortest route.

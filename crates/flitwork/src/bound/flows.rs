@@ -67,8 +67,7 @@ pub fn flow_loads(fabric: &Fabric, routing: &Routing, flows: impl IntoIterator<I
     let mut ends = Ends::new(fabric.terminals());
     for flow in flows {
         ends.add(&flow);
-        let (src, dst) = (fabric.router_of(flow.from), fabric.router_of(flow.to));
-        loads.add(src, dst, [flow.plus_flits, flow.flits - flow.plus_flits]);
+        loads.add(fabric.end(flow.from), fabric.end(flow.to), [flow.plus_flits, flow.flits - flow.plus_flits]);
     }
     loads.end_phase();
     FlowLoads::new(Saturation::of(loads.classes()), ends)

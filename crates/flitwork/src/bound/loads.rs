@@ -6,12 +6,13 @@
 //! * Under an adaptive routing nobody knows before the run. What it needs at least is spread evenly: a packet whose source and
 //!   destination lie `h` hops apart in a dimension of a grid crosses at least `h` channels of it, whatever route it takes, so the
 //!   sum over all packets, divided by the number of channels of the dimension, bounds the load of the most loaded channel.
-//!   Where there are no dimensions, the same holds of all channels together.
+//!   In a fat tree the same holds of the channels up from each subtree, and of those down to it; of any other network of all channels
+//!   together.
 
 use super::stretches::Stretches;
 use super::{ChannelClassLoad, even};
 use crate::routing::{DimensionOrder, Routing};
-use crate::topology::{Coords, Fabric, Grid};
+use crate::topology::{Coords, End, Fabric, Grid};
 
 /// The loads of messages.
 pub(crate) struct LoadAccumulator<'a> {
@@ -56,8 +57,9 @@ impl<'a> LoadAccumulator<'a> {
         LoadAccumulator { fabric, spread: Spread::Walked(routing), now, before }
     }
 
-    /// Adds what goes from router `src` to `dst` with all random bits 0, and with all of them 1 [flits].
-    pub fn add(&mut self, src: u32, dst: u32, [zeros, ones]: [f64; 2]) {
+    /// Adds what goes from `src` to `dst` with all random bits 0, and with all of them 1 [flits].
+    pub fn add(&mut self, from: End, to: End, [zeros, ones]: [f64; 2]) {
+        let (src, dst) = (from.router, to.router);
         match &mut self.spread {
             Spread::Straight { grid, order, coords, stretches } => {
                 let (from, to) = (&coords[src as usize], &coords[dst as usize]);
@@ -78,7 +80,7 @@ impl<'a> LoadAccumulator<'a> {
             }
             Spread::Walked(routing) => {
                 for (bits, flits) in [(0, zeros), (u64::MAX, ones)].into_iter().filter(|part| part.1 != 0.0) {
-                    for (router, port, _) in routing.path(self.fabric, src, dst, bits) {
+                    for (router, port, _) in routing.path(self.fabric, from, to, bits) {
                         self.now[router as usize * self.fabric.network_ports() + port] += flits;
                     }
                 }
@@ -138,11 +140,17 @@ mod tests {
     use crate::topology::{Channel, Graph};
     use proptest::prelude::*;
 
+    /// Whichever terminal of a router.
+    fn end(router: u32) -> End {
+        End { router, terminal: 0 }
+    }
+
     /// The loads of all channels and of the classes in two phases.
     fn loads(mut of: LoadAccumulator, messages: &[(u32, u32, u32)]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let (first, second) = messages.split_at(messages.len() / 2);
         let mut phase = |part: &[(u32, u32, u32)]| {
-            part.iter().for_each(|&(src, dst, flits)| of.add(src, dst, [f64::from(flits), f64::from(flits / 2)]));
+            part.iter()
+                .for_each(|&(src, dst, flits)| of.add(end(src), end(dst), [f64::from(flits), f64::from(flits / 2)]));
             of.end_phase()
         };
         let phases = (phase(first), phase(second));
@@ -183,7 +191,7 @@ mod tests {
         let routing = Routing::HopByHop(std::sync::Arc::new(crate::routing::ShortestPath::new(&fabric)));
         let mut loads = LoadAccumulator::new(&fabric, &routing);
         for (src, dst) in [(1, 2), (1, 3), (2, 3)] {
-            loads.add(src, dst, [2.0, 1.0]);
+            loads.add(end(src), end(dst), [2.0, 1.0]);
         }
         assert_eq!(loads.end_phase(), [6.0]);
         let flits = loads.channel_flits();
@@ -202,7 +210,7 @@ mod tests {
         let (_, free) = super::super::tests::adaptive(grid, 1);
         let busiest = |routing: &Routing| {
             let mut loads = LoadAccumulator::new(&fabric, routing);
-            (0..16).for_each(|src| loads.add(src, (src * 5 + 3) % 16, [1.0, 1.0]));
+            (0..16).for_each(|src| loads.add(end(src), end((src * 5 + 3) % 16), [1.0, 1.0]));
             loads.end_phase().into_iter().fold(0.0, f64::max)
         };
         assert!(busiest(&free) <= busiest(&fixed) && busiest(&free) > 0.0);

@@ -9,6 +9,7 @@ mod flows;
 mod loads;
 mod operation;
 mod stretches;
+mod subtrees;
 mod terminals;
 mod uniform;
 
@@ -24,6 +25,7 @@ pub use channel_loads::{ChannelClassLoad, ChannelLoads, PhaseLoad, channel_loads
 pub use flows::{Flow, FlowLoads, TrafficNeeds, flow_loads, trace_bound, traffic_bound};
 pub(crate) use loads::LoadAccumulator;
 pub use operation::{OperationBound, operation_bound};
+use subtrees::messages_of_the_cut;
 pub use terminals::{TerminalLimits, TerminalTimes, terminal_times};
 pub use uniform::{Saturation, uniform_saturation};
 
@@ -94,11 +96,8 @@ pub fn bound(
     let group = Some(limits.ports);
     let loads = channel_loads(fabric, routing, schedule, placement, limits.packet_flits, group);
     let terminals = terminal_times(schedule, placement.terminal_of(), limits);
-    let bisection_cycles = fabric.grid().zip(shortest_of_all_to_all(schedule)).map(|(grid, flits)| {
-        let mut ranks_at = vec![0; fabric.routers() as usize];
-        placement.terminal_of().iter().for_each(|&t| ranks_at[fabric.router_of(t) as usize] += 1);
-        bisection(grid, &ranks_at).messages * flits as f64
-    });
+    let bisection_cycles = shortest_of_all_to_all(schedule)
+        .and_then(|flits| Some(messages_of_the_cut(fabric, placement.terminal_of())? * flits as f64));
     let limits = Limits {
         ejection_cycles: terminals.ejection_cycles,
         injection_cycles: terminals.injection_cycles,

@@ -16,7 +16,7 @@
 //!
 //! It is assumed that data is added up by ranks only. The data of an all-to-all crosses every cut once, however it is packed.
 
-use super::bisection;
+use super::messages_of_the_cut;
 use super::terminals::TerminalLimits;
 use crate::collective::{Operation, World};
 use crate::schedule::Placement;
@@ -61,11 +61,9 @@ pub fn operation_bound(
     let (sent, received) = needs.fold((0.0, 0.0), |most: (f64, f64), one| (most.0.max(one.0), most.1.max(one.1)));
     let injection_cycles = sent * length_flits / limits.injection_flits_per_cycle.min(f64::from(limits.ports));
     let ejection_cycles = received * length_flits / limits.ejection_flits_per_cycle;
-    let bisection_cycles = fabric.grid().filter(|_| operation == Operation::AllToAll).map(|grid| {
-        let mut ranks_at = vec![0; fabric.routers() as usize];
-        placement.terminal_of().iter().for_each(|&t| ranks_at[fabric.router_of(t) as usize] += 1);
-        bisection(grid, &ranks_at).messages * length_flits
-    });
+    let cut = Some(()).filter(|()| operation == Operation::AllToAll);
+    let messages = cut.and_then(|()| messages_of_the_cut(fabric, placement.terminal_of()));
+    let bisection_cycles = messages.map(|messages| messages * length_flits);
     let cycles = injection_cycles.max(ejection_cycles).max(bisection_cycles.unwrap_or(0.0));
     OperationBound { injection_cycles, ejection_cycles, bisection_cycles, cycles, rounds: world.bits() }
 }

@@ -9,8 +9,8 @@
 //! `terminals / a_d^2` times the number of pairs (source coordinate, destination coordinate) whose route it lies on, divided by
 //! the `P / a_d` rings.
 
-use crate::routing::{DimensionOrder, Routing, Tie};
-use crate::topology::{Fabric, Grid};
+use crate::routing::{DimensionOrder, GoesBy, Routing, Tie};
+use crate::topology::{End, Fabric, Grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,14 +46,24 @@ pub fn uniform_saturation(fabric: &Fabric, routing: &Routing, include_self: bool
     }
 }
 
-/// On any network: the flows between all pairs of routers.
+/// On any network: the flows between all pairs of routers, or of a router and a terminal where routes differ between terminals.
 fn of_pairs(fabric: &Fabric, routing: &Routing, include_self: bool) -> Saturation {
-    let at = |router: u32| fabric.terminals_at(router).len() as f64;
     let destinations = f64::from(fabric.terminals()) - if include_self { 0.0 } else { 1.0 };
+    let goes_by = routing.goes_by();
+    // One terminal of each router with the number of those that it stands for, or all of them.
+    let ends = |each: bool| -> Vec<(End, f64)> {
+        let of_router = |router: u32| {
+            let all = fabric.terminals_at(router);
+            let alike = if each { 1 } else { all.len().max(1) };
+            all.step_by(alike).map(move |terminal| (End { router, terminal }, alike as f64))
+        };
+        (0..fabric.routers()).flat_map(of_router).collect()
+    };
+    let (sources, sinks) = (ends(goes_by == GoesBy::Source), ends(goes_by == GoesBy::Destination));
     let mut loads = LoadAccumulator::new(fabric, routing);
-    for (src, dst) in (0..fabric.routers()).flat_map(|src| (0..fabric.routers()).map(move |dst| (src, dst))) {
-        let flits = at(src) * at(dst) / destinations.max(1.0);
-        if src != dst && flits > 0.0 {
+    for &(src, sent_by) in &sources {
+        for &(dst, received_by) in sinks.iter().filter(|sink| sink.0.router != src.router) {
+            let flits = sent_by * received_by / destinations.max(1.0);
             loads.add(src, dst, [flits / 2.0; 2]);
         }
     }

@@ -35,7 +35,11 @@ fn towards_minus_the_class_can_be_the_opposite_one() {
         let rules = CompatSpec { opposite_minus_class: opposite, ..CompatSpec::default() };
         let routing = rules.routing(&RoutingSpec::default_of(&fabric), &Network { fabric: &fabric });
         let id = |[x, y]: [u32; 2]| grid.id(&[x, y, 0, 0, 0, 0]);
-        routing.path(&fabric, id(from), id(to), 0).iter().map(|(_, port, class)| (*port, *class)).collect::<Vec<_>>()
+        routing
+            .path(&fabric, fabric.end(id(from)), fabric.end(id(to)), 0)
+            .iter()
+            .map(|(_, port, class)| (*port, *class))
+            .collect::<Vec<_>>()
     };
     for opposite in [false, true] {
         let other = u8::from(opposite);

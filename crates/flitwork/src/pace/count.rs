@@ -3,6 +3,7 @@
 use super::{Over, Paced, PacingKind};
 use crate::bound::LoadAccumulator;
 use crate::schedule::Message;
+use crate::topology::End;
 use serde::Serialize;
 
 /// One step of a schedule; messages between ranks of one router cross no channel and are left out.
@@ -43,8 +44,8 @@ impl StepOverlap {
 /// Counts the steps of a schedule, ascending; those in which nothing crosses a channel are left out.
 pub fn steps(on: &Paced, over: Over) -> Vec<StepOverlap> {
     let Some(schedule) = on.schedule else { return Vec::new() };
-    let router_of = |rank: u32| on.fabric.router_of(on.placement.terminal_of()[rank as usize]);
-    let between_routers = |m: &Message| router_of(m.from) != router_of(m.to);
+    let end_of = |rank: u32| on.fabric.end(on.placement.terminal_of()[rank as usize]);
+    let between_routers = |m: &Message| end_of(m.from).router != end_of(m.to).router;
     let mut messages: Vec<Message> = schedule.messages().filter(between_routers).collect();
     if over == Over::Schedule {
         messages.iter_mut().for_each(|message| message.step = 0);
@@ -62,7 +63,7 @@ pub fn steps(on: &Paced, over: Over) -> Vec<StepOverlap> {
             hops: 0,
         };
         for message in chunk {
-            let (src, dst) = (router_of(message.from), router_of(message.to));
+            let (src, dst) = (end_of(message.from), end_of(message.to));
             // Ties by a random bit, and split packets, go half in each direction.
             loads.add(src, dst, [0.5, 0.5]);
             counted.hops = counted.hops.max(hops(on, src, dst));
@@ -80,8 +81,8 @@ pub fn steps(on: &Paced, over: Over) -> Vec<StepOverlap> {
     messages.chunk_by(|a, b| a.step == b.step).map(of_step).collect()
 }
 
-/// Hops between two routers.
-fn hops(on: &Paced, src: u32, dst: u32) -> u32 {
+/// Hops between two terminals.
+fn hops(on: &Paced, src: End, dst: End) -> u32 {
     match on.routing.start(src, dst, 0, || 0) {
         (_, 0) => on.routing.path(on.fabric, src, dst, 0).len() as u32,
         (_, hops) => hops,

@@ -145,7 +145,7 @@ proptest! {
             let mut on = std::collections::HashMap::new();
             let mut hops = 0;
             for &(from, to, step) in messages.iter().filter(|m| m.2 == found.step) {
-                let path = routing.path(&fabric, from % n, to % n, 0);
+                let path = routing.path(&fabric, fabric.end(from % n), fabric.end(to % n), 0);
                 hops = hops.max(path.len());
                 path.iter().for_each(|&(router, port, _)| *on.entry((router, port)).or_insert(0) += 1);
                 prop_assert_eq!(step, found.step);

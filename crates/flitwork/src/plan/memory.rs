@@ -117,7 +117,8 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     let stalls = stalls + if record.waits { 44 * (size.slots() + p.concentration * p.nic_ports) } else { 0 };
     let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
     // What is kept for each VC, and the notes of the queues, where the route is decided hop by hop.
-    let choices = if routing.at_source().is_some() { 0 } else { 8 + 24 * size.slots() };
+    let keeps = routing.hop_by_hop().is_some_and(|routing| !routing.asks_for_one_port());
+    let choices = if keeps { 8 + 24 * size.slots() } else { 8 };
     // What is kept of each VC, each port and of the router where packets move whole.
     let entries = size.slots() + p.concentration * p.nic_ports * p.vcs;
     let whole = if router.hold_switch_until_tail { 8 * entries + 16 * size.ports + 24 } else { 0 };

@@ -257,7 +257,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
         return Err(Error::config("network.router.hold_switch_until_tail", true, expected, hint));
     }
     let network_ports = fabric.network_ports();
-    let ports = network_ports + (concentration * nic_ports) as usize;
+    let ports = fabric.most_ports(nic_ports as usize);
     let is = within("network.router.input_speedup", router.input_speedup, 1, MAX_SPEEDUP, "flits a cycle")?;
     within("network.router.output_speedup", router.output_speedup, 1, MAX_SPEEDUP, "flits a cycle")?;
     if ports * is as usize > MAX_ROWS {

@@ -63,9 +63,9 @@ impl AtSource {
     /// How a packet from router `src` to router `dst` starts, and the number of its hops. `bits` decide ties.
     #[inline]
     pub fn start(&self, src: u32, dst: u32, bits: u8) -> (Head, u32) {
-        let Some((map, order)) = &self.walk else { return (Head { to: dst, trip: Trip::default() }, 0) };
+        let Some((map, order)) = &self.walk else { return (Head { to: dst, label: 0, trip: Trip::default() }, 0) };
         let (header, hops) = order.header_and_hops(&map.grid, map.at(src), map.at(dst), bits);
-        (Head { to: dst, trip: Trip { header, ..Trip::default() } }, hops)
+        (Head { to: dst, label: 0, trip: Trip { header, ..Trip::default() } }, hops)
     }
 
     /// Whether packets are cut in two at a tie.

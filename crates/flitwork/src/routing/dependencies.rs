@@ -157,10 +157,10 @@ impl<'a> Explorer<'a> {
         }
         let has_escape = choice.escape.is_some() && self.buffers != Buffers::Shared;
         let walk = Walk { head, ..*walk };
-        for port in (0..self.fabric.network_ports().min(16)).filter(|&q| (choice.ports | choice.sideways) >> q & 1 == 1)
-        {
+        let ports = choice.ports | u64::from(choice.sideways);
+        for port in (0..self.fabric.network_ports()).filter(|&q| ports >> q & 1 == 1) {
             let mut trip = head.trip;
-            trip.crossed += (choice.crossing >> port & 1) as u8;
+            trip.crossed += (u64::from(choice.crossing) >> port & 1) as u8;
             if choice.ports >> port & 1 == 0 {
                 trip.misroutes -= 1;
             }

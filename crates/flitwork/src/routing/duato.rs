@@ -126,7 +126,7 @@ impl Duato {
     }
 
     /// Ports that lead away from the destination, but not back to where the packet came from.
-    fn sideways(&self, grid: &Grid, place: &Place, minimal: u16) -> u16 {
+    fn sideways(&self, grid: &Grid, place: &Place, minimal: u64) -> u16 {
         let router = grid.id(&place.at);
         (0..grid.network_ports())
             .filter(|&q| place.port != Some(q as u8) && minimal >> q & 1 == 0 && grid.neighbour(router, q).is_some())

@@ -5,14 +5,28 @@
 
 use super::scheme::{Choice, Division, News, Trip};
 use super::{DimensionOrder, OnGrid, Selection};
+use crate::topology::End;
 
 /// What the head of a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Head {
     /// The router that it walks to: its destination, or an intermediate one.
     pub to: u32,
+    /// A number that the routing gives it at its source, for routes that differ between terminals of the same routers; else 0.
+    pub label: u32,
     /// What it carries besides.
     pub trip: Trip,
+}
+
+/// What tells the routes of packets apart, besides the routers at both ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GoesBy {
+    /// Nothing else.
+    Routers,
+    /// The source terminal.
+    Source,
+    /// The destination terminal.
+    Destination,
 }
 
 /// Where a packet is when it is asked for its choice.
@@ -31,10 +45,10 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     /// How the VCs are divided.
     fn division(&self) -> Division;
 
-    /// How a packet from router `src` to router `dst` starts; `bits` are random.
-    fn start(&self, src: u32, dst: u32, bits: u64) -> Head;
+    /// How a packet from `src` to `dst` starts; `bits` are random.
+    fn start(&self, src: End, dst: End, bits: u64) -> Head;
 
-    /// Every head with which a packet from router `src` to router `dst` may start.
+    /// Every head with which a packet from a terminal of router `src` to one of router `dst` may start.
     fn starts(&self, src: u32, dst: u32) -> Vec<Head>;
 
     /// A packet comes to the front of a buffer at router `at`: brings its head up to date. `bits` gives those of its start; it is
@@ -46,10 +60,10 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         0
     }
 
-    /// What a packet at a router other than its destination may ask for.
+    /// What a packet at a router other than its destination may ask for, whatever its random bits.
     fn choice(&self, at: &At, head: &Head) -> Choice;
 
-    /// Both at once, as a router asks: what a packet that comes to the front may ask for; `None` at its destination.
+    /// Both at once, as a router asks: what a packet that comes to the front asks for, or some of it; `None` at its destination.
     fn next(&self, at: &At, dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) -> Option<Choice> {
         self.enter(at.router, dst, head, bits);
         (head.to != at.router).then(|| self.choice(at, head))
@@ -72,6 +86,23 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
 
     /// The dimension order that every packet walks in, if it does.
     fn fixed_order(&self) -> Option<&DimensionOrder> {
+        None
+    }
+
+    /// Whether what a packet asks for is one port each time, with all virtual channels, and its head stays as it is. It then asks as if its route had been decided at the
+    /// source, and routers need keep nothing for it.
+    fn asks_for_one_port(&self) -> bool {
+        false
+    }
+
+    /// Besides the routers, what all packets have in common that take the same route, if routes are fixed.
+    fn goes_by(&self) -> GoesBy {
+        GoesBy::Routers
+    }
+
+    /// Whether a packet decides for one port when it first asks, the least loaded, and keeps to it. So many of its ports are compared, drawn
+    /// at random; 0: all.
+    fn compares(&self) -> Option<u32> {
         None
     }
 

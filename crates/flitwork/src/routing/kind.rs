@@ -1,9 +1,9 @@
 //! The routings that users can name. A routing is a file with its options, its checks and its scheme, and a row below.
 
 use super::{
-    CrossLineOptions, DimensionOrder, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, HopByHop,
-    MinAdaptOptions, O1TurnOptions, OnGrid, RommOptions, Routing, Scheme, ShortestPathOptions, Tie, ValiantOptions,
-    representative,
+    AdaptiveUpOptions, CrossLineOptions, DModKOptions, DimensionOrder, DimensionOrderOptions, DuatoMisroutingOptions,
+    DuatoOptions, HopByHop, MinAdaptOptions, O1TurnOptions, OnGrid, RandomUpOptions, RommOptions, Routing,
+    SModKOptions, Scheme, ShortestPathOptions, Tie, ValiantOptions, representative,
 };
 use crate::component::Component;
 use crate::error::{Error, Result};
@@ -175,8 +175,20 @@ routings! {
     /// O1TURN: dimension order, forwards or backwards, by a random bit for each packet.
     O1Turn = "o1turn": O1TurnOptions, "dimension order forwards or backwards, by a random bit for each packet",
         "order, tie", "Seo, Ali, Lim, Rafique and Thottethodi, ISCA 2005";
-    /// On any network: the lowest port on a shortest path, from a table. The default where the network is no grid.
+    /// On any network: the lowest port on a shortest path, from a table. The default where the network is neither a grid nor a tree.
     ShortestPath = "shortest_path": ShortestPathOptions, "on any network: the lowest port on a shortest path", "", "";
+    /// On a fat tree: up by the destination's number, down on the one path that there is. The default of trees.
+    DModK = "d_mod_k": DModKOptions, "on a fat tree: up by the number of the destination, then down", "",
+        "Zahavi, Johnson, Kerbyson and Lang, Concurrency and Computation 22(2), 2010";
+    /// On a fat tree: up by the source's number, down on the one path that there is.
+    SModK = "s_mod_k": SModKOptions, "on a fat tree: up by the number of the source, then down", "",
+        "Rodriguez, Minkenberg, Beivide, Luijten, Labarta and Valero, CLUSTER 2009";
+    /// On a fat tree: up by random ports to a nearest common ancestor, then down.
+    RandomUp = "random_up": RandomUpOptions, "on a fat tree: up by random ports to a nearest common ancestor, then down", "",
+        "Rodriguez, Minkenberg, Beivide, Luijten, Labarta and Valero, CLUSTER 2009";
+    /// On a fat tree: up by the least loaded ports to a nearest common ancestor, then down.
+    AdaptiveUp = "adaptive_up": AdaptiveUpOptions, "on a fat tree: up by the least loaded ports to a nearest common ancestor, then down",
+        "candidates", "Petrini and Vanneschi, IPPS 1997";
 }
 
 impl Default for RoutingSpec {
@@ -190,6 +202,7 @@ impl RoutingSpec {
     pub fn default_of(fabric: &Fabric) -> Self {
         match fabric.shape() {
             Shape::Grid(_) => RoutingSpec::default(),
+            Shape::Tree(_) => RoutingSpec::DModK(DModKOptions::default()),
             Shape::Graph => RoutingSpec::ShortestPath(ShortestPathOptions::default()),
         }
     }

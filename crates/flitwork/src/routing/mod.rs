@@ -3,9 +3,11 @@
 //! A routing is a file with its options, their checks and its [`Scheme`], and a row in `kind.rs`. The other files are common to
 //! all: what a scheme is, whether it can deadlock, how one of several ports is chosen.
 
+mod adaptive_up;
 mod at_source;
 mod cross_line;
 mod crossings;
+mod d_mod_k;
 mod deadlock;
 mod dependencies;
 mod dimension_order;
@@ -15,31 +17,39 @@ mod kind;
 mod min_adapt;
 mod o1turn;
 mod on_grid;
+mod on_tree;
+mod random_up;
+mod s_mod_k;
 mod scheme;
 mod selection;
 mod shortest_path;
 mod two_phase;
 
+pub use adaptive_up::AdaptiveUpOptions;
 pub use at_source::{AtSource, Keys};
 pub use cross_line::{CrossLine, CrossLineOptions};
 pub use crossings::Crossings;
+pub use d_mod_k::DModKOptions;
 pub use deadlock::check_deadlock_free;
 pub use dependencies::{Buffers, Finding, find_cycle};
 pub use dimension_order::{DatelineClasses, DimensionOrder, DimensionOrderOptions, Header, Tie};
 pub use duato::{Duato, DuatoMisroutingOptions, DuatoOptions};
-pub use hop_by_hop::{At, Head, HopByHop};
+pub use hop_by_hop::{At, GoesBy, Head, HopByHop};
 pub(crate) use kind::ROUTINGS;
 pub use kind::{Context, Network, RoutingSpec};
 pub use min_adapt::{MinAdapt, MinAdaptOptions};
 pub use o1turn::{O1Turn, O1TurnOptions};
 pub use on_grid::{OnGrid, representative};
+pub use random_up::RandomUpOptions;
+pub(crate) use random_up::draw;
+pub use s_mod_k::SModKOptions;
 pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
 pub(crate) use scheme::{port_of, productive};
 pub use selection::{Information, Selection};
 pub use shortest_path::{ShortestPath, ShortestPathOptions};
 pub use two_phase::{Intermediate, RommOptions, TwoPhase, ValiantOptions};
 
-use crate::topology::{Coords, Fabric, Grid};
+use crate::topology::{Coords, End, Fabric, Grid};
 use std::sync::Arc;
 
 /// Most virtual channels of a port.
@@ -102,12 +112,12 @@ impl Routing {
         self.at_source().is_some_and(AtSource::splits)
     }
 
-    /// How a packet from router `src` to `dst` starts, and the number of hops that are known then: all of them where everything is
+    /// How a packet from `src` to `dst` starts, and the number of hops that are known then: all of them where everything is
     /// decided now, else none. `tie_bits` decide ties in the first case, `bits` all else.
     #[inline]
-    pub fn start(&self, src: u32, dst: u32, tie_bits: u8, bits: impl FnOnce() -> u64) -> (Head, u32) {
+    pub fn start(&self, src: End, dst: End, tie_bits: u8, bits: impl FnOnce() -> u64) -> (Head, u32) {
         match self {
-            Routing::AtSource(routing) => routing.start(src, dst, tie_bits),
+            Routing::AtSource(routing) => routing.start(src.router, dst.router, tie_bits),
             Routing::HopByHop(routing) => (routing.start(src, dst, bits()), 0),
         }
     }
@@ -121,22 +131,23 @@ impl Routing {
         }
     }
 
-    /// The route of a packet between two routers: (router, output port, set or class of VCs) of each hop. Ties are decided by
+    /// What tells its routes apart besides the routers at both ends, if they are fixed.
+    pub fn goes_by(&self) -> GoesBy {
+        self.hop_by_hop().map_or(GoesBy::Routers, |routing| routing.goes_by())
+    }
+
+    /// The route of a packet between two terminals: (router, output port, set or class of VCs) of each hop. Ties are decided by
     /// `bits`, and of several minimal ports the lowest is taken.
-    pub fn path(&self, fabric: &Fabric, src: u32, dst: u32, bits: u64) -> Vec<(u32, usize, u8)> {
+    pub fn path(&self, fabric: &Fabric, src: End, dst: End, bits: u64) -> Vec<(u32, usize, u8)> {
         let routing = match self {
-            Routing::AtSource(routing) => return routing.path(src, dst, bits as u8),
+            Routing::AtSource(routing) => return routing.path(src.router, dst.router, bits as u8),
             Routing::HopByHop(routing) => routing,
         };
         let mut head = routing.start(src, dst, bits);
-        let (mut at, mut entered, mut path) = (src, None::<(u8, u8)>, Vec::new());
+        let (mut at, mut entered, mut path) = (src.router, None::<(u8, u8)>, Vec::new());
         loop {
-            routing.enter(at, dst, &mut head, &|| bits);
-            if at == head.to {
-                return path;
-            }
             let place = At { router: at, port: entered.map(|c| c.0), set: entered.map(|c| c.1) };
-            let choice = routing.choice(&place, &head);
+            let Some(choice) = routing.next(&place, dst.router, &mut head, &|| bits) else { return path };
             let (port, set) = match (choice.ports, choice.escape) {
                 (0, None) => return path,
                 (0, Some((port, set))) => (port as usize, set),

@@ -3,7 +3,7 @@
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::scheme::{Choice, Division, News, Place, Scheme, Start};
 use super::{DimensionOrder, Selection};
-use crate::topology::{Coords, Grid};
+use crate::topology::{Coords, End, Grid};
 use crate::unchecked;
 use std::sync::{Arc, OnceLock};
 
@@ -66,7 +66,7 @@ impl OnGrid {
 
     #[inline]
     fn head(&self, start: &Start) -> Head {
-        Head { to: self.map.grid.id(&start.to), trip: start.trip }
+        Head { to: self.map.grid.id(&start.to), label: 0, trip: start.trip }
     }
 }
 
@@ -75,8 +75,8 @@ impl HopByHop for OnGrid {
         self.scheme.division()
     }
 
-    fn start(&self, src: u32, dst: u32, bits: u64) -> Head {
-        self.head(&self.scheme.start(&self.map.grid, self.map.at(src), self.map.at(dst), bits))
+    fn start(&self, src: End, dst: End, bits: u64) -> Head {
+        self.head(&self.scheme.start(&self.map.grid, self.map.at(src.router), self.map.at(dst.router), bits))
     }
 
     fn starts(&self, src: u32, dst: u32) -> Vec<Head> {

@@ -36,8 +36,8 @@ pub struct Start {
 /// What a packet may ask for at a router. Output ports are bits, `2 * dimension + (1 if minus)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Choice {
-    /// Ports that lead towards the destination.
-    pub ports: u16,
+    /// Ports that lead towards the destination; on a grid the lowest 16.
+    pub ports: u64,
     /// The set of VCs for them.
     pub set: u8,
     /// Those of `ports` that use the next set instead, because their channel crosses a dateline; the router counts the crossing.
@@ -51,8 +51,8 @@ pub struct Choice {
 impl Choice {
     /// One port and one set.
     pub fn one(port: usize, set: u8, crosses: bool) -> Self {
-        let ports = 1 << port;
-        Choice { ports, set, crossing: if crosses { ports } else { 0 }, ..Choice::default() }
+        let crossing = if crosses { 1 << port } else { 0 };
+        Choice { ports: 1 << port, set, crossing, ..Choice::default() }
     }
 
     /// The set of VCs behind one of `ports`.
@@ -206,13 +206,13 @@ pub fn port_of(header: Header, d: usize) -> usize {
 
 /// The ports of all dimensions in which `at` and `to` differ, as bits.
 #[inline]
-pub fn productive(grid: &Grid, header: Header, at: &Coords, to: &Coords) -> u16 {
+pub fn productive(grid: &Grid, header: Header, at: &Coords, to: &Coords) -> u64 {
     (0..grid.dims()).filter(|&d| at[d] != to[d]).fold(0, |ports, d| ports | 1 << port_of(header, d))
 }
 
 /// Those of `ports` whose channel crosses a dateline.
 #[inline]
-pub fn crossing(grid: &Grid, at: &Coords, ports: u16) -> u16 {
+pub fn crossing(grid: &Grid, at: &Coords, ports: u64) -> u16 {
     let (mut left, mut found) = (ports, 0);
     while left != 0 {
         let port = left.trailing_zeros();

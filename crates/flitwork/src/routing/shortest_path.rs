@@ -8,7 +8,7 @@ use super::kind::{AnyOptions, Network};
 use super::scheme::{Choice, Division, Trip};
 use super::{AtSource, Routing};
 use crate::error::{Error, Result};
-use crate::topology::Fabric;
+use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -110,12 +110,12 @@ impl HopByHop for ShortestPath {
         Division::Equal(1)
     }
 
-    fn start(&self, _src: u32, dst: u32, _bits: u64) -> Head {
-        Head { to: dst, trip: Trip::default() }
+    fn start(&self, _src: End, dst: End, _bits: u64) -> Head {
+        Head { to: dst.router, label: 0, trip: Trip::default() }
     }
 
-    fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
-        vec![self.start(src, dst, 0)]
+    fn starts(&self, _src: u32, dst: u32) -> Vec<Head> {
+        vec![Head { to: dst, label: 0, trip: Trip::default() }]
     }
 
     fn choice(&self, at: &At, head: &Head) -> Choice {
@@ -125,6 +125,10 @@ impl HopByHop for ShortestPath {
     }
 
     fn is_fixed(&self) -> bool {
+        true
+    }
+
+    fn asks_for_one_port(&self) -> bool {
         true
     }
 }

@@ -61,11 +61,11 @@ fn walk(grid: &Grid, scheme: &dyn Scheme, src: u32, dst: u32, bits: u64, highest
         }
         let place = Place { at, port: entered.map(|c| c.0), set: entered.map(|c| c.1) };
         let choice = scheme.choice(grid, &place, &start);
-        let ports = choice.ports | if highest { choice.sideways } else { 0 };
+        let ports = choice.ports | u64::from(if highest { choice.sideways } else { 0 });
         let (port, set) = if ports == 0 {
             choice.escape.unwrap()
         } else {
-            let port = if highest { 15 - ports.leading_zeros() } else { ports.trailing_zeros() } as usize;
+            let port = if highest { 63 - ports.leading_zeros() } else { ports.trailing_zeros() } as usize;
             start.trip.crossed += (choice.crossing >> port & 1) as u8;
             start.trip.misroutes -= u8::from(choice.ports >> port & 1 == 0);
             (port as u8, choice.set_of(port))

@@ -2,12 +2,13 @@
 //!
 //! A router has network ports `0, 1, ...`. A channel leads from an output port of one router to an input port of another; there
 //! is at most one behind an output port and at most one before an input port. What the figure is that the channels make is
-//! the [`Shape`]; only those ask for it that can use it.
+//! the [`Shape`]; only those ask for it that can use it. A router of a graph has as many network ports as its channels need, so
+//! routers with terminals need not have room for the ports of those without.
 //!
 //! The channels of a grid follow from coordinates and are computed, because a table of them would be as large as the largest
 //! networks; all other channels are in a table. Terminals are numbered by router, ascending.
 
-use super::{DIMENSION_NAMES, Drawing, Graph, Grid, Shape};
+use super::{DIMENSION_NAMES, Drawing, Graph, Grid, Shape, Tree};
 use crate::error::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,6 +25,15 @@ const MOST_CHANNEL_CYCLES: u32 = 10_000;
 /// The far end of no channel.
 const NOWHERE: u32 = u32::MAX;
 
+/// A terminal and its router.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// The router.
+    pub router: u32,
+    /// The terminal.
+    pub terminal: u32,
+}
+
 /// Routers, channels and terminals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fabric {
@@ -39,6 +49,8 @@ pub struct Fabric {
 /// The channels of a graph, by `router * ports + port`.
 #[derive(Debug, PartialEq)]
 struct Table {
+    /// Network ports of each router: one more than the highest that has a channel.
+    network_ports: Vec<u8>,
     /// Router and input port at the far end of each output port.
     peers: Vec<(u32, u8)>,
     /// Router and output port at the far end of each input port.
@@ -108,6 +120,7 @@ impl Fabric {
         }
         let places = routers as usize * ports;
         let mut table = Table {
+            network_ports: vec![0; routers as usize],
             peers: vec![(NOWHERE, 0); places],
             feeders: vec![(NOWHERE, 0); places],
             classes: vec![0; places],
@@ -129,6 +142,10 @@ impl Fabric {
             if table.peers[from].0 != NOWHERE || table.feeders[to].0 != NOWHERE {
                 return fault(format!("{channel:?}"), "one channel at each output port and each input port");
             }
+            for (router, port) in [channel.from, channel.to] {
+                let ports = &mut table.network_ports[router as usize];
+                *ports = (*ports).max(port as u8 + 1);
+            }
             table.peers[from] = (channel.to.0, channel.to.1 as u8);
             table.feeders[to] = (channel.from.0, channel.from.1 as u8);
             table.classes[from] = channel.class as u8;
@@ -145,6 +162,19 @@ impl Fabric {
         })
     }
 
+    /// A fat tree.
+    ///
+    /// # Errors
+    /// As of any graph; none where the tree was checked.
+    pub fn of_tree(tree: Tree) -> Result<Fabric> {
+        tree.fabric()
+    }
+
+    /// A fat tree, given its channels.
+    pub(super) fn of_tree_of(tree: Tree, graph: &Graph) -> Result<Fabric> {
+        Ok(Fabric { shape: Shape::Tree(tree), ..Fabric::of_graph(graph)? })
+    }
+
     /// Number of routers.
     pub fn routers(&self) -> u32 {
         self.routers
@@ -153,6 +183,20 @@ impl Fabric {
     /// The most network ports of any router; not each of them need have a channel.
     pub fn network_ports(&self) -> usize {
         self.network_ports
+    }
+
+    /// Network ports of a router: its ports behind them are those of its terminals. Not each of them need have a channel.
+    pub fn network_ports_of(&self, router: u32) -> usize {
+        self.table.as_ref().map_or(self.network_ports, |table| usize::from(table.network_ports[router as usize]))
+    }
+
+    /// The most ports of any router, if a NIC has so many.
+    pub fn most_ports(&self, nic_ports: usize) -> usize {
+        let ports = |router: u32| self.network_ports_of(router) + self.terminals_at(router).len() * nic_ports;
+        match (&self.table, &self.attached) {
+            (None, Attached::Even(each)) => self.network_ports + *each as usize * nic_ports,
+            _ => (0..self.routers).map(ports).max().unwrap_or(0),
+        }
     }
 
     /// Router and input port at the other end of the channel behind an output port; `None` where there is no channel.
@@ -192,6 +236,11 @@ impl Fabric {
             Attached::Even(each) => terminal / each,
             Attached::Uneven { router_of, .. } => router_of[terminal as usize],
         }
+    }
+
+    /// A terminal with its router.
+    pub fn end(&self, terminal: u32) -> End {
+        End { router: self.router_of(terminal), terminal }
     }
 
     /// The terminals at a router.
@@ -256,8 +305,25 @@ impl Fabric {
     pub fn grid(&self) -> Option<&Grid> {
         match &self.shape {
             Shape::Grid(grid) => Some(grid),
-            Shape::Graph => None,
+            Shape::Tree(_) | Shape::Graph => None,
         }
+    }
+
+    /// The tree, if it is one.
+    pub fn tree(&self) -> Option<&Tree> {
+        match &self.shape {
+            Shape::Tree(tree) => Some(tree),
+            Shape::Grid(_) | Shape::Graph => None,
+        }
+    }
+
+    /// The tree, for what is defined on fat trees alone.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for the field at `path` with this value, if it is none.
+    pub fn needs_tree(&self, path: &str, value: &str) -> Result<&Tree> {
+        let hint = "use the topology k_ary_n_tree or xgft, or another choice here";
+        self.tree().ok_or_else(|| Error::config(path, value, "a network that is a fat tree: it goes by levels", hint))
     }
 
     /// The grid, for what is defined on grids alone.
@@ -288,11 +354,12 @@ impl Fabric {
         }
     }
 
-    /// What a router is called in messages: its coordinates on a grid, else its number.
+    /// What a router is called in messages: its coordinates on a grid, its number and level in a tree, else its number.
     pub fn router_name(&self, router: u32) -> String {
-        match self.grid() {
-            Some(grid) => format!("router {:?}", &grid.coords(router)[..grid.dims()]),
-            None => format!("router {router}"),
+        match &self.shape {
+            Shape::Grid(grid) => format!("router {:?}", &grid.coords(router)[..grid.dims()]),
+            Shape::Tree(tree) => format!("router {router} (level {})", tree.place(router).level),
+            Shape::Graph => format!("router {router}"),
         }
     }
 
@@ -315,9 +382,10 @@ impl Fabric {
 
     /// Where it is on a page; `None` where nobody has said.
     pub fn drawing(&self) -> Option<Drawing> {
-        match &self.table {
-            Some(table) => table.drawing.clone(),
-            None => self.grid().and_then(Drawing::of_grid),
+        match &self.shape {
+            Shape::Grid(grid) => Drawing::of_grid(grid),
+            Shape::Tree(tree) => tree.drawing(),
+            Shape::Graph => self.table.as_ref().and_then(|table| table.drawing.clone()),
         }
     }
 
@@ -400,6 +468,8 @@ mod tests {
         let ring = ring();
         assert_eq!(ring.channel_name(2, 1), "router 2 port 1 to router 0");
         assert_eq!(ring.input_name(0, 0), "input from router 2");
+        assert_eq!((0..3).map(|r| ring.network_ports_of(r)).collect::<Vec<_>>(), [2, 2, 2]);
+        assert_eq!((ring.most_ports(1), ring.most_ports(3)), (4, 8));
     }
 
     #[test]

@@ -15,9 +15,9 @@ pub(super) trait Topology {
     fn fabric(&self) -> Result<Fabric>;
 }
 
-/// Rows: the line for the reference page, variant, name, struct, the line and the fields for lists.
+/// Rows: the line for the reference page, variant, name, struct, the line and the fields for lists, and a paper if there is one.
 macro_rules! topologies {
-    ($(#[doc = $about:literal] $Kind:ident = $name:literal: $Struct:ty, $summary:literal, $fields:literal;)*) => {
+    ($(#[doc = $about:literal] $Kind:ident = $name:literal: $Struct:ty, $summary:literal, $fields:literal $(, $paper:literal)?;)*) => {
         /// Which routers exist and which channels join them.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
@@ -35,7 +35,7 @@ macro_rules! topologies {
 
         /// All topologies, for lists.
         pub(crate) const TOPOLOGIES: &[Component] =
-            &[$(Component { name: $name, summary: $summary, parameters: $fields, paper: "" }),*];
+            &[$(Component { name: $name, summary: $summary, parameters: $fields, paper: concat!($($paper)?) }),*];
     };
 }
 
@@ -48,6 +48,12 @@ topologies! {
     Grid = "grid": MixedGrid, "n-dimensional grid, each dimension wraps or not", "size, wrap, ring2, terminals_per_router";
     /// A single crossbar: one router with all terminals at it.
     Crossbar = "crossbar": super::Crossbar, "one router with all terminals at it", "terminals";
+    /// A k-ary n-tree: a fat tree whose routers have k children and, below the top, k parents.
+    KAryNTree = "k_ary_n_tree": super::KAryNTree, "fat tree of n levels, k children and k parents a router", "k, levels",
+        "Petrini and Vanneschi, IPPS 1997";
+    /// An extended generalized fat tree, XGFT(h; m_1, ..., m_h; w_1, ..., w_h): any children and parents at each level.
+    Xgft = "xgft": super::Xgft, "fat tree with any children and parents at each level", "children, parents",
+        "Öhring, Ibel, Das and Kumar, IPPS 1995";
 }
 
 impl TopologySpec {

@@ -4,7 +4,7 @@
 //! terminals. Some topologies have a [`Shape`] that routings, patterns and bounds can use. A [`Grid`] is an n-dimensional array
 //! of routers in which each dimension may or may not wrap: routers are numbered `id = x0 + a0*(x1 + a1*(x2 + ...))`; network port
 //! `2d` leads to the neighbour in the plus direction of dimension `d`, port `2d + 1` to the one in the minus direction. All other
-//! topologies are a [`Graph`], a list of channels.
+//! topologies are a [`Graph`], a list of channels; those of a fat tree have the shape of a [`Tree`], which knows levels and ancestors.
 
 mod crossbar;
 mod drawing;
@@ -12,21 +12,27 @@ mod fabric;
 mod figures;
 mod graph;
 mod grid;
+mod k_ary_n_tree;
 mod kind;
 mod mesh;
 mod mixed;
 mod shape;
 mod torus;
+mod tree;
+mod xgft;
 
 pub use crossbar::Crossbar;
 pub use drawing::{Drawing, Segment};
-pub use fabric::Fabric;
+pub use fabric::{End, Fabric};
 pub use graph::{Channel, Graph};
 pub(crate) use grid::DIMENSION_NAMES;
 pub use grid::{Coords, Grid, MAX_DIMS};
+pub use k_ary_n_tree::KAryNTree;
 pub(crate) use kind::TOPOLOGIES;
 pub use kind::TopologySpec;
 pub use mesh::Mesh;
 pub use mixed::MixedGrid;
 pub use shape::Shape;
 pub use torus::{Ring2, Torus};
+pub use tree::{Tree, TreePlace};
+pub use xgft::Xgft;

@@ -1,12 +1,14 @@
 //! What kind of figure the routers of a network make, for those who can use it.
 
-use super::Grid;
+use super::{Grid, Tree};
 
 /// The shape of a network: what some routings, patterns and bounds know beyond its channels.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// Routers in rows and columns.
     Grid(Grid),
+    /// Routers in levels, each the root of a subtree.
+    Tree(Tree),
     /// No more than routers and channels.
     Graph,
 }

@@ -34,12 +34,16 @@ pub(crate) struct CompiledSize {
     pub router_bytes: usize,
 }
 
-/// The first that has room is taken.
-const SIZES: [CompiledSize; 7] = [
+/// The first that has room is taken. Up to 64 VCs each has at most 2.5 times the bytes of the one before.
+const SIZES: [CompiledSize; 11] = [
     CompiledSize { ports: 8, vcs: 2, router_bytes: 768 },
     CompiledSize { ports: 8, vcs: 8, router_bytes: 1920 },
     CompiledSize { ports: 8, vcs: 16, router_bytes: 3520 },
     CompiledSize { ports: 16, vcs: 8, router_bytes: 3904 },
+    CompiledSize { ports: 32, vcs: 8, router_bytes: 8320 },
+    CompiledSize { ports: 64, vcs: 8, router_bytes: 19_136 },
+    CompiledSize { ports: 64, vcs: 16, router_bytes: 35_648 },
+    CompiledSize { ports: 64, vcs: 32, router_bytes: 68_672 },
     CompiledSize { ports: 64, vcs: 64, router_bytes: 134_720 },
     CompiledSize { ports: 8, vcs: 1024, router_bytes: 208_000 },
     CompiledSize::LARGEST,
@@ -54,8 +58,27 @@ impl CompiledSize {
         SIZES.into_iter().find(|size| ports <= size.ports && vcs <= size.vcs).unwrap_or(CompiledSize::LARGEST)
     }
 
+    #[cfg(test)]
+    pub fn all() -> &'static [CompiledSize] {
+        &SIZES
+    }
+
     /// Places for VCs in a router.
     pub fn slots(&self) -> usize {
         self.ports * self.vcs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_follows_ports_and_virtual_channels_without_a_leap() {
+        let narrow = CompiledSize::all().iter().filter(|size| size.vcs <= 64);
+        let bytes: Vec<usize> = narrow.map(|size| size.router_bytes).collect();
+        assert!(bytes.windows(2).all(|pair| pair[0] < pair[1] && 2 * pair[1] <= 5 * pair[0]), "{bytes:?}");
+        let size = |ports, vcs| (CompiledSize::for_router(ports, vcs).ports, CompiledSize::for_router(ports, vcs).vcs);
+        assert_eq!((size(17, 4), size(36, 8), size(64, 9), size(20, 20)), ((32, 8), (64, 8), (64, 16), (64, 32)));
     }
 }

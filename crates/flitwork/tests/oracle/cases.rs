@@ -27,6 +27,7 @@ pub struct Case {
 pub mod any_network;
 pub mod hop_by_hop;
 mod hosts;
+pub mod trees;
 
 /// A topology and its number of terminals.
 fn topology(

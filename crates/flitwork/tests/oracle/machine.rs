@@ -16,8 +16,6 @@ pub struct Machine {
     pub seed: u64,
     pub router: RouterSpec,
     pub nic: NicSpec,
-    /// Terminals of a router.
-    pub concentration: usize,
     /// `C`, injection ports of a terminal.
     pub nic_ports: usize,
     /// `V`, virtual channels of a port.
@@ -66,7 +64,6 @@ impl Machine {
             routing_spec,
             seed,
             nic: spec.nic.clone(),
-            concentration: fabric.most_terminals() as usize,
             nic_ports: spec.nic.ports as usize,
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),
@@ -98,7 +95,11 @@ impl Machine {
 
     /// `c`, cycles between grants of an output port.
     pub fn cycles_per_flit(&self, router: u32, port: usize) -> u64 {
-        if port < self.fabric.network_ports() { u64::from(self.fabric.cycles_per_flit(router, port)) } else { 1 }
+        if port < self.fabric.network_ports_of(router) {
+            u64::from(self.fabric.cycles_per_flit(router, port))
+        } else {
+            1
+        }
     }
 
     /// Whether the routing decides hop by hop.
@@ -133,9 +134,11 @@ impl Machine {
         self.fabric.terminals() as usize
     }
 
-    /// All ports of a router.
+    /// All ports of the router that has the most.
     pub fn ports(&self) -> usize {
-        self.fabric.network_ports() + self.concentration * self.nic_ports
+        let terminals = |router: u32| self.fabric.terminals_at(router).len();
+        let ports = |router: u32| self.fabric.network_ports_of(router) + terminals(router) * self.nic_ports;
+        (0..self.fabric.routers()).map(ports).max().expect("a router")
     }
 
     /// The number of `terminal` among those of its router.
@@ -145,7 +148,7 @@ impl Machine {
 
     /// The port of injection port `k` of `terminal` at its router.
     pub fn local_port(&self, terminal: u32, k: usize) -> usize {
-        self.fabric.network_ports() + self.place(terminal) * self.nic_ports + k
+        self.fabric.network_ports_of(self.router_of(terminal)) + self.place(terminal) * self.nic_ports + k
     }
 
     /// The router of `terminal`.
@@ -155,7 +158,7 @@ impl Machine {
 
     /// The terminal and the injection port behind local port `port` of `router`.
     pub fn behind(&self, router: usize, port: usize) -> (u32, usize) {
-        let local = port - self.fabric.network_ports();
+        let local = port - self.fabric.network_ports_of(router as u32);
         (self.fabric.terminals_at(router as u32).start + (local / self.nic_ports) as u32, local % self.nic_ports)
     }
 

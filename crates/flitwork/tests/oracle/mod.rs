@@ -25,6 +25,7 @@ mod reading;
 mod router;
 mod rules;
 mod terminal;
+mod tree;
 mod trip;
 
 use asked::Decide;
@@ -325,7 +326,7 @@ impl<'a> Network<'a> {
 
     fn put_on_channel(&mut self, router: usize, port: usize, vc: usize, flit: Flit, now: u64) {
         let m = self.machine;
-        self.channels.push(if port < m.fabric.network_ports() {
+        self.channels.push(if port < m.fabric.network_ports_of(router as u32) {
             let out = port;
             let (next, port) = m.fabric.peer(router as u32, port).expect("the channel exists");
             let what = Event::FlitAtRouter { router: next as usize, port, vc, flit };
@@ -338,7 +339,7 @@ impl<'a> Network<'a> {
 
     fn return_credit(&mut self, router: usize, port: usize, vc: usize, now: u64) {
         let m = self.machine;
-        self.channels.push(if port < m.fabric.network_ports() {
+        self.channels.push(if port < m.fabric.network_ports_of(router as u32) {
             let credit_cycles = m.credit_cycles(router, port);
             let (upstream, port) = m.fabric.feeder(router as u32, port).expect("the channel exists");
             let what = Event::CreditAtRouter { router: upstream as usize, port, vc };

@@ -52,12 +52,13 @@ fn pause(plan: &Plan, pacing: &PacingSpec, messages: &[Message]) -> u32 {
         let terminal = |rank: u32| plan.placement.terminal_of()[rank as usize];
         let router = |rank: u32| plan.fabric.router_of(terminal(rank));
         let (src, dst) = (router(message.from), router(message.to));
+        let ends = (plan.fabric.end(terminal(message.from)), plan.fabric.end(terminal(message.to)));
         if src == dst {
             continue;
         }
         *sent.entry(terminal(message.from)).or_default() += 1;
         for bits in [0, u64::MAX] {
-            let path = plan.routing.path(&plan.fabric, src, dst, bits);
+            let path = plan.routing.path(&plan.fabric, ends.0, ends.1, bits);
             hops = hops.max(path.len() as u64);
             path.iter().for_each(|&(router, port, _)| {
                 *halves.entry((router, port)).or_default() += u64::from(plan.fabric.cycles_per_flit(router, port));

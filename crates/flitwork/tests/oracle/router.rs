@@ -188,6 +188,10 @@ impl<'m> Router<'m> {
         self.inputs[port][v].front.as_ref().expect("a packet is at the front")
     }
 
+    pub(super) fn front_mut(&mut self, (port, v): VcId) -> &mut Front {
+        self.inputs[port][v].front.as_mut().expect("a packet is at the front")
+    }
+
     /// Step 4.
     fn allocate_vcs(&mut self, asking: &[(VcId, Vec<Want>)], now: u64) {
         let m = self.machine;

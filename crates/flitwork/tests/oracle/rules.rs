@@ -93,6 +93,6 @@ impl Router<'_> {
             _ => [0; 3],
         };
         let yields = self.machine.router.injection_priority == InjectionPriority::Last;
-        (speculative, yields && vc.0 >= self.machine.fabric.network_ports(), key)
+        (speculative, yields && vc.0 >= self.machine.fabric.network_ports_of(self.id), key)
     }
 }

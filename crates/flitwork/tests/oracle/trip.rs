@@ -57,7 +57,7 @@ impl Machine {
             _ => dst,
         };
         let minus = match self.routing_spec {
-            RoutingSpec::ShortestPath(_) => vec![],
+            _ if !self.by_coordinates() => vec![],
             RoutingSpec::Valiant(_) => self.directions(src, target, bits),
             _ => self.directions(src, dst, bits),
         };
@@ -90,7 +90,7 @@ impl Machine {
 
     /// As records have it: the dimensions that the walk at hand goes to minus in, and those whose dateline it crosses.
     pub fn minus_and_wraps(&self, trip: &Trip) -> (u8, u8) {
-        if matches!(self.routing_spec, RoutingSpec::ShortestPath(_)) {
+        if !self.by_coordinates() {
             return (0, 0);
         }
         let port = |d: usize| 2 * d + usize::from(trip.minus[d]);
@@ -99,8 +99,13 @@ impl Machine {
         (minus, (0..self.grid().dims()).map(|d| crosses(d) << d).sum())
     }
 
+    /// Whether the routing goes by the coordinates of a grid.
+    fn by_coordinates(&self) -> bool {
+        self.tree_rule().is_none() && !matches!(self.routing_spec, RoutingSpec::ShortestPath(_))
+    }
+
     /// The packet's bits.
-    fn bits(&self, packet: &Packet) -> u64 {
+    pub(super) fn bits(&self, packet: &Packet) -> u64 {
         mix(mix(self.seed ^ 0x7061_636b_6574) ^ ((u64::from(packet.src) << 32) + u64::from(packet.sequence)))
     }
 
@@ -185,6 +190,11 @@ impl Machine {
             let offer = |port: usize| Offer { port, vcs: 0..self.vcs };
             let minimal = (trip.target != here).then(|| vec![offer(self.shortest_path_port(here, trip.target))]);
             return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+        }
+        if let Some(ports) = self.tree_ports(here, packet) {
+            let minimal = ports.into_iter().map(|port| Offer { port, vcs: 0..self.vcs }).collect();
+            let choice = Choice { minimal, escape: None, away: vec![], hops_left: vec![] };
+            return (trip.target != here).then_some(choice);
         }
         let came_from_network = came_by.0 < self.fabric.network_ports();
         // A VC of both halves does not say which order a packet began with.
@@ -343,7 +353,7 @@ impl Machine {
     pub fn walked(&self, here: u32, port: usize, choice: &Choice, packet: &Packet, trip: &Trip) -> Trip {
         let mut trip = trip.clone();
         trip.hops += 1;
-        if matches!(self.routing_spec, RoutingSpec::ShortestPath(_)) {
+        if !self.by_coordinates() {
             return trip;
         }
         trip.crossed += usize::from(self.crosses(here, port));

@@ -23,7 +23,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let (vcs, places) = (SLOTS / PORTS, self.env.p.vcs as u32 * self.env.p.buffer_flits);
         let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) else { return };
         for (r, router) in self.routers.iter().enumerate() {
-            for port in (0..self.env.p.network_ports).filter(|&port| router.ports[port].far_end != NONE) {
+            for port in (0..self.env.network_ports(r)).filter(|&port| router.ports[port].far_end != NONE) {
                 let outputs = &router.outputs[port * vcs..][..self.env.p.vcs];
                 let credits: u32 = outputs.iter().map(|output| u32::from(output.credits)).sum();
                 assert_eq!(news.taken(r, port), places - credits, "router {r} port {port} cycle {}", self.env.now);
@@ -34,7 +34,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// A packet that is not looked at would find nothing.
     fn audit_dozing(&mut self) {
         let Kernel { routers, env, .. } = self;
-        let Some(choices) = &env.choices else { return };
+        let Some(choices) = env.choices.as_ref().filter(|choices| !choices.one_port) else { return };
         for (r, router) in routers.iter().enumerate() {
             for slot in (0..SLOTS).filter(|&slot| router.waiting.contains(slot)) {
                 let (vc, front) = (r * SLOTS + slot, router.inputs[slot].front);
@@ -66,7 +66,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
                 let slot = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(port, vc);
                 let held = u32::from(router.inputs[slot].occupied) + flits[r * SLOTS + slot];
-                let free = if port < p.network_ports {
+                let network_ports = self.env.network_ports(r);
+                let free = if port < network_ports {
                     let feeder = router.ports[port].feeder;
                     if feeder == NONE {
                         continue;
@@ -75,10 +76,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                     u32::from(self.routers[upstream / SLOTS].outputs[upstream % SLOTS].credits) + credits[upstream]
                 } else {
                     let terminals = self.fabric.terminals_at(r as u32);
-                    if port - p.network_ports >= terminals.len() * p.nic_ports {
+                    if port - network_ports >= terminals.len() * p.nic_ports {
                         continue;
                     }
-                    let port = terminals.start as usize * p.nic_ports + port - p.network_ports;
+                    let port = terminals.start as usize * p.nic_ports + port - network_ports;
                     let at = port * p.vcs + vc;
                     if self.injection.never_fills(vc) {
                         continue;

@@ -14,7 +14,7 @@ use super::requests::Ask;
 use super::state::{EJECTING, Router};
 use crate::mix::{draw_below, mix, packet_bits};
 use crate::plan::Plan;
-use crate::routing::{At, Choice, Head, HopByHop, OnGrid, Selection};
+use crate::routing::{At, Choice, Head, HopByHop, OnGrid, Selection, Trip};
 use crate::transit::{Layout, Packet};
 use crate::unchecked::at;
 use std::sync::Arc;
@@ -41,6 +41,10 @@ pub(super) struct Choices {
     on_grid: Option<OnGrid>,
     selection: Selection,
     patience_cycles: u32,
+    /// A packet asks for one port each time, with all VCs: nothing is kept.
+    pub one_port: bool,
+    /// How many ports a packet compares before it decides for one, if it does: see `decide.rs`.
+    pub compares: Option<u32>,
     /// First VC of each set, and the one behind its last.
     sets: Vec<(usize, usize)>,
     set_of_vc: Vec<u8>,
@@ -59,12 +63,15 @@ impl Choices {
         let sets = routing.division().sets(p.vcs as u32);
         // The last one: a VC of two sets counts as one of the second (`Division::Overlapping`).
         let set_of = |v: u32| sets.iter().rposition(|s| s.contains(&v)).unwrap_or(0) as u8;
+        let one_port = routing.asks_for_one_port();
         Some(Box::new(Choices {
+            one_port,
             selection: routing.selection(),
             patience_cycles: routing.patience_cycles(),
+            compares: routing.compares(),
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
-            kept: vec![Kept::default(); p.routers * layout.slots],
+            kept: vec![Kept::default(); if one_port { 0 } else { p.routers * layout.slots }],
             turns: vec![0; p.routers],
             news: routing.news().zip(fabric.grid()).map(|(news, grid)| NewsBoard::new(grid, p, news, layout)),
             seed: plan.spec.run.seed,
@@ -88,7 +95,7 @@ impl Choices {
         router_of: &[u32],
     ) -> Option<Choice> {
         let dst = *at(router_of, packet.dst as usize);
-        let mut head = Head { to: packet.key as u32, trip: packet.trip() };
+        let mut head = Head { to: packet.key as u32, label: (packet.key >> 32) as u32, trip: packet.trip() };
         let bits = || packet_bits(self.seed, packet.src, packet.sequence);
         let set = entered.map(|(_, vc)| self.set_of_vc[vc]);
         let place = At { router: me as u32, port: entered.map(|(port, _)| port), set };
@@ -96,16 +103,24 @@ impl Choices {
             Some(routing) => routing.next_choice(&place, dst, &mut head, &bits),
             None => self.routing.next(&place, dst, &mut head, &bits),
         };
-        packet.key = u64::from(head.to);
+        packet.key = u64::from(head.to) | u64::from(head.label) << 32;
         packet.set_trip(head.trip);
         choice
+    }
+
+    /// The same where nothing that a packet carries changes on its route.
+    #[inline(always)]
+    fn route_unchanged(&self, me: usize, entered: Option<(u8, usize)>, packet: &Packet, dst: u32) -> Option<Choice> {
+        let mut head = Head { to: packet.key as u32, label: (packet.key >> 32) as u32, trip: Trip::default() };
+        let place = At { router: me as u32, port: entered.map(|(port, _)| port), set: entered.map(|_| 0) };
+        self.routing.next(&place, dst, &mut head, &|| packet_bits(self.seed, packet.src, packet.sequence))
     }
 
     /// The ports and sets that the front packet of a VC may ask for.
     pub fn candidates(&self, vc: usize) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
         let choice = self.kept[vc].choice;
         let sets = move |port: usize, set: u8| (port, self.sets[set as usize].0..self.sets[set as usize].1);
-        bits(choice.ports | choice.sideways)
+        bits(choice.ports | u64::from(choice.sideways))
             .map(move |port| sets(port, choice.set_of(port)))
             .chain(choice.escape.map(|(port, set)| sets(port as usize, set)))
     }
@@ -118,8 +133,23 @@ impl Choices {
             return false;
         }
         let Choice { ports, sideways, escape, .. } = kept.choice;
-        let wanted = u64::from(ports | sideways) | escape.map_or(0, |(port, _)| 1 << port);
+        let wanted = ports | u64::from(sideways) | escape.map_or(0, |(port, _)| 1 << port);
         wanted & changed_ports == 0
+    }
+
+    /// The minimal ports that the front packet of a VC may ask for.
+    pub fn minimal_ports(&self, vc: usize) -> u64 {
+        self.kept[vc].choice.ports
+    }
+
+    /// The front packet of a VC asks for one port from now on.
+    pub fn keep_to(&mut self, vc: usize, port: usize) {
+        self.kept[vc].choice.ports = 1 << port;
+    }
+
+    /// The random bits of a packet.
+    pub fn bits_of(&self, packet: &Packet) -> u64 {
+        packet_bits(self.seed, packet.src, packet.sequence)
     }
 
     /// What routers tell each other, where they do.
@@ -129,7 +159,7 @@ impl Choices {
 }
 
 /// The numbers of the bits that are set.
-fn bits(mut word: u16) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
         word &= word - 1;
@@ -143,14 +173,27 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// Routes the packet that entered to the front of an input VC: the first port that it may ask for, from cycle `since` on; `None`
     /// at its destination.
     pub(super) fn route_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<u8> {
-        let Env { choices, pool, p, router_of, .. } = env;
+        let network_ports = env.network_ports(me);
+        let Env { choices, pool, router_of, .. } = env;
         let choices = choices.as_mut()?;
         let (in_port, vc) = Self::port_and_vc(slot);
-        let entered = (in_port < p.network_ports).then_some((in_port as u8, vc));
+        let entered = (in_port < network_ports).then_some((in_port as u8, vc));
         let choice = choices.route(me, entered, &mut pool[self.input(slot).front], router_of)?;
         choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, blocked: false, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
+    }
+
+    /// The same where a packet asks for that port and no other: nothing more is to be known.
+    pub(super) fn route_to_one_port(&mut self, me: usize, slot: usize, env: &mut Env) -> Option<u8> {
+        let network_ports = env.network_ports(me);
+        let Env { choices, pool, router_of, .. } = env;
+        let (in_port, vc) = Self::port_and_vc(slot);
+        let entered = (in_port < network_ports).then_some((in_port as u8, vc));
+        let packet = &mut pool[self.input(slot).front];
+        let choice = choices.as_ref()?.route_unchanged(me, entered, packet, *at(router_of, packet.dst as usize))?;
+        packet.hops += 1;
+        Some(choice.escape.map_or_else(|| choice.ports.trailing_zeros() as u8, |(port, _)| port))
     }
 
     /// What a waiting packet asks for now, added to `asks`; whether there is anything.
@@ -200,7 +243,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if choice.sideways == 0 || self.may_detour_later(me, slot, choices, env) {
             return None;
         }
-        self.select(me, slot, choice.sideways, choices, env)
+        self.select(me, slot, u64::from(choice.sideways), choices, env)
     }
 
     /// Whether a packet may make a detour, but does not ask for it yet.
@@ -212,7 +255,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// One of `ports` with a VC to give.
     #[inline(always)]
-    fn select(&mut self, me: usize, slot: usize, ports: u16, choices: &mut Choices, env: &Env) -> Option<(usize, M)> {
+    fn select(&mut self, me: usize, slot: usize, ports: u64, choices: &mut Choices, env: &Env) -> Option<(usize, M)> {
         if ports & ports.wrapping_sub(1) != 0 {
             return self.select_of_several(me, slot, ports, choices, env);
         }
@@ -229,10 +272,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         &mut self,
         me: usize,
         slot: usize,
-        ports: u16,
+        ports: u64,
         choices: &mut Choices,
         env: &Env,
     ) -> Option<(usize, M)> {
+        if let Some(candidates) = choices.compares {
+            let port = self.decide(me, slot, candidates, choices, env);
+            let usable = self.usable_by_choice(me, slot, port, choices, env);
+            return (!usable.is_empty()).then_some((port, usable));
+        }
         if choices.news.is_some() {
             let port = self.preferred_port(me, slot, choices, env);
             let usable = self.usable_by_choice(me, slot, port, choices, env);
@@ -244,7 +292,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             return self.most_credits(me, slot, ports, choices, env);
         }
         let open = bits(ports).filter(|&port| !self.usable_by_choice(me, slot, port, choices, env).is_empty());
-        let open = open.fold(0u16, |open, port| open | 1 << port);
+        let open = open.fold(0u64, |open, port| open | 1 << port);
         if open == 0 {
             return None;
         }
@@ -259,7 +307,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             bits(open).nth(n as usize)?
         } else {
             let turn = &mut choices.turns[me];
-            let later = open & !0u16 << *turn;
+            let later = open & (!0u64).checked_shl(u32::from(*turn)).unwrap_or(0);
             let next = (if later == 0 { open } else { later }).trailing_zeros() as u8;
             *turn = next + 1;
             next as usize
@@ -268,7 +316,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     /// Of `ports`, the one that has the VC with the most credits, the lowest of equals.
-    fn most_credits(&mut self, me: usize, slot: usize, ports: u16, choices: &Choices, env: &Env) -> Option<(usize, M)> {
+    fn most_credits(&mut self, me: usize, slot: usize, ports: u64, choices: &Choices, env: &Env) -> Option<(usize, M)> {
         let mut best = None;
         let mut most = 0;
         for port in bits(ports) {
@@ -294,7 +342,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let Choices { kept, news, .. } = choices;
         let kept = &mut kept[me * SLOTS + slot];
         if kept.preferred == UNDECIDED {
-            let to = env.pool[self.input(slot).front].key as usize;
+            let to = env.pool[self.input(slot).front].key as u32 as usize;
             if let Some(news) = news {
                 kept.preferred = news.best_port(me, to, kept.choice.ports, env.now) as u8;
             }
@@ -316,16 +364,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// A packet was given a VC of `port`: what that does to what it carries.
     pub(super) fn leave_by(&mut self, me: usize, slot: usize, port: usize, env: &mut Env) {
-        let Env { choices: Some(choices), pool, p, .. } = env else { return };
+        let Env { choices: Some(choices), pool, .. } = env else { return };
         let vc = self.input(slot);
-        if port >= p.network_ports || vc.flags & EJECTING != 0 {
+        if choices.one_port || vc.flags & EJECTING != 0 {
             return;
         }
         let choice = choices.kept[me * SLOTS + slot].choice;
         let packet = &mut pool[vc.front];
         packet.hops += 1;
-        if u64::from(choice.ports) >> port & 1 == 1 {
-            packet.crossed += (choice.crossing >> port & 1) as u8;
+        if choice.ports >> port & 1 == 1 {
+            packet.crossed += (u64::from(choice.crossing) >> port & 1) as u8;
         } else if u64::from(choice.sideways) >> port & 1 == 1 {
             packet.misroutes -= 1;
         }

@@ -70,7 +70,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             return if owner == FREE { Vec::new() } else { vec![upstream / SLOTS * SLOTS + owner as usize] };
         }
         if state.flags & (GRANTED | ACTIVE | EJECTING) == 0 {
-            if let Some(choices) = &self.env.choices {
+            if let Some(choices) = self.env.choices.as_ref().filter(|choices| !choices.one_port) {
                 let slots = choices
                     .candidates(vc)
                     .flat_map(|(port, vcs)| vcs.map(move |v| Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(port, v)));
@@ -95,8 +95,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let router = vc / SLOTS;
         let (port, vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(vc % SLOTS);
         let name = self.fabric.router_name(router as u32);
-        let side = if port >= self.env.p.network_ports {
-            format!("injection port {}", port - self.env.p.network_ports)
+        let network_ports = self.env.network_ports(router);
+        let side = if port >= network_ports {
+            format!("injection port {}", port - network_ports)
         } else {
             self.fabric.input_name(router as u32, port)
         };

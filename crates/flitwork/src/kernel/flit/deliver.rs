@@ -128,8 +128,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// behind a tail that has just left.
     #[inline(always)]
     pub(super) fn new_front(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
-        if env.rules.by_choice {
-            return self.new_front_by_choice(me, slot, since, env);
+        if env.rules.hop_by_hop {
+            return self.new_front_hop_by_hop(me, slot, since, env);
         }
         let packet = &env.pool[self.input(slot).front];
         let (port, flags) = match env.routes.next_field(me, packet.key) {
@@ -144,9 +144,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// The same where the route is decided hop by hop.
     #[inline(never)]
-    fn new_front_by_choice(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
-        let asks_from = env.asks_from(me, since);
-        let (port, flags) = match self.route_by_choice(me, slot, asks_from, env) {
+    fn new_front_hop_by_hop(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+        let found = if env.rules.by_choice {
+            let asks_from = env.asks_from(me, since);
+            self.route_by_choice(me, slot, asks_from, env)
+        } else {
+            self.route_to_one_port(me, slot, env)
+        };
+        let (port, flags) = match found {
             Some(port) => (port, HEAD),
             None => (env.ejection_port(me, &env.pool[self.input(slot).front]), HEAD | EJECTING),
         };

@@ -47,6 +47,8 @@ pub(super) struct Env {
     pub classes: ClassMasks,
     /// Cycle in which the head of each front packet arrived, by VC; empty unless some arbiter is FCFS.
     pub arrivals: Vec<u64>,
+    /// Network ports of each router.
+    pub network_ports_of: Vec<u8>,
     /// First terminal of each router.
     pub first_terminals: Vec<u32>,
     /// Router of each terminal.
@@ -93,6 +95,8 @@ pub(super) struct Rules {
     /// NICs have several ports, and the ejection port is chosen at each request.
     pub chooses_ejection_port: bool,
     /// The route is decided hop by hop.
+    pub hop_by_hop: bool,
+    /// And a packet may have a choice, or not all VCs of its port.
     pub by_choice: bool,
     /// Either: packets pick their port anew in each cycle.
     pub chooses_port: bool,
@@ -175,8 +179,9 @@ impl Rules {
             injection_last: router.injection_priority == InjectionPriority::Last,
             fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals()),
             chooses_ejection_port: several_ejection_ports,
-            by_choice: choices.is_some(),
-            chooses_port: choices.is_some() || several_ejection_ports,
+            hop_by_hop: choices.is_some(),
+            by_choice: choices.is_some_and(|choices| !choices.one_port),
+            chooses_port: choices.is_some_and(|choices| !choices.one_port) || several_ejection_ports,
             first_use: FirstUse::new(plan),
             plain: islip1(&router.vc_allocator)
                 && islip1(&router.sw_allocator)
@@ -255,9 +260,9 @@ impl Env {
     /// request.
     #[inline(always)]
     pub fn ejection_port(&self, router: usize, packet: &Packet) -> u8 {
-        let p = &self.p;
+        let (p, first) = (&self.p, self.network_ports(router));
         if p.concentration == 1 && p.nic_ports == 1 {
-            return p.network_ports as u8;
+            return first as u8;
         }
         let terminal = packet.dst as usize - self.first_terminal(router);
         let chosen = match self.rules.ejection_port {
@@ -265,13 +270,19 @@ impl Env {
             EjectionPort::SamePort => packet.injection_port as usize,
             EjectionPort::BySource => packet.src as usize % p.nic_ports,
         };
-        (p.network_ports + terminal * p.nic_ports + chosen) as u8
+        (first + terminal * p.nic_ports + chosen) as u8
     }
 
     /// The router of a terminal.
     #[inline(always)]
     pub fn router_of(&self, terminal: usize) -> usize {
         *at(&self.router_of, terminal) as usize
+    }
+
+    /// The network ports of a router; behind them are those of its terminals.
+    #[inline(always)]
+    pub fn network_ports(&self, router: usize) -> usize {
+        usize::from(*at(&self.network_ports_of, router))
     }
 
     /// The first terminal of a router.

@@ -144,7 +144,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
             if env.rules.injection_last {
-                Self::yield_to_transit(port, env.p.network_ports, rivals);
+                Self::yield_to_transit(port, env.network_ports(me), rivals);
             }
             self.grant_port(port, rivals);
         }
@@ -187,7 +187,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         rivals.clear();
         rivals.extend(asks.iter().filter(|a| a.port as usize == port).map(|&ask| (ask, M::EMPTY)));
         if env.rules.injection_last {
-            Self::yield_to_transit(port, env.p.network_ports, rivals);
+            Self::yield_to_transit(port, env.network_ports(me), rivals);
         }
         match &mut rivals[..] {
             [one, other] => self.grant_to_two(port, one, other),
@@ -336,7 +336,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let mut granted = [0u64; PORTS];
         let mut rows = 0u64;
         if env.rules.injection_last {
-            rows = self.grant_transit_first(env.p.network_ports, &mut granted);
+            rows = self.grant_transit_first(env.network_ports(me), &mut granted);
         } else if SlotSet::<WORDS>::GROUPED {
             let mut ports = self.ports_of_ready();
             while ports != 0 {

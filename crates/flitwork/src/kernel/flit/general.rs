@@ -168,7 +168,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// The priority of the front packet of input VC `slot` under an arbiter; the smaller, the better.
     fn priority(&self, me: usize, slot: usize, arbiter: ArbiterKind, env: &Env) -> u128 {
-        let yields = env.rules.injection_last && Self::port_and_vc(slot).0 >= env.p.network_ports;
+        let yields = env.rules.injection_last && Self::port_and_vc(slot).0 >= env.network_ports(me);
         let class = if yields { YIELDS } else { 0 };
         let (Priority::OfPacket(priority) | Priority::OfArrival(priority)) = arbiter.priority() else { return class };
         let packet = &env.pool[self.inputs[slot].front];

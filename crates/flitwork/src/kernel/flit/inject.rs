@@ -9,6 +9,7 @@ use crate::plan::Plan;
 use crate::routing::Routing;
 use crate::spec::{InjectionVc, Switching};
 use crate::terminal::Outgoing;
+use crate::topology::End;
 use crate::transit::{FlitArrival, Layout, NONE, Packet};
 use crate::unchecked::{at, at_mut};
 
@@ -72,7 +73,7 @@ impl Injection {
             let terminal = (number / p.nic_ports) as u32;
             let router = fabric.router_of(terminal);
             let local = (terminal - fabric.terminals_at(router).start) as usize * p.nic_ports + number % p.nic_ports;
-            let slot = layout.slot(p.network_ports + local, 0);
+            let slot = layout.slot(fabric.network_ports_of(router) + local, 0);
             InjectionPort { entry: layout.vc(router as usize, slot) as u32, ..idle }
         };
         // A VC that terminals may not fill has no credits.
@@ -176,7 +177,8 @@ impl Injection {
         let Outgoing { dst, sequence, message, number, flits, tie_bits, created, background } = outgoing;
         let (from, to) = (env.router_of(terminal), env.router_of(dst as usize));
         let bits = || packet_bits(self.seed, terminal as u32, sequence);
-        let (head, hops) = self.routing.start(from as u32, to as u32, tie_bits, bits);
+        let end = |router: usize, terminal: u32| End { router: router as u32, terminal };
+        let (head, hops) = self.routing.start(end(from, terminal as u32), end(to, dst), tie_bits, bits);
         let header = head.trip.header;
         let record = ends.log.taken(background, terminal, created, flits, || PacketRecord {
             src: terminal as u32,
@@ -194,7 +196,7 @@ impl Injection {
             background,
         });
         let packet = env.pool.insert(Packet {
-            key: env.routes.keys()[head.to as usize],
+            key: env.routes.keys()[head.to as usize] | u64::from(head.label) << 32,
             created,
             injected: u64::MAX,
             next: NONE,

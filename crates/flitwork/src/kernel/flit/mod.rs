@@ -12,6 +12,7 @@
 mod audit;
 mod choices;
 mod deadlock;
+mod decide;
 mod deliver;
 mod env;
 mod fast;
@@ -118,6 +119,10 @@ fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box
         (8, 8) => Box::new(Kernel::<u64, 8, 64, 1, PACKETS>::new(plan, variation)?),
         (8, 16) => Box::new(Kernel::<u64, 8, 128, 2, PACKETS>::new(plan, variation)?),
         (16, 8) => Box::new(Kernel::<u64, 16, 128, 2, PACKETS>::new(plan, variation)?),
+        (32, 8) => Box::new(Kernel::<u64, 32, 256, 4, PACKETS>::new(plan, variation)?),
+        (64, 8) => Box::new(Kernel::<u64, 64, 512, 9, PACKETS>::new(plan, variation)?),
+        (64, 16) => Box::new(Kernel::<u64, 64, 1024, 17, PACKETS>::new(plan, variation)?),
+        (64, 32) => Box::new(Kernel::<u64, 64, 2048, 33, PACKETS>::new(plan, variation)?),
         (64, 64) => Box::new(Kernel::<u64, 64, 4096, 65, PACKETS>::new(plan, variation)?),
         (8, _) => Box::new(Kernel::<[u64; 10], 8, 8192, 129, PACKETS>::new(plan, variation)?),
         _ => Box::new(Kernel::<[u64; 10], 64, 65_536, 1025, PACKETS>::new(plan, variation)?),
@@ -169,6 +174,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                     router.compat.shared_middle_vc,
                 ),
                 arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
+                network_ports_of: (0..fabric.routers()).map(|r| fabric.network_ports_of(r) as u8).collect(),
                 first_terminals: (0..fabric.routers()).map(|r| fabric.terminals_at(r).start).collect(),
                 router_of: (0..fabric.terminals()).map(|t| fabric.router_of(t)).collect(),
                 ejected: vec![0; p.terminals],

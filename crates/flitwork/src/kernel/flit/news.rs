@@ -162,7 +162,7 @@ impl NewsBoard {
 
     /// Of `ports`, the one with the smallest mean queue over the routers that a packet from router `me` to router `to` would pass in
     /// its dimension; ties to the larger remaining distance, then to the lower port.
-    pub fn best_port(&self, me: usize, to: usize, ports: u16, now: u64) -> usize {
+    pub fn best_port(&self, me: usize, to: usize, ports: u64, now: u64) -> usize {
         let (at, to) = (&self.coords[me], &self.coords[to]);
         // (sum, routers, distance, port) of the best so far.
         let mut best: Option<(u32, u32, u32, usize)> = None;

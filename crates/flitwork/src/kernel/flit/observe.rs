@@ -118,7 +118,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     fn count_stalls(&mut self) {
-        let Env { p, observer, stalls, now, .. } = &mut self.env;
+        let Env { p, observer, stalls, now, network_ports_of, .. } = &mut self.env;
         let Some(stalls) = stalls else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for (slot, vc) in router.inputs.iter().enumerate() {
@@ -126,8 +126,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                     continue;
                 }
                 let idle_ejection = vc.flags & EJECTING != 0 && {
-                    let local = (vc.port as usize - p.network_ports) / p.nic_ports * p.nic_ports;
-                    let first = r * PORTS + p.network_ports + local;
+                    let network_ports = usize::from(network_ports_of[r]);
+                    let local = (vc.port as usize - network_ports) / p.nic_ports * p.nic_ports;
+                    let first = r * PORTS + network_ports + local;
                     (first..first + p.nic_ports).any(|q| observer.port_out[q] != *now + 1)
                 };
                 stalls.count(router.stall_reason(r, slot, observer, *now), vc.left == 1, idle_ejection);
@@ -180,16 +181,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 }
 
 impl Env {
-    /// A flit leaves input VC `vc` from one port of the network to another, `ports`. If it is the `head` of a packet: by `port` of its
-    /// router, whose turn it is in cycle `turn`.
+    /// A flit leaves input VC `vc` from one port of the network to another, `ports`. If it is the `head` of a packet: whether it
+    /// `leaves` the network; the turn of its port is in cycle `turn`.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_move(&mut self, vc: usize, ports: (usize, usize), head: Option<u32>, port: usize, turn: u64) {
+    pub(super) fn note_move(&mut self, vc: usize, ports: (usize, usize), head: Option<u32>, leaves: bool, turn: u64) {
         self.observer.moved(vc, ports.0, ports.1, self.now);
         if let (Some(waits), Some(packet)) = (&mut self.waits, head) {
             let record = self.pool[packet].record;
             waits.head_leaves(vc, record);
-            if port >= self.p.network_ports {
+            if leaves {
                 waits.head_arrives(record, turn + u64::from(self.p.eject_cycles));
             }
         }
@@ -200,10 +201,10 @@ impl Env {
     #[inline(never)]
     pub(super) fn wait_at_source(&mut self, terminal: usize, k: usize, packet: u32, body: bool) {
         let router = self.router_of(terminal);
-        let local = terminal - self.first_terminal(router);
+        let local = self.network_ports(router) + (terminal - self.first_terminal(router)) * self.p.nic_ports;
         let Env { p, pool, waits, .. } = self;
         if let Some(waits) = waits {
-            let port = (p.network_ports + local * p.nic_ports + k) as u32;
+            let port = (local + k) as u32;
             let of = WaitRecord {
                 packet: pool[packet].record,
                 router: router as u32,

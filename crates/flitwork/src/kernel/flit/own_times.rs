@@ -27,7 +27,7 @@ impl OwnTimes {
         let (beyond_flit, beyond_credit) = (p.hop_cycles - common, p.credit_cycles - common);
         let latency = |(router, port)| fabric.latency_cycles(router, port).unwrap_or(common);
         let places = || (0..fabric.routers()).flat_map(|router| (0..p.ports).map(move |port| (router, port)));
-        let of_network = |&(_, port): &(u32, usize)| port < p.network_ports;
+        let of_network = |&(router, port): &(u32, usize)| port < fabric.network_ports_of(router);
         let hop = |at| if of_network(&at) { beyond_flit + latency(at) } else { p.eject_cycles };
         let feeder = |at: (u32, usize)| of_network(&at).then(|| fabric.feeder(at.0, at.1)).flatten();
         let credit = |at| beyond_credit + feeder(at).map_or(common, latency);

@@ -41,7 +41,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(me * SLOTS + slot, changed));
             !blocked && self.ask_by_choice(me, slot, asks, env)
         } else {
-            let port = self.wanted_port(slot, env);
+            let port = self.wanted_port(me, slot, env);
             if of >> port & 1 == 0 {
                 return;
             }
@@ -76,7 +76,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     /// The output port that a waiting packet asks for now.
-    fn wanted_port(&mut self, slot: usize, env: &Env) -> usize {
+    fn wanted_port(&mut self, me: usize, slot: usize, env: &Env) -> usize {
         let vc = self.input(slot);
         let port = vc.port as usize;
         if !env.rules.chooses_ejection_port || vc.flags & EJECTING == 0 {
@@ -84,7 +84,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         // The port with the most free VCs, the lowest of equals.
         let c = env.p.nic_ports;
-        let first = (port - env.p.network_ports) / c * c + env.p.network_ports;
+        let network_ports = env.network_ports(me);
+        let first = (port - network_ports) / c * c + network_ports;
         let free = |q: usize| self.ports[q].free.count();
         (first..first + c).fold(first, |best, q| if free(q) > free(best) { q } else { best })
     }

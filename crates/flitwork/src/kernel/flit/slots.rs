@@ -51,8 +51,9 @@ impl<const WORDS: usize> SlotSet<WORDS> {
     #[inline(always)]
     pub fn remove_all(&mut self, other: &Self) {
         debug_assert!(!Self::GROUPED);
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
-            *word &= !other;
+        // An index loop, as below.
+        for word in 0..WORDS {
+            self.0[word] &= !other.0[word];
         }
     }
 
@@ -81,6 +82,14 @@ impl<const WORDS: usize> SlotSet<WORDS> {
     /// The smallest.
     #[inline(always)]
     pub fn first(&self) -> Option<usize> {
+        if !Self::GROUPED {
+            for word in 0..WORDS {
+                if self.0[word] != 0 {
+                    return Some(word * 64 + self.0[word].trailing_zeros() as usize);
+                }
+            }
+            return None;
+        }
         let (word, bits) = Self::next(self.groups(), 0, |word| self.0[word])?;
         Some(word * 64 + bits.trailing_zeros() as usize)
     }
@@ -93,7 +102,14 @@ impl<const WORDS: usize> SlotSet<WORDS> {
 
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        if Self::GROUPED { self.0[Self::MEMBERS] == 0 } else { self.0.iter().all(|&w| w == 0) }
+        if Self::GROUPED {
+            return self.0[Self::MEMBERS] == 0;
+        }
+        let mut any = 0;
+        for word in 0..WORDS {
+            any |= self.0[word];
+        }
+        any == 0
     }
 
     /// The next word from `from` on, with its number, that may have something in it: for going through a set that changes.
@@ -136,6 +152,14 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         let common = |word: usize| self.0[word] & other.0[word];
         if WORDS == 1 {
             return (common(0) != 0).then(|| common(0).first_from(start % 64));
+        }
+        if WORDS == 2 {
+            let common = u128::from(common(0)) | u128::from(common(1)) << 64;
+            if common == 0 {
+                return None;
+            }
+            let later = common & (!0 << (start % 128));
+            return Some((if later != 0 { later } else { common }).trailing_zeros() as usize);
         }
         let (first, bit) = Self::at(start);
         let later = common(first) & (!0 << bit);

@@ -30,7 +30,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         env.flit_hops += 1;
 
         let out_port = self.port(port);
-        if port < env.p.network_ports {
+        if out_port.far_end != NONE {
             out_port.flits += 1;
             let vc = out_port.far_end + Self::port_and_vc(output).1 as u32;
             let flit = FlitArrival { vc, packet: if head { packet } else { NONE } };
@@ -47,8 +47,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
 
         let (in_port, in_vc) = Self::port_and_vc(slot);
-        if in_port < env.p.network_ports {
-            let upstream = self.port(in_port).feeder + in_vc as u32;
+        let feeder = self.port(in_port).feeder;
+        if feeder != NONE {
+            let upstream = feeder + in_vc as u32;
             match env.own_times.as_ref().filter(|_| OWN) {
                 None => env.next_credits.push(upstream),
                 Some(own) => {
@@ -58,7 +59,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             }
         } else {
             let p = &env.p;
-            let injection_port = env.first_terminal(me) * p.nic_ports + in_port - p.network_ports;
+            let injection_port = env.first_terminal(me) * p.nic_ports + in_port - env.network_ports(me);
             let credit = (injection_port * p.vcs + in_vc) as u32;
             env.wheel.at(env.now + u64::from(p.inject_credit_cycles)).injection_credits.push(credit);
         }
@@ -71,7 +72,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         if env.watched {
             let head = head.then_some(packet);
-            env.note_move(me * SLOTS + slot, (me * PORTS + port, me * PORTS + in_port), head, port, turn);
+            env.note_move(
+                me * SLOTS + slot,
+                (me * PORTS + port, me * PORTS + in_port),
+                head,
+                port >= env.network_ports(me),
+                turn,
+            );
         }
     }
 
@@ -85,7 +92,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push((me * SLOTS + output) as u32);
         if env.measurement.contains(&arrival) {
-            let local = if p.concentration == 1 { 0 } else { (port - p.network_ports) / p.nic_ports };
+            let local = if p.concentration == 1 { 0 } else { (port - env.network_ports(me)) / p.nic_ports };
             let terminal = env.first_terminal(me) + local;
             env.ejected[terminal] += 1;
         }

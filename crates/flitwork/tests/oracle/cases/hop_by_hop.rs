@@ -1,6 +1,6 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
-use super::{channel, fit_rules, keep_injection_vcs, nic, rings, router, sizes, topology, without_policy};
+use super::{channel, fit_rules, keep_injection_vcs, nic, rings, router, sizes, topology, trees, without_policy};
 use flitwork::routing::{
     CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, Information,
     MinAdaptOptions, O1TurnOptions, RommOptions, Selection, Tie, ValiantOptions,
@@ -130,7 +130,8 @@ fn narrowed(escapes: u32) -> impl Strategy<Value = CompatSpec> {
 
 /// The routings of grids.
 pub fn kinds() -> Vec<&'static str> {
-    RoutingSpec::KINDS.iter().copied().filter(|&kind| kind != "shortest_path").collect()
+    let other = |kind: &&str| *kind == "shortest_path" || trees::KINDS.contains(kind);
+    RoutingSpec::KINDS.iter().copied().filter(|kind| !other(kind)).collect()
 }
 
 /// A network; most are valid. The oracle's allocators are slow on many VCs.

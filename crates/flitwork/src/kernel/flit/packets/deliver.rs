@@ -52,7 +52,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let busy = &mut streams.busy[me];
         busy.rows &= !(1 << row);
         busy.cols &= !(1 << port);
-        if port >= self.env.p.network_ports {
+        if port >= self.env.network_ports(me) {
             let now = self.env.now;
             Self::count_ejected(&mut self.env, me, port, now);
         }
@@ -88,7 +88,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let first = (sent.start + delay).max(env.measurement.start);
         let end = (sent.end + delay).min(env.measurement.end);
         if first < end {
-            let terminal = env.first_terminal(me) + (port - env.p.network_ports) / env.p.nic_ports;
+            let terminal = env.first_terminal(me) + (port - env.network_ports(me)) / env.p.nic_ports;
             env.ejected[terminal] += end - first;
         }
     }
@@ -96,7 +96,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// The same at all ejection ports.
     pub(in super::super) fn count_all_ejected(&mut self, before: u64) {
         for me in 0..self.routers.len() {
-            for port in self.env.p.network_ports..self.env.p.ports {
+            for port in self.env.network_ports(me)..self.env.p.ports {
                 Self::count_ejected(&mut self.env, me, port, before);
             }
         }
@@ -104,7 +104,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// Flits of packets that have been granted the switch and have not been sent before cycle `before`, at a port.
     pub(in super::super) fn unsent_flits(&self, me: usize, port: usize, before: u64) -> u64 {
-        self.env.streams.streams[me * PORTS + port].until.saturating_sub(before)
+        u64::from(self.env.streams.unsent_flits(me * PORTS + port, before))
     }
 
     /// The same in the whole network.

@@ -6,7 +6,7 @@ use super::super::slots::SlotSet;
 use super::super::state::{HEAD, Router};
 use super::due::Returning;
 use super::streams::Busy;
-use crate::transit::FlitArrival;
+use crate::transit::{FlitArrival, NONE};
 use crate::unchecked::at_mut;
 
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
@@ -33,10 +33,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         (stream.until, stream.uncounted) = (until, now);
         streams.due.at(until).releases.push((me * SLOTS + slot) as u32);
 
-        if port < env.p.network_ports {
+        let far_end = self.port(port).far_end;
+        if far_end != NONE {
             let out_port = self.port(port);
             out_port.flits += u64::from(flits);
-            let head = FlitArrival { vc: out_port.far_end + Self::port_and_vc(output).1 as u32, packet };
+            let head = FlitArrival { vc: far_end + Self::port_and_vc(output).1 as u32, packet };
             match env.own_times.as_ref() {
                 None => env.next_flits.push(head),
                 Some(own) => {
@@ -57,13 +58,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// The places in the buffer that the packet leaves become free upstream.
     fn return_credits(&mut self, me: usize, in_port: usize, in_vc: usize, flits: u16, env: &mut Env) {
         let now = env.now;
-        if in_port < env.p.network_ports {
-            let vc = self.port(in_port).feeder + in_vc as u32;
+        let feeder = self.port(in_port).feeder;
+        if feeder != NONE {
+            let vc = feeder + in_vc as u32;
             let cycles =
                 env.own_times.as_ref().map_or(env.p.credit_cycles, |own| own.credit_cycles[own.at(me, in_port)]);
             env.streams.due.at(now + u64::from(cycles)).credits.push(Returning { vc, flits });
         } else {
-            let injection_port = env.first_terminal(me) * env.p.nic_ports + in_port - env.p.network_ports;
+            let injection_port = env.first_terminal(me) * env.p.nic_ports + in_port - env.network_ports(me);
             let vc = (injection_port * env.p.vcs + in_vc) as u32;
             let due = env.streams.due.at(now + u64::from(env.p.inject_credit_cycles));
             due.injection_credits.push(Returning { vc, flits });

@@ -76,6 +76,11 @@ impl Streams {
         }
     }
 
+    /// Flits of the packet that has been granted a port (numbered across routers) that have not been sent before cycle `before`.
+    pub fn unsent_flits(&self, port: usize, before: u64) -> u32 {
+        self.streams[port].until.saturating_sub(before) as u32
+    }
+
     /// Credits of output VC `vc` that have come back by cycle `now`, of `all` that have or are coming.
     #[inline(always)]
     pub fn credits(&self, vc: usize, all: u16, now: u64) -> u16 {

@@ -1,0 +1,65 @@
+//! Adaptive up: to a nearest common ancestor by the least loaded ports.
+//!
+//! In each router on the way up a packet decides once, when it first asks for a virtual channel, for the up port behind which the
+//! fewest flits are (those sent whose credit has not come back, of all virtual channels), and waits for it if need be. F. Petrini
+//! and M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997, send packets up by the
+//! least loaded link. With two candidates it is the routing `anca` of BookSim's fat tree, which looks at two random ports as in
+//! M. Mitzenmacher, "The power of two choices in randomized load balancing", IEEE Trans. Parallel and Distributed Systems 12(10), 2001.
+
+use super::Routing;
+use super::hop_by_hop::HopByHop;
+use super::kind::{AnyOptions, Network};
+use super::on_tree::{self, UpRule};
+use super::random_up::any_of;
+use crate::error::{Error, Result};
+use crate::topology::Fabric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Most draws.
+const MOST_CANDIDATES: u32 = 64;
+
+/// Options of adaptive up.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdaptiveUpOptions {
+    /// Up ports that are compared, drawn at random for each packet and router, the same one perhaps twice: 1 to 64. Default (0): all of them.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = MOST_CANDIDATES))]
+    pub candidates: u32,
+}
+
+/// The least loaded up port.
+#[derive(Debug, Clone, Copy)]
+struct LeastLoaded(u32);
+
+impl UpRule for LeastLoaded {
+    #[inline]
+    fn up(&self, _label: u32, parents: u32, _copies: u32) -> u64 {
+        any_of(parents)
+    }
+
+    fn compares(&self) -> Option<u32> {
+        Some(self.0)
+    }
+}
+
+impl AnyOptions for AdaptiveUpOptions {
+    fn resolve(&mut self, network: &Network) -> Result<()> {
+        on_tree::check(network, "adaptive_up")?;
+        if self.candidates <= MOST_CANDIDATES {
+            return Ok(());
+        }
+        let expected = format!("0 to {MOST_CANDIDATES} ports");
+        Err(Error::config("network.routing.candidates", self.candidates, expected, "0 compares all up ports"))
+    }
+
+    fn routing(&self, network: &Network) -> Routing {
+        on_tree::routing(network, LeastLoaded(self.candidates))
+    }
+
+    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        on_tree::representative(network, LeastLoaded(self.candidates))
+    }
+}

@@ -1,0 +1,53 @@
+//! D-mod-k: up by the number of the destination.
+//!
+//! From level `l` a packet for terminal `d` goes up by port `floor(d / (w_1 ... w_l)) mod w_(l+1)`: the packets for one terminal come
+//! together as early as they can and go down by channels that those for others do not use. On a tree without oversubscription no two
+//! channels of a shift permutation carry two flows. E. Zahavi, G. Johnson, D. J. Kerbyson and M. Lang, "Optimized InfiniBand fat-tree
+//! routing for shift all-to-all communication patterns", Concurrency and Computation: Practice and Experience 22(2), 2010.
+
+use super::Routing;
+use super::hop_by_hop::{GoesBy, HopByHop};
+use super::kind::{AnyOptions, Network};
+use super::on_tree::{self, UpRule};
+use crate::error::Result;
+use crate::topology::Fabric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Options of D-mod-k: none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DModKOptions {}
+
+/// Up by the digits of a terminal's number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ByDigits(pub GoesBy);
+
+impl UpRule for ByDigits {
+    fn goes_by(&self) -> GoesBy {
+        self.0
+    }
+
+    #[inline]
+    fn up(&self, label: u32, parents: u32, copies: u32) -> u64 {
+        // At the top there is no up port, and nothing that is not below.
+        1 << (label / copies % parents.max(1))
+    }
+}
+
+const RULE: ByDigits = ByDigits(GoesBy::Destination);
+
+impl AnyOptions for DModKOptions {
+    fn resolve(&mut self, network: &Network) -> Result<()> {
+        on_tree::check(network, "d_mod_k")
+    }
+
+    fn routing(&self, network: &Network) -> Routing {
+        on_tree::routing(network, RULE)
+    }
+
+    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        on_tree::representative(network, RULE)
+    }
+}

@@ -1,0 +1,311 @@
+//! What the routings of fat trees have in common: up to a nearest common ancestor, then down.
+//!
+//! A packet at a router that has its destination below it goes down: there is one port that leads there. At any other router every
+//! up port leads to a nearest common ancestor, and by which of them it goes is all that these routings differ in ([`UpRule`]). No
+//! packet goes up again after it went down, so channels wait for each other in one order: up ones for those above them, then down ones
+//! for those below them. One virtual channel is enough.
+
+use super::hop_by_hop::{At, GoesBy, Head, HopByHop};
+use super::kind::Network;
+use super::scheme::{Choice, Division, Trip};
+use super::{AtSource, Routing};
+use crate::error::Result;
+use crate::topology::{End, Fabric, Tree};
+use crate::unchecked::at;
+use std::sync::Arc;
+
+/// Most children and parents of a router of the tree that stands for a larger one where dependencies of channels are followed.
+const REPRESENTATIVE: u32 = 3;
+
+/// By which up ports packets go.
+pub(super) trait UpRule: std::fmt::Debug + Clone + Send + Sync + 'static {
+    /// What the number that a packet carries is.
+    fn goes_by(&self) -> GoesBy {
+        GoesBy::Routers
+    }
+
+    /// The up ports that a packet with this number may be given at a router with so many parents, as bits. `copies` is the product of
+    /// the numbers of parents of the levels below.
+    fn up(&self, label: u32, parents: u32, copies: u32) -> u64;
+
+    /// Of these those that it asks for at router `at`.
+    fn drawn(&self, up: u64, _at: u32, _bits: &dyn Fn() -> u64) -> u64 {
+        up
+    }
+
+    /// How many of them a router compares when the packet first asks there, 0 for all, if it does.
+    fn compares(&self) -> Option<u32> {
+        None
+    }
+}
+
+/// Refuses a routing of trees where there is none.
+pub(super) fn check(network: &Network, kind: &str) -> Result<()> {
+    network.fabric.needs_tree("network.routing.kind", kind).map(|_| ())
+}
+
+/// The routing by a rule.
+pub(super) fn routing(network: &Network, rule: impl UpRule) -> Routing {
+    match network.fabric.tree() {
+        Some(tree) => Routing::HopByHop(Arc::new(OnTree::new(tree, rule))),
+        // It has been refused.
+        None => Routing::AtSource(AtSource::one_router()),
+    }
+}
+
+/// The same on a smaller tree of as many levels: what waits for what depends on levels alone.
+pub(super) fn representative(network: &Network, rule: impl UpRule) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+    let small = network.fabric.tree()?.cut_down(REPRESENTATIVE);
+    let routing: Arc<dyn HopByHop> = Arc::new(OnTree::new(&small, rule));
+    Some((Fabric::of_tree(small).ok()?, routing))
+}
+
+/// A rule at work.
+#[derive(Debug)]
+struct OnTree<R> {
+    rule: R,
+    /// Of each router.
+    places: Vec<Place>,
+    /// Of each level of routers, from below.
+    levels: Vec<Level>,
+    /// Terminals of a router with terminals.
+    terminals_each: u32,
+}
+
+/// What is looked up for every packet in every router: positions and levels exist.
+impl<R> OnTree<R> {
+    #[inline(always)]
+    fn place(&self, router: u32) -> Place {
+        *at(&self.places, router as usize)
+    }
+
+    #[inline(always)]
+    fn level(&self, of: Place) -> &Level {
+        at(&self.levels, of.level as usize)
+    }
+}
+
+/// Where a router is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    level: u32,
+    position: u32,
+}
+
+/// What the routers of a level have in common.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    parents: u32,
+    copies: u32,
+    /// Routers with terminals below one of its routers, and below one of its children.
+    leaves: u32,
+    leaves_of_child: u32,
+}
+
+impl<R: UpRule> OnTree<R> {
+    fn new(tree: &Tree, rule: R) -> Self {
+        let place = |router: u32| {
+            let at = tree.place(router);
+            Place { level: at.level as u32 - 1, position: at.position }
+        };
+        let terminals_each = tree.children(1);
+        let level = |level: usize| {
+            let leaves = tree.terminals_below(level) / terminals_each;
+            let (parents, copies) = (tree.parents(level), tree.copies(level));
+            Level { parents, copies, leaves, leaves_of_child: (leaves / tree.children(level)).max(1) }
+        };
+        OnTree {
+            rule,
+            places: (0..tree.routers()).map(place).collect(),
+            levels: (1..=tree.levels()).map(level).collect(),
+            terminals_each,
+        }
+    }
+
+    /// The port down towards router `to`, if it is below.
+    #[inline]
+    fn down(&self, here: Place, to: u32) -> Option<u64> {
+        let level = self.level(here);
+        // Routers with terminals have the lowest numbers, which are their positions.
+        let below = to.wrapping_sub(here.position * level.leaves);
+        (below < level.leaves).then(|| 1 << (level.parents + below / level.leaves_of_child))
+    }
+
+    /// The ports up from a router.
+    #[inline]
+    fn up(&self, here: Place, label: u32) -> u64 {
+        let level = self.level(here);
+        self.rule.up(label, level.parents, level.copies)
+    }
+
+    fn label(&self, src: u32, dst: u32) -> u32 {
+        match self.rule.goes_by() {
+            GoesBy::Routers => 0,
+            GoesBy::Source => src,
+            GoesBy::Destination => dst,
+        }
+    }
+}
+
+fn all_of(ports: u64) -> Choice {
+    Choice { ports, ..Choice::default() }
+}
+
+impl<R: UpRule> HopByHop for OnTree<R> {
+    fn division(&self) -> Division {
+        Division::Equal(1)
+    }
+
+    fn start(&self, src: End, dst: End, _bits: u64) -> Head {
+        Head { to: dst.router, label: self.label(src.terminal, dst.terminal), trip: Trip::default() }
+    }
+
+    fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
+        let each = self.terminals_each;
+        let terminals = if self.rule.goes_by() == GoesBy::Routers { 1 } else { each };
+        let head = |i: u32| Head { to: dst, label: self.label(src * each + i, dst * each + i), trip: Trip::default() };
+        (0..terminals).map(head).collect()
+    }
+
+    fn choice(&self, at: &At, head: &Head) -> Choice {
+        let place = self.place(at.router);
+        all_of(self.down(place, head.to).unwrap_or_else(|| self.up(place, head.label)))
+    }
+
+    fn next(&self, at: &At, _dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) -> Option<Choice> {
+        if head.to == at.router {
+            return None;
+        }
+        let place = self.place(at.router);
+        let ports = self.down(place, head.to);
+        Some(all_of(ports.unwrap_or_else(|| self.rule.drawn(self.up(place, head.label), at.router, bits))))
+    }
+
+    fn is_fixed(&self) -> bool {
+        self.rule.goes_by() != GoesBy::Routers
+    }
+
+    fn goes_by(&self) -> GoesBy {
+        self.rule.goes_by()
+    }
+
+    fn asks_for_one_port(&self) -> bool {
+        self.rule.compares().is_none()
+    }
+
+    fn compares(&self) -> Option<u32> {
+        self.rule.compares()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Buffers, Finding, RoutingSpec, find_cycle};
+    use super::*;
+    use crate::topology::TopologySpec;
+    use serde_json::json;
+
+    const KINDS: [&str; 4] = ["d_mod_k", "s_mod_k", "random_up", "adaptive_up"];
+
+    fn xgft(children: &[u32], parents: &[u32]) -> Fabric {
+        let spec = json!({ "kind": "xgft", "children": children, "parents": parents });
+        serde_json::from_value::<TopologySpec>(spec).unwrap().fabric().unwrap()
+    }
+
+    fn fabrics() -> Vec<Fabric> {
+        vec![
+            xgft(&[4, 4], &[1, 4]),
+            xgft(&[2, 2, 2, 2], &[1, 2, 2, 2]),
+            xgft(&[4, 3, 2], &[1, 2, 3]),
+            xgft(&[3, 4], &[1, 1]),
+            xgft(&[2, 3], &[1, 5]),
+            xgft(&[6], &[1]),
+        ]
+    }
+
+    fn of(fabric: &Fabric, kind: &str) -> (RoutingSpec, Routing) {
+        let mut spec: RoutingSpec = serde_json::from_value(json!({ "kind": kind })).unwrap();
+        spec.resolve(&Network { fabric }).unwrap();
+        let routing = spec.routing(&Network { fabric });
+        (spec, routing)
+    }
+
+    #[test]
+    fn every_packet_goes_up_and_then_down_by_as_few_channels_as_there_are() {
+        for (fabric, kind) in fabrics().iter().flat_map(|fabric| KINDS.map(|kind| (fabric, kind))) {
+            let (tree, (_, routing)) = (fabric.tree().unwrap(), of(fabric, kind));
+            let n = fabric.terminals();
+            for (src, dst) in (0..n).flat_map(|src| (0..n).map(move |dst| (src, dst))) {
+                let path = routing.path(fabric, fabric.end(src), fabric.end(dst), 0x1234_5678 * u64::from(src + 1));
+                let up = tree.meeting_level(src, dst) - 1;
+                assert_eq!(path.len(), 2 * up, "{kind} {src} -> {dst}");
+                for (i, &(router, port, set)) in path.iter().enumerate() {
+                    let class = &fabric.classes()[fabric.class_of(router, port)];
+                    assert_eq!((class.starts_with("up"), set), (i < up, 0), "{kind} {src} -> {dst}");
+                }
+                let last = path.last().map_or(fabric.router_of(src), |&(r, p, _)| fabric.peer(r, p).unwrap().0);
+                assert_eq!(last, fabric.router_of(dst));
+            }
+        }
+    }
+
+    /// From terminal 1 to 14 of 4-ary 2-tree: routers 0 and 3 at the bottom, 4 to 7 at the top, which has no up ports.
+    #[test]
+    fn digits_choose_the_ancestor() {
+        let fabric = xgft(&[4, 4], &[1, 4]);
+        let path = |kind| of(&fabric, kind).1.path(&fabric, fabric.end(1), fabric.end(14), 0);
+        assert_eq!(path("d_mod_k"), [(0, 2, 0), (6, 3, 0)]);
+        assert_eq!(path("s_mod_k"), [(0, 1, 0), (5, 3, 0)]);
+        // Three levels: 11 = 1 * 8 + 1 * 2 + 1, so digits 1 and floor(11 / 2) mod 3 = 2.
+        let fabric = xgft(&[2, 4, 2], &[1, 2, 3]);
+        let path = of(&fabric, "d_mod_k").1.path(&fabric, fabric.end(0), fabric.end(11), 0);
+        let ports: Vec<usize> = path.iter().map(|hop| hop.1).collect();
+        assert_eq!(ports, [1, 2, 1, 3 + 1]);
+    }
+
+    #[test]
+    fn one_virtual_channel_is_enough_and_a_small_tree_tells() {
+        for (fabric, kind) in fabrics().iter().flat_map(|fabric| KINDS.map(|kind| (fabric, kind))) {
+            let (spec, routing) = of(fabric, kind);
+            let (small, small_routing) = spec.representative(&Network { fabric }).unwrap();
+            assert_eq!(small.tree().unwrap().levels(), fabric.tree().unwrap().levels());
+            for buffers in [Buffers::Shared, Buffers::OnePacket, Buffers::WholePackets] {
+                let whole = find_cycle(fabric, routing.hop_by_hop().unwrap().as_ref(), buffers, false);
+                let part = find_cycle(&small, small_routing.as_ref(), buffers, false);
+                assert_eq!((whole, part), (Finding::Free, Finding::Free), "{kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn random_up_uses_all_ancestors_alike() {
+        let fabric = xgft(&[4, 4], &[1, 4]);
+        let (_, routing) = of(&fabric, "random_up");
+        let mut taken = [0; 4];
+        for bits in 0..4000u64 {
+            let path = routing.path(&fabric, fabric.end(0), fabric.end(15), crate::mix::mix(bits));
+            taken[path[0].1] += 1;
+        }
+        assert!(taken.iter().all(|&n| (900..1100).contains(&n)), "{taken:?}");
+    }
+
+    #[test]
+    fn what_is_for_trees_is_refused_elsewhere_and_the_other_way_round() {
+        let refused = |fabric: &Fabric, spec: serde_json::Value| {
+            let mut spec: RoutingSpec = serde_json::from_value(spec).unwrap();
+            spec.resolve(&Network { fabric }).unwrap_err().to_string()
+        };
+        let torus = serde_json::from_value::<TopologySpec>(json!({ "kind": "torus", "size": [4, 4] })).unwrap();
+        for kind in KINDS {
+            let error = refused(&torus.fabric().unwrap(), json!({ "kind": kind }));
+            let expected = format!("network.routing.kind = {kind}: expected a network that is a fat tree");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        let tree = xgft(&[4, 4], &[1, 4]);
+        let error = refused(&tree, json!({ "kind": "duato" }));
+        assert!(error.starts_with("network.routing.kind = duato: expected a network that is a grid"), "{error}");
+        let error = refused(&tree, json!({ "kind": "adaptive_up", "candidates": 65 }));
+        assert!(error.starts_with("network.routing.candidates = 65: expected 0 to 64 ports"), "{error}");
+        assert_eq!(RoutingSpec::default_of(&tree).kind(), "d_mod_k");
+    }
+}
