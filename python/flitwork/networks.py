@@ -133,8 +133,8 @@ def Torus(
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
-    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
-      network.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      shortest_path on any other network.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -169,8 +169,8 @@ def Mesh(
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
-    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
-      network.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      shortest_path on any other network.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -209,8 +209,8 @@ def Grid(
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
-    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
-      network.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      shortest_path on any other network.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -245,8 +245,8 @@ def Crossbar(
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
-    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
-      network.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      shortest_path on any other network.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -280,8 +280,8 @@ def KAryNTree(
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
-    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
-      network.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      shortest_path on any other network.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -317,8 +317,8 @@ def Xgft(
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
-    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; shortest_path on any other
-      network.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      shortest_path on any other network.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
