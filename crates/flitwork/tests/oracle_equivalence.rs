@@ -186,7 +186,7 @@ fn packets_in_fat_trees_arrive_as_in_the_oracle() {
     });
     let strategy = (cases::open_loop(in_whole_packets(trees::network(30))), any::<u64>(), 0..60u64, 1..120u64);
     for_all("trees, packets", 100, 3_000, strategy, |(case, seed, warmup, measurement)| {
-        check_in_whole_packets(&case, plan(&case, recording(seed, warmup, measurement, 600))?)
+        check_in_whole_packets(plan(&case, recording(seed, warmup, measurement, 600))?)
     });
     let strategy = (cases::burst(trees::network(20)), any::<u64>(), 0..60u64);
     for_all("trees, bursts", 40, 1_000, strategy, |(case, seed, warmup)| {

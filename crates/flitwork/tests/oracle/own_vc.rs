@@ -6,7 +6,7 @@ use flitwork::spec::{EjectionPort, ServiceLevel, VcPolicy};
 impl Machine {
     /// The VC that `packet` may use of output port `out` of a router, if the policy leaves it only one.
     pub fn own_vc(&self, router: u32, out: usize, packet: &Packet) -> Option<usize> {
-        let is_channel = out < self.fabric.network_ports();
+        let is_channel = out < self.fabric.network_ports_of(router);
         match is_channel.then(|| self.fabric.peer(router, out)).flatten() {
             Some((next, entered)) => {
                 let class = if self.hop_by_hop() { 0 } else { self.class(packet, out / 2) };

@@ -42,7 +42,7 @@ impl Router<'_> {
         if m.hop_by_hop() {
             return true;
         }
-        let dimension = (out < m.fabric.network_ports()).then_some(out / 2);
+        let dimension = (out < m.fabric.network_ports_of(self.id)).then_some(out / 2);
         match dimension {
             Some(d) if m.fabric.grid().is_some_and(|grid| grid.wraps(d)) => {
                 let h = m.vcs / 2;
