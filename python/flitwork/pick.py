@@ -26,6 +26,8 @@ from flitwork.result import Result
 from flitwork.spec import Host, Network, Run, RunOptions, prepare, simulation
 from flitwork.workloads import Spec, Workload, collective
 
+#: The operation where none is named, the first of the list: the all-to-all.
+OPERATION: str = json.loads(_core.components())["collectives"][0]["operation"]
 #: The parameters of single algorithms: each is told to those that have it.
 PARAMETERS = ("root", "radix", "blocks", "order", "leaders")
 #: Beside the default of a parameter these are tried, where nothing is said of it and the algorithm takes them.
@@ -124,7 +126,7 @@ def check_saved(file: Path, name: str) -> Path:
 
 def pick(
     network: Network,
-    operation: str = "all_to_all",
+    operation: str = OPERATION,
     *,
     message_bytes: int | str | None = None,
     message_flits: int | None = None,
@@ -176,7 +178,7 @@ class Contest:
     def of(
         cls,
         network: Network,
-        operation: str = "all_to_all",
+        operation: str = OPERATION,
         *,
         host: Host | Mapping[str, Any] | None = None,
         algorithms: Sequence[str] | None = None,

@@ -27,7 +27,7 @@ from flitwork.errors import ConfigError
 from flitwork.experiment.display import duration
 from flitwork.experiment.engines import available_cores
 from flitwork.files import writable_file
-from flitwork.pick import Contest, Pick, check_saved
+from flitwork.pick import OPERATION, Contest, Pick, check_saved
 
 #: What a core simulates in a second, roughly; packets of many flits go faster.
 _FLIT_HOPS_PER_SECOND = 1e7
@@ -57,7 +57,7 @@ def pick(
     ] = None,
     operation: Annotated[
         str, typer.Option(metavar="NAME", help="The operation (`flitwork list collectives`).")
-    ] = "all_to_all",
+    ] = OPERATION,
     message_bytes: Annotated[
         str | None, typer.Option(metavar="BYTES", help="Length of a message: a block, or the whole vector.")
     ] = None,
