@@ -90,9 +90,10 @@ def draw_channels(ax: Axes, place: Layout, loads: np.ndarray[Any, Any], top: flo
     colour_channels(lines, place, loads)
     lines.set_clim(0, top)
     ax.add_collection(lines)
-    _draw_terminals(ax, place, width)
     ax.scatter(place.xy[:, 0], place.xy[:, 1], s=(2.2 * width) ** 2, color="0.25", zorder=3, linewidths=0)
     left, right, bottom, high = place.extent
+    inches = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted()).width
+    _draw_terminals(ax, place, width, 72 * inches / (right - left))
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, high)
     ax.set_aspect("equal")
@@ -105,14 +106,19 @@ def draw_channels(ax: Axes, place: Layout, loads: np.ndarray[Any, Any], top: flo
     return lines
 
 
-def _draw_terminals(ax: Axes, place: Layout, width: float) -> None:
-    """Terminals with their numbers, each with a line to its router: their channels have no load of their own."""
+def _draw_terminals(ax: Axes, place: Layout, width: float, scale: float) -> None:
+    """Terminals with their numbers, each with a line to its router: their channels have no load of their own.
+
+    ``scale`` is about how many points a unit of the drawing has: neighbours do not cover each other.
+    """
     if not len(place.terminals):
         return
     cables = np.stack([place.xy[place.router_of_terminal], place.terminals], axis=1)
     ax.add_collection(LineCollection(list(cables), colors=IDLE, linewidths=width / 2, zorder=1))
     x, y = place.terminals.T
-    box = max(3 * width, 8.0)
+    apart = np.linalg.norm(place.terminals[:, None] - place.terminals, axis=2)
+    nearest = apart[apart > 0].min(initial=np.inf) * scale
+    box = min(max(3 * width, 8.0), 0.9 * nearest)
     ax.scatter(x, y, s=box**2, marker="s", color="white", edgecolors="0.25", linewidths=0.8, zorder=3)
     for terminal, (at_x, at_y) in enumerate(place.terminals):
         ax.text(at_x, at_y, str(terminal), ha="center", va="center", fontsize=min(7.0, 0.6 * box), zorder=4)
