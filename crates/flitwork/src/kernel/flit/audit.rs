@@ -19,9 +19,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     /// Where routers tell each other about their queues: the places taken are those without a credit.
-    fn audit_news(&mut self) {
+    fn audit_news(&self) {
         let (vcs, places) = (SLOTS / PORTS, self.env.p.vcs as u32 * self.env.p.buffer_flits);
-        let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) else { return };
+        let Some(news) = self.env.choices.as_ref().and_then(|choices| choices.news_seen()) else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for port in (0..self.env.network_ports(r)).filter(|&port| router.ports[port].far_end != NONE) {
                 let outputs = &router.outputs[port * vcs..][..self.env.p.vcs];
@@ -32,7 +32,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     /// A packet that is not looked at would find nothing.
-    fn audit_dozing(&mut self) {
+    fn audit_dozing(&self) {
         let Kernel { routers, env, .. } = self;
         let Some(choices) = env.choices.as_ref().filter(|choices| !choices.one_port) else { return };
         for (r, router) in routers.iter().enumerate() {

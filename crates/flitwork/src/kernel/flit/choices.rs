@@ -156,6 +156,12 @@ impl Choices {
     pub fn news(&mut self) -> Option<&mut NewsBoard> {
         self.news.as_mut()
     }
+
+    /// The same, to look at.
+    #[cfg(feature = "audit")]
+    pub fn news_seen(&self) -> Option<&NewsBoard> {
+        self.news.as_ref()
+    }
 }
 
 /// The numbers of the bits that are set.
