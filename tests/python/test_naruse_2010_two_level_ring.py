@@ -91,4 +91,4 @@ def test_steps_have_the_profile_of_the_model(tmp_path: Path) -> None:
 def test_the_smaller_version_stands_for_its_verdicts(tmp_path: Path) -> None:
     found = fw.studies.reproduce("naruse-2010-two-level-ring", tmp_path, quick=True)
     assert not found.failed and not found.run.failures
-    assert len(found.figures) == 12
+    assert len(found.figures) == 18

@@ -13,6 +13,7 @@ import pandas as pd
 from flitwork.hol import hol_model
 from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
+from flitwork.studies.naruse_2010_two_level_ring import phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
     AGGREGATION,
     LINK,
@@ -36,11 +37,15 @@ NPB = {
     "IS.D": (512, 10, 8.551),
 }
 
+#: What the paper does not have.
+_BEYOND = (phase, trees, unequal)
+
 
 def claims(results: pd.DataFrame) -> list[Claim]:
     """Every claim for which there are runs."""
     of_readings = [[*_lengths(results, reading), *_benchmarks(results, reading)] for reading in ("", "_byte")]
-    return [*_servers(results), *_full_size(results), *itertools.chain.from_iterable(of_readings)]
+    beyond = itertools.chain.from_iterable(part.claims(results) for part in _BEYOND)
+    return [*_servers(results), *_full_size(results), *itertools.chain.from_iterable(of_readings), *beyond]
 
 
 def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:

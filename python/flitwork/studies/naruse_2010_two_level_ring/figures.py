@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -10,6 +11,7 @@ from matplotlib.figure import Figure
 
 from flitwork.hol import hol_model
 from flitwork.plot.style import COLOURS, MARKERS, save, style
+from flitwork.studies.naruse_2010_two_level_ring import phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.measures import LINK, NAMES, RING, TWO_LEVEL, bandwidth, tidy
 from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
@@ -18,6 +20,12 @@ _LENGTHS = (
     ("lengths", "fig11", "an overhead for each message"),
     ("lengths_byte", "fig11-byte", "an overhead for each byte"),
 )
+#: Figures of experiments that the paper does not have.
+_BEYOND: dict[str, Callable[[pd.DataFrame], Figure | None]] = {
+    "phase": phase.draw,
+    "trees": trees.draw,
+    "unequal": unequal.draw,
+}
 _LABEL = "bandwidth of a server [MB/s]"
 
 
@@ -39,6 +47,10 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
             part = tidy(results, name)
             if len(part):
                 drawn += save(_by_setting(part), outdir, name)
+        for name, beyond in _BEYOND.items():
+            found = beyond(results)
+            if found is not None:
+                drawn += save(found, outdir, name)
     return drawn
 
 
