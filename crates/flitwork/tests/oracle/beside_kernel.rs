@@ -181,7 +181,29 @@ fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
 }
 
 fn beside(plan: &Plan, end: u64) -> Beside {
-    Beside { background: trace(plan, true, end), start: plan.start_cycle }
+    Beside { background: trace(plan, true, end), start: plan.start_cycle, lines: false }
+}
+
+/// The plan with stalls recorded, in about half of the cases that the flit kernel runs.
+fn watched(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    let run = &plan.spec.run;
+    let chosen = (run.seed ^ run.warmup_cycles.unwrap_or(0)).is_multiple_of(2);
+    plan.spec.run.record.stalls = chosen && plan.kernel() == KernelName::Flit;
+    plan
+}
+
+/// Cycles in which each input port was blocked by the head of a line, up to cycle `end`. The kernel counts them wherever dimension order
+/// is decided at the source.
+fn check_lines(plan: &Plan, kernel: &[u64], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
+    let plain = plan.spec.run.record.stalls && plan.routing.at_source().is_some();
+    prop_assert!(!plain || !kernel.is_empty(), "nothing was counted");
+    let mut counts = vec![0; kernel.len()];
+    for &(_, router, port) in oracle.blocked.iter().filter(|&&(cycle, ..)| cycle <= end) {
+        counts[router * plan.params.ports + port] += 1;
+    }
+    prop_assert_eq!(kernel, counts);
+    Ok(())
 }
 
 /// What the result says of how much was created and arrived, and when, follows from the records of the packets.
@@ -237,6 +259,7 @@ fn check_bound(plan: &Plan, cycles: u64) -> Result<(), TestCaseError> {
 
 /// Runs a plan in the kernel and in the oracle and compares all that can be; the number of packets that made detours.
 pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError> {
+    let plan = &watched(plan);
     let result = match simulated(plan)? {
         Ok(result) => result,
         Err(detail) => return check_unfinished(network, plan, &detail),
@@ -248,8 +271,10 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
         Workload::Finite(_) => (Load::Trace(trace(plan, false, u64::MAX - 1)), 100),
         Workload::OpenLoop(_) => (Load::Trace(trace(plan, false, end)), 1),
     };
-    let outcome =
-        run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside(plan, end + more), end + more, WATCHDOG);
+    let lines = result.stalls.as_ref().map_or(&[][..], |stalls| &stalls.hol_blocked);
+    let beside = Beside { lines: !lines.is_empty(), ..beside(plan, end + more) };
+    let outcome = run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside, end + more, WATCHDOG);
+    check_lines(plan, lines, &outcome, end)?;
     // Beside a background, what the oracle does after the end has no counterpart.
     let compared = if plan.workload.completes() && plan.background.is_none() { u64::MAX } else { end };
     compare(&result.packet_records, &outcome, compared)?;

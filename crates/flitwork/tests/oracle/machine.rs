@@ -22,6 +22,8 @@ pub struct Machine {
     pub vcs: usize,
     /// `B`, buffer of a virtual channel.
     pub buffer: u64,
+    /// `S`, places that the VCs of a port share besides.
+    pub shared_buffer: u64,
     /// `I`.
     pub inject_cycles: u64,
     /// `D` of a network channel but for the latency.
@@ -67,6 +69,7 @@ impl Machine {
             nic_ports: spec.nic.ports as usize,
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),
+            shared_buffer: 0,
             inject_cycles: local + 1,
             through_cycles: through,
             wire,

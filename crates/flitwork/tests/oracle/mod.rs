@@ -13,11 +13,13 @@ mod copies;
 mod created;
 #[cfg(test)]
 mod hand_computed;
+mod lines;
 mod machine;
 mod news;
 mod noise;
 mod own_vc;
 pub mod pace;
+mod places;
 mod program;
 mod queue;
 mod random;
@@ -93,6 +95,8 @@ pub struct Beside {
     pub background: Vec<TracePacket>,
     /// The cycle in which programs begin.
     pub start: u64,
+    /// Whether to note which input ports are blocked by the head of a line; only where packets have one path.
+    pub lines: bool,
 }
 
 /// What came of it.
@@ -104,6 +108,8 @@ pub struct Outcome {
     pub deadlocked: bool,
     /// Everything has been sent and has arrived: in this cycle.
     pub finished: Option<u64>,
+    /// Input ports blocked by the head of a line, if they were to be noted: (cycle, router, port).
+    pub blocked: Vec<(u64, usize, usize)>,
 }
 
 /// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
@@ -131,13 +137,13 @@ pub fn run_beside(
             last_move = now;
         }
         if network.finished() {
-            return Outcome { packets: network.records(), deadlocked: false, finished: Some(now) };
+            return network.outcome(false, Some(now));
         }
         if network.flits() > 0 && now - last_move >= watchdog {
-            return Outcome { packets: network.records(), deadlocked: true, finished: None };
+            return network.outcome(true, None);
         }
     }
-    Outcome { packets: network.records(), deadlocked: false, finished: None }
+    network.outcome(false, None)
 }
 
 /// What is sent back to back by one injection port each.
@@ -158,6 +164,8 @@ struct Network<'a> {
     channels: Vec<InFlight>,
     news: News,
     records: BTreeMap<(u32, u32), PacketRecord>,
+    /// Input ports blocked by the head of a line, if they are noted.
+    blocked: Option<Vec<(u64, usize, usize)>>,
 }
 
 impl<'a> Network<'a> {
@@ -218,6 +226,7 @@ impl<'a> Network<'a> {
             channels: Vec::new(),
             news: News::default(),
             records: BTreeMap::new(),
+            blocked: beside.lines.then(Vec::new),
         }
     }
 
@@ -312,6 +321,9 @@ impl<'a> Network<'a> {
         let mut moved = false;
         for router in 0..self.routers.len() {
             let sent = self.routers[router].cycle(&self.news, now);
+            if let Some(blocked) = &mut self.blocked {
+                blocked.extend(self.routers[router].blocked_ports(&sent).into_iter().map(|port| (now, router, port)));
+            }
             for ((port, vc), flit) in sent.flits {
                 moved = true;
                 self.put_on_channel(router, port, vc, flit, now);
@@ -389,6 +401,12 @@ impl<'a> Network<'a> {
         let is_flit =
             |thing: &&InFlight| matches!(thing.what, Event::FlitAtRouter { .. } | Event::FlitAtTerminal { .. });
         self.routers.iter().map(Router::flits).sum::<usize>() + self.channels.iter().filter(is_flit).count()
+    }
+
+    /// What came of it, at the end.
+    fn outcome(mut self, deadlocked: bool, finished: Option<u64>) -> Outcome {
+        let blocked = self.blocked.take().unwrap_or_default();
+        Outcome { packets: self.records(), deadlocked, finished, blocked }
     }
 
     /// The records of all packets that entered an injection port.

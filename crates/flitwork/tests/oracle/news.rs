@@ -55,11 +55,8 @@ impl Router<'_> {
     /// What this router notes of its network output ports.
     fn notes(&self) -> Vec<u64> {
         let m = self.machine;
-        let capacity = m.vcs as u64 * m.buffer;
-        let note = |port: usize| {
-            let credits: u64 = self.outputs[port].iter().map(|output| output.credits).sum();
-            (15 * (capacity - credits) + capacity / 2) / capacity
-        };
+        let capacity = m.vcs as u64 * m.buffer + m.shared_buffer;
+        let note = |port: usize| (15 * self.places[port].sent() + capacity / 2) / capacity;
         (0..m.fabric.network_ports()).map(note).collect()
     }
 }

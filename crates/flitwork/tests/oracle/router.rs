@@ -5,6 +5,7 @@ use super::asking::Want;
 use super::batch_stage::BatchStage;
 use super::machine::{Flit, Machine, Packet};
 use super::news::News;
+use super::places::Places;
 use super::trip::{Choice, Trip};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -38,7 +39,6 @@ pub(super) struct Front {
 /// An output VC.
 pub(super) struct OutputVc {
     pub(super) owner: Option<VcId>,
-    pub(super) credits: u64,
 }
 
 /// A path through the switch that is kept for the packet at the front of `vc`.
@@ -62,6 +62,8 @@ pub struct Outcome {
     pub flits: Vec<(VcId, Flit)>,
     /// Input VCs that one flit left.
     pub freed: Vec<VcId>,
+    /// Output ports that these flits were granted.
+    pub granted: Vec<usize>,
 }
 
 pub struct Router<'m> {
@@ -69,6 +71,8 @@ pub struct Router<'m> {
     pub(super) machine: &'m Machine,
     inputs: Vec<Vec<InputVc>>,
     pub(super) outputs: Vec<Vec<OutputVc>>,
+    /// Behind each output port.
+    pub(super) places: Vec<Places>,
     /// Behind each output port, flits that wait for their turn on the channel.
     queues: Vec<VecDeque<(VcId, Flit)>>,
     /// Heads in route computation and flits in the switch, where these stages are not pipelined.
@@ -91,12 +95,13 @@ impl<'m> Router<'m> {
         let spec = &machine.router;
         let (is, os) = (spec.input_speedup as usize, spec.output_speedup as usize);
         let input_port = |_| (0..vcs).map(|_| InputVc::default()).collect();
-        let output_port = |_| (0..vcs).map(|_| OutputVc { owner: None, credits: machine.buffer }).collect();
+        let output_port = |_| (0..vcs).map(|_| OutputVc { owner: None }).collect();
         Router {
             id: id as u32,
             machine,
             inputs: (0..ports).map(input_port).collect(),
             outputs: (0..ports).map(output_port).collect(),
+            places: (0..ports).map(|_| Places::new(machine)).collect(),
             queues: vec![VecDeque::new(); ports],
             routing_stage: BatchStage::new(spec.routing_delay_cycles, spec.compat.pipelined_stages),
             switch_stage: BatchStage::new(spec.st_delay_cycles, spec.compat.pipelined_stages),
@@ -133,13 +138,14 @@ impl<'m> Router<'m> {
         }
         let input = &mut self.inputs[port][v];
         input.buffer.push_back((flit, now));
-        assert!(input.buffer.len() as u64 <= self.machine.buffer, "a buffer overflows");
+        let behind_own = |input: &InputVc| (input.buffer.len() as u64).saturating_sub(self.machine.buffer);
+        let shared: u64 = self.inputs[port].iter().map(behind_own).sum();
+        assert!(shared <= self.machine.shared_buffer, "a buffer overflows");
     }
 
     /// Step 1: a credit arrives.
     pub fn receive_credit(&mut self, (port, v): VcId) {
-        self.outputs[port][v].credits += 1;
-        assert!(self.outputs[port][v].credits <= self.machine.buffer, "a credit too many");
+        self.places[port].give_back(v);
     }
 
     /// Steps 3 to 6.
@@ -161,14 +167,14 @@ impl<'m> Router<'m> {
         self.allocate_vcs(&asking, now);
         let held = self.serve_holds(now);
         let granted = self.allocate_switch(&speculating, &in_vain, now);
-        let freed = self.traverse(held, granted, now);
+        let (freed, granted) = self.traverse(held, granted, now);
         for vc in self.routing_stage.as_mut().map(|stage| stage.finish(now)).unwrap_or_default() {
             self.inputs[vc.0][vc.1].front.as_mut().expect("it is being routed").asks_from = now + 1;
         }
         for (output, flit) in self.switch_stage.as_mut().map(|stage| stage.finish(now)).unwrap_or_default() {
             self.queues[output.0].push_back((output, flit));
         }
-        Outcome { flits: self.queues.iter_mut().filter_map(VecDeque::pop_front).collect(), freed }
+        Outcome { flits: self.queues.iter_mut().filter_map(VecDeque::pop_front).collect(), freed, granted }
     }
 
     /// The input VCs whose packet waits for an output VC, in ascending order.
@@ -205,15 +211,24 @@ impl<'m> Router<'m> {
         }
         // Under speculation the delay of VC allocation has no effect: the speculative request was this cycle's.
         let delay = if m.router.speculative { 1 } else { u64::from(m.router.vc_alloc_delay_cycles) };
-        for (row, column) in self.vc_allocator.allocate(&requests) {
+        let mut granted: Vec<(usize, usize)> = self.vc_allocator.allocate(&requests).into_iter().collect();
+        granted.sort_unstable();
+        for (row, column) in granted {
             let (vc, output) = ((row / m.vcs, row % m.vcs), (column / m.vcs, column % m.vcs));
+            if Places::reserves(m) {
+                let flits = u64::from(self.front(vc).packet.flits);
+                if self.credits(output) < flits {
+                    continue; // Another has taken places of the pool.
+                }
+                self.places[output.0].reserve(output.1, flits);
+            }
             self.outputs[output.0][output.1].owner = Some(vc);
             self.inputs[vc.0][vc.1].front.as_mut().expect("it requested").grant = Some((output, now + delay));
         }
     }
 
     pub(super) fn credits(&self, output: VcId) -> u64 {
-        self.outputs[output.0][output.1].credits
+        self.places[output.0].credits(output.1)
     }
 
     /// The held VCs that send in this cycle. `holds` still has all that were held at its start.
@@ -277,8 +292,8 @@ impl<'m> Router<'m> {
         (now >= from && !input.buffer.is_empty() && self.credits(output) > 0).then_some(output.0)
     }
 
-    /// Step 6: the flits leave their buffers. Returns the input VCs that they left.
-    fn traverse(&mut self, held: Vec<Traversal>, granted: Vec<Traversal>, now: u64) -> Vec<VcId> {
+    /// Step 6: the flits leave their buffers. Returns the input VCs that they left, and the output ports that they go to.
+    fn traverse(&mut self, held: Vec<Traversal>, granted: Vec<Traversal>, now: u64) -> (Vec<VcId>, Vec<usize>) {
         // A speculation succeeds if the packet was given a VC of that port in this cycle and that VC has a credit.
         let os = self.machine.router.output_speedup as usize;
         let leads = |t: &Traversal, output: VcId| output.0 == t.column / os && self.credits(output) > 0;
@@ -291,13 +306,14 @@ impl<'m> Router<'m> {
             |hold: &Hold| now < self.ready[hold.column / os] || until_tail && all.iter().all(|t| t.vc != hold.vc);
         self.holds.retain(stays);
         let mut freed = Vec::new();
+        let ports = all.iter().map(|t| t.column / os).collect();
         for Traversal { row, column, vc } in all {
             let input = &mut self.inputs[vc.0][vc.1];
             let (output, _) = input.front.as_ref().expect("a packet traverses").grant.expect("it is active");
             let (mut flit, _) = input.buffer.pop_front().expect("a flit traverses");
             flit.trip = if flit.head { self.trip_behind(vc, output.0) } else { None };
             let input = &mut self.inputs[vc.0][vc.1];
-            self.outputs[output.0][output.1].credits -= 1;
+            self.places[output.0].send(output.1);
             self.ready[output.0] = now + self.machine.cycles_per_flit(self.id, output.0);
             if flit.tail {
                 self.outputs[output.0][output.1].owner = None;
@@ -314,7 +330,16 @@ impl<'m> Router<'m> {
             }
             freed.push(vc);
         }
-        freed
+        (freed, ports)
+    }
+
+    /// The packets with their heads in the buffers of an input port but for the one at the front of each.
+    pub(super) fn behind_fronts(&self, port: usize) -> impl Iterator<Item = &Packet> {
+        self.inputs[port].iter().flat_map(|input| {
+            let heads = input.buffer.iter().map(|(flit, _)| flit).filter(|flit| flit.head);
+            let at_front = |packet: &Rc<Packet>| input.front.as_ref().is_some_and(|f| Rc::ptr_eq(&f.packet, packet));
+            heads.map(|flit| &flit.packet).filter(move |packet| !at_front(packet)).map(Rc::as_ref)
+        })
     }
 
     /// What the packet at the front of `vc` carries behind output port `out`.

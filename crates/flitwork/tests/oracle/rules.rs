@@ -56,13 +56,14 @@ impl Router<'_> {
     /// Whether `packet` requests VC `v` of output port `out` in step 4: free, allowed, and with the credits it must have.
     pub(super) fn may_request(&self, packet: &Packet, out: usize, v: usize) -> bool {
         let m = self.machine;
-        let OutputVc { owner, credits } = &self.outputs[out][v];
+        let OutputVc { owner } = &self.outputs[out][v];
+        let credits = self.credits((out, v));
         let cut_through = m.router.switching == Switching::VirtualCutThrough;
         owner.is_none()
             && self.may_use(packet, out, v)
-            && (!cut_through || *credits >= u64::from(packet.flits))
-            && (!m.router.vc_busy_when_full || *credits > 0)
-            && (!m.router.wait_for_tail_credit || *credits == m.buffer)
+            && (!cut_through || credits >= u64::from(packet.flits))
+            && (!m.router.vc_busy_when_full || credits > 0)
+            && (!m.router.wait_for_tail_credit || self.places[out].is_empty(v))
     }
 
     /// The ports at which a packet that asks for `wants` requests the switch speculatively, as of the start of step 4.

@@ -3,6 +3,7 @@
 use super::TracePacket;
 use super::machine::{Flit, Machine, Packet};
 use super::pace::Pauses;
+use super::places::Places;
 use super::program::{Message, Programs, Send};
 use super::queue::{Job, Queue};
 use super::random::{below, mix};
@@ -44,7 +45,7 @@ struct Current {
 
 struct InjectionPort {
     /// Of each VC of its injection port.
-    credits: Vec<u64>,
+    places: Places,
     last_vc: usize,
     current: Option<Current>,
     /// The packets of its message that follow the current one.
@@ -97,7 +98,7 @@ impl<'m> Terminal<'m> {
         (queues, kind): (usize, SendQueue),
     ) -> Self {
         let port = |_| InjectionPort {
-            credits: vec![machine.buffer; machine.vcs],
+            places: Places::new(machine),
             last_vc: machine.vcs - 1,
             current: None,
             rest: VecDeque::new(),
@@ -123,8 +124,7 @@ impl<'m> Terminal<'m> {
 
     /// Step 1: a credit arrives.
     pub fn receive_credit(&mut self, injection_port: usize, vc: usize) {
-        self.ports[injection_port].credits[vc] += 1;
-        assert!(self.ports[injection_port].credits[vc] <= self.machine.buffer, "a credit too many");
+        self.ports[injection_port].places.give_back(vc);
     }
 
     /// Step 2, after the program: every injection port takes a packet, if it has none, and sends a flit, if it may.
@@ -394,7 +394,7 @@ impl<'m> Terminal<'m> {
             None => self.choose_vc(&packet, k)?,
         };
         let injection_port = &mut self.ports[k];
-        if injection_port.credits[vc] == 0 {
+        if injection_port.places.credits(vc) == 0 {
             return None;
         }
         let current = injection_port.current.as_mut()?;
@@ -410,7 +410,7 @@ impl<'m> Terminal<'m> {
             injection_port.last_vc = vc;
         }
         current.sent += 1;
-        injection_port.credits[vc] -= 1;
+        injection_port.places.send(vc);
         let last = current.last;
         let message_done = flit.tail && last;
         if flit.tail {
@@ -427,22 +427,20 @@ impl<'m> Terminal<'m> {
     fn choose_vc(&self, packet: &Packet, k: usize) -> Option<usize> {
         let m = self.machine;
         let injection_port = &self.ports[k];
-        let needed = [
-            1,
-            if m.router.switching == Switching::VirtualCutThrough { u64::from(packet.flits) } else { 1 },
-            if m.router.wait_for_tail_credit { m.buffer } else { 1 },
-        ];
-        let needed = needed.into_iter().max().expect("three needs");
+        let cut_through = m.router.switching == Switching::VirtualCutThrough;
+        let needed = if cut_through { u64::from(packet.flits) } else { 1 };
+        let credits = |v: usize| injection_port.places.credits(v);
+        let may_start = |v: usize| !m.router.wait_for_tail_credit || injection_port.places.is_empty(v);
         let own = m.own_vc_at_source(packet);
         let filled = &m.nic.injection_vcs;
         let may_fill = |v: usize| filled.is_empty() || filled.contains(&(v as u32));
         let possible: Vec<usize> = (0..m.vcs)
-            .filter(|&v| own.is_none_or(|own| v == own) && may_fill(v) && injection_port.credits[v] >= needed)
+            .filter(|&v| own.is_none_or(|own| v == own) && may_fill(v) && credits(v) >= needed && may_start(v))
             .collect();
         match m.nic.injection_vc {
             InjectionVc::Emptiest => {
-                let most = possible.iter().map(|&v| injection_port.credits[v]).max()?;
-                possible.into_iter().find(|&v| injection_port.credits[v] == most)
+                let most = possible.iter().map(|&v| credits(v)).max()?;
+                possible.into_iter().find(|&v| credits(v) == most)
             }
             InjectionVc::RoundRobin => {
                 (1..=m.vcs).map(|i| (injection_port.last_vc + i) % m.vcs).find(|v| possible.contains(v))

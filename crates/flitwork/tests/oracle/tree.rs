@@ -71,10 +71,7 @@ impl Router<'_> {
             0 => (0..k).map(|i| (drawn(0) + i) % k).collect(),
             c => (0..u64::from(c)).map(drawn).collect(),
         };
-        let behind = |i: &&usize| -> u64 {
-            let port = choice.minimal[**i].port;
-            self.outputs[port].iter().map(|output| self.machine.buffer - output.credits).sum()
-        };
+        let behind = |i: &&usize| self.places[choice.minimal[**i].port].sent();
         let best = *compared.iter().min_by_key(behind).expect("some are compared");
         let kept = vec![choice.minimal[best].clone()];
         self.front_mut(vc).choice.as_mut().expect("it chose").minimal = kept;

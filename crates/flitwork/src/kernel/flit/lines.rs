@@ -33,7 +33,7 @@ impl Lines {
         loop {
             behind = env.pool[behind].next;
             let first = self.next.port(router, entered, &env.pool[behind], env) as usize;
-            let any = env.rules.chooses_ejection_port && first >= env.p.network_ports;
+            let any = env.rules.chooses_ejection_port && first >= env.network_ports(router);
             let mut wanted = first..first + if any { env.p.nic_ports } else { 1 };
             if wanted.any(|port| env.observer.is_idle(router * ports + port, env.now)) {
                 return true;
@@ -57,7 +57,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 if env.observer.sent(r * PORTS + in_port, env.now) {
                     continue;
                 }
-                let entered = (in_port < env.p.network_ports).then_some(in_port as u8);
+                let entered = (in_port < env.network_ports(r)).then_some(in_port as u8);
                 let blocked = vcs.iter().any(|vc| lines.holds_up(r, entered, vc, PORTS, env));
                 lines.blocked[r * env.p.ports + in_port] += u64::from(blocked);
             }
