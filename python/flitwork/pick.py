@@ -1,63 +1,31 @@
 """``fw.pick``: the algorithms of a collective operation, simulated on one machine, and which is the fastest there.
 
-From above: candidates are rows of the table of collectives; each becomes a plan, or is refused with a reason; plans run
-on all cores as those of a sweep do; what came out is put in order and said in words (``flitwork.reasons``).
+From above: candidates are planned, or refused with a reason (``flitwork.candidates``); plans run on all cores as those
+of a sweep do; what came out is put in order and said in words (``flitwork.reasons``).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from flitwork import _core
-from flitwork.arguments import several, whole
-from flitwork.errors import ConfigError, SimulationError, did_you_mean
-from flitwork.experiment import Job, Point, Watcher, execute, run_options
+from flitwork.candidates import OPERATION, Candidate, candidates
+from flitwork.errors import ConfigError, SimulationError
+from flitwork.experiment import Watcher, execute, run_options
 from flitwork.experiment.engines import make_engine
 from flitwork.files import write_atomically, write_csv
 from flitwork.reasons import reason
 from flitwork.result import Result
-from flitwork.spec import Host, Network, Run, RunOptions, prepare, simulation
-from flitwork.workloads import Spec, Workload, collective
+from flitwork.spec import Host, Network, Run, RunOptions
+from flitwork.workloads import Workload
 
-#: The operation where none is named, the first of the list: the all-to-all.
-OPERATION: str = json.loads(_core.components())["collectives"][0]["operation"]
-#: The parameters of single algorithms: each is told to those that have it.
-PARAMETERS = ("root", "radix", "blocks", "order", "leaders")
-#: Beside the default of a parameter these are tried, where nothing is said of it and the algorithm takes them.
-TRIED: Mapping[str, Sequence[int]] = {"radix": (4, 8), "leaders": (4,)}
-#: The operation without data.
-_NO_DATA = "barrier"
-#: What an algorithm that is not defined on a machine is refused for.
-_UNDEFINED = ("workload.algorithm", *(f"workload.{name}" for name in TRIED))
 _SAVED = (".csv", ".json")
-_MOST_SEEDS = 1000
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An algorithm that can be simulated here: one job a seed."""
-
-    label: str
-    algorithm: str
-    parameters: Mapping[str, Any]
-    workload: Workload
-    steps: int
-    ranks: int
-    bound_cycles: float
-    operation_bound_cycles: float
-    jobs: tuple[Job, ...]
-
-    @property
-    def work(self) -> float:
-        """Flit-hops of all its simulations, roughly."""
-        return sum(job.work for job in self.jobs)
 
 
 @dataclass(frozen=True)
@@ -187,34 +155,8 @@ class Contest:
         **sent: Any,
     ) -> Contest:
         """Plans every candidate; nothing runs."""
-        rows = _rows(operation, algorithms)
-        sent = {name: value for name, value in sent.items() if value is not None}
-        _check_sent(operation, sent, rows)
-        count = whole("seeds", seeds, 1, _MOST_SEEDS, "each candidate runs once a seed")
         options = run_options(run, "seeds=N, for the seeds 1 to N")
-
-        def planned(row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Candidate:
-            return _planned(network, host, operation, row["name"], {**sent, **parameters}, parameters, options, count)
-
-        found: list[Candidate] = []
-        refused: dict[str, str] = {}
-        first: ConfigError | None = None
-        for row in rows:
-            told = {name: sent[name] for name in PARAMETERS if name in sent and name in _takes(row)}
-            try:
-                candidate = planned(row, told)
-            except ConfigError as error:
-                if error.path not in _UNDEFINED:
-                    raise
-                first = first or error
-                # What is expected is "another algorithm: ..."; the rest says why.
-                refused[_label(row["name"], told)] = error.expected.partition(": ")[2] or str(error)
-                continue
-            found += [candidate, *_variants(row, told, candidate.ranks, planned)]
-        if not found:
-            assert first is not None
-            listed = "; ".join(f"{name}: {why}" for name, why in refused.items())
-            raise ConfigError("algorithms", ", ".join(refused), "one that is defined on this machine", listed)
+        found, refused = candidates(network, operation, host, algorithms, seeds, options, sent)
         return cls(f"{operation} on {network!r}", operation, found, refused)
 
     @property
@@ -255,103 +197,6 @@ class Contest:
             self.title,
             {one.label: one.workload for one in finished},
         )
-
-
-def operations() -> list[str]:
-    """The collective operations, in the order of the table."""
-    return list(dict.fromkeys(row["operation"] for row in _collectives()))
-
-
-def _collectives() -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(_core.components())["collectives"]
-    return rows
-
-
-def _rows(operation: Any, algorithms: Any) -> list[dict[str, Any]]:
-    """The rows of the table that are candidates, in its order."""
-    if operation not in operations():
-        expected = f"one of {', '.join(operations())}"
-        raise ConfigError("operation", repr(operation), expected, did_you_mean(str(operation), operations()))
-    rows = {row["name"]: row for row in _collectives() if row["operation"] == operation}
-    if algorithms is None:
-        return list(rows.values())
-    named = several("algorithms", algorithms, "a list of algorithms", f"for example {[*rows][:2]}")
-    for name in named:
-        if name not in rows:
-            expected = f"algorithms for {operation}: {', '.join(rows)}"
-            raise ConfigError("algorithms", repr(name), expected, did_you_mean(str(name), rows))
-    if not named:
-        raise ConfigError("algorithms", named, "at least one", "leave it out for all")
-    return [row for name, row in rows.items() if name in named]
-
-
-def _takes(row: Mapping[str, Any]) -> list[str]:
-    """The parameters of an algorithm."""
-    return [name.strip() for name in str(row["parameters"]).split(",")]
-
-
-def _check_sent(operation: str, sent: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> None:
-    """A length is given, and each parameter belongs to a candidate."""
-    for name in ("algorithm", "operation"):
-        if name in sent:
-            raise ConfigError(name, repr(sent[name]), "nothing here", "algorithms=[...] names the candidates")
-    lengths = [name for name in ("message_bytes", "message_flits", "sizes", "file") if name in sent]
-    if not lengths and operation != _NO_DATA:
-        hint = "message_flits gives it in flits"
-        raise ConfigError("message_bytes", "nothing", f"the length of a message of {operation}", hint)
-    for name in PARAMETERS:
-        if name in sent and not any(name in _takes(row) for row in rows):
-            raise ConfigError(
-                name, repr(sent[name]), f"nothing: no candidate for {operation} has {name}", "leave it out"
-            )
-
-
-def _variants(row: Mapping[str, Any], told: Mapping[str, Any], ranks: int, planned: Any) -> Iterator[Candidate]:
-    """The same algorithm with other values of its parameters, as far as they make sense."""
-    for name, values in TRIED.items():
-        if name not in _takes(row) or name in told:
-            continue
-        for value in values:
-            if value >= ranks:
-                continue
-            try:
-                yield planned(row, {**told, name: value})
-            except ConfigError as error:
-                if error.path not in _UNDEFINED:
-                    raise
-
-
-def _planned(
-    network: Network,
-    host: Host | Mapping[str, Any] | None,
-    operation: str,
-    algorithm: str,
-    sent: Mapping[str, Any],
-    parameters: Mapping[str, Any],
-    options: Spec,
-    seeds: int,
-) -> Candidate:
-    given = {name: value for name, value in sent.items() if name not in PARAMETERS or name in parameters}
-    workload = collective(operation, algorithm, **given)
-    label = _label(algorithm, parameters)
-    jobs: list[Job] = []
-    for seed in range(1, seeds + 1):
-        prepared, plan = prepare(simulation(network, workload, {**options, "seed": seed}, host=host))
-        described = json.loads(plan.json)
-        work, memory = described["described"]["estimated_work_flit_hops"], described["estimated_memory_bytes"]
-        point = Point(label, "pick", {}, seed, {})
-        jobs.append(Job(prepared, plan.hash, float(work), int(memory), (point,)))
-    messages, bound = plan.messages(), json.loads(plan.bound())
-    steps, ranks = (int(messages[name].max()) + 1 if len(messages[name]) else 0 for name in ("phase", "from"))
-    any_algorithm = (bound.get("operation") or {}).get("cycles")
-    least = math.nan if any_algorithm is None else float(any_algorithm)
-    own = float(bound["tightest_cycles"] or 0)
-    return Candidate(label, algorithm, parameters, workload, steps, ranks, own, least, tuple(jobs))
-
-
-def _label(algorithm: str, parameters: Mapping[str, Any]) -> str:
-    told = ", ".join(f"{name} {value}" for name, value in parameters.items())
-    return f"{algorithm} ({told})" if told else algorithm
 
 
 def _table(found: Sequence[tuple[Candidate, Sequence[Result]]]) -> pd.DataFrame:

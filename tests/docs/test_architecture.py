@@ -57,6 +57,7 @@ LAYERS = (
         "plot",
         "explain",
         "reasons",
+        "candidates",
         "pick",
         "steady",
         "curve",

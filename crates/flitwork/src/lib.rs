@@ -34,6 +34,7 @@ mod run;
 pub mod schedule;
 pub mod spec;
 mod terminal;
+mod timers;
 pub mod topology;
 pub mod traffic;
 mod transit;

@@ -13,6 +13,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("component", &[]),
     ("topology", &["component", "error"]),
     ("mix", &[]),
+    ("timers", &[]),
     ("unchecked", &[]),
     ("routing", &["component", "error", "mix", "topology", "unchecked"]),
     ("units", &["error"]),
@@ -63,12 +64,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // Detours are drawn from the streams that traffic is drawn from; what ranks did is recorded in the result.
-    ("host", &["error", "measure", "mix", "schedule", "traffic"]),
+    ("host", &["error", "measure", "mix", "schedule", "timers", "traffic"]),
     (
         "terminal",
         &[
-            "error", "host", "measure", "mix", "pace", "plan", "routing", "schedule", "spec", "topology", "traffic",
-            "transit",
+            "error", "host", "measure", "mix", "pace", "plan", "routing", "schedule", "spec", "timers", "topology",
+            "traffic", "transit",
         ],
     ),
     (

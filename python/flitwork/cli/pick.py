@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from flitwork.candidates import OPERATION
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import (
     AsJson,
@@ -27,7 +28,7 @@ from flitwork.errors import ConfigError
 from flitwork.experiment.display import duration
 from flitwork.experiment.engines import available_cores
 from flitwork.files import writable_file
-from flitwork.pick import OPERATION, Contest, Pick, check_saved
+from flitwork.pick import Contest, Pick, check_saved
 
 #: What a core simulates in a second, roughly; packets of many flits go faster.
 _FLIT_HOPS_PER_SECOND = 1e7

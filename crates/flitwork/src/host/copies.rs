@@ -9,8 +9,7 @@ use super::ranks::Hosts;
 use super::under_way::Letter;
 use super::window::Window;
 use crate::schedule::{Rate, SendQueue};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use crate::timers::Timers;
 
 /// What a rank copies.
 #[derive(Debug)]
@@ -45,19 +44,10 @@ pub(super) struct Copies {
     /// Most that is copied at a time [flits].
     packet_flits: u64,
     memories: Vec<Memory>,
-    /// Memories that go on: (cycle in which it is free, terminal).
-    due: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Messages of which all has its place: (cycle in which they have arrived, number under way).
-    ends: BinaryHeap<Reverse<(u64, u32)>>,
-}
-
-/// What is due in cycle `now`, if anything is.
-fn pop(heap: &mut BinaryHeap<Reverse<(u64, u32)>>, now: u64) -> Option<u32> {
-    let &Reverse((cycle, which)) = heap.peek()?;
-    (cycle <= now).then(|| {
-        heap.pop();
-        which
-    })
+    /// Terminals whose memories go on when they are free.
+    due: Timers,
+    /// Messages of which all has its place, by their numbers under way, when they have arrived.
+    ends: Timers,
 }
 
 impl Copies {
@@ -68,7 +58,7 @@ impl Copies {
 
     /// The next cycle in which a memory goes on or a message has arrived.
     pub fn next(&self) -> Option<u64> {
-        [&self.due, &self.ends].into_iter().filter_map(|heap| heap.peek()).map(|Reverse((cycle, _))| *cycle).min()
+        [&self.due, &self.ends].into_iter().filter_map(Timers::next).min()
     }
 }
 
@@ -88,7 +78,7 @@ impl Hosts {
         // A program must not wait for the next message of one queue before it fills the other one.
         self.reads_late = false;
         let memories = (0..self.terminals()).map(|_| Memory::default()).collect();
-        let (due, ends) = (BinaryHeap::new(), BinaryHeap::new());
+        let (due, ends) = (Timers::default(), Timers::default());
         let packet_flits = u64::from(packet_flits);
         self.copies = Some(Box::new(Copies { rate, packet_flits, memories, due, ends }));
     }
@@ -96,13 +86,13 @@ impl Hosts {
     /// Start of step 2 of a cycle: messages of which the last flit was copied have arrived, and their sends are complete. Terminals
     /// whose memory is free in this cycle wake.
     pub(super) fn end_copies(&mut self, now: u64, wake: &mut impl FnMut(u32)) {
-        while let Some(terminal) = self.copies.as_mut().and_then(|copies| pop(&mut copies.due, now)) {
+        while let Some(terminal) = self.copies.as_mut().and_then(|copies| copies.due.pop(now)) {
             if let Some(copies) = &mut self.copies {
                 copies.memories[terminal as usize].due = false;
             }
             wake(terminal);
         }
-        while let Some(id) = self.copies.as_mut().and_then(|copies| pop(&mut copies.ends, now)) {
+        while let Some(id) = self.copies.as_mut().and_then(|copies| copies.ends.pop(now)) {
             let Letter { from, op, envelope, .. } = self.letters[id];
             let sent = Completion { rank: from, op, cycle: now, message: None };
             if !envelope.synchronous && self.complete(sent) {
@@ -145,7 +135,7 @@ impl Hosts {
             let memory = &mut copies.memories[terminal as usize];
             if memory.free >= copies.rate.at(now + 1) {
                 if !std::mem::replace(&mut memory.due, true) {
-                    copies.due.push(Reverse((copies.rate.cycle_of(memory.free), terminal)));
+                    copies.due.push(copies.rate.cycle_of(memory.free), terminal);
                 }
                 return;
             }
@@ -156,7 +146,7 @@ impl Hosts {
             let flits = left.min(copies.packet_flits);
             memory.free = memory.free.max(copies.rate.at(now)) + copies.rate.parts(flits);
             if flits == left {
-                copies.ends.push(Reverse((copies.rate.cycle_from(memory.free), id)));
+                copies.ends.push(copies.rate.cycle_from(memory.free), id);
             } else if let Some(copying) = &mut self.ranks[r as usize].copies {
                 copying.current = Some((id, left - flits));
             }

@@ -5,8 +5,8 @@
 
 use super::ranks::{Hosts, Message};
 use crate::schedule::Rate;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use crate::timers::Timers;
+use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 struct Reader {
@@ -26,8 +26,8 @@ pub(super) struct Reading {
     packet_flits: u64,
     now: u64,
     readers: Vec<Reader>,
-    /// Terminals to look at: (cycle, terminal).
-    due: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Terminals to look at.
+    due: Timers,
 }
 
 impl Reading {
@@ -38,7 +38,7 @@ impl Reading {
 
     /// The next cycle in which a reader is free or a packet has been read.
     pub fn next(&self) -> Option<u64> {
-        self.due.peek().map(|Reverse((cycle, _))| *cycle)
+        self.due.next()
     }
 
     /// The next message of a terminal, if ports may take it, and the cycle in which it joined their queue.
@@ -55,11 +55,7 @@ impl Reading {
 
     /// The start of cycle `now`: calls `wake` for terminals at which something is due.
     pub fn advance(&mut self, now: u64, mut wake: impl FnMut(u32)) {
-        while let Some(&Reverse((cycle, terminal))) = self.due.peek() {
-            if cycle > now {
-                break;
-            }
-            self.due.pop();
+        while let Some(terminal) = self.due.pop(now) {
             wake(terminal);
         }
     }
@@ -72,7 +68,7 @@ impl Reading {
         }
         let cycle = self.rate.cycle_of(reader.free);
         if std::mem::replace(&mut reader.looked_at, cycle) != cycle {
-            self.due.push(Reverse((cycle, terminal)));
+            self.due.push(cycle, terminal);
         }
         false
     }
@@ -85,7 +81,7 @@ impl Reading {
         message.read_from = begin;
         let first = self.rate.cycle_from(begin + self.rate.parts(message.flits.min(self.packet_flits)));
         reader.queue.push_back((first, message));
-        self.due.push(Reverse((first, terminal)));
+        self.due.push(first, terminal);
     }
 }
 
@@ -94,7 +90,7 @@ impl Hosts {
     pub fn read_from_memory(&mut self, rate: Rate, packet_flits: u32) {
         let readers = (0..self.terminals()).map(|_| Reader::default()).collect();
         let packet_flits = u64::from(packet_flits);
-        self.reading = Some(Box::new(Reading { rate, packet_flits, now: 0, readers, due: BinaryHeap::new() }));
+        self.reading = Some(Box::new(Reading { rate, packet_flits, now: 0, readers, due: Timers::default() }));
     }
 
     /// Step 2b: the readers of a terminal take what they can in cycle `now`.

@@ -6,16 +6,10 @@
 //! least loaded link. With two candidates it is the routing `anca` of BookSim's fat tree, which looks at two random ports as in
 //! M. Mitzenmacher, "The power of two choices in randomized load balancing", IEEE Trans. Parallel and Distributed Systems 12(10), 2001.
 
-use super::Routing;
-use super::hop_by_hop::HopByHop;
-use super::kind::{AnyOptions, Network};
-use super::on_tree::{self, UpRule};
-use super::random_up::any_of;
+use super::on_tree::{UpRule, any_of, routes_trees_by};
 use crate::error::{Error, Result};
-use crate::topology::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Most draws.
 const MOST_CANDIDATES: u32 = 64;
@@ -43,23 +37,14 @@ impl UpRule for LeastLoaded {
     fn compares(&self) -> Option<u32> {
         Some(self.0)
     }
-}
 
-impl AnyOptions for AdaptiveUpOptions {
-    fn resolve(&mut self, network: &Network) -> Result<()> {
-        on_tree::check(network, "adaptive_up")?;
-        if self.candidates <= MOST_CANDIDATES {
+    fn check(&self) -> Result<()> {
+        if self.0 <= MOST_CANDIDATES {
             return Ok(());
         }
         let expected = format!("0 to {MOST_CANDIDATES} ports");
-        Err(Error::config("network.routing.candidates", self.candidates, expected, "0 compares all up ports"))
-    }
-
-    fn routing(&self, network: &Network) -> Routing {
-        on_tree::routing(network, LeastLoaded(self.candidates))
-    }
-
-    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        on_tree::representative(network, LeastLoaded(self.candidates))
+        Err(Error::config("network.routing.candidates", self.0, expected, "0 compares all up ports"))
     }
 }
+
+routes_trees_by!("adaptive_up", AdaptiveUpOptions, |options: &AdaptiveUpOptions| LeastLoaded(options.candidates));

@@ -5,15 +5,10 @@
 //! channels of a shift permutation carry two flows. E. Zahavi, G. Johnson, D. J. Kerbyson and M. Lang, "Optimized InfiniBand fat-tree
 //! routing for shift all-to-all communication patterns", Concurrency and Computation: Practice and Experience 22(2), 2010.
 
-use super::Routing;
-use super::hop_by_hop::{GoesBy, HopByHop};
-use super::kind::{AnyOptions, Network};
-use super::on_tree::{self, UpRule};
-use crate::error::Result;
-use crate::topology::Fabric;
+use super::hop_by_hop::GoesBy;
+use super::on_tree::{UpRule, routes_trees_by};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Options of D-mod-k: none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,18 +31,4 @@ impl UpRule for ByDigits {
     }
 }
 
-const RULE: ByDigits = ByDigits(GoesBy::Destination);
-
-impl AnyOptions for DModKOptions {
-    fn resolve(&mut self, network: &Network) -> Result<()> {
-        on_tree::check(network, "d_mod_k")
-    }
-
-    fn routing(&self, network: &Network) -> Routing {
-        on_tree::routing(network, RULE)
-    }
-
-    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        on_tree::representative(network, RULE)
-    }
-}
+routes_trees_by!("d_mod_k", DModKOptions, |_: &DModKOptions| ByDigits(GoesBy::Destination));

@@ -10,6 +10,7 @@ use super::kind::Network;
 use super::scheme::{Choice, Division, Trip};
 use super::{AtSource, Routing};
 use crate::error::Result;
+use crate::mix::mix;
 use crate::topology::{End, Fabric, Tree};
 use crate::unchecked::at;
 use std::sync::Arc;
@@ -37,11 +38,48 @@ pub(super) trait UpRule: std::fmt::Debug + Clone + Send + Sync + 'static {
     fn compares(&self) -> Option<u32> {
         None
     }
+
+    /// Refuses fields that make no sense.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Makes options those of a routing of trees, by the name of the routing and the rule that they stand for.
+macro_rules! routes_trees_by {
+    ($kind:literal, $options:ident, $rule:expr) => {
+        impl super::kind::AnyOptions for $options {
+            fn resolve(&mut self, network: &super::kind::Network) -> crate::error::Result<()> {
+                super::on_tree::check(network, $kind, &$rule(self))
+            }
+
+            fn routing(&self, network: &super::kind::Network) -> super::Routing {
+                super::on_tree::routing(network, $rule(self))
+            }
+
+            fn representative(&self, network: &super::kind::Network) -> Option<super::on_tree::Representative> {
+                super::on_tree::representative(network, $rule(self))
+            }
+        }
+    };
+}
+pub(super) use routes_trees_by;
+
+/// All up ports of a router with so many parents.
+pub(super) fn any_of(parents: u32) -> u64 {
+    if parents >= 64 { !0 } else { (1 << parents) - 1 }
+}
+
+/// Number `i` of the numbers that a packet with these bits draws at a router.
+#[inline]
+pub(crate) fn draw(bits: u64, router: u32, i: u32) -> u64 {
+    mix(bits ^ mix(u64::from(router) << 32 | u64::from(i)))
 }
 
 /// Refuses a routing of trees where there is none.
-pub(super) fn check(network: &Network, kind: &str) -> Result<()> {
-    network.fabric.needs_tree("network.routing.kind", kind).map(|_| ())
+pub(super) fn check(network: &Network, kind: &str, rule: &impl UpRule) -> Result<()> {
+    network.fabric.needs_tree("network.routing.kind", kind)?;
+    rule.check()
 }
 
 /// The routing by a rule.
@@ -53,8 +91,11 @@ pub(super) fn routing(network: &Network, rule: impl UpRule) -> Routing {
     }
 }
 
+/// A network, and a routing on it.
+pub(super) type Representative = (Fabric, Arc<dyn HopByHop>);
+
 /// The same on a smaller tree of as many levels: what waits for what depends on levels alone.
-pub(super) fn representative(network: &Network, rule: impl UpRule) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+pub(super) fn representative(network: &Network, rule: impl UpRule) -> Option<Representative> {
     let small = network.fabric.tree()?.cut_down(REPRESENTATIVE);
     let routing: Arc<dyn HopByHop> = Arc::new(OnTree::new(&small, rule));
     Some((Fabric::of_tree(small).ok()?, routing))

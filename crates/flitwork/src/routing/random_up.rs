@@ -4,16 +4,10 @@
 //! BookSim's fat tree (W. J. Dally and B. Towles, Principles and Practices of Interconnection Networks, 2004) and the random NCA
 //! routing of G. Rodriguez et al., "Oblivious routing schemes in extended generalized fat tree networks", IEEE CLUSTER 2009.
 
-use super::Routing;
-use super::hop_by_hop::HopByHop;
-use super::kind::{AnyOptions, Network};
-use super::on_tree::{self, UpRule};
-use crate::error::Result;
-use crate::mix::{draw_below, mix};
-use crate::topology::Fabric;
+use super::on_tree::{UpRule, any_of, draw, routes_trees_by};
+use crate::mix::draw_below;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Options of random up: none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,27 +30,4 @@ impl UpRule for Random {
     }
 }
 
-/// All up ports of a router with so many parents.
-pub(super) fn any_of(parents: u32) -> u64 {
-    if parents >= 64 { !0 } else { (1 << parents) - 1 }
-}
-
-/// Number `i` of the numbers that a packet with these bits draws at a router.
-#[inline]
-pub(crate) fn draw(bits: u64, router: u32, i: u32) -> u64 {
-    mix(bits ^ mix(u64::from(router) << 32 | u64::from(i)))
-}
-
-impl AnyOptions for RandomUpOptions {
-    fn resolve(&mut self, network: &Network) -> Result<()> {
-        on_tree::check(network, "random_up")
-    }
-
-    fn routing(&self, network: &Network) -> Routing {
-        on_tree::routing(network, Random)
-    }
-
-    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        on_tree::representative(network, Random)
-    }
-}
+routes_trees_by!("random_up", RandomUpOptions, |_: &RandomUpOptions| Random);

@@ -9,6 +9,7 @@ use crate::host::Hosts;
 use crate::mix::mix;
 use crate::plan::Plan;
 use crate::spec::{QueuePairs, ServiceOrder, ServiceSpec};
+use crate::timers::Timers;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
@@ -49,8 +50,8 @@ pub(super) struct Service {
     /// Of the times that messages take to begin.
     jitter_seed: u64,
     terminals: Vec<Terminal>,
-    /// Cycles in which queue pairs join their rings, with the terminal.
-    due: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Terminals at which a queue pair joins its ring.
+    due: Timers,
     /// `[terminal][port]`.
     at: Vec<At>,
     ports: usize,
@@ -64,7 +65,7 @@ impl Service {
             spec,
             seed: mix(plan.spec.run.seed ^ 0x0073_6572_7665),
             jitter_seed: mix(plan.spec.run.seed ^ 0x6a69_7474_6572),
-            due: BinaryHeap::new(),
+            due: Timers::default(),
             terminals: (0..plan.params.terminals).map(|_| Terminal::default()).collect(),
             at: vec![None; plan.params.terminals * plan.params.nic_ports],
             ports: plan.params.nic_ports,
@@ -141,18 +142,7 @@ impl Service {
         }
         true
     }
-}
 
-impl ServiceSpec {
-    /// The time from when a message is the first of its queue pair to when its first packet may be sent [cycles].
-    fn preparation(&self, seed: u64, job: &Job) -> u64 {
-        let jitter = u64::from(self.start_jitter_cycles);
-        let bits = mix(seed ^ (u64::from(job.from) << 32 | u64::from(job.number)));
-        u64::from(self.message_overhead_cycles) + ((u128::from(bits) * u128::from(jitter)) >> 64) as u64
-    }
-}
-
-impl Service {
     /// A message joins its queue pair.
     fn join(&mut self, terminal: usize, key: Option<Key>, job: Job, now: u64) {
         let preparation = self.spec.preparation(self.jitter_seed, &job);
@@ -170,23 +160,28 @@ impl Service {
         }
         here.prepared.push(Reverse((now + preparation, here.begun, pair)));
         here.begun += 1;
-        self.due.push(Reverse((now + preparation, terminal as u32)));
+        self.due.push(now + preparation, terminal as u32);
     }
 
     /// The start of cycle `now`: calls `wake` for the terminals at which a queue pair joins the ring.
     pub fn advance(&mut self, now: u64, mut wake: impl FnMut(u32)) {
-        while let Some(&Reverse((cycle, terminal))) = self.due.peek() {
-            if cycle > now {
-                break;
-            }
-            self.due.pop();
+        while let Some(terminal) = self.due.pop(now) {
             wake(terminal);
         }
     }
 
     /// The next cycle in which a queue pair joins a ring.
     pub fn next_prepared(&self) -> Option<u64> {
-        self.due.peek().map(|Reverse((cycle, _))| *cycle)
+        self.due.next()
+    }
+}
+
+impl ServiceSpec {
+    /// The time from when a message is the first of its queue pair to when its first packet may be sent [cycles].
+    fn preparation(&self, seed: u64, job: &Job) -> u64 {
+        let jitter = u64::from(self.start_jitter_cycles);
+        let bits = mix(seed ^ (u64::from(job.from) << 32 | u64::from(job.number)));
+        u64::from(self.message_overhead_cycles) + ((u128::from(bits) * u128::from(jitter)) >> 64) as u64
     }
 }
 
