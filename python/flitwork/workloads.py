@@ -91,6 +91,8 @@ def collective(
     order: Literal["ascending", "descending"] | None = None,
     leaders: int | None = None,
     step_barriers: bool | None = None,
+    repeats: int | None = None,
+    compute_cycles: int | None = None,
     sizes: Any = None,
     **more: Any,
 ) -> Workload:
@@ -106,12 +108,13 @@ def collective(
     (2 where every server has an even number of ranks, else 1) are for algorithms that have them. ``sizes`` is for
     all-to-alls, in the place of a length: the bytes of the block of each pair of ranks, a row for each sender; a list
     of rows, an array, or the name of a file (.csv or .npy). With ``step_barriers`` all ranks meet in a barrier behind
-    each step.
+    each step. ``repeats`` (1) says how often it is done, ``compute_cycles`` (0) what each rank computes before each
+    time: the skeleton of a program.
     """
     given = {
         "message_flits": message_flits, "message_bytes": message_bytes,
         "root": root, "radix": radix, "blocks": blocks, "order": order, "leaders": leaders,
-        "step_barriers": step_barriers,
+        "step_barriers": step_barriers, "repeats": repeats, "compute_cycles": compute_cycles,
     }  # fmt: skip
     told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if isinstance(sizes, (str, os.PathLike)):

@@ -11,7 +11,8 @@ import pytest
 from flitwork.experiment import expand, load_study
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
-from flitwork.studies.naruse_2010_two_level_ring.claims import NPB, claims
+from flitwork.studies.naruse_2010_two_level_ring.claims import claims
+from flitwork.studies.naruse_2010_two_level_ring.npb import NPB
 from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
 FOLDER = published()["naruse-2010-two-level-ring"].folder
@@ -91,4 +92,4 @@ def test_steps_have_the_profile_of_the_model(tmp_path: Path) -> None:
 def test_the_smaller_version_stands_for_its_verdicts(tmp_path: Path) -> None:
     found = fw.studies.reproduce("naruse-2010-two-level-ring", tmp_path, quick=True)
     assert not found.failed and not found.run.failures
-    assert len(found.figures) == 18
+    assert len(found.figures) == 20

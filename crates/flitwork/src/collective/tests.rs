@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::host::check_complete;
-use crate::schedule::{OpKind, Schedule, Units};
+use crate::schedule::{OpKind, Repeats, Schedule, Units};
 use crate::topology::Grid;
 use proptest::prelude::*;
 
@@ -201,6 +201,20 @@ fn ranks_meet_behind_each_step() {
         assert_eq!(sends(&met), sends(&plain) + steps * rounds, "{name}");
         let last = met.operations(1).last().unwrap();
         assert!(matches!(last.kind, OpKind::Wait) && last.step == steps - 1);
+    }
+}
+
+/// Done three times it sends three times as much, in steps that are counted on, and is still complete.
+#[test]
+fn a_collective_is_repeated() {
+    for (name, ranks) in [("pairwise_shift", 5), ("simple_spread", 6), ("bruck", 8)] {
+        let (row, world) = (row(Operation::AllToAll, name), World::of(ranks));
+        let steps = (row.steps)(&world);
+        let once = || schedule(row, &world, Length::Flits(5), Between::default()).unwrap();
+        let thrice = once().repeated(Repeats { times: 3, compute: 40, steps });
+        let (one, three) = (check_complete(&once()).unwrap(), check_complete(&thrice).unwrap());
+        assert_eq!((three.messages, three.flits), (3 * one.messages, 3 * one.flits), "{name}");
+        assert_eq!(three.phases, 2 * steps + one.phases, "{name}");
     }
 }
 

@@ -171,7 +171,7 @@ impl Plan {
         workload::chosen(&self.spec.workload, &self.placement, &self.fabric)?.ok()
     }
 
-    /// The length of a block, or of the vector, of a collective; 1 for a barrier. A fraction where it is in bytes; `None` where each
+    /// The length of a block, or of the vector, of a collective, of all its repeats together; 1 for a barrier. A fraction where it is in bytes; `None` where each
     /// block has its own [flits].
     pub fn collective_flits(&self) -> Option<f64> {
         workload::collective_flits(&self.spec.workload, &self.units)

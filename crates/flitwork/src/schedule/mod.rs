@@ -24,6 +24,7 @@ mod goal;
 mod noise;
 mod op;
 mod placement;
+mod repeated;
 mod start;
 mod stored;
 
@@ -37,6 +38,7 @@ pub(crate) use noise::LONGEST_NOISE;
 pub use noise::{DetourColumns, DetourLength, Detours, Noise};
 pub use op::{ANY, After, OpId, OpKind, Operation};
 pub use placement::{Placement, PlacementRule, SendQueue};
+pub use repeated::Repeats;
 pub use start::{StartKind, StartOrder, StartSpec};
 pub use stored::{KINDS, ScheduleColumns};
 

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// Longest message [bytes].
 pub(crate) const MAX_MESSAGE_BYTES: u64 = 1 << 40;
+/// Longest computation before a collective [cycles].
+const MAX_COMPUTE: u64 = 1 << 40;
 
 // In the schema `x-open-loop` marks those that have a load and no end.
 /// What is sent.
@@ -78,6 +80,14 @@ pub enum WorkloadSpec {
         /// one. Default: false.
         #[serde(default, skip_serializing_if = "super::is_false")]
         step_barriers: bool,
+        /// How often it is done, 1 to 10000: the skeleton of a program that computes and communicates in turns. Default: 1.
+        #[serde(default = "once", skip_serializing_if = "is_once")]
+        #[schemars(range(min = 1, max = 10_000))]
+        repeats: u32,
+        /// What each rank computes before each time [cycles], 0 to 2^40. Default: 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        #[schemars(range(max = MAX_COMPUTE))]
+        compute_cycles: u64,
         /// Of an all-to-all, in the place of a length: the bytes of the block of each pair of ranks, a row for each sender (what
         /// `MPI_Alltoallv` has). A message without bytes is 1 flit. In a plan they are a digest. Default: those of `file`, if there
         /// is one.
@@ -181,7 +191,7 @@ pub(crate) const WORKLOADS: &[Component] = &[
     Component::new(
         "collective",
         "a collective operation by a named algorithm",
-        "operation, algorithm, message_flits, message_bytes, packet_flits, root, radix, blocks, order, leaders, sizes, file, step_barriers",
+        "operation, algorithm, message_flits, message_bytes, packet_flits, root, radix, blocks, order, leaders, sizes, file, step_barriers, repeats, compute_cycles",
         "",
     ),
     Component::new("schedule", "the operations of each rank, given one by one", "schedule, file, packet_flits", ""),
@@ -233,6 +243,18 @@ pub enum ProcessSpec {
         #[schemars(range(min = 1))]
         mean_off_cycles: f64,
     },
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(times: &u32) -> bool {
+    *times == 1
+}
+
+fn is_zero(cycles: &u64) -> bool {
+    *cycles == 0
 }
 
 fn hundred() -> u32 {

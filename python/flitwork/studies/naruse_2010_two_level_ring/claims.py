@@ -13,7 +13,7 @@ import pandas as pd
 from flitwork.hol import hol_model
 from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
-from flitwork.studies.naruse_2010_two_level_ring import phase, trees, unequal
+from flitwork.studies.naruse_2010_two_level_ring import npb, phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
     AGGREGATION,
     LINK,
@@ -26,26 +26,14 @@ from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
 _MIB = 1024
 _SERVERS, _RANKS = 24, 8
-#: Benchmark and class: KiB of a message, all-to-alls, time with the ring [s]. Table 3 has the two times of FT B in the
-#: wrong order (its Gop/s agree with the other).
-NPB = {
-    "FT.B": (32, 21, 1.177),
-    "FT.C": (128, 21, 4.691),
-    "FT.D": (2048, 26, 117.2),
-    "IS.B": (8, 10, 0.112),
-    "IS.C": (32, 10, 0.486),
-    "IS.D": (512, 10, 8.551),
-}
-
-#: What the paper does not have.
-_BEYOND = (phase, trees, unequal)
+#: Table 3, and what the paper does not have.
+_PARTS = (npb, phase, trees, unequal)
 
 
 def claims(results: pd.DataFrame) -> list[Claim]:
     """Every claim for which there are runs."""
-    of_readings = [[*_lengths(results, reading), *_benchmarks(results, reading)] for reading in ("", "_byte")]
-    beyond = itertools.chain.from_iterable(part.claims(results) for part in _BEYOND)
-    return [*_servers(results), *_full_size(results), *itertools.chain.from_iterable(of_readings), *beyond]
+    parts = [_servers(results), _full_size(results), *(_lengths(results, reading) for reading in ("", "_byte"))]
+    return list(itertools.chain(*parts, *(part.claims(results) for part in _PARTS)))
 
 
 def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
@@ -136,21 +124,3 @@ def _crossing(ratio: pd.Series[float]) -> float | None:
     sizes, values = np.log(ratio.index.to_numpy(float)), ratio.to_numpy()
     share = (values[i] - 1) / (values[i] - values[i + 1])
     return float(np.exp(sizes[i] + share * (sizes[i + 1] - sizes[i])))
-
-
-def _benchmarks(results: pd.DataFrame, reading: str) -> Iterator[Claim]:
-    """Table 3: the time between all-to-alls is what the paper's ring leaves over; with the 2-Level Ring it stays."""
-    table = bandwidth(results, f"npb{reading}")
-    if table.empty:
-        return
-    suffix = reading.replace("_", ".")
-    table = table.reset_index(["servers", "Nlp"])
-    table = table[table["Nlp"] == _RANKS]
-    servers = int(table["servers"].iloc[0])
-    for name, (kib, count, with_ring) in NPB.items():
-        if kib not in table.index:
-            continue
-        megabytes = 1024 * kib * (servers - 1) * _RANKS * _RANKS / 1e6
-        saved = megabytes / float(table[RING][kib]) - megabytes / float(table[TWO_LEVEL][kib])
-        with_two_level = with_ring - count * saved
-        yield Claim(id=f"T3.{name}{suffix}", ours=100 * (with_ring / with_two_level - 1))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from flitwork.hol import hol_model
 from flitwork.plot.style import COLOURS, MARKERS, save, style
-from flitwork.studies.naruse_2010_two_level_ring import phase, trees, unequal
+from flitwork.studies.naruse_2010_two_level_ring import npb, phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.measures import LINK, NAMES, RING, TWO_LEVEL, bandwidth, tidy
 from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
@@ -20,8 +20,9 @@ _LENGTHS = (
     ("lengths", "fig11", "an overhead for each message"),
     ("lengths_byte", "fig11-byte", "an overhead for each byte"),
 )
-#: Figures of experiments that the paper does not have.
+#: Table 3, and figures of experiments that the paper does not have.
 _BEYOND: dict[str, Callable[[pd.DataFrame], Figure | None]] = {
+    "programs": npb.draw,
     "phase": phase.draw,
     "trees": trees.draw,
     "unequal": unequal.draw,

@@ -4,7 +4,7 @@ use super::{Context, MOST_FLITS, Workload};
 use crate::collective::{self, Between, BlockReading, Collective, Length, Operation, Servers, World};
 use crate::error::{Error, Result};
 use crate::plan::units::{MESSAGE_FLITS, message_flits};
-use crate::schedule::{Placement, Units};
+use crate::schedule::{Placement, Repeats, Units};
 use crate::spec::{MAX_MESSAGE_BYTES, WorkloadSpec};
 use crate::topology::Fabric;
 use crate::traffic::{Attached, no_file};
@@ -51,14 +51,15 @@ pub(in crate::plan) fn chosen(
     Some(found)
 }
 
-/// The length of a block, or of the vector, of a resolved collective; `None` where each block has its own [flits].
+/// The length of a block, or of the vector, of a resolved collective, of all its repeats together; `None` where each block has its own
+/// [flits].
 pub(in crate::plan) fn collective_flits(spec: &WorkloadSpec, units: &Units) -> Option<f64> {
     match *spec {
         WorkloadSpec::Collective { ref sizes, .. } if !sizes.is_empty() => None,
-        WorkloadSpec::Collective { message_bytes: Some(bytes), .. } => {
-            Some(bytes as f64 / f64::from(units.flit_bytes().unwrap_or(1)))
+        WorkloadSpec::Collective { message_bytes, message_flits, repeats, .. } => {
+            let of_bytes = |bytes| bytes as f64 / f64::from(units.flit_bytes().unwrap_or(1));
+            Some(message_bytes.map_or(f64::from(message_flits.unwrap_or(1)), of_bytes) * f64::from(repeats))
         }
-        WorkloadSpec::Collective { message_flits, .. } => Some(f64::from(message_flits.unwrap_or(1))),
         _ => None,
     }
 }
@@ -81,6 +82,8 @@ impl Context<'_> {
             sizes,
             file,
             step_barriers,
+            repeats,
+            compute_cycles,
             ..
         } = spec
         else {
@@ -104,7 +107,8 @@ impl Context<'_> {
         *leaders = takes("leaders").then_some(world.leaders);
         *order = takes("order").then_some(world.order);
         let between = Between { reduce_cycles_per_flit: self.reduce_cycles_per_flit, barriers: *step_barriers };
-        let schedule = collective::schedule(row, &world, length, between)?;
+        let repeats = Repeats { times: *repeats, compute: *compute_cycles, steps: (row.steps)(&world) };
+        let schedule = collective::schedule(row, &world, length, between)?.repeated(repeats);
         Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
     }
 
