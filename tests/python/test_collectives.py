@@ -124,3 +124,13 @@ def test_a_sweep_over_algorithms() -> None:
 def test_what_makes_no_sense_is_named(work: object, says: str) -> None:
     with pytest.raises(fw.ConfigError, match=says):
         fw.bound(fw.Torus(4, 6), work())  # type: ignore[operator]
+
+
+def test_a_collective_is_repeated_with_computation_between() -> None:
+    """On a network without anything else each time takes what one takes by itself, and the computation."""
+    net = fw.Network("crossbar", terminals=4)
+    once = fw.collective("all_to_all", "pairwise_shift", message_flits=4)
+    often = fw.collective("all_to_all", "pairwise_shift", message_flits=4, repeats=3, compute_cycles=1000)
+    one, three = fw.simulate(net, once), fw.simulate(net, often)
+    assert three.completion_cycles == 3 * (1000 + one.completion_cycles)
+    assert fw.bound(net, often).operation["cycles"] == 3 * fw.bound(net, once).operation["cycles"]
