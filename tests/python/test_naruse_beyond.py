@@ -84,11 +84,11 @@ def test_programs_are_scaled_to_the_whole_benchmark() -> None:
 
 def test_in_whose_turn_adapters_send_matters() -> None:
     """By number they lose more than where it is the turn of who has waited longest, which is what flitwork does."""
-    size = {"servers": 6, "ranks": 8, "packets": 32}
-    assert ring_share(**size, jitter=0, order="by_number") > 0.999
-    assert ring_share(**size, jitter=0, order="waited_longest") > 0.999
-    longest = ring_share(**size, jitter=20, order="waited_longest")
-    assert ring_share(**size, jitter=20, order="by_number") < longest - 0.015
+    size = (6, 8, 32)
+    assert ring_share(*size, "by_number", jitter=0) > 0.999
+    assert ring_share(*size, "waited_longest", jitter=0) > 0.999
+    longest = ring_share(*size, "waited_longest", jitter=20)
+    assert ring_share(*size, "by_number", jitter=20) < longest - 0.015
     service = fw.Service(order="round_robin", queue_pairs="peer", start_jitter_cycles=20)
     nic = fw.Nic(service=service)
     switch = fw.Network("crossbar", terminals=6, router=fw.Router(vcs=1, buffer_flits=16), nic=nic)

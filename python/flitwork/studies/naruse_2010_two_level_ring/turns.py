@@ -38,8 +38,8 @@ class _Adapter:
 class _Ranks:
     """What each rank still sends and expects."""
 
-    def __init__(self, servers: int, ranks: int, packets: int, jitter: int, seed: int) -> None:
-        self.each, self.all, self.packets, self.jitter = ranks, servers * ranks, packets, jitter
+    def __init__(self, servers: int, ranks: int, packets: int, late: tuple[int, int], seed: int) -> None:
+        self.each, self.all, self.packets, self.late = ranks, servers * ranks, packets, late
         self.step, self.left, self.starts = ([0] * self.all for _ in range(3))
         self.came: list[dict[int, int]] = [{} for _ in range(self.all)]
         self.draw = random.Random(seed)
@@ -52,7 +52,8 @@ class _Ranks:
                 return False
             other = (rank + self.step[rank]) % self.all
             self.left[rank] = 0 if other // self.each == rank // self.each else self.packets
-            self.starts[rank] = now + (self.draw.randrange(self.jitter) if self.jitter else 0)
+            overhead, jitter = self.late
+            self.starts[rank] = now + overhead + (self.draw.randrange(jitter) if jitter else 0)
         return True
 
     def _expects(self, rank: int) -> bool:
@@ -61,13 +62,22 @@ class _Ranks:
 
 
 def ring_share(
-    *, servers: int, ranks: int, packets: int, jitter: int, order: Order, seed: int = 1, room: int = 16
+    servers: int,
+    ranks: int,
+    packets: int,
+    order: Order,
+    *,
+    jitter: int,
+    overhead: int = 0,
+    seed: int = 1,
+    room: int = 16,
 ) -> float:
     """The share of its channel that a server uses in the ring, 0 to 1.
 
-    Messages of ``packets`` packets begin up to ``jitter - 1`` slots late, drawn by ``seed``; a queue has ``room``.
+    Messages of ``packets`` packets begin ``overhead`` slots late and up to ``jitter - 1`` more, drawn by ``seed``. A
+    queue has ``room``.
     """
-    state, adapters = _Ranks(servers, ranks, packets, jitter, seed), [_Adapter() for _ in range(servers)]
+    state, adapters = _Ranks(servers, ranks, packets, (overhead, jitter), seed), [_Adapter() for _ in range(servers)]
     turns, running, now = [0] * servers, set(range(servers * ranks)), 0
     running = {rank for rank in running if state.goes_on(rank, now)}
     idle = set(running)
