@@ -1,6 +1,6 @@
 """Writes the tables and the figure of docs/validation.md from the studies booksim-2-validation and booksim-2-alltoall.
 
-python tools/validation_page.py            run the study (about a minute) and write the tables and the figure
+python tools/validation_page.py            run the study (about a minute and a half) and write the tables and the figure
 python tools/validation_page.py --check    exit with 1 if the tables are not what would be written
 
 --results FOLDER keeps the results of the study, and takes what is there.
@@ -57,7 +57,7 @@ def summary(results: pd.DataFrame) -> str:
                 percent(worst),
                 percent(judged["latency_percent"].mean()),
                 percent(judged["waiting_percent"].mean()),
-                percent(equal.mean()),
+                "-" if equal.isna().all() else percent(equal.mean()),
                 *(f"{row[f'throughput_{name}']:.4f}" for name in ("booksim", "ours")),
                 percent(row["beyond_percent"]),
                 *(_knee(row[f"knee_{name}"]) for name in ("booksim", "ours")),

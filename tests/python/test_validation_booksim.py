@@ -24,9 +24,10 @@ def test_the_reference_is_whole() -> None:
     plain = {(net, "dimension_order", "uniform", flits) for net in ("mesh", "torus") for flits in (1, 4)}
     patterns = {("torus", "dimension_order", traffic, 1) for traffic in ("bit_complement", "transpose")}
     routings = {("mesh", routing, "uniform", 1) for routing in ("valiant", "min_adapt")}
-    assert set(runs.groupby(compare.CURVE).groups) == plain | patterns | routings
+    trees = {("fat tree", "random_up", "uniform", 1), ("fat tree", "adaptive_up", "uniform", 4)}
+    assert set(runs.groupby(compare.CURVE).groups) == plain | patterns | routings | trees
     assert (runs.groupby(compare.POINT).size() == 3).all()
-    assert runs.groupby(compare.CURVE)["offered_load"].nunique().eq(8).all()
+    assert runs.groupby(compare.CURVE)["offered_load"].nunique().isin([8, 10]).all()
 
 
 @pytest.mark.parametrize(
@@ -147,9 +148,9 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
 
 @pytest.mark.slow
 def test_every_load_agrees(reproduced: Reproduction) -> None:
-    assert [claim.verdict for claim in reproduced.claims] == ["reproduced"] * 27, reproduced.claims
+    assert [claim.verdict for claim in reproduced.claims] == ["reproduced"] * 35, reproduced.claims
     points = compare.comparison(reproduced.run.table)
-    assert len(points) == 64 and points["judged"].sum() == 40
+    assert len(points) == 84 and points["judged"].sum() == 55
     assert (points["seeds_ours"] >= 10).all()
 
 
@@ -159,7 +160,8 @@ def test_what_contention_adds_agrees(reproduced: Reproduction) -> None:
     points = compare.comparison(reproduced.run.table)
     for key, curve in points[~points["saturated"]].groupby(compare.CURVE):
         difference = compare.waiting_at_equal_load(curve)[curve["judged"]]
-        assert abs(difference.mean()) < 2, (key, difference)
+        # What BookSim injected was not recorded for the fat trees.
+        assert abs(difference.mean()) < 2 or (key[0] == "fat tree" and difference.isna().all()), (key, difference)
 
 
 @pytest.mark.slow

@@ -28,7 +28,8 @@ ACCEPTED_SHARE = 0.97
 #: The second measure of saturation: the load at which the mean latency is this many times the one without traffic.
 KNEE = 3.0
 #: Experiments that measure curves.
-_CURVES = ("mesh", "torus", "patterns", "valiant", "min_adapt")
+_CURVES = ("mesh", "torus", "patterns", "valiant", "min_adapt", "fat_tree_nca", "fat_tree_anca")
+_TREE = "k_ary_n_tree"
 _OURS = {
     "workload": "traffic",
     "workload.packet_flits": "packet_flits",
@@ -71,11 +72,13 @@ def ours(results: pd.DataFrame) -> pd.DataFrame:
     """Our means by curve and load, also at loads where BookSim was not run."""
     runs = results[results["experiment"].isin(_CURVES)].rename(columns=_OURS)
     routing = runs.get("routing", pd.Series(index=runs.index, dtype=str)).fillna("dimension_order")
-    return _means(runs.astype({"packet_flits": int}).assign(routing=routing, stable=runs["status"] == "complete"))
+    topology = runs["topology"].replace(_TREE, "fat tree")
+    stable = runs["status"] == "complete"
+    return _means(runs.astype({"packet_flits": int}).assign(topology=topology, routing=routing, stable=stable))
 
 
 def name(curve: Mapping[Any, Any]) -> str:
-    """A curve in words: ``mesh, 4 flits``, ``torus, transpose``, ``mesh, valiant``."""
+    """A curve in words: ``mesh, 4 flits``, ``torus, transpose``, ``fat tree, random_up``."""
     if curve["traffic"] != "uniform":
         return f"{curve['topology']}, {curve['traffic'].replace('_', ' ')}"
     if curve["routing"] != "dimension_order":
@@ -84,7 +87,7 @@ def name(curve: Mapping[Any, Any]) -> str:
 
 
 def key(curve: Mapping[Any, Any]) -> str:
-    """A curve in the names of claims: ``mesh-4``, ``torus-transpose``, ``mesh-valiant``."""
+    """A curve in the names of claims: ``mesh-4``, ``torus-transpose``, ``fat_tree-random_up``."""
     return re.sub(r" flits?$", "", name(curve)).replace(", ", "-").replace(" ", "_")
 
 
@@ -143,7 +146,7 @@ def saturation(points: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
 def waiting_at_equal_load(curve: pd.DataFrame) -> pd.Series[float]:
     """Difference of the waiting [%] at the load that BookSim's seeds really injected, along the slope of our curve.
 
-    ``curve`` is one curve of a :func:`comparison`, without saturated points.
+    ``curve`` is one curve of a :func:`comparison`, without saturated points. NaN where that load was not recorded.
     """
     waiting, load = np.log(curve["waiting_ours"].to_numpy()), np.log(curve["injected_ours"].to_numpy())
     moved = np.exp(np.gradient(waiting, load) * (np.log(curve["injected_booksim"].to_numpy()) - load))

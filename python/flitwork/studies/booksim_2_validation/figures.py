@@ -31,6 +31,7 @@ _COLUMNS: dict[str, dict[str, str | list[str]]] = {
     "8 × 8 torus": {"topology": "torus", "routing": ["dimension_order"], "traffic": ["uniform"]},
     "8 × 8 torus, permutations": {"topology": "torus", "traffic": ["bit_complement", "transpose"]},
     "8 × 8 mesh, other routing": {"topology": "mesh", "routing": ["valiant", "min_adapt"]},
+    "fat trees of 16 terminals": {"topology": "fat tree", "routing": ["random_up", "adaptive_up"]},
 }
 
 
