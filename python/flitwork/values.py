@@ -211,6 +211,9 @@ class Router(Value):
     * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1), 1 to 64. Default: 1.
     * ``routing_delay_cycles``: Route computation [cycles], 0 to 10000; 0 is lookahead routing. Default: 0.
     * ``routing_delay_ns``: ``routing_delay_cycles`` in ns; or text with a unit.
+    * ``shared_buffer_bytes``: ``shared_buffer_flits`` in bytes; or text with a unit.
+    * ``shared_buffer_flits``: Buffer that the virtual channels of a port share besides their own [flits], 0 to 65535
+      with ``buffer_flits``. Default: 0.
     * ``sl_to_vl``: The virtual channel (virtual lane, VL) of each service level: packets of service level ``s`` use
       number ``sl_to_vl[s]``. Only with vc_policy = "service_level", which needs it.
     * ``speculative``: Request the switch in the cycle of the virtual-channel request. Default: false.
@@ -242,6 +245,8 @@ class Router(Value):
     output_speedup: int = default(1)
     routing_delay_cycles: int = default(0)
     routing_delay_ns: float | str | Sequence[float | str] = default(None)
+    shared_buffer_bytes: float | str | Sequence[float | str] = default(None)
+    shared_buffer_flits: int = default(0)
     sl_to_vl: Sequence[int] = default(None)
     speculative: bool = default(False)
     st_delay_cycles: int = default(0)

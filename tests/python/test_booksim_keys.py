@@ -40,6 +40,9 @@ CHANGES = {
     "speculative": ("", "speculative = 1;"),
     "num_vcs": ("", "num_vcs = 6;"),
     "vc_buf_size": ("", "vc_buf_size = 6;"),
+    "buf_size": ("buffer_policy = shared;", "buffer_policy = shared; buf_size = 40;"),
+    "buffer_policy": ("", "buffer_policy = shared;"),
+    "private_buf_size": ("buffer_policy = shared;", "buffer_policy = shared; private_buf_size = 2;"),
     "wait_for_tail_credit": ("", "wait_for_tail_credit = 1;"),
     "vc_busy_when_full": ("", "vc_busy_when_full = 1;"),
     "hold_switch_for_packet": ("", "hold_switch_for_packet = 1;"),
@@ -108,7 +111,8 @@ def other_value(name: str) -> str:
 
 @pytest.mark.parametrize("name", [name for name, key in KEYS.items() if key.fate is Fate.ONLY])
 def test_what_flitwork_does_not_have_is_refused_by_name(name: str) -> None:
-    needed = "speculative = 1;" if name.startswith("spec_") else ""
+    beside = {"spec_": "speculative = 1;", "private_buf": "buffer_policy = shared;"}
+    needed = next((text for start, text in beside.items() if name.startswith(start)), "")
     settings(f"{SMALL}{needed}{name} = {default_value(name)};")
     with pytest.raises(fw.ConfigError) as caught:
         settings(f"{SMALL}\n{needed}{name} = {other_value(name)};")

@@ -84,6 +84,18 @@ def test_the_example_of_the_manual() -> None:
     assert found["workload"]["offered_load"] == 0.1 and found["workload"]["packet_flits"] == 20
 
 
+def test_the_buffers_of_a_port_may_be_shared() -> None:
+    def buffers(text: str) -> tuple[int, int]:
+        router = planned(f"{SMALL} num_vcs = 4; vc_buf_size = 8; buffer_policy = shared; {text}")["network"]["router"]
+        return router["buffer_flits"], router.get("shared_buffer_flits", 0)
+
+    assert buffers("") == (1, 28)
+    assert buffers("buf_size = 20; private_buf_size = 3;") == (3, 8)
+    assert buffers("private_buf_size = -1;") == (8, 0)
+    private = planned(f"{SMALL} buffer_policy = private; private_bufs = 2; private_buf_size = 3;")
+    assert private == planned(SMALL)
+
+
 def test_only_stages_of_several_cycles_take_batches() -> None:
     for text in ("routing_delay = 2;", "st_final_delay = 2;", "st_prepare_delay = 1;"):
         assert planned(SMALL + text)["network"]["router"]["compat"] == {"pipelined_stages": False}

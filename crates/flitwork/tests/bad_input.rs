@@ -52,6 +52,8 @@ fn every_fault_names_its_field_and_value() {
         ("/network/router/vc_policy", json!("destination"), "network.router.vcs", "2"),
         ("/network/router/buffer_flits", json!(0), "network.router.buffer_flits", "0"),
         ("/network/router/buffer_flits", json!(1.5), "network.router.buffer_flits", "1.5"),
+        ("/network/router/shared_buffer_flits", json!(65_520), "network.router.shared_buffer_flits", "65520"),
+        ("/network/router/shared_buffer_flits", json!(-1), "network.router.shared_buffer_flits", "-1"),
         ("/network/router/input_speedup", json!(0), "network.router.input_speedup", "0"),
         ("/network/router/sw_alloc_delay_cycles", json!(0), "network.router.sw_alloc_delay_cycles", "0"),
         ("/network/router/routing_delay_cycles", json!(1_000_000), "network.router.routing_delay_cycles", "1000000"),

@@ -77,12 +77,18 @@ _TABLE = (
     Key("spec_sw_allocator", TEXT, "prio", ONLY, note="only its default where speculative = 1"),
     Key("num_vcs", INT, 16, MAPPED, "network.router.vcs"),
     Key("vc_buf_size", INT, 8, MAPPED, "network.router.buffer_flits"),
-    Key("buf_size", INT, -1, ONLY, note="set vc_buf_size"),
-    Key("buffer_policy", TEXT, "private", ONLY, note="each virtual channel has a buffer of its own"),
-    Key("private_bufs", INT, -1, NO_EFFECT, note="of the other buffer policies"),
-    Key("private_buf_size", INTS, 1, NO_EFFECT, note="of the other buffer policies"),
-    Key("private_buf_start_vc", INTS, -1, NO_EFFECT, note="of the other buffer policies"),
-    Key("private_buf_end_vc", INTS, -1, NO_EFFECT, note="of the other buffer policies"),
+    Key(
+        "buf_size", INT, -1, MAPPED, "network.router.shared_buffer_flits", "with buffer_policy = shared; see *Buffers*"
+    ),
+    Key(
+        "buffer_policy", TEXT, "private", MAPPED, "network.router.shared_buffer_flits", "private, shared; see *Buffers*"
+    ),
+    Key("private_bufs", INT, -1, ONLY, note="each virtual channel has places of its own"),
+    Key(
+        "private_buf_size", INTS, 1, MAPPED, "network.router.buffer_flits", "with buffer_policy = shared; see *Buffers*"
+    ),
+    Key("private_buf_start_vc", INTS, -1, ONLY, note="each virtual channel has places of its own"),
+    Key("private_buf_end_vc", INTS, -1, ONLY, note="each virtual channel has places of its own"),
     Key("max_held_slots", INT, -1, NO_EFFECT, note="of the other buffer policies"),
     Key("feedback_aging_scale", INT, 1, NO_EFFECT, note="of the other buffer policies"),
     Key("feedback_offset", INT, 0, NO_EFFECT, note="of the other buffer policies"),

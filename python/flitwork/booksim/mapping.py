@@ -40,6 +40,7 @@ _ALLOCATORS = "islip, islip(n), wavefront, " + ", ".join(
     f"{name}, {name}(round_robin), {name}(matrix)" for name in _SEPARABLE
 )
 _OTHER_ALLOCATORS = ("pim", "loa", "rr_wavefront", "select", "max_size", "piggyback")
+_OTHER_BUFFER_POLICIES = ("limited", "dynamic", "shifting", "feedback", "simplefeedback")
 _SWITCHES = ("hold_switch_for_packet", "speculative", "wait_for_tail_credit", "vc_busy_when_full")
 
 
@@ -171,6 +172,26 @@ def _compat(settings: Settings, topology: str, routing: Spec, st_delay: int) -> 
     return rules
 
 
+def _buffers(settings: Settings) -> Spec:
+    """Places of a virtual channel, and those that the virtual channels of a port share."""
+    size, vcs = settings["buf_size"], settings["num_vcs"]
+    if settings.known("buffer_policy", ("private", "shared"), _OTHER_BUFFER_POLICIES) == "private":
+        if size >= 0:
+            raise settings.error("buf_size", "-1 with buffer_policy = private", "set vc_buf_size")
+        return {"buffer_flits": settings["vc_buf_size"]}
+    places = size if size >= 0 else vcs * settings["vc_buf_size"]
+    own = settings["private_buf_size"]
+    if own < 0 < vcs:
+        own = places // vcs
+    if own < 1:
+        raise settings.error("private_buf_size", "at least 1: a virtual channel keeps a place of its own")
+    if vcs * own > places:
+        given = [name for name in ("private_buf_size", "buf_size", "vc_buf_size", "num_vcs") if name in settings.given]
+        expected = f"num_vcs times private_buf_size, {vcs * own} places, within the {places} places of a port"
+        raise settings.error(given[0], expected, "set a larger buf_size, or a smaller private_buf_size")
+    return {"buffer_flits": own, "shared_buffer_flits": places - vcs * own}
+
+
 def _router(settings: Settings, topology: str, routing: Spec) -> Spec:
     for name in ("vc_alloc_delay", "sw_alloc_delay"):
         if settings[name] < 1:
@@ -184,7 +205,7 @@ def _router(settings: Settings, topology: str, routing: Spec) -> Spec:
     rules = _compat(settings, topology, routing, st_delay)
     return {
         "vcs": settings["num_vcs"],
-        "buffer_flits": settings["vc_buf_size"],
+        **_buffers(settings),
         "vc_allocator": _allocator(settings, "vc_allocator"),
         "sw_allocator": _allocator(settings, "sw_allocator"),
         **{name: bool(settings[name]) for name in _SWITCHES},

@@ -21,7 +21,10 @@ _WITHOUT_LIST = {Type.INTS: Type.INT.value}
 #: Keys whose entries may be lists themselves.
 _MIXTURES = ("packet_size", "packet_size_rate")
 #: Keys that matter only beside another one.
-_UNLESS = {name: ("speculative", 0) for name in KEYS if name.startswith("spec_")}
+_UNLESS: dict[str, tuple[str, int | str]] = {
+    **{name: ("speculative", 0) for name in KEYS if name.startswith("spec_")},
+    **{name: ("buffer_policy", "private") for name in KEYS if name.startswith("private_buf")},
+}
 #: Values besides the default that mean the same.
 _SAME = {"priority": "class"}
 
@@ -104,7 +107,7 @@ class Settings:
     def _check_supported(self, key: Key) -> None:
         if key.fate is not Fate.ONLY or self[key.name] in (key.default, _SAME.get(key.name, key.default)):
             return
-        other, value = _UNLESS.get(key.name, ("", None))
+        other, value = _UNLESS.get(key.name, ("", 0))
         if other and self[other] == value:
             return
         default = written(key.default) or '""'

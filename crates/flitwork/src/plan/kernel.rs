@@ -16,6 +16,7 @@ impl Plan {
             (router.switching == Switching::VirtualCutThrough, "network.router.switching is not virtual_cut_through"),
             (router.hold_switch_until_tail, "network.router.hold_switch_until_tail is false"),
             (!router.speculative, "network.router.speculative is true"),
+            (router.shared_buffer_flits == 0, "network.router.shared_buffer_flits is more than 0"),
             (router.output_speedup == 1, "network.router.output_speedup is more than 1"),
             (pipelined, "network.router.compat.pipelined_stages is false"),
             (self.fabric.slow_channel().is_none(), "a channel takes more than one cycle a flit"),

@@ -122,10 +122,13 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     // What is kept of each VC, each port and of the router where packets move whole.
     let entries = size.slots() + p.concentration * p.nic_ports * p.vcs;
     let whole = if router.hold_switch_until_tail { 8 * entries + 16 * size.ports + 24 } else { 0 };
+    // Where VCs share places: those taken by each VC, and those left at each port.
+    let pools = if p.shared_buffer_flits > 0 { 2 * (entries + size.ports + p.concentration * p.nic_ports) } else { 0 };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 20 * p.concentration + 4;
     size.router_bytes
         + whole
+        + pools
         + counts
         + choices
         + nic_ports
@@ -145,7 +148,7 @@ fn allocator(spec: &AllocatorSpec, rows: usize, cols: usize) -> usize {
 /// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a buffer.
 fn under_way(p: &Params, router: &RouterSpec) -> u64 {
     let channels = (p.routers * p.ports) as u64;
-    let places = channels * (p.vcs as u64 * u64::from(p.buffer_flits)).min(4 * p.longest_delay_cycles);
+    let places = channels * u64::from(p.port_places()).min(4 * p.longest_delay_cycles);
     // Where packets may move whole, the last flit of one is known as long before as it takes.
     let ahead = if router.hold_switch_until_tail { u64::from(p.buffer_flits) } else { 0 };
     let rings = Wheel::reserved_bytes(p.longest_delay_cycles + ahead, p.routers * p.ports) + 4 * 144 * ahead;
@@ -163,7 +166,7 @@ fn news(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
 
 /// Bytes of the packets under way: each has a place in some buffer or on a channel, and has been created.
 fn packets(p: &Params, sent: &[Footprint]) -> u64 {
-    let buffers = (p.routers * p.ports * p.vcs) as u64 * u64::from(p.buffer_flits);
+    let buffers = (p.routers * p.ports) as u64 * u64::from(p.port_places());
     let channels = (p.routers * p.ports) as u64 * p.longest_delay_cycles;
     let shortest = sent.iter().map(|sent| sent.shortest_flits).min().unwrap_or(1).max(1);
     let places = (buffers + channels) / u64::from(shortest);

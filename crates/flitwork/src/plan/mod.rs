@@ -88,6 +88,9 @@ pub struct Params {
     pub vcs: usize,
     /// Buffer of a virtual channel [flits].
     pub buffer_flits: u32,
+    /// Places that the virtual channels of a port share besides [flits].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shared_buffer_flits: u32,
     /// Front of the buffer to first VC request, `R` [cycles].
     pub routing_delay_cycles: u32,
     /// VC granted to first switch request, `A` [cycles].
@@ -106,6 +109,17 @@ pub struct Params {
     pub eject_credit_cycles: u32,
     /// The longest of all delays, with the turns that a flit may wait behind an output speed-up [cycles].
     pub longest_delay_cycles: u64,
+}
+
+fn is_zero(flits: &u32) -> bool {
+    *flits == 0
+}
+
+impl Params {
+    /// Places of all VCs of a port [flits].
+    pub(crate) fn port_places(&self) -> u32 {
+        self.vcs as u32 * self.buffer_flits + self.shared_buffer_flits
+    }
 }
 
 impl Plan {
@@ -244,6 +258,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     let nic_ports = within("network.nic.ports", network.nic.ports, 1, MAX_NIC_PORTS, "ports")?;
     let vcs = within("network.router.vcs", router.vcs, 1, MAX_VCS, "VCs")?;
     let buffer_flits = within("network.router.buffer_flits", router.buffer_flits, 1, MAX_BUFFER_FLITS, "flits")?;
+    let shared_buffer_flits = shared_buffer(router)?;
     let delay = |name: &str, value: u32, low: u32| within(name, value, low, MAX_DELAY, "cycles");
     let st = delay("network.router.sw_alloc_delay_cycles", router.sw_alloc_delay_cycles, 1)?
         + delay("network.router.st_delay_cycles", router.st_delay_cycles, 0)?;
@@ -268,7 +283,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
             format!("this router has {ports} ports; use fewer ports of a NIC, terminals a router, or less speed-up"),
         ));
     }
-    if router.output_speedup > 1 && vcs * buffer_flits > 1 << 16 {
+    if router.output_speedup > 1 && vcs * buffer_flits + shared_buffer_flits > 1 << 16 {
         return Err(Error::config(
             "network.router.output_speedup",
             router.output_speedup,
@@ -286,6 +301,7 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
         ports,
         vcs: vcs as usize,
         buffer_flits,
+        shared_buffer_flits,
         routing_delay_cycles: delay("network.router.routing_delay_cycles", router.routing_delay_cycles, 0)?,
         vc_alloc_delay_cycles: delay("network.router.vc_alloc_delay_cycles", router.vc_alloc_delay_cycles, 0)?,
         hop_cycles: st + wire,
@@ -300,9 +316,21 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
     Ok(params)
 }
 
+/// The places that the VCs of a port share.
+fn shared_buffer(router: &RouterSpec) -> Result<u32> {
+    let (path, shared) = ("network.router.shared_buffer_flits", router.shared_buffer_flits);
+    within(path, shared, 0, MAX_BUFFER_FLITS - router.buffer_flits, "flits, 65535 with buffer_flits")?;
+    if shared > 0 && router.output_speedup > 1 && router.switching == Switching::Wormhole {
+        let expected = "0 with output speed-up under wormhole switching: flits of a cycle could ask for one last place";
+        let hint = "set network.router.switching = \"virtual_cut_through\", or output_speedup = 1";
+        return Err(Error::config(path, shared, expected, hint));
+    }
+    Ok(shared)
+}
+
 /// The longest delay of any event [cycles].
 fn longest_delay(p: &Params, router: &RouterSpec) -> u64 {
-    let mut turns = if router.output_speedup > 1 { p.vcs as u64 * u64::from(p.buffer_flits) } else { 0 };
+    let mut turns = if router.output_speedup > 1 { u64::from(p.port_places()) } else { 0 };
     let mut routing = u64::from(p.routing_delay_cycles);
     if !router.compat.pipelined_stages {
         // A batch may have to wait for the one before, and its flits for one another.

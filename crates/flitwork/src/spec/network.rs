@@ -59,6 +59,10 @@ pub struct RouterSpec {
     /// Buffer of each virtual channel [flits], 1 to 65535. Default: 16.
     #[schemars(range(min = 1, max = MAX_BUFFER_FLITS))]
     pub buffer_flits: u32,
+    /// Buffer that the virtual channels of a port share besides their own [flits], 0 to 65535 with `buffer_flits`. Default: 0.
+    #[schemars(range(max = MAX_BUFFER_FLITS - 1))]
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shared_buffer_flits: u32,
     /// The virtual channel (virtual lane, VL) of each service level: packets of service level `s` use number `sl_to_vl[s]`. Only with
     /// vc_policy = "service_level", which needs it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -114,6 +118,7 @@ impl Default for RouterSpec {
             vc_policy: VcPolicy::Dateline,
             sl_to_vl: Vec::new(),
             buffer_flits: 16,
+            shared_buffer_flits: 0,
             switching: Switching::Wormhole,
             vc_allocator: AllocatorSpec::default(),
             sw_allocator: AllocatorSpec::default(),
@@ -132,6 +137,10 @@ impl Default for RouterSpec {
             compat: CompatSpec::default(),
         }
     }
+}
+
+fn is_zero(flits: &u32) -> bool {
+    *flits == 0
 }
 
 /// What a head flit needs to advance.

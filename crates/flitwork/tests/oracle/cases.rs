@@ -104,13 +104,15 @@ fn router() -> impl Strategy<Value = RouterSpec> {
         (1..=6u32, policy, 1..=12u32, switching, allocator(), allocator(), lanes),
         (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely(), any::<bool>(), rarely(), rarely()),
         (delay(3), delay(3), 1..=3u32, delay(3)),
-        (rarely(), rarely()),
+        (rarely(), rarely(), prop_oneof![3 => Just(0), 2 => 1..=12u32]),
     )
         .prop_map(|(a, b, c, d)| RouterSpec {
             vcs: a.0,
             vc_policy: a.1,
             sl_to_vl: if a.1 == VcPolicy::ServiceLevel { a.6 } else { vec![] },
             buffer_flits: a.2,
+            // With output speed-up only under virtual cut-through.
+            shared_buffer_flits: if b.5 > 1 && a.3 == Switching::Wormhole { 0 } else { d.2 },
             switching: a.3,
             vc_allocator: a.4,
             sw_allocator: a.5,
@@ -250,7 +252,7 @@ pub fn in_whole_packets(network: impl Strategy<Value = NetworkSpec>) -> impl Str
         let mut router = network.router;
         (router.switching, router.hold_switch_until_tail) = (Switching::VirtualCutThrough, true);
         (router.speculative, router.output_speedup, router.compat.pipelined_stages) = (false, 1, true);
-        router.buffer_flits *= packets;
+        (router.buffer_flits, router.shared_buffer_flits) = (router.buffer_flits * packets, 0);
         if plain {
             (router.vc_allocator, router.sw_allocator) = (AllocatorSpec::default(), AllocatorSpec::default());
             router.input_speedup = 1;

@@ -69,7 +69,7 @@ impl Machine {
             nic_ports: spec.nic.ports as usize,
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),
-            shared_buffer: 0,
+            shared_buffer: u64::from(router.shared_buffer_flits),
             inject_cycles: local + 1,
             through_cycles: through,
             wire,

@@ -2,6 +2,7 @@
 
 use super::Kernel;
 use super::mask::VcMask;
+use super::pools::Pools;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router, WAITING};
 use crate::transit::NONE;
 
@@ -11,6 +12,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// Panics if a law of conservation is broken.
     pub(super) fn audit(&mut self) {
         self.audit_credits();
+        self.audit_pools();
         self.audit_news();
         self.audit_dozing();
         for (r, router) in self.routers.iter().enumerate() {
@@ -20,13 +22,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// Where routers tell each other about their queues: the places taken are those without a credit.
     fn audit_news(&self) {
-        let (vcs, places) = (SLOTS / PORTS, self.env.p.vcs as u32 * self.env.p.buffer_flits);
+        let (vcs, places) = (SLOTS / PORTS, self.env.p.port_places());
         let Some(news) = self.env.choices.as_ref().and_then(|choices| choices.news_seen()) else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for port in (0..self.env.network_ports(r)).filter(|&port| router.ports[port].far_end != NONE) {
                 let outputs = &router.outputs[port * vcs..][..self.env.p.vcs];
-                let credits: u32 = outputs.iter().map(|output| u32::from(output.credits)).sum();
-                assert_eq!(news.taken(r, port), places - credits, "router {r} port {port} cycle {}", self.env.now);
+                let credits = || outputs.iter().map(|output| u32::from(output.credits)).sum::<u32>();
+                let of_pool = |pools: &Pools| router.flits_behind_pool(r, port, pools, self.env.p.vcs);
+                let taken = self.env.pools.as_ref().map_or_else(|| places - credits(), |pools| of_pool(pools));
+                assert_eq!(news.taken(r, port), taken, "router {r} port {port} cycle {}", self.env.now);
             }
         }
     }
@@ -51,7 +55,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
     }
 
-    /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer.
+    /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer; where VCs share places,
+    /// what is not credits = places taken, and these and the credits follow from each other.
     fn audit_credits(&self) {
         let p = &self.env.p;
         let mut flits = vec![0u32; self.routers.len() * SLOTS];
@@ -67,13 +72,18 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 let slot = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(port, vc);
                 let held = u32::from(router.inputs[slot].occupied) + flits[r * SLOTS + slot];
                 let network_ports = self.env.network_ports(r);
-                let free = if port < network_ports {
+                let (free, places) = if port < network_ports {
                     let feeder = router.ports[port].feeder;
                     if feeder == NONE {
                         continue;
                     }
                     let upstream = feeder as usize + vc;
-                    u32::from(self.routers[upstream / SLOTS].outputs[upstream % SLOTS].credits) + credits[upstream]
+                    let (router, output) = (&self.routers[upstream / SLOTS], upstream % SLOTS);
+                    let (kept, places) = match &self.env.pools {
+                        None => (router.outputs[output].credits, p.buffer_flits),
+                        Some(pools) => (router.unsent_places(output, pools), u32::from(pools.taken(upstream))),
+                    };
+                    (u32::from(kept) + credits[upstream], places)
                 } else {
                     let terminals = self.fabric.terminals_at(r as u32);
                     if port - network_ports >= terminals.len() * p.nic_ports {
@@ -84,9 +94,37 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                     if self.injection.never_fills(vc) {
                         continue;
                     }
-                    u32::from(self.injection.credits_at(at)) + injection_credits[at]
+                    match &self.injection.pools {
+                        None => (u32::from(self.injection.credits_at(at)) + injection_credits[at], p.buffer_flits),
+                        Some(pools) => (injection_credits[at], u32::from(pools.taken(at))),
+                    }
                 };
-                assert_eq!(held + free, p.buffer_flits, "router {r} port {port} VC {vc} cycle {}", self.env.now);
+                assert_eq!(held + free, places, "router {r} port {port} VC {vc} cycle {}", self.env.now);
+            }
+        }
+    }
+
+    /// The credits of every VC follow from the places that are taken behind its port.
+    fn audit_pools(&self) {
+        let (Some(pools), p) = (&self.env.pools, &self.env.p) else { return };
+        for (r, router) in self.routers.iter().enumerate() {
+            for port in 0..p.ports {
+                let first = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(port, 0);
+                let shared = pools.shared_by(r * PORTS + port, r * SLOTS + first..r * SLOTS + first + p.vcs);
+                assert_eq!(shared, p.shared_buffer_flits, "router {r} port {port} cycle {}", self.env.now);
+                for output in (first..first + p.vcs).filter(|&o| !pools.whole || router.outputs[o].owner == FREE) {
+                    let credits = pools.credits(r * PORTS + port, r * SLOTS + output);
+                    assert_eq!(router.outputs[output].credits, credits, "router {r} output {output}");
+                }
+            }
+        }
+        let Some(pools) = &self.injection.pools else { return };
+        for port in 0..p.terminals * p.nic_ports {
+            let shared = pools.shared_by(port, port * p.vcs..(port + 1) * p.vcs);
+            assert_eq!(shared, p.shared_buffer_flits, "injection port {port} cycle {}", self.env.now);
+            for vc in (0..p.vcs).filter(|&vc| !self.injection.never_fills(vc)) {
+                let at = port * p.vcs + vc;
+                assert_eq!(self.injection.credits_at(at), pools.credits(port, at), "injection port {port} VC {vc}");
             }
         }
     }

@@ -49,6 +49,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// Flits that have left by a port and whose credits have not come back.
     fn flits_behind(&self, me: usize, port: usize, env: &Env) -> u32 {
+        if let Some(pools) = &env.pools {
+            return self.flits_behind_pool(me, port, pools, env.p.vcs);
+        }
         let credits = |v: usize| u32::from(self.credits_now(me, Self::slot(port, v), env));
         let taken = env.p.vcs as u32 * env.p.buffer_flits - (0..env.p.vcs).map(credits).sum::<u32>();
         // Where packets move whole, those of their flits that are yet to leave have been taken off already.

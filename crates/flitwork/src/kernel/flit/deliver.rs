@@ -16,13 +16,17 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let now = self.env.now;
         self.env.open_next_slots();
         let slot = self.env.wheel.take(now);
-        if self.env.rules.by_choice {
+        if self.env.pools.is_some() {
+            self.deliver_credits_to_pools(&slot.credits);
+        } else if self.env.rules.by_choice {
             self.deliver_credits_by_choice(&slot.credits);
         } else {
             self.deliver_credits(&slot.credits);
         }
-        for &vc in &slot.injection_credits {
-            self.injection.credit(vc as usize);
+        if self.injection.pools.is_some() {
+            slot.injection_credits.iter().for_each(|&vc| self.injection.credit_to_pool(vc as usize));
+        } else {
+            slot.injection_credits.iter().for_each(|&vc| self.injection.credit(vc as usize));
         }
         self.deliver_flits_and_rest(slot, arrived);
     }
@@ -55,6 +59,18 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         for flit in flits {
             let router = flit.vc as usize / SLOTS;
             at_mut(&mut self.routers, router).deliver_flit(router, flit, &mut self.env);
+        }
+    }
+
+    /// Credits, where VCs share places.
+    #[inline(never)]
+    fn deliver_credits_to_pools(&mut self, credits: &[u32]) {
+        for &vc in credits {
+            let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            at_mut(&mut self.routers, router).deliver_credit_to_pool(router, output, &mut self.env);
+        }
+        if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
+            news.credits_come(credits);
         }
     }
 

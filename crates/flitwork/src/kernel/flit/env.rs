@@ -7,6 +7,7 @@ use super::observe::Observer;
 use super::own_times::OwnTimes;
 use super::own_vc::OwnVcs;
 use super::packets::Streams;
+use super::pools::Pools;
 use super::route::RouteTable;
 use crate::compat::BatchStage;
 use crate::measure::{StallCounter, WaitLog};
@@ -39,6 +40,8 @@ pub(super) struct Env {
     pub routing_stage: Option<BatchStage>,
     /// Where a packet has one VC of each port.
     pub own_vcs: Option<Box<OwnVcs>>,
+    /// Where the VCs of a port share places.
+    pub pools: Option<Box<Pools>>,
     /// Where channels are not all alike.
     pub own_times: Option<Box<OwnTimes>>,
     /// Routers with something to do, one bit each.
@@ -102,8 +105,8 @@ pub(super) struct Rules {
     pub chooses_port: bool,
     /// When a free VC becomes of use.
     pub first_use: FirstUse,
-    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, batches in the switch
-    /// or channels with times of their own.
+    /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, batches in the switch,
+    /// channels with times of their own or shared buffers.
     pub plain: bool,
 }
 
@@ -190,6 +193,7 @@ impl Rules {
                 && router.input_speedup == 1
                 && router.output_speedup == 1
                 && !router.compat.has_batches(router.st_delay_cycles)
+                && router.shared_buffer_flits == 0
                 && !plan.fabric.has_own_times(),
         }
     }

@@ -200,10 +200,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         general.asks = asks;
         general.grants.clear();
         general.vc_allocator.allocate(me, &general.requests, &mut general.grants);
+        if env.pools.is_some() {
+            // Who comes first takes places of the pool.
+            general.grants.sort_unstable();
+        }
         for &(row, col) in &general.grants {
-            let (port, out_vc) = Self::port_and_vc(Self::slot_of(col, general.vcs));
+            let output = Self::slot_of(col, general.vcs);
+            let (port, out_vc) = Self::port_and_vc(output);
             let slot = Self::slot_of(row, general.vcs);
+            if !self.has_places(slot, output, env) {
+                continue;
+            }
             self.grant_vc(slot, port, out_vc);
+            self.reserve_places(me, slot, output, env);
             if PACKETS {
                 env.streams.granted_vc(env.rules.chooses_ejection_port);
             }

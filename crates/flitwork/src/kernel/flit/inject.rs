@@ -2,6 +2,7 @@
 
 use super::env::Env;
 use super::own_vc::ANY;
+use super::pools::Pools;
 use crate::kernel::network::Endpoints;
 use crate::measure::PacketRecord;
 use crate::mix::packet_bits;
@@ -39,7 +40,10 @@ pub(super) struct Injection {
     pub(super) complete: Vec<u64>,
     /// Those of one port that have come back.
     pub(super) credits_now: Vec<u16>,
+    /// Where VCs share places: what is taken of them.
+    pub(super) pools: Option<Box<Pools>>,
     pub(super) credits_per_terminal: u32,
+    vcs: usize,
     /// Terminals with a port that may be able to send in the next cycle, one bit each.
     pub(super) active: Vec<u64>,
     /// Terminals with a port that sleeps until a credit arrives, one bit each.
@@ -50,7 +54,6 @@ pub(super) struct Injection {
     cut_through: bool,
     pub(super) whole_buffer: bool,
     /// The VCs that terminals may fill; all, if there are none.
-    #[cfg(feature = "audit")]
     fillable: Vec<u32>,
 }
 
@@ -79,13 +82,16 @@ impl Injection {
         // A VC that terminals may not fill has no credits.
         let filled = &network.nic.injection_vcs;
         let may_fill = |vc: usize| filled.is_empty() || filled.contains(&(vc as u32));
-        let credits: Vec<u16> = (0..p.vcs).map(|vc| if may_fill(vc) { p.buffer_flits as u16 } else { 0 }).collect();
+        let all = (p.buffer_flits + p.shared_buffer_flits) as u16;
+        let credits: Vec<u16> = (0..p.vcs).map(|vc| if may_fill(vc) { all } else { 0 }).collect();
         Injection {
             ports: (0..ports).map(port).collect(),
             credits: credits.repeat(ports),
             complete: vec![0; if packets { ports * p.vcs } else { 0 }],
             credits_now: Vec::new(),
+            pools: Pools::new(plan, ports, p.vcs, false),
             credits_per_terminal: (p.nic_ports * p.vcs) as u32,
+            vcs: p.vcs,
             active: vec![0; p.terminals.div_ceil(64)],
             starved: vec![0; p.terminals.div_ceil(64)],
             routing: routing.clone(),
@@ -93,7 +99,6 @@ impl Injection {
             injection_vc: network.nic.injection_vc,
             cut_through: network.router.switching == Switching::VirtualCutThrough,
             whole_buffer: network.router.wait_for_tail_credit,
-            #[cfg(feature = "audit")]
             fillable: filled.clone(),
         }
     }
@@ -103,6 +108,28 @@ impl Injection {
     pub fn credit(&mut self, at: usize) {
         *at_mut(&mut self.credits, at) += 1;
         self.look_at_starved((at as u32 / self.credits_per_terminal) as usize);
+    }
+
+    /// The same where VCs share places.
+    pub fn credit_to_pool(&mut self, at: usize) {
+        let port = at / self.vcs;
+        if let Some(pools) = &mut self.pools {
+            pools.give_back(port, at);
+            self.renew_credits(port);
+        }
+        self.look_at_starved((at as u32 / self.credits_per_terminal) as usize);
+    }
+
+    /// The credits of a port of which VCs share places, after any of them were taken or came back.
+    #[inline(never)]
+    fn renew_credits(&mut self, port: usize) {
+        let Some(pools) = &self.pools else { return };
+        for vc in 0..self.vcs {
+            let at = port * self.vcs + vc;
+            if !self.never_fills(vc) {
+                self.credits[at] = pools.credits(port, at);
+            }
+        }
     }
 
     /// A terminal with a port that sleeps for want of credits may be able to send.
@@ -253,8 +280,8 @@ impl Injection {
                 None => false,
             }
         };
-        let port = at_mut(&mut self.ports, number);
         if !can_send {
+            let port = at(&self.ports, number);
             if let Some(stalls) = &mut env.stalls {
                 stalls.source_no_credit(port.left == 1);
             }
@@ -264,6 +291,11 @@ impl Injection {
             return false;
         }
         *at_mut(&mut self.credits, first + usize::from(vc)) -= 1;
+        if let Some(pools) = &mut self.pools {
+            pools.take(number, first + usize::from(vc), 1);
+            self.renew_credits(number);
+        }
+        let port = at_mut(&mut self.ports, number);
         if !head_sent {
             (port.vc, port.last_vc, port.head_sent) = (vc, vc, true);
             let packet = &mut env.pool[packet];
@@ -285,7 +317,7 @@ impl Injection {
     #[inline(always)]
     pub(super) fn vc_for(&self, packet: &Packet, number: usize, credits: &[u16], env: &Env) -> Option<u16> {
         let p = &env.p;
-        let most = p.buffer_flits as u16;
+        let most = p.buffer_flits as u16 + self.pools.as_ref().map_or(0, |pools| pools.left(number));
         let needed = if self.whole_buffer {
             most
         } else if self.cut_through {
@@ -316,7 +348,6 @@ impl Injection {
     }
 
     /// Whether no terminal may fill a VC of its injection port.
-    #[cfg(feature = "audit")]
     pub fn never_fills(&self, vc: usize) -> bool {
         !self.fillable.is_empty() && !self.fillable.contains(&(vc as u32))
     }

@@ -26,6 +26,7 @@ mod observe;
 mod own_times;
 mod own_vc;
 mod packets;
+mod pools;
 mod requests;
 mod route;
 mod slots;
@@ -53,6 +54,7 @@ use observe::{ChannelRecorder, Observer};
 use own_times::OwnTimes;
 use own_vc::OwnVcs;
 use packets::Streams;
+use pools::Pools;
 use route::RouteTable;
 use state::Router;
 use std::ops::Range;
@@ -163,6 +165,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 next_flits_before: 0,
                 own_times: OwnTimes::of(plan).map(Box::new),
                 own_vcs: OwnVcs::new(plan, p.routers * SLOTS),
+                pools: Pools::behind_outputs(plan, SLOTS, PORTS),
                 routes: RouteTable::of(fabric.routers(), &plan.routing),
                 changed_ports: vec![0; if PACKETS || choices.is_some() { p.routers } else { 0 }],
                 choices,

@@ -49,7 +49,7 @@ pub(super) struct NewsBoard {
 impl NewsBoard {
     /// An empty board for a network whose VCs are numbered by `layout`.
     pub fn new(grid: &Grid, p: &Params, news: News, layout: Layout) -> Self {
-        let capacity = p.vcs as u32 * p.buffer_flits;
+        let capacity = p.port_places();
         let depth = news.cycles_kept(grid);
         let (ports, routers) = (p.network_ports, p.routers);
         let stride = layout.slots / layout.vcs;

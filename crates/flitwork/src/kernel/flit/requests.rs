@@ -142,7 +142,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             needed = needed.max(flits);
         }
         if env.rules.wait_for_tail_credit {
-            needed = env.p.buffer_flits as u16;
+            let pool = env.pools.as_ref().map_or(0, |pools| pools.left(me * PORTS + port));
+            needed = env.p.buffer_flits as u16 + pool;
         }
         let candidates = *usable;
         candidates.for_each(|v| {

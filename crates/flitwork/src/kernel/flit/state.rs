@@ -141,7 +141,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             shared_ports: 0,
             ports: [port; PORTS],
             senders: [SlotSet::EMPTY; PORTS],
-            outputs: [OutputVc { owner: FREE, credits: p.buffer_flits as u16 }; SLOTS],
+            outputs: [OutputVc { owner: FREE, credits: (p.buffer_flits + p.shared_buffer_flits) as u16 }; SLOTS],
             inputs: [InputVc::EMPTY; SLOTS],
             pointers: [VcPointers { grant: 0, accept: 0 }; SLOTS],
         };

@@ -9,7 +9,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     Router<M, PORTS, SLOTS, WORDS, PACKETS>
 {
     /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
-    /// output speed-up makes it queue. `OWN`: channels may have times of their own.
+    /// output speed-up makes it queue. `OWN`: channels may have times of their own, and VCs share places.
     #[inline(always)]
     pub(super) fn traverse<const OWN: bool>(&mut self, me: usize, slot: usize, turn: u64, env: &mut Env) {
         if PACKETS {
@@ -28,6 +28,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         out.credits -= 1;
         let blocked = tail || empty || out.credits == 0;
         env.flit_hops += 1;
+        if OWN && env.pools.is_some() {
+            self.take_place(me, output, env);
+        }
 
         let out_port = self.port(port);
         if out_port.far_end != NONE {
@@ -69,6 +72,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         if tail {
             self.behind_tail(me, slot, port, output, env);
+            if OWN && env.pools.is_some() {
+                self.free_places(me, output, env);
+            }
         }
         if env.watched {
             let head = head.then_some(packet);
