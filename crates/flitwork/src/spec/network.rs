@@ -60,7 +60,7 @@ pub struct RouterSpec {
     #[schemars(range(min = 1, max = MAX_BUFFER_FLITS))]
     pub buffer_flits: u32,
     /// Buffer that the virtual channels of a port share besides their own [flits], 0 to 65535 with `buffer_flits`. Default: 0.
-    #[schemars(range(max = MAX_BUFFER_FLITS - 1))]
+    #[schemars(range(max = MAX_BUFFER_FLITS))]
     #[serde(skip_serializing_if = "is_zero")]
     pub shared_buffer_flits: u32,
     /// The virtual channel (virtual lane, VL) of each service level: packets of service level `s` use number `sl_to_vl[s]`. Only with
