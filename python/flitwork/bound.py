@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from flitwork import _core, renamed
+from flitwork.physical import Units, physical_name
 from flitwork.spec import Host, Network, plan_of, simulation
 from flitwork.workloads import Workload
 
@@ -23,6 +24,23 @@ class Bound:
     """
 
     values: Mapping[str, Any]
+    units: Units = field(default_factory=Units)
+
+    @classmethod
+    def of(cls, planned: _core.Plan) -> Bound:
+        """The bound of a plan."""
+        return cls(json.loads(planned.bound()), Units.of(json.loads(planned.json)["described"]))
+
+    @property
+    def physical(self) -> dict[str, float]:
+        """The same in ns and bytes/s: ``tightest_ns``, ``load_bytes_per_s``, ...; empty where ``units`` do not say."""
+        found = {}
+        for name, value in self.values.items():
+            named = physical_name(name)
+            factor = self.units.factor(named[1]) if named else None
+            if named and factor is not None and value is not None:
+                found[named[0]] = value * factor
+        return found
 
     @property
     def runs_to_completion(self) -> bool:
@@ -99,4 +117,4 @@ def bound(network: Network, workload: Workload, *, host: Host | Mapping[str, Any
 
     ``host`` as for :func:`flitwork.simulate`.
     """
-    return Bound(json.loads(plan(network, workload, host).bound()))
+    return Bound.of(plan(network, workload, host))

@@ -114,7 +114,7 @@ def check_plan(planned: _core.Plan, network: str) -> Check:
         name=described["workload"],
         network=network,
         ports=int(described["nic_ports"]),
-        bound=Bound(json.loads(planned.bound())),
+        bound=Bound.of(planned),
         exchange=found["exchange"],
         loads=found["loads"],
         placement=found["placement"],

@@ -271,7 +271,7 @@ def _limits(network: Network, workload: Workload, capacity: float | None) -> tup
         expected = "traffic at an offered load"
         raise ConfigError("workload", kind, expected, "for example fw.uniform(offered_load=0.1)")
     planned = plan(network, _some_load(workload))
-    bound = Bound(json.loads(planned.bound()))
+    bound = Bound.of(planned)
     if capacity is None:
         known_capacity = json.loads(planned.json)["described"]["uniform_capacity_flits_per_cycle"]
         capacity = bound.max_load if known_capacity is None else float(known_capacity)

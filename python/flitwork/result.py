@@ -415,7 +415,7 @@ class Result:
             if format_read == "3":
                 columns, plan, limits = format_3.columns(columns, plan), format_3.plan(plan), format_3.bound(limits)
             values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"][0].as_py())
-            result = cls(plan, values, columns, Bound(limits), seconds)
+            result = cls(plan, values, columns, Bound(limits, Units.of(plan["described"])), seconds)
             whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
         except (KeyError, IndexError, ValueError) as error:
             raise ResultFileError(f"{path}: is incomplete ({error}); delete it and run again") from None
@@ -457,4 +457,4 @@ def run_plan(plan: _core.Plan, progress: Progress | None = None) -> Result:
     started = perf_counter()
     values, columns = plan.simulate(progress)
     wall_seconds = perf_counter() - started
-    return Result(json.loads(plan.json), json.loads(values), columns, Bound(json.loads(plan.bound())), wall_seconds)
+    return Result(json.loads(plan.json), json.loads(values), columns, Bound.of(plan), wall_seconds)

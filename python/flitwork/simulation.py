@@ -189,5 +189,5 @@ class Simulation:
     def result(self) -> Result:
         """The outcome; the simulation cannot go on after it. One that has not ended counts as cut short."""
         values, columns = self._running.finish()
-        bound = Bound(json.loads(self._plan.bound()))
+        bound = Bound.of(self._plan)
         return Result(json.loads(self._plan.json), json.loads(values), columns, bound, self._seconds)

@@ -104,6 +104,15 @@ def test_results_are_in_both(tmp_path: Path) -> None:
     assert "completion_ns" not in pd.read_parquet(tmp_path / "one.parquet").columns
 
 
+def test_bounds_are_in_both() -> None:
+    units = fw.Units(flit_bytes=16, cycle_ns=4)
+    limits = fw.bound(fw.Torus(4, 4, units=units), fw.all_to_all("a2a", message_flits=8))
+    assert limits.physical["tightest_ns"] == 4 * limits.tightest_cycles == 480
+    open_loop = fw.bound(fw.Torus(4, 4, units=units), fw.uniform(offered_load=0.1)).physical
+    assert open_loop["load_bytes_per_s"] == 4e9
+    assert fw.bound(fw.Torus(4, 4), fw.all_to_all("a2a")).physical == {}
+
+
 def test_without_units_nothing_is_there() -> None:
     plain = fw.simulate(fw.Torus(4, 4), WORK)
     assert not [name for name in plain.row if name.endswith(("_ns", "_bytes", "_per_s"))]

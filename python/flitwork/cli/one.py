@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -224,30 +225,34 @@ def bound(
             what, table, settings, ports,
             message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
         )  # fmt: skip
-        bounds = {f"{what} on {topology_name(table)}": Bound(json.loads(plan_of(spec).bound()))}
+        bounds = {f"{what} on {topology_name(table)}": Bound.of(plan_of(spec))}
     if as_json:
-        print_json([{"point": name, **found.values} for name, found in bounds.items()])
+        print_json([{"point": name, **found.values, **found.physical} for name, found in bounds.items()])
         return
     for closed in (True, False):
         chosen = [(name, found) for name, found in bounds.items() if found.runs_to_completion is closed]
         if chosen and closed:
-            headers = ("bisection", "channel load", "injection", "ejection", "tightest", "which", "phase model")
-            print_table(("point", *headers), [_closed_row(*one) for one in chosen], "lower bounds [cycles]")
+            headers = ["bisection", "channel load", "injection", "ejection", "tightest", "which", "phase model"]
+            rows = [_closed_row(*one) for one in chosen]
+            _add_physical(headers, rows, chosen, "tightest_ns", "tightest [ns]")
+            print_table(("point", *headers), rows, "lower bounds [cycles]")
             say("The phase model is an estimate, not a bound: runs whose phases overlap can be faster.")
             for name, found in chosen:
                 if found.operation:
                     cycles, rounds = found.operation["cycles"], found.operation["rounds"]
                     say(f"{name}: any algorithm for this operation needs {cycles:,.6g} cycles and {rounds} rounds.")
         elif chosen:
-            rows = [(name, found.max_load, found.tightest) for name, found in chosen]
-            print_table(("point", "highest load", "which"), rows, "upper bound [flits/cycle/terminal]")
+            headers = ["highest load", "which"]
+            rows = [[name, found.max_load, found.tightest] for name, found in chosen]
+            _add_physical(headers, rows, chosen, "load_bytes_per_s", "[bytes/s/terminal]")
+            print_table(("point", *headers), rows, "upper bound [flits/cycle/terminal]")
 
 
 def _study_bounds(jobs: list[Job]) -> dict[str, Bound]:
     """The bounds by label. Seeds whose bounds are the same share one row, without a seed in its label."""
     seeds: dict[str, dict[str, Bound]] = {}
     for job in jobs:
-        found = Bound(json.loads(job.plan().bound()))
+        found = Bound.of(job.plan())
         for point in job.points:
             seeds.setdefault(point.without_seed, {})[point.label] = found
     bounds: dict[str, Bound] = {}
@@ -258,9 +263,20 @@ def _study_bounds(jobs: list[Job]) -> dict[str, Bound]:
     return bounds
 
 
-def _closed_row(name: str, found: Bound) -> tuple[object, ...]:
+def _closed_row(name: str, found: Bound) -> list[object]:
     values = (found.bisection_cycles, found.channel_load_cycles, found.injection_cycles, found.ejection_cycles)
-    return name, *values, found.tightest_cycles, found.tightest, found.phase_model_cycles
+    return [name, *values, found.tightest_cycles, found.tightest, found.phase_model_cycles]
+
+
+def _add_physical(
+    headers: list[str], rows: list[list[object]], bounds: Sequence[tuple[str, Bound]], name: str, header: str
+) -> None:
+    """A column in physical units, where a network says what a cycle and a flit are."""
+    values = [found.physical.get(name, math.nan) for _, found in bounds]
+    if not all(map(math.isnan, values)):
+        headers.append(header)
+        for row, value in zip(rows, values, strict=True):
+            row.append(value)
 
 
 @guarded

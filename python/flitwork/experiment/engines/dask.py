@@ -22,6 +22,7 @@ from flitwork.errors import ConfigError, SimulationError
 from flitwork.experiment.engines.engine import HOW_TO_START, TICK_SECONDS, Engine, Outcome, Outcomes
 from flitwork.experiment.jobs import Job
 from flitwork.experiment.store import Store
+from flitwork.physical import Units
 from flitwork.result import Result
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class DaskEngine(Engine):
             raise _other_version(f"{answer['other_version']} on worker {answer['worker']}")
         if "error" in answer:
             return _ERRORS.get(answer["error"], SimulationError)(answer["message"])
-        bound = Bound(answer["bound"])
+        bound = Bound(answer["bound"], Units.of(answer["plan"]["described"]))
         return Result(answer["plan"], answer["values"], answer["columns"], bound, answer["wall_seconds"])
 
 
