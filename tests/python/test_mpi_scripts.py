@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import flitwork as fw
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "mpi"
@@ -78,6 +79,19 @@ def test_the_table_and_json(simulate: Simulate) -> None:
     assert "4 ranks on Torus(2, 3, vcs=4): complete" in done.stdout and "time_ns" in done.stdout
     found = json.loads(simulate("import mpi4py.MPI", options=("--json",)).stdout)
     assert (found["ranks"], found["messages"], found["finish_ns"]) == (3, 0, [0, 0, 0])
+
+
+def test_what_took_so_long_and_the_stored_result(simulate: Simulate, tmp_path: Path) -> None:
+    (tmp_path / "net.toml").write_text('network.topology = { kind = "torus", size = [2, 2] }\nrun.max_cycles = 9999\n')
+    text = "from mpi4py import MPI\nMPI.COMM_WORLD.alltoall(list(range(4)))\n"
+    options = ("--network", "net.toml", "--explain", "--save", "run.parquet", "--json")
+    found = json.loads(simulate(text, ranks=4, options=options).stdout)
+    stored = fw.Result.load(tmp_path / "run.parquet")
+    assert stored.spec["run"]["max_cycles"] == 9999 and stored.spec["run"]["record"]["waits"]
+    causes = found["explanation"]["causes"]
+    assert sum(row["cycles"] for row in causes) == found["explanation"]["completion_cycles"]
+    assert fw.explain(stored).to_dict() == found["explanation"]
+    assert "a file .parquet" in simulate(text, options=("--save", "run.txt")).stderr
 
 
 def test_networks_from_files(simulate: Simulate, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def explain_run(
     if as_json:
         print_json(found.to_dict())
         return
-    _show(found)
+    show_explanation(found)
     for path in written:
         say(f"written  {escape(str(path))}")
 
@@ -142,7 +142,8 @@ def _of_study(file: Path, point: str | None, quick: bool) -> _core.Plan:
     return jobs[point].plan()
 
 
-def _show(found: Explanation) -> None:
+def show_explanation(found: Explanation) -> None:
+    """Prints causes in words, the critical path by cause, and its longest stretches."""
     say(f"[bold]{escape(found.result.title)}[/]: {found.result.status}")
     for sentence in found.sentences:
         say(f"• {escape(sentence)}")

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import typer
 from rich.markup import escape
 
+from flitwork.cli.explain import show_explanation
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, IsMesh, Settings, Size, Topology, Wrap
 from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json, print_quantities, say
 from flitwork.cli.simulation import network_table, parts
 from flitwork.cli.usage import Command
 from flitwork.errors import ConfigError
+from flitwork.explain import explain
+from flitwork.files import writable_file
 from flitwork.mpi import Abort, ProgramError, RunResult
 from flitwork.mpi import run as run_program
 from flitwork.mpi.run import default_network
 from flitwork.network import Network
+from flitwork.spec import Run, RunOptions, nest_run
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -57,6 +61,12 @@ def simulate(
         bool, typer.Option("--no-data", help="Messages of buffers bring their lengths only; objects travel as ever.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 1,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE.parquet", help="Store the result of the network here.")
+    ] = None,
+    explained: Annotated[
+        bool, typer.Option("--explain", help="Record what ranks and packets wait for, and say what took so long.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what the script prints.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -71,6 +81,8 @@ def simulate(
       flitwork mpi simulate -n 16 examples/mpi/ring.py
 
       flitwork mpi simulate -n 64 --size 8x8 --set vcs=4 --json examples/mpi/pi.py 100000
+
+      flitwork mpi simulate -n 16 --explain examples/mpi/ring.py
     """
     given = any(one is not None for one in (topology, size, wrap)) or mesh
     if network is not None and (given or settings):
@@ -84,6 +96,10 @@ def simulate(
         machine, _, options = parts("a2a", table, settings)
     else:
         machine = default_network(ranks)
+    if explained:
+        options = _recorded(options)
+    if save is not None:
+        _check_stored(save)
     if ranks_per_terminal is not None:
         host["ranks_per_terminal"] = ranks_per_terminal
     try:
@@ -98,14 +114,34 @@ def simulate(
     except ProgramError as error:
         _explain(error)
         raise typer.Exit(CLAIM_FAILED) from None
+    if save is not None:
+        found.result.save(save)
+    why = explain(found.result) if explained else None
     if as_json:
-        print_json({**found.row, "finish_ns": found.finish_ns, "exit_codes": found.exit_codes})
+        more = {"explanation": why.to_dict()} if why else {}
+        print_json({**found.row, "finish_ns": found.finish_ns, "exit_codes": found.exit_codes, **more})
     elif not quiet:
         _show(found, machine)
+        if why:
+            show_explanation(why)
+        if save is not None:
+            say(f"stored in {escape(str(save))}")
     if found.exit_code:
         for rank, code in [*found.exit_codes.items()][:8]:
             note(f"rank {rank} ended with exit code {code}")
         raise typer.Exit(found.exit_code)
+
+
+def _check_stored(file: Path) -> None:
+    if file.suffix.lower() != ".parquet":
+        raise ConfigError("--save", file, "a file .parquet", "flitwork show and flitwork explain read it")
+    writable_file(file, "--save")
+
+
+def _recorded(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a run, with the records that an explanation needs."""
+    told = dict(options["run"]) if "run" in options else nest_run(cast(RunOptions, options))
+    return {"run": Run(**{**told, "record": {**told.get("record", {}), "waits": True, "operations": True}})}
 
 
 def _algorithms(given: list[str] | None) -> dict[str, str]:
