@@ -70,6 +70,18 @@ def test_packets_of_one_message_are_its_own_flits_and_pauses() -> None:
     assert causes(result) == {"serialisation": 4 + 3, "pacing": 5, "hops": sum(delays(result))}
 
 
+@pytest.mark.parametrize("order", ["round_robin", "random"])
+def test_packets_of_messages_in_turn_find_the_source_busy(order: str) -> None:
+    """Between two packets of a message its port sends those of others."""
+    service = fw.Service(order=order, queue_pairs="peer", start_jitter_cycles=8)  # type: ignore[arg-type]
+    net = fw.Crossbar(terminals=4, nic=fw.Nic(service=service), vcs=1, buffer_flits=16)
+    work = fw.collective("all_to_all", "pairwise_shift", message_flits=16, packet_flits=1)
+    found = fw.explain(fw.simulate(net, work, host=fw.Host(ranks_per_terminal=4), run=RECORDED))
+    causes = found.causes.set_index("cause")["cycles"]
+    assert "other" not in causes and causes["source_busy"] > causes["serialisation"]
+    assert causes.sum() == found.result.completion_cycles
+
+
 def test_a_late_start_and_a_computation_stand_on_the_path() -> None:
     work = fw.Schedule([[fw.Compute(cycles=30), fw.Send(1, flits=4)], [fw.Receive(0, flits=4)]])
     result = fw.simulate(fw.Mesh(2), work, host=fw.Host(start={"kind": "list", "cycles": [70, 0]}), run=RECORDED)

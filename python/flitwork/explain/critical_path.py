@@ -310,7 +310,7 @@ class _Walk:
         op = int(self.packets.operation[packet])
         previous = self.before_in_message.get(packet)
         if previous is not None:
-            return self._sending(previous, time, "serialisation")
+            return self._sending(previous, time, "serialisation", self._others_since(previous, packet, time))
         came = self._came(op)
         if came >= time:
             return At("issued", op, time)
@@ -343,9 +343,7 @@ class _Walk:
     def _after_port(self, packet: int, time: int, came: int) -> At | None:
         """The packet that the port sent until then, if it had no pause but that of pacing."""
         packets = self.packets
-        before = int(packets.before[packet])
-        while before >= 0 and packets.taken[before] >= time:
-            before = int(packets.before[before])
+        before = self._before_on_port(packet, time)
         if before < 0:
             return None
         left = int(packets.left[before])
@@ -358,13 +356,31 @@ class _Walk:
         self._spend("queued", "source_busy", op, begin, time)
         return At("issued", op, came) if begin == came else At("taken", packet, begin)
 
-    def _sending(self, packet: int, time: int, cause: str) -> At:
-        """An injection port sends a packet from the cycle in which it took it, and is free in cycle ``time``."""
+    def _others_since(self, previous: int, packet: int, time: int) -> int:
+        """For how long its port sent packets of other messages between two packets of one."""
+        before = self._before_on_port(packet, time)
+        if before in (_NONE, previous) or int(self.packets.left[before]) != time:
+            return 0
+        return max(time - int(self.packets.left[previous]), 0)
+
+    def _before_on_port(self, packet: int, time: int) -> int:
+        """The packet that the port of a packet took before, earlier than in cycle ``time``."""
+        packets = self.packets
+        before = int(packets.before[packet])
+        while before >= 0 and packets.taken[before] >= time:
+            before = int(packets.before[before])
+        return before
+
+    def _sending(self, packet: int, time: int, cause: str, others: int = 0) -> At:
+        """An injection port sends a packet from the cycle in which it took it, and is free in cycle ``time``.
+
+        The last ``others`` cycles of these it sent other messages.
+        """
         packets, op = self.packets, int(self.packets.operation[packet])
         taken = int(packets.taken[packet])
-        flits = min(int(packets.flits[packet]), time - taken)
+        flits = min(int(packets.flits[packet]), time - others - taken)
         stopped = [piece for piece in self._source_waits(packet)]
-        pieces = [Piece(CAUSE[cause], flits), *stopped]
+        pieces = [Piece(CAUSE[cause], flits), *stopped, Piece(CAUSE["source_busy"], others)]
         pause = time - taken - sum(piece.length for piece in pieces)
         pieces.append(Piece(CAUSE["pacing" if self.pauses else "reading" if self.reads else "other"], pause))
         self._add("sending", taken, time, int(self.ops.rank[op]), pieces, operation=op, packet=packet)
