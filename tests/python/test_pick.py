@@ -61,7 +61,7 @@ def test_the_reason_is_what_was_simulated() -> None:
     host = fw.Host(ranks_per_terminal=4)
     found = fw.pick(hol, message_flits=512, packet_flits=16, host=host, algorithms=["pairwise_shift", "two_level_ring"])
     assert found.best == "two_level_ring"
-    assert "pairwise_shift takes 1.2" in found.reason and "waited in a buffer behind another packet" in found.reason
+    assert "pairwise_shift takes 1.2" in found.reason and "the buffer ahead was full" in found.reason
     # Blocks travel more than once: the bound of its messages alone says that it loses.
     found = fw.pick(SWITCH, message_flits=64, host=host, algorithms=["pairwise_shift", "bruck"])
     assert found.table["own_bound_cycles"][1] == 4864 > found.table["completion_cycles"][0]

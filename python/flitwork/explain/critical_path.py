@@ -8,7 +8,7 @@ their lengths sum to the completion time; docs/explain.md says what each counts 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -356,12 +356,17 @@ class _Walk:
         self._spend("queued", "source_busy", op, begin, time)
         return At("issued", op, came) if begin == came else At("taken", packet, begin)
 
-    def _others_since(self, previous: int, packet: int, time: int) -> int:
-        """For how long its port sent packets of other messages between two packets of one."""
+    def _others_since(self, previous: int, packet: int, time: int) -> list[Piece]:
+        """What its port spent on packets of other messages between two packets of one."""
+        packets, pieces = self.packets, []
+        since, until = int(packets.left[previous]), time
         before = self._before_on_port(packet, time)
-        if before in (_NONE, previous) or int(self.packets.left[before]) != time:
-            return 0
-        return max(time - int(self.packets.left[previous]), 0)
+        while before not in (_NONE, previous) and since <= packets.taken[before] and packets.left[before] == until:
+            begin = int(packets.taken[before])
+            stopped = [*self._source_waits(before)]
+            pieces += [Piece(CAUSE["source_busy"], until - begin - sum(piece.length for piece in stopped)), *stopped]
+            before, until = int(packets.before[before]), begin
+        return pieces
 
     def _before_on_port(self, packet: int, time: int) -> int:
         """The packet that the port of a packet took before, earlier than in cycle ``time``."""
@@ -371,16 +376,16 @@ class _Walk:
             before = int(packets.before[before])
         return before
 
-    def _sending(self, packet: int, time: int, cause: str, others: int = 0) -> At:
+    def _sending(self, packet: int, time: int, cause: str, others: Sequence[Piece] = ()) -> At:
         """An injection port sends a packet from the cycle in which it took it, and is free in cycle ``time``.
 
-        The last ``others`` cycles of these it sent other messages.
+        It spent ``others`` of that time on other messages.
         """
         packets, op = self.packets, int(self.packets.operation[packet])
         taken = int(packets.taken[packet])
-        flits = min(int(packets.flits[packet]), time - others - taken)
+        flits = min(int(packets.flits[packet]), time - sum(piece.length for piece in others) - taken)
         stopped = [piece for piece in self._source_waits(packet)]
-        pieces = [Piece(CAUSE[cause], flits), *stopped, Piece(CAUSE["source_busy"], others)]
+        pieces = [Piece(CAUSE[cause], flits), *stopped, *others]
         pause = time - taken - sum(piece.length for piece in pieces)
         pieces.append(Piece(CAUSE["pacing" if self.pauses else "reading" if self.reads else "other"], pause))
         self._add("sending", taken, time, int(self.ops.rank[op]), pieces, operation=op, packet=packet)
