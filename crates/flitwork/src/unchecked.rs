@@ -20,6 +20,14 @@ pub(crate) fn at_mut<T>(items: &mut [T], i: usize) -> &mut T {
     unsafe { items.get_unchecked_mut(i) }
 }
 
+/// The number of the lowest bit that is set. The caller knows that one is.
+#[inline(always)]
+pub(crate) fn lowest(bits: u64) -> usize {
+    debug_assert!(bits != 0);
+    // SAFETY: a set that the kernel has found not to be empty, checked by the assertion above in every test build.
+    unsafe { std::num::NonZeroU64::new_unchecked(bits) }.trailing_zeros() as usize
+}
+
 /// Asks the processor to fetch `items[i]` into the first-level cache, if it is small. Has no effect but on speed; none where the
 /// processor is not known. The caller knows that `i` is in range.
 #[inline(always)]

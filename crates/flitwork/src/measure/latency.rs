@@ -34,11 +34,17 @@ pub struct LatencyHistogram {
 /// Collects latencies; allocates only when it is made.
 #[derive(Debug, Clone)]
 pub struct LatencyRecorder {
-    histogram: Histogram<u64>,
+    /// How often each small latency occurred: most are, and the histogram takes its time.
+    small: Box<[u64; SMALL]>,
+    /// Those that are not small.
+    large: Histogram<u64>,
     sum: u128,
     min: u64,
     max: u64,
 }
+
+/// Latencies below this are counted on their own; the histogram has a bucket for each of them, too [cycles].
+const SMALL: usize = 2048;
 
 /// Latencies beyond this share the last bucket of the histogram [cycles]; mean, minimum and maximum stay exact.
 const HIGHEST: u64 = 1 << 40;
@@ -46,32 +52,45 @@ const HIGHEST: u64 = 1 << 40;
 impl LatencyRecorder {
     /// An empty recorder.
     pub fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, HIGHEST, 3).unwrap_or_else(|_| unreachable!("constant bounds"));
-        LatencyRecorder { histogram, sum: 0, min: u64::MAX, max: 0 }
+        let large = Histogram::new_with_bounds(1, HIGHEST, 3).unwrap_or_else(|_| unreachable!("constant bounds"));
+        LatencyRecorder { small: Box::new([0; SMALL]), large, sum: 0, min: u64::MAX, max: 0 }
     }
 
     /// Adds one latency [cycles].
     pub fn record(&mut self, cycles: u64) {
-        self.histogram.saturating_record(cycles);
+        match self.small.get_mut(cycles as usize) {
+            Some(count) => *count += 1,
+            None => self.large.saturating_record(cycles),
+        }
         self.sum += u128::from(cycles);
         self.min = self.min.min(cycles);
         self.max = self.max.max(cycles);
     }
 
+    /// All latencies so far.
+    fn all(&self) -> Histogram<u64> {
+        let mut all = self.large.clone();
+        let counts = self.small.iter().enumerate().filter(|(_, count)| **count > 0);
+        counts.for_each(|(cycles, &count)| all.saturating_record_n(cycles as u64, count));
+        all
+    }
+
     /// How often each latency occurred so far.
     pub fn histogram(&self) -> LatencyHistogram {
-        let recorded = self.histogram.iter_recorded();
+        let all = self.all();
+        let recorded = all.iter_recorded();
         let (value_cycles, packets) = recorded.map(|v| (v.value_iterated_to(), v.count_at_value())).unzip();
         LatencyHistogram { value_cycles, packets }
     }
 
     /// The statistics so far.
     pub fn summary(&self) -> LatencySummary {
-        let count = self.histogram.len();
+        let all = self.all();
+        let count = all.len();
         if count == 0 {
             return LatencySummary::default();
         }
-        let quantile = |q| Some(self.histogram.value_at_quantile(q).clamp(self.min, self.max));
+        let quantile = |q| Some(all.value_at_quantile(q).clamp(self.min, self.max));
         LatencySummary {
             count,
             mean_cycles: Some(self.sum as f64 / count as f64),

@@ -7,6 +7,7 @@
 //! M. Mitzenmacher, "The power of two choices in randomized load balancing", IEEE Trans. Parallel and Distributed Systems 12(10), 2001.
 
 use super::on_tree::{UpRule, any_of, routes_trees_by};
+use super::tree_steps::UpBy;
 use crate::error::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,8 @@ impl UpRule for LeastLoaded {
         any_of(parents)
     }
 
-    fn compares(&self) -> Option<u32> {
-        Some(self.0)
+    fn by(&self) -> UpBy {
+        UpBy::Comparing(self.0)
     }
 
     fn check(&self) -> Result<()> {

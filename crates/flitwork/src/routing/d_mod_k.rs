@@ -7,6 +7,7 @@
 
 use super::hop_by_hop::GoesBy;
 use super::on_tree::{UpRule, routes_trees_by};
+use super::tree_steps::UpBy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,10 @@ pub(super) struct ByDigits(pub GoesBy);
 impl UpRule for ByDigits {
     fn goes_by(&self) -> GoesBy {
         self.0
+    }
+
+    fn by(&self) -> UpBy {
+        UpBy::Digit
     }
 
     #[inline]

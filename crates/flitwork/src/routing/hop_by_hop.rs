@@ -4,7 +4,7 @@
 //! of the network. What is free, and which of several ports is taken, is the router's business ([`super::Selection`]).
 
 use super::scheme::{Choice, Division, News, Trip};
-use super::{DimensionOrder, OnGrid, Selection};
+use super::{DimensionOrder, OnGrid, Selection, TreeSteps};
 use crate::topology::End;
 
 /// What the head of a packet carries.
@@ -74,6 +74,11 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         None
     }
 
+    /// All steps, if it is a routing of trees: routers then look them up without dispatch.
+    fn tree_steps(&self) -> Option<TreeSteps> {
+        None
+    }
+
     /// Most ports with VCs that a choice names.
     fn most_ports(&self) -> usize {
         1
@@ -89,8 +94,8 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether what a packet asks for is one port each time, with all virtual channels, and its head stays as it is. It then asks as if its route had been decided at the
-    /// source, and routers need keep nothing for it.
+    /// Whether a packet asks for one port each time, with all virtual channels, and its head stays as it is. It then asks as if its
+    /// route had been decided at the source, and routers need keep nothing for it.
     fn asks_for_one_port(&self) -> bool {
         false
     }
@@ -98,12 +103,6 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     /// Besides the routers, what all packets have in common that take the same route, if routes are fixed.
     fn goes_by(&self) -> GoesBy {
         GoesBy::Routers
-    }
-
-    /// Whether a packet decides for one port when it first asks, the least loaded, and keeps to it. So many of its ports are compared, drawn
-    /// at random; 0: all.
-    fn compares(&self) -> Option<u32> {
-        None
     }
 
     /// Which of several ports with a VC to give a packet asks for.

@@ -23,6 +23,7 @@ mod s_mod_k;
 mod scheme;
 mod selection;
 mod shortest_path;
+mod tree_steps;
 mod two_phase;
 
 pub use adaptive_up::AdaptiveUpOptions;
@@ -47,6 +48,7 @@ pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
 pub(crate) use scheme::{port_of, productive};
 pub use selection::{Information, Selection};
 pub use shortest_path::{ShortestPath, ShortestPathOptions};
+pub use tree_steps::{TreeStep, TreeSteps};
 pub use two_phase::{Intermediate, RommOptions, TwoPhase, ValiantOptions};
 
 use crate::topology::{Coords, End, Fabric, Grid};

@@ -8,6 +8,7 @@
 use super::hop_by_hop::{At, GoesBy, Head, HopByHop};
 use super::kind::Network;
 use super::scheme::{Choice, Division, Trip};
+use super::tree_steps::{Below, TreeSteps, UpBy};
 use super::{AtSource, Routing};
 use crate::error::Result;
 use crate::mix::mix;
@@ -34,10 +35,8 @@ pub(super) trait UpRule: std::fmt::Debug + Clone + Send + Sync + 'static {
         up
     }
 
-    /// How many of them a router compares when the packet first asks there, 0 for all, if it does.
-    fn compares(&self) -> Option<u32> {
-        None
-    }
+    /// By what a router finds the port that a packet asks for.
+    fn by(&self) -> UpBy;
 
     /// Refuses fields that make no sense.
     fn check(&self) -> Result<()> {
@@ -231,17 +230,21 @@ impl<R: UpRule> HopByHop for OnTree<R> {
     }
 
     fn asks_for_one_port(&self) -> bool {
-        self.rule.compares().is_none()
+        true
     }
 
-    fn compares(&self) -> Option<u32> {
-        self.rule.compares()
+    fn tree_steps(&self) -> Option<TreeSteps> {
+        let below = |&place: &Place| {
+            let Level { parents, copies, leaves, leaves_of_child } = *self.level(place);
+            Below { first: place.position * leaves, leaves, leaves_of_child, parents, copies }
+        };
+        Some(TreeSteps::new(self.rule.by(), self.rule.goes_by(), self.places.iter().map(below)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Buffers, Finding, RoutingSpec, find_cycle};
+    use super::super::{Buffers, Finding, RoutingSpec, TreeStep, find_cycle};
     use super::*;
     use crate::topology::TopologySpec;
     use serde_json::json;
@@ -286,6 +289,32 @@ mod tests {
                 }
                 let last = path.last().map_or(fabric.router_of(src), |&(r, p, _)| fabric.peer(r, p).unwrap().0);
                 assert_eq!(last, fabric.router_of(dst));
+            }
+        }
+    }
+
+    #[test]
+    fn steps_that_are_looked_up_are_those_of_the_routing() {
+        for (fabric, kind) in fabrics().iter().flat_map(|fabric| KINDS.map(|kind| (fabric, kind))) {
+            let (_, routing) = of(fabric, kind);
+            let routing = routing.hop_by_hop().unwrap();
+            let steps = routing.tree_steps().unwrap();
+            let n = fabric.terminals();
+            for (at, src, dst) in (0..fabric.routers()).flat_map(|at| (0..n).map(move |d| (at, (at + 5 * d) % n, d))) {
+                let bits = || u64::from(at) << 40 | u64::from(dst) << 8;
+                let mut head = routing.start(fabric.end(src), fabric.end(dst), bits());
+                assert_eq!(
+                    head,
+                    Head { to: fabric.router_of(dst), label: steps.label(src, dst), trip: Trip::default() }
+                );
+                let place = At { router: at, port: None, set: None };
+                let ports = routing.next(&place, fabric.router_of(dst), &mut head, &bits).map(|choice| choice.ports);
+                let found = match steps.next(at as usize, head.to, head.label, bits) {
+                    TreeStep::Here => None,
+                    TreeStep::Port(port) => Some(1 << port),
+                    TreeStep::Up => Some((1 << steps.parents(at as usize)) - 1),
+                };
+                assert_eq!(found, ports, "{kind} {at}: {src} -> {dst}");
             }
         }
     }

@@ -5,6 +5,7 @@
 //! routing of G. Rodriguez et al., "Oblivious routing schemes in extended generalized fat tree networks", IEEE CLUSTER 2009.
 
 use super::on_tree::{UpRule, any_of, draw, routes_trees_by};
+use super::tree_steps::UpBy;
 use crate::mix::draw_below;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,10 @@ pub struct RandomUpOptions {}
 struct Random;
 
 impl UpRule for Random {
+    fn by(&self) -> UpBy {
+        UpBy::Draw
+    }
+
     #[inline]
     fn up(&self, _label: u32, parents: u32, _copies: u32) -> u64 {
         any_of(parents)

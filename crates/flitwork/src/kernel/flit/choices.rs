@@ -43,8 +43,6 @@ pub(super) struct Choices {
     patience_cycles: u32,
     /// A packet asks for one port each time, with all VCs: nothing is kept.
     pub one_port: bool,
-    /// How many ports a packet compares before it decides for one, if it does: see `decide.rs`.
-    pub compares: Option<u32>,
     /// First VC of each set, and the one behind its last.
     sets: Vec<(usize, usize)>,
     set_of_vc: Vec<u8>,
@@ -68,7 +66,6 @@ impl Choices {
             one_port,
             selection: routing.selection(),
             patience_cycles: routing.patience_cycles(),
-            compares: routing.compares(),
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
             kept: vec![Kept::default(); if one_port { 0 } else { p.routers * layout.slots }],
@@ -137,21 +134,6 @@ impl Choices {
         wanted & changed_ports == 0
     }
 
-    /// The minimal ports that the front packet of a VC may ask for.
-    pub fn minimal_ports(&self, vc: usize) -> u64 {
-        self.kept[vc].choice.ports
-    }
-
-    /// The front packet of a VC asks for one port from now on.
-    pub fn keep_to(&mut self, vc: usize, port: usize) {
-        self.kept[vc].choice.ports = 1 << port;
-    }
-
-    /// The random bits of a packet.
-    pub fn bits_of(&self, packet: &Packet) -> u64 {
-        packet_bits(self.seed, packet.src, packet.sequence)
-    }
-
     /// What routers tell each other, where they do.
     pub fn news(&mut self) -> Option<&mut NewsBoard> {
         self.news.as_mut()
@@ -165,7 +147,7 @@ impl Choices {
 }
 
 /// The numbers of the bits that are set.
-pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
         word &= word - 1;
@@ -282,11 +264,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         choices: &mut Choices,
         env: &Env,
     ) -> Option<(usize, M)> {
-        if let Some(candidates) = choices.compares {
-            let port = self.decide(me, slot, candidates, choices, env);
-            let usable = self.usable_by_choice(me, slot, port, choices, env);
-            return (!usable.is_empty()).then_some((port, usable));
-        }
         if choices.news.is_some() {
             let port = self.preferred_port(me, slot, choices, env);
             let usable = self.usable_by_choice(me, slot, port, choices, env);

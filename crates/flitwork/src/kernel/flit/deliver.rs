@@ -20,6 +20,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             self.deliver_credits_to_pools(&slot.credits);
         } else if self.env.rules.by_choice {
             self.deliver_credits_by_choice(&slot.credits);
+        } else if self.env.rules.decides {
+            self.deliver_credits_and_count(&slot.credits);
         } else {
             self.deliver_credits(&slot.credits);
         }
@@ -34,7 +36,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// What is due in this cycle but credits.
     #[inline(always)]
     pub(super) fn deliver_flits_and_rest(&mut self, slot: Slot, arrived: &mut Vec<Arrival>) {
-        self.deliver_flits(&slot.flits);
+        if self.env.rules.in_tree {
+            self.deliver_flits_in_tree(&slot.flits);
+        } else {
+            self.deliver_flits(&slot.flits);
+        }
         for &vc in &slot.wakes {
             let (router, input) = (vc as usize / SLOTS, vc as usize % SLOTS);
             at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
@@ -58,7 +64,28 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     fn deliver_flits(&mut self, flits: &[FlitArrival]) {
         for flit in flits {
             let router = flit.vc as usize / SLOTS;
-            at_mut(&mut self.routers, router).deliver_flit(router, flit, &mut self.env);
+            at_mut(&mut self.routers, router).deliver_flit::<false>(router, flit, &mut self.env);
+        }
+    }
+
+    /// The same in a tree.
+    #[inline(never)]
+    fn deliver_flits_in_tree(&mut self, flits: &[FlitArrival]) {
+        for flit in flits {
+            let router = flit.vc as usize / SLOTS;
+            at_mut(&mut self.routers, router).deliver_flit::<true>(router, flit, &mut self.env);
+        }
+    }
+
+    /// Credits, where packets compare how many have come back.
+    #[inline(never)]
+    fn deliver_credits_and_count(&mut self, credits: &[u32]) {
+        for &vc in credits {
+            let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            let at = at_mut(&mut self.routers, router);
+            at.deliver_credit(router, output, &mut self.env);
+            let port = at.port(output / (SLOTS / PORTS));
+            port.returned = port.returned.wrapping_add(1);
         }
     }
 
@@ -110,7 +137,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     #[inline(always)]
-    fn deliver_flit(&mut self, me: usize, flit: &FlitArrival, env: &mut Env) {
+    fn deliver_flit<const TREE: bool>(&mut self, me: usize, flit: &FlitArrival, env: &mut Env) {
         let slot = flit.vc as usize % SLOTS;
         let input = self.input(slot);
         if !PACKETS {
@@ -131,7 +158,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         if input.front == NONE {
             input.front = flit.packet;
-            self.new_front(me, slot, env.now, env);
+            if TREE {
+                self.new_front_in_tree(me, slot, env.now, env);
+            } else {
+                self.new_front(me, slot, env.now, env);
+            }
         } else {
             let last = std::mem::replace(&mut input.behind_last, flit.packet);
             let first =
@@ -158,9 +189,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         self.settle(me, slot, port, flags, since, env);
     }
 
+    /// The same in a tree.
+    #[inline(always)]
+    fn new_front_in_tree(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+        let (port, flags) = self.step_in_tree(me, slot, env);
+        self.settle(me, slot, port, flags, since, env);
+    }
+
     /// The same where the route is decided hop by hop.
     #[inline(never)]
     fn new_front_hop_by_hop(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+        if env.rules.in_tree {
+            return self.new_front_in_tree(me, slot, since, env);
+        }
         let found = if env.rules.by_choice {
             let asks_from = env.asks_from(me, since);
             self.route_by_choice(me, slot, asks_from, env)

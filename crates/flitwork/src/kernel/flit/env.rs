@@ -1,6 +1,7 @@
 //! What all routers share: the network's numbers and rules, the packets, and what is under way.
 
 use super::choices::Choices;
+use super::in_tree::InTree;
 use super::lines::Lines;
 use super::mask::ClassMasks;
 use super::observe::Observer;
@@ -33,6 +34,8 @@ pub(super) struct Env {
     pub routes: RouteTable,
     /// Where the route is decided hop by hop.
     pub choices: Option<Box<Choices>>,
+    /// And that in a tree.
+    pub in_tree: Option<Box<InTree>>,
     /// Ports of each router at which something has changed since its waiting packets were looked at; empty where all of them are looked at
     /// in every cycle.
     pub changed_ports: Vec<u64>,
@@ -99,7 +102,11 @@ pub(super) struct Rules {
     pub chooses_ejection_port: bool,
     /// The route is decided hop by hop.
     pub hop_by_hop: bool,
-    /// And a packet may have a choice, or not all VCs of its port.
+    /// And that in a tree.
+    pub in_tree: bool,
+    /// Where packets compare up ports, and decide for one when they first ask.
+    pub decides: bool,
+    /// The route is decided hop by hop, and a packet may have a choice, or not all VCs of its port.
     pub by_choice: bool,
     /// Either: packets pick their port anew in each cycle.
     pub chooses_port: bool,
@@ -158,7 +165,7 @@ impl FirstUse {
 
 impl Rules {
     /// Of a plan; `packets`: they move whole, which keeps their paths through the switch by itself.
-    pub fn new(plan: &Plan, choices: Option<&Choices>, packets: bool) -> Self {
+    pub fn new(plan: &Plan, choices: Option<&Choices>, in_tree: Option<&InTree>, packets: bool) -> Self {
         let network = &plan.spec.network;
         let router = &network.router;
         let cut_through = router.switching == Switching::VirtualCutThrough;
@@ -183,6 +190,8 @@ impl Rules {
             fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals()),
             chooses_ejection_port: several_ejection_ports,
             hop_by_hop: choices.is_some(),
+            in_tree: in_tree.is_some(),
+            decides: in_tree.is_some_and(InTree::compares),
             by_choice: choices.is_some_and(|choices| !choices.one_port),
             chooses_port: choices.is_some_and(|choices| !choices.one_port) || several_ejection_ports,
             first_use: FirstUse::new(plan),

@@ -2,14 +2,12 @@
 //!
 //! An input VC asks for VCs of one output port only, so VC allocation falls apart into one small matching a port, and where
 //! one packet alone asks for a port (nearly always), every free VC grants it and it accepts the next one after its pointer: no
-//! loop at all. The switch is matched on masks of ports; which VC of a port sends is looked up only for the winners.
+//! loop at all. The switch is in `fast_switch.rs`.
 
 use super::env::Env;
 use super::mask::VcMask;
 use super::requests::Ask;
-use super::slots::SlotSet;
 use super::state::Router;
-use crate::unchecked::{at, at_mut};
 
 /// Working memory of one router's step, kept to avoid allocation.
 #[derive(Debug, Default)]
@@ -17,11 +15,42 @@ pub(super) struct Scratch<M> {
     asks: Vec<Ask<M>>,
     /// Those for one port, with the VCs granted to each.
     rivals: Vec<(Ask<M>, M)>,
+    /// The first ask for each port, and behind each ask the next one for its port, or [`LAST`].
+    first_of: Vec<u16>,
+    next_of: Vec<u16>,
 }
+
+const LAST: u16 = u16::MAX;
 
 impl<M: VcMask> Scratch<M> {
     pub fn new(requests: usize) -> Self {
-        Scratch { asks: Vec::with_capacity(requests), rivals: Vec::with_capacity(requests) }
+        let rivals = Vec::with_capacity(requests);
+        let next_of = Vec::with_capacity(requests);
+        Scratch { asks: Vec::with_capacity(requests), rivals, first_of: vec![LAST; 64], next_of }
+    }
+
+    /// Links the asks for each port, in their order; the ports asked for.
+    fn chain_asks(&mut self) -> u64 {
+        let mut ports = 0u64;
+        self.next_of.clear();
+        self.next_of.resize(self.asks.len(), LAST);
+        for (i, ask) in self.asks.iter().enumerate().rev() {
+            let first = &mut self.first_of[ask.port as usize & 63];
+            self.next_of[i] = if ports >> (ask.port & 63) & 1 == 1 { *first } else { LAST };
+            *first = i as u16;
+            ports |= 1 << (ask.port & 63);
+        }
+        ports
+    }
+
+    /// Makes those who ask for a port rivals.
+    fn take_rivals(&mut self, port: usize) {
+        self.rivals.clear();
+        let mut i = self.first_of[port & 63];
+        while let Some(&ask) = self.asks.get(i as usize) {
+            self.rivals.push((ask, M::EMPTY));
+            i = self.next_of[i as usize];
+        }
     }
 }
 
@@ -32,6 +61,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(always)]
     pub(super) fn step_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         if !self.waiting.is_empty() {
+            if env.rules.decides {
+                self.decide_waiting(me, env);
+            }
             self.allocate_vcs_fast(me, scratch, env);
         }
         if self.ready.is_empty() {
@@ -127,16 +159,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 self.accept_vc(me, slot as usize, port as usize, out_vc, env);
             }
         }
-        while shared != 0 {
-            let port = shared.trailing_zeros() as usize;
-            shared &= shared - 1;
-            self.match_port(me, port, scratch, env);
+        if shared != 0 {
+            self.match_ports(me, shared, scratch, env);
         }
     }
 
     /// Packets ask for several ports at once: every usable VC grants one of them, every packet accepts one.
     fn match_all(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        let Scratch { asks, rivals } = scratch;
+        let Scratch { asks, rivals, .. } = scratch;
         rivals.clear();
         rivals.extend(asks.iter().map(|&ask| (ask, M::EMPTY)));
         let mut ports = asks.iter().fold(0u64, |ports, ask| ports | 1 << ask.port);
@@ -173,8 +203,35 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// Several packets ask for a port: each usable VC grants the first of them from its pointer on.
     #[inline(never)]
     fn match_shared(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
-        self.collect_asks(me, shared, &mut scratch.asks, env);
-        let mut ports = scratch.asks.iter().fold(0u64, |ports, a| ports | 1 << a.port);
+        scratch.asks.clear();
+        let mut from = 0;
+        while let Some((word, mut bits)) = self.waiting.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let port = self.input(slot).port;
+                if shared >> (port & 63) & 1 == 0 {
+                    continue;
+                }
+                let usable = self.usable(me, slot, port as usize, env);
+                if env.watched {
+                    env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
+                }
+                if !usable.is_empty() {
+                    scratch.asks.push(Ask { slot: slot as u16, port, preference: 0, usable });
+                }
+            }
+            from = word + 1;
+        }
+        if PACKETS {
+            env.streams.asked += scratch.asks.len() as u32;
+        }
+        self.match_ports(me, !0, scratch, env);
+    }
+
+    /// Those of `ports` that are asked for, one by one.
+    fn match_ports(&mut self, me: usize, ports: u64, scratch: &mut Scratch<M>, env: &mut Env) {
+        let mut ports = ports & scratch.chain_asks();
         while ports != 0 {
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
@@ -183,9 +240,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     fn match_port(&mut self, me: usize, port: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        let Scratch { asks, rivals } = scratch;
-        rivals.clear();
-        rivals.extend(asks.iter().filter(|a| a.port as usize == port).map(|&ask| (ask, M::EMPTY)));
+        scratch.take_rivals(port);
+        let rivals = &mut scratch.rivals;
         if env.rules.injection_last {
             Self::yield_to_transit(port, env.network_ports(me), rivals);
         }
@@ -273,129 +329,5 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             env.streams.granted_vc(env.rules.chooses_ejection_port);
         }
         self.activate_after_delay(me, slot, output, env);
-    }
-
-    #[inline(always)]
-    fn allocate_switch_fast(&mut self, me: usize, env: &mut Env) {
-        if self.ready_are_apart() {
-            return self.send_all_ready(me, env);
-        }
-        self.match_switch(me, env);
-    }
-
-    /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it asks for.
-    #[inline(always)]
-    fn ready_are_apart(&mut self) -> bool {
-        let (mut rows, mut ports) = (0u64, 0u64);
-        let mut from = 0;
-        while let Some((word, mut bits)) = self.ready.word_from(from) {
-            while bits != 0 {
-                let slot = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let (row, port) = (1 << Self::port_and_vc(slot).0, 1 << (self.input(slot).port & 63));
-                if (rows & row | ports & port) != 0 {
-                    return false;
-                }
-                rows |= row;
-                ports |= port;
-            }
-            from = word + 1;
-        }
-        true
-    }
-
-    /// Sends a flit of every ready VC; pointers move as they would in the matching.
-    #[inline(always)]
-    fn send_all_ready(&mut self, me: usize, env: &mut Env) {
-        let mut from = 0;
-        while let Some((word, mut bits)) = self.ready.word_from(from) {
-            while bits != 0 {
-                let slot = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let port = self.input(slot).port as usize;
-                self.move_switch_pointers(slot, port);
-                self.traverse::<false>(me, slot, env.now, env);
-            }
-            from = word + 1;
-        }
-    }
-
-    /// The switch sends a flit of input VC `slot` to `port`: the next match starts behind each of them.
-    #[inline(always)]
-    fn move_switch_pointers(&mut self, slot: usize, port: usize) {
-        let (in_port, vc) = Self::port_and_vc(slot);
-        let row = self.port(in_port);
-        row.accept_first = (port as u8 + 1) & 63;
-        row.send_first = ((vc + 1) % Self::VCS) as u16;
-        self.port(port).grant_first = (Self::slot(in_port + 1, 0) % SLOTS) as u16;
-    }
-
-    #[inline(always)]
-    fn match_switch(&mut self, me: usize, env: &mut Env) {
-        // Output ports granted to each input port.
-        let mut granted = [0u64; PORTS];
-        let mut rows = 0u64;
-        if env.rules.injection_last {
-            rows = self.grant_transit_first(env.network_ports(me), &mut granted);
-        } else if SlotSet::<WORDS>::GROUPED {
-            let mut ports = self.ports_of_ready();
-            while ports != 0 {
-                rows |= self.grant_input(&self.ready, ports.trailing_zeros() as usize, &mut granted);
-                ports &= ports - 1;
-            }
-        } else {
-            let mut left = self.ready;
-            // Each ready VC sends to one port: take the ports of those left one by one.
-            while let Some(slot) = left.first() {
-                let port = self.input(slot).port as usize;
-                left.remove_all(at(&self.senders, port));
-                rows |= self.grant_input(&self.ready, port, &mut granted);
-            }
-        }
-        while rows != 0 {
-            let in_port = rows.trailing_zeros() as usize;
-            rows &= rows - 1;
-            let row = self.port(in_port);
-            let port = at(&granted, in_port).first_from(row.accept_first as usize);
-            let send_first = row.send_first as usize;
-            let sendable: M = self.ready.common_of_port(at(&self.senders, port), in_port, Self::VCS);
-            let vc = sendable.first_from(send_first);
-            self.move_switch_pointers(Self::slot(in_port, vc), port);
-            self.traverse::<false>(me, Self::slot(in_port, vc), env.now, env);
-        }
-    }
-
-    /// Every output port grants a ready VC at a network port, if one asks for it, else one at an injection port.
-    #[inline(never)]
-    fn grant_transit_first(&mut self, network_ports: usize, granted: &mut [u64; PORTS]) -> u64 {
-        let transit = self.ready.below(Self::slot(network_ports, 0));
-        let (mut rows, mut ports) = (0, self.ports_of_ready());
-        while ports != 0 {
-            let port = ports.trailing_zeros() as usize;
-            ports &= ports - 1;
-            let first = self.grant_input(&transit, port, granted);
-            rows |= if first == 0 { self.grant_input(&self.ready, port, granted) } else { first };
-        }
-        rows
-    }
-
-    /// The output port grants the first VC of `ready` from its pointer on: notes it for the input port, and returns that as a bit.
-    #[inline(always)]
-    fn grant_input(&self, ready: &SlotSet<WORDS>, port: usize, granted: &mut [u64; PORTS]) -> u64 {
-        let first = at(&self.ports, port).grant_first as usize;
-        let Some(slot) = ready.first_common_from(at(&self.senders, port), first) else { return 0 };
-        let (in_port, _) = Self::port_and_vc(slot);
-        *at_mut(granted, in_port) |= 1 << port;
-        1 << in_port
-    }
-
-    /// The output ports that ready VCs send to.
-    fn ports_of_ready(&mut self) -> u64 {
-        let (mut ports, mut from) = (0, 0);
-        while let Some((word, bits)) = self.ready.word_from(from) {
-            bits.for_each(|bit| ports |= 1 << (self.input(word * 64 + bit).port & 63));
-            from = word + 1;
-        }
-        ports
     }
 }

@@ -122,6 +122,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         general.speculative.clear();
         general.sending.clear();
         if !self.waiting.is_empty() {
+            if env.rules.decides {
+                self.decide_waiting(me, env);
+            }
             self.allocate_vcs(me, general, env);
             self.renew_wanted_ports();
         }
@@ -272,9 +275,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         general.senders.clear();
         if !self.ready.is_empty() {
             let ports = general.ports;
+            let mut rows_of = [0u64; PORTS];
+            self.switch_asks(&mut rows_of);
             for (port, in_port) in (0..ports).flat_map(|q| (0..ports).map(move |in_port| (q, in_port))) {
-                let sendable: M = self.ready.common_of_port(&self.senders[port], in_port, Self::VCS);
-                if !sendable.is_empty() {
+                if rows_of[port] >> in_port & 1 == 1 {
+                    let sendable = self.sendable(in_port, port);
                     self.request_switch(me, in_port, port, sendable, general, busy_rows, env);
                 }
             }

@@ -205,7 +205,10 @@ impl Injection {
         let (from, to) = (env.router_of(terminal), env.router_of(dst as usize));
         let bits = || packet_bits(self.seed, terminal as u32, sequence);
         let end = |router: usize, terminal: u32| End { router: router as u32, terminal };
-        let (head, hops) = self.routing.start(end(from, terminal as u32), end(to, dst), tie_bits, bits);
+        let (head, hops) = match &env.in_tree {
+            Some(tree) => (tree.start(end(from, terminal as u32), end(to, dst)), 0),
+            None => self.routing.start(end(from, terminal as u32), end(to, dst), tie_bits, bits),
+        };
         let header = head.trip.header;
         let record = ends.log.taken(background, terminal, created, flits, || PacketRecord {
             src: terminal as u32,

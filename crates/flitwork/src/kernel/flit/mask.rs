@@ -1,5 +1,7 @@
 //! Sets of virtual channels of one port as bit masks: one word for the usual few, ten for one VC per destination.
 
+use crate::unchecked::lowest;
+
 /// A set of small numbers.
 pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static + Send {
     /// Nothing.
@@ -125,12 +127,12 @@ impl VcMask for u64 {
     }
     #[inline(always)]
     fn first(&self) -> usize {
-        self.trailing_zeros() as usize
+        lowest(*self)
     }
     #[inline(always)]
     fn first_from(&self, start: usize) -> usize {
         let later = self & (!0u64 << start);
-        (if later != 0 { later } else { *self }).trailing_zeros() as usize
+        lowest(if later != 0 { later } else { *self })
     }
 }
 

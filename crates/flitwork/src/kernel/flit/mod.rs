@@ -12,11 +12,12 @@
 mod audit;
 mod choices;
 mod deadlock;
-mod decide;
 mod deliver;
 mod env;
 mod fast;
+mod fast_switch;
 mod general;
+mod in_tree;
 mod inject;
 mod lines;
 mod mask;
@@ -47,6 +48,7 @@ use choices::Choices;
 use env::{Env, Rules};
 use fast::Scratch;
 use general::GeneralAllocators;
+use in_tree::InTree;
 use inject::Injection;
 use lines::Lines;
 use mask::{ClassMasks, VcMask};
@@ -118,15 +120,20 @@ fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box
     let size = CompiledSize::for_router(size.0, size.1);
     Ok(match (size.ports, size.vcs) {
         (8, 2) => Box::new(Kernel::<u64, 8, 16, 1, PACKETS>::new(plan, variation)?),
+        (8, 4) => Box::new(Kernel::<u64, 8, 32, 1, PACKETS>::new(plan, variation)?),
         (8, 8) => Box::new(Kernel::<u64, 8, 64, 1, PACKETS>::new(plan, variation)?),
         (8, 16) => Box::new(Kernel::<u64, 8, 128, 2, PACKETS>::new(plan, variation)?),
         (16, 8) => Box::new(Kernel::<u64, 16, 128, 2, PACKETS>::new(plan, variation)?),
+        (16, 16) => Box::new(Kernel::<u64, 16, 256, 4, PACKETS>::new(plan, variation)?),
         (32, 8) => Box::new(Kernel::<u64, 32, 256, 4, PACKETS>::new(plan, variation)?),
         (64, 8) => Box::new(Kernel::<u64, 64, 512, 9, PACKETS>::new(plan, variation)?),
+        (32, 32) => Box::new(Kernel::<u64, 32, 1024, 17, PACKETS>::new(plan, variation)?),
         (64, 16) => Box::new(Kernel::<u64, 64, 1024, 17, PACKETS>::new(plan, variation)?),
         (64, 32) => Box::new(Kernel::<u64, 64, 2048, 33, PACKETS>::new(plan, variation)?),
         (64, 64) => Box::new(Kernel::<u64, 64, 4096, 65, PACKETS>::new(plan, variation)?),
-        (8, _) => Box::new(Kernel::<[u64; 10], 8, 8192, 129, PACKETS>::new(plan, variation)?),
+        (8, 1024) => Box::new(Kernel::<[u64; 10], 8, 8192, 129, PACKETS>::new(plan, variation)?),
+        (16, 1024) => Box::new(Kernel::<[u64; 10], 16, 16_384, 257, PACKETS>::new(plan, variation)?),
+        (32, 1024) => Box::new(Kernel::<[u64; 10], 32, 32_768, 513, PACKETS>::new(plan, variation)?),
         _ => Box::new(Kernel::<[u64; 10], 64, 65_536, 1025, PACKETS>::new(plan, variation)?),
     })
 }
@@ -139,7 +146,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let (run, router) = (&plan.spec.run, &plan.spec.network.router);
         let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
         let choices = Choices::new(plan, layout);
-        let mut rules = Rules::new(plan, choices.as_deref(), PACKETS);
+        let in_tree = InTree::of(plan);
+        let mut rules = Rules::new(plan, choices.as_deref(), in_tree.as_deref(), PACKETS);
         rules.plain &= !variation.general;
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let fabric = &plan.fabric;
@@ -169,6 +177,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 routes: RouteTable::of(fabric.routers(), &plan.routing),
                 changed_ports: vec![0; if PACKETS || choices.is_some() { p.routers } else { 0 }],
                 choices,
+                in_tree,
                 routing_stage: BatchStage::new(&router.compat, router.routing_delay_cycles, p.routers),
                 active: vec![0; p.routers.div_ceil(64)],
                 classes: ClassMasks::new(

@@ -175,7 +175,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         vc.output = output as u16;
         vc.port = port as u8;
         self.waiting.remove(slot);
-        self.senders(port).insert(slot);
+        self.set_sender(slot, port, true);
     }
 
     /// Lets a packet that was granted its output VC request the switch, when allocation is through.

@@ -6,8 +6,7 @@
 //! behind another in at most one buffer (the one its head is in), so one link a packet suffices.
 //!
 //! What the allocators ask each cycle is kept as sets of VCs that change only when the answer changes: which input VCs wait
-//! for an output VC, which output VCs are free, which input VCs have a flit and a credit for it (`ready`), and which input VCs
-//! send to which output port (`senders`).
+//! for an output VC, which output VCs are free, and which input VCs have a flit and a credit for it (`ready`).
 //!
 //! A VC has a *slot* within its router, `port * VCS + vc`. `PORTS` and `VCS` are powers of two known at compile time, at least
 //! what the network has: with them an array index needs no bounds check and no multiplication. The order of slots is the
@@ -33,6 +32,8 @@ pub(crate) const EJECTING: u8 = 8;
 pub(crate) const GRANTED: u8 = 16;
 /// The front packet needs a VC of dateline class 1.
 pub(crate) const UPPER_CLASS: u8 = 32;
+/// The front packet has yet to decide for an output port.
+pub(crate) const UNDECIDED: u8 = 64;
 
 /// An input virtual channel: a quarter of a cache line.
 #[derive(Debug, Clone, Copy)]
@@ -92,10 +93,12 @@ pub(crate) struct Port<M> {
     pub feeder: u32,
     /// VC of this input port that the switch sends first.
     pub send_first: u16,
-    /// First VC (slot) of the input port that this output port grants first.
-    pub grant_first: u16,
+    /// Input port that this output port grants first.
+    pub grant_first: u8,
     /// Output port that this input port accepts first.
     pub accept_first: u8,
+    /// Credits that have come back to this output port, lowest 32 bits; counted only where packets compare ports.
+    pub returned: u32,
 }
 
 /// A router.
@@ -110,8 +113,8 @@ pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize, const WORDS:
     pub wanted_ports: u64,
     pub shared_ports: u64,
     pub ports: [Port<M>; PORTS],
-    /// Input VCs whose front packet owns a VC of an output port.
-    pub senders: [SlotSet<WORDS>; PORTS],
+    /// Input VCs whose front packet owns a VC of an output port, as bits; kept where one word holds all VCs.
+    pub senders: [u64; PORTS],
     pub outputs: [OutputVc; SLOTS],
     pub inputs: [InputVc; SLOTS],
     pub pointers: [VcPointers; SLOTS],
@@ -133,6 +136,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             send_first: 0,
             grant_first: 0,
             accept_first: 0,
+            returned: 0,
         };
         let empty = Router {
             waiting: SlotSet::EMPTY,
@@ -140,7 +144,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             wanted_ports: 0,
             shared_ports: 0,
             ports: [port; PORTS],
-            senders: [SlotSet::EMPTY; PORTS],
+            senders: [0; PORTS],
             outputs: [OutputVc { owner: FREE, credits: (p.buffer_flits + p.shared_buffer_flits) as u16 }; SLOTS],
             inputs: [InputVc::EMPTY; SLOTS],
             pointers: [VcPointers { grant: 0, accept: 0 }; SLOTS],
@@ -187,9 +191,27 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         at_mut(&mut self.pointers, slot)
     }
 
+    /// The input VC sends to `port` from now on, or no longer.
     #[inline(always)]
-    pub fn senders(&mut self, port: usize) -> &mut SlotSet<WORDS> {
-        at_mut(&mut self.senders, port)
+    pub fn set_sender(&mut self, slot: usize, port: usize, sends: bool) {
+        if WORDS == 1 {
+            let senders = at_mut(&mut self.senders, port);
+            let bit = 1 << (slot & 63);
+            *senders = if sends { *senders | bit } else { *senders & !bit };
+        }
+    }
+
+    /// The VCs of an input port that are ready to send to `port`.
+    #[inline(always)]
+    pub fn sendable(&mut self, in_port: usize, port: usize) -> M {
+        let ready: M = self.ready.of_port(in_port, Self::VCS);
+        let mut sendable = ready;
+        ready.for_each(|vc| {
+            if self.input(Self::slot(in_port, vc)).port as usize != port {
+                sendable.remove(vc);
+            }
+        });
+        sendable
     }
 
     /// Whether there is anything to do for the allocators.

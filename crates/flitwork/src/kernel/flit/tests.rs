@@ -312,15 +312,20 @@ fn routers_are_as_large_as_the_table_of_sizes_says() {
     let said = |ports, vcs| CompiledSize::for_router(ports, vcs).router_bytes;
     let real = [
         ((8, 2), size_of::<Router<u64, 8, 16, 1, false>>()),
+        ((8, 4), size_of::<Router<u64, 8, 32, 1, false>>()),
         ((8, 8), size_of::<Router<u64, 8, 64, 1, false>>()),
         ((8, 16), size_of::<Router<u64, 8, 128, 2, false>>()),
         ((16, 8), size_of::<Router<u64, 16, 128, 2, false>>()),
+        ((16, 16), size_of::<Router<u64, 16, 256, 4, false>>()),
         ((32, 8), size_of::<Router<u64, 32, 256, 4, false>>()),
         ((64, 8), size_of::<Router<u64, 64, 512, 9, false>>()),
+        ((32, 32), size_of::<Router<u64, 32, 1024, 17, false>>()),
         ((64, 16), size_of::<Router<u64, 64, 1024, 17, false>>()),
         ((64, 32), size_of::<Router<u64, 64, 2048, 33, false>>()),
         ((64, 64), size_of::<Router<u64, 64, 4096, 65, false>>()),
         ((8, 1024), size_of::<Router<[u64; 10], 8, 8192, 129, false>>()),
+        ((16, 1024), size_of::<Router<[u64; 10], 16, 16_384, 257, false>>()),
+        ((32, 1024), size_of::<Router<[u64; 10], 32, 32_768, 513, false>>()),
         ((64, 1024), size_of::<Router<[u64; 10], 64, 65_536, 1025, false>>()),
     ];
     assert_eq!(real.map(|((ports, vcs), _)| ((ports, vcs), said(ports, vcs))), real);

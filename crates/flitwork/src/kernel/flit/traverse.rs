@@ -114,7 +114,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if env.rules.by_choice && env.rules.first_use.are_enough(credits) {
             env.note_change(me, 1 << port);
         }
-        self.senders(port).remove(slot);
+        self.set_sender(slot, port, false);
         let vc = self.input(slot);
         let last = vc.behind_last;
         vc.flags = 0;

@@ -1,0 +1,173 @@
+//! Switch allocation by iSLIP with one iteration, on masks of ports; which VC of a port sends is looked up only for the winners.
+//!
+//! Two ways to the same matching. Where one word holds all VCs of a router, the VCs that send to a port are kept as a set, and a port grants the
+//! first of them that is ready. Routers with more VCs are met with many of them ready: one look at each tells the input ports that ask
+//! for each output port.
+
+use super::env::Env;
+use super::mask::VcMask;
+use super::state::Router;
+use crate::unchecked::{at, at_mut};
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
+    #[inline(always)]
+    pub(super) fn allocate_switch_fast(&mut self, me: usize, env: &mut Env) {
+        // Of many ready VCs some nearly always meet: it is not looked at whether they do.
+        if self.ready.has_few() && self.ready_are_apart() {
+            return self.send_all_ready(me, env);
+        }
+        self.match_switch(me, env);
+    }
+
+    /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it asks for.
+    #[inline(always)]
+    fn ready_are_apart(&mut self) -> bool {
+        let (mut rows, mut ports) = (0u64, 0u64);
+        let mut from = 0;
+        while let Some((word, mut bits)) = self.ready.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let (row, port) = (1 << Self::port_and_vc(slot).0, 1 << (self.input(slot).port & 63));
+                if (rows & row | ports & port) != 0 {
+                    return false;
+                }
+                rows |= row;
+                ports |= port;
+            }
+            from = word + 1;
+        }
+        true
+    }
+
+    /// Sends a flit of every ready VC; pointers move as they would in the matching.
+    #[inline(always)]
+    fn send_all_ready(&mut self, me: usize, env: &mut Env) {
+        let mut from = 0;
+        while let Some((word, mut bits)) = self.ready.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let port = self.input(slot).port as usize;
+                self.move_switch_pointers(slot, port);
+                self.traverse::<false>(me, slot, env.now, env);
+            }
+            from = word + 1;
+        }
+    }
+
+    /// The switch sends a flit of input VC `slot` to `port`: the next match starts behind each of them.
+    #[inline(always)]
+    fn move_switch_pointers(&mut self, slot: usize, port: usize) {
+        let (in_port, vc) = Self::port_and_vc(slot);
+        let row = self.port(in_port);
+        row.accept_first = (port as u8 + 1) & 63;
+        row.send_first = ((vc + 1) % Self::VCS) as u16;
+        self.port(port).grant_first = ((in_port + 1) % PORTS) as u8;
+    }
+
+    /// Every output port grants an input port, every input port accepts an output port.
+    #[inline(always)]
+    fn match_switch(&mut self, me: usize, env: &mut Env) {
+        // Output ports granted to each input port.
+        let mut granted = [0u64; PORTS];
+        let mut rows = if env.rules.injection_last {
+            self.grant_transit_first(env.network_ports(me), &mut granted)
+        } else if WORDS == 1 {
+            self.grant_in_one_word(&mut granted)
+        } else {
+            let mut rows_of = [0u64; PORTS];
+            let ports = self.switch_asks(&mut rows_of);
+            self.grant_rows(&rows_of, ports, &mut granted)
+        };
+        while rows != 0 {
+            let in_port = rows.trailing_zeros() as usize;
+            rows &= rows - 1;
+            let port = at(&granted, in_port).first_from(self.port(in_port).accept_first as usize);
+            let slot = Self::slot(in_port, self.vc_to_send(in_port, port));
+            self.move_switch_pointers(slot, port);
+            self.traverse::<false>(me, slot, env.now, env);
+        }
+    }
+
+    /// Every output port grants the first ready VC of those that send to it. The input ports granted, as bits.
+    #[inline(always)]
+    fn grant_in_one_word(&mut self, granted: &mut [u64; PORTS]) -> u64 {
+        let ready = self.ready.first_word();
+        let (mut rows, mut left) = (0, ready);
+        // Each ready VC sends to one port: take the ports of those left one by one.
+        while left != 0 {
+            let port = self.input(left.trailing_zeros() as usize).port as usize;
+            let senders = *at(&self.senders, port);
+            left &= !senders;
+            let first = Self::slot(usize::from(self.port(port).grant_first), 0);
+            let (in_port, _) = Self::port_and_vc((ready & senders).first_from(first & 63));
+            *at_mut(granted, in_port) |= 1 << port;
+            rows |= 1 << in_port;
+        }
+        rows
+    }
+
+    /// Every output port of `ports` grants the first input port that asks for it from its pointer on. The input ports granted, as bits.
+    #[inline(always)]
+    fn grant_rows(&mut self, rows_of: &[u64; PORTS], mut ports: u64, granted: &mut [u64; PORTS]) -> u64 {
+        let mut rows = 0;
+        while ports != 0 {
+            let port = ports.trailing_zeros() as usize;
+            ports &= ports - 1;
+            let in_port = at(rows_of, port).first_from(usize::from(self.port(port).grant_first));
+            *at_mut(granted, in_port) |= 1 << port;
+            rows |= 1 << in_port;
+        }
+        rows
+    }
+
+    /// The same where injection ports do not ask for what a network port asks for.
+    #[inline(never)]
+    fn grant_transit_first(&mut self, network_ports: usize, granted: &mut [u64; PORTS]) -> u64 {
+        let mut rows_of = [0u64; PORTS];
+        let ports = self.switch_asks(&mut rows_of);
+        for rows in &mut rows_of {
+            let transit = rows.below(network_ports);
+            *rows = if transit == 0 { *rows } else { transit };
+        }
+        self.grant_rows(&rows_of, ports, granted)
+    }
+
+    /// Adds the input ports that have a ready VC for each output port to `rows_of`. The output ports asked for, as bits.
+    #[inline(always)]
+    pub(super) fn switch_asks(&mut self, rows_of: &mut [u64; PORTS]) -> u64 {
+        let (mut ports, mut from) = (0u64, 0);
+        while let Some((word, mut bits)) = self.ready.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let port = self.input(slot).port;
+                *at_mut(rows_of, port as usize) |= 1 << Self::port_and_vc(slot).0;
+                ports |= 1u64.wrapping_shl(u32::from(port));
+            }
+            from = word + 1;
+        }
+        ports
+    }
+
+    /// The VC of an input port that sends to `port`: of those ready for it, the first from the pointer on.
+    #[inline(always)]
+    fn vc_to_send(&mut self, in_port: usize, port: usize) -> usize {
+        let send_first = self.port(in_port).send_first as usize;
+        if WORDS == 1 {
+            let sendable = self.ready.first_word() & at(&self.senders, port);
+            return (sendable >> (Self::slot(in_port, 0) & 63) & ((1 << Self::VCS) - 1)).first_from(send_first);
+        }
+        let mut ready: M = self.ready.of_port(in_port, Self::VCS);
+        loop {
+            let vc = ready.first_from(send_first);
+            if self.input(Self::slot(in_port, vc)).port as usize == port {
+                return vc;
+            }
+            ready.remove(vc);
+        }
+    }
+}

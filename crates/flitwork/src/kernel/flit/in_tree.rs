@@ -1,0 +1,123 @@
+//! Fat trees: the route of each head is looked up without dispatch, and where packets compare up ports they decide for the least loaded
+//! when they first ask, and keep to it.
+
+use super::env::Env;
+use super::mask::VcMask;
+use super::state::{EJECTING, HEAD, Router, UNDECIDED};
+use crate::mix::{draw_below, packet_bits};
+use crate::plan::Plan;
+use crate::routing::{Head, TreeStep, TreeSteps, Trip, draw};
+use crate::topology::End;
+use crate::transit::Packet;
+use crate::unchecked::at;
+
+/// The routing of a tree at work.
+#[derive(Debug)]
+pub(super) struct InTree {
+    steps: TreeSteps,
+    seed: u64,
+}
+
+impl InTree {
+    /// Of a plan, if its routing is one of trees.
+    pub fn of(plan: &Plan) -> Option<Box<Self>> {
+        let steps = plan.routing.hop_by_hop()?.tree_steps()?;
+        Some(Box::new(InTree { steps, seed: plan.spec.run.seed }))
+    }
+
+    /// How a packet starts.
+    #[inline(always)]
+    pub fn start(&self, src: End, dst: End) -> Head {
+        Head { to: dst.router, label: self.steps.label(src.terminal, dst.terminal), trip: Trip::default() }
+    }
+
+    /// Whether packets compare ports.
+    pub fn compares(&self) -> bool {
+        self.steps.compares().is_some()
+    }
+}
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
+    /// The port that the packet that came to the front of an input VC asks for, with its flags.
+    #[inline(always)]
+    pub(super) fn step_in_tree(&mut self, me: usize, slot: usize, env: &mut Env) -> (u8, u8) {
+        let Env { in_tree: Some(tree), pool, .. } = env else { return (0, HEAD) };
+        let packet = &mut pool[self.input(slot).front];
+        let Packet { key, src, sequence, .. } = *packet;
+        let step = tree.steps.next(me, key as u32, (key >> 32) as u32, || packet_bits(tree.seed, src, sequence));
+        let (port, flags) = match step {
+            TreeStep::Here => return (env.ejection_port(me, &env.pool[self.input(slot).front]), HEAD | EJECTING),
+            TreeStep::Port(port) => (port, HEAD),
+            TreeStep::Up => (0, HEAD | UNDECIDED),
+        };
+        packet.hops += 1;
+        (port, flags)
+    }
+
+    /// Waiting packets that have yet to decide for a port do.
+    #[inline(never)]
+    pub(super) fn decide_waiting(&mut self, me: usize, env: &mut Env) {
+        let (mut wanted, mut shared, mut from) = (0u64, 0u64, 0);
+        while let Some((word, mut bits)) = self.waiting.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if self.input(slot).flags & UNDECIDED != 0 {
+                    self.decide(me, slot, env);
+                }
+                let port = 1 << (self.input(slot).port & 63);
+                shared |= wanted & port;
+                wanted |= port;
+            }
+            from = word + 1;
+        }
+        (self.wanted_ports, self.shared_ports) = (wanted, shared);
+    }
+
+    /// The front packet of an input VC decides for the least loaded of so many up ports, drawn at random, or of all in cyclic order from
+    /// one that is drawn. Of equals the first.
+    #[inline(always)]
+    fn decide(&mut self, me: usize, slot: usize, env: &mut Env) {
+        let Some(tree) = &env.in_tree else { return };
+        let parents = tree.steps.parents(me);
+        let packet = &env.pool[self.input(slot).front];
+        let bits = packet_bits(tree.seed, packet.src, packet.sequence);
+        let drawn = |i: u32| draw_below(draw(bits, me as u32, i), u64::from(parents)) as u32;
+        let first = drawn(0);
+        let mut best = (self.flits_behind(me, first as usize, env), first);
+        let mut compare = |port: u32| {
+            let flits = self.flits_behind(me, port as usize, env);
+            if flits < best.0 {
+                best = (flits, port);
+            }
+        };
+        match tree.steps.compares() {
+            Some(candidates) if candidates > 0 => (1..candidates).for_each(|i| compare(drawn(i))),
+            _ => (first + 1..parents).chain(0..first).for_each(compare),
+        }
+        let vc = self.input(slot);
+        vc.port = best.1 as u8;
+        vc.flags &= !UNDECIDED;
+        if PACKETS {
+            env.note_change(me, 1 << best.1);
+        }
+    }
+
+    /// Flits that have left by a port and whose credits have not come back.
+    #[inline(always)]
+    pub(super) fn flits_behind(&self, me: usize, port: usize, env: &Env) -> u32 {
+        if let Some(pools) = &env.pools {
+            return self.flits_behind_pool(me, port, pools, env.p.vcs);
+        }
+        if !PACKETS {
+            let port = at(&self.ports, port);
+            return (port.flits as u32).wrapping_sub(port.returned);
+        }
+        // Those of their flits that are yet to leave have been taken off already.
+        let credits = |v: usize| u32::from(self.credits_now(me, Self::slot(port, v), env));
+        let taken = env.p.vcs as u32 * env.p.buffer_flits - (0..env.p.vcs).map(credits).sum::<u32>();
+        taken - env.streams.unsent_flits(me * PORTS + port, env.now)
+    }
+}
