@@ -20,6 +20,7 @@ __all__ = [
     "components",
     "default_routing",
     "drawing",
+    "mpi_library_files",
     "operation_kinds",
     "renamed",
     "schema",
@@ -53,6 +54,9 @@ def default_routing(topology: str) -> str:
 
 def uniform_capacity(topology: str) -> float | None:
     """The load of uniform traffic that uses up the middle of a topology (JSON); ``None`` where it is not known."""
+
+def mpi_library_files() -> dict[str, bytes]:
+    """The files from which the MPI library is compiled (``mpi/`` of the project), by their paths."""
 
 def operation_kinds() -> str:
     """Names of what an operation does, in the order of their numbers, as JSON."""

@@ -13,7 +13,7 @@ import pytest
 from pages import ROOT, Block, apply, blocks
 
 PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/extend").glob("*.md"))
-COPIED = ("Cargo.toml", "Cargo.lock", "rustfmt.toml", "crates", "docs", "python")
+COPIED = ("Cargo.toml", "Cargo.lock", "rustfmt.toml", "crates", "docs", "mpi", "python")
 
 
 def copy_project(folder: Path) -> None:

@@ -7,6 +7,7 @@ mod data;
 mod detached;
 mod errors;
 mod goal;
+mod mpi_library;
 mod plan;
 mod simulation;
 mod tables;
@@ -24,6 +25,8 @@ mod _core {
     use crate::data::Table;
     #[pymodule_export]
     use crate::goal::{Goal, check_loggops};
+    #[pymodule_export]
+    use crate::mpi_library::mpi_library_files;
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]
