@@ -6,8 +6,9 @@
 //! least loaded link. With two candidates it is the routing `anca` of BookSim's fat tree, which looks at two random ports as in
 //! M. Mitzenmacher, "The power of two choices in randomized load balancing", IEEE Trans. Parallel and Distributed Systems 12(10), 2001.
 
-use super::on_tree::{UpRule, any_of, routes_trees_by};
-use super::tree_steps::UpBy;
+use super::hop_by_hop::GoesBy;
+use super::on_tree::{TreeOptions, routes_trees};
+use super::tree_steps::{Rule, UpBy};
 use crate::error::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,27 +26,20 @@ pub struct AdaptiveUpOptions {
     pub candidates: u32,
 }
 
-/// The least loaded up port.
-#[derive(Debug, Clone, Copy)]
-struct LeastLoaded(u32);
+impl TreeOptions for AdaptiveUpOptions {
+    const KIND: &'static str = "adaptive_up";
 
-impl UpRule for LeastLoaded {
-    #[inline]
-    fn up(&self, _label: u32, parents: u32, _copies: u32) -> u64 {
-        any_of(parents)
-    }
-
-    fn by(&self) -> UpBy {
-        UpBy::Comparing(self.0)
+    fn rule(&self) -> Rule {
+        Rule { by: UpBy::Comparing(self.candidates), label: GoesBy::Routers }
     }
 
     fn check(&self) -> Result<()> {
-        if self.0 <= MOST_CANDIDATES {
+        if self.candidates <= MOST_CANDIDATES {
             return Ok(());
         }
         let expected = format!("0 to {MOST_CANDIDATES} ports");
-        Err(Error::config("network.routing.candidates", self.0, expected, "0 compares all up ports"))
+        Err(Error::config("network.routing.candidates", self.candidates, expected, "0 compares all up ports"))
     }
 }
 
-routes_trees_by!("adaptive_up", AdaptiveUpOptions, |options: &AdaptiveUpOptions| LeastLoaded(options.candidates));
+routes_trees!(AdaptiveUpOptions);

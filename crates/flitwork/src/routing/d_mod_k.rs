@@ -6,8 +6,8 @@
 //! routing for shift all-to-all communication patterns", Concurrency and Computation: Practice and Experience 22(2), 2010.
 
 use super::hop_by_hop::GoesBy;
-use super::on_tree::{UpRule, routes_trees_by};
-use super::tree_steps::UpBy;
+use super::on_tree::{TreeOptions, routes_trees};
+use super::tree_steps::{Rule, UpBy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,24 +16,12 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct DModKOptions {}
 
-/// Up by the digits of a terminal's number.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ByDigits(pub GoesBy);
+impl TreeOptions for DModKOptions {
+    const KIND: &'static str = "d_mod_k";
 
-impl UpRule for ByDigits {
-    fn goes_by(&self) -> GoesBy {
-        self.0
-    }
-
-    fn by(&self) -> UpBy {
-        UpBy::Digit
-    }
-
-    #[inline]
-    fn up(&self, label: u32, parents: u32, copies: u32) -> u64 {
-        // At the top there is no up port, and nothing that is not below.
-        1 << (label / copies % parents.max(1))
+    fn rule(&self) -> Rule {
+        Rule { by: UpBy::Digit, label: GoesBy::Destination }
     }
 }
 
-routes_trees_by!("d_mod_k", DModKOptions, |_: &DModKOptions| ByDigits(GoesBy::Destination));
+routes_trees!(DModKOptions);

@@ -75,7 +75,7 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     }
 
     /// All steps, if it is a routing of trees: routers then look them up without dispatch.
-    fn tree_steps(&self) -> Option<TreeSteps> {
+    fn tree_steps(&self) -> Option<&TreeSteps> {
         None
     }
 

@@ -41,13 +41,13 @@ pub use kind::{Context, Network, RoutingSpec};
 pub use min_adapt::{MinAdapt, MinAdaptOptions};
 pub use o1turn::{O1Turn, O1TurnOptions};
 pub use on_grid::{OnGrid, representative};
-pub(crate) use on_tree::draw;
 pub use random_up::RandomUpOptions;
 pub use s_mod_k::SModKOptions;
 pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
 pub(crate) use scheme::{port_of, productive};
 pub use selection::{Information, Selection};
 pub use shortest_path::{ShortestPath, ShortestPathOptions};
+pub(crate) use tree_steps::draw;
 pub use tree_steps::{TreeStep, TreeSteps};
 pub use two_phase::{Intermediate, RommOptions, TwoPhase, ValiantOptions};
 

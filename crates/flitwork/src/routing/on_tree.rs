@@ -1,42 +1,29 @@
 //! What the routings of fat trees have in common: up to a nearest common ancestor, then down.
 //!
 //! A packet at a router that has its destination below it goes down: there is one port that leads there. At any other router every
-//! up port leads to a nearest common ancestor, and by which of them it goes is all that these routings differ in ([`UpRule`]). No
+//! up port leads to a nearest common ancestor, and by which of them it goes is all that these routings differ in ([`Rule`]). No
 //! packet goes up again after it went down, so channels wait for each other in one order: up ones for those above them, then down ones
 //! for those below them. One virtual channel is enough.
 
 use super::hop_by_hop::{At, GoesBy, Head, HopByHop};
 use super::kind::Network;
 use super::scheme::{Choice, Division, Trip};
-use super::tree_steps::{Below, TreeSteps, UpBy};
+use super::tree_steps::{Rule, TreeStep, TreeSteps};
 use super::{AtSource, Routing};
 use crate::error::Result;
-use crate::mix::mix;
 use crate::topology::{End, Fabric, Tree};
-use crate::unchecked::at;
 use std::sync::Arc;
 
 /// Most children and parents of a router of the tree that stands for a larger one where dependencies of channels are followed.
 const REPRESENTATIVE: u32 = 3;
 
-/// By which up ports packets go.
-pub(super) trait UpRule: std::fmt::Debug + Clone + Send + Sync + 'static {
-    /// What the number that a packet carries is.
-    fn goes_by(&self) -> GoesBy {
-        GoesBy::Routers
-    }
+/// Options of a routing of trees.
+pub(super) trait TreeOptions {
+    /// Name of the routing.
+    const KIND: &'static str;
 
-    /// The up ports that a packet with this number may be given at a router with so many parents, as bits. `copies` is the product of
-    /// the numbers of parents of the levels below.
-    fn up(&self, label: u32, parents: u32, copies: u32) -> u64;
-
-    /// Of these those that it asks for at router `at`.
-    fn drawn(&self, up: u64, _at: u32, _bits: &dyn Fn() -> u64) -> u64 {
-        up
-    }
-
-    /// By what a router finds the port that a packet asks for.
-    fn by(&self) -> UpBy;
+    /// The rule that they stand for.
+    fn rule(&self) -> Rule;
 
     /// Refuses fields that make no sense.
     fn check(&self) -> Result<()> {
@@ -44,45 +31,30 @@ pub(super) trait UpRule: std::fmt::Debug + Clone + Send + Sync + 'static {
     }
 }
 
-/// Makes options those of a routing of trees, by the name of the routing and the rule that they stand for.
-macro_rules! routes_trees_by {
-    ($kind:literal, $options:ident, $rule:expr) => {
+/// Makes such options those of a routing. (Both traits are implemented for a type at a time: `AnyOptions` has an implementation for
+/// all types of another trait.)
+macro_rules! routes_trees {
+    ($options:ident) => {
         impl super::kind::AnyOptions for $options {
             fn resolve(&mut self, network: &super::kind::Network) -> crate::error::Result<()> {
-                super::on_tree::check(network, $kind, &$rule(self))
+                network.fabric.needs_tree("network.routing.kind", Self::KIND)?;
+                self.check()
             }
 
             fn routing(&self, network: &super::kind::Network) -> super::Routing {
-                super::on_tree::routing(network, $rule(self))
+                super::on_tree::routing(network, self.rule())
             }
 
             fn representative(&self, network: &super::kind::Network) -> Option<super::on_tree::Representative> {
-                super::on_tree::representative(network, $rule(self))
+                super::on_tree::representative(network, self.rule())
             }
         }
     };
 }
-pub(super) use routes_trees_by;
-
-/// All up ports of a router with so many parents.
-pub(super) fn any_of(parents: u32) -> u64 {
-    if parents >= 64 { !0 } else { (1 << parents) - 1 }
-}
-
-/// Number `i` of the numbers that a packet with these bits draws at a router.
-#[inline]
-pub(crate) fn draw(bits: u64, router: u32, i: u32) -> u64 {
-    mix(bits ^ mix(u64::from(router) << 32 | u64::from(i)))
-}
-
-/// Refuses a routing of trees where there is none.
-pub(super) fn check(network: &Network, kind: &str, rule: &impl UpRule) -> Result<()> {
-    network.fabric.needs_tree("network.routing.kind", kind)?;
-    rule.check()
-}
+pub(super) use routes_trees;
 
 /// The routing by a rule.
-pub(super) fn routing(network: &Network, rule: impl UpRule) -> Routing {
+pub(super) fn routing(network: &Network, rule: Rule) -> Routing {
     match network.fabric.tree() {
         Some(tree) => Routing::HopByHop(Arc::new(OnTree::new(tree, rule))),
         // It has been refused.
@@ -94,7 +66,7 @@ pub(super) fn routing(network: &Network, rule: impl UpRule) -> Routing {
 pub(super) type Representative = (Fabric, Arc<dyn HopByHop>);
 
 /// The same on a smaller tree of as many levels: what waits for what depends on levels alone.
-pub(super) fn representative(network: &Network, rule: impl UpRule) -> Option<Representative> {
+pub(super) fn representative(network: &Network, rule: Rule) -> Option<Representative> {
     let small = network.fabric.tree()?.cut_down(REPRESENTATIVE);
     let routing: Arc<dyn HopByHop> = Arc::new(OnTree::new(&small, rule));
     Some((Fabric::of_tree(small).ok()?, routing))
@@ -102,88 +74,19 @@ pub(super) fn representative(network: &Network, rule: impl UpRule) -> Option<Rep
 
 /// A rule at work.
 #[derive(Debug)]
-struct OnTree<R> {
-    rule: R,
-    /// Of each router.
-    places: Vec<Place>,
-    /// Of each level of routers, from below.
-    levels: Vec<Level>,
+struct OnTree {
+    steps: TreeSteps,
     /// Terminals of a router with terminals.
     terminals_each: u32,
 }
 
-/// What is looked up for every packet in every router: positions and levels exist.
-impl<R> OnTree<R> {
-    #[inline(always)]
-    fn place(&self, router: u32) -> Place {
-        *at(&self.places, router as usize)
+impl OnTree {
+    fn new(tree: &Tree, rule: Rule) -> Self {
+        OnTree { steps: TreeSteps::new(tree, rule), terminals_each: tree.children(1) }
     }
 
-    #[inline(always)]
-    fn level(&self, of: Place) -> &Level {
-        at(&self.levels, of.level as usize)
-    }
-}
-
-/// Where a router is.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    level: u32,
-    position: u32,
-}
-
-/// What the routers of a level have in common.
-#[derive(Debug, Clone, Copy)]
-struct Level {
-    parents: u32,
-    copies: u32,
-    /// Routers with terminals below one of its routers, and below one of its children.
-    leaves: u32,
-    leaves_of_child: u32,
-}
-
-impl<R: UpRule> OnTree<R> {
-    fn new(tree: &Tree, rule: R) -> Self {
-        let place = |router: u32| {
-            let at = tree.place(router);
-            Place { level: at.level as u32 - 1, position: at.position }
-        };
-        let terminals_each = tree.children(1);
-        let level = |level: usize| {
-            let leaves = tree.terminals_below(level) / terminals_each;
-            let (parents, copies) = (tree.parents(level), tree.copies(level));
-            Level { parents, copies, leaves, leaves_of_child: (leaves / tree.children(level)).max(1) }
-        };
-        OnTree {
-            rule,
-            places: (0..tree.routers()).map(place).collect(),
-            levels: (1..=tree.levels()).map(level).collect(),
-            terminals_each,
-        }
-    }
-
-    /// The port down towards router `to`, if it is below.
-    #[inline]
-    fn down(&self, here: Place, to: u32) -> Option<u64> {
-        let level = self.level(here);
-        // Routers with terminals have the lowest numbers, which are their positions.
-        let below = to.wrapping_sub(here.position * level.leaves);
-        (below < level.leaves).then(|| 1 << (level.parents + below / level.leaves_of_child))
-    }
-
-    /// The ports up from a router.
-    #[inline]
-    fn up(&self, here: Place, label: u32) -> u64 {
-        let level = self.level(here);
-        self.rule.up(label, level.parents, level.copies)
-    }
-
-    fn label(&self, src: u32, dst: u32) -> u32 {
-        match self.rule.goes_by() {
-            GoesBy::Routers => 0,
-            GoesBy::Source => src,
-            GoesBy::Destination => dst,
-        }
+    fn head(&self, to: u32, src: u32, dst: u32) -> Head {
+        Head { to, label: self.steps.label(src, dst), trip: Trip::default() }
     }
 }
 
@@ -191,60 +94,54 @@ fn all_of(ports: u64) -> Choice {
     Choice { ports, ..Choice::default() }
 }
 
-impl<R: UpRule> HopByHop for OnTree<R> {
+impl HopByHop for OnTree {
     fn division(&self) -> Division {
         Division::Equal(1)
     }
 
     fn start(&self, src: End, dst: End, _bits: u64) -> Head {
-        Head { to: dst.router, label: self.label(src.terminal, dst.terminal), trip: Trip::default() }
+        self.head(dst.router, src.terminal, dst.terminal)
     }
 
     fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
         let each = self.terminals_each;
-        let terminals = if self.rule.goes_by() == GoesBy::Routers { 1 } else { each };
-        let head = |i: u32| Head { to: dst, label: self.label(src * each + i, dst * each + i), trip: Trip::default() };
-        (0..terminals).map(head).collect()
+        let terminals = if self.goes_by() == GoesBy::Routers { 1 } else { each };
+        (0..terminals).map(|i| self.head(dst, src * each + i, dst * each + i)).collect()
     }
 
     fn choice(&self, at: &At, head: &Head) -> Choice {
-        let place = self.place(at.router);
-        all_of(self.down(place, head.to).unwrap_or_else(|| self.up(place, head.label)))
+        all_of(self.steps.possible(at.router as usize, head.to, head.label))
     }
 
     fn next(&self, at: &At, _dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) -> Option<Choice> {
-        if head.to == at.router {
-            return None;
+        let router = at.router as usize;
+        match self.steps.next(router, head.to, head.label, bits) {
+            TreeStep::Here => None,
+            TreeStep::Port(port) => Some(all_of(1 << port)),
+            TreeStep::Up => Some(all_of(self.steps.up(router))),
         }
-        let place = self.place(at.router);
-        let ports = self.down(place, head.to);
-        Some(all_of(ports.unwrap_or_else(|| self.rule.drawn(self.up(place, head.label), at.router, bits))))
     }
 
     fn is_fixed(&self) -> bool {
-        self.rule.goes_by() != GoesBy::Routers
+        self.goes_by() != GoesBy::Routers
     }
 
     fn goes_by(&self) -> GoesBy {
-        self.rule.goes_by()
+        self.steps.goes_by()
     }
 
     fn asks_for_one_port(&self) -> bool {
         true
     }
 
-    fn tree_steps(&self) -> Option<TreeSteps> {
-        let below = |&place: &Place| {
-            let Level { parents, copies, leaves, leaves_of_child } = *self.level(place);
-            Below { first: place.position * leaves, leaves, leaves_of_child, parents, copies }
-        };
-        Some(TreeSteps::new(self.rule.by(), self.rule.goes_by(), self.places.iter().map(below)))
+    fn tree_steps(&self) -> Option<&TreeSteps> {
+        Some(&self.steps)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Buffers, Finding, RoutingSpec, TreeStep, find_cycle};
+    use super::super::{Buffers, Finding, RoutingSpec, find_cycle};
     use super::*;
     use crate::topology::TopologySpec;
     use serde_json::json;
@@ -293,28 +190,41 @@ mod tests {
         }
     }
 
+    /// As the modules of topology and routings state it, with divisions.
+    fn ports(tree: &Tree, kind: &str, router: u32, src: u32, dst: u32) -> u64 {
+        let place = tree.place(router);
+        let (parents, copies) = (tree.parents(place.level), tree.copies(place.level));
+        if dst / tree.terminals_below(place.level) == place.position {
+            let below = if place.level == 1 { 1 } else { tree.terminals_below(place.level - 1) };
+            return 1 << (parents + dst / below % tree.children(place.level));
+        }
+        match kind {
+            "d_mod_k" => 1 << (dst / copies % parents),
+            "s_mod_k" => 1 << (src / copies % parents),
+            _ => (1 << parents) - 1,
+        }
+    }
+
     #[test]
-    fn steps_that_are_looked_up_are_those_of_the_routing() {
+    fn steps_are_those_of_the_definition() {
         for (fabric, kind) in fabrics().iter().flat_map(|fabric| KINDS.map(|kind| (fabric, kind))) {
             let (_, routing) = of(fabric, kind);
             let routing = routing.hop_by_hop().unwrap();
-            let steps = routing.tree_steps().unwrap();
             let n = fabric.terminals();
             for (at, src, dst) in (0..fabric.routers()).flat_map(|at| (0..n).map(move |d| (at, (at + 5 * d) % n, d))) {
                 let bits = || u64::from(at) << 40 | u64::from(dst) << 8;
                 let mut head = routing.start(fabric.end(src), fabric.end(dst), bits());
-                assert_eq!(
-                    head,
-                    Head { to: fabric.router_of(dst), label: steps.label(src, dst), trip: Trip::default() }
-                );
                 let place = At { router: at, port: None, set: None };
-                let ports = routing.next(&place, fabric.router_of(dst), &mut head, &bits).map(|choice| choice.ports);
-                let found = match steps.next(at as usize, head.to, head.label, bits) {
-                    TreeStep::Here => None,
-                    TreeStep::Port(port) => Some(1 << port),
-                    TreeStep::Up => Some((1 << steps.parents(at as usize)) - 1),
-                };
-                assert_eq!(found, ports, "{kind} {at}: {src} -> {dst}");
+                let next = routing.next(&place, fabric.router_of(dst), &mut head, &bits).map(|choice| choice.ports);
+                if fabric.router_of(dst) == at {
+                    assert_eq!(next, None, "{kind} {at}: {src} -> {dst}");
+                    continue;
+                }
+                let expected = ports(fabric.tree().unwrap(), kind, at, src, dst);
+                assert_eq!(routing.choice(&place, &head).ports, expected, "{kind} {at}: {src} -> {dst}");
+                let next = next.unwrap();
+                let asked = if kind == "random_up" { 1 } else { expected.count_ones() };
+                assert_eq!((next & !expected, next.count_ones()), (0, asked), "{kind} {at}: {src} -> {dst}");
             }
         }
     }

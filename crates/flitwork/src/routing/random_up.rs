@@ -4,9 +4,9 @@
 //! BookSim's fat tree (W. J. Dally and B. Towles, Principles and Practices of Interconnection Networks, 2004) and the random NCA
 //! routing of G. Rodriguez et al., "Oblivious routing schemes in extended generalized fat tree networks", IEEE CLUSTER 2009.
 
-use super::on_tree::{UpRule, any_of, draw, routes_trees_by};
-use super::tree_steps::UpBy;
-use crate::mix::draw_below;
+use super::hop_by_hop::GoesBy;
+use super::on_tree::{TreeOptions, routes_trees};
+use super::tree_steps::{Rule, UpBy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,24 +15,12 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct RandomUpOptions {}
 
-/// Any up port, by random bits of the packet.
-#[derive(Debug, Clone, Copy)]
-struct Random;
+impl TreeOptions for RandomUpOptions {
+    const KIND: &'static str = "random_up";
 
-impl UpRule for Random {
-    fn by(&self) -> UpBy {
-        UpBy::Draw
-    }
-
-    #[inline]
-    fn up(&self, _label: u32, parents: u32, _copies: u32) -> u64 {
-        any_of(parents)
-    }
-
-    #[inline]
-    fn drawn(&self, up: u64, at: u32, bits: &dyn Fn() -> u64) -> u64 {
-        1 << draw_below(draw(bits(), at, 0), u64::from(up.count_ones()))
+    fn rule(&self) -> Rule {
+        Rule { by: UpBy::Draw, label: GoesBy::Routers }
     }
 }
 
-routes_trees_by!("random_up", RandomUpOptions, |_: &RandomUpOptions| Random);
+routes_trees!(RandomUpOptions);

@@ -4,9 +4,9 @@
 //! way up, and those of others use other channels. G. Rodriguez, C. Minkenberg, R. Beivide, R. P. Luijten, J. Labarta and M. Valero,
 //! "Oblivious routing schemes in extended generalized fat tree networks", IEEE CLUSTER 2009.
 
-use super::d_mod_k::ByDigits;
 use super::hop_by_hop::GoesBy;
-use super::on_tree::routes_trees_by;
+use super::on_tree::{TreeOptions, routes_trees};
+use super::tree_steps::{Rule, UpBy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,4 +15,12 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct SModKOptions {}
 
-routes_trees_by!("s_mod_k", SModKOptions, |_: &SModKOptions| ByDigits(GoesBy::Source));
+impl TreeOptions for SModKOptions {
+    const KIND: &'static str = "s_mod_k";
+
+    fn rule(&self) -> Rule {
+        Rule { by: UpBy::Digit, label: GoesBy::Source }
+    }
+}
+
+routes_trees!(SModKOptions);

@@ -1,15 +1,23 @@
-//! The next step of a packet in a fat tree, as routers compute it for each head: the same as [`HopByHop::next`](super::HopByHop::next)
-//! of the routings of trees, without dispatch and without division.
+//! The next step of a packet in a fat tree: what the routings of trees answer, and what routers look up for each head without dispatch
+//! and without division.
 
 use super::hop_by_hop::GoesBy;
-use super::on_tree::draw;
-use crate::mix::draw_below;
+use crate::mix::{draw_below, mix};
+use crate::topology::Tree;
 use crate::unchecked::at;
+
+/// Which way up packets go: all in which the routings of trees differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rule {
+    pub by: UpBy,
+    /// What the number that a packet carries is.
+    pub label: GoesBy,
+}
 
 /// By which up port a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpBy {
-    /// By a digit of the number that it carries.
+    /// By a digit of the number that it carries: at level `l` by port `floor(number / (w_1 ... w_l)) mod w_(l+1)`.
     Digit,
     /// By random bits of its own.
     Draw,
@@ -31,9 +39,7 @@ pub enum TreeStep {
 /// All steps of a routing.
 #[derive(Debug, Clone)]
 pub struct TreeSteps {
-    by: UpBy,
-    /// What the number that a packet carries is.
-    label: GoesBy,
+    rule: Rule,
     /// Of each router.
     rows: Vec<Row>,
 }
@@ -50,16 +56,6 @@ struct Row {
     /// Number of up ports, also to divide by.
     parents: u32,
     by_parents: Divisor,
-}
-
-/// A router, for [`TreeSteps::new`].
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Below {
-    pub first: u32,
-    pub leaves: u32,
-    pub leaves_of_child: u32,
-    pub parents: u32,
-    pub copies: u32,
 }
 
 /// Divides numbers below 2^20, as those of terminals are, by multiplying with `ceil(2^40 / d)`. That is exact: it is too large by less than `d`,
@@ -79,22 +75,33 @@ impl Divisor {
 }
 
 impl TreeSteps {
-    pub(super) fn new(by: UpBy, label: GoesBy, routers: impl Iterator<Item = Below>) -> Self {
-        let row = |r: Below| Row {
-            first: r.first,
-            leaves: r.leaves,
-            of_child: Divisor::new(r.leaves_of_child),
-            copies: Divisor::new(r.copies),
-            parents: r.parents,
-            by_parents: Divisor::new(r.parents),
+    pub(super) fn new(tree: &Tree, rule: Rule) -> Self {
+        let row = |router: u32| {
+            let place = tree.place(router);
+            let leaves = tree.terminals_below(place.level) / tree.children(1);
+            let parents = tree.parents(place.level);
+            Row {
+                // Routers with terminals have the lowest numbers, which are their positions.
+                first: place.position * leaves,
+                leaves,
+                of_child: Divisor::new(leaves / tree.children(place.level)),
+                copies: Divisor::new(tree.copies(place.level)),
+                parents,
+                by_parents: Divisor::new(parents),
+            }
         };
-        TreeSteps { by, label, rows: routers.map(row).collect() }
+        TreeSteps { rule, rows: (0..tree.routers()).map(row).collect() }
+    }
+
+    /// What the number that a packet carries is.
+    pub(super) fn goes_by(&self) -> GoesBy {
+        self.rule.label
     }
 
     /// The number that a packet between these terminals carries.
     #[inline(always)]
     pub fn label(&self, src: u32, dst: u32) -> u32 {
-        match self.label {
+        match self.rule.label {
             GoesBy::Routers => 0,
             GoesBy::Source => src,
             GoesBy::Destination => dst,
@@ -103,7 +110,7 @@ impl TreeSteps {
 
     /// Whether packets decide when they first ask, and by how many ports.
     pub fn compares(&self) -> Option<u32> {
-        match self.by {
+        match self.rule.by {
             UpBy::Comparing(candidates) => Some(candidates),
             UpBy::Digit | UpBy::Draw => None,
         }
@@ -122,20 +129,57 @@ impl TreeSteps {
             return TreeStep::Here;
         }
         let row = at(&self.rows, router);
-        let below = to.wrapping_sub(row.first);
-        if below < row.leaves {
-            return TreeStep::Port((row.parents + row.of_child.divides(below)) as u8);
+        if let Some(port) = row.down(to) {
+            return TreeStep::Port(port);
         }
-        match self.by {
-            UpBy::Digit => {
-                let digits = row.copies.divides(label);
-                TreeStep::Port((digits - row.by_parents.divides(digits) * row.parents) as u8)
-            }
+        match self.rule.by {
+            UpBy::Digit => TreeStep::Port(row.digit(label)),
             UpBy::Draw => TreeStep::Port(draw_below(draw(bits(), router as u32, 0), u64::from(row.parents)) as u8),
             UpBy::Comparing(_) if row.parents == 1 => TreeStep::Port(0),
             UpBy::Comparing(_) => TreeStep::Up,
         }
     }
+
+    /// All ports that a packet may be given there, whatever it draws and finds, as bits.
+    pub(super) fn possible(&self, router: usize, to: u32, label: u32) -> u64 {
+        let row = at(&self.rows, router);
+        match (row.down(to), self.rule.by) {
+            (Some(port), _) => 1 << port,
+            (None, UpBy::Digit) => 1 << row.digit(label),
+            (None, UpBy::Draw | UpBy::Comparing(_)) => row.up(),
+        }
+    }
+
+    /// The up ports of a router, as bits.
+    pub(super) fn up(&self, router: usize) -> u64 {
+        at(&self.rows, router).up()
+    }
+}
+
+impl Row {
+    /// The port down towards router `to`, if it is below.
+    #[inline(always)]
+    fn down(&self, to: u32) -> Option<u8> {
+        let below = to.wrapping_sub(self.first);
+        (below < self.leaves).then(|| (self.parents + self.of_child.divides(below)) as u8)
+    }
+
+    /// The up port that the number of a packet names.
+    #[inline(always)]
+    fn digit(&self, label: u32) -> u8 {
+        let digits = self.copies.divides(label);
+        (digits - self.by_parents.divides(digits) * self.parents) as u8
+    }
+
+    fn up(&self) -> u64 {
+        if self.parents >= 64 { !0 } else { (1 << self.parents) - 1 }
+    }
+}
+
+/// Number `i` of the numbers that a packet with these bits draws at a router.
+#[inline]
+pub(crate) fn draw(bits: u64, router: u32, i: u32) -> u64 {
+    mix(bits ^ mix(u64::from(router) << 32 | u64::from(i)))
 }
 
 #[cfg(test)]

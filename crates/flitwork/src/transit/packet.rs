@@ -2,7 +2,7 @@
 
 use super::NONE;
 use crate::measure::Arrival;
-use crate::routing::{Header, Trip};
+use crate::routing::{Head, Header, Trip};
 use crate::unchecked::{at, at_mut};
 
 /// A packet under way; one cache line.
@@ -10,7 +10,7 @@ use crate::unchecked::{at, at_mut};
 #[repr(align(64))]
 pub(crate) struct Packet {
     /// The router that it walks to: its coordinates, packed in routing order (see `RouteTable`); where the route is decided hop by
-    /// hop, its number.
+    /// hop, its number, and above it the number that the routing gave the packet.
     pub key: u64,
     /// Cycle of creation.
     pub created: u64,
@@ -49,6 +49,32 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
+    /// What stands for a router and the number that the routing gives a packet.
+    #[inline(always)]
+    pub fn key(router: u64, label: u32) -> u64 {
+        router | u64::from(label) << 32
+    }
+
+    /// The number of the router that it walks to, and the number of its own, where the route is decided hop by hop.
+    #[inline(always)]
+    pub fn walks_to(&self) -> (u32, u32) {
+        (self.key as u32, (self.key >> 32) as u32)
+    }
+
+    /// Its head, where the route is decided hop by hop.
+    #[inline(always)]
+    pub fn head(&self) -> Head {
+        let (to, label) = self.walks_to();
+        Head { to, label, trip: self.trip() }
+    }
+
+    /// Makes it carry `head`.
+    #[inline(always)]
+    pub fn set_head(&mut self, head: Head) {
+        self.key = Packet::key(u64::from(head.to), head.label);
+        self.set_trip(head.trip);
+    }
+
     /// What the routing has it carry.
     pub fn trip(&self) -> Trip {
         let header = Header { minus: self.minus, wraps: self.wraps };

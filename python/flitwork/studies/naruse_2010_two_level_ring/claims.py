@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from flitwork.hol import hol_model
-from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
 from flitwork.studies.naruse_2010_two_level_ring import npb, phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
@@ -21,6 +20,7 @@ from flitwork.studies.naruse_2010_two_level_ring.measures import (
     TWO_LEVEL,
     bandwidth,
     of_seeds,
+    over_seeds,
 )
 from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
@@ -56,11 +56,6 @@ def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
     ]
 
 
-def _of(name: str, values: pd.Series[float]) -> Claim:
-    """A mean over the seeds."""
-    return Claim(id=name, ours=float(values.mean()), ci=half_width_95(values.to_numpy()) if len(values) > 1 else 0.0)
-
-
 def _share(name: str, holds: Any) -> Claim:
     """The share of cases in which something holds."""
     return Claim(id=name, ours=float(np.mean(holds)))
@@ -87,10 +82,10 @@ def _full_size(results: pd.DataFrame) -> Iterator[Claim]:
     table = of_seeds(results, "servers", servers=_SERVERS, Nlp=_RANKS, KiB=_MIB)
     if table.empty:
         return
-    yield _of("F10.ring", table[RING])
-    yield _of("F10.two-level", table[TWO_LEVEL])
-    yield _of("F10.gain", table[TWO_LEVEL] / table[RING])
-    yield _of("F10.utilisation", table[TWO_LEVEL] / LINK)
+    yield over_seeds("F10.ring", table[RING])
+    yield over_seeds("F10.two-level", table[TWO_LEVEL])
+    yield over_seeds("F10.gain", table[TWO_LEVEL] / table[RING])
+    yield over_seeds("F10.utilisation", table[TWO_LEVEL] / LINK)
 
 
 def _lengths(results: pd.DataFrame, reading: str) -> Iterator[Claim]:

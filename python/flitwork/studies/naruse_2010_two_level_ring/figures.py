@@ -12,7 +12,18 @@ from matplotlib.figure import Figure
 from flitwork.hol import hol_model
 from flitwork.plot.style import COLOURS, MARKERS, save, style
 from flitwork.studies.naruse_2010_two_level_ring import npb, phase, trees, unequal
-from flitwork.studies.naruse_2010_two_level_ring.measures import LINK, NAMES, RING, TWO_LEVEL, bandwidth, tidy
+from flitwork.studies.naruse_2010_two_level_ring.bars import Bars, draw_groups
+from flitwork.studies.naruse_2010_two_level_ring.measures import (
+    LINK,
+    NAMES,
+    RING,
+    TWO_LEVEL,
+    bandwidth,
+    ranks_in_words,
+    setting,
+    size_in_words,
+    tidy,
+)
 from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
 _LINES = dict(zip(NAMES, ("--", "-", ":"), strict=True))
@@ -43,7 +54,7 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
                 drawn += save(_over_lengths(table, words), outdir, figure)
         steps = step_times(results, outdir.parent / "points")
         if len(steps):
-            drawn += save(_steps(steps), outdir, "fig4")
+            drawn += save(_steps(steps, tidy(results, "steps")), outdir, "fig4")
         for name in ("jitter", "switches"):
             part = tidy(results, name)
             if len(part):
@@ -61,7 +72,7 @@ def _over_servers(table: pd.DataFrame) -> Figure:
     for number, ranks in enumerate(sorted(table.index.unique("Nlp"))):
         part = table.xs(ranks, level="Nlp").droplevel("KiB")
         for algorithm in (RING, TWO_LEVEL):
-            label = f"{NAMES[algorithm]}, {_ranks(ranks)}"
+            label = f"{NAMES[algorithm]}, {ranks_in_words(ranks)}"
             ax.plot(
                 part.index,
                 part[algorithm],
@@ -70,15 +81,18 @@ def _over_servers(table: pd.DataFrame) -> Figure:
                 marker=MARKERS[number],
                 label=label,
             )
-    if 8 in table.index.unique("Nlp"):
+    most = int(max(table.index.unique("Nlp")))
+    if most > 1:
         servers = sorted(table.index.unique("servers"))
-        model = [LINK * hol_model(servers=n, ranks_per_server=8).utilisation for n in servers]
-        ax.plot(servers, model, color="0.5", linewidth=1, label="Ring, 8 ranks, by the paper's model")
+        model = [LINK * hol_model(servers=n, ranks_per_server=most).utilisation for n in servers]
+        ax.plot(servers, model, color="0.5", linewidth=1, label=f"Ring, {ranks_in_words(most)}, by the paper's model")
     ax.axhline(LINK, color="0.8", linewidth=1)
     ax.set_xlabel("servers")
     ax.set_ylabel(_LABEL)
     ax.set_xticks(sorted(table.index.unique("servers")))
-    ax.set_title(f"Messages of {_size(max(table.index.unique('KiB')))}; grey above: the link", fontsize="medium")
+    ax.set_title(
+        f"Messages of {size_in_words(max(table.index.unique('KiB')))}; grey above: the link", fontsize="medium"
+    )
     figure.legend(loc="outside lower center", ncols=2, fontsize="small", handlelength=3)
     return figure
 
@@ -99,7 +113,7 @@ def _over_lengths(table: pd.DataFrame, words: str) -> Figure:
         ax.set_xscale("log", base=2)
         ax.set_xticks(part.index[::2], [str(kib) for kib in part.index[::2]])
         ax.set_xlabel("message [KiB]")
-        ax.set_title(_ranks(count), fontsize="medium")
+        ax.set_title(ranks_in_words(count), fontsize="medium")
     axes[0][0].set_ylabel(_LABEL)
     axes[0][0].set_ylim(0, 1.05 * float(table.to_numpy().max()))
     figure.suptitle(f"{max(table.index.unique('servers'))} servers, {words}")
@@ -107,20 +121,20 @@ def _over_lengths(table: pd.DataFrame, words: str) -> Figure:
     return figure
 
 
-def _steps(table: pd.DataFrame) -> Figure:
+def _steps(times: pd.DataFrame, runs: pd.DataFrame) -> Figure:
     """Figures 4, 6 and 9: mean over the seeds."""
-    mean = table.groupby("algorithm").mean()
+    ranks = int(runs["Nlp"].max())
+    mean = times.groupby("algorithm").mean()
     figure, ax = plt.subplots(figsize=(7.2, 3.8), layout="constrained")
     for number, algorithm in enumerate((RING, TWO_LEVEL)):
         ax.plot(mean.columns, mean.loc[algorithm], color=COLOURS[number], marker=".", label=NAMES[algorithm])
-    model = hol_model(servers=(mean.shape[1] + 1) // 8, ranks_per_server=8).ring_steps
+    model = hol_model(servers=int(runs["servers"].max()), ranks_per_server=ranks).ring_steps
     ax.plot(range(len(model)), model, color="0.5", linewidth=1, label="Ring, by the paper's model")
-    ax.set_xticks(range(0, len(model) + 1, 8))
+    ax.set_xticks(range(0, len(model) + 1, ranks))
     ax.set_ylim(bottom=0)
     ax.set_xlabel("step")
-    ax.set_ylabel("time of a step, relative to\nsteps that are multiples of 8")
-    kib = table.index.get_level_values("KiB").max()
-    ax.set_title(f"8 servers of 8 ranks, {_size(kib)}, a barrier behind each step", fontsize="medium")
+    ax.set_ylabel(f"time of a step, relative to\nsteps that are multiples of {ranks}")
+    ax.set_title(f"{setting(runs)}, a barrier behind each step", fontsize="medium")
     figure.legend(loc="outside lower center", ncols=3)
     return figure
 
@@ -130,27 +144,13 @@ def _by_setting(table: pd.DataFrame) -> Figure:
     settings = list(dict.fromkeys(table["setting"]))
     found = table.groupby(["setting", "algorithm"])["mb_per_s"].agg(["mean", "min", "max"])
     figure, ax = plt.subplots(figsize=(6.8, 0.42 * len(settings) + 1.3), layout="constrained")
+    bars = []
     for number, algorithm in enumerate((RING, TWO_LEVEL)):
         rows = found.xs(algorithm, level="algorithm").reindex(settings)
-        places = [place + 0.2 * (2 * number - 1) for place in range(len(settings))]
-        # Rounding may put the mean of equal values beside them.
-        spread = [(rows["mean"] - rows["min"]).clip(lower=0), (rows["max"] - rows["mean"]).clip(lower=0)]
-        ax.barh(places, rows["mean"], 0.4, xerr=spread, color=COLOURS[number], label=NAMES[algorithm])
-    ax.set_yticks(range(len(settings)), settings)
-    ax.invert_yaxis()
+        bars.append(Bars.of(NAMES[algorithm], COLOURS[number], rows["mean"], rows["min"], rows["max"]))
+    draw_groups(ax, settings, bars, lying=True)
     ax.axvline(LINK, color="0.6", linewidth=1)
     ax.set_xlabel(_LABEL)
-    ax.set_title(
-        f"{table['servers'].max()} servers of {_ranks(table['Nlp'].max())}, {_size(table['KiB'].max())}",
-        fontsize="medium",
-    )
+    ax.set_title(setting(table), fontsize="medium")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
-
-
-def _ranks(count: int) -> str:
-    return f"{count} rank{'' if count == 1 else 's'}"
-
-
-def _size(kib: int) -> str:
-    return f"{kib // 1024} MiB" if kib % 1024 == 0 else f"{kib} KiB"

@@ -1,10 +1,13 @@
-"""Bandwidths of the study, by what was varied."""
+"""Bandwidths of the study, by what was varied, and what figures and claims say of them alike."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pandas as pd
+
+from flitwork.statistics import half_width_95
+from flitwork.studies.claims import Claim
 
 RING, TWO_LEVEL, AGGREGATION = "pairwise_shift", "two_level_ring", "aggregation"
 NAMES = {RING: "Ring", TWO_LEVEL: "2-Level Ring", AGGREGATION: "aggregation"}
@@ -33,3 +36,24 @@ def of_seeds(results: pd.DataFrame, experiment: str, **where: Any) -> pd.DataFra
     for name, value in where.items():
         table = table[table[name] == value]
     return table.pivot_table("mb_per_s", "seed", "algorithm", "mean")
+
+
+def over_seeds(name: str, values: pd.Series[float]) -> Claim:
+    """A claim about the mean over the seeds."""
+    return Claim(id=name, ours=float(values.mean()), ci=half_width_95(values.to_numpy()) if len(values) > 1 else 0.0)
+
+
+def setting(table: pd.DataFrame) -> str:
+    """How many servers of how many ranks, and the longest messages, of the runs of a figure."""
+    servers = f"{table['servers'].max()} servers of {ranks_in_words(table['Nlp'].max())}"
+    return f"{servers}, messages of {size_in_words(table['KiB'].max())}"
+
+
+def ranks_in_words(count: int) -> str:
+    """``1 rank``, ``8 ranks``."""
+    return f"{count} rank{'' if count == 1 else 's'}"
+
+
+def size_in_words(kib: int) -> str:
+    """In MiB where that is a whole number of them."""
+    return f"{kib // 1024} MiB" if kib % 1024 == 0 else f"{kib} KiB"

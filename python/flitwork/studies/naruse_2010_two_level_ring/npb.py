@@ -12,7 +12,14 @@ from matplotlib.figure import Figure
 from flitwork.plot.style import COLOURS
 from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
-from flitwork.studies.naruse_2010_two_level_ring.measures import RING, TWO_LEVEL, bandwidth, tidy
+from flitwork.studies.naruse_2010_two_level_ring.bars import Bars, draw_groups
+from flitwork.studies.naruse_2010_two_level_ring.measures import (
+    RING,
+    TWO_LEVEL,
+    bandwidth,
+    ranks_in_words,
+    tidy,
+)
 
 _RANKS = 8
 #: Benchmark and class: KiB of a message, all-to-alls, time with the ring [s]. Table 3 has the two times of FT B in the
@@ -92,21 +99,19 @@ def draw(results: pd.DataFrame) -> Figure | None:
     for ax, reading in zip(axes[0], readings, strict=True):
         found = simulated(results, reading)
         names = [name for name in NPB if name in found.index]
-        gains = {
-            "paper": PAPER[names],
-            "computed from single all-to-alls": computed(results, reading).reindex(names),
-            "simulated as a program": found["gain"][names],
-        }
-        for number, (label, values) in enumerate(gains.items()):
-            places = np.arange(len(names)) + 0.27 * (number - 1)
-            spread = found["ci"][names].to_numpy() if number == 2 else None
-            colour = "0.6" if number == 0 else COLOURS[number - 1]
-            ax.bar(places, values.to_numpy(), 0.27, yerr=spread, color=colour, label=label)
+        gain, ci = found["gain"][names], found["ci"][names]
+        bars = [
+            Bars("paper", "0.6", PAPER[names]),
+            Bars("computed from single all-to-alls", COLOURS[0], computed(results, reading).reindex(names)),
+            Bars("simulated as a program", COLOURS[1], gain, below=ci, above=ci),
+        ]
+        draw_groups(ax, [name.replace(".", " ") for name in names], bars)
         ax.axhline(0, color="0.4", linewidth=1)
-        ax.set_xticks(range(len(names)), [name.replace(".", " ") for name in names])
         ax.set_title(_READINGS[reading], fontsize="medium")
         ax.set_xlabel("benchmark and class")
     axes[0][0].set_ylabel("2-Level Ring faster than Ring [%]")
-    figure.suptitle("NPB on 16 servers of 8 ranks: the whole benchmark", fontsize="medium")
+    table = tidy(results, f"program{readings[0]}")
+    servers = f"{table['servers'].max()} servers of {ranks_in_words(table['Nlp'].max())}"
+    figure.suptitle(f"NPB on {servers}: the whole benchmark", fontsize="medium")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

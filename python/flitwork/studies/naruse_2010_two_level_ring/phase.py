@@ -12,7 +12,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from flitwork.studies.claims import Claim
-from flitwork.studies.naruse_2010_two_level_ring.measures import LINK, tidy
+from flitwork.studies.naruse_2010_two_level_ring.measures import LINK, setting, tidy
 
 _BURST = "network.nic.service.burst_packets"
 _FIFO, _LANES, _QUEUES, _OUTPUTS = "FIFO", "2 lanes", "virtual output queues", "output queued"
@@ -75,7 +75,5 @@ def draw(results: pd.DataFrame) -> Figure | None:
     figure.colorbar(ScalarMappable(norm, _MAP), ax=axes, label="of the link, lost [%]")
     figure.supxlabel("packets of a queue pair that an adapter sends in a row", fontsize="medium")
     axes[0][0].set_ylabel("what sets ranks apart\n[cycles of 1.024 us]")
-    table = tidy(results, "phase")
-    size = f"{table['servers'].max()} servers of {table['Nlp'].max()} ranks, messages of {table['KiB'].max()} KiB"
-    figure.suptitle(f"Ring on {size}", fontsize="medium")
+    figure.suptitle(f"Ring on {setting(tidy(results, 'phase'))}", fontsize="medium")
     return figure

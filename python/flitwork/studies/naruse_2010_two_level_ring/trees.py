@@ -10,9 +10,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork.plot.style import COLOURS, MARKERS
-from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
-from flitwork.studies.naruse_2010_two_level_ring.measures import AGGREGATION, LINK, NAMES, RING, TWO_LEVEL, tidy
+from flitwork.studies.naruse_2010_two_level_ring.measures import (
+    AGGREGATION,
+    LINK,
+    NAMES,
+    RING,
+    TWO_LEVEL,
+    over_seeds,
+    setting,
+    tidy,
+)
 
 _SWITCH, _EXCHANGE = "one switch", "pairwise_xor"
 _NAMES = {
@@ -52,8 +60,7 @@ def claims(results: pd.DataFrame) -> Iterator[Claim]:
 def _largest(name: str, values: pd.Series[float]) -> Claim:
     """The largest mean over the seeds, by net."""
     by_net = values.unstack("net")
-    worst = by_net[by_net.mean().idxmax()].to_numpy()
-    return Claim(id=name, ours=float(worst.mean()), ci=half_width_95(worst) if len(worst) > 1 else 0.0)
+    return over_seeds(name, by_net[by_net.mean().idxmax()])
 
 
 def draw(results: pd.DataFrame) -> Figure | None:
@@ -63,35 +70,31 @@ def draw(results: pd.DataFrame) -> Figure | None:
         return None
     # Of an all-to-all the bound is the same for all algorithms that send the data of each pair by itself.
     limits = (rates * of_trees(results, "ratio_to_bound"))[TWO_LEVEL]
+    over = sorted(rates.index.unique("over"))
     nets = [net for net in dict.fromkeys(rates.index.get_level_values("net")) if net != _SWITCH]
     figure, axes = plt.subplots(1, len(nets) + 1, figsize=(9.6, 3.9), layout="constrained")
     for ax, net in zip(axes, nets, strict=False):
         part, bound = rates.loc[net], limits.loc[net]
-        ax.plot(_places(bound.index), bound, color="0.6", linewidth=1, label="bound: channels and servers")
+        ax.plot(bound.index, bound, color="0.6", linewidth=1, label="bound: channels and servers")
         for number, algorithm in enumerate(rates.columns):
             look = {"color": COLOURS[number], "marker": MARKERS[number]}
-            ax.plot(_places(part.index), part[algorithm], label=_NAMES[algorithm], **look)
+            ax.plot(part.index, part[algorithm], label=_NAMES[algorithm], **look)
         ax.set_ylim(0, 1.05 * LINK)
         ax.set_title(f"tree of {net}", fontsize="medium")
     axes[0].set_ylabel("bandwidth of a server [MB/s]")
     gain = 100 * (rates[TWO_LEVEL] / rates[RING] - 1)
     for number, net in enumerate(nets):
         part = gain.loc[net]
-        axes[-1].plot(_places(part.index), part, color=COLOURS[4 + number], marker=MARKERS[4 + number], label=net)
+        axes[-1].plot(part.index, part, color=COLOURS[4 + number], marker=MARKERS[4 + number], label=net)
     axes[-1].axhline(float(gain.xs(_SWITCH, level="net").iloc[0]), color="0.6", linestyle=":", label=_SWITCH)
     axes[-1].axhline(0, color="0.8", linewidth=1)
     axes[-1].set_ylabel("2-Level Ring faster than Ring [%]")
     axes[-1].set_title("gain", fontsize="medium")
     axes[-1].legend(fontsize="small")
     for ax in axes:
-        ax.set_xticks([0, 1, 2], ["1", "2", "4"])
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(over, [str(value) for value in over], minor=False)
         ax.set_xlabel("oversubscription")
-    table = tidy(results, "trees")
-    size = f"{table['servers'].max()} servers of {table['Nlp'].max()} ranks, messages of {table['KiB'].max()} KiB"
-    figure.suptitle(size, fontsize="medium")
+    figure.suptitle(setting(tidy(results, "trees")), fontsize="medium")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize="small")
     return figure
-
-
-def _places(over: pd.Index) -> list[int]:
-    return [int(value).bit_length() - 1 for value in over]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Literal
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork.plot.style import COLOURS
 from flitwork.studies.claims import Claim
-from flitwork.studies.naruse_2010_two_level_ring.measures import NAMES, RING, TWO_LEVEL
+from flitwork.studies.naruse_2010_two_level_ring.bars import Bars, draw_groups
+from flitwork.studies.naruse_2010_two_level_ring.measures import NAMES, RING, TWO_LEVEL, size_in_words
 
 _BIRKHOFF = "birkhoff"
 _NAMES = {RING: NAMES[RING], TWO_LEVEL: NAMES[TWO_LEVEL], _BIRKHOFF: "birkhoff"}
@@ -54,23 +54,24 @@ def draw(results: pd.DataFrame) -> Figure | None:
     low, high = over_bound(results, "min"), over_bound(results, "max")
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.8), sharey=True, layout="constrained")
     for ax, barriers in zip(axes, (_PLAIN, _BARRIERS), strict=True):
-        part = found.loc[barriers]
-        for number, algorithm in enumerate(_NAMES):
-            mean = part[algorithm]
-            # Rounding may put the mean of equal values beside them.
-            spread = [
-                (mean - low.loc[barriers][algorithm]).clip(lower=0),
-                (high.loc[barriers][algorithm] - mean).clip(lower=0),
-            ]
-            places = np.arange(len(part)) + 0.27 * (number - 1)
-            ax.bar(places, mean, 0.27, yerr=spread, color=COLOURS[number], label=_NAMES[algorithm])
+        mean, least, most = (table.loc[barriers] for table in (found, low, high))
+        bars = [
+            Bars.of(label, COLOURS[number], mean[algorithm], least[algorithm], most[algorithm])
+            for number, (algorithm, label) in enumerate(_NAMES.items())
+        ]
+        draw_groups(ax, list(mean.index), bars)
         ax.axhline(1, color="0.4", linewidth=1)
-        ax.set_xticks(range(len(part)), part.index)
         ax.set_xlabel("ranks of the servers")
         ax.set_title("a barrier behind each step" if barriers else "no barriers", fontsize="medium")
     axes[0].set_ylabel("time over the bound\n(what the busiest server needs)")
-    table = _runs(results)
-    size = f"48 ranks on {table['servers'].max():.0f} servers, messages of {table['KiB'].max():.0f} KiB"
-    figure.suptitle(size, fontsize="medium")
+    figure.suptitle(_setting(_runs(results)), fontsize="medium")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
+
+
+def _setting(table: pd.DataFrame) -> str:
+    """How many ranks on how many servers, and the messages."""
+    # Of a placement the table says how many ranks each server has: "kind=counts, ranks=4x4x4".
+    counts = str(table["host.placement"].iloc[0]).rpartition("ranks=")[2].split("x")
+    size = size_in_words(int(table["KiB"].max()))
+    return f"{sum(map(int, counts))} ranks on {len(counts)} servers, messages of {size}"

@@ -95,7 +95,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                         continue;
                     }
                     let upstream = feeder as usize + vc;
-                    let (router, output) = (&self.routers[upstream / SLOTS], upstream % SLOTS);
+                    let (router, output) = Self::router_and_slot(upstream);
+                    let router = &self.routers[router];
                     let (kept, places) = match &self.env.pools {
                         None => (router.outputs[output].credits, p.buffer_flits),
                         Some(pools) => (router.unsent_places(output, pools), u32::from(pools.taken(upstream))),

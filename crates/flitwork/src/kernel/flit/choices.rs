@@ -92,7 +92,7 @@ impl Choices {
         router_of: &[u32],
     ) -> Option<Choice> {
         let dst = *at(router_of, packet.dst as usize);
-        let mut head = Head { to: packet.key as u32, label: (packet.key >> 32) as u32, trip: packet.trip() };
+        let mut head = packet.head();
         let bits = || packet_bits(self.seed, packet.src, packet.sequence);
         let set = entered.map(|(_, vc)| self.set_of_vc[vc]);
         let place = At { router: me as u32, port: entered.map(|(port, _)| port), set };
@@ -100,15 +100,15 @@ impl Choices {
             Some(routing) => routing.next_choice(&place, dst, &mut head, &bits),
             None => self.routing.next(&place, dst, &mut head, &bits),
         };
-        packet.key = u64::from(head.to) | u64::from(head.label) << 32;
-        packet.set_trip(head.trip);
+        packet.set_head(head);
         choice
     }
 
     /// The same where nothing that a packet carries changes on its route.
     #[inline(always)]
     fn route_unchanged(&self, me: usize, entered: Option<(u8, usize)>, packet: &Packet, dst: u32) -> Option<Choice> {
-        let mut head = Head { to: packet.key as u32, label: (packet.key >> 32) as u32, trip: Trip::default() };
+        let (to, label) = packet.walks_to();
+        let mut head = Head { to, label, trip: Trip::default() };
         let place = At { router: me as u32, port: entered.map(|(port, _)| port), set: entered.map(|_| 0) };
         self.routing.next(&place, dst, &mut head, &|| packet_bits(self.seed, packet.src, packet.sequence))
     }
@@ -325,7 +325,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let Choices { kept, news, .. } = choices;
         let kept = &mut kept[me * SLOTS + slot];
         if kept.preferred == UNDECIDED {
-            let to = env.pool[self.input(slot).front].key as u32 as usize;
+            let to = env.pool[self.input(slot).front].walks_to().0 as usize;
             if let Some(news) = news {
                 kept.preferred = news.best_port(me, to, kept.choice.ports, env.now) as u8;
             }

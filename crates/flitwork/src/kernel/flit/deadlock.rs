@@ -23,7 +23,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         // 0: not seen, 1: on the path, 2: done.
         let mut state = vec![0u8; self.routers.len() * SLOTS];
         for start in 0..state.len() {
-            if state[start] != 0 || self.routers[start / SLOTS].inputs[start % SLOTS].front == NONE {
+            let (router, slot) = Self::router_and_slot(start);
+            if state[start] != 0 || self.routers[router].inputs[slot].front == NONE {
                 continue;
             }
             let mut path = vec![(start, self.waits_for(start))];
@@ -52,7 +53,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// The input VCs that the front packet of an input VC waits for.
     fn waits_for(&self, vc: usize) -> Vec<usize> {
-        let (r, slot) = (vc / SLOTS, vc % SLOTS);
+        let (r, slot) = Self::router_and_slot(vc);
         let router = &self.routers[r];
         let state = &router.inputs[slot];
         if state.front == NONE {
@@ -65,9 +66,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             if feeder == NONE {
                 return Vec::new();
             }
-            let upstream = feeder as usize + in_vc;
-            let owner = self.routers[upstream / SLOTS].outputs[upstream % SLOTS].owner;
-            return if owner == FREE { Vec::new() } else { vec![upstream / SLOTS * SLOTS + owner as usize] };
+            let (upstream, output) = Self::router_and_slot(feeder as usize + in_vc);
+            let owner = self.routers[upstream].outputs[output].owner;
+            return if owner == FREE { Vec::new() } else { vec![upstream * SLOTS + owner as usize] };
         }
         if state.flags & (GRANTED | ACTIVE | EJECTING) == 0 {
             if let Some(choices) = self.env.choices.as_ref().filter(|choices| !choices.one_port) {
@@ -92,8 +93,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     fn name(&self, vc: usize) -> String {
-        let router = vc / SLOTS;
-        let (port, vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(vc % SLOTS);
+        let (router, slot) = Self::router_and_slot(vc);
+        let (port, vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(slot);
         let name = self.fabric.router_name(router as u32);
         let network_ports = self.env.network_ports(router);
         let side = if port >= network_ports {

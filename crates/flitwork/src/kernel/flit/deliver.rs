@@ -11,6 +11,12 @@ use crate::unchecked::at_mut;
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
     Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
 {
+    /// The router of a VC, and which of its VCs it is.
+    #[inline(always)]
+    pub(super) fn router_and_slot(vc: usize) -> (usize, usize) {
+        (vc / SLOTS, vc % SLOTS)
+    }
+
     /// Delivers everything that is due now. Each loop is on its own, so that nothing else takes its registers.
     pub(super) fn deliver_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
@@ -42,7 +48,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             self.deliver_flits(&slot.flits);
         }
         for &vc in &slot.wakes {
-            let (router, input) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            let (router, input) = Self::router_and_slot(vc as usize);
             at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
         }
         for &packet in &slot.tails {
@@ -55,7 +61,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(never)]
     fn deliver_credits(&mut self, credits: &[u32]) {
         for &vc in credits {
-            let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            let (router, output) = Self::router_and_slot(vc as usize);
             at_mut(&mut self.routers, router).deliver_credit(router, output, &mut self.env);
         }
     }
@@ -63,8 +69,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(never)]
     fn deliver_flits(&mut self, flits: &[FlitArrival]) {
         for flit in flits {
-            let router = flit.vc as usize / SLOTS;
-            at_mut(&mut self.routers, router).deliver_flit::<false>(router, flit, &mut self.env);
+            let (router, slot) = Self::router_and_slot(flit.vc as usize);
+            at_mut(&mut self.routers, router).deliver_flit::<false>(router, slot, flit, &mut self.env);
         }
     }
 
@@ -72,8 +78,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(never)]
     fn deliver_flits_in_tree(&mut self, flits: &[FlitArrival]) {
         for flit in flits {
-            let router = flit.vc as usize / SLOTS;
-            at_mut(&mut self.routers, router).deliver_flit::<true>(router, flit, &mut self.env);
+            let (router, slot) = Self::router_and_slot(flit.vc as usize);
+            at_mut(&mut self.routers, router).deliver_flit::<true>(router, slot, flit, &mut self.env);
         }
     }
 
@@ -81,7 +87,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(never)]
     fn deliver_credits_and_count(&mut self, credits: &[u32]) {
         for &vc in credits {
-            let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            let (router, output) = Self::router_and_slot(vc as usize);
             let at = at_mut(&mut self.routers, router);
             at.deliver_credit(router, output, &mut self.env);
             let port = at.port(output / (SLOTS / PORTS));
@@ -93,7 +99,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(never)]
     fn deliver_credits_to_pools(&mut self, credits: &[u32]) {
         for &vc in credits {
-            let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            let (router, output) = Self::router_and_slot(vc as usize);
             at_mut(&mut self.routers, router).deliver_credit_to_pool(router, output, &mut self.env);
         }
         if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
@@ -105,7 +111,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(never)]
     fn deliver_credits_by_choice(&mut self, credits: &[u32]) {
         for &vc in credits {
-            let (router, output) = (vc as usize / SLOTS, vc as usize % SLOTS);
+            let (router, output) = Self::router_and_slot(vc as usize);
             let at = at_mut(&mut self.routers, router);
             at.deliver_credit(router, output, &mut self.env);
             let out = at.output(output);
@@ -137,8 +143,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     #[inline(always)]
-    fn deliver_flit<const TREE: bool>(&mut self, me: usize, flit: &FlitArrival, env: &mut Env) {
-        let slot = flit.vc as usize % SLOTS;
+    fn deliver_flit<const TREE: bool>(&mut self, me: usize, slot: usize, flit: &FlitArrival, env: &mut Env) {
         let input = self.input(slot);
         if !PACKETS {
             input.occupied += 1;

@@ -21,7 +21,7 @@ pub(super) struct InTree {
 impl InTree {
     /// Of a plan, if its routing is one of trees.
     pub fn of(plan: &Plan) -> Option<Box<Self>> {
-        let steps = plan.routing.hop_by_hop()?.tree_steps()?;
+        let steps = plan.routing.hop_by_hop()?.tree_steps()?.clone();
         Some(Box::new(InTree { steps, seed: plan.spec.run.seed }))
     }
 
@@ -45,8 +45,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     pub(super) fn step_in_tree(&mut self, me: usize, slot: usize, env: &mut Env) -> (u8, u8) {
         let Env { in_tree: Some(tree), pool, .. } = env else { return (0, HEAD) };
         let packet = &mut pool[self.input(slot).front];
-        let Packet { key, src, sequence, .. } = *packet;
-        let step = tree.steps.next(me, key as u32, (key >> 32) as u32, || packet_bits(tree.seed, src, sequence));
+        let (to, label) = packet.walks_to();
+        let Packet { src, sequence, .. } = *packet;
+        let step = tree.steps.next(me, to, label, || packet_bits(tree.seed, src, sequence));
         let (port, flags) = match step {
             TreeStep::Here => return (env.ejection_port(me, &env.pool[self.input(slot).front]), HEAD | EJECTING),
             TreeStep::Port(port) => (port, HEAD),

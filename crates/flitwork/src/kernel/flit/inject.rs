@@ -226,7 +226,7 @@ impl Injection {
             background,
         });
         let packet = env.pool.insert(Packet {
-            key: env.routes.keys()[head.to as usize] | u64::from(head.label) << 32,
+            key: Packet::key(env.routes.keys()[head.to as usize], head.label),
             created,
             injected: u64::MAX,
             next: NONE,

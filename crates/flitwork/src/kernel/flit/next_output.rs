@@ -3,7 +3,7 @@
 use super::env::Env;
 use crate::mix::packet_bits;
 use crate::plan::Plan;
-use crate::routing::{At, Division, Head, HopByHop};
+use crate::routing::{At, Division, HopByHop};
 use crate::transit::Packet;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl NextOutputs {
     /// port, the first of its terminal.
     pub fn port(&self, at: usize, entered: Option<u8>, packet: &Packet, env: &Env) -> u8 {
         let Some(routing) = &self.routing else { return env.output_at_source(at, packet) };
-        let mut head = Head { to: packet.key as u32, label: (packet.key >> 32) as u32, trip: packet.trip() };
+        let mut head = packet.head();
         let place = At { router: at as u32, port: entered, set: entered.map(|_| 0) };
         let dst = env.router_of(packet.dst as usize) as u32;
         let bits = || packet_bits(self.seed, packet.src, packet.sequence);
