@@ -2,7 +2,7 @@
 
 use crate::errors;
 use flitwork::Error;
-use flitwork::collective::{Blocks, Collective, Operation, Servers, Transfer, World, find};
+use flitwork::collective::{Blocks, Collective, Operation, RankGrid, Servers, Transfer, World, find};
 use flitwork::spec::topology_from_json;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -90,14 +90,14 @@ fn found(
         Error::config("operation", operation, format!("one of {names}"), "")
     })?;
     let fabric = topology.map(|text| topology_from_json(text)?.fabric()).transpose()?;
-    let grid = fabric.as_ref().and_then(|fabric| fabric.grid_of_ranks(world.ranks));
+    let grid = fabric.as_ref().and_then(|fabric| fabric.grid_of_ranks(world.ranks)).map(RankGrid::from);
     let mut algorithm = find(operation, algorithm)?;
     loop {
-        let world = World { destinations: algorithm.destinations(grid)?, ..world.clone() };
+        let world = World { destinations: algorithm.destinations(grid.as_ref())?, ..world.clone() };
         match (algorithm.check(&world), algorithm.ranks.otherwise().filter(|_| !required)) {
             (Ok(()), _) => return Ok(CollectiveSteps { algorithm, steps: (algorithm.steps)(&world), world }),
             (Err(_), Some(otherwise)) => algorithm = find(operation, otherwise)?,
-            (Err(error), None) => return Err(error),
+            (Err(error), None) => return Err(error.into()),
         }
     }
 }

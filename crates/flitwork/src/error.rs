@@ -81,6 +81,14 @@ impl Error {
     }
 }
 
+impl From<flitwork_steps::Error> for Error {
+    fn from(fault: flitwork_steps::Error) -> Self {
+        let flitwork_steps::Error { field, value, expected, hint, names } = fault;
+        let hint = if hint.is_empty() { did_you_mean(&value.to_lowercase(), &names) } else { hint };
+        Error::Config { path: field, value, expected, hint }
+    }
+}
+
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

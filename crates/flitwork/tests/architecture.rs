@@ -220,11 +220,26 @@ fn nothing_here_knows_python() {
     }
 }
 
+/// The step functions are compiled into the MPI library by one call of the compiler, without a registry.
+#[test]
+fn the_step_functions_need_nothing() {
+    let steps = crate_folder().join("../flitwork-steps");
+    let manifest = fs::read_to_string(steps.join("Cargo.toml")).unwrap();
+    let (_, rest) = manifest.split_once("[dependencies]\n").unwrap();
+    for line in rest.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.is_empty()) {
+        assert!(line.contains("optional = true"), "flitwork-steps requires {line}");
+    }
+    for path in rust_files(&steps.join("src")) {
+        let text = code(&fs::read_to_string(&path).unwrap());
+        assert!(!text.contains("flitwork::") && !text.contains("pyo3"), "{}", path.display());
+    }
+}
+
 #[test]
 fn files_stay_readable() {
     let this = crate_folder();
     let bindings = this.join("../flitwork-python/src");
-    let folders = [this.join("src"), this.join("tests"), bindings];
+    let folders = [this.join("src"), this.join("tests"), bindings, this.join("../flitwork-steps/src")];
     for path in folders.iter().filter(|f| f.exists()).flat_map(|f| rust_files(f)) {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
         assert!(lines <= LONGEST_FILE, "{}: {lines} lines, at most {LONGEST_FILE}", path.display());

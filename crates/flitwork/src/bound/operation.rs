@@ -107,7 +107,7 @@ mod tests {
             for ranks in [5, 8, 16, 24] {
                 for rule in [PlacementRule::Block, PlacementRule::RoundRobin] {
                     let placement = Placement::new(&rule, ranks, 8, ranks.div_ceil(8)).unwrap();
-                    let world = World { root: ranks / 2, ..World::on(Servers::of(&placement)) };
+                    let world = World { root: ranks / 2, ..World::on(Servers::of_terminals(placement.terminal_of())) };
                     if row.check(&world).is_err() {
                         continue;
                     }

@@ -5,11 +5,8 @@
 //! expect other blocks than those that come, to add a contribution twice, to wait for ever, and to end without what
 //! the operation promises.
 
-use super::operation::Operation;
-use super::step::Transfer;
-use super::table::Collective;
-use super::world::World;
 use crate::error::{Error, Result};
+use flitwork_steps::{Collective, Operation, Transfer, World};
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 

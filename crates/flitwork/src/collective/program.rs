@@ -1,12 +1,9 @@
 //! From steps to a schedule, made rank by rank when it is needed.
 
-use super::operation::Operation;
 use super::sizes::{Length, Sizes};
-use super::step::Step;
-use super::table::Collective;
-use super::world::World;
 use crate::error::Result;
 use crate::schedule::{After, Maker, OpId, OpKind, Operation as Op, Operations, Promises, Schedule};
+use flitwork_steps::{Collective, Step, World};
 use std::collections::VecDeque;
 
 /// What ranks do between the steps of an algorithm.
@@ -30,22 +27,11 @@ pub struct Between {
 /// As [`Collective::check`].
 pub fn schedule(collective: &'static Collective, world: &World, length: Length, between: Between) -> Result<Schedule> {
     collective.check(world)?;
-    let sizes = collective.sizes(world, length);
+    let sizes = Sizes::of(collective, world, length);
     let adds = if collective.operation.has_data() { between.reduce_cycles_per_flit } else { 0.0 };
     let between = Between { reduce_cycles_per_flit: adds, ..between };
     let program = Program { collective, world: world.clone(), sizes, between };
     Ok(Schedule::made(format!("{} {}", collective.operation.name(), collective.name), world.ranks, program))
-}
-
-impl Collective {
-    /// The sizes of all blocks, where a block, or the vector, has this length.
-    pub fn sizes(&self, world: &World, length: Length) -> Sizes {
-        match self.operation {
-            Operation::Barrier => Sizes::each(Length::Flits(0)),
-            operation if operation.has_vector() => Sizes::split(length, u64::from(self.pieces(world))),
-            _ => Sizes::each(length),
-        }
-    }
 }
 
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! How long a message is: the sizes of its blocks are added up first and divided into flits then.
 
-use super::blocks::Blocks;
 use crate::schedule::Units;
+use flitwork_steps::{Blocks, Collective, Operation, World};
 use std::sync::Arc;
 
 /// A length as it was given.
@@ -39,6 +39,15 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    /// Those of an algorithm, where a block, or the vector, has this length.
+    pub fn of(collective: &Collective, world: &World, length: Length) -> Self {
+        match collective.operation {
+            Operation::Barrier => Sizes::each(Length::Flits(0)),
+            operation if operation.has_vector() => Sizes::split(length, u64::from(collective.pieces(world))),
+            _ => Sizes::each(length),
+        }
+    }
+
     /// Every block has this length.
     pub fn each(length: Length) -> Self {
         Sizes::split(length, 0)

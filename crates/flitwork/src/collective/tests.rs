@@ -15,9 +15,9 @@ fn defined(row: &Collective, ranks: u32) -> bool {
 }
 
 /// A torus of so many ranks, with two dimensions where it can have them.
-fn torus(ranks: u32) -> Grid {
+fn torus(ranks: u32) -> RankGrid {
     let rows = (2..ranks).rfind(|rows| rows * rows <= ranks && ranks.is_multiple_of(*rows)).unwrap_or(1);
-    Grid::torus(&[rows, ranks / rows])
+    RankGrid::torus(&[rows, ranks / rows])
 }
 
 /// The parameters that an algorithm takes, each with some values.
@@ -160,7 +160,7 @@ fn blocks_of_given_sizes_arrive_whole_however_they_go() {
 fn all_to_alls_by_coordinates_are_those_of_their_names() {
     for name in ["a2at", "a2and"] {
         let (grid, row) = (Grid::torus(&[4, 5]), row(Operation::AllToAll, name));
-        let world = World { destinations: row.destinations(Some(&grid)).unwrap(), ..World::of(20) };
+        let world = World { destinations: row.destinations(Some(&RankGrid::from(&grid))).unwrap(), ..World::of(20) };
         let made = schedule(row, &world, Length::Flits(3), Between::default()).unwrap();
         let options = AllToAllOptions { message_flits: 3, sync: Sync::Async, nic_ports: 1 };
         let named = all_to_all(name, &grid, &options).unwrap();
@@ -245,11 +245,17 @@ fn adding_up_takes_time_where_it_is_said() {
 
 #[test]
 fn broken_algorithms_are_refused() {
+    fn shifted(world: &World, rank: u32, step: u32) -> Step {
+        (row(Operation::AllToAll, "pairwise_shift").step)(world, rank, step)
+    }
+    fn summed(world: &World, rank: u32, step: u32) -> Step {
+        (row(Operation::Allreduce, "recursive_doubling").step)(world, rank, step)
+    }
     let broken = |base: &Collective, step: fn(&World, u32, u32) -> Step| {
         prove(&Collective { step, ..*base }, &World::of(8)).unwrap_err().to_string()
     };
     let shift = row(Operation::AllToAll, "pairwise_shift");
-    let fault = broken(shift, |world, rank, step| all_to_all::pairwise_shift::step(world, rank, step / 2 * 2));
+    let fault = broken(shift, |world, rank, step| shifted(world, rank, step / 2 * 2));
     assert!(fault.contains("ends without block"), "{fault}");
     let fault = broken(shift, |world, rank, _| Step::send(world.after(rank, 1), Blocks::one(0)));
     assert!(fault.contains("rank 1 sends block 0 in step 0, which it does not hold"), "{fault}");
@@ -258,27 +264,26 @@ fn broken_algorithms_are_refused() {
     let fault = broken(shift, |_, rank, _| Step::send(rank, Blocks::one(u64::from(rank) * 8)));
     assert!(fault.contains("rank 0 sends to rank 0"), "{fault}");
     let fault = broken(shift, |world, rank, step| {
-        let sent = all_to_all::pairwise_shift::step(world, rank, step);
+        let sent = shifted(world, rank, step);
         Step { receive: sent.receive.map(|r| Transfer::new(r.peer, Blocks::one(0))), ..sent }
     });
     assert!(fault.contains("expects other blocks"), "{fault}");
-    let fault = broken(shift, |world, rank, step| Step {
-        receive: None,
-        ..all_to_all::pairwise_shift::step(world, rank, step)
-    });
+    let fault = broken(shift, |world, rank, step| Step { receive: None, ..shifted(world, rank, step) });
     assert!(fault.contains("does not receive a message of rank"), "{fault}");
     // What is received may be used after a wait only.
     let bruck = row(Operation::Allgather, "bruck");
-    let fault = broken(bruck, |world, rank, step| allgather::bruck::step(world, rank, step).waiting(false));
+    let fault =
+        broken(bruck, |world, rank, step| (row(Operation::Allgather, "bruck").step)(world, rank, step).waiting(false));
     assert!(fault.contains("which it does not hold"), "{fault}");
     let sum = row(Operation::Allreduce, "recursive_doubling");
-    let fault = broken(sum, |world, rank, step| allreduce::recursive_doubling::step(world, rank, step % 2));
+    let fault = broken(sum, |world, rank, step| summed(world, rank, step % 2));
     assert!(fault.contains("what it contains already"), "{fault}");
-    let fault =
-        broken(sum, |world, rank, step| Step { adds: false, ..allreduce::recursive_doubling::step(world, rank, step) });
+    let fault = broken(sum, |world, rank, step| Step { adds: false, ..summed(world, rank, step) });
     assert!(fault.contains("without the contribution of rank"), "{fault}");
     let halving = row(Operation::ReduceScatter, "ring");
-    let fault = broken(halving, |world, rank, step| reduce_scatter::ring::step(world, rank, step).waiting(false));
+    let fault = broken(halving, |world, rank, step| {
+        (row(Operation::ReduceScatter, "ring").step)(world, rank, step).waiting(false)
+    });
     assert!(fault.contains("without the contribution") || fault.contains("already"), "{fault}");
 }
 

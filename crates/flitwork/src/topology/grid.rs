@@ -2,9 +2,10 @@
 
 use super::Ring2;
 use crate::error::{Error, Result};
+use flitwork_steps::RankGrid;
 
 /// Largest number of dimensions.
-pub const MAX_DIMS: usize = 6;
+pub const MAX_DIMS: usize = flitwork_steps::MAX_DIMS;
 /// What the dimensions are called.
 pub(crate) const DIMENSION_NAMES: [char; MAX_DIMS] = ['x', 'y', 'z', 'u', 'v', 'w'];
 
@@ -168,6 +169,13 @@ impl Grid {
         } else {
             (to < from).then(|| from - to)
         }
+    }
+}
+
+/// One rank at each router: what the algorithms that go by coordinates need to know.
+impl From<&Grid> for RankGrid {
+    fn from(grid: &Grid) -> Self {
+        RankGrid::new(&grid.sizes, &grid.wrap)
     }
 }
 

@@ -1,9 +1,8 @@
 //! From an order of relative destinations to a schedule, made rank by rank when it is needed.
 
-use super::coordinates::Destinations;
-use super::{AllToAllOptions, Order, Sync};
+use super::{AllToAllOptions, Sync};
 use crate::schedule::{After, Maker, OpKind, Operation, Operations, Promises, Schedule};
-use crate::topology::Grid;
+use flitwork_steps::Destinations;
 use std::sync::Arc;
 
 /// The schedule in which every rank addresses the others in the given order.
@@ -20,9 +19,9 @@ use std::sync::Arc;
 ///
 /// It makes no difference to time that receives are not posted all at once in the beginning: nothing waits for them but the waits
 /// behind them, and a message that came before its receive completes it when it is posted.
-pub fn schedule(name: &str, grid: &Grid, order: Order, options: &AllToAllOptions) -> Schedule {
-    let maker = Exchange { destinations: Arc::new(Destinations::new(grid, order)), options: *options };
-    Schedule::made(name, grid.routers(), maker)
+pub fn schedule(name: &str, destinations: Destinations, options: &AllToAllOptions) -> Schedule {
+    let ranks = destinations.ranks();
+    Schedule::made(name, ranks, Exchange { destinations: Arc::new(destinations), options: *options })
 }
 
 #[derive(Debug)]

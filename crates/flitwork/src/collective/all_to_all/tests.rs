@@ -3,49 +3,14 @@
 use super::*;
 use crate::host::check_exchange;
 use crate::schedule::{OpKind, Operation};
-use proptest::prelude::*;
 
 fn options(sync: Sync, nic_ports: u32) -> AllToAllOptions {
     AllToAllOptions { message_flits: 100, sync, nic_ports }
 }
 
-/// Whether each relative destination but 0 occurs exactly once.
-pub fn covers(offsets: &[Offset], sizes: &[u32]) -> bool {
-    let grid = Grid::torus(sizes);
-    let mut seen = vec![false; grid.routers() as usize];
-    seen[0] = true;
-    offsets.len() + 1 == seen.len()
-        && offsets.iter().all(|v| {
-            let mut at = [0; MAX_DIMS];
-            for d in 0..sizes.len() {
-                at[d] = v[d].rem_euclid(sizes[d] as i32) as u32;
-            }
-            !std::mem::replace(&mut seen[grid.id(&at) as usize], true)
-        })
-}
-
-/// The algorithms that address by relative coordinates.
-fn named_by_vectors() -> impl Iterator<Item = &'static str> {
-    let square = Grid::torus(&[3, 3]);
-    ALGORITHMS.iter().map(|a| a.name).filter(move |name| relative_order(name, &square).is_ok())
-}
-
 fn grids(sizes: &[u32]) -> Vec<Grid> {
     let mixed: Vec<bool> = (0..sizes.len()).map(|d| d % 2 == 0).collect();
     vec![Grid::torus(sizes), Grid::mesh(sizes), Grid::new(sizes, &mixed, true)]
-}
-
-#[test]
-fn every_destination_once_on_all_rectangles_up_to_17() {
-    for a in 1..=17 {
-        for b in 1..=17 {
-            for grid in grids(&[a, b]).iter().filter(|g| g.routers() > 1) {
-                for name in named_by_vectors() {
-                    assert!(covers(&relative_order(name, grid).unwrap(), grid.sizes()), "{name} {grid:?}");
-                }
-            }
-        }
-    }
 }
 
 #[test]
@@ -67,21 +32,6 @@ fn every_pair_once_on_grids_of_one_to_six_dimensions() {
                     assert_eq!(report.messages, ranks * (ranks - 1));
                     assert_eq!(u64::from(report.phases), ranks - 1);
                 }
-            }
-        }
-    }
-}
-
-proptest! {
-    #[test]
-    fn every_destination_once_anywhere(
-        (sizes, wrap) in proptest::collection::vec((1u32..7, any::<bool>()), 1..=5).prop_map(|v| v.into_iter().unzip())
-    ) {
-        let (sizes, wrap): (Vec<u32>, Vec<bool>) = (sizes, wrap);
-        let grid = Grid::new(&sizes, &wrap, false);
-        if grid.routers() > 1 {
-            for name in named_by_vectors() {
-                prop_assert!(covers(&relative_order(name, &grid).unwrap(), &sizes));
             }
         }
     }
@@ -163,12 +113,6 @@ fn faults_are_named() {
     assert!(fault("a2at", AllToAllOptions { nic_ports: 0, ..good }).contains("network.nic.ports = 0"));
     let alone = all_to_all("a2at", &Grid::torus(&[1, 1]), &good).unwrap_err().to_string();
     assert!(alone.contains("network.topology.size = 1x1: expected any grid of at least 2 routers"), "{alone}");
-}
-
-#[test]
-fn rank_offsets_are_vectors_in_one_dimension_only() {
-    assert_eq!(relative_order("a2a", &Grid::torus(&[1, 3])).unwrap(), [[0, 1, 0, 0, 0, 0], [0, 2, 0, 0, 0, 0]]);
-    assert!(relative_order("a2a", &Grid::torus(&[3, 3])).is_err());
 }
 
 #[test]

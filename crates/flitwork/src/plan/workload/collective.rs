@@ -1,7 +1,7 @@
 //! Collectives: which algorithm, what it knows, and the schedule that it makes.
 
 use super::{Context, MOST_FLITS, Workload};
-use crate::collective::{self, Between, BlockReading, Collective, Length, Operation, Servers, World};
+use crate::collective::{self, Between, BlockReading, Collective, Length, Operation, RankGrid, Servers, World};
 use crate::error::{Error, Result};
 use crate::plan::units::{MESSAGE_FLITS, message_flits};
 use crate::schedule::{Placement, Repeats, Units};
@@ -36,17 +36,19 @@ pub(in crate::plan) fn chosen(
                 return Err(Error::config(format!("workload.{name}"), value, expected, "leave it out"));
             }
         }
-        let default = World::on(Servers::of(placement));
+        let grid = fabric.grid_of_ranks(placement.terminal_of().len() as u32).map(RankGrid::from);
+        let default = World::on(Servers::of_terminals(placement.terminal_of()));
         let world = World {
             root: root.unwrap_or(default.root),
             radix: radix.unwrap_or(default.radix),
             blocks: blocks.unwrap_or(default.blocks),
             order: order.unwrap_or(default.order),
             leaders: leaders.unwrap_or(default.leaders),
-            destinations: row.destinations(fabric.grid_of_ranks(default.ranks))?,
+            destinations: row.destinations(grid.as_ref())?,
             ..default
         };
-        row.check(&world).map(|()| (row, world))
+        row.check(&world)?;
+        Ok((row, world))
     });
     Some(found)
 }

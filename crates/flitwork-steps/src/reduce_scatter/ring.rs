@@ -1,0 +1,13 @@
+//! Ring: partial sums go round; everybody adds its own contribution. The block of a rank comes to it last.
+
+use crate::{Blocks, Step, Transfer, World};
+
+pub fn steps(world: &World) -> u32 {
+    world.ranks - 1
+}
+
+pub fn step(world: &World, rank: u32, step: u32) -> Step {
+    let (to, from) = (world.after(rank, 1), world.before(rank, 1));
+    let passed = |at| Blocks::run(world.before(at, step + 1), 1, world.ranks);
+    Step::exchange(Transfer::new(to, passed(rank)), Transfer::new(from, passed(from))).adding()
+}

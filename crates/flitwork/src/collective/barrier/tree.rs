@@ -1,3 +1,0 @@
-//! Tree: news goes up a binomial tree to rank 0, and down again, as a reduction and a broadcast do.
-
-pub use crate::collective::allreduce::reduce_broadcast::{step, steps};
