@@ -56,14 +56,14 @@ from flitwork.workloads import (
 )
 
 if TYPE_CHECKING:
-    from flitwork import mpi, plot, studies
+    from flitwork import mpi, plot, studies, tune
 
 load = Result.load
 
 
 def __getattr__(name: str) -> Any:
-    """Loads ``fw.plot`` (and with it matplotlib), ``fw.studies`` and ``fw.mpi`` when they are first asked for."""
-    if name in ("mpi", "plot", "studies"):
+    """Loads ``fw.plot`` (and matplotlib), ``fw.studies``, ``fw.mpi`` and ``fw.tune`` when they are first asked for."""
+    if name in ("mpi", "plot", "studies", "tune"):
         import importlib
 
         return importlib.import_module(f"flitwork.{name}")
@@ -134,6 +134,7 @@ __all__ = [
     "sweep",
     "trace",
     "traffic",
+    "tune",
     "uniform",
 ]
 __all__ += networks.__all__

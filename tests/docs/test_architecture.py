@@ -65,6 +65,7 @@ LAYERS = (
         "booksim",
         "studies",
         "mpi",
+        "tune",
         "cli",
     ),
 )

@@ -21,6 +21,7 @@ PYTHON_PAGES = [
     "docs/units.md",
     "docs/explain.md",
     "docs/switches.md",
+    "docs/tune.md",
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flitwork import __version__, interrupt
-from flitwork.cli import burst, curve, inspect, mpi, one, pace, pick, studies, usage
+from flitwork.cli import burst, curve, inspect, mpi, one, pace, pick, studies, tune, usage
 from flitwork.cli.booksim import booksim
 from flitwork.cli.explain import explain_run
 from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
@@ -59,6 +59,7 @@ for _command in (
 app.command("explain", cls=usage.Command)(explain_run)
 app.command(cls=usage.Command)(booksim)
 app.add_typer(mpi.app, name="mpi")
+app.add_typer(tune.app, name="tune")
 app.command("list", cls=usage.Command)(inspect.list_table)
 app.command("schema", cls=usage.Command)(inspect.schema)
 app.command("show", cls=usage.Command)(inspect.show)

@@ -1,0 +1,29 @@
+"""Which algorithm for which sizes: rules from measurements or simulations, for our MPI library and for MPI libraries.
+
+>>> table = fw.tune.simulated(network, [1024, 65_536], ranks_per_server=[1, 4])
+>>> text = fw.tune.written(fw.tune.rules(table, "openmpi"), "openmpi")
+"""
+
+from flitwork.tune.derive import rules
+from flitwork.tune.files import read_rules, written
+from flitwork.tune.names import SAME, TARGETS
+from flitwork.tune.rule import Asked, Choice, Rule, Selected, Span, TuningFile
+from flitwork.tune.simulated import simulated
+from flitwork.tune.table import COLUMNS, read_measurements
+
+__all__ = [
+    "COLUMNS",
+    "SAME",
+    "TARGETS",
+    "Asked",
+    "Choice",
+    "Rule",
+    "Selected",
+    "Span",
+    "TuningFile",
+    "read_measurements",
+    "read_rules",
+    "rules",
+    "simulated",
+    "written",
+]

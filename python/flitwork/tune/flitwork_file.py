@@ -1,0 +1,116 @@
+"""The rules file of our own library: a line a rule, ``alltoall ranks=8-64 bytes=0-4095 algorithm=bruck radix=4``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flitwork.errors import did_you_mean
+from flitwork.tune.names import ours, parameters_of
+from flitwork.tune.rule import LIBRARY, OPERATIONS, Asked, Choice, Rule, Selected, Span, row
+from flitwork.tune.text import Place, Word, words
+
+#: The keys that say which calls a rule is for, and the least number each takes.
+_SPANS = {"ranks": 1, "per_server": 1, "bytes": 0}
+_SPAN = re.compile(r"(\d+)(?:(-)(\d+)?)?")
+
+
+def write(rules: Iterable[Rule], comment: str = "") -> str:
+    """The text of a rules file."""
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    for rule in rules:
+        told = zip(_SPANS.items(), rule.spans(), strict=True)
+        spans = [f"{name}={span}" for (name, least), span in told if span != Span(least)]
+        choice = str(rule.choice)
+        lines.append(" ".join([rule.operation, *spans, f"algorithm={choice}"]))
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class FlitworkFile:
+    """A rules file that has been read."""
+
+    rules: tuple[Rule, ...]
+    format: str = "flitwork"
+
+    def listing(self) -> list[dict[str, Any]]:
+        """A row a rule."""
+        return [row(rule, "bytes") for rule in self.rules]
+
+    def select(self, asked: Asked) -> Selected:
+        """The first rule that is for the call; without one the MPI library chooses."""
+        for rule in self.rules:
+            if rule.holds(asked, asked.bytes):
+                return Selected(str(rule.choice), rule.line, f"{asked.bytes} bytes are in {rule.bytes}")
+        return Selected(LIBRARY, 0, "no rule is for these sizes: the MPI library chooses")
+
+
+def read(text: str, file: str) -> FlitworkFile:
+    """Reads a rules file; what is wrong is an error with line and column."""
+    place = Place(file)
+    rules: list[Rule] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        found = words(line, number)
+        if found:
+            rules.append(_rule(found, place))
+            _check_overlap(rules, found[0], place)
+    return FlitworkFile(tuple(rules))
+
+
+def _rule(found: Sequence[Word], place: Place) -> Rule:
+    operation, *told = found
+    if operation.text not in OPERATIONS:
+        hint = did_you_mean(operation.text, OPERATIONS)
+        raise place.error(operation, operation.text, f"an operation: {', '.join(OPERATIONS)}", hint)
+    keys: dict[str, tuple[Word, str]] = {}
+    for word in told:
+        key, mark, value = word.text.partition("=")
+        if not mark:
+            raise place.error(word, word.text, "KEY=VALUE", f"keys are {', '.join([*_SPANS, 'algorithm'])}")
+        if key in keys:
+            raise place.error(word, word.text, f"{key} once", f"{keys[key][0].text} stands before it")
+        keys[key] = (word, value)
+    if "algorithm" not in keys:
+        raise place.error(operation, " ".join(word.text for word in found), "algorithm=NAME", ", ".join(ours()))
+    word, name = keys.pop("algorithm")
+    if name not in (*ours(), LIBRARY):
+        raise place.error(word, name, f"one of {', '.join([*ours(), LIBRARY])}", did_you_mean(name, ours()))
+    ranks, servers, sizes = (_span(key, least, keys.pop(key, None), place) for key, least in _SPANS.items())
+    return Rule(operation.text, ranks, servers, sizes, _choice(name, keys, place), operation.line)
+
+
+def _span(key: str, least: int, given: tuple[Word, str] | None, place: Place) -> Span:
+    """A range; a key that is missing means any."""
+    if given is None:
+        return Span(least)
+    word, value = given
+    match = _SPAN.fullmatch(value)
+    if not match:
+        raise place.error(word, word.text, f"{key}=N or {key}=N-M", "whole numbers, both ends included")
+    low = int(match[1])
+    high = low if not match[2] else int(match[3]) if match[3] else None
+    if low < least or (high is not None and high < low):
+        expected = f"numbers from {least} on, the smaller one first"
+        raise place.error(word, word.text, expected, f"{key}={min(low, high or low)}-{max(low, high or low)}")
+    return Span(low, high)
+
+
+def _choice(name: str, keys: dict[str, tuple[Word, str]], place: Place) -> Choice:
+    known = parameters_of(name)
+    for key, (word, value) in keys.items():
+        if key not in known:
+            near = did_you_mean(key, [*known, *_SPANS, "algorithm"])
+            raise place.error(word, word.text, f"one of {', '.join([*_SPANS, 'algorithm', *known])}", near)
+        if not value.isdecimal() or int(value) < (2 if key == "radix" else 1):
+            raise place.error(word, word.text, f"{key}=NUMBER, at least {2 if key == 'radix' else 1}")
+    return Choice.of(name, {key: value for key, (_, value) in keys.items()})
+
+
+def _check_overlap(rules: Sequence[Rule], where: Word, place: Place) -> None:
+    *before, rule = rules
+    for other in before:
+        if other.meets(rule):
+            hint = f"line {other.line} is for some of the same calls, and the first one wins"
+            raise place.error(where, rule.operation, "ranges that no other line has", hint)

@@ -1,0 +1,85 @@
+"""Times of a simulated machine in the table of measurements: the candidates of ``flitwork pick``, over sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from flitwork.candidates import OPERATION
+from flitwork.errors import ConfigError
+from flitwork.experiment import Watcher
+from flitwork.pick import Contest
+from flitwork.spec import Host, Network, Run, RunOptions
+from flitwork.tune.rule import Choice
+from flitwork.tune.table import COLUMNS
+
+
+def simulated(
+    network: Network,
+    message_bytes: Sequence[int],
+    *,
+    host: Host | Mapping[str, Any] | None = None,
+    ranks_per_server: Sequence[int] | None = None,
+    algorithms: Sequence[str] | None = None,
+    seeds: int = 1,
+    run: Run | RunOptions | None = None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+    **more: Any,
+) -> pd.DataFrame:
+    """Simulates the all-to-alls of one machine over message sizes [bytes to one peer]; a row each, as measured ones.
+
+    ``ranks_per_server`` are tried besides what ``host`` says. The interval of a time spans the ``seeds``, all of which
+    are run; with one seed it is the time itself, which is exact. The network needs ``units`` that say what a cycle is.
+    """
+    rows: list[dict[str, Any]] = []
+    numbers: Sequence[int | None] = ranks_per_server or [None]
+    for number in numbers:
+        told = {**_table(host), **({} if number is None else {"ranks_per_terminal": number})}
+        for size in message_bytes:
+            contest = Contest.of(
+                network, OPERATION, message_bytes=size, host=told or None, algorithms=algorithms, seeds=seeds,
+                run=run, **more,
+            )  # fmt: skip
+            contest.run(jobs=jobs, watcher=watcher)
+            rows += _rows(contest, size, int(told.get("ranks_per_terminal", 1)))
+    return pd.DataFrame(rows)[[*COLUMNS]]
+
+
+def _table(host: Host | Mapping[str, Any] | None) -> dict[str, Any]:
+    if host is None:
+        return {}
+    return dict(host.spec if isinstance(host, Host) else host)
+
+
+def _rows(contest: Contest, size: int, per_server: int) -> list[dict[str, Any]]:
+    """What is finished of one size."""
+    found = contest.picked(explained=False)
+    parameters = {one.label: one for one in contest.candidates}
+    rows = []
+    for row in found.table.to_dict("records"):
+        one = parameters[row["candidate"]]
+        if math.isnan(row["completion_ns"]):
+            hint = "units = { flit_bytes = 16, cycle_ns = 4 }, or a bandwidth"
+            raise ConfigError("network.units", "nothing", "what a cycle is in ns", hint)
+        scale = row["completion_ns"] / row["completion_cycles"] * 1e-9
+        rows.append(
+            {
+                "operation": "alltoall",
+                "algorithm": str(Choice.of(one.algorithm, one.parameters)),
+                "bytes": size,
+                "ranks": one.ranks,
+                "ranks_per_server": per_server,
+                "seconds": row["completion_cycles"] * scale,
+                "low": row["min_completion_cycles"] * scale,
+                "high": row["max_completion_cycles"] * scale,
+                "repetitions": len(one.jobs),
+                "verified": True,
+                "mpi": "simulated",
+                "version": "",
+            }
+        )
+    return rows

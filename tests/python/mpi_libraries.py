@@ -1,0 +1,62 @@
+"""MPI libraries that are installed here, programs built with them, and what they select, made visible."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+#: All-to-alls of bytes to each peer as the arguments say.
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 1; i < argc; i++) {
+        int bytes = atoi(argv[i]);
+        char *from = calloc((size_t)bytes + 1, ranks), *to = calloc((size_t)bytes + 1, ranks);
+        MPI_Alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, MPI_COMM_WORLD);
+        free(from);
+        free(to);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Library:
+    """An MPI library: its compiler and its launcher."""
+
+    mpicc: str
+    mpirun: str
+
+    @classmethod
+    def found(cls, family: str) -> Library | None:
+        """The one that the system has under the name of its family, with a compiler behind it."""
+        names = (f"mpicc.{family}", f"mpirun.{family}")
+        paths = [shutil.which(name) for name in names]
+        return cls(*map(str, paths)) if all(paths) and shutil.which("cc") else None
+
+    def build(self, source: str, output: Path, *options: str) -> Path:
+        """Compiles C with the library's own compiler."""
+        file = output.with_suffix(".c")
+        file.write_text(source)
+        subprocess.run([self.mpicc, "-O1", "-w", *options, "-o", output, file], check=True, capture_output=True)
+        return output
+
+    def run(self, ranks: int, *words: object, **environment: str) -> str:
+        """Runs words of a command line on so many ranks; what it prints."""
+        told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **environment}
+        more = ["--oversubscribe"] if "openmpi" in self.mpirun else []
+        command = [self.mpirun, *more, "-n", str(ranks), *map(str, words)]
+        done = subprocess.run(
+            command, env={**os.environ, **told}, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout

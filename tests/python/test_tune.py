@@ -1,0 +1,213 @@
+"""Rules from tables of times: which algorithm, where ranges end, and what ties do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import flitwork as fw
+import pandas as pd
+import pytest
+from conftest import Cli
+from flitwork.cli import main
+from flitwork.tune import Asked, Rule, Span
+
+MACHINE = """
+[network]
+units = { flit_bytes = 16, cycle_ns = 4 }
+topology = { kind = "torus", size = [2, 2] }
+
+[host]
+send_overhead_ns = 400
+"""
+
+
+def table(*rows: tuple[Any, ...], half: float = 0.0, **more: Any) -> pd.DataFrame:
+    """Measurements from (ranks, ranks per server, bytes, algorithm, microseconds)."""
+    names = ("ranks", "ranks_per_server", "bytes", "algorithm", "seconds")
+    found = pd.DataFrame([dict(zip(names, row, strict=True)) for row in rows])
+    found["seconds"] *= 1e-6
+    found = found.assign(low=found["seconds"] - half * 1e-6, high=found["seconds"] + half * 1e-6)
+    return found.assign(
+        **{"operation": "alltoall", "repetitions": 9, "verified": True, "mpi": "x", "version": "1", **more}
+    )
+
+
+def lines(table: pd.DataFrame, target: str = "flitwork", **more: Any) -> list[str]:
+    return fw.tune.written(fw.tune.rules(table, target, **more), target).splitlines()
+
+
+def test_ranges_end_where_times_cross() -> None:
+    # 10 + 0.1 m against 20 + 0.05 m: the same at 200 bytes, exactly.
+    rows = [(8, 1, size, "bruck", 10 + size * 0.1) for size in (0, 100, 1000)]
+    rows += [(8, 1, size, "pairwise_shift", 20 + size * 0.05) for size in (0, 100, 1000)]
+    assert lines(table(*rows)) == [
+        "alltoall ranks=8- bytes=0-199 algorithm=bruck",
+        "alltoall ranks=8- bytes=200- algorithm=pairwise_shift",
+    ]
+    # An algorithm that was not measured at both sizes begins where it was seen to be the fastest.
+    assert "bytes=1000- algorithm=pairwise_shift" in lines(table(*rows[:3], rows[-1]))[1]
+
+
+def test_ties_keep_fewer_and_simpler_rules() -> None:
+    rows = [
+        (8, 1, 1, "bruck radix=4", 10.0), (8, 1, 1, "bruck", 11.0),
+        (8, 1, 64, "bruck radix=4", 22.0), (8, 1, 64, "bruck", 20.0), (8, 1, 64, "pairwise_shift", 19.0),
+        (8, 1, 4096, "bruck radix=4", 90.0), (8, 1, 4096, "bruck", 99.0), (8, 1, 4096, "pairwise_shift", 50.0),
+    ]  # fmt: skip
+    exact = lines(table(*rows))
+    assert [line.split("algorithm=")[1] for line in exact] == ["bruck radix=4", "pairwise_shift"]
+    # Within an interval of 1 microsecond either way, bruck is as fast at 1 byte and at 64.
+    tied = lines(table(*rows, half=1.0))
+    assert [line.split("algorithm=")[1] for line in tied] == ["bruck", "pairwise_shift"]
+    assert lines(table(*rows), tolerance=0.12) == tied
+    assert lines(table(*rows), tolerance=1.0) == ["alltoall ranks=8- algorithm=bruck"]
+
+
+def test_rules_are_for_the_measured_ranks_and_those_up_to_the_next() -> None:
+    rows = [
+        (4, 1, 8, "bruck", 1.0), (4, 2, 8, "two_level_ring", 1.0),
+        (16, 1, 8, "bruck", 1.0), (16, 4, 8, "two_level_ring", 1.0),
+    ]  # fmt: skip
+    assert lines(table(*rows)) == [
+        "alltoall ranks=4-15 per_server=1 algorithm=bruck",
+        "alltoall ranks=4-15 per_server=2- algorithm=two_level_ring",
+        "alltoall ranks=16- per_server=1-3 algorithm=bruck",
+        "alltoall ranks=16- per_server=4- algorithm=two_level_ring",
+    ]
+
+
+def test_what_is_not_defined_everywhere_is_named_where_it_was_measured() -> None:
+    rows = [(8, 1, 8, "pairwise_xor", 1.0), (8, 1, 8, "bruck", 2.0), (8, 1, 8, "pairwise_shift", 3.0)]
+    assert lines(table(*rows)) == [
+        "alltoall ranks=8 per_server=1 algorithm=pairwise_xor",
+        "alltoall ranks=8 per_server=2- algorithm=bruck",
+        "alltoall ranks=9- algorithm=bruck",
+    ]
+
+
+def test_where_the_library_is_the_fastest_there_is_no_rule() -> None:
+    rows = [(8, 1, 8, "library", 1.0), (8, 1, 8, "bruck", 2.0), (8, 1, 800, "library", 4.0), (8, 1, 800, "bruck", 2.0)]
+    (line,) = lines(table(*rows))
+    assert line == "alltoall ranks=8- bytes=272- algorithm=bruck"
+    classic = lines(table(*rows), "openmpi")
+    assert [line.split(" #")[0] for line in classic[-2:]] == ["0 0 0 0", f"{272 * 8} 3 0 0"]
+
+
+def test_wrong_data_and_other_libraries_do_not_count() -> None:
+    rows = [(8, 1, 8, "bruck", 1.0), (8, 1, 8, "pairwise_shift", 2.0), (8, 1, 8, "mpich:scattered", 0.5)]
+    assert lines(table(*rows, verified=[False, True, True]))[0].endswith("pairwise_shift")
+    assert lines(table(*rows, (8, 1, 8, "openmpi:linear_sync", 0.1)), "openmpi")[-1].startswith("0 4 0 0")
+    with pytest.raises(fw.ConfigError, match="expected an algorithm that openmpi has"):
+        fw.tune.rules(table((8, 1, 8, "two_level_ring", 1.0)), "openmpi")
+    with pytest.raises(fw.ConfigError, match="measurements of one library"):
+        fw.tune.rules(table(*rows, version=["1", "1", "2"]))
+
+
+def test_open_mpi_cannot_tell_servers_apart() -> None:
+    rows = [(8, 1, 8, "bruck", 1.0), (8, 2, 8, "pairwise_shift", 1.0)]
+    with pytest.raises(fw.ConfigError, match=r"ranks_per_server.*one number for each number of ranks"):
+        lines(table(*rows), "openmpi")
+    assert lines(table(*rows[:1], (16, 2, 8, "pairwise_shift", 1.0)), "openmpi")[-1] == "0 2 0 0 # pairwise"
+
+
+def test_an_alltoallv_of_open_mpi_has_one_algorithm_for_all_sizes() -> None:
+    rows = [(8, 1, 8, "simple_spread", 1.0), (8, 1, 8, "pairwise_shift", 1.5)]
+    rows += [(8, 1, 8000, "simple_spread", 30.0), (8, 1, 8000, "pairwise_shift", 10.0)]
+    text = lines(table(*rows, operation="alltoallv"), "openmpi")
+    assert text[1] == "4 # alltoallv" and text[-2:] == [
+        "1 # rules: bytes, algorithm, fan-out, segment size",
+        "0 2 0 0 # pairwise",
+    ]
+
+
+def test_simulated_times_are_those_of_simulations() -> None:
+    net = fw.Torus(2, 2, units=fw.Units(flit_bytes=16, cycle_ns=4))
+    found = fw.tune.simulated(net, [64, 1024], ranks_per_server=[1, 2], algorithms=["bruck", "pairwise_xor"])
+    assert list(found.columns) == list(fw.tune.COLUMNS) and len(found) == 2 * (3 + 2)
+    row = found[(found["algorithm"] == "bruck radix=4") & (found["bytes"] == 1024)].iloc[0]
+    work = fw.collective("all_to_all", "bruck", message_bytes=1024, radix=4)
+    result = fw.simulate(net, work, host=fw.Host(ranks_per_terminal=2))
+    assert row["seconds"] == row["low"] == row["high"] == pytest.approx(result.completion_cycles * 4e-9, rel=1e-12)
+    assert (row["ranks"], row["ranks_per_server"]) == (8, 2)
+    with pytest.raises(fw.ConfigError, match=r"network\.units"):
+        fw.tune.simulated(fw.Torus(2, 2, units=fw.Units(flit_bytes=16)), [64], algorithms=["bruck"])
+
+
+def test_what_is_written_is_read_again() -> None:
+    rows = [(8, 2, size, name, time * size) for size in (1, 100) for name, time in (("bruck", 1.0), ("birkhoff", 1.5))]
+    rules = fw.tune.rules(table(*rows))
+    text = fw.tune.written(rules, "flitwork", "a comment\nof two lines")
+    assert text.startswith("# a comment\n# of two lines\nalltoall ranks=8- per_server=2- algorithm=bruck\n")
+
+
+def test_the_command_writes_and_checks(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "machine.toml").write_text(MACHINE)
+    more = ("--ranks-per-server", "1,2", "--algorithms", "bruck,pairwise_shift")
+    done = cli("tune", "--machine", "machine.toml", "--message-bytes", "16,16384", *more, "-o", "r", "--save", "t.csv")
+    assert done.returncode == 0, done.stderr
+    rules = fw.tune.read_rules(tmp_path / "r")
+    assert rules.format == "flitwork" and rules.listing()
+    # The stored table gives the same rules.
+    again = cli("tune", "t.csv")
+    assert [*again.stdout.splitlines()][1:] == [*(tmp_path / "r").read_text().splitlines()][1:]
+    done = cli("tune", "t.csv", "--for", "openmpi", "--ranks-per-server", "2", "-o", "o")
+    assert done.returncode == 0, done.stderr
+    shown = cli("tune", "check", "o", "--ranks", "8", "--bytes", "16,16384", "--json")
+    assert '"algorithm": "pairwise"' in shown.stdout and '"format": "openmpi"' in shown.stdout
+    assert "no errors" in cli("tune", "check", "r").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("t.csv", "--machine", "m.toml"), "one of the two"),
+        ((), "flitwork tune"),
+        (("--machine", "m.toml"), "--message-bytes = nothing"),
+        (("--machine", "m.toml", "--message-bytes", "4k"), "whole numbers with commas"),
+        (("t.csv", "--ranks", "7"), "numbers that were measured: 8"),
+        (("t.csv", "--for", "openmpi5"), "--for = openmpi5"),
+        (("t.csv", "--algorithms", "brook"), "an algorithm that was measured"),
+        (("none.csv",), "No such file"),
+        (("check", "t.csv", "--ranks", "8"), "t.csv:1:1"),
+    ],
+)
+def test_bad_command_lines(
+    tmp_path: Path,
+    words: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["flitwork", "tune", *words])
+    (tmp_path / "m.toml").write_text(MACHINE)
+    table((8, 1, 8, "bruck", 1.0)).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2 and said in " ".join("".join(capsys.readouterr()).split())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"bytes": -1}, "row 1: bytes = -1.* at least 0"),
+        ({"bytes": 1.5}, "row 1: bytes = 1.5.*whole number"),
+        ({"seconds": 0}, "row 1: seconds.*above 0 s"),
+        ({"seconds": "fast"}, "row 1: seconds = fast.*a number"),
+        ({"algorithm": "bruck radix"}, "row 1: algorithm = bruck radix"),
+        ({"verified": "maybe"}, "row 1: verified = maybe"),
+        ({"speed": 1}, "speed = unknown column"),
+    ],
+)
+def test_tables_with_errors_name_the_row(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    file = tmp_path / "t.csv"
+    table((8, 1, 8, "bruck", 1.0)).assign(**changes).to_csv(file, index=False)
+    with pytest.raises(fw.ConfigError, match=said):
+        fw.tune.read_measurements(file)
+
+
+def test_spans() -> None:
+    assert Span(1, 4).meets(Span(4)) and not Span(1, 3).meets(Span(4, 4)) and Span(2).covers(Span(2, 9))
+    rule = Rule("alltoall", Span(8, 9), Span(1), Span(), fw.tune.Choice("bruck"))
+    assert rule.holds(Asked("alltoall", 8, 5), 5) and not rule.holds(Asked("alltoallv", 8, 5), 5)
