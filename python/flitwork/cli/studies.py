@@ -121,6 +121,9 @@ def reproduce(
     engine: Engine = "local",
     scheduler: Scheduler = None,
     quick: Quick = False,
+    published_results: Annotated[
+        bool, typer.Option("--published", help="Take the results that come with the study, and simulate only others.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a published study again and judge each claim of its paper.
@@ -133,9 +136,14 @@ def reproduce(
       flitwork reproduce takaue-2010-a2at --quick
 
       flitwork reproduce takaue-2010-a2at --out results/full --jobs 8
+
+      flitwork reproduce takaue-2010-a2at --published
     """
     try:
-        done = reproduce_study(name, out, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher())
+        done = reproduce_study(
+            name, out, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher(),
+            published_results=published_results,
+        )  # fmt: skip
     except KeyboardInterrupt:
         _interrupted(out or Path("results"))
         raise
@@ -171,10 +179,10 @@ def _summary(done: StudyRun) -> dict[str, Any]:
 
 
 def _outcome(done: StudyRun, key: str) -> dict[str, Any]:
-    if key not in done.results:
+    if key not in done.rows:
         (error,) = (failure.error for failure in done.failures if failure.job.hash == key)
         return {"status": "failed", "error": type(error).__name__, "message": str(error)}
-    row = done.results[key].row
+    row = done.rows[key].row
     return {name: row[name] for name in ("status", "completion_cycles", "ratio_to_bound", "digest")}
 
 

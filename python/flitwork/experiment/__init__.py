@@ -6,6 +6,7 @@ known before (``columns``).
 """
 
 from flitwork.columns import RESULT_COLUMNS
+from flitwork.experiment.archive import Archive, HasRow, different
 from flitwork.experiment.columns import Columns
 from flitwork.experiment.execute import Execution, Status, Watcher, execute
 from flitwork.experiment.jobs import Failure, Job, plan_points
@@ -18,9 +19,11 @@ from flitwork.experiment.sweep import SweepError, run_options, run_points, sweep
 
 __all__ = [
     "RESULT_COLUMNS",
+    "Archive",
     "Columns",
     "Execution",
     "Failure",
+    "HasRow",
     "Job",
     "Point",
     "Status",
@@ -30,6 +33,7 @@ __all__ = [
     "SweepError",
     "Watcher",
     "default_folder",
+    "different",
     "execute",
     "expand",
     "known_columns",

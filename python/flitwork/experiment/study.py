@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from flitwork.errors import ConfigError
+from flitwork.experiment.archive import Archive, HasRow
 from flitwork.experiment.engines import Engine, make_engine
-from flitwork.experiment.execute import Execution, Watcher, default_watcher, execute
+from flitwork.experiment.execute import Watcher, default_watcher, execute
 from flitwork.experiment.jobs import Failure, Job, plan_points
 from flitwork.experiment.points import check_names, expand, known_columns
 from flitwork.experiment.store import Store
@@ -30,12 +31,14 @@ _RECORD = "study.json"
 class StudyRun:
     """What a run of a study gave and where it lies.
 
-    A point whose simulation failed is in ``failures`` and not in ``results`` and ``table``.
+    A point whose simulation failed is in ``failures`` and not in ``rows`` and ``table``. One whose result was taken
+    from an archive is in these, and not in ``results``.
     """
 
     study: StudyFile
     out: Path
     jobs: list[Job]
+    rows: Mapping[str, HasRow]
     results: Mapping[str, Result]
     failures: list[Failure]
     table: pd.DataFrame
@@ -59,6 +62,8 @@ def run_study(
     engine: str = "local",
     scheduler: str | None = None,
     watcher: Watcher | None = None,
+    archive: Archive | None = None,
+    run_again: Sequence[str] = (),
 ) -> StudyRun:
     """Plans every point, runs what is not stored in ``out`` yet, and writes the tables and the declared figures.
 
@@ -69,6 +74,8 @@ def run_study(
 
     ``engine`` is ``local`` (``jobs`` simulations at once, all cores by default) or ``dask``: then the workers of the
     Dask scheduler at the address ``scheduler`` simulate, and everything else stays as it is.
+
+    Points that are in ``archive`` are not simulated, except those of the experiments ``run_again``.
     """
     from flitwork.plot.curves import check_plots_can_be_drawn, draw_plots
 
@@ -81,32 +88,51 @@ def run_study(
     _take_folder(folder, study)
     known = known_columns(study, quick)
     check_plots_can_be_drawn(study, known)
-    plans, done = _in_stages(study, quick, plans, Store(folder), runs_on, watcher)
-    table = study_table(plans, done.results, study, known)
-    files = save_table(table, folder) + save_failures(done.failures, folder)
-    if done.failures:
-        warnings.warn(explained(done.failures, plans), stacklevel=2)
+    plans, rows, failures = _in_stages(study, quick, plans, _Means(Store(folder), runs_on, watcher, archive, run_again))
+    table = study_table(plans, rows, study, known)
+    files = save_table(table, folder) + save_failures(failures, folder)
+    if failures:
+        warnings.warn(explained(failures, plans), stacklevel=2)
     figures = draw_plots(study, table, folder / "figures")
-    return StudyRun(study, folder, plans, done.results, done.failures, table, files, figures)
+    results = {key: found for key, found in rows.items() if isinstance(found, Result)}
+    return StudyRun(study, folder, plans, rows, results, failures, table, files, figures)
+
+
+@dataclass(frozen=True)
+class _Means:
+    """Where results come from."""
+
+    store: Store
+    engine: Engine
+    watcher: Watcher
+    archive: Archive | None
+    run_again: Sequence[str]
+
+    def execute(self, jobs: list[Job]) -> tuple[dict[str, HasRow], list[Failure]]:
+        archived: dict[str, HasRow] = {}
+        if self.archive:
+            simulated = {job.hash for job in jobs if self.store.path(job.hash).exists()}
+            archived.update(self.archive.of([job for job in jobs if job.hash not in simulated], self.run_again))
+        left = [job for job in jobs if job.hash not in archived]
+        done = execute(left, self.store, self.engine, self.watcher)
+        return {**archived, **done.results}, done.failures
 
 
 def _in_stages(
-    study: StudyFile, quick: bool, plans: list[Job], store: Store, engine: Engine, watcher: Watcher
-) -> tuple[list[Job], Execution]:
+    study: StudyFile, quick: bool, plans: list[Job], means: _Means
+) -> tuple[list[Job], dict[str, HasRow], list[Failure]]:
     """Runs the experiments that look up nothing, then those that need results of them."""
     later = {experiment.id for experiment in study.experiments if experiment.found}
     if not later:
-        return plans, execute(plans, store, engine, watcher)
+        return plans, *means.execute(plans)
     first = [job for job in plans if any(point.experiment not in later for point in job.points)]
-    done = execute(first, store, engine, watcher)
-    rows = {
-        point.label: done.results[job.hash].row for job in first if job.hash in done.results for point in job.points
-    }
-    plans = plan_points(expand(study, quick, rows), watcher.planning)
+    done, failures = means.execute(first)
+    rows = {point.label: done[job.hash].row for job in first if job.hash in done for point in job.points}
+    plans = plan_points(expand(study, quick, rows), means.watcher.planning)
     # What is stored by now is not run again.
-    known = {failure.job.hash for failure in done.failures}
-    second = execute([job for job in plans if job.hash not in known], store, engine, watcher)
-    return plans, Execution(second.results, [*done.failures, *second.failures])
+    known = {failure.job.hash for failure in failures}
+    second, more = means.execute([job for job in plans if job.hash not in known])
+    return plans, second, [*failures, *more]
 
 
 def _take_folder(folder: Path, study: StudyFile) -> None:

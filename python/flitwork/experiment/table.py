@@ -11,16 +11,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from flitwork.experiment.archive import HasRow
 from flitwork.experiment.columns import Columns, cell
 from flitwork.experiment.expression import evaluate
 from flitwork.experiment.jobs import Failure, Job
 from flitwork.experiment.point import Point
 from flitwork.experiment.study_file import StudyFile
 from flitwork.files import write_atomically, write_csv
-from flitwork.result import Result
 
 
-def tidy(jobs: Sequence[Job], results: Mapping[str, Result]) -> pd.DataFrame:
+def tidy(jobs: Sequence[Job], results: Mapping[str, HasRow]) -> pd.DataFrame:
     """All points that have a result."""
     rows = [
         {**_axes(point), **results[job.hash].row, "seed": point.seed}
@@ -32,7 +32,7 @@ def tidy(jobs: Sequence[Job], results: Mapping[str, Result]) -> pd.DataFrame:
 
 
 def study_table(
-    jobs: Sequence[Job], results: Mapping[str, Result], study: StudyFile, known: Mapping[str, Columns]
+    jobs: Sequence[Job], results: Mapping[str, HasRow], study: StudyFile, known: Mapping[str, Columns]
 ) -> pd.DataFrame:
     """The table of a study in the order of its experiments, with the columns that it derives.
 

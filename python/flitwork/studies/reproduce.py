@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.experiment.archive import Archive
 from flitwork.experiment.execute import Watcher
 from flitwork.experiment.points import known_columns
 from flitwork.experiment.study import StudyRun, run_study
@@ -35,6 +36,16 @@ class Published:
     def title(self) -> str:
         """Its title."""
         return load_study(self.folder / "study.toml").study.title
+
+    @property
+    def archive_file(self) -> Path:
+        """Where its published results are, if there are any."""
+        return self.folder / "published.parquet"
+
+    @property
+    def reads_runs_of(self) -> tuple[str, ...]:
+        """The experiments of which its claims read more than the rows of results: these are always simulated."""
+        return tuple(getattr(self.module("claims"), "READS_RUNS_OF", ()))
 
     def module(self, name: str) -> ModuleType | None:
         """Its optional module ``claims`` or ``figures``."""
@@ -95,18 +106,25 @@ def reproduce(
     engine: str = "local",
     scheduler: str | None = None,
     watcher: Watcher | None = None,
+    published_results: bool = False,
 ) -> Reproduction:
     """Runs the study and judges its claims. ``out`` is ``results/NAME`` by default (``results/NAME-quick``).
 
     Simulations that fail are left out, and ``engine`` and ``scheduler`` say where they run, as in
     :func:`flitwork.run_study`.
+
+    With ``published_results`` only what the study's published results lack is simulated. A study without any is a
+    :class:`~flitwork.errors.ConfigError`.
     """
     study = find(name)
     declared = load_claims(study.folder / "claims.toml")
     file = load_study(study.folder / "study.toml")
     _check(declared, file, quick)
     folder = Path(out) if out else Path("results") / (f"{study.name}-quick" if quick else study.name)
-    run = run_study(file, folder, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher)
+    run = run_study(
+        file, folder, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher,
+        archive=_archive(study) if published_results else None, run_again=study.reads_runs_of,
+    )  # fmt: skip
     claims_module, figures_module = study.module("claims"), study.module("figures")
     computed = _with_gaps(run, lambda: _computed(claims_module, run), "claims.py") or []
     claims = judged(declared, computed, run.table, quick)
@@ -114,6 +132,14 @@ def reproduce(
         run, lambda: figures_module.figures(run.table, run.out / "figures") if figures_module else [], "figures.py"
     )
     return Reproduction(run, claims, [*run.figures, *(drawn or [])], quick)
+
+
+def _archive(study: Published) -> Archive:
+    if not study.archive_file.is_file():
+        having = ", ".join(name for name, other in published().items() if other.archive_file.is_file())
+        expected = f"a study that comes with results ({having or 'none does'})"
+        raise ConfigError("published", study.name, expected, "without --published everything is simulated")
+    return Archive.load(study.archive_file)
 
 
 def _computed(module: ModuleType | None, run: StudyRun) -> list[Claim]:

@@ -24,6 +24,8 @@ from flitwork.studies.naruse_2010_two_level_ring.measures import (
 )
 from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
+#: Figures 4, 6 and 9 read when each rank did what.
+READS_RUNS_OF = ("steps",)
 _MIB = 1024
 _SERVERS, _RANKS = 24, 8
 #: Table 3, and what the paper does not have.
