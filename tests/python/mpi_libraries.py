@@ -50,11 +50,14 @@ class Library:
         subprocess.run([self.mpicc, "-O1", "-w", *options, "-o", output, file], check=True, capture_output=True)
         return output
 
+    def launcher(self, ranks: int) -> list[str]:
+        """What starts so many ranks, on fewer cores, too."""
+        return [self.mpirun, *(["--oversubscribe"] if "openmpi" in self.mpirun else []), "-n", str(ranks)]
+
     def run(self, ranks: int, *words: object, **environment: str) -> str:
         """Runs words of a command line on so many ranks; what it prints."""
         told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **environment}
-        more = ["--oversubscribe"] if "openmpi" in self.mpirun else []
-        command = [self.mpirun, *more, "-n", str(ranks), *map(str, words)]
+        command = [*self.launcher(ranks), *map(str, words)]
         done = subprocess.run(
             command, env={**os.environ, **told}, capture_output=True, text=True, timeout=120, check=False
         )

@@ -8,7 +8,6 @@ from typing import Any
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import Cli
 from flitwork.cli import main
 from flitwork.tune import Asked, Rule, Span
 
@@ -141,21 +140,29 @@ def test_what_is_written_is_read_again() -> None:
     assert text.startswith("# a comment\n# of two lines\nalltoall ranks=8- per_server=2- algorithm=bruck\n")
 
 
-def test_the_command_writes_and_checks(cli: Cli, tmp_path: Path) -> None:
+def test_the_command_writes_and_checks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def called(*words: str) -> str:
+        monkeypatch.setattr("sys.argv", ["flitwork", "tune", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        assert ended.value.code == 0, printed.err
+        return printed.out
+
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "machine.toml").write_text(MACHINE)
     more = ("--ranks-per-server", "1,2", "--algorithms", "bruck,pairwise_shift")
-    done = cli("tune", "--machine", "machine.toml", "--message-bytes", "16,16384", *more, "-o", "r", "--save", "t.csv")
-    assert done.returncode == 0, done.stderr
+    called("--machine", "machine.toml", "--message-bytes", "16,16384", *more, "-o", "r", "--save", "t.csv")
     rules = fw.tune.read_rules(tmp_path / "r")
     assert rules.format == "flitwork" and rules.listing()
     # The stored table gives the same rules.
-    again = cli("tune", "t.csv")
-    assert [*again.stdout.splitlines()][1:] == [*(tmp_path / "r").read_text().splitlines()][1:]
-    done = cli("tune", "t.csv", "--for", "openmpi", "--ranks-per-server", "2", "-o", "o")
-    assert done.returncode == 0, done.stderr
-    shown = cli("tune", "check", "o", "--ranks", "8", "--bytes", "16,16384", "--json")
-    assert '"algorithm": "pairwise"' in shown.stdout and '"format": "openmpi"' in shown.stdout
-    assert "no errors" in cli("tune", "check", "r").stdout
+    assert called("t.csv").splitlines()[1:] == (tmp_path / "r").read_text().splitlines()[1:]
+    called("t.csv", "--for", "openmpi", "--ranks-per-server", "2", "-o", "o")
+    shown = called("check", "o", "--ranks", "8", "--bytes", "16,16384", "--json")
+    assert '"algorithm": "pairwise"' in shown and '"format": "openmpi"' in shown
+    assert "no errors" in called("check", "r")
 
 
 @pytest.mark.parametrize(

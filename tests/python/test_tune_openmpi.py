@@ -72,6 +72,7 @@ def test_open_mpi_takes_the_rules_of_a_simulated_machine(openmpi: Library, tmp_p
     assert selected(openmpi, tmp_path, file, 16, 16_384) == {16: "modified_bruck", 16_384: "pairwise"}
 
 
+@pytest.mark.slow
 def test_other_rules_select_otherwise(openmpi: Library, tmp_path: Path) -> None:
     file = tmp_path / "rules.conf"
     rule = Rule("alltoall", Span(2), Span(1), Span(), Choice("linear_sync", (("requests", 2),)))
@@ -83,6 +84,7 @@ def test_other_rules_select_otherwise(openmpi: Library, tmp_path: Path) -> None:
     assert selected(openmpi, tmp_path, file, 8, 8192) == {8: "linear_sync", 8192: "linear_sync"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("smallest", "expected"), [(1, "library"), (5, "pairwise")])
 def test_the_smallest_communicator_of_a_file_speaks_for_smaller_ones(
     openmpi: Library, tmp_path: Path, smallest: int, expected: str

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from flitwork.cli.explain import show_explanation
+from flitwork.cli.mpi_bench import bench
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, IsMesh, Settings, Size, Topology, Wrap
 from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json, print_quantities, say
@@ -29,6 +30,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Programs written for MPI, on simulated networks.",
 )
+
+app.command(cls=Command)(bench)
 
 
 @app.command(cls=Command, context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})

@@ -95,14 +95,14 @@ def rules(
     for option, file in (("--output", output), ("--save", save)):
         if file:
             writable_file(file, option)
-    counts, servers = _numbers("--ranks", ranks), _numbers("--ranks-per-server", ranks_per_server)
+    counts, servers = numbers("--ranks", ranks), numbers("--ranks-per-server", ranks_per_server)
     names = [name.strip() for name in algorithms.split(",") if name.strip()] if algorithms is not None else None
     if (measurements is None) == (machine is None):
         given = "both" if machine else "nothing"
         raise ConfigError("MEASUREMENTS", given, "a table of measurements, or --machine FILE.toml", "one of the two")
     if machine is not None:
         network, host, run = network_file(machine, "--machine")
-        sizes = _numbers("--message-bytes", message_bytes)
+        sizes = numbers("--message-bytes", message_bytes)
         if not sizes:
             raise ConfigError("--message-bytes", "nothing", "sizes with commas", "for example 256,4096,65536")
         table = tune.simulated(
@@ -131,7 +131,7 @@ def rules(
     note(f"{len(found)} rules in {escape(str(output))}")
 
 
-def _numbers(option: str, text: str | None) -> list[int] | None:
+def numbers(option: str, text: str | None) -> list[int] | None:
     """Whole numbers with commas between them."""
     if text is None:
         return None
@@ -188,7 +188,7 @@ def check(
       flitwork tune check rules.conf --ranks 8 --bytes 64,4096
     """
     found = tune.read_rules(file, format)
-    sizes = _numbers("--bytes", message_bytes)
+    sizes = numbers("--bytes", message_bytes)
     if (ranks is None) != (sizes is None):
         missing = "--bytes" if sizes is None else "--ranks"
         raise ConfigError(missing, "nothing", f"{missing} beside the other one", "--ranks 8 --bytes 4096")

@@ -4,6 +4,7 @@
 >>> text = fw.tune.written(fw.tune.rules(table, "openmpi"), "openmpi")
 """
 
+from flitwork.tune.bench import Bench, Limits, bench
 from flitwork.tune.derive import rules
 from flitwork.tune.files import read_rules, written
 from flitwork.tune.names import SAME, TARGETS
@@ -16,11 +17,14 @@ __all__ = [
     "SAME",
     "TARGETS",
     "Asked",
+    "Bench",
     "Choice",
+    "Limits",
     "Rule",
     "Selected",
     "Span",
     "TuningFile",
+    "bench",
     "read_measurements",
     "read_rules",
     "rules",

@@ -1,0 +1,258 @@
+"""``fw.tune.bench``: times of all-to-all algorithms on the MPI library at hand, row by row.
+
+The time of a call is the longest that any rank spends in it behind a barrier, by its own clock. A row has the median
+of the calls and its confidence interval by order statistics; calls are repeated until that is narrow, or enough.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.files import write_atomically, write_csv
+from flitwork.statistics import median_interval_95
+from flitwork.tune.build import program
+from flitwork.tune.names import MPICH, OPENMPI
+from flitwork.tune.rule import LIBRARY
+from flitwork.tune.session import BenchError, Job, Session
+from flitwork.tune.table import COLUMNS, read_measurements
+
+OPERATIONS = ("alltoall", "alltoallv")
+_WARM_UP = 3
+_FIRST = 10
+_MOST_AT_ONCE = 1000
+_LIBRARIES = {
+    "openmpi": re.compile(r"Open MPI v([\w.]+)"),
+    "mpich": re.compile(r"MPICH Version:\s*([\w.]+)"),
+    "intel": re.compile(r"Intel\(R\) MPI Library ([\w.]+)"),
+    "mvapich": re.compile(r"MVAPICH2? Version\s*:\s*([\w.]+)"),
+}
+#: What tells a row from the others.
+_KEY = ("operation", "algorithm", "bytes", "ranks", "ranks_per_server", "mpi", "version")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a row is known well enough: ``interval``, half its width over the median; or so many calls, or seconds.
+
+    A job that does not answer for ``timeout_seconds`` is ended.
+    """
+
+    interval: float = 0.05
+    repetitions: int = 1000
+    seconds: float = 10.0
+    timeout_seconds: float = 120.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.interval < 1:
+            raise ConfigError("interval", self.interval, "a part between 0 and 1", "0.05 is 5 %")
+        if self.repetitions < 1:
+            raise ConfigError("repetitions", self.repetitions, "at least 1")
+        for name in ("seconds", "timeout_seconds"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ConfigError(name, getattr(self, name), "a time above 0 s")
+
+
+@dataclass
+class Bench:
+    """What was measured. ``table`` has a row for each algorithm and size; ``failed`` says why others have none."""
+
+    table: pd.DataFrame
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def wrong(self) -> list[str]:
+        """The algorithms that delivered wrong data."""
+        rows = self.table[~self.table["verified"].astype(bool)] if len(self.table) else self.table
+        return sorted({str(name) for name in rows["algorithm"]}) if len(rows) else []
+
+
+#: Is told what is measured: the row, its number and how many there are in all.
+Told = Callable[[Mapping[str, Any], int, int], None]
+
+
+def bench(
+    launcher: Sequence[str],
+    message_bytes: Sequence[int],
+    *,
+    operations: Sequence[str] = ("alltoall",),
+    algorithms: Sequence[str] | None = None,
+    limits: Limits | None = None,
+    mpicc: str | None = None,
+    output: str | Path | None = None,
+    told: Told | None = None,
+) -> Bench:
+    """Measures all-to-alls with ``launcher``, such as ``["mpirun", "-n", "8"]``, for message sizes [bytes to one peer].
+
+    ``algorithms``: ``library`` (what the MPI library chooses) and its own ones, such as ``openmpi:pairwise``; by
+    default all that there are. With ``output``, a ``.csv`` or ``.parquet``, every row is stored when it is finished,
+    and rows that are there are not measured again. An algorithm that fails is left out and named in ``failed``.
+
+    Raises :class:`flitwork.ConfigError` for what is wrong with the arguments and :class:`flitwork.SimulationError`
+    where no job can be started.
+    """
+    limits = limits or Limits()
+    sizes = _checked(operations, message_bytes)
+    command = [*launcher, str(program(launcher, mpicc))]
+    job, mpi, version = _asked(command, limits)
+    names = _named(algorithms, mpi, operations)
+    same = {"ranks": job.ranks, "ranks_per_server": job.most, "mpi": mpi, "version": version}
+    stored = _Stored(Path(output) if output is not None else None, same)
+    failed: dict[str, str] = {}
+    total = len(operations) * len(names) * len(sizes)
+    number = total - sum(len(stored.missing(o, a, sizes)) for o in operations for a in names)
+    for operation in operations:
+        for name in names:
+            missing = stored.missing(operation, name, sizes)
+            try:
+                for row in _rows(command, operation, name, missing, limits):
+                    number += 1
+                    stored.add({**row, **same})
+                    if told:
+                        told(row, number, total)
+            except BenchError as error:
+                failed[f"{operation} {name}"] = str(error)
+    return Bench(stored.table(), failed)
+
+
+def _checked(operations: Sequence[str], message_bytes: Sequence[int]) -> list[int]:
+    for operation in operations:
+        if operation not in OPERATIONS:
+            hint = did_you_mean(str(operation), OPERATIONS)
+            raise ConfigError("operations", operation, f"one of {', '.join(OPERATIONS)}", hint)
+    for size in message_bytes:
+        if not 0 <= size < 2**31:
+            raise ConfigError("message_bytes", size, "from 0 to 2,147,483,647 bytes to each other rank")
+    if not message_bytes:
+        raise ConfigError("message_bytes", "none", "at least one size", "for example 1,1024,65536")
+    return sorted(set(message_bytes))
+
+
+def _asked(command: Sequence[str], limits: Limits) -> tuple[Job, str, str]:
+    """The job, the family of its library and the version."""
+    with Session(command, {}, limits.timeout_seconds) as session:
+        job = session.job()
+    if job.ranks < 2:
+        hint = "do launcher and mpicc belong to the same MPI library? --mpicc names another compiler"
+        raise ConfigError("LAUNCHER", " ".join(command[:-1]), "2 ranks or more; a job had 1", hint)
+    if job.fewest != job.most:
+        raise ConfigError("LAUNCHER", f"{job.fewest} to {job.most} ranks on a server", "as many on each")
+    for family, pattern in _LIBRARIES.items():
+        if match := pattern.search(job.library):
+            return job, family, match[1]
+    return job, job.library.split()[0].lower(), ""
+
+
+def _named(algorithms: Sequence[str] | None, mpi: str, operations: Sequence[str]) -> list[str]:
+    """The algorithms to measure, each of which is known."""
+    known = [LIBRARY, *_own(mpi, operations)]
+    if algorithms is None:
+        return known
+    for name in algorithms:
+        if name not in known:
+            raise ConfigError("algorithms", name, f"one of {', '.join(known)}", did_you_mean(name, known))
+    if not algorithms:
+        raise ConfigError("algorithms", "none", "at least one", "leave it out for all")
+    return list(dict.fromkeys(algorithms))
+
+
+def _own(mpi: str, operations: Sequence[str]) -> list[str]:
+    """Algorithms of the library itself that it can be told to take for all these operations."""
+    table = {"openmpi": OPENMPI, "mpich": MPICH}.get(mpi, {})
+    names = [name for operation in operations for name in table.get(operation, ())]
+    return [f"{mpi}:{name}" for name in dict.fromkeys(names) if name not in ("ignore", "two_proc")]
+
+
+def _environment(operation: str, algorithm: str) -> dict[str, str]:
+    """What makes the library take an algorithm of its own."""
+    family, mark, name = algorithm.partition(":")
+    if not mark:
+        return {}
+    if family == "openmpi":
+        number = OPENMPI[operation].index(name)
+        tuned = "OMPI_MCA_coll_tuned_"
+        return {f"{tuned}use_dynamic_rules": "1", f"{tuned}{operation}_algorithm": str(number)}
+    return {f"MPIR_CVAR_{operation.upper()}_INTRA_ALGORITHM": name}
+
+
+def _rows(
+    command: Sequence[str], operation: str, algorithm: str, sizes: Sequence[int], limits: Limits
+) -> Iterator[dict[str, Any]]:
+    """A row for each size, all of one job."""
+    family, _, name = algorithm.partition(":")
+    if not sizes or (name and name not in {"openmpi": OPENMPI, "mpich": MPICH}[family].get(operation, ())):
+        return
+    with Session(command, _environment(operation, algorithm), limits.timeout_seconds) as session:
+        session.job()
+        for size in sizes:
+            times, verified = measured(session, operation, size, limits)
+            low, high = median_interval_95(times)
+            yield {
+                "operation": operation,
+                "algorithm": algorithm,
+                "bytes": size,
+                "seconds": statistics.median(times),
+                "low": low,
+                "high": high,
+                "repetitions": len(times),
+                "verified": verified,
+            }
+
+
+def measured(session: Session, operation: str, size: int, limits: Limits) -> tuple[list[float], bool]:
+    """Times of calls until their median is known well enough, and whether all data were right."""
+    _, verified = session.times(operation, size, _WARM_UP)
+    times: list[float] = []
+    began = time.monotonic()
+    while True:
+        more = min(max(_FIRST, len(times)), limits.repetitions - len(times), _MOST_AT_ONCE)
+        found, right = session.times(operation, size, more)
+        times += found
+        verified &= right
+        low, high = median_interval_95(times)
+        narrow = high - low <= 2 * limits.interval * statistics.median(times)
+        if narrow or len(times) >= limits.repetitions or time.monotonic() - began >= limits.seconds:
+            return times, verified
+
+
+class _Stored:
+    """The rows that are finished, in a file if there is one."""
+
+    def __init__(self, file: Path | None, same: Mapping[str, Any]) -> None:
+        if file is not None and file.suffix.lower() not in (".csv", ".parquet"):
+            raise ConfigError("output", file, "a file .csv or .parquet", "the ending of its name says what it is")
+        self.file = file
+        self.same = same
+        self.rows: list[dict[str, Any]] = []
+        if file is not None and file.exists():
+            self.rows = [{str(k): v for k, v in row.items()} for row in read_measurements(file).to_dict("records")]
+
+    def missing(self, operation: str, algorithm: str, sizes: Sequence[int]) -> list[int]:
+        """The sizes that have no row yet."""
+        have = {tuple(row[name] for name in _KEY) for row in self.rows}
+        asked = {"operation": operation, "algorithm": algorithm, **self.same}
+        return [size for size in sizes if tuple({**asked, "bytes": size}[name] for name in _KEY) not in have]
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """One more, which is on the disk when this returns."""
+        self.rows.append({name: row[name] for name in COLUMNS})
+        if self.file is None:
+            return
+        table = self.table()
+        if self.file.suffix.lower() == ".csv":
+            write_csv(table, self.file)
+        else:
+            write_atomically(self.file, lambda opened: opened.write(table.to_parquet(index=False)))
+
+    def table(self) -> pd.DataFrame:
+        """All rows."""
+        return pd.DataFrame(self.rows, columns=[*COLUMNS])

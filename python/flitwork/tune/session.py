@@ -1,0 +1,130 @@
+"""A job of the benchmark program: started by a launcher, told what to time by its standard input, ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import IO
+
+from flitwork.errors import SimulationError
+
+_END_SECONDS = 5.0
+_LAST_LINES = 12
+
+
+class BenchError(SimulationError):
+    """A job of the benchmark ended, or did not answer in time; the message has what it said."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What rank 0 says at the beginning: ranks, the fewest and the most on a server, and the library's own words."""
+
+    ranks: int
+    fewest: int
+    most: int
+    library: str
+
+
+class Session:
+    """A running job. Use it in a ``with``; the job ends with it, whatever happens."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], timeout_seconds: float) -> None:
+        self.command = list(command)
+        self.timeout_seconds = timeout_seconds
+        self.errors: IO[str] = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
+        self.lines: queue.Queue[str | None] = queue.Queue()
+        try:
+            self.process = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
+                errors="replace", env={**os.environ, **environment}, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            self.errors.close()
+            raise BenchError(f"{command[0]} cannot be started: {error.strerror or error}") from None
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.end(kindly=kind is None)
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        with contextlib.suppress(ValueError, OSError):
+            for line in self.process.stdout:
+                self.lines.put(line)
+        self.lines.put(None)
+
+    def job(self) -> Job:
+        """What the job is; to be asked first."""
+        ranks, fewest, most, _, library = self._answer("job", 4)
+        return Job(int(ranks), int(fewest), int(most), library.strip())
+
+    def times(self, operation: str, message_bytes: int, count: int) -> tuple[list[float], bool]:
+        """Times ``count`` calls: seconds each, and whether all data were right."""
+        self._tell(f"run {operation} {message_bytes} {count}\n")
+        (answer,) = self._answer("times", 0)
+        right, *times = answer.split()
+        return [float(time) for time in times], right == "1"
+
+    def _tell(self, line: str) -> None:
+        assert self.process.stdin
+        try:
+            self.process.stdin.write(line)
+            self.process.stdin.flush()
+        except (OSError, ValueError):
+            raise self._ended("") from None
+
+    def _answer(self, word: str, splits: int) -> list[str]:
+        """The rest of the next line that begins with ``word``; what else is printed is passed over."""
+        while True:
+            try:
+                line = self.lines.get(timeout=self.timeout_seconds)
+            except queue.Empty:
+                raise self._ended(f"no answer within {self.timeout_seconds:g} s") from None
+            if line is None:
+                raise self._ended("")
+            first, _, rest = line.partition(" ")
+            if first == word:
+                return rest.split(maxsplit=splits) if splits else [rest]
+
+    def _ended(self, why: str) -> BenchError:
+        self.end(kindly=False)
+        code = self.process.returncode
+        text = self._said()
+        because = why or f"it ended with exit code {code}"
+        said = f":\n{text}" if text else ""
+        return BenchError(f"{' '.join(self.command)}: {because}{said}")
+
+    def _said(self) -> str:
+        """The last lines on standard error."""
+        if self.errors.closed:
+            return ""
+        self.errors.seek(0)
+        return "\n".join(self.errors.read().strip().splitlines()[-_LAST_LINES:])
+
+    def end(self, kindly: bool = True) -> None:
+        """Ends the job: asks it to, then makes it."""
+        if kindly and self.process.poll() is None:
+            with contextlib.suppress(BenchError):
+                self._tell("quit\n")
+        with contextlib.suppress(OSError):
+            if self.process.stdin:
+                self.process.stdin.close()
+        for sent in (None, signal.SIGTERM, signal.SIGKILL) if kindly else (signal.SIGTERM, signal.SIGKILL):
+            if sent is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self.process.pid, sent)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(_END_SECONDS)
+                return
