@@ -10,7 +10,7 @@
 
 /* What an algorithm knows of the communicator. All pointers are read during flitwork_steps_new only. */
 typedef struct {
-  uint32_t ranks;            /* at least 2 */
+  uint32_t ranks;            /* 2 to 2^24 */
   const uint32_t *server_of; /* of each rank a number that ranks of one server share; NULL: every rank is on a server of its own */
   uint32_t dims;             /* of the grid whose routers the ranks are, first dimension fastest; 0: no grid is known */
   const uint32_t *sizes;     /* routers in each dimension */
@@ -37,7 +37,8 @@ void flitwork_steps_free(flitwork_steps *);
 uint32_t flitwork_steps_count(const flitwork_steps *);
 /* Step `step` of rank `rank`; 0, or -1 where there is no such rank or step. */
 int flitwork_steps_at(flitwork_steps *, uint32_t rank, uint32_t step, flitwork_step *out);
-/* Whether every block travels as a message of its own from its source to its destination. */
+/* Whether every block travels as a message of its own from its source to its destination. An algorithm that hands blocks on says no
+ * even where a world leaves it nothing to hand on. */
 int flitwork_steps_are_direct(const flitwork_steps *);
 /* The name and the one-line summary of algorithm number `index`; NULL past the last. */
 const char *flitwork_steps_name(uint32_t index);

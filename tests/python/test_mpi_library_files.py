@@ -14,4 +14,6 @@ def test_the_extension_has_every_source_of_the_mpi_library() -> None:
     assert FOLDER / "steps.h" in sources
     found = _core.mpi_library_files()
     for file in sources:
-        assert found[file.relative_to(FOLDER).as_posix()] == file.read_bytes(), file
+        assert found.pop(file.relative_to(FOLDER).as_posix()) == file.read_bytes(), file
+    assert found.pop("libflitwork_steps.a").startswith(b"!<arch>\n")
+    assert not found

@@ -73,6 +73,8 @@ pub struct Collective {
     pub ranks: Ranks,
     /// Whether it goes by which ranks share a server.
     pub knows_servers: bool,
+    /// Whether each block of an all-to-all goes from its source to its destination as a message of its own.
+    pub direct: bool,
     /// What else worlds must have, beside the number of ranks.
     pub needs: Option<Needs>,
     /// Where it was published; empty for common knowledge.
@@ -112,6 +114,7 @@ const fn row(
         parameters: &[],
         ranks: Ranks::Any,
         knows_servers: false,
+        direct: false,
         needs: None,
         paper: "",
         in_order: |_| false,
@@ -137,18 +140,18 @@ const fn by_servers(
 #[rustfmt::skip]
 pub static COLLECTIVES: &[Collective] = &[
     Collective {
-        parameters: &["sizes"], ranks: Ranks::PowerOfTwo { otherwise: "pairwise_shift" },
+        parameters: &["sizes"], direct: true, ranks: Ranks::PowerOfTwo { otherwise: "pairwise_shift" },
         ..row(Operation::AllToAll, "pairwise_xor", "step i exchanges with rank me XOR i, one after the other",
             pairwise_xor::steps, pairwise_xor::step)
     },
     Collective {
-        parameters: &["sizes"],
+        parameters: &["sizes"], direct: true,
         ..row(Operation::AllToAll, "pairwise_shift",
             "ring: step i sends to me + i and receives from me - i, one after the other",
             pairwise_shift::steps, pairwise_shift::step)
     },
     Collective {
-        parameters: &["sizes"], paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010",
+        parameters: &["sizes"], direct: true, paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010",
         ..row(Operation::AllToAll, "simple_spread", "all messages posted at once, to me + 1 first",
             pairwise_shift::steps, simple_spread::step)
     },
@@ -163,21 +166,24 @@ pub static COLLECTIVES: &[Collective] = &[
             butterfly::steps, butterfly::step)
     },
     Collective {
-        parameters: &["sizes"], ranks: Ranks::OfGrid { otherwise: "simple_spread" },
+        parameters: &["sizes"], direct: true, ranks: Ranks::OfGrid { otherwise: "simple_spread" },
         paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010",
         ..row(Operation::AllToAll, "a2at", "all messages posted at once, in the order of A2AT: all channels loaded equally",
             coordinates::steps, coordinates::step)
     },
     Collective {
-        parameters: &["sizes"], ranks: Ranks::OfGrid { otherwise: "simple_spread" },
+        parameters: &["sizes"], direct: true, ranks: Ranks::OfGrid { otherwise: "simple_spread" },
         paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010",
         ..row(Operation::AllToAll, "a2and", "all messages posted at once, the relative coordinates counted up",
             coordinates::steps, coordinates::step)
     },
-    by_servers("two_level_ring", "a ring of servers, in each of its steps a ring of the ranks of two servers", NARUSE,
-        two_level_ring::steps, two_level_ring::step),
     Collective {
-        needs: Some(birkhoff::NEEDS),
+        direct: true,
+        ..by_servers("two_level_ring", "a ring of servers, in each of its steps a ring of the ranks of two servers", NARUSE,
+            two_level_ring::steps, two_level_ring::step)
+    },
+    Collective {
+        direct: true, needs: Some(birkhoff::NEEDS),
         ..by_servers("birkhoff", "servers of different sizes send to one at a time, as short as the largest can",
             "our generalisation of the 2-Level Ring; compare Sanders, Traeff, Euro-Par 2002", birkhoff::steps, birkhoff::step)
     },
