@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,10 +45,10 @@ _TARGETS = ", ".join(tune.TARGETS)
 @guarded
 def rules(
     measurements: Annotated[
-        Path | None,
+        list[str] | None,
         typer.Argument(
-            metavar="[MEASUREMENTS]",
-            help="A table of measurements (.csv, .parquet), such as `flitwork mpi bench` writes; or --machine.",
+            metavar="[[ALGORITHM=]FILE]...",
+            help="Tables of `flitwork mpi bench`, or what OSU's or Intel's benchmarks print; or --machine.",
             show_default=False,
         ),
     ] = None,
@@ -62,7 +63,10 @@ def rules(
         str | None, typer.Option(metavar="NUMBERS", help="Ranks on a server, with commas [default: all in the table].")
     ] = None,
     ranks: Annotated[
-        str | None, typer.Option(metavar="NUMBERS", help="Only these numbers of ranks, with commas.")
+        str | None,
+        typer.Option(
+            metavar="NUMBERS", help="Only these, with commas; of a text of OSU's, which does not say it, the number."
+        ),
     ] = None,
     algorithms: Annotated[str | None, typer.Option(metavar="NAMES", help="Only these algorithms, with commas.")] = None,
     target: Annotated[
@@ -88,6 +92,8 @@ def rules(
 
       flitwork tune measurements.csv --for openmpi -o rules.conf
 
+      flitwork tune --ranks 64 openmpi:linear=osu_1.txt openmpi:pairwise=osu_2.txt --for openmpi
+
       flitwork tune --machine machine.toml --message-bytes 64,1024,16384 --ranks-per-server 1,4 -o rules.txt
     """
     if target not in tune.TARGETS:
@@ -97,7 +103,7 @@ def rules(
             writable_file(file, option)
     counts, servers = numbers("--ranks", ranks), numbers("--ranks-per-server", ranks_per_server)
     names = [name.strip() for name in algorithms.split(",") if name.strip()] if algorithms is not None else None
-    if (measurements is None) == (machine is None):
+    if (not measurements) == (machine is None):
         given = "both" if machine else "nothing"
         raise ConfigError("MEASUREMENTS", given, "a table of measurements, or --machine FILE.toml", "one of the two")
     if machine is not None:
@@ -116,14 +122,14 @@ def rules(
             raise ConfigError(
                 "--message-bytes" if save is None else "--save", message_bytes or save, "--machine with it"
             )
-        table = tune.read_measurements(Path(str(measurements)))
+        table = pd.concat([_read(word, counts, servers) for word in measurements or []], ignore_index=True)
         table = _only(table, "ranks_per_server", servers)
         table = table if names is None else table[[str(text).split()[0] in names for text in table["algorithm"]]]
         if not len(table):
             raise ConfigError("--algorithms", algorithms, "an algorithm that was measured")
     table = _only(table, "ranks", counts)
     found = tune.rules(table, target, tolerance=tolerance)
-    text = tune.written(found, target, _comment(table, machine or Path(str(measurements)), tolerance))
+    text = tune.written(found, target, _comment(table, [str(machine)] if machine else measurements or [], tolerance))
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -151,14 +157,27 @@ def _only(table: pd.DataFrame, column: str, wanted: list[int] | None) -> pd.Data
     return table[table[column].isin(wanted)]
 
 
-def _comment(table: pd.DataFrame, source: Path, tolerance: float) -> str:
+def _read(word: str, ranks: list[int] | None, servers: list[int] | None) -> pd.DataFrame:
+    """The measurements of a file; before it may stand which algorithm they are of."""
+    algorithm, mark, name = word.partition("=")
+    labelled = mark and not Path(word).exists()
+    return tune.read_measurements(
+        name if labelled else word,
+        algorithm=algorithm if labelled else "library",
+        ranks=ranks[0] if ranks and len(ranks) == 1 else None,
+        ranks_per_server=servers[0] if servers and len(servers) == 1 else 1,
+    )
+
+
+def _comment(table: pd.DataFrame, sources: Sequence[str], tolerance: float) -> str:
     """What stands at the top of a file: where its rules come from."""
     libraries = sorted(
         {f"{mpi} {version}".strip() for mpi, version in zip(table["mpi"], table["version"], strict=True)}
     )
     counts = ", ".join(map(str, sorted({int(number) for number in table["ranks"]})))
+    files = ", ".join(Path(word).name for word in sources)
     lines = [
-        f"Rules by flitwork tune from {source.name}: {', '.join(filter(None, libraries)) or 'measured'}",
+        f"Rules by flitwork tune from {files}: {', '.join(filter(None, libraries)) or 'measured'}",
         f"{counts} ranks, {table['bytes'].min()} to {table['bytes'].max()} bytes to each peer",
     ]
     return "\n".join(lines + ([f"ties within {tolerance:g} of the fastest"] if tolerance else []))

@@ -16,7 +16,7 @@ import pandas as pd
 
 from flitwork.errors import ConfigError
 from flitwork.tune.names import Translate, ours, translation
-from flitwork.tune.rule import LIBRARY, Choice, Rule, Span, merged
+from flitwork.tune.rule import LIBRARY, OPERATIONS, Choice, Rule, Span, merged
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def rules(table: pd.DataFrame, target: str = "flitwork", *, tolerance: float = 0
     if len(libraries) > 1:
         raise ConfigError("mpi", ", ".join(libraries), "measurements of one library", "make rules of each by itself")
     found: list[Rule] = []
-    for operation in dict.fromkeys(table["operation"]):
+    for operation in dict.fromkeys(name for name in table["operation"] if name in OPERATIONS):
         rows = table[table["operation"] == operation]
         found += _of_operation(rows, str(operation), translation(target, str(operation)), target, tolerance)
     if not found:

@@ -10,7 +10,9 @@ import pandas as pd
 
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.table_file import first_wrong, read_csv, read_parquet
+from flitwork.tune.benchmarks import Told, recognised, rows
 from flitwork.tune.rule import Choice
+from flitwork.tune.text import read_text
 
 #: The columns: unit and meaning.
 COLUMNS: Mapping[str, str] = {
@@ -41,19 +43,34 @@ _MAY_MISS: Mapping[str, Any] = {
 _ROW_BYTES = 1000
 
 
-def read_measurements(path: str | Path) -> pd.DataFrame:
-    """A stored table, ``.csv`` or ``.parquet``, checked row by row.
+def read_measurements(
+    path: str | Path,
+    *,
+    ranks: int | None = None,
+    ranks_per_server: int = 1,
+    algorithm: str = "library",
+    mpi: str = "",
+    version: str = "",
+) -> pd.DataFrame:
+    """Measurements from a file, whose format is recognised; a table with :data:`flitwork.tune.COLUMNS`.
 
-    ``operation``, ``algorithm``, ``bytes``, ``ranks`` and ``seconds`` are needed; the others have defaults. What is
-    wrong is a :class:`flitwork.ConfigError` that names the row.
+    A stored table, ``.csv`` or ``.parquet``: ``operation``, ``algorithm``, ``bytes``, ``ranks`` and ``seconds`` are
+    needed, the others have defaults. What the OSU micro-benchmarks print, with or without ``-f``, and the Intel MPI
+    Benchmarks: what such a text does not say, the arguments do (``ranks`` of OSU's, ``algorithm``).
+
+    What is wrong is a :class:`flitwork.ConfigError` that names the row of a table or the line of a text.
     """
     file = Path(path)
     what = "a table with columns " + ", ".join(COLUMNS)
     if file.suffix.lower() == ".parquet":
-        table = read_parquet(file, "measurements", _ROW_BYTES)
-    else:
-        table = read_csv(file, "measurements", what, "flitwork mpi bench writes one", named=True)
-    return checked(table, str(file))
+        return checked(read_parquet(file, "measurements", _ROW_BYTES), str(file))
+    text = read_text(file)
+    kind = recognised(text)
+    if kind is not None:
+        told = Told(ranks, ranks_per_server, algorithm, mpi, version)
+        return checked(pd.DataFrame(rows(text, kind, str(file), told)), str(file))
+    hint = "flitwork mpi bench writes one"
+    return checked(read_csv(file, "measurements", what, hint, named=True), str(file))
 
 
 def checked(table: pd.DataFrame, file: str) -> pd.DataFrame:

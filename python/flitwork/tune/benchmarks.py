@@ -1,0 +1,146 @@
+"""What other benchmarks print, as measurements: the OSU micro-benchmarks and the Intel MPI Benchmarks.
+
+Both say microseconds. Where they print the time of the slowest rank it is taken, as :func:`flitwork.tune.bench` does;
+otherwise the average over the ranks. The least and the most are those of ranks, no confidence interval: ``low`` and
+``high`` stay unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flitwork.errors import ConfigError
+from flitwork.tune.text import Place
+
+OSU, IMB = "osu", "imb"
+_OSU_NAMES = (
+    ("All-to-Allw", "alltoallw"), ("All-to-Allv", "alltoallv"), ("All-to-All", "alltoall"),
+    ("Allgatherv", "allgatherv"), ("Allgather", "allgather"), ("Allreduce", "allreduce"),
+    ("Reduce_scatter", "reduce_scatter"), ("Reduce", "reduce"), ("Broadcast", "broadcast"), ("Gatherv", "gatherv"),
+    ("Gather", "gather"), ("Scatterv", "scatterv"), ("Scatter", "scatter"), ("Barrier", "barrier"),
+    ("MPI Latency Test", "pingpong"),
+)  # fmt: skip
+#: Columns of times [us]: the slowest rank before the average.
+_OSU_TIMES = ("max latency(us)", "avg latency(us)", "latency(us)")
+_IMB_TIMES = ("t_max[usec]", "t[usec]", "t_avg[usec]")
+_IMB_SKIPPED = re.compile(r"out-of-mem|time-out|int-overflow")
+_IMB_NAMES = {"bcast": "broadcast"}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a text may leave open: ranks, ranks per server, what was measured, with which library."""
+
+    ranks: int | None = None
+    ranks_per_server: int = 1
+    algorithm: str = "library"
+    mpi: str = ""
+    version: str = ""
+
+
+def recognised(text: str) -> str | None:
+    """Which benchmark has printed a text; ``None``: neither."""
+    if re.search(r"^#\s*OSU MPI", text, re.M):
+        return OSU
+    return IMB if re.search(r"^#.*(Intel\(R\) MPI Benchmarks|Benchmarking )", text, re.M) else None
+
+
+def rows(text: str, kind: str, file: str, told: Told) -> list[dict[str, Any]]:
+    """The rows of a text; what is wrong is an error with its line."""
+    reader = _Reader(Place(file), told)
+    lines = [(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
+    found = list(reader.osu(lines) if kind == OSU else reader.imb(lines))
+    if not found:
+        raise ConfigError(file, "no measurements", "a line for each message size below the names of the columns")
+    return found
+
+
+class _Reader:
+    def __init__(self, place: Place, told: Told) -> None:
+        self.place, self.told = place, told
+        self.operation = ""
+        self.ranks = told.ranks
+        self.columns: list[str] = []
+
+    def osu(self, lines: Sequence[tuple[int, str]]) -> Iterator[dict[str, Any]]:
+        for number, line in lines:
+            if line.startswith("#") and "OSU MPI" in line:
+                self._osu_title(number, line)
+            elif line.startswith("#") and "size" in line.lower() and "(" in line:
+                self.columns = [
+                    name.strip().lower().replace(" (", "(") for name in re.split(r"\s{2,}|\t", line[1:].strip())
+                ]
+            elif line.strip() and not line.startswith("#"):
+                cells = self._cells(number, line)
+                time = self._first(cells, _OSU_TIMES, number, line)
+                yield self._row(number, cells["size"], time, cells.get("iterations", 1.0))
+
+    def _osu_title(self, number: int, line: str) -> None:
+        names = [operation for name, operation in _OSU_NAMES if name in line]
+        if not names or "Non-blocking" in line:
+            expected = f"a blocking collective or the latency test: {', '.join(name for _, name in _OSU_NAMES)}"
+            raise self.place.error((number, 1), line, expected)
+        self.operation, self.columns = names[0], []
+        self.ranks = 2 if self.operation == "pingpong" else self.told.ranks
+        if self.ranks is None:
+            raise self.place.error((number, 1), line, "the number of ranks, which this text does not say", "--ranks N")
+
+    def imb(self, lines: Sequence[tuple[int, str]]) -> Iterator[dict[str, Any]]:
+        for number, line in lines:
+            if match := re.match(r"#\s*Benchmarking\s+(\S+)", line):
+                name = match[1].lower()
+                self.operation, self.columns, self.ranks = _IMB_NAMES.get(name, name), [], None
+            elif match := re.match(r"#\s*#processes\s*=\s*(\d+)", line):
+                self.ranks = int(match[1])
+            elif line.strip().startswith("#bytes"):
+                self.columns = [name.lstrip("#").lower() for name in line.split()]
+            elif self.columns and line.strip() and not line.startswith("#") and not _IMB_SKIPPED.search(line):
+                if not line.split()[0][0].isdigit():
+                    self.columns = []
+                    continue
+                cells = self._cells(number, line)
+                time = self._first(cells, _IMB_TIMES, number, line)
+                yield self._row(number, cells["bytes"], time, cells.get("repetitions", 1.0))
+
+    def _cells(self, number: int, line: str) -> dict[str, float]:
+        """The numbers of a line by the names of their columns."""
+        if not self.columns:
+            raise self.place.error((number, 1), line.strip(), "a line with the names of the columns above it")
+        found = []
+        for match in re.finditer(r"\S+", line):
+            try:
+                found.append(float(match[0]))
+            except ValueError:
+                raise self.place.error((number, match.start() + 1), match[0], "a number") from None
+        if len(found) != len(self.columns):
+            expected = f"{len(self.columns)} numbers: {', '.join(self.columns)}"
+            raise self.place.error((number, 1), f"{len(found)} numbers", expected)
+        return dict(zip(self.columns, found, strict=True))
+
+    def _first(self, cells: dict[str, float], names: Sequence[str], number: int, line: str) -> float:
+        for name in names:
+            if name in cells:
+                return cells[name]
+        raise self.place.error((number, 1), ", ".join(cells), f"a column with times: {', '.join(names)}")
+
+    def _row(self, number: int, size: float, microseconds: float, repetitions: float) -> dict[str, Any]:
+        if self.ranks is None:
+            raise self.place.error((number, 1), self.operation or "a number", "#processes = N above the numbers")
+        if microseconds <= 0 or size < 0 or not size.is_integer():
+            raise self.place.error((number, 1), f"{size:g} bytes, {microseconds:g} us", "a size and a time above 0")
+        told = self.told
+        return {
+            "operation": self.operation,
+            "algorithm": told.algorithm,
+            "bytes": int(size),
+            "ranks": self.ranks,
+            "ranks_per_server": told.ranks_per_server,
+            "seconds": microseconds * 1e-6,
+            "repetitions": int(repetitions),
+            "verified": True,
+            "mpi": told.mpi,
+            "version": told.version,
+        }
