@@ -14,6 +14,7 @@ __all__ = [
     "Simulation",
     "Table",
     "__version__",
+    "all_to_alls",
     "channels",
     "check_loggops",
     "check_table",
@@ -64,6 +65,9 @@ def operation_kinds() -> str:
 def stall_reasons() -> str:
     """The reasons for a flit to stand still, in the order of their counters, as JSON."""
 
+def all_to_alls() -> list[tuple[str, str]]:
+    """The name and the summary of every all-to-all."""
+
 @final
 class CollectiveSteps:
     """The steps of a collective for so many ranks."""
@@ -77,16 +81,24 @@ class CollectiveSteps:
         topology: str | None = None,
         terminals: Sequence[int] | None = None,
         required: bool = False,
+        radix: int | None = None,
+        leaders: int | None = None,
+        descending: bool = False,
     ) -> CollectiveSteps:
         """The algorithm of this name; where it is not defined for these ranks, the one that takes its place.
 
         That only if it is not ``required``. ``topology`` (JSON): a network that has the ranks in their order, for
         algorithms that go by coordinates. ``terminals``: that of each rank, for algorithms that know servers.
+        All-to-alls are those of ``all_to_alls``.
         """
 
     @property
     def name(self) -> str:
         """The algorithm."""
+
+    @property
+    def direct(self) -> bool:
+        """Whether each block of an all-to-all goes from its source to its destination as a message of its own."""
 
     @property
     def steps(self) -> int:

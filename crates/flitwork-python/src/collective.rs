@@ -2,7 +2,9 @@
 
 use crate::errors;
 use flitwork::Error;
-use flitwork::collective::{Blocks, Collective, Operation, RankGrid, Servers, Transfer, World, find};
+use flitwork::collective::{
+    BitOrder, Blocks, Collective, Exchange, Operation, RankGrid, Servers, Transfer, World, exchanges, find,
+};
 use flitwork::spec::topology_from_json;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -14,18 +16,25 @@ type Told<'py> = (Option<u32>, Bound<'py, PyAny>, Option<u32>, Bound<'py, PyAny>
 /// An algorithm for so many ranks.
 #[pyclass(frozen, module = "flitwork._core")]
 pub struct CollectiveSteps {
-    algorithm: &'static Collective,
+    algorithm: Collective,
     world: World,
     steps: u32,
+}
+
+/// The name and the summary of every all-to-all: those among the collectives, then the orders by coordinates that are not.
+#[pyfunction]
+pub fn all_to_alls() -> Vec<(&'static str, &'static str)> {
+    exchanges().collect()
 }
 
 #[pymethods]
 impl CollectiveSteps {
     /// The algorithm of this name for an operation; where it is not defined for these ranks, the one that takes its place, unless it is
     /// `required`. `topology` (JSON): a network that has the ranks in their order, for algorithms that go by coordinates. `terminals`: that of
-    /// each rank, for algorithms that know servers.
+    /// each rank, for algorithms that know servers. All-to-alls are those of `all_to_alls`.
     #[new]
-    #[pyo3(signature = (operation, algorithm, ranks, root = 0, topology = None, terminals = None, required = false))]
+    #[pyo3(signature = (operation, algorithm, ranks, root = 0, topology = None, terminals = None, required = false, radix = None,
+        leaders = None, descending = false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
@@ -36,9 +45,19 @@ impl CollectiveSteps {
         topology: Option<&str>,
         terminals: Option<Vec<u32>>,
         required: bool,
+        radix: Option<u32>,
+        leaders: Option<u32>,
+        descending: bool,
     ) -> PyResult<Self> {
         let servers = terminals.map_or_else(|| Servers::one_each(ranks), |of| Servers::of_terminals(&of));
-        let world = World { root, ..World::on(servers) };
+        let default = World::on(servers);
+        let world = World {
+            root,
+            radix: radix.unwrap_or(default.radix),
+            leaders: leaders.unwrap_or(default.leaders),
+            order: if descending { BitOrder::Descending } else { BitOrder::Ascending },
+            ..default
+        };
         found(operation, algorithm, world, topology, required).map_err(|e| errors::to_python(py, &e))
     }
 
@@ -46,6 +65,12 @@ impl CollectiveSteps {
     #[getter]
     fn name(&self) -> &'static str {
         self.algorithm.name
+    }
+
+    /// Whether each block of an all-to-all goes from its source to its destination as a message of its own.
+    #[getter]
+    fn direct(&self) -> bool {
+        self.algorithm.direct
     }
 
     /// Number of steps.
@@ -91,15 +116,26 @@ fn found(
     })?;
     let fabric = topology.map(|text| topology_from_json(text)?.fabric()).transpose()?;
     let grid = fabric.as_ref().and_then(|fabric| fabric.grid_of_ranks(world.ranks)).map(RankGrid::from);
+    if operation == Operation::AllToAll && find(operation, algorithm).is_err() && is_exchange(algorithm) {
+        let made = Exchange::new(algorithm, world, grid.as_ref())?;
+        let (algorithm, world) = (*made.collective(), made.world().clone());
+        return Ok(CollectiveSteps { algorithm, world, steps: made.steps() });
+    }
     let mut algorithm = find(operation, algorithm)?;
     loop {
         let world = World { destinations: algorithm.destinations(grid.as_ref())?, ..world.clone() };
         match (algorithm.check(&world), algorithm.ranks.otherwise().filter(|_| !required)) {
-            (Ok(()), _) => return Ok(CollectiveSteps { algorithm, steps: (algorithm.steps)(&world), world }),
+            (Ok(()), _) => {
+                return Ok(CollectiveSteps { algorithm: *algorithm, steps: (algorithm.steps)(&world), world });
+            }
             (Err(_), Some(otherwise)) => algorithm = find(operation, otherwise)?,
             (Err(error), None) => return Err(error.into()),
         }
     }
+}
+
+fn is_exchange(name: &str) -> bool {
+    exchanges().any(|(known, _)| known == name)
 }
 
 fn ends(py: Python<'_>, transfer: Option<Transfer>) -> PyResult<(Option<u32>, Bound<'_, PyAny>)> {

@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::collective::CollectiveSteps;
+    use crate::collective::{CollectiveSteps, all_to_alls};
     #[pymodule_export]
     use crate::data::Table;
     #[pymodule_export]

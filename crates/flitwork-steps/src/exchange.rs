@@ -32,6 +32,16 @@ impl Exchange {
         Ok(Exchange { collective, world, steps })
     }
 
+    /// Its row of the table, or one made of an order.
+    pub fn collective(&self) -> &Collective {
+        &self.collective
+    }
+
+    /// What its steps know.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
     /// Number of ranks.
     pub fn ranks(&self) -> u32 {
         self.world.ranks

@@ -15,8 +15,8 @@ mod sizes;
 
 pub use all_to_all::{AllToAllOptions, Sync, all_to_all, goes_by_rank, relative_order};
 pub use flitwork_steps::{
-    BitOrder, BlockReading, BlockSet, Blocks, COLLECTIVES, Collective, Destinations, Needs, Operation, RankGrid, Ranks,
-    Servers, Step, Transfer, World,
+    BitOrder, BlockReading, BlockSet, Blocks, COLLECTIVES, Collective, Destinations, Exchange, Needs, Operation,
+    RankGrid, Ranks, Servers, Step, Transfer, World, exchanges,
 };
 pub use placement::{PlacementReport, prove};
 pub use program::{Between, schedule};
