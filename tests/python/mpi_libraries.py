@@ -28,6 +28,9 @@ int main(int argc, char **argv) {
 }
 """
 
+#: How launchers call themselves.
+_SAYS = {"openmpi": "open-mpi.org", "mpich": "HYDRA"}
+
 
 @dataclass(frozen=True)
 class Library:
@@ -38,10 +41,25 @@ class Library:
 
     @classmethod
     def found(cls, family: str) -> Library | None:
-        """The one that the system has under the name of its family, with a compiler behind it."""
-        names = (f"mpicc.{family}", f"mpirun.{family}")
-        paths = [shutil.which(name) for name in names]
-        return cls(*map(str, paths)) if all(paths) and shutil.which("cc") else None
+        """The first of ``mpirun`` and ``mpirun.FAMILY`` that is of that family, with the mpicc that stands beside it."""
+        for suffix in ("", f".{family}"):
+            mpirun = shutil.which(f"mpirun{suffix}")
+            if mpirun and _SAYS[family] in cls.said(mpirun, "--version"):
+                mpicc = Path(mpirun).with_name(f"mpicc{suffix}")
+                if mpicc.exists() and shutil.which("cc"):
+                    return cls(str(mpicc), mpirun)
+        return None
+
+    @staticmethod
+    def said(*command: str) -> str:
+        """What a command prints."""
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    @property
+    def oversubscribed(self) -> list[str]:
+        """What lets a launcher start more ranks than there are cores."""
+        return ["--oversubscribe"] if _SAYS["openmpi"] in self.said(self.mpirun, "--version") else []
 
     def build(self, source: str, output: Path, *options: str) -> Path:
         """Compiles C with the library's own compiler."""
@@ -52,7 +70,7 @@ class Library:
 
     def launcher(self, ranks: int) -> list[str]:
         """What starts so many ranks, on fewer cores, too."""
-        return [self.mpirun, *(["--oversubscribe"] if "openmpi" in self.mpirun else []), "-n", str(ranks)]
+        return [self.mpirun, *self.oversubscribed, "-n", str(ranks)]
 
     def run(self, ranks: int, *words: object, **environment: str) -> str:
         """Runs words of a command line on so many ranks; what it prints."""

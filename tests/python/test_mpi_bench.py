@@ -42,7 +42,7 @@ def as_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def library(family: str) -> Library:
     found = Library.found(family)
     if found is None:
-        pytest.skip(f"mpicc.{family}, mpirun.{family} or cc is missing: {family} was not measured")
+        pytest.skip(f"no mpirun of {family} with its mpicc, or no cc: {family} was not measured")
     return found
 
 

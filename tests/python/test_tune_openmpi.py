@@ -36,7 +36,7 @@ WATCHED(ompi_coll_base_alltoall_intra_linear_sync, "linear_sync")
 def openmpi() -> Library:
     library = Library.found("openmpi")
     if library is None:
-        pytest.skip("mpicc.openmpi, mpirun.openmpi or cc is missing: Open MPI was not asked")
+        pytest.skip("no mpirun of Open MPI with its mpicc, or no cc: Open MPI was not asked")
     return library
 
 

@@ -72,6 +72,10 @@ def rules(
     target: Annotated[
         str, typer.Option("--for", metavar="NAME", help=f"Who reads the rules: {_TARGETS}.")
     ] = "flitwork",
+    base: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="--for mpich: its libmpi.so, whose rules of other collectives are kept."),
+    ] = None,
     tolerance: Annotated[
         float, typer.Option(min=0, help="What is slower by this part counts as a tie, for fewer rules: 0.02.")
     ] = 0.0,
@@ -129,7 +133,9 @@ def rules(
             raise ConfigError("--algorithms", algorithms, "an algorithm that was measured")
     table = _only(table, "ranks", counts)
     found = tune.rules(table, target, tolerance=tolerance)
-    text = tune.written(found, target, _comment(table, [str(machine)] if machine else measurements or [], tolerance))
+    text = tune.written(
+        found, target, _comment(table, [str(machine)] if machine else measurements or [], tolerance), base=base
+    )
     if output is None:
         typer.echo(text, nl=False)
         return

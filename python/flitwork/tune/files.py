@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from flitwork.errors import ConfigError
-from flitwork.tune import flitwork_file, openmpi_file
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.tune import flitwork_file, mpich_file, openmpi6_file, openmpi_file
+from flitwork.tune.names import TARGETS
 from flitwork.tune.rule import Rule, TuningFile
 from flitwork.tune.text import read_text
 
 _WRITERS: Mapping[str, Callable[[Sequence[Rule], str], str]] = {
     "flitwork": flitwork_file.write,
     "openmpi": openmpi_file.write,
+    "openmpi6": openmpi6_file.write,
 }
 _READERS: Mapping[str, Callable[[str, str], TuningFile]] = {
     "flitwork": flitwork_file.read,
     "openmpi": openmpi_file.read,
+    "openmpi6": openmpi6_file.read,
+    "mpich": mpich_file.read,
 }
 
 
-def written(rules: Sequence[Rule], target: str, comment: str = "") -> str:
-    """The text of a file of rules for ``target`` (:data:`flitwork.tune.TARGETS`), with ``comment`` at its top."""
-    if target not in _WRITERS:
-        raise ConfigError("target", repr(target), f"one of {', '.join(_WRITERS)}")
+def written(rules: Sequence[Rule], target: str, comment: str = "", *, base: str | Path | None = None) -> str:
+    """The text of a file of rules for ``target`` (:data:`flitwork.tune.TARGETS`), with ``comment`` at its top.
+
+    For ``mpich``, ``base`` is the library (``libmpi.so``), or a tuning file, whose other rules are kept. JSON has no
+    comments: there it is left out.
+    """
+    if target not in TARGETS:
+        raise ConfigError("target", repr(target), f"one of {', '.join(TARGETS)}", did_you_mean(str(target), TARGETS))
+    if target == "mpich":
+        return mpich_file.write(rules, comment, None if base is None else Path(base))
+    if base is not None:
+        raise ConfigError("base", base, "nothing: only for mpich other rules are kept", "leave it out")
     return _WRITERS[target](rules, comment)
 
 
@@ -36,12 +49,14 @@ def read_rules(file: str | Path, format: str | None = None) -> TuningFile:
     text = read_text(path)
     name = format or recognised(text)
     if name not in _READERS:
-        raise ConfigError("format", repr(name), f"one of {', '.join(_READERS)}")
+        raise ConfigError("format", repr(name), f"one of {', '.join(_READERS)}", did_you_mean(str(name), _READERS))
     return _READERS[name](text, str(file))
 
 
 def recognised(text: str) -> str:
-    """The format of a text: ours begins with an operation, Open MPI's classic one with a number."""
+    """The format of a text by how it begins: ours with an operation, Open MPI's classic one with a number."""
+    if text.lstrip().startswith("{"):
+        return "mpich" if re.match(r"\s*\{\s*\"collective\s*=", text) else "openmpi6"
     for line in text.splitlines():
         first = line.partition("#")[0].split()
         if first:

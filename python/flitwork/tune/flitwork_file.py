@@ -14,6 +14,8 @@ from flitwork.tune.text import Place, Word, words
 
 #: The keys that say which calls a rule is for, and the least number each takes.
 _SPANS = {"ranks": 1, "per_server": 1, "bytes": 0}
+#: A schedule of the user's own.
+_TABLE = re.compile(r"table:.+")
 _SPAN = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
 
@@ -75,8 +77,10 @@ def _rule(found: Sequence[Word], place: Place) -> Rule:
     if "algorithm" not in keys:
         raise place.error(operation, " ".join(word.text for word in found), "algorithm=NAME", ", ".join(ours()))
     word, name = keys.pop("algorithm")
-    if name not in (*ours(), LIBRARY):
-        raise place.error(word, name, f"one of {', '.join([*ours(), LIBRARY])}", did_you_mean(name, ours()))
+    if name not in (*ours(), LIBRARY) and not _TABLE.fullmatch(name):
+        raise place.error(
+            word, name, f"one of {', '.join([*ours(), LIBRARY, 'table:FILE'])}", did_you_mean(name, ours())
+        )
     ranks, servers, sizes = (_span(key, least, keys.pop(key, None), place) for key, least in _SPANS.items())
     return Rule(operation.text, ranks, servers, sizes, _choice(name, keys, place), operation.line)
 
@@ -109,8 +113,10 @@ def _choice(name: str, keys: dict[str, tuple[Word, str]], place: Place) -> Choic
 
 
 def _check_overlap(rules: Sequence[Rule], where: Word, place: Place) -> None:
+    """A later rule may take in all of an earlier one, which wins; other overlaps with another choice are mistakes."""
     *before, rule = rules
     for other in before:
-        if other.meets(rule):
+        wider = rule.covers(other) and not other.covers(rule)
+        if other.meets(rule) and other.choice != rule.choice and not wider:
             hint = f"line {other.line} is for some of the same calls, and the first one wins"
-            raise place.error(where, rule.operation, "ranges that no other line has", hint)
+            raise place.error(where, rule.operation, "ranges that no other line has, or that take in all of it", hint)

@@ -44,7 +44,7 @@ def write(rules: Sequence[Rule], comment: str = "") -> str:
     lines.append(f"{len(operations)} # collectives")
     for operation in operations:
         of_it = [rule for rule in rules if rule.operation == operation]
-        sizes = _by_ranks(of_it)
+        sizes = steps_by_ranks(of_it)
         lines += [f"{COLLECTIVES.index(operation)} # {operation}", f"{len(sizes)} # communicator sizes"]
         for ranks, here in sizes.items():
             lines += [f"{ranks} # ranks and more", f"{len(here)} # rules: bytes, algorithm, fan-out, segment size"]
@@ -59,7 +59,7 @@ def _line(operation: str, low: int, choice: Choice, version: int) -> str:
     return f"{low} {OPENMPI[operation].index(name)} 0 0{requests} # {name}"
 
 
-def _by_ranks(rules: Sequence[Rule]) -> dict[int, list[tuple[int, Choice]]]:
+def steps_by_ranks(rules: Sequence[Rule]) -> dict[int, list[tuple[int, Choice]]]:
     """From which message size on which algorithm, by the number of ranks: without gaps, the first from 0 bytes on."""
     one_per_server(rules)
     # Without the first one Open MPI takes the rules of the smallest communicator for those that are smaller still.
@@ -86,7 +86,7 @@ def without_gaps(rules: Sequence[Rule]) -> list[tuple[int, Choice]]:
 
 
 def one_per_server(rules: Sequence[Rule]) -> None:
-    """Refuses rules for several numbers of ranks per server, which Open MPI's files cannot tell apart."""
+    """Refuses rules for several numbers of ranks per server, which files of MPI libraries do not tell apart."""
     servers = sorted({rule.per_server.low for rule in rules})
     if len({(rule.operation, rule.ranks, rule.per_server) for rule in rules}) > len(
         {(rule.operation, rule.ranks) for rule in rules}
