@@ -1,0 +1,79 @@
+/* The functions of MPI that programs call here instead of in the MPI library. */
+#include "interpose.h"
+
+#pragma GCC visibility push(default)
+
+/* ---- start and end ---- */
+
+int MPI_Init(int *argc, char ***argv) {
+  int code = PMPI_Init(argc, argv);
+  if (code == MPI_SUCCESS) settings_agree_on_world();
+  return code;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  int code = PMPI_Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) settings_agree_on_world();
+  return code;
+}
+
+int MPI_Finalize(void) {
+  if (library_is_on()) {
+    if (settings_of_process()->report) report_print();
+    library_ends();
+  }
+  return PMPI_Finalize();
+}
+
+/* ---- blocking ---- */
+
+int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                 MPI_Comm comm) {
+  side send = side_uniform(sendbuf, sendcount, sendtype), receive = side_uniform(recvbuf, recvcount, recvtype);
+  int result;
+  if (take(ALLTOALL, &send, &receive, comm, &result)) return result;
+  return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                  const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  side send = side_v(sendbuf, sendcounts, sdispls, sendtype, 0), receive = side_v(recvbuf, recvcounts, rdispls, recvtype, 0);
+  int result;
+  if (take(ALLTOALLV, &send, &receive, comm, &result)) return result;
+  return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+                  const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  side send = side_w(sendbuf, sendcounts, sdispls, sendtypes, 0), receive = side_w(recvbuf, recvcounts, rdispls, recvtypes, 0);
+  int result;
+  if (take(ALLTOALLW, &send, &receive, comm, &result)) return result;
+  return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+#if HAS_LARGE_COUNTS
+int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                   MPI_Datatype recvtype, MPI_Comm comm) {
+  side send = side_uniform(sendbuf, sendcount, sendtype), receive = side_uniform(recvbuf, recvcount, recvtype);
+  int result;
+  if (take(ALLTOALL, &send, &receive, comm, &result)) return result;
+  return PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  side send = side_v(sendbuf, sendcounts, sdispls, sendtype, 1), receive = side_v(recvbuf, recvcounts, rdispls, recvtype, 1);
+  int result;
+  if (take(ALLTOALLV, &send, &receive, comm, &result)) return result;
+  return PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                    MPI_Comm comm) {
+  side send = side_w(sendbuf, sendcounts, sdispls, sendtypes, 1), receive = side_w(recvbuf, recvcounts, rdispls, recvtypes, 1);
+  int result;
+  if (take(ALLTOALLW, &send, &receive, comm, &result)) return result;
+  return PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+#endif

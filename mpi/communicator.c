@@ -1,0 +1,158 @@
+/* What is kept for a communicator, as an attribute of it. */
+#include "interpose.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int keyval = MPI_KEYVAL_INVALID;
+static atomic_int on; /* between MPI_Init and MPI_Finalize */
+
+/* Calls before MPI_Init and after MPI_Finalize go to the MPI library, which knows what is wrong with them. */
+int library_is_on(void) {
+  if (atomic_load_explicit(&on, memory_order_relaxed) == 1) return 1;
+  if (atomic_load(&on) == 2) return 0;
+  int begun = 0, ended = 0;
+  PMPI_Initialized(&begun);
+  PMPI_Finalized(&ended);
+  if (begun && !ended) atomic_store(&on, 1);
+  return begun && !ended;
+}
+
+void library_ends(void) {
+  atomic_store(&on, 2);
+}
+
+static void state_free(comm_state *state) {
+  for (int i = 0; state->plans != NULL && i < state->settings->rule_count; i++) plan_clear(&state->plans[i]);
+  for (int i = 0; i < SCRATCHES; i++) free(state->scratch[i].memory);
+  free(state->plans);
+  free(state->taken);
+  free(state->server_of);
+  free(state->place);
+  free(state);
+}
+
+static int on_delete(MPI_Comm comm, int key, void *value, void *extra) {
+  (void)comm, (void)key, (void)extra;
+  comm_state *state = value;
+  int ended = 0;
+  PMPI_Finalized(&ended);
+  if (state->private != MPI_COMM_NULL && !ended && atomic_load(&on) == 1) PMPI_Comm_free(&state->private);
+  state_free(state);
+  return MPI_SUCCESS;
+}
+
+static int key_of_library(void) {
+  pthread_mutex_lock(&lock);
+  if (keyval == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, NULL);
+  int key = keyval;
+  pthread_mutex_unlock(&lock);
+  return key;
+}
+
+/* The settings of the communicator's rank 0, on all its ranks: they may come from different worlds. The calls are made on the
+ * user's communicator, where they stand in the order of its collective calls. */
+static const settings *agree_on_settings(MPI_Comm user, int rank) {
+  settings *mine = settings_of_process();
+  uint64_t told[2] = {mine->hash, mine->length};
+  if (PMPI_Bcast(told, sizeof told, MPI_BYTE, 0, user) != MPI_SUCCESS) return NULL;
+  int differs = told[0] != mine->hash || told[1] != mine->length, any = 1;
+  if (PMPI_Allreduce(&differs, &any, 1, MPI_INT, MPI_MAX, user) != MPI_SUCCESS) return NULL;
+  if (!any) return mine;
+  char *text = malloc((size_t)told[1] + 1);
+  if (text == NULL) return NULL;
+  if (rank == 0) memcpy(text, mine->text, mine->length);
+  int code = PMPI_Bcast(text, (int)told[1], MPI_BYTE, 0, user);
+  const settings *theirs = code == MPI_SUCCESS ? settings_of_text(text, (size_t)told[1]) : NULL;
+  free(text);
+  return theirs;
+}
+
+/* A communicator of the same ranks without the attributes of the user's, whose copy callbacks are not ours to call. */
+static int make_private(MPI_Comm user, MPI_Comm *out) {
+  MPI_Group group;
+  int code = PMPI_Comm_group(user, &group);
+  if (code != MPI_SUCCESS) return code;
+  code = PMPI_Comm_create(user, group, out);
+  PMPI_Group_free(&group);
+  if (code == MPI_SUCCESS) code = PMPI_Comm_set_errhandler(*out, MPI_ERRORS_RETURN);
+  return code;
+}
+
+static int fits(const range *r, uint64_t value) {
+  return r->low <= value && value <= r->high;
+}
+
+/* Leaves out the rules that cannot apply here, and sees whether the rest depends on sizes. */
+static void look_at_rules(comm_state *state, const char *fault) {
+  const char *none = fault[0] ? fault : "no rule applies";
+  for (int operation = 0; operation < OPERATIONS; operation++) {
+    int found = 0;
+    for (int i = 0; !fault[0] && i < state->settings->rule_count && found < 2; i++) {
+      const rule *r = &state->settings->rules[i];
+      if (r->operation != operation || !fits(&r->ranks, (uint64_t)state->ranks) || !fits(&r->per_server, state->per_server)) continue;
+      int any_size = r->bytes.low == 0 && r->bytes.high == ANY;
+      if (!any_size) state->by_size[operation] = 1;
+      if (any_size && !state->by_size[operation] && strcmp(r->algorithm, "library") == 0) {
+        none = "left to the library";
+        break;
+      }
+      found = any_size ? 2 : 1;
+    }
+    state->passes[operation] = found == 0;
+    if (found == 0) state->why[operation] = report_row_of(operation_names[operation], none, 0);
+    none = fault[0] ? fault : "no rule applies";
+  }
+}
+
+static comm_state *make_state(MPI_Comm user) {
+  comm_state *state = calloc(1, sizeof *state);
+  char fault[400] = "";
+  int inter = 0;
+  if (state == NULL) return NULL;
+  state->private = MPI_COMM_NULL;
+  PMPI_Comm_test_inter(user, &inter);
+  PMPI_Comm_size(user, &state->ranks);
+  PMPI_Comm_rank(user, &state->rank);
+  state->settings = settings_of_process();
+  if (inter || state->ranks < 2) {
+    snprintf(fault, sizeof fault, "%s", inter ? "an intercommunicator" : "a single rank");
+  } else {
+    state->settings = agree_on_settings(user, state->rank);
+    if (state->settings == NULL) {
+      state->settings = settings_of_process();
+      snprintf(fault, sizeof fault, "the settings cannot be agreed on");
+    } else if (state->settings->fault[0]) {
+      snprintf(fault, sizeof fault, "the settings have a mistake");
+    } else if (state->settings->rule_count > 0) {
+      if (make_private(user, &state->private) != MPI_SUCCESS) {
+        snprintf(fault, sizeof fault, "there is no private communicator");
+      } else {
+        servers_find(state, user, fault, sizeof fault);
+      }
+    }
+  }
+  size_t rules = (size_t)state->settings->rule_count + 1;
+  state->plans = calloc(rules, sizeof *state->plans);
+  state->taken = calloc(rules, sizeof *state->taken);
+  int lacks = state->plans == NULL || state->taken == NULL, any = lacks;
+  if (state->private != MPI_COMM_NULL) PMPI_Allreduce(&lacks, &any, 1, MPI_INT, MPI_MAX, state->private);
+  if (any && !fault[0]) snprintf(fault, sizeof fault, "there is no memory");
+  look_at_rules(state, fault);
+  return state;
+}
+
+comm_state *communicator_state(MPI_Comm comm, const char **why) {
+  comm_state *state = NULL;
+  int found = 0;
+  int key = key_of_library();
+  if (PMPI_Comm_get_attr(comm, key, &state, &found) != MPI_SUCCESS) return *why = "the communicator is not valid", NULL;
+  if (found) return state;
+  state = make_state(comm);
+  if (state == NULL) return *why = "there is no memory", NULL;
+  PMPI_Comm_set_attr(comm, key, state);
+  return state;
+}

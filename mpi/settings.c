@@ -1,0 +1,264 @@
+/* What the user asked for, as one text that world rank 0 reads from its environment and all ranks understand alike. */
+#define _POSIX_C_SOURCE 200809L
+#include "interpose.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const operation_names[OPERATIONS] = {"alltoall", "alltoallv", "alltoallw"};
+
+static const char *const VARIABLES[] = {
+    "FLITWORK_MPI_ALLTOALL", "FLITWORK_MPI_ALLTOALLV", "FLITWORK_MPI_ALLTOALLW", "FLITWORK_MPI_RULES",   "FLITWORK_MPI_RADIX",
+    "FLITWORK_MPI_LEADERS",  "FLITWORK_MPI_SERVERS",   "FLITWORK_MPI_MAP",       "FLITWORK_MPI_SYNC",    "FLITWORK_MPI_PAUSE_NS",
+    "FLITWORK_MPI_REPORT",   "FLITWORK_MPI_STRICT",
+};
+enum { VARIABLE_COUNT = sizeof VARIABLES / sizeof *VARIABLES };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static settings *all_settings;
+static settings *process_settings;
+
+/* ---- the text: for each entry a line `key length`, the value, a line end ---- */
+
+typedef struct { char *at; size_t length, room; } text;
+
+static void text_add(text *t, const char *bytes, size_t length) {
+  if (t->length + length + 1 > t->room) {
+    size_t room = 2 * (t->length + length) + 256;
+    char *larger = realloc(t->at, room);
+    if (larger == NULL) return;
+    t->at = larger;
+    t->room = room;
+  }
+  memcpy(t->at + t->length, bytes, length);
+  t->length += length;
+  t->at[t->length] = 0;
+}
+
+static void text_entry(text *t, const char *key, const char *value, size_t length) {
+  char head[400];
+  snprintf(head, sizeof head, "%zu %s\n", length, key);
+  text_add(t, head, strlen(head));
+  text_add(t, value, length);
+  text_add(t, "", 1);
+}
+
+static void text_file(text *t, const char *key, const char *name) {
+  char buffer[4096];
+  text content = {0};
+  FILE *file = fopen(name, "rb");
+  if (file == NULL) {
+    snprintf(buffer, sizeof buffer, "the file %s cannot be read: %s", name, strerror(errno));
+    text_entry(t, "fault", buffer, strlen(buffer));
+    return;
+  }
+  for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;) text_add(&content, buffer, got);
+  fclose(file);
+  text_entry(t, key, content.at ? content.at : "", content.length);
+  free(content.at);
+}
+
+static const char *entry_of(const char *at, const char *end, const char *key) {
+  while (at < end) {
+    char *name;
+    size_t length = strtoull(at, &name, 10);
+    const char *line_end = strchr(name, '\n');
+    if (line_end == NULL) return NULL;
+    name++;
+    if ((size_t)(line_end - name) == strlen(key) && strncmp(name, key, strlen(key)) == 0) return line_end + 1;
+    at = line_end + 1 + length + 1;
+  }
+  return NULL;
+}
+
+const char *settings_value(const settings *s, const char *key) {
+  return entry_of(s->text, s->text + s->length, key);
+}
+
+/* Tables that a text names, in `algorithm=table:FILE` or as a whole. */
+static void text_tables(text *t, const char *value) {
+  for (const char *at = value; (at = strstr(at, "table:")) != NULL;) {
+    char key[256];
+    size_t length = strcspn(at, " \t\r\n#");
+    snprintf(key, sizeof key, "%.*s", (int)length, at);
+    if (length < sizeof key && (t->at == NULL || entry_of(t->at, t->at + t->length, key) == NULL)) text_file(t, key, key + 6);
+    at += length;
+  }
+}
+
+static text read_environment(void) {
+  text t = {0};
+  for (int i = 0; i < VARIABLE_COUNT; i++) {
+    const char *value = getenv(VARIABLES[i]);
+    if (value == NULL || *value == 0) continue;
+    text_entry(&t, VARIABLES[i], value, strlen(value));
+    if (strcmp(VARIABLES[i], "FLITWORK_MPI_MAP") == 0) text_file(&t, "map", value);
+    if (i < OPERATIONS) text_tables(&t, value);
+    if (strcmp(VARIABLES[i], "FLITWORK_MPI_RULES") != 0) continue;
+    text_file(&t, "rules", value);
+    const char *rules = entry_of(t.at, t.at + t.length, "rules");
+    char *copy = rules ? strdup(rules) : NULL; /* the text moves while it grows */
+    if (copy != NULL) text_tables(&t, copy);
+    free(copy);
+  }
+  if (t.at == NULL) text_add(&t, "", 0);
+  return t;
+}
+
+/* ---- what it means ---- */
+
+static int number_of(settings *s, const char *variable, uint64_t most, uint64_t *out) {
+  const char *value = settings_value(s, variable);
+  char *end;
+  if (value == NULL) return 1;
+  errno = 0;
+  unsigned long long number = strtoull(value, &end, 10);
+  if (*value < '0' || *value > '9' || *end != 0 || errno != 0 || number > most) {
+    snprintf(s->fault, sizeof s->fault, "%s=%.100s: expected a whole number from 0 to %llu", variable, value, (unsigned long long)most);
+    return 0;
+  }
+  *out = number;
+  return 1;
+}
+
+static int read_environment_rules(settings *s) {
+  uint64_t radix = 0, leaders = 0;
+  if (!number_of(s, "FLITWORK_MPI_RADIX", UINT32_MAX, &radix) || !number_of(s, "FLITWORK_MPI_LEADERS", UINT32_MAX, &leaders)) return 0;
+  for (int operation = 0; operation < OPERATIONS; operation++) {
+    const char *variable = VARIABLES[operation], *value = settings_value(s, variable);
+    if (value == NULL) value = settings_value(s, variable = VARIABLES[ALLTOALL]);
+    if (value == NULL) continue;
+    rule *larger = realloc(s->rules, ((size_t)s->rule_count + 1) * sizeof *larger);
+    if (larger == NULL) return 0;
+    s->rules = larger;
+    rule *r = &s->rules[s->rule_count];
+    *r = (rule){.operation = operation, .ranks = {0, ANY}, .per_server = {0, ANY}, .bytes = {0, ANY},
+                .radix = (uint32_t)radix, .leaders = (uint32_t)leaders};
+    char why[1400];
+    if (!rule_set_algorithm(r, value, strlen(value), why, sizeof why)) {
+      snprintf(s->fault, sizeof s->fault, "%s=%.100s: %s", variable, value, why);
+      return 0;
+    }
+    s->rule_count++;
+  }
+  return 1;
+}
+
+static int read_sync(settings *s) {
+  static const char *const NAMES[] = {"steps", "local", "async"};
+  const char *value = settings_value(s, "FLITWORK_MPI_SYNC");
+  if (value == NULL) return 1;
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(value, NAMES[i]) == 0) return s->sync = i, 1;
+  }
+  snprintf(s->fault, sizeof s->fault, "FLITWORK_MPI_SYNC=%.100s: expected steps, local or async", value);
+  return 0;
+}
+
+/* A table with a mistake is one in the settings, whether or not a call will ask for it. */
+static void check_tables(settings *s) {
+  char why[400];
+  for (int i = 0; i < s->rule_count; i++) {
+    const rule *r = &s->rules[i];
+    if (strncmp(r->algorithm, "table:", 6) != 0) continue;
+    const char *text = settings_value(s, r->algorithm);
+    table *t = text ? table_read(text, why, sizeof why) : NULL;
+    table_free(t);
+    if (t != NULL) continue;
+    snprintf(s->fault, sizeof s->fault, "%s: %s", r->algorithm + 6, text ? why : "the file was not read");
+    return;
+  }
+}
+
+static void read_text(settings *s) {
+  uint64_t report = 0, strict = 0;
+  const char *rules = settings_value(s, "rules"), *fault = settings_value(s, "fault");
+  if (!number_of(s, "FLITWORK_MPI_STRICT", 1, &strict)) return;
+  s->strict = (int)strict;
+  if (!number_of(s, "FLITWORK_MPI_REPORT", 1, &report)) return;
+  s->report = (int)report;
+  s->servers = settings_value(s, "FLITWORK_MPI_SERVERS");
+  s->map = settings_value(s, "map");
+  if (fault != NULL) {
+    snprintf(s->fault, sizeof s->fault, "%s", fault);
+    return;
+  }
+  if (!read_environment_rules(s) || !read_sync(s)) return;
+  if (!number_of(s, "FLITWORK_MPI_PAUSE_NS", 1000000000, &s->pause_ns)) return;
+  if (rules != NULL && !rules_read(s, rules, settings_value(s, "FLITWORK_MPI_RULES"))) return;
+  check_tables(s);
+}
+
+static uint64_t hash_of(const char *text, size_t length) {
+  uint64_t hash = 0xcbf29ce484222325u ^ length;
+  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+  return hash;
+}
+
+/* The settings that a text gives; read once and kept, as communicators point to them. */
+settings *settings_of_text(const char *text, size_t length) {
+  uint64_t hash = hash_of(text, length);
+  pthread_mutex_lock(&lock);
+  settings *s = all_settings;
+  while (s != NULL && !(s->hash == hash && s->length == length && memcmp(s->text, text, length) == 0)) s = s->next;
+  if (s == NULL && (s = calloc(1, sizeof *s)) != NULL) {
+    s->text = malloc(length + 1);
+    if (s->text == NULL) abort();
+    memcpy(s->text, text, length);
+    s->text[length] = 0;
+    s->length = length;
+    s->hash = hash;
+    read_text(s);
+    s->next = all_settings;
+    all_settings = s;
+  }
+  pthread_mutex_unlock(&lock);
+  return s;
+}
+
+/* The settings of this process: those of world rank 0, or its own where MPI was started in another way. */
+settings *settings_of_process(void) {
+  pthread_mutex_lock(&lock);
+  settings *s = process_settings;
+  pthread_mutex_unlock(&lock);
+  if (s != NULL) return s;
+  text t = read_environment();
+  s = settings_of_text(t.at, t.length);
+  free(t.at);
+  pthread_mutex_lock(&lock);
+  process_settings = s;
+  pthread_mutex_unlock(&lock);
+  return s;
+}
+
+void settings_agree_on_world(void) {
+  int rank, size;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  text t = {0};
+  unsigned long length = 0;
+  if (rank == 0) {
+    t = read_environment();
+    length = t.length;
+  }
+  PMPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+  if (rank != 0) t.at = malloc(length + 1);
+  PMPI_Bcast(t.at, (int)length, MPI_BYTE, 0, MPI_COMM_WORLD);
+  settings *s = settings_of_text(t.at, length);
+  free(t.at);
+  pthread_mutex_lock(&lock);
+  process_settings = s;
+  pthread_mutex_unlock(&lock);
+  if (s->fault[0] == 0) servers_check(s, size, s->fault, sizeof s->fault);
+  if (s->fault[0] == 0) return;
+  if (rank == 0) {
+    fprintf(stderr, "flitwork: %s.%s\n", s->fault,
+            s->strict ? " FLITWORK_MPI_STRICT=1: the program stops." : " The MPI library's own algorithms are used.");
+    fflush(stderr);
+  }
+  if (!s->strict) return;
+  PMPI_Barrier(MPI_COMM_WORLD);
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+}
