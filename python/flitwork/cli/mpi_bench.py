@@ -43,6 +43,12 @@ def bench(
     mpicc: Annotated[
         str | None, typer.Option(metavar="PATH", help="The compiler [default: the one beside the launcher].")
     ] = None,
+    library: Annotated[
+        Path | None, typer.Option(metavar="FILE.so", help="libflitwork_mpi.so of this MPI library, for our algorithms.")
+    ] = None,
+    servers: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Ranks on each server, 4,4 [default: as they are found].")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Store rows here (.csv, .parquet); what is there stays."),
@@ -72,13 +78,17 @@ def bench(
         algorithms=_names(algorithms),
         limits=limits,
         mpicc=mpicc,
+        library=library,
+        servers=servers,
         output=output,
         told=_told,
     )
     if as_json:
-        print_json({"rows": found.table.to_dict("records"), "failed": found.failed})
+        print_json({"rows": found.table.to_dict("records"), "failed": found.failed, "left_out": found.left_out})
     else:
         _show(found, output)
+    if found.left_out and not as_json:
+        print_table(("left out", "why"), list(found.left_out.items()))
     for name, why in found.failed.items():
         note(f"[bold red]failed[/]: {escape(name)}: {escape(why)}")
     if found.wrong:

@@ -7,7 +7,6 @@ of the calls and its confidence interval by order statistics; calls are repeated
 from __future__ import annotations
 
 import math
-import re
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,21 +20,14 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.files import write_atomically, write_csv
 from flitwork.statistics import median_interval_95
 from flitwork.tune.build import program
-from flitwork.tune.names import MPICH, OPENMPI
-from flitwork.tune.rule import LIBRARY
 from flitwork.tune.session import BenchError, Job, Session
+from flitwork.tune.setting import NotTaken, Setting, check_taken, family_of
 from flitwork.tune.table import COLUMNS, read_measurements
 
 OPERATIONS = ("alltoall", "alltoallv")
 _WARM_UP = 3
 _FIRST = 10
 _MOST_AT_ONCE = 1000
-_LIBRARIES = {
-    "openmpi": re.compile(r"Open MPI v([\w.]+)"),
-    "mpich": re.compile(r"MPICH Version:\s*([\w.]+)"),
-    "intel": re.compile(r"Intel\(R\) MPI Library ([\w.]+)"),
-    "mvapich": re.compile(r"MVAPICH2? Version\s*:\s*([\w.]+)"),
-}
 #: What tells a row from the others.
 _KEY = ("operation", "algorithm", "bytes", "ranks", "ranks_per_server", "mpi", "version")
 
@@ -64,10 +56,11 @@ class Limits:
 
 @dataclass
 class Bench:
-    """What was measured. ``table`` has a row for each algorithm and size; ``failed`` says why others have none."""
+    """What was measured: a row of ``table`` for each algorithm and size; the others by ``failed``, ``left_out``."""
 
     table: pd.DataFrame
     failed: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @property
     def wrong(self) -> list[str]:
@@ -88,40 +81,56 @@ def bench(
     algorithms: Sequence[str] | None = None,
     limits: Limits | None = None,
     mpicc: str | None = None,
+    library: str | Path | None = None,
+    servers: str | None = None,
     output: str | Path | None = None,
     told: Told | None = None,
 ) -> Bench:
     """Measures all-to-alls with ``launcher``, such as ``["mpirun", "-n", "8"]``, for message sizes [bytes to one peer].
 
-    ``algorithms``: ``library`` (what the MPI library chooses) and its own ones, such as ``openmpi:pairwise``; by
-    default all that there are. With ``output``, a ``.csv`` or ``.parquet``, every row is stored when it is finished,
-    and rows that are there are not measured again. An algorithm that fails is left out and named in ``failed``.
+    ``algorithms``: ``library`` (what the MPI library chooses), its own ones, such as ``openmpi:pairwise``, and ours,
+    such as ``bruck radix=4``, which ``library``, a ``libflitwork_mpi.so``, carries out; by default all that there are.
+    ``servers``: ranks on each server, ``"4,4"``, where that is not to be found out. With ``output``, a ``.csv`` or
+    ``.parquet``, every row is stored when it is finished, and rows that are there are not measured again. Algorithms
+    that are not defined here are named in ``left_out``, those that fail in ``failed``.
 
     Raises :class:`flitwork.ConfigError` for what is wrong with the arguments and :class:`flitwork.SimulationError`
     where no job can be started.
     """
     limits = limits or Limits()
     sizes = _checked(operations, message_bytes)
-    command = [*launcher, str(program(launcher, mpicc))]
-    job, mpi, version = _asked(command, limits)
-    names = _named(algorithms, mpi, operations)
-    same = {"ranks": job.ranks, "ranks_per_server": job.most, "mpi": mpi, "version": version}
+    file = str(program(launcher, mpicc))
+    job, mpi, version = _asked([*launcher, file], limits)
+    setting = Setting(mpi, job.ranks, library, servers)
+    names = setting.named(algorithms, operations)
+    per_server = job.most if servers is None else setting.per_server()
+    same = {"ranks": job.ranks, "ranks_per_server": per_server, "mpi": mpi, "version": version}
     stored = _Stored(Path(output) if output is not None else None, same)
     failed: dict[str, str] = {}
+    left_out: dict[str, str] = {}
     total = len(operations) * len(names) * len(sizes)
     number = total - sum(len(stored.missing(o, a, sizes)) for o in operations for a in names)
     for operation in operations:
         for name in names:
             missing = stored.missing(operation, name, sizes)
             try:
+                told_to = setting.environment(operation, name)
+                if not missing or told_to is None:
+                    continue
+                command = [*launcher, "env", *(f"{key}={value}" for key, value in told_to.items()), file]
+                if setting.is_ours(name):
+                    check_taken(command, operation, missing[0], limits.timeout_seconds)
                 for row in _rows(command, operation, name, missing, limits):
                     number += 1
                     stored.add({**row, **same})
                     if told:
                         told(row, number, total)
+            except NotTaken as reason:
+                left_out[f"{operation} {name}"] = str(reason)
+                number += len(missing)
             except BenchError as error:
                 failed[f"{operation} {name}"] = str(error)
-    return Bench(stored.table(), failed)
+    return Bench(stored.table(), failed, left_out)
 
 
 def _checked(operations: Sequence[str], message_bytes: Sequence[int]) -> list[int]:
@@ -144,54 +153,14 @@ def _asked(command: Sequence[str], limits: Limits) -> tuple[Job, str, str]:
     if job.ranks < 2:
         hint = "do launcher and mpicc belong to the same MPI library? --mpicc names another compiler"
         raise ConfigError("LAUNCHER", " ".join(command[:-1]), "2 ranks or more; a job had 1", hint)
-    if job.fewest != job.most:
-        raise ConfigError("LAUNCHER", f"{job.fewest} to {job.most} ranks on a server", "as many on each")
-    for family, pattern in _LIBRARIES.items():
-        if match := pattern.search(job.library):
-            return job, family, match[1]
-    return job, job.library.split()[0].lower(), ""
-
-
-def _named(algorithms: Sequence[str] | None, mpi: str, operations: Sequence[str]) -> list[str]:
-    """The algorithms to measure, each of which is known."""
-    known = [LIBRARY, *_own(mpi, operations)]
-    if algorithms is None:
-        return known
-    for name in algorithms:
-        if name not in known:
-            raise ConfigError("algorithms", name, f"one of {', '.join(known)}", did_you_mean(name, known))
-    if not algorithms:
-        raise ConfigError("algorithms", "none", "at least one", "leave it out for all")
-    return list(dict.fromkeys(algorithms))
-
-
-def _own(mpi: str, operations: Sequence[str]) -> list[str]:
-    """Algorithms of the library itself that it can be told to take for all these operations."""
-    table = {"openmpi": OPENMPI, "mpich": MPICH}.get(mpi, {})
-    names = [name for operation in operations for name in table.get(operation, ())]
-    return [f"{mpi}:{name}" for name in dict.fromkeys(names) if name not in ("ignore", "two_proc")]
-
-
-def _environment(operation: str, algorithm: str) -> dict[str, str]:
-    """What makes the library take an algorithm of its own."""
-    family, mark, name = algorithm.partition(":")
-    if not mark:
-        return {}
-    if family == "openmpi":
-        number = OPENMPI[operation].index(name)
-        tuned = "OMPI_MCA_coll_tuned_"
-        return {f"{tuned}use_dynamic_rules": "1", f"{tuned}{operation}_algorithm": str(number)}
-    return {f"MPIR_CVAR_{operation.upper()}_INTRA_ALGORITHM": name}
+    return job, *family_of(job.library)
 
 
 def _rows(
     command: Sequence[str], operation: str, algorithm: str, sizes: Sequence[int], limits: Limits
 ) -> Iterator[dict[str, Any]]:
     """A row for each size, all of one job."""
-    family, _, name = algorithm.partition(":")
-    if not sizes or (name and name not in {"openmpi": OPENMPI, "mpich": MPICH}[family].get(operation, ())):
-        return
-    with Session(command, _environment(operation, algorithm), limits.timeout_seconds) as session:
+    with Session(command, {}, limits.timeout_seconds) as session:
         session.job()
         for size in sizes:
             times, verified = measured(session, operation, size, limits)

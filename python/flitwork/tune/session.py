@@ -101,17 +101,15 @@ class Session:
     def _ended(self, why: str) -> BenchError:
         self.end(kindly=False)
         code = self.process.returncode
-        text = self._said()
+        text = "\n".join(self.said()[-_LAST_LINES:])
         because = why or f"it ended with exit code {code}"
         said = f":\n{text}" if text else ""
         return BenchError(f"{' '.join(self.command)}: {because}{said}")
 
-    def _said(self) -> str:
-        """The last lines on standard error."""
-        if self.errors.closed:
-            return ""
+    def said(self) -> list[str]:
+        """The lines on standard error so far; all of them when the job has ended."""
         self.errors.seek(0)
-        return "\n".join(self.errors.read().strip().splitlines()[-_LAST_LINES:])
+        return self.errors.read().strip().splitlines()
 
     def end(self, kindly: bool = True) -> None:
         """Ends the job: asks it to, then makes it."""
