@@ -73,11 +73,11 @@ class Library:
         return [self.mpirun, *self.oversubscribed, "-n", str(ranks)]
 
     def run(self, ranks: int, *words: object, **environment: str) -> str:
-        """Runs words of a command line on so many ranks; what it prints."""
+        """Runs words of a command line on so many ranks; what it prints, errors behind the rest."""
         told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **environment}
         command = [*self.launcher(ranks), *map(str, words)]
         done = subprocess.run(
             command, env={**os.environ, **told}, capture_output=True, text=True, timeout=120, check=False
         )
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        return done.stdout + done.stderr

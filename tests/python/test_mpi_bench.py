@@ -12,7 +12,7 @@ import pytest
 from flitwork.cli import main
 from flitwork.statistics import median_interval_95
 from flitwork.tune.build import compiler_of
-from flitwork.tune.session import BenchError, Session
+from flitwork.tune.session import BenchError, Job, Session
 from mpi_libraries import Library
 
 #: Wrong data in calls of 64 bytes, none at all in calls of 128.
@@ -32,11 +32,16 @@ int MPI_Alltoall(const void *a, int b, MPI_Datatype c, void *d, int e, MPI_Datat
 FEW = fw.tune.Limits(repetitions=12, timeout_seconds=60)
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture(autouse=True)
-def as_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def as_root(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
         monkeypatch.setenv(name, "1")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
 
 
 def library(family: str) -> Library:
@@ -46,7 +51,7 @@ def library(family: str) -> Library:
     return found
 
 
-@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+@pytest.mark.parametrize("family", ["mpich", pytest.param("openmpi", marks=pytest.mark.slow)])
 def test_rows_and_what_continues(family: str, tmp_path: Path) -> None:
     launcher = library(family).launcher(3)
     told: list[Any] = []
@@ -83,6 +88,36 @@ def test_algorithms_of_the_library_itself() -> None:
     assert [*found.table["algorithm"]] == ["openmpi:pairwise", "openmpi:linear"]
     with pytest.raises(fw.ConfigError, match="did you mean `openmpi:pairwise`"):
         fw.tune.bench(launcher, [1], limits=FEW, algorithms=["openmpi:pairwize"])
+
+
+@pytest.mark.parametrize("family", ["mpich", pytest.param("openmpi", marks=pytest.mark.slow)])
+def test_our_algorithms_and_what_is_left_out(family: str) -> None:
+    launcher = library(family).launcher(4)
+    names = ["library", "bruck radix=3", "two_level_ring", "a2at"]
+    done = fw.tune.bench(launcher, [5], algorithms=names, servers="2,1,1", operations=["alltoallv"], limits=FEW)
+    assert done.failed == {} and done.left_out == {"alltoallv a2at": "a2at is not defined for 4 ranks here"}
+    assert [*done.table["algorithm"]] == names[:3] and done.table["verified"].all()
+    assert (done.table["ranks_per_server"] == 2).all()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"algorithms": ["bruck radix"]}, "bruck radix: expected a name, and parameters"),
+        ({"algorithms": ["bruck leaders=2"]}, "parameters of bruck: radix"),
+        ({"algorithms": ["two_level_rings"]}, "did you mean `two_level_ring`"),
+        ({"servers": "3,2"}, "servers = 3,2: expected ranks on each server, 4 in all"),
+        ({"servers": "by_rank:0,0"}, "4 in all"),
+        ({"library": "no.so"}, "library = no.so"),
+        ({"output": "t.txt"}, "a file .csv or .parquet"),
+    ],
+)
+def test_bad_arguments(more: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job(4, 4, 4, "Open MPI v4.1.4, package")
+    monkeypatch.setattr("flitwork.tune.measuring._asked", lambda *_: (job, "openmpi", "4.1.4"))
+    monkeypatch.setattr("flitwork.tune.build._compiled", lambda *_: Path(__file__))
+    with pytest.raises(fw.ConfigError, match=said):
+        fw.tune.bench(["mpirun"], [1], **more)
 
 
 def test_wrong_data_and_jobs_that_hang(

@@ -44,7 +44,8 @@ def bench(
         str | None, typer.Option(metavar="PATH", help="The compiler [default: the one beside the launcher].")
     ] = None,
     library: Annotated[
-        Path | None, typer.Option(metavar="FILE.so", help="libflitwork_mpi.so of this MPI library, for our algorithms.")
+        Path | None,
+        typer.Option(metavar="FILE.so", help="libflitwork_mpi.so for our algorithms [default: compiled with mpicc]."),
     ] = None,
     servers: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Ranks on each server, 4,4 [default: as they are found].")

@@ -4,9 +4,9 @@
 >>> text = fw.tune.written(fw.tune.rules(table, "openmpi"), "openmpi")
 """
 
-from flitwork.tune.bench import Bench, Limits, bench
 from flitwork.tune.derive import rules
 from flitwork.tune.files import read_rules, written
+from flitwork.tune.measuring import Bench, Limits, bench
 from flitwork.tune.names import SAME, TARGETS
 from flitwork.tune.rule import Asked, Choice, Rule, Selected, Span, TuningFile
 from flitwork.tune.simulated import simulated

@@ -64,6 +64,11 @@ class Setting:
             raise ConfigError("servers", text, expected)
         return max(Counter(numbers).values()) if by_rank else max(numbers)
 
+    @staticmethod
+    def needs_ours(algorithms: Sequence[str] | None) -> bool:
+        """Whether our library is needed: for all algorithms, and for one of ours."""
+        return algorithms is None or any(name.split()[0] in ours() for name in algorithms if name.split())
+
     def is_ours(self, algorithm: str) -> bool:
         """Whether our library carries it out."""
         return Choice.read(algorithm).algorithm in ours()
@@ -101,7 +106,8 @@ class Setting:
         if name in known:
             return
         if choice.algorithm not in ours():
-            raise ConfigError("algorithms", name, f"one of {', '.join(known)}", did_you_mean(name, known))
+            every = list(dict.fromkeys([*known, *ours()]))
+            raise ConfigError("algorithms", name, f"one of {', '.join(every)}", did_you_mean(name, every))
         if self.library is None:
             raise ConfigError(
                 "algorithms", name, f"one of {', '.join(known)}", "ours need libflitwork_mpi.so: --library"

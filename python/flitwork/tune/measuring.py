@@ -19,7 +19,7 @@ import pandas as pd
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.files import write_atomically, write_csv
 from flitwork.statistics import median_interval_95
-from flitwork.tune.build import program
+from flitwork.tune import build
 from flitwork.tune.session import BenchError, Job, Session
 from flitwork.tune.setting import NotTaken, Setting, check_taken, family_of
 from flitwork.tune.table import COLUMNS, read_measurements
@@ -89,7 +89,8 @@ def bench(
     """Measures all-to-alls with ``launcher``, such as ``["mpirun", "-n", "8"]``, for message sizes [bytes to one peer].
 
     ``algorithms``: ``library`` (what the MPI library chooses), its own ones, such as ``openmpi:pairwise``, and ours,
-    such as ``bruck radix=4``, which ``library``, a ``libflitwork_mpi.so``, carries out; by default all that there are.
+    such as ``bruck radix=4``, which ``library`` carries out, a ``libflitwork_mpi.so``, or one that is compiled with
+    ``mpicc``, by default that beside the launcher; without ``algorithms`` all that there are.
     ``servers``: ranks on each server, ``"4,4"``, where that is not to be found out. With ``output``, a ``.csv`` or
     ``.parquet``, every row is stored when it is finished, and rows that are there are not measured again. Algorithms
     that are not defined here are named in ``left_out``, those that fail in ``failed``.
@@ -99,8 +100,10 @@ def bench(
     """
     limits = limits or Limits()
     sizes = _checked(operations, message_bytes)
-    file = str(program(launcher, mpicc))
+    file = str(build.program(launcher, mpicc))
     job, mpi, version = _asked([*launcher, file], limits)
+    if library is None and Setting.needs_ours(algorithms):
+        library = build.library(launcher, mpicc)
     setting = Setting(mpi, job.ranks, library, servers)
     names = setting.named(algorithms, operations)
     per_server = job.most if servers is None else setting.per_server()
