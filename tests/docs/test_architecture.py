@@ -64,6 +64,7 @@ LAYERS = (
         "burst",
         "booksim",
         "studies",
+        "report",
         "mpi",
         "tune",
         "cli",

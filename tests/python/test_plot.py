@@ -54,7 +54,10 @@ def test_each_configuration_has_its_pictures(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "own.png").touch()
     gallery(simulation(fw.Torus(3, 3), fw.all_to_all(message_flits=5)), tmp_path, windows=2)
     drawn = gallery(simulation(fw.Torus(3, 3), fw.uniform(offered_load=0.1)), tmp_path, windows=2)
-    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {"own.png", *(path.name for path in drawn)}
+    pictures = {path.name for path in tmp_path.iterdir() if path.is_file() and path.suffix != ".csv"}
+    assert pictures == {"own.png", *(path.name for path in drawn)}
+    # Beside each picture lie its numbers, and no others.
+    assert {path.stem for path in tmp_path.glob("*.csv")} <= {path.stem for path in drawn}
 
 
 def test_what_does_not_fit_on_a_page_is_left_out_with_a_warning(tmp_path: Path) -> None:

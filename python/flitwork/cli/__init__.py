@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flitwork import __version__, interrupt
-from flitwork.cli import burst, curve, inspect, mpi, one, pace, pick, studies, tune, usage
+from flitwork.cli import burst, curve, inspect, mpi, one, pace, pick, report, studies, tune, usage
 from flitwork.cli.booksim import booksim
 from flitwork.cli.explain import explain_run
 from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
@@ -45,6 +45,8 @@ def _flitwork(
 for _command in (
     studies.run,
     studies.reproduce,
+    report.report,
+    report.claims,
     one.simulate,
     one.plan,
     one.bound,

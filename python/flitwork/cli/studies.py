@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,13 +12,14 @@ from rich.markup import escape
 
 from flitwork.cli import goal
 from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler, given_options
-from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, cell, guarded, note, print_json, print_table, say
+from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.errors import ConfigError
 from flitwork.experiment import StudyRun, default_folder, load_study, run_study
 from flitwork.goal import PARAMETERS
-from flitwork.studies import Claim, Reproduction, published
+from flitwork.studies import Claim, Reproduction, default_results, published
 from flitwork.studies import reproduce as reproduce_study
+from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
 
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder of the results [default: results/NAME, results/NAME-quick].")
@@ -114,8 +116,12 @@ def _check_beside(context: typer.Context, file: Path) -> None:
 @guarded
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="The study; see `flitwork list studies`.", autocompletion=_complete_study)
-    ],
+        str | None,
+        typer.Argument(
+            help="The study; see `flitwork list studies`.", autocompletion=_complete_study, show_default=False
+        ),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All studies, and one report of them.")] = False,
     out: Out = None,
     jobs: Jobs = None,
     engine: Engine = "local",
@@ -126,8 +132,9 @@ def reproduce(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a published study again and judge each claim of its paper.
+    """Run a published study again, judge each claim of its paper, and write a report.
 
+    The report, `report.html` in the folder of the results, is one file that needs no other.
     The exit code is 1 if a claim that this version stands for is not reproduced, or if the full study did not measure
     one.
 
@@ -138,24 +145,63 @@ def reproduce(
       flitwork reproduce takaue-2010-a2at --out results/full --jobs 8
 
       flitwork reproduce takaue-2010-a2at --published
+
+      flitwork reproduce --all --quick
     """
-    try:
-        done = reproduce_study(
-            name, out, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher(),
-            published_results=published_results,
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        _interrupted(out or Path("results"))
-        raise
+    # What draws is imported when the backend has been chosen.
+    from flitwork.report import of_reproduction, write
+
+    if everything == (name is not None):
+        given = "both" if everything else "neither"
+        raise ConfigError("study", given, "the name of a study, or --all", "`flitwork list studies` has the names")
+    names = list(published()) if name is None else [name]
+    folder = out or (Path("results") if name is None else default_results(name, quick))
+    done = {}
+    for number, one in enumerate(names, start=1):
+        if name is None:
+            note(f"[bold]{one}[/] ({number} of {len(names)})")
+        place = default_results(one, quick, folder) if name is None else folder
+        taken = published_results and (name is not None or published()[one].archive_file.is_file())
+        try:
+            done[one] = reproduce_study(
+                one, place, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher(),
+                published_results=taken,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            _interrupted(folder)
+            raise
+        if name is None:
+            say(f"[bold]{one}[/]: {_tally(done[one].claims)}")
+    title = "Published studies, simulated again" if name is None else done[name].run.study.study.title
+    report = write(folder / "report.html", [of_reproduction(one, found) for one, found in done.items()], title)
+    _tell(done, report, as_json)
+
+
+def _tell(done: dict[str, Reproduction], report: Path, as_json: bool) -> None:
+    """Prints what came out; ends with the exit code for it."""
     if as_json:
-        print_json({**_summary(done.run), "figures": done.figures, "claims": [_claim(c) for c in done.claims]})
-    else:
-        _show_claims(done)
-        _show_files(done.run.files, done.figures)
-    if done.run.failures:
+        found = [
+            {**_summary(one.run), "figures": one.figures, "claims": [_claim(c) for c in one.claims], "report": report}
+            for one in done.values()
+        ]
+        print_json(found[0] if len(found) == 1 else found)
+    for one in done.values() if not as_json else ():
+        if len(done) == 1:
+            _show_claims(one)
+            _show_files(one.run.files, one.figures)
+        else:
+            _show_failed(one)
+    if not as_json:
+        say(f"report  {escape(str(report))}")
+    if any(one.run.failures for one in done.values()):
         raise typer.Exit(SIMULATION_FAILED)
-    if done.failed:
+    if any(one.failed for one in done.values()):
         raise typer.Exit(CLAIM_FAILED)
+
+
+def _tally(claims: Sequence[Claim]) -> str:
+    counts = Counter(claim.verdict for claim in claims)
+    return ", ".join(f"[{_COLOUR[verdict]}]{count} {verdict}[/]" for verdict, count in counts.items())
 
 
 def _summary(done: StudyRun) -> dict[str, Any]:
@@ -209,29 +255,18 @@ def _show_claims(done: Reproduction) -> None:
     if any(claim.tolerance for claim in done.claims):
         say("± beside a number of the paper is our tolerance")
     for by, whose in _BY.items():
-        counts = Counter(claim.verdict for claim in done.claims if claim.by == by)
-        if counts:
-            found = ", ".join(f"[{_COLOUR[verdict]}]{count} {verdict}[/]" for verdict, count in counts.items())
-            say(f"{whose}: {found}")
+        mine = [claim for claim in done.claims if claim.by == by]
+        if mine:
+            say(f"{whose}: {_tally(mine)}")
+    _show_failed(done)
+
+
+def _show_failed(done: Reproduction) -> None:
     for claim in done.failed:
         fault = "was not measured" if claim.verdict == "not measured" else f"should be {claim.expected}"
         say(f"[red]failed[/]: {escape(claim.id)} {fault}")
 
 
 def _row(claim: Claim) -> tuple[str, ...]:
-    slack = f" ± {claim.tolerance:.0%}" if claim.relative else f" ± {cell(claim.tolerance)}"
-    sign = {"equal": "", "at_least": "≥ ", "at_most": "≤ "}[claim.relation]
-    paper = "" if claim.paper is None else f"{sign}{cell(claim.paper)}{slack if claim.tolerance else ''} {claim.unit}"
-    ours = cell(claim.ours) + (f" ± {cell(claim.ci)}" if claim.ci else "")
-    limit = " (our limit)" if claim.paper is not None and claim.limit == "ours" else ""
-    if claim.variants:
-        ours = f"{ours} ({_range(claim.variants)})"
-    reason = f" because {claim.because}" if claim.verdict == "differs" else f" ({claim.note})" if claim.note else ""
-    return claim.id, claim.source, claim.claim, paper.strip() + limit, ours, claim.verdict + reason
-
-
-def _range(variants: list[float | bool]) -> str:
-    """What the variants of a run without chance gave: from the lowest to the highest, or how many say yes."""
-    if all(isinstance(value, bool) for value in variants):
-        return f"{sum(variants)} of {len(variants)} variants"
-    return f"{cell(min(variants))} to {cell(max(variants))} in {len(variants)} variants"
+    verdict = claim.verdict + reason_in_words(claim)
+    return claim.id, claim.source, claim.claim, paper_in_words(claim), ours_in_words(claim), verdict

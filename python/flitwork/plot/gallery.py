@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from flitwork.errors import ConfigError
 from flitwork.files import writable_folder
@@ -15,7 +17,7 @@ from flitwork.plot.layout import layout
 from flitwork.plot.phases import phases_of
 from flitwork.plot.style import forget, save
 from flitwork.plot.timeline import timeline
-from flitwork.result import Progress, run_plan
+from flitwork.result import Progress, Result, run_plan
 from flitwork.spec import plan_of
 from flitwork.workloads import Spec
 
@@ -55,6 +57,21 @@ def gallery(spec: Spec, folder: Path, windows: int = 60, shown: Shown = _unseen)
         paths += save(timeline(result), folder, "timeline")
     for name in set(_NAMES) - {path.stem for path in paths}:
         forget(folder, name)
+    return paths
+
+
+def draw_result(result: Result, folder: Path) -> list[Path]:
+    """Draws what a stored result holds: channels over time, the network at its end, the time-line of the terminals."""
+    pictures: dict[str, Callable[[Result], Figure]] = {
+        "channels": channel_heatmap,
+        "network": channel_snapshot,
+        "timeline": timeline,
+    }
+    paths: list[Path] = []
+    for name, draw in pictures.items():
+        # What it did not record, or is too large for a page, is left out.
+        with suppress(ConfigError):
+            paths += save(draw(result), folder, name)
     return paths
 
 

@@ -17,6 +17,7 @@ from pandas import DataFrame
 
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically, write_csv
+from flitwork.plot.drawn import drawn_numbers
 
 T = TypeVar("T")
 
@@ -59,7 +60,10 @@ def style() -> Iterator[None]:
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """``name.png`` and ``name.svg`` in ``folder``; closes the figure."""
+    """``name.png`` and ``name.svg`` in ``folder``, and beside them ``name.csv`` with the numbers; closes the figure.
+
+    Gives the paths of the pictures.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*constrained_layout.*")
         paths = [
@@ -68,13 +72,16 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
                 folder / f"{name}.svg", lambda file: figure.savefig(file, format="svg", metadata={"Date": None})
             ),
         ]
+    numbers = drawn_numbers(figure)
+    if len(numbers):
+        write_csv(numbers, folder / f"{name}.csv")
     plt.close(figure)
     return paths
 
 
 def forget(folder: Path, name: str) -> None:
     """Removes the pictures that an earlier run left under a name that has no picture now."""
-    for ending in ("png", "svg", "gif"):
+    for ending in ("png", "svg", "gif", "csv"):
         with suppress(OSError):
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
 

@@ -9,10 +9,20 @@ A subpackage ``author_year_key`` has
   rest is taken from ``claims.toml``.
   A second function ``claims_of_runs(results, points: pathlib.Path) -> list[Claim]`` may read the stored runs, such as
   ``flitwork.Result.load(points / f"{plan_hash}.parquet").deliveries``;
+* ``front.toml`` (optional) - what the paper asked and what came out, for reports
+  (:class:`~flitwork.studies.front.Front`);
+* ``published.parquet`` (optional) - the results of its points (:class:`~flitwork.experiment.Archive`);
 * ``figures.py`` (optional) - ``figures(results: pandas.DataFrame, outdir: pathlib.Path) -> list[pathlib.Path]``.
 """
 
 from flitwork.studies.claims import Claim, judged
-from flitwork.studies.reproduce import Published, Reproduction, published, reproduce
+from flitwork.studies.reproduce import (
+    Published,
+    Reproduction,
+    default_results,
+    judge_stored,
+    published,
+    reproduce,
+)
 
-__all__ = ["Claim", "Published", "Reproduction", "judged", "published", "reproduce"]
+__all__ = ["Claim", "Published", "Reproduction", "default_results", "judge_stored", "judged", "published", "reproduce"]

@@ -6,10 +6,12 @@ import importlib
 import importlib.util
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
+
+import pandas as pd
 
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.archive import Archive
@@ -18,6 +20,7 @@ from flitwork.experiment.points import known_columns
 from flitwork.experiment.study import StudyRun, run_study
 from flitwork.experiment.study_file import StudyFile, load_study
 from flitwork.studies.claims import Claim, check_measures, judged, load_claims
+from flitwork.studies.front import Front
 
 T = TypeVar("T")
 
@@ -70,6 +73,7 @@ class Reproduction:
     claims: list[Claim]
     figures: list[Path]
     quick: bool = False
+    front: Front = field(default_factory=Front)
 
     @property
     def failed(self) -> list[Claim]:
@@ -97,6 +101,11 @@ def find(name: str) -> Published:
     raise ConfigError("study", name, expected, did_you_mean(name, studies))
 
 
+def default_results(name: str, quick: bool, among: Path = Path("results")) -> Path:
+    """Where the results of a study go."""
+    return among / (f"{name}-quick" if quick else name)
+
+
 def reproduce(
     name: str,
     out: str | Path | None = None,
@@ -117,10 +126,10 @@ def reproduce(
     :class:`~flitwork.errors.ConfigError`.
     """
     study = find(name)
-    declared = load_claims(study.folder / "claims.toml")
+    declared, front = load_claims(study.folder / "claims.toml"), Front.load(study.folder)
     file = load_study(study.folder / "study.toml")
     _check(declared, file, quick)
-    folder = Path(out) if out else Path("results") / (f"{study.name}-quick" if quick else study.name)
+    folder = Path(out) if out else default_results(study.name, quick)
     run = run_study(
         file, folder, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher,
         archive=_archive(study) if published_results else None, run_again=study.reads_runs_of,
@@ -131,7 +140,21 @@ def reproduce(
     drawn = _with_gaps(
         run, lambda: figures_module.figures(run.table, run.out / "figures") if figures_module else [], "figures.py"
     )
-    return Reproduction(run, claims, [*run.figures, *(drawn or [])], quick)
+    return Reproduction(run, claims, [*run.figures, *(drawn or [])], quick, front)
+
+
+def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Claim], bool]:
+    """The claims of a study by the results that lie in ``folder``, and whether any do. Nothing is simulated."""
+    study = find(name)
+    declared = load_claims(study.folder / "claims.toml")
+    table = folder / "results.parquet"
+    if not table.is_file():
+        return declared, False
+    results, module = pd.read_parquet(table), study.module("claims")
+    computed = list(module.claims(results)) if module else []
+    if module and hasattr(module, "claims_of_runs"):
+        computed += module.claims_of_runs(results, folder / "points")
+    return judged(declared, computed, results, quick), True
 
 
 def _archive(study: Published) -> Archive:

@@ -1,0 +1,128 @@
+"""``report`` and ``claims``: what studies and results say, as one HTML file and as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from flitwork.cli.options import AsJson, Quick
+from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.progress import watcher
+from flitwork.errors import ConfigError
+from flitwork.experiment import load_study, run_study
+from flitwork.result import Result
+from flitwork.studies import Claim, default_results, judge_stored, published, reproduce
+from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
+
+if TYPE_CHECKING:
+    from flitwork.report import Section
+
+
+@guarded
+def report(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY|RESULT",
+            help="A study file, a stored result (.parquet), or the name of a published study.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="The report, FILE.html [default: report.html beside the results].", show_default=False
+        ),
+    ] = None,
+    quick: Quick = False,
+) -> None:
+    """Write a report: one HTML file with figures, the numbers in them, tables and how to make it all again.
+
+    Of a study whatever is not stored yet is simulated first.
+
+    Examples:
+
+      flitwork report examples/torus_sizes.toml
+
+      flitwork report result.parquet -o result.html
+
+      flitwork report takaue-2010-a2at --quick
+    """
+    # What draws is imported when the backend has been chosen.
+    from flitwork.report import of_reproduction, of_study, write
+
+    if out is not None and out.suffix != ".html":
+        raise ConfigError("--out", str(out), "a file that ends in .html", f"{out}.html")
+    path = Path(what)
+    if path.suffix == ".parquet":
+        section, place = _of_result(path, out)
+    elif path.suffix == ".toml":
+        run = run_study(load_study(path), quick=quick, watcher=watcher())
+        section, place = of_study(run), run.out
+    else:
+        done = reproduce(what, quick=quick, watcher=watcher())
+        section, place = of_reproduction(what, done), done.run.out
+    written = write(out or place / "report.html", [section], section.title)
+    say(f"report  {escape(str(written))}")
+
+
+def _of_result(path: Path, out: Path | None) -> tuple[Section, Path]:
+    from flitwork.report import of_result
+
+    result = Result.load(path)
+    place = (out or path).parent
+    return of_result(result, path.stem, place / f"{path.stem}-figures"), place
+
+
+@guarded
+def claims(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[STUDY]...", help="Studies [default: all].")] = None,
+    folder: Annotated[Path, typer.Option(help="Where the results of the studies are.")] = Path("results"),
+    quick: Quick = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the claims of published studies, with our values where results are stored.
+
+    Nothing is simulated: `flitwork reproduce` does that.
+
+    Examples:
+
+      flitwork claims takaue-2010-a2at --quick
+
+      flitwork claims --json | jq '.[] | select(.verdict == "not reproduced") | .id'
+    """
+    found: list[tuple[str, Claim]] = []
+    for name in names or list(published()):
+        place = default_results(name, quick, folder)
+        judged, stored = judge_stored(name, place, quick)
+        if not stored:
+            again = f"flitwork reproduce {name}{' --quick' if quick else ''}"
+            note(f"{escape(name)}: no results in {escape(str(place))}; `{again}` makes them")
+        found += [(name, claim) for claim in judged]
+    if as_json:
+        print_json(
+            [
+                {"study": name, **claim.model_dump(exclude={"measure"}), "verdict": claim.verdict}
+                for name, claim in found
+            ]
+        )
+        return
+    rows = [
+        (
+            name,
+            claim.id,
+            claim.claim,
+            paper_in_words(claim),
+            ours_in_words(claim),
+            claim.verdict + reason_in_words(claim),
+        )
+        for name, claim in found
+    ]
+    print_table(("study", "claim", "statement", "paper", "ours", "verdict"), rows, "Claims of published studies")
+
+
+def _in_words(claim: Claim) -> tuple[str, str, str]:
+    return paper_in_words(claim), ours_in_words(claim), claim.verdict + reason_in_words(claim)

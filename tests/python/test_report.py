@@ -1,0 +1,173 @@
+"""Reports: one file that needs no other, right in a real browser too; and the numbers behind figures."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import flitwork as fw
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from flitwork.errors import ConfigError
+from flitwork.experiment import parse_study, run_study
+from flitwork.plot.drawn import drawn_numbers
+from flitwork.report import Section, of_result, of_study, write
+from flitwork.studies import Claim, published
+from flitwork.studies.claims import load_claims
+from flitwork.studies.front import Front
+
+STUDY = {
+    "study": {"name": "small", "title": "Small <tori>"},
+    "base": {
+        "network": {"topology": {"kind": "torus", "size": ["${N}", "${N}"]}},
+        "workload": {"kind": "all_to_all", "algorithm": "a2at"},
+    },
+    "experiments": [{"id": "sizes", "grid": {"N": [3, 4]}, "seeds": [1]}],
+    "plots": [{"id": "time", "experiment": "sizes", "x": "N", "y": "completion_cycles"}],
+}
+CLAIMS = [
+    Claim(id="A.one", claim="A ratio", paper=1.5, tolerance=0.1, ours=1.45, ci=0.02),
+    Claim(id="B.two", claim="Yes or no", ours=False),
+    Claim(id="C.ten", claim="Something large", paper=10.0, ours=12.0, by="ours"),
+    Claim(id="D.none", claim="Not there", paper=2.0),
+]
+
+
+class Page(HTMLParser):
+    """Everything that a page points at, and whether each tag is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.points_at: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.points_at += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in ("meta", "img", "input", "br", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    study = of_study(run_study(parse_study(STUDY), folder / "study"))
+    judged = Section(name="judged", title="Judged", asked="Why?", found=["Because."], claims=CLAIMS)
+    return write(folder / "report.html", [study, judged], "Two sections")
+
+
+def test_a_report_is_one_whole_file_with_its_data(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    found = Page(text)
+    assert found.open == []
+    assert all(place.startswith(("data:", "#")) for place in found.points_at)
+    assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
+    assert "Small &lt;tori&gt;" in text and "Small <tori>" not in text
+    packed = next(place for place in found.points_at if place.startswith("data:application/gzip"))
+    table = pd.read_csv(io.BytesIO(gzip.decompress(base64.b64decode(packed.partition(",")[2]))))
+    numbers = next(place for place in found.points_at if place.startswith("data:text/csv"))
+    drawn = pd.read_csv(io.BytesIO(base64.b64decode(numbers.partition(",")[2])))
+    assert list(drawn["y"]) == list(table["completion_cycles"]) and list(drawn["x"]) == [3, 4]
+
+
+def test_a_result_is_shown_with_what_it_recorded(tmp_path: Path) -> None:
+    result = fw.simulate(fw.Torus(4, 4), fw.all_to_all("a2at"))
+    section = of_result(result, "result", tmp_path / "figures")
+    assert "network" in [shown.name for shown in section.figures]
+    assert result.digest in section.table["value"].tolist()
+    assert write(tmp_path / "result.html", [section]).stat().st_size > 10_000
+
+
+def test_what_cannot_be_reported_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="at least one study or result"):
+        write(tmp_path / "report.html", [])
+    with pytest.raises(ConfigError, match=r"a file that ends in \.html"):
+        write(tmp_path / "report.pdf", [Section(name="a", title="A")])
+
+
+def test_sentences_have_the_values_of_claims_and_none_without() -> None:
+    front = Front(found=["Ours {A.one}, paper {A.one:paper}: {A.one:verdict}.", "It is {B.two}.", "And {D.none}."])
+    assert front.told(CLAIMS) == ["Ours 1.45, paper 1.5: reproduced.", "It is no."]
+    with pytest.raises(ConfigError, match=r'found\[0\] = "A.on": expected a claim of the study'):
+        Front(found=["{A.on}"]).told(CLAIMS)
+
+
+@pytest.mark.parametrize("name", sorted(published()))
+def test_fronts_name_claims_of_their_studies(name: str) -> None:
+    study = published()[name]
+    front = Front.load(study.folder)
+    assert front.asked
+    front.told(load_claims(study.folder / "claims.toml"))
+
+
+def test_the_numbers_in_a_figure() -> None:
+    figure, (left, right) = plt.subplots(1, 2)
+    left.set_title("lines")
+    left.plot([1, 2], [3.0, 4.0], label="one")
+    left.errorbar([1, 2], [5.0, 6.0], yerr=[0.5, 1.0], label="two")
+    left.axhline(9, label="a limit")
+    left.plot([0, 1], [0, 1])
+    right.bar([0, 1], [7.0, 8.0], yerr=[[1.0, 0.0], [0.0, 2.0]], label="bars")
+    right.set_xticks([0, 1], ["first", "second"])
+    table = drawn_numbers(figure)
+    plt.close(figure)
+    rows = [tuple(row) for row in table.fillna(-1).itertuples(index=False)]
+    assert rows == [
+        ("lines", "two", 1.0, 5.0, 4.5, 5.5),
+        ("lines", "two", 2.0, 6.0, 5.0, 7.0),
+        ("lines", "one", 1.0, 3.0, -1, -1),
+        ("lines", "one", 2.0, 4.0, -1, -1),
+        (2, "bars", "first", 7.0, 6.0, 7.0),
+        (2, "bars", "second", 8.0, 8.0, 10.0),
+    ]
+
+
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    binary, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if not binary or not driver:
+        pytest.skip("no browser: chromium and chromedriver are not both installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=390,900"):
+        options.add_argument(argument)
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=driver))
+    yield found
+    found.quit()
+
+
+def test_a_report_works_in_a_browser(page: Path, browser: Any) -> None:
+    browser.get(page.as_uri())
+
+    def claims() -> list[str]:
+        rows = browser.find_elements("css selector", "#all-claims tbody tr")
+        return [row.find_elements("tag name", "td")[1].text for row in rows if row.is_displayed()]
+
+    assert claims() == ["A.one", "B.two", "C.ten", "D.none"]
+    # By the paper's number: 1.5, 2, 10, and the one without; then the other way round.
+    paper = browser.find_elements("css selector", "#all-claims th button")[4]
+    browser.execute_script("arguments[0].click()", paper)
+    assert claims() == ["A.one", "D.none", "C.ten", "B.two"]
+    browser.execute_script("arguments[0].click()", paper)
+    assert claims() == ["B.two", "C.ten", "D.none", "A.one"]
+    browser.find_element("id", "search").send_keys("ratio")
+    assert claims() == ["A.one"]
+    assert browser.find_element("id", "count").text == "1 of 4 claims"
+    # The page itself is as wide as the screen of a phone, only tables scroll.
+    assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+    assert browser.execute_script("return [...document.images].every((i) => !i.src || i.loading === 'lazy')")
+    zoom = browser.find_element("class name", "zoom")
+    browser.execute_script("arguments[0].scrollIntoView(); arguments[0].click()", zoom)
+    assert browser.execute_script("return document.getElementById('enlarged').open")
+    assert browser.execute_script("return document.querySelector('#enlarged img').src.startsWith('data:image')")
