@@ -17,6 +17,7 @@ from flitwork.mpi.errors import Abort, ProgramDeadlock, ProgramError, ProgramUnf
 from flitwork.mpi.module import MPI
 from flitwork.mpi.result import RunResult
 from flitwork.mpi.run import run
+from flitwork.mpi.step_table import StepTable, step_table
 from flitwork.mpi.timing import compute
 
 __all__ = [
@@ -26,7 +27,9 @@ __all__ = [
     "ProgramError",
     "ProgramUnfinished",
     "RunResult",
+    "StepTable",
     "UnmatchedMessages",
     "compute",
     "run",
+    "step_table",
 ]
