@@ -177,6 +177,9 @@ def test_the_command_writes_and_checks(
         (("t.csv", "--algorithms", "brook"), "an algorithm that was measured"),
         (("none.csv",), "No such file"),
         (("check", "t.csv", "--ranks", "8"), "t.csv:1:1"),
+        (("check", "r.txt", "--ranks", "8"), "--bytes = nothing"),
+        (("check", "r.txt", "--ranks-per-server", "8"), "--ranks and --bytes with it"),
+        (("check", "r.txt", "--operation", "altoall"), "did you mean `alltoall`"),
     ],
 )
 def test_bad_command_lines(
@@ -189,6 +192,7 @@ def test_bad_command_lines(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", ["flitwork", "tune", *words])
     (tmp_path / "m.toml").write_text(MACHINE)
+    (tmp_path / "r.txt").write_text("alltoall algorithm=bruck")
     table((8, 1, 8, "bruck", 1.0)).to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(SystemExit) as ended:
         main()

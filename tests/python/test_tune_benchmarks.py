@@ -81,6 +81,22 @@ def test_osu(tmp_path: Path) -> None:
     assert read(tmp_path, LATENCY) == [("pingpong", 0, 2, us(0.75e-6), 1), ("pingpong", 8, 2, us(0.8e-6), 1)]
 
 
+def test_barriers_have_no_size(tmp_path: Path) -> None:
+    title = "# OSU MPI Barrier Latency Test v5.3\n"
+    us = pytest.approx
+    assert read(tmp_path, title + "# Avg Latency(us)\n            2.50\n", ranks=4) == [
+        ("barrier", 0, 4, us(2.5e-6), 1)
+    ]
+    imb = "# Benchmarking Barrier\n# #processes = 2\n #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+    assert read(tmp_path, imb + "           20         0.53         0.63         0.58") == [
+        ("barrier", 0, 2, us(0.63e-6), 20)
+    ]
+
+
+def test_times_that_are_too_short_to_print_are_left_out(tmp_path: Path) -> None:
+    assert [row[1] for row in read(tmp_path, LATENCY.replace("0.75", "0.00"))] == [8]
+
+
 def test_imb(tmp_path: Path) -> None:
     us = pytest.approx
     assert read(tmp_path, IMB) == [

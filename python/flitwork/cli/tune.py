@@ -17,7 +17,7 @@ from flitwork.cli.options import AsJson, Jobs
 from flitwork.cli.output import guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.usage import Command
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, did_you_mean
 from flitwork.files import writable_file, write_atomically, write_csv
 
 
@@ -217,6 +217,9 @@ def check(
     if (ranks is None) != (sizes is None):
         missing = "--bytes" if sizes is None else "--ranks"
         raise ConfigError(missing, "nothing", f"{missing} beside the other one", "--ranks 8 --bytes 4096")
+    if operation not in tune.OPERATIONS:
+        near = did_you_mean(operation, tune.OPERATIONS)
+        raise ConfigError("--operation", operation, f"one of {', '.join(tune.OPERATIONS)}", near)
     if ranks is None:
         if ranks_per_server is not None:
             raise ConfigError("--ranks-per-server", ranks_per_server, "--ranks and --bytes with it")

@@ -1,8 +1,8 @@
 """What other benchmarks print, as measurements: the OSU micro-benchmarks and the Intel MPI Benchmarks.
 
 Both say microseconds. Where they print the time of the slowest rank it is taken, as :func:`flitwork.tune.bench` does;
-otherwise the average over the ranks. The least and the most are those of ranks, no confidence interval: ``low`` and
-``high`` stay unknown.
+otherwise the average over the ranks; a time that is printed as 0.00 is left out. The least and the most are those of
+ranks, no confidence interval: ``low`` and ``high`` stay unknown.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ class _Reader:
         for number, line in lines:
             if line.startswith("#") and "OSU MPI" in line:
                 self._osu_title(number, line)
-            elif line.startswith("#") and "size" in line.lower() and "(" in line:
+            elif re.match(r"#\s*(Size\b.*\(|.*\(us\))", line):
                 self.columns = [
                     name.strip().lower().replace(" (", "(") for name in re.split(r"\s{2,}|\t", line[1:].strip())
                 ]
             elif line.strip() and not line.startswith("#"):
                 cells = self._cells(number, line)
                 time = self._first(cells, _OSU_TIMES, number, line)
-                yield self._row(number, cells["size"], time, cells.get("iterations", 1.0))
+                yield from self._row(number, cells.get("size", 0.0), time, cells.get("iterations", 1.0))
 
     def _osu_title(self, number: int, line: str) -> None:
         names = [operation for name, operation in _OSU_NAMES if name in line]
@@ -95,7 +95,7 @@ class _Reader:
                 self.operation, self.columns, self.ranks = _IMB_NAMES.get(name, name), [], None
             elif match := re.match(r"#\s*#processes\s*=\s*(\d+)", line):
                 self.ranks = int(match[1])
-            elif line.strip().startswith("#bytes"):
+            elif line.strip().startswith(("#bytes", "#repetitions")):
                 self.columns = [name.lstrip("#").lower() for name in line.split()]
             elif self.columns and line.strip() and not line.startswith("#") and not _IMB_SKIPPED.search(line):
                 if not line.split()[0][0].isdigit():
@@ -103,7 +103,7 @@ class _Reader:
                     continue
                 cells = self._cells(number, line)
                 time = self._first(cells, _IMB_TIMES, number, line)
-                yield self._row(number, cells["bytes"], time, cells.get("repetitions", 1.0))
+                yield from self._row(number, cells.get("bytes", 0.0), time, cells.get("repetitions", 1.0))
 
     def _cells(self, number: int, line: str) -> dict[str, float]:
         """The numbers of a line by the names of their columns."""
@@ -126,13 +126,15 @@ class _Reader:
                 return cells[name]
         raise self.place.error((number, 1), ", ".join(cells), f"a column with times: {', '.join(names)}")
 
-    def _row(self, number: int, size: float, microseconds: float, repetitions: float) -> dict[str, Any]:
+    def _row(self, number: int, size: float, microseconds: float, repetitions: float) -> Iterator[dict[str, Any]]:
         if self.ranks is None:
             raise self.place.error((number, 1), self.operation or "a number", "#processes = N above the numbers")
-        if microseconds <= 0 or size < 0 or not size.is_integer():
+        if microseconds == 0:
+            return  # Less than what is printed of it.
+        if microseconds < 0 or size < 0 or not size.is_integer():
             raise self.place.error((number, 1), f"{size:g} bytes, {microseconds:g} us", "a size and a time above 0")
         told = self.told
-        return {
+        yield {
             "operation": self.operation,
             "algorithm": told.algorithm,
             "bytes": int(size),
