@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import random
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -13,6 +15,7 @@ import pytest
 from conftest import Cli
 from flitwork import _core
 from flitwork.mpi.step_table import StepTable, step_table
+from mpi_libraries import Library
 from mpi_steps import World, of_core, on_servers, small_worlds, told_by_core
 
 #: What a line says: to whom, from whom, whether it waits, and the blocks.
@@ -306,3 +309,59 @@ def test_the_command_writes_what_the_function_makes(cli: Cli, tmp_path: Path) ->
     done = cli("mpi", "table", "a2at", "--size", "2x3", "--servers", "four")
     assert done.returncode == 2 and "--servers" in done.stderr
     assert not [file for file in tmp_path.iterdir() if file.name not in ("ring.steps", "mine.csv", "part.goal")]
+
+
+#: An all-to-all of a few integers, checked by every rank.
+CHECKED = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int rank, ranks, from[64 * 3], to[64 * 3], wrong = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0; i < 3 * ranks; i++) from[i] = 1000 * rank + i, to[i] = -1;
+    MPI_Alltoall(from, 3, MPI_INT, to, 3, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < 3 * ranks; i++) wrong += to[i] != 1000 * (i / 3) + 3 * rank + i % 3;
+    printf("%d wrong at rank %d\n", wrong, rank);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_the_library_runs_tables(family: str, tmp_path: Path) -> None:
+    """Compiled from what the package carries, without a Rust compiler."""
+    mpi = Library.found(family)
+    if mpi is None or shutil.which("make") is None:
+        pytest.skip(f"no mpirun of {family} with its mpicc, or no make: {family} did not run tables")
+    for name, contents in _core.mpi_library_files().items():
+        file = tmp_path / "mpi" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(contents)
+    make = ["make", "-s", "-C", str(tmp_path / "mpi"), f"MPICC={mpi.mpicc}", "RUSTC=false", "BUILD=built"]
+    subprocess.run(make, check=True, capture_output=True)
+    program = mpi.build(CHECKED, tmp_path / "checked")
+    draw, net = random.Random(7), fw.Torus(5, units=fw.Units(flit_bytes=16, cycle_ns=1))
+
+    def shuffled(rank: int, ranks: int) -> Iterator[tuple[fw.Receive, fw.Send]]:
+        others = [peer for peer in range(ranks) if peer != rank]
+        for to in draw.sample(others, len(others)):
+            yield fw.Receive(to, flits=1), fw.Send(to, flits=1)
+
+    tables = [
+        step_table("hierarchical", servers=[2, 1, 2]),
+        step_table("bruck", ranks=5, radix=3),
+        step_table(fw.Schedule.of(ring, 5)),
+        step_table(fw.Schedule.of(shuffled, 5, blocking=False)),
+        step_table(fw.Goal.of(net, fw.all_to_all("a2at", message_flits=4, sync="local"))),
+    ]
+    for table in tables:
+        file = table.save(tmp_path / "a.steps")
+        told = {"FLITWORK_MPI_ALLTOALL": f"table:{file}", "FLITWORK_MPI_REPORT": "1", "FLITWORK_MPI_STRICT": "1"}
+        preloaded = ["env", f"LD_PRELOAD={tmp_path / 'mpi' / 'built' / 'libflitwork_mpi.so'}"]
+        said = mpi.run(5, *preloaded, *(f"{name}={value}" for name, value in told.items()), program)
+        assert said.count("0 wrong at rank") == 5, said
+        assert f"table:{file}" in said, said
