@@ -154,6 +154,7 @@ def test_the_json_form_says_what_the_classic_one_says(tmp_path: Path) -> None:
                 # From 5 ranks on the sums of the classic file are those of 4.
                 assert found.select(asked).algorithm == other.select(asked).algorithm, asked
     assert found.select(Asked("alltoall", 7, 100)).line == 15
+    assert "inf" not in file.read_text()
 
 
 SIX = """{
@@ -189,7 +190,8 @@ def test_the_json_form_is_read(tmp_path: Path) -> None:
         ('"alg": 2', '"alg": 7', "6:31 = 7: expected one of ignore"),
         ("511,", '"5kB",', "5:10 = 5kB: expected a whole number"),
         ('"msg_size_min": 512', '"msg_size_max": 500', "6:9 = bytes 0-500: expected sizes that no rule before"),
-        ("64, ", '"inf", ', "8:7 = ranks 0-: expected ranks that no entry before"),
+        ('"comm_size_max": 64, ', "", "8:7 = ranks 0-: expected ranks that no entry before"),
+        ("64, ", '"inf", ', "4:8 = inf: expected a whole number; leave it out"),
         ('"one-per-node"', '"one_per_node"', "8:8 = one_per_node.*did you mean `one-per-node`"),
         ('"reqs": 4', '"reqs": -4', "6:41 = -4"),
         ('"reqs": 4', '"alg": 4', "6:41 = alg: expected each key once"),

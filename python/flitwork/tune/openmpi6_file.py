@@ -51,8 +51,8 @@ def _last(span: Span, scale: int) -> int | None:
     return None if span.high is None or not scale else (span.high + 1) * scale - 1
 
 
-def _range(name: str, low: int, high: int | None) -> dict[str, int | str]:
-    return {f"{name}_min": low, f"{name}_max": "inf" if high is None else high}
+def _range(name: str, low: int, high: int | None) -> dict[str, int]:
+    return {f"{name}_min": low, **({} if high is None else {f"{name}_max": high})}
 
 
 def _choice(choice: Choice) -> dict[str, int | str]:
@@ -214,6 +214,11 @@ def _span(document: Located, path: Path, name: str, table: Mapping[str, Any]) ->
     for key, default in ((f"{name}_min", 0), (f"{name}_max", None)):
         value = table.get(key, default)
         if value in ("inf", "Inf", "INF"):
+            if name == "comm_size":
+                hint = (
+                    "leave it out: Open MPI keeps the number in an int, in which inf becomes -1, and no rule is found"
+                )
+                raise document.error((*path, key), value, "a whole number", hint)
             value = None
         if not (_is_whole(value) or (value is None and key.endswith("max"))):
             raise document.error((*path, key), table.get(key), "a whole number, or inf at the upper end")
