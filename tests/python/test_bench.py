@@ -49,7 +49,8 @@ def measured(bench: Any, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any], 
     """The row of a case that takes a second, with these instructions per flit-hop; and whether it passes."""
     report = {"digest": "d", "flit_hops": 100, "peak_bytes": None, "network_bytes": None}
     monkeypatch.setattr(bench, "run_case", lambda *_: (report, 1.0))
-    monkeypatch.setattr(bench, "instructions_per_flit_hop", lambda _, case, __: counts.get(case["name"]))
+    found = {name: bench.Counts(count, 8.0, 0.5) for name, count in counts.items()}
+    monkeypatch.setattr(bench, "counts_per_flit_hop", lambda _, case, __: found.get(case["name"]))
     counter = bench.Counter(Path(), [BASE, case], Path(), True)
     return bench.measure(Path(), case, ARGS, counter, Path())
 
@@ -63,6 +64,9 @@ def measured(bench: Any, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any], 
         ({"instructions_ratio": 1.5}, {"base": 200.0, "case": 300.0}, True),
         ({"instructions_ratio": 1.5}, {"base": 200.0, "case": 301.0}, False),
         ({"instructions_ratio": 1.5}, {}, True),
+        ({"d1_misses": 8}, {"case": 1.0}, True),
+        ({"d1_misses": 7}, {"case": 1.0}, False),
+        ({"ll_misses": 0.4}, {"case": 1.0}, False),
         ({"million_flit_hops_per_second": 35}, {}, True),
     ],
 )
