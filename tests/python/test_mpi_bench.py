@@ -100,6 +100,15 @@ def test_our_algorithms_and_what_is_left_out(family: str) -> None:
     assert (done.table["ranks_per_server"] == 2).all()
 
 
+@pytest.mark.slow
+def test_a_map_defines_what_goes_by_coordinates(tmp_path: Path) -> None:
+    places = tmp_path / "map.txt"
+    places.write_text("grid 2x2 torus\n0 0\n1 0\n0 1\n1 1\n")
+    launcher = library("mpich").launcher(4)
+    done = fw.tune.bench(launcher, [5], algorithms=["a2at"], servers="1,1,1,1", map=places, limits=FEW)
+    assert not done.failed and not done.left_out and [*done.table["algorithm"]] == ["a2at"]
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -109,6 +118,7 @@ def test_our_algorithms_and_what_is_left_out(family: str) -> None:
         ({"servers": "3,2"}, "servers = 3,2: expected ranks on each server, 4 in all"),
         ({"servers": "by_rank:0,0"}, "4 in all"),
         ({"library": "no.so"}, "library = no.so"),
+        ({"map": "no.txt"}, "map = no.txt"),
         ({"output": "t.txt"}, "a file .csv or .parquet"),
     ],
 )

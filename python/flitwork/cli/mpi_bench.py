@@ -50,6 +50,9 @@ def bench(
     servers: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Ranks on each server, 4,4 [default: as they are found].")
     ] = None,
+    places: Annotated[
+        Path | None, typer.Option("--map", metavar="FILE", help="The place of each rank on a grid, for a2at and a2and.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Store rows here (.csv, .parquet); what is there stays."),
@@ -81,6 +84,7 @@ def bench(
         mpicc=mpicc,
         library=library,
         servers=servers,
+        map=places,
         output=output,
         told=_told,
     )

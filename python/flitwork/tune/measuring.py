@@ -83,6 +83,7 @@ def bench(
     mpicc: str | None = None,
     library: str | Path | None = None,
     servers: str | None = None,
+    map: str | Path | None = None,
     output: str | Path | None = None,
     told: Told | None = None,
 ) -> Bench:
@@ -91,9 +92,10 @@ def bench(
     ``algorithms``: ``library`` (what the MPI library chooses), its own ones, such as ``openmpi:pairwise``, and ours,
     such as ``bruck radix=4``, which ``library`` carries out, a ``libflitwork_mpi.so``, or one that is compiled with
     ``mpicc``, by default that beside the launcher; without ``algorithms`` all that there are.
-    ``servers``: ranks on each server, ``"4,4"``, where that is not to be found out. With ``output``, a ``.csv`` or
-    ``.parquet``, every row is stored when it is finished, and rows that are there are not measured again. Algorithms
-    that are not defined here are named in ``left_out``, those that fail in ``failed``.
+    ``servers``: ranks on each server, ``"4,4"``, where that is not to be found out; ``map``: a file with the place of
+    each rank on a grid, for algorithms by coordinates (``mpi/README.md``). With ``output``, a ``.csv`` or ``.parquet``,
+    every row is stored when it is finished, and rows that are there are not measured again. Algorithms that are not
+    defined here are named in ``left_out``, those that fail in ``failed``.
 
     Raises :class:`flitwork.ConfigError` for what is wrong with the arguments and :class:`flitwork.SimulationError`
     where no job can be started.
@@ -104,7 +106,7 @@ def bench(
     job, mpi, version = _asked([*launcher, file], limits)
     if library is None and Setting.needs_ours(algorithms):
         library = build.library(launcher, mpicc)
-    setting = Setting(mpi, job.ranks, library, servers)
+    setting = Setting(mpi, job.ranks, library, servers, map)
     names = setting.named(algorithms, operations)
     per_server = job.most if servers is None else setting.per_server()
     same = {"ranks": job.ranks, "ranks_per_server": per_server, "mpi": mpi, "version": version}

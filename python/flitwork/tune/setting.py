@@ -39,16 +39,19 @@ class NotTaken(BenchError):
 
 @dataclass(frozen=True)
 class Setting:
-    """An MPI library, a number of ranks, and perhaps our library and ranks on each server as the user tells them."""
+    """An MPI library, a number of ranks, and perhaps our library, and what the user tells it of servers and places."""
 
     mpi: str
     ranks: int
     library: str | Path | None = None
     servers: str | None = None
+    places: str | Path | None = None
 
     def __post_init__(self) -> None:
         if self.library is not None and not Path(self.library).is_file():
             raise ConfigError("library", self.library, "libflitwork_mpi.so, a file")
+        if self.places is not None and not Path(self.places).is_file():
+            raise ConfigError("map", self.places, "a map file: the place of each rank on a grid", "mpi/README.md")
         if self.servers is not None:
             self.per_server()
 
@@ -125,6 +128,8 @@ class Setting:
             told = {f"FLITWORK_MPI_{key.upper()}": str(value) for key, value in choice.parameters}
             if self.servers is not None:
                 told["FLITWORK_MPI_SERVERS"] = self.servers
+            if self.places is not None:
+                told["FLITWORK_MPI_MAP"] = str(Path(self.places).resolve())
             switches = {
                 "FLITWORK_MPI_ALLTOALL": choice.algorithm,
                 "FLITWORK_MPI_STRICT": "1",
