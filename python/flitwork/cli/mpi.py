@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from flitwork.cli.explain import show_explanation
 from flitwork.cli.mpi_bench import bench
+from flitwork.cli.mpi_record import record_program
 from flitwork.cli.mpi_table import table
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, IsMesh, Settings, Size, Topology, Wrap
@@ -34,6 +35,7 @@ app = typer.Typer(
 
 app.command(cls=Command)(bench)
 app.command(cls=Command)(table)
+app.command("record", cls=Command, context_settings={"allow_interspersed_args": False})(record_program)
 
 
 @app.command(cls=Command, context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})

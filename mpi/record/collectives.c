@@ -1,0 +1,94 @@
+/* Records of collectives: what each rank gives or gets; who else takes part, the communicator says. */
+#include "record.h"
+
+#include <stdlib.h>
+
+static MPI_Count size_of(MPI_Datatype type) {
+  MPI_Count size = 0;
+  PMPI_Type_size_x(type, &size);
+  return size > 0 ? size : 0;
+}
+
+static MPI_Count count_at(const struct call *call, const void *counts, int rank) {
+  return call->large ? ((const MPI_Count *)counts)[rank] : ((const int *)counts)[rank];
+}
+
+static MPI_Datatype type_at(const MPI_Datatype *types, const MPI_Fint *types_f, int rank) {
+  return types ? types[rank] : PMPI_Type_f2c(types_f[rank]);
+}
+
+/* Bytes of each of many blocks; of alltoallw a datatype each. */
+static int64_t *sizes(const struct call *call, int received, int ranks) {
+  int64_t *list = malloc(sizeof *list * (size_t)(ranks ? ranks : 1));
+  const void *counts = received ? call->recvcounts : call->sendcounts;
+  const MPI_Datatype *types = received ? call->recvtypes : call->sendtypes;
+  const MPI_Fint *types_f = received ? call->recvtypes_f : call->sendtypes_f;
+  for (int rank = 0; list && rank < ranks; rank++) {
+    MPI_Count count = count_at(call, counts, rank);
+    MPI_Datatype one = received ? call->recvtype : call->sendtype;
+    if (types || types_f) one = count ? type_at(types, types_f, rank) : MPI_BYTE;
+    list[rank] = (int64_t)(count * size_of(one));
+  }
+  return list;
+}
+
+static void reduction(struct event *event, const struct call *call) {
+  int commutes = 1;
+  PMPI_Op_commutative(call->op, &commutes);
+  if (!commutes) event->flags |= ORDERED;
+  event->tag = (int32_t)size_of(call->recvtype);
+}
+
+/* What this rank gives (gather, allgather) or gets (scatter, bcast), or the list of what it gives to each. */
+static int64_t *describe(struct event *event, const struct call *call) {
+  int rank, ranks, in_place = call->sendbuf == MPI_IN_PLACE;
+  PMPI_Comm_rank(call->comm, &rank);
+  PMPI_Comm_size(call->comm, &ranks);
+  int64_t given = (int64_t)(call->sendcount * (call->sendtype ? size_of(call->sendtype) : 0));
+  int64_t got = (int64_t)(call->recvcount * (call->recvtype ? size_of(call->recvtype) : 0));
+  int64_t *list = NULL;
+  switch (event->what) {
+    case BARRIER: break;
+    case GATHER:
+    case ALLGATHER: event->bytes = (uint64_t)(in_place ? got : given); break;
+    case ALLTOALL: event->bytes = (uint64_t)(in_place ? got : given); break;
+    case GATHERV:
+    case ALLGATHERV:
+      event->bytes = (uint64_t)(in_place ? (int64_t)(count_at(call, call->recvcounts, rank) * size_of(call->recvtype)) : given);
+      break;
+    case SCATTER: event->bytes = (uint64_t)(rank == call->root ? given : got); break;
+    case SCATTERV:
+      event->bytes =
+          (uint64_t)(rank == call->root ? (int64_t)(count_at(call, call->sendcounts, rank) * size_of(call->sendtype)) : got);
+      break;
+    case ALLTOALLV:
+    case ALLTOALLW: list = sizes(call, in_place, ranks); break;
+    case REDUCE_SCATTER:
+      list = sizes(call, 1, ranks);
+      reduction(event, call);
+      break;
+    case BCAST: event->bytes = (uint64_t)got; break;
+    default: /* reductions */
+      event->bytes = (uint64_t)got;
+      reduction(event, call);
+  }
+  if (list) event->words = (uint32_t)ranks;
+  return list;
+}
+
+void flitwork_collective(enum kind kind, const struct call *call, MPI_Request *request, int persists) {
+  if (!flitwork_records()) return;
+  if (flitwork_is_remote(call->comm)) {
+    flitwork_unknown("a collective of an intercommunicator");
+    return;
+  }
+  struct event event = {
+      .what = (uint8_t)kind, .flags = request ? STARTED : 0, .peer = call->root, .comm = flitwork_comm(call->comm)};
+  int64_t *list = describe(&event, call);
+  if (persists) flitwork_request_persist(flitwork_key(*request), &event, list);
+  else {
+    if (request) event.request = flitwork_request_add(flitwork_key(*request), OF_COLLECTIVE, 0);
+    flitwork_write(&event, list);
+  }
+  free(list);
+}

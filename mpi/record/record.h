@@ -1,0 +1,118 @@
+/* libflitwork_record.so: what a program asks of MPI, written down rank by rank. Loaded with LD_PRELOAD.
+ *
+ * Each rank writes two files to the folder FLITWORK_RECORD_FOLDER: `rank-N.events`, records of 40 bytes, and
+ * `rank-N.lists`, the 64-bit numbers that records with `words` > 0 have besides. Both are mapped into memory window by
+ * window, so that what was recorded is in the files however a program ends. */
+#ifndef FLITWORK_RECORD_H
+#define FLITWORK_RECORD_H
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FORMAT 1
+
+/* What a record is. python/flitwork/mpi/native/record_trace.py has the same numbers; a test compares. */
+enum kind {
+  NOTHING = 0, /* the end of a file that was cut short */
+  START = 1,   /* peer: rank; tag: number of ranks; bytes: FORMAT */
+  COMM = 2,    /* a communicator: request: its number; comm: that of its parent; tag: how it was made; bytes: ranks; list: world ranks,
+                  then those of the remote group */
+  SEND = 3,
+  RECV = 4,
+  COMPLETE = 5, /* an operation is complete: request; of wildcards peer and tag */
+  END = 6,      /* the program called MPI_Finalize */
+  UNKNOWN = 7,  /* calls that are not recorded: bytes: how many; list: their name */
+  BARRIER = 16,
+  BCAST = 17,
+  GATHER = 18,
+  GATHERV = 19,
+  SCATTER = 20,
+  SCATTERV = 21,
+  ALLGATHER = 22,
+  ALLGATHERV = 23,
+  ALLTOALL = 24,
+  ALLTOALLV = 25,
+  ALLTOALLW = 26,
+  REDUCE = 27,
+  ALLREDUCE = 28,
+  REDUCE_SCATTER = 29,
+  REDUCE_SCATTER_BLOCK = 30,
+  SCAN = 31,
+  EXSCAN = 32
+};
+
+enum flag {
+  STARTED = 1,    /* the call returned before the operation was complete: `request` says which */
+  ANY_PEER = 2,   /* peer and tag follow with COMPLETE */
+  DETACHED = 4,   /* nobody waits for it: a buffered send */
+  CANCELLED = 8,  /* COMPLETE of a receive that was taken back */
+  ORDERED = 16,   /* a reduction that does not commute */
+  REMOTE = 32     /* a communicator between two groups */
+};
+
+/* How a communicator was made: whose calls in the same order make the same one. */
+enum origin { FROM_ALL = 0, FROM_GROUP = 1, FROM_BRIDGE = 2, FROM_NOWHERE = 3 };
+
+struct event {
+  uint8_t what, flags;
+  uint16_t thread;
+  uint32_t words; /* numbers in the list */
+  uint64_t compute_ns;
+  int32_t peer, tag;
+  uint32_t comm, request;
+  uint64_t bytes;
+};
+
+/* The arguments of a call, as far as records need them. */
+struct call {
+  const void *sendbuf, *recvbuf, *buf;
+  MPI_Count count, sendcount, recvcount;
+  MPI_Datatype type, sendtype, recvtype;
+  const void *sendcounts, *recvcounts; /* int, or MPI_Count where `large` */
+  const MPI_Datatype *sendtypes, *recvtypes;
+  const MPI_Fint *sendtypes_f, *recvtypes_f;
+  int large, peer, tag, root;
+  MPI_Op op;
+  MPI_Comm comm;
+};
+
+/* trace.c */
+extern __thread int flitwork_depth; /* calls of MPI within calls of MPI are not the program's */
+void flitwork_start(void);
+void flitwork_end(void);
+void flitwork_enter(void);
+void flitwork_leave(void);
+int flitwork_records(void); /* whether the call at hand is recorded */
+void flitwork_write(struct event *event, const int64_t *list);
+void flitwork_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* communicators.c */
+void flitwork_comms_start(void);
+uint32_t flitwork_comm(MPI_Comm comm);
+int flitwork_is_remote(MPI_Comm comm);
+void flitwork_comm_made(MPI_Comm parent, MPI_Comm made, enum origin origin);
+
+/* requests.c */
+enum request_kind { OF_SEND, OF_RECV, OF_COLLECTIVE };
+uint32_t flitwork_request_add(uint64_t key, enum request_kind kind, int wild);
+void flitwork_request_persist(uint64_t key, const struct event *event, const int64_t *list);
+void flitwork_request_start(uint64_t key);
+void flitwork_request_cancel(uint64_t key);
+void flitwork_request_free(uint64_t key);
+void flitwork_request_move(uint64_t from, uint64_t to); /* a matched message becomes a request */
+void flitwork_request_complete(uint64_t key, const MPI_Status *status);
+uint64_t flitwork_key(MPI_Request request);
+uint64_t flitwork_message_key(MPI_Message message);
+
+/* notes.c, collectives.c */
+void flitwork_send(const struct call *call, int flags, MPI_Request *request, int persists);
+void flitwork_recv(const struct call *call, const MPI_Status *status, MPI_Request *request, int persists);
+void flitwork_exchanged(const struct call *out, const struct call *in, const MPI_Status *status);
+void flitwork_matched(MPI_Comm comm, MPI_Message message, const MPI_Status *status);
+void flitwork_collective(enum kind kind, const struct call *call, MPI_Request *request, int persists);
+void flitwork_unknown(const char *name);
+void flitwork_unknown_end(void);
+#endif

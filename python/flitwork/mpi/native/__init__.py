@@ -1,0 +1,1 @@
+"""Flitwork beside real MPI."""

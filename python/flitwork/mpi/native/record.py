@@ -1,0 +1,63 @@
+"""Records the communication of a real MPI program."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from flitwork.errors import ConfigError
+from flitwork.mpi.native.record_library import Launcher, record_library
+
+#: How often it is said how large the trace is.
+_SECONDS = 10.0
+_END_SECONDS = 10.0
+
+
+def record(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    mpicc: str | None = None,
+    progress: Callable[[float, int], object] = lambda seconds, size: None,
+) -> int:
+    """Runs a command (``mpirun -n 8 ./program``) and has each rank write its trace to ``folder``; its exit code.
+
+    ``progress`` is told seconds and bytes every now and then. The folder must be empty, and one that all ranks can
+    write to. Raises :class:`flitwork.ConfigError` for a command without a launcher.
+    """
+    launcher = Launcher.of(command)
+    if any(folder.iterdir()):
+        raise ConfigError("--trace", folder, "an empty folder", "choose another, or remove what is in it")
+    library = record_library(launcher, mpicc)
+    told = {"LD_PRELOAD": str(library), "FLITWORK_RECORD_FOLDER": str(folder.resolve())}
+    began = time.monotonic()
+    process = subprocess.Popen(launcher.with_variables(told))
+    try:
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.wait(_SECONDS)
+            progress(time.monotonic() - began, size_of(folder))
+    except KeyboardInterrupt:
+        # The launcher has the signal, too, and takes its ranks with it.
+        _ended(process)
+        raise
+    finally:
+        _ended(process)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    for end in (process.terminate, process.kill):
+        try:
+            process.wait(_END_SECONDS if process.poll() is None else 0)
+            return
+        except subprocess.TimeoutExpired:
+            end()
+    process.wait()
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of the files in a folder."""
+    return sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
