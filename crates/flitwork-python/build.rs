@@ -10,7 +10,7 @@ use std::{env, fs, io};
 const STEPS: &str = "libflitwork_steps.a";
 
 /// What belongs to the sources of the library, by how its name ends, or by its whole name.
-const ENDINGS: &[&str] = &["c", "h", "mk"];
+const ENDINGS: &[&str] = &["c", "f90", "h", "mk"];
 const NAMES: &[&str] = &["Makefile"];
 
 fn main() -> io::Result<()> {

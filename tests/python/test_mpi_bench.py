@@ -10,8 +10,8 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from flitwork.cli import main
+from flitwork.mpi.native.launcher import compiler_of
 from flitwork.statistics import median_interval_95
-from flitwork.tune.build import compiler_of
 from flitwork.tune.session import BenchError, Job, Session
 from mpi_libraries import Library
 
@@ -125,7 +125,7 @@ def test_a_map_defines_what_goes_by_coordinates(tmp_path: Path) -> None:
 def test_bad_arguments(more: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job(4, 4, 4, "Open MPI v4.1.4, package")
     monkeypatch.setattr("flitwork.tune.measuring._asked", lambda *_: (job, "openmpi", "4.1.4"))
-    monkeypatch.setattr("flitwork.tune.build._compiled", lambda *_: Path(__file__))
+    monkeypatch.setattr("flitwork.mpi.native.build.built", lambda *_: Path(__file__))
     with pytest.raises(fw.ConfigError, match=said):
         fw.tune.bench(["mpirun"], [1], **more)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import flitwork as fw
 import pytest
-from flitwork.tune import Asked, Rule, Span, build
+from flitwork.mpi.native import build
+from flitwork.tune import Asked, Rule, Span
 from flitwork.tune.rule import Choice
 from mpi_libraries import PROGRAM, Library
 

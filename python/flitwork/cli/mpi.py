@@ -11,6 +11,7 @@ from rich.markup import escape
 from flitwork.cli.explain import show_explanation
 from flitwork.cli.mpi_bench import bench
 from flitwork.cli.mpi_record import record_program
+from flitwork.cli.mpi_run import doctor, run_on_mpi
 from flitwork.cli.mpi_table import table
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, IsMesh, Settings, Size, Topology, Wrap
@@ -30,9 +31,11 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Programs written for MPI, on simulated networks.",
+    help="Programs written for MPI: on simulated networks, and on real MPI with our all-to-alls.",
 )
 
+app.command("run", cls=Command, context_settings={"allow_interspersed_args": False})(run_on_mpi)
+app.command(cls=Command)(doctor)
 app.command(cls=Command)(bench)
 app.command(cls=Command)(table)
 app.command("record", cls=Command, context_settings={"allow_interspersed_args": False})(record_program)

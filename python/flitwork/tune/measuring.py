@@ -18,8 +18,8 @@ import pandas as pd
 
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.files import write_atomically, write_csv
+from flitwork.mpi.native import build
 from flitwork.statistics import median_interval_95
-from flitwork.tune import build
 from flitwork.tune.session import BenchError, Job, Session
 from flitwork.tune.setting import NotTaken, Setting, check_taken, family_of
 from flitwork.tune.table import COLUMNS, read_measurements

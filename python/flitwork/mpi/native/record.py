@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flitwork.errors import ConfigError
-from flitwork.mpi.native.record_library import Launcher, record_library
+from flitwork.mpi.native.build import built
+from flitwork.mpi.native.launcher import Launcher
 
 #: How often it is said how large the trace is.
 _SECONDS = 10.0
@@ -28,10 +29,10 @@ def record(
     ``progress`` is told seconds and bytes every now and then. The folder must be empty, and one that all ranks can
     write to. Raises :class:`flitwork.ConfigError` for a command without a launcher.
     """
-    launcher = Launcher.of(command)
+    launcher = Launcher.of(command, "flitwork mpi record -o program.goal -- mpirun -n 8 ./program")
     if any(folder.iterdir()):
         raise ConfigError("--trace", folder, "an empty folder", "choose another, or remove what is in it")
-    library = record_library(launcher, mpicc)
+    library = built("libflitwork_record.so", mpicc or launcher.compiler())
     told = {"LD_PRELOAD": str(library), "FLITWORK_RECORD_FOLDER": str(folder.resolve())}
     began = time.monotonic()
     process = subprocess.Popen(launcher.with_variables(told))

@@ -1,0 +1,80 @@
+"""The commands that start ranks: to which MPI they belong, and how ranks, and they alone, get a variable."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flitwork.errors import ConfigError
+
+_SECONDS = 60.0
+_NAME = re.compile(r"(mpirun|mpiexec|orterun|prterun)(.*)")
+#: How launchers call themselves, and the words that give a variable to the ranks.
+_FAMILIES = {
+    "openmpi": (re.compile(r"open-mpi\.org|Open MPI|OpenRTE|PRRTE"), ("-x", "{name}={value}")),
+    "mpich": (re.compile(r"HYDRA|Intel\(R\) MPI|MPICH"), ("-genv", "{name}", "{value}")),
+}
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A launcher: its file, its family, and the words behind it."""
+
+    path: str
+    family: str
+    words: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, command: Sequence[str], hint: str = "") -> Launcher:
+        """The launcher of a command such as ``["mpirun", "-n", "8", "./program"]``.
+
+        Raises :class:`flitwork.ConfigError` where there is none, or none of a known family.
+        """
+        if not command:
+            raise ConfigError("COMMAND", "nothing", "the command that starts the program", hint)
+        path = shutil.which(command[0])
+        if path is None:
+            expected = "a launcher that can be run: is an MPI library installed, and its bin folder in PATH?"
+            raise ConfigError("COMMAND", command[0], expected, hint)
+        family = family_of(path)
+        if family is None:
+            raise ConfigError("COMMAND", command[0], "mpirun or mpiexec of Open MPI, MPICH or one of its family", hint)
+        return cls(path, family, tuple(command[1:]))
+
+    def with_variables(self, variables: Mapping[str, str]) -> list[str]:
+        """The command that gives variables to the ranks alone, not to the launcher itself."""
+        form = _FAMILIES[self.family][1]
+        given = [word.format(name=name, value=value) for name, value in variables.items() for word in form]
+        return [self.path, *given, *self.words]
+
+    def compiler(self, name: str = "mpicc") -> str:
+        """The compiler that stands beside it: beside ``mpirun.openmpi`` that is ``mpicc.openmpi``."""
+        match = _NAME.fullmatch(Path(self.path).name)
+        found = Path(self.path).with_name(f"{name}{match[2]}") if match else None
+        return str(found) if found and found.exists() else name
+
+
+def compiler_of(command: Sequence[str]) -> str:
+    """The mpicc of whatever starts ranks: that beside it, or the one at hand (``srun`` has none)."""
+    if not command:
+        raise ConfigError("LAUNCHER", "nothing", "the command that starts ranks", "flitwork mpi bench -- mpirun -n 8")
+    path = shutil.which(command[0])
+    if path is None:
+        raise ConfigError("LAUNCHER", command[0], "a command that can be run", "for example mpirun -n 8")
+    return Launcher(path, "", tuple(command[1:])).compiler()
+
+
+def family_of(path: str) -> str | None:
+    """The family of a launcher, from its own words; ``None`` for anything else."""
+    if not _NAME.match(Path(path).name):
+        return None
+    try:
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    words = said.stdout + said.stderr
+    return next((family for family, (pattern, _) in _FAMILIES.items() if pattern.search(words)), None)

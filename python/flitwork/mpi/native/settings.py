@@ -1,0 +1,88 @@
+"""What tells our MPI library which algorithms to take: environment variables, checked before anything is started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+from flitwork import _core
+from flitwork.errors import ConfigError, did_you_mean
+
+LIBRARY, TABLE = "library", "table:"
+Sync = Literal["steps", "local", "async"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of ``libflitwork_mpi.so``, as ``mpi/README.md`` has them; what is ``None`` is left to it."""
+
+    alltoall: str | None = None
+    alltoallv: str | None = None
+    alltoallw: str | None = None
+    rules: Path | None = None
+    radix: int | None = None
+    leaders: int | None = None
+    servers: str | None = None
+    map: Path | None = None
+    sync: Sync | None = None
+    pause_ns: int | None = None
+    report: bool = False
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("alltoall", "alltoallv", "alltoallw"):
+            algorithm = getattr(self, name)
+            if algorithm is not None:
+                _check_algorithm(f"--{name}", algorithm)
+        for name in ("rules", "map"):
+            _check_file(f"--{name}", getattr(self, name))
+        _check_servers(self.servers)
+
+    @property
+    def asks_for_something(self) -> bool:
+        """Whether any all-to-all may be taken over."""
+        return any((self.alltoall, self.alltoallv, self.alltoallw, self.rules))
+
+    def variables(self) -> Mapping[str, str]:
+        """The variables for the ranks."""
+        return {
+            f"FLITWORK_MPI_{field.name.upper()}": _text(value)
+            for field in fields(self)
+            if (value := getattr(self, field.name)) is not None and value is not False
+        }
+
+
+def algorithms() -> list[str]:
+    """The all-to-alls that the library has."""
+    return [name for name, _ in _core.all_to_alls()]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, Path):
+        return str(value.resolve())
+    text = str(value)
+    return f"{TABLE}{Path(text.removeprefix(TABLE)).resolve()}" if text.startswith(TABLE) else text
+
+
+def _check_algorithm(option: str, name: str) -> None:
+    if name.startswith(TABLE):
+        _check_file(option, Path(name.removeprefix(TABLE)))
+        return
+    known = [*algorithms(), LIBRARY]
+    if name not in known:
+        raise ConfigError(option, name, f"one of {', '.join(known)}, or table:FILE", did_you_mean(name, known))
+
+
+def _check_file(option: str, path: Path | None) -> None:
+    if path is not None and not path.is_file():
+        raise ConfigError(option, str(path), "a file", "")
+
+
+def _check_servers(text: str | None) -> None:
+    parts = (text or "1").removeprefix("by_rank:").split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise ConfigError("--servers", text, "ranks on each server, 4,4, or by_rank: and the server of each rank", "")
