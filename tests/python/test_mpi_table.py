@@ -16,7 +16,7 @@ from conftest import Cli
 from flitwork import _core
 from flitwork.mpi.step_table import StepTable, step_table
 from mpi_libraries import Library
-from mpi_steps import World, of_core, on_servers, small_worlds, told_by_core
+from mpi_steps import World, of_core, small_worlds, told_by_core
 
 #: What a line says: to whom, from whom, whether it waits, and the blocks.
 Line = tuple[int | None, int | None, bool, list[str], list[str]]
@@ -93,24 +93,19 @@ def network(world: World) -> fw.Network | None:
     return fw.Grid(world.size, wrap=[*world.wraps]) if world.size else None
 
 
-def sizes(world: World) -> list[int] | None:
-    return None if world.servers is None else [world.servers.count(server) for server in sorted({*world.servers})]
-
-
 @pytest.mark.parametrize("name", [name for name, _ in _core.all_to_alls()])
 def test_tables_of_algorithms_are_their_steps(name: str) -> None:
     made = 0
     for world in small_worlds():
-        if world.servers is not None and world.servers != on_servers(sizes(world) or ()):
-            continue
-        told = {"radix": world.radix, "leaders": world.leaders, "descending": world.descending}
+        told = {"ranks": world.ranks, "server_of": world.servers, "network": network(world)}
+        told |= {"radix": world.radix, "leaders": world.leaders, "descending": world.descending}
         try:
             core = of_core(name, world)
         except fw.ConfigError:
             with pytest.raises(fw.ConfigError):
-                step_table(name, ranks=world.ranks, servers=sizes(world), network=network(world), **told)  # type: ignore[arg-type]
+                step_table(name, **told)  # type: ignore[arg-type]
             continue
-        table = step_table(name, ranks=world.ranks, servers=sizes(world), network=network(world), **told)  # type: ignore[arg-type]
+        table = step_table(name, **told)  # type: ignore[arg-type]
         _, steps = read(text_of(table))
         for rank in range(world.ranks):
             for step in range(core.steps):
@@ -287,6 +282,8 @@ def test_what_contradicts_itself_is_refused() -> None:
     assert "did you mean bruck" in fault("bruk", ranks=8).replace("`", "")
     assert "ranks = nothing" in fault("bruck")
     assert "8 by ranks, 6 by servers" in fault("bruck", ranks=8, servers=[3, 3])
+    assert "server_of = given beside servers" in fault("bruck", servers=[1, 1], server_of=[0, 1])
+    assert "server_of[1] = -1" in fault("bruck", server_of=[0, -1])
     assert "ranks = 1" in fault("bruck", ranks=1) and "ranks = 5000" in fault("bruck", ranks=5000)
     assert "use pairwise_shift" in fault("pairwise_xor", ranks=6)
     assert "beside a schedule" in fault(fw.Schedule.of(ring, 4), ranks=4)
@@ -299,6 +296,7 @@ def test_the_command_writes_what_the_function_makes(cli: Cli, tmp_path: Path) ->
     assert done.returncode == 0 and "5 ranks" in done.stderr
     text = (tmp_path / "ring.steps").read_text(encoding="utf-8")
     assert text == text_of(step_table("two_level_ring", servers=[2, 2, 1]))
+    assert text == text_of(step_table("two_level_ring", server_of=[7, 7, 8, 8, 9]))
     fw.Schedule.of(ring, 4).save(tmp_path / "mine.csv")
     done = cli("mpi", "table", "mine.csv")
     assert done.stdout == text_of(step_table(fw.Schedule.read(tmp_path / "mine.csv")))
@@ -306,7 +304,7 @@ def test_the_command_writes_what_the_function_makes(cli: Cli, tmp_path: Path) ->
     (tmp_path / "part.goal").write_text("num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n")
     done = cli("mpi", "table", "part.goal")
     assert done.returncode == 2 and "no message from rank 1 to rank 0" in done.stderr
-    done = cli("mpi", "table", "a2at", "--size", "2x3", "--servers", "four")
+    done = cli("mpi", "table", "a2at", "--size", "2x3", "--servers", "by_rank:0,x")
     assert done.returncode == 2 and "--servers" in done.stderr
     assert not [file for file in tmp_path.iterdir() if file.name not in ("ring.steps", "mine.csv", "part.goal")]
 

@@ -20,6 +20,7 @@ from flitwork.mpi.step_table import step_table
 from flitwork.schedule import Schedule
 
 _SCHEDULES = (".csv", ".parquet")
+_BY_RANK = "by_rank:"
 
 
 @guarded
@@ -33,7 +34,7 @@ def table(
     ranks: Annotated[int | None, typer.Option("-n", "-np", "--ranks", help="Number of ranks.")] = None,
     servers: Annotated[
         str | None,
-        typer.Option(metavar="RANKS", help="Ranks of each server, such as 4,4,2, or 4x8 for 8 servers of 4."),
+        typer.Option(metavar="RANKS", help="Ranks of each server, such as 4,4,2, 4x8 for 8 of 4; or by_rank:0,1,0,1."),
     ] = None,
     size: Size = None,
     mesh: IsMesh = False,
@@ -68,7 +69,7 @@ def table(
     made = step_table(
         _read(what),
         ranks=ranks,
-        servers=None if servers is None else _sizes(servers),
+        **({} if servers is None else _servers(servers)),
         network=grid,
         radix=radix,
         leaders=leaders,
@@ -93,12 +94,19 @@ def _read(what: str) -> str | Schedule | Goal:
     return what
 
 
-def _sizes(text: str) -> list[int]:
-    """``4,4,2``; and ``4x8`` as eight times 4."""
+def _servers(text: str) -> dict[str, list[int]]:
+    """``4,4,2`` and ``4x8``, eight times 4, as sizes; ``by_rank:0,1,0,1`` as the server of each rank."""
+    if text.startswith(_BY_RANK):
+        parts = [part.strip() for part in text.removeprefix(_BY_RANK).split(",")]
+        if not all(part.isdecimal() for part in parts):
+            raise ConfigError(
+                "--servers", f'"{text}"', "numbers of servers with commas between them", "by_rank:0,1,0,1"
+            )
+        return {"server_of": [int(part) for part in parts]}
     sizes: list[int] = []
     for part in text.split(","):
         each, _, times = part.strip().partition("x")
         if not (each.isdecimal() and (times or "1").isdecimal() and int(times or 1) <= 4096):
             raise ConfigError("--servers", f'"{text}"', "ranks of each server with commas between them", "4,4,2 or 4x8")
         sizes += [int(each)] * int(times or 1)
-    return sizes
+    return {"servers": sizes}

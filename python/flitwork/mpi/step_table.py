@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -78,6 +79,7 @@ def step_table(
     *,
     ranks: int | None = None,
     servers: Sequence[int] | None = None,
+    server_of: Sequence[int] | None = None,
     network: Network | None = None,
     radix: int | None = None,
     leaders: int | None = None,
@@ -88,10 +90,10 @@ def step_table(
     ``what`` is the name of an algorithm (``flitwork list collectives``, ``flitwork list algorithms``), or a schedule or
     a GOAL program in which each rank sends exactly one message to each other.
 
-    An algorithm needs to know the number of ``ranks``, or the ranks of each server in ``servers`` (ranks are numbered
-    server by server), or a ``network`` with one rank at each router of a grid. ``radix``, ``leaders`` and
-    ``descending`` are options of some. Of a schedule who sends to whom in which order counts, and what a rank waits
-    for; lengths and computations do not.
+    An algorithm needs to know the number of ``ranks``; or how many ranks each server has, in ``servers``, where they
+    are numbered server by server; or the server of each rank, in ``server_of``; or a ``network`` with one rank at each
+    router of a grid. ``radix``, ``leaders`` and ``descending`` are options of some. Of a schedule who sends to whom in
+    which order counts, and what a rank waits for; lengths and computations do not.
 
     >>> fw.mpi.step_table("two_level_ring", servers=[4, 4]).save("ring.steps")
 
@@ -99,9 +101,11 @@ def step_table(
     all-to-all: it names the pair of ranks that has no message, or several.
     """
     if isinstance(what, str):
-        return _of_algorithm(what, ranks, servers, network, radix, leaders, descending)
-    told = {"ranks": ranks, "servers": servers, "network": network, "radix": radix, "leaders": leaders}
-    for name, value in (*told.items(), ("descending", descending or None)):
+        made = partial(_core.CollectiveSteps, required=True, radix=radix, leaders=leaders, descending=descending)
+        return _of_algorithm(what, ranks, _servers(servers, server_of), network, made)
+    told = {"ranks": ranks, "servers": servers, "server_of": server_of, "network": network}
+    told |= {"radix": radix, "leaders": leaders, "descending": descending or None}
+    for name, value in told.items():
         if value is not None:
             raise ConfigError(name, value, "nothing beside a schedule, which says it itself", "leave it out")
     if isinstance(what, Goal):
@@ -116,19 +120,13 @@ def step_table(
 def _of_algorithm(
     name: str,
     ranks: int | None,
-    servers: Sequence[int] | None,
+    server_of: list[int] | None,
     network: Network | None,
-    radix: int | None,
-    leaders: int | None,
-    descending: bool,
+    make: Callable[..., _core.CollectiveSteps],
 ) -> StepTable:
     names = [known for known, _ in _core.all_to_alls()]
     if name not in names:
         raise ConfigError("algorithm", name, f"one of {', '.join(names)}", did_you_mean(name, names))
-    server_of = None
-    if servers is not None:
-        sizes = [whole(f"servers[{server}]", size, 1, _MOST_RANKS) for server, size in enumerate(servers)]
-        server_of = [server for server, size in enumerate(sizes) for _ in range(size)]
     topology = None if network is None else json.dumps(network.spec["topology"])
     found = {
         "ranks": ranks,
@@ -142,7 +140,7 @@ def _of_algorithm(
         said = ", ".join(f"{count} by {name}" for name, count in counts.items())
         raise ConfigError("ranks", said, "one number of ranks", "servers and network say it, too")
     count = whole("ranks", next(iter(counts.values())), 2, _MOST_RANKS)
-    made = _core.CollectiveSteps("all_to_all", name, count, 0, topology, server_of, True, radix, leaders, descending)
+    made = make("all_to_all", name, count, topology=topology, terminals=server_of)
 
     def blocks(numbers: Sequence[int] | None) -> list[Block]:
         return [divmod(number, count) for number in numbers or ()]
@@ -152,6 +150,18 @@ def _of_algorithm(
         return Line(rank, step, to, source, waits, blocks(sent), blocks(came))
 
     return StepTable(name, count, made.steps, line)
+
+
+def _servers(sizes: Sequence[int] | None, server_of: Sequence[int] | None) -> list[int] | None:
+    """The server of each rank."""
+    if server_of is not None:
+        if sizes is not None:
+            raise ConfigError("server_of", "given beside servers", "one of the two", "servers follows from it")
+        return [whole(f"server_of[{rank}]", server, 0, 2**32 - 1) for rank, server in enumerate(server_of)]
+    if sizes is None:
+        return None
+    counts = [whole(f"servers[{server}]", size, 1, _MOST_RANKS) for server, size in enumerate(sizes)]
+    return [server for server, size in enumerate(counts) for _ in range(size)]
 
 
 def _terminals(network: Network) -> int:
