@@ -32,6 +32,10 @@ static int64_t *sizes(const struct call *call, int received, int ranks) {
   return list;
 }
 
+/* Looked at only where they are significant: elsewhere a program may pass anything. */
+static int64_t given(const struct call *call) { return (int64_t)(call->sendcount * size_of(call->sendtype)); }
+static int64_t got(const struct call *call) { return (int64_t)(call->recvcount * size_of(call->recvtype)); }
+
 static void reduction(struct event *event, const struct call *call) {
   int commutes = 1;
   PMPI_Op_commutative(call->op, &commutes);
@@ -44,22 +48,20 @@ static int64_t *describe(struct event *event, const struct call *call) {
   int rank, ranks, in_place = call->sendbuf == MPI_IN_PLACE;
   PMPI_Comm_rank(call->comm, &rank);
   PMPI_Comm_size(call->comm, &ranks);
-  int64_t given = (int64_t)(call->sendcount * (call->sendtype ? size_of(call->sendtype) : 0));
-  int64_t got = (int64_t)(call->recvcount * (call->recvtype ? size_of(call->recvtype) : 0));
   int64_t *list = NULL;
   switch (event->what) {
     case BARRIER: break;
     case GATHER:
-    case ALLGATHER: event->bytes = (uint64_t)(in_place ? got : given); break;
-    case ALLTOALL: event->bytes = (uint64_t)(in_place ? got : given); break;
+    case ALLGATHER:
+    case ALLTOALL: event->bytes = (uint64_t)(in_place ? got(call) : given(call)); break;
     case GATHERV:
     case ALLGATHERV:
-      event->bytes = (uint64_t)(in_place ? (int64_t)(count_at(call, call->recvcounts, rank) * size_of(call->recvtype)) : given);
+      event->bytes = (uint64_t)(in_place ? (int64_t)(count_at(call, call->recvcounts, rank) * size_of(call->recvtype)) : given(call));
       break;
-    case SCATTER: event->bytes = (uint64_t)(rank == call->root ? given : got); break;
+    case SCATTER: event->bytes = (uint64_t)(rank == call->root ? given(call) : got(call)); break;
     case SCATTERV:
       event->bytes =
-          (uint64_t)(rank == call->root ? (int64_t)(count_at(call, call->sendcounts, rank) * size_of(call->sendtype)) : got);
+          (uint64_t)(rank == call->root ? (int64_t)(count_at(call, call->sendcounts, rank) * size_of(call->sendtype)) : got(call));
       break;
     case ALLTOALLV:
     case ALLTOALLW: list = sizes(call, in_place, ranks); break;
@@ -67,9 +69,9 @@ static int64_t *describe(struct event *event, const struct call *call) {
       list = sizes(call, 1, ranks);
       reduction(event, call);
       break;
-    case BCAST: event->bytes = (uint64_t)got; break;
+    case BCAST: event->bytes = (uint64_t)got(call); break;
     default: /* reductions */
-      event->bytes = (uint64_t)got;
+      event->bytes = (uint64_t)got(call);
       reduction(event, call);
   }
   if (list) event->words = (uint32_t)ranks;

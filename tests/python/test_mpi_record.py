@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,41 @@ def test_every_byte_of_every_call_is_there(library: Library, tmp_path: Path, cap
     assert not found.left_out and not found.unknown and not found.cut_short
     run_everywhere(found)
     assert fw.Goal(found.goal.text) == found.goal
+
+
+#: What is written otherwise in mpi_f08.
+_F08 = (
+    ("use mpi\n", "use mpi_f08\n"),
+    ("left, half, members", "left, members"),
+    (
+        "integer :: requests(4), statuses(MPI_STATUS_SIZE, 4), status(MPI_STATUS_SIZE), column",
+        "type(MPI_Request) :: requests(4)\n type(MPI_Status) :: statuses(4), status\n"
+        " type(MPI_Datatype) :: column\n type(MPI_Comm) :: half",
+    ),
+)
+
+
+@pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
+def test_every_byte_of_a_fortran_program_is_there(
+    library: Library, module: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    compiler = Path(library.mpicc).with_name(Path(library.mpicc).name.replace("mpicc", "mpif90"))
+    if not compiler.exists() or not shutil.which("gfortran"):
+        pytest.skip(f"{compiler} or gfortran is not installed")
+    text = (SOURCES / "recorded.f90").read_text()
+    for before, after in _F08 if module == "mpi_f08" else ():
+        assert before in text
+        text = text.replace(before, after)
+    source, program = tmp_path / "recorded.f90", tmp_path / "recorded"
+    source.write_text(text)
+    made = subprocess.run(
+        [compiler, "-w", "-fallow-argument-mismatch", "-o", program, source],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    found = recorded(library, tmp_path / "trace", program, algorithms=COUNTED)
+    assert found.pair_bytes.tolist() == rows(capfd.readouterr().out).tolist()
+    assert not found.left_out and not found.unknown and not found.cut_short
 
 
 def test_the_numbers_of_records_are_those_of_the_library() -> None:
