@@ -54,7 +54,9 @@ static const plan *plan_of(comm_state *state, int operation, const rule *r, int 
   plan *p = &state->plans[index];
   if (!p->made) {
     plan_make(state, r, p);
-    if (p->why_not[0] && state->rank == 0) {
+    int world_rank = 1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    if (p->why_not[0] && state->rank == 0 && world_rank == 0) {
       char text[700];
       snprintf(text, sizeof text, "%s on %d ranks: %s. The MPI library's own algorithm is used.", r->algorithm, state->ranks, p->why_not);
       say_once(text);

@@ -1,0 +1,7 @@
+program fortran_mpi_f08
+  use mpi_f08
+  implicit none
+  type(MPI_Request) :: request
+  type(MPI_Datatype), allocatable :: kinds(:)
+  include 'fortran.inc'
+end program fortran_mpi_f08
