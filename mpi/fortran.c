@@ -1,13 +1,39 @@
-/* The Fortran functions of Open MPI, which do not call the C functions of MPI: mpif.h and `use mpi` by the names that compilers give,
- * `use mpi_f08` by its own. Those of MPICH call MPI_Alltoall and are taken over there. */
+/* The Fortran functions that do not call the C functions of MPI. With Open MPI that is all of them: mpif.h and `use mpi` by the names
+ * that compilers give, `use mpi_f08` by its own. Those of MPICH call MPI_Alltoall in C and are taken over there, but for the start and the
+ * end of `use mpi_f08`. */
 #define _GNU_SOURCE
 #include "interpose.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#ifndef OPEN_MPI
-typedef int no_fortran_here;
-#else
+#define FORTRAN static __attribute__((used)) void
+#define NAME(FUNCTION, name)             \
+  extern __typeof__(FUNCTION) name;      \
+  extern __typeof__(FUNCTION) name __attribute__((alias(#FUNCTION), visibility("default")))
+
+static void give(MPI_Fint *ierr, int code) {
+  if (ierr != NULL) *ierr = (MPI_Fint)code;
+}
+
+FORTRAN f_init(MPI_Fint *ierr) {
+  give(ierr, MPI_Init(NULL, NULL));
+}
+
+FORTRAN f_init_thread(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr) {
+  int level = 0;
+  give(ierr, MPI_Init_thread(NULL, NULL, (int)*required, &level));
+  *provided = (MPI_Fint)level;
+}
+
+FORTRAN f_finalize(MPI_Fint *ierr) {
+  give(ierr, MPI_Finalize());
+}
+
+NAME(f_init, mpi_init_f08_);
+NAME(f_init_thread, mpi_init_thread_f08_);
+NAME(f_finalize, mpi_finalize_f08_);
+
+#ifdef OPEN_MPI
 
 /* The addresses that stand for MPI_IN_PLACE and MPI_BOTTOM: common blocks that the program and the library share. */
 static void *find_common(const char *const names[4]) {
@@ -51,26 +77,6 @@ static MPI_Datatype *datatypes(const MPI_Fint *types, int count) {
   return owned;
 }
 
-static void give(MPI_Fint *ierr, int code) {
-  if (ierr != NULL) *ierr = (MPI_Fint)code;
-}
-
-#define FORTRAN static __attribute__((used)) void
-
-FORTRAN f_init(MPI_Fint *ierr) {
-  give(ierr, MPI_Init(NULL, NULL));
-}
-
-FORTRAN f_init_thread(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr) {
-  int level = 0;
-  give(ierr, MPI_Init_thread(NULL, NULL, (int)*required, &level));
-  *provided = (MPI_Fint)level;
-}
-
-FORTRAN f_finalize(MPI_Fint *ierr) {
-  give(ierr, MPI_Finalize());
-}
-
 FORTRAN f_alltoall(char *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, char *recvbuf, const MPI_Fint *recvcount,
                    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierr) {
   void *send = buffer_of(sendbuf);
@@ -107,14 +113,12 @@ FORTRAN f_alltoallw(char *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *s
   free(in);
 }
 
-/* The names that Fortran compilers give to a function, and that of `use mpi_f08`. */
-#define NAMES(FUNCTION, lower, UPPER)                                                                              \
-  extern __typeof__(FUNCTION) lower, lower##_, lower##__, UPPER, lower##_f08_;                                     \
-  extern __typeof__(FUNCTION) lower __attribute__((alias(#FUNCTION), visibility("default")));                      \
-  extern __typeof__(FUNCTION) lower##_ __attribute__((alias(#FUNCTION), visibility("default")));                   \
-  extern __typeof__(FUNCTION) lower##__ __attribute__((alias(#FUNCTION), visibility("default")));                  \
-  extern __typeof__(FUNCTION) UPPER __attribute__((alias(#FUNCTION), visibility("default")));                      \
-  extern __typeof__(FUNCTION) lower##_f08_ __attribute__((alias(#FUNCTION), visibility("default")))
+/* The names that Fortran compilers give to a function. */
+#define NAMES(FUNCTION, lower, UPPER) \
+  NAME(FUNCTION, lower);              \
+  NAME(FUNCTION, lower##_);           \
+  NAME(FUNCTION, lower##__);          \
+  NAME(FUNCTION, UPPER)
 
 NAMES(f_init, mpi_init, MPI_INIT);
 NAMES(f_init_thread, mpi_init_thread, MPI_INIT_THREAD);
@@ -122,6 +126,9 @@ NAMES(f_finalize, mpi_finalize, MPI_FINALIZE);
 NAMES(f_alltoall, mpi_alltoall, MPI_ALLTOALL);
 NAMES(f_alltoallv, mpi_alltoallv, MPI_ALLTOALLV);
 NAMES(f_alltoallw, mpi_alltoallw, MPI_ALLTOALLW);
+NAME(f_alltoall, mpi_alltoall_f08_);
+NAME(f_alltoallv, mpi_alltoallv_f08_);
+NAME(f_alltoallw, mpi_alltoallw_f08_);
 
 /* Non-blocking ones go on to the library's function of the same name, which keeps what must live until they are complete. */
 typedef void next_8(void *, void *, void *, void *, void *, void *, void *, void *, void *);
