@@ -100,7 +100,11 @@ int take(int operation, side *send, side *receive, MPI_Comm comm, int *result) {
     const plan *p = plan_of(state, operation, r, index);
     if (p == NULL) return 0;
     report_count(state->taken[index], bytes_sent(state, sizes));
-    if (sizes->form != UNIFORM || bytes > 0) code = engine_run(state, p, send, receive, in_place);
+    if (sizes->form != UNIFORM || bytes > 0) {
+      int changed = errors_return(comm);
+      code = engine_run(state, p, send, receive, in_place);
+      errors_as_before(changed);
+    }
   }
   if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, code);
   *result = code;

@@ -126,6 +126,7 @@ MPI_Count count_at(const side *, uint32_t peer);
 int block_pack(const block *, char *to, MPI_Comm self, int rank);
 int block_unpack(const block *, const char *from, MPI_Count bytes, MPI_Comm self, int rank);
 int block_copy(const block *from, const block *to, MPI_Comm self, int rank);
+int wait_for(MPI_Request *);
 int block_isend(const block *, int to, int tag, MPI_Comm, MPI_Request *);
 int block_ireceive(const block *, int from, int tag, MPI_Comm, MPI_Request *);
 
@@ -134,7 +135,6 @@ typedef struct {
   char *memory;
   size_t size;
 } scratch;
-void *scratch_get(scratch *, size_t size);
 enum { SCRATCH_HOLD, SCRATCH_GATHER, SCRATCH_REQUESTS, SCRATCH_SIZES, SCRATCH_IN_PLACE, SCRATCHES };
 int engine_run(struct comm_state *, const plan *, const side *send, const side *receive, int in_place);
 
@@ -165,6 +165,10 @@ void library_ends(void);
 /* ---- servers.c ---- */
 int servers_find(comm_state *, MPI_Comm user, char *fault, size_t size);
 int servers_check(const settings *, int world_ranks, char *fault, size_t size);
+
+/* ---- errors.c ---- */
+int errors_return(MPI_Comm user);
+void errors_as_before(int changed);
 
 /* ---- choice.c ---- */
 int take(int operation, side *send, side *receive, MPI_Comm, int *result);
