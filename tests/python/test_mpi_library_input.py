@@ -1,0 +1,122 @@
+"""Bad input to the MPI library: one clear message, right data, no hang; or a stop, if the user wants that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mpi_library import FAMILIES, Family, family
+
+RING = "flitwork-mpi-steps 1\nranks 3\n" + "".join(
+    f"{me} {step} {(me + step + 1) % 3} {(me - step - 1) % 3} 1 {me}:{(me + step + 1) % 3} {(me - step - 1) % 3}:{me}\n"
+    for me in range(3)
+    for step in range(2)
+)
+
+SETTINGS = [
+    ({"alltoall": "bruk"}, "FLITWORK_MPI_ALLTOALL=bruk: there is no such algorithm; expected one of pairwise_xor"),
+    ({"alltoall": "bruck", "radix": "two"}, "FLITWORK_MPI_RADIX=two: expected a whole number"),
+    ({"alltoall": "bruck", "sync": "sometimes"}, "FLITWORK_MPI_SYNC=sometimes: expected steps, local or async"),
+    ({"alltoall": "bruck", "servers": "2,2"}, "FLITWORK_MPI_SERVERS=2,2: that is 4 ranks, and the program has 3"),
+    ({"alltoall": "bruck", "servers": "2,,1"}, "FLITWORK_MPI_SERVERS=2,,1: expected ranks on each server"),
+    ({"rules": "/nowhere/rules"}, "the file /nowhere/rules cannot be read"),
+]
+RULES = [
+    ("alltoal algorithm=bruck", "line 1: alltoal: expected alltoall, alltoallv or alltoallw"),
+    ("# fine\nalltoall size=3 algorithm=bruck", "line 2: size: expected ranks, per_server, bytes, algorithm"),
+    ("alltoall ranks=8-4 algorithm=bruck", "line 1: ranks=8-4: expected a number, or a range"),
+    ("alltoall ranks=3", "line 1: the line names no algorithm"),
+    ("alltoall algorithm=brook", "line 1: algorithm=brook: there is no such algorithm"),
+    (
+        "alltoall bytes=0-99 algorithm=bruck\nalltoall bytes=50-200 algorithm=library",
+        "line 2: the rule contradicts line 1",
+    ),
+    ("alltoall algorithm=bruck\nalltoall bytes=5 algorithm=library", "line 2: the rule contradicts line 1"),
+    ("alltoall ranks=3 ranks=4 algorithm=bruck", "line 1: ranks is given twice"),
+]
+MAPS = [
+    ("0 0\n0 1\n1 0\n", "expected `grid 4x4 torus` or `grid 4x4 mesh` first"),
+    ("grid 2x2 torus\n0 0\n0 1\n", "FLITWORK_MPI_MAP has coordinates of 2 ranks, and the program has 3"),
+    ("grid 2x2 torus\n0 0\n0 1\n2 0\n", "line 4: 2 0: expected the coordinates of a rank on this grid"),
+]
+TABLES = [
+    ("", "the table is empty"),
+    (RING.replace("steps 1", "steps 2"), "line 1: this version is not known"),
+    (RING.replace("0:1 2:0", "0:1 1:0"), "expects other blocks in a message than rank"),
+    (RING.replace("2 1 1 0 1 2:1 0:2\n", "2 1 1 - 1 2:1 -\n"), "does not receive as many messages"),
+    (RING.replace("0 0 1 2", "0 0 7 2"), "line 3: `to` must be another rank or -"),
+]
+
+
+@pytest.fixture(params=FAMILIES)
+def mpi(request: pytest.FixtureRequest) -> Family:
+    return family(request.param)
+
+
+def refused(mpi: Family, message: str, **settings: str) -> None:
+    done = mpi.run(3, mpi.compile("cases.c"), "1", "9", report="1", **settings)
+    assert done.stderr.count(message) == 1, done.stderr
+    assert done.stderr.count("The MPI library's own algorithms are used.") == 1, done.stderr
+    assert "9 cases on 3 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
+    assert "the MPI library: the settings have a mistake" in done.stderr
+
+
+@pytest.mark.parametrize(("settings", "message"), SETTINGS)
+def test_settings(settings: dict[str, str], message: str) -> None:
+    refused(family("mpich"), message, **settings)
+
+
+@pytest.mark.parametrize(("text", "message"), RULES)
+def test_rules(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "rules").write_text(text + "\n")
+    refused(family("mpich"), message, rules=str(tmp_path / "rules"))
+
+
+@pytest.mark.parametrize(("text", "message"), MAPS)
+def test_maps(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "map").write_text(text)
+    refused(family("mpich"), message, map=str(tmp_path / "map"), alltoall="a2at")
+
+
+@pytest.mark.parametrize(("text", "message"), TABLES)
+def test_tables(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "table").write_text(text)
+    refused(family("mpich"), message, alltoall=f"table:{tmp_path / 'table'}")
+
+
+def test_a_table_in_which_everybody_waits(tmp_path: Path) -> None:
+    text = "flitwork-mpi-steps 1\nranks 2\n0 0 - 1 1 - 1:0\n0 1 1 - 1 0:1 -\n1 0 - 0 1 - 0:1\n1 1 0 - 1 1:0 -\n"
+    (tmp_path / "table").write_text(text)
+    mpi = family("mpich")
+    done = mpi.run(2, mpi.compile("cases.c"), "1", "9", alltoall=f"table:{tmp_path / 'table'}")
+    assert "rank 0 would wait in step 0 for ever" in done.stderr and "0 wrong" in done.stdout, done.stderr
+
+
+def test_servers_that_contradict_the_map(tmp_path: Path) -> None:
+    (tmp_path / "map").write_text("grid 3 torus\n0\n1\n2\n")
+    message = "FLITWORK_MPI_SERVERS contradicts FLITWORK_MPI_MAP: ranks 0 and 1 are on one server and have different"
+    refused(family("mpich"), message, map=str(tmp_path / "map"), servers="2,1", alltoall="a2at")
+
+
+def test_a_table_runs(mpi: Family, tmp_path: Path) -> None:
+    (tmp_path / "table").write_text(RING)
+    done = mpi.run(3, mpi.compile("cases.c"), "2", "60", alltoall=f"table:{tmp_path / 'table'}", report="1")
+    assert "60 cases on 3 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
+    assert "table:" in done.stderr
+
+
+def test_strict_stops_the_program(mpi: Family) -> None:
+    done = mpi.run(3, mpi.compile("cases.c"), "1", "9", alltoall="bruk", strict="1")
+    assert done.returncode != 0 and "cases" not in done.stdout
+    assert "FLITWORK_MPI_STRICT=1: the program stops." in done.stderr
+
+
+def test_only_rank_0_has_the_settings(mpi: Family) -> None:
+    """Ranks whose environment says something else do what rank 0 says."""
+    program = mpi.compile("cases.c")
+    wrong = "export FLITWORK_MPI_ALLTOALL=bruk FLITWORK_MPI_SYNC=no"
+    right = "export FLITWORK_MPI_ALLTOALL=bruck"
+    script = f'case "$OMPI_COMM_WORLD_RANK$PMI_RANK" in 0) {right};; *) {wrong};; esac; exec {program} 1 40'
+    done = mpi.run(3, "sh", "-c", script, report="1")
+    assert "40 cases on 3 ranks, 0 wrong" in done.stdout and "bruk:" not in done.stderr, done.stderr
+    assert "bruck" in done.stderr
