@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.args') \
-	$(shell find mpi -name '*.c' -o -name '*.h' -o -name '*.mk' -o -name Makefile) Cargo.toml pyproject.toml
+	$(shell find mpi -name '*.c' -o -name '*.f90' -o -name '*.h' -o -name '*.mk' -o -name Makefile) Cargo.toml pyproject.toml
 
 .PHONY: run test test-quick test-full lint bench wheel clean
 
