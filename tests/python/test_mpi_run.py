@@ -123,10 +123,20 @@ def test_compilers_that_fail_and_caches_that_cannot_be_written(tmp_path: Path, m
 
 
 def test_the_doctor_sees_what_works(mpi: Library) -> None:
-    launcher = Launcher.of(mpi.launcher(1))
-    found = doctor.diagnose(launcher)
+    found = doctor.diagnose(Launcher.of(mpi.launcher(1)))
     assert found.works and found.version[0].isdigit()
     assert {one.what for one in found.findings} == {"library", "C", "Fortran"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_the_library_works_with_every_version_here(family: str) -> None:
+    every = list(Library.every(family))
+    if not every:
+        pytest.skip(f"no mpirun of {family} with its mpicc: nothing was run")
+    found = [doctor.diagnose(Launcher.of(library.launcher(1))) for library in every]
+    print([(one.launcher, one.version) for one in found])
+    assert all(one.works for one in found), found
 
 
 def test_the_doctor_finds_nothing_where_there_is_nothing(tmp_path: Path) -> None:

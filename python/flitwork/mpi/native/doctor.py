@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from flitwork.errors import ConfigError, FlitworkError
+from flitwork.errors import FlitworkError
 from flitwork.mpi.native.build import built
 from flitwork.mpi.native.launcher import Launcher, family_of
 from flitwork.mpi.native.settings import Settings
@@ -19,6 +19,7 @@ from flitwork.mpi.native.settings import Settings
 _LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "prterun")
 _SECONDS = 120.0
 _RANKS = 4
+_LINES = 8
 #: So that a check runs on any machine, as root too: more ranks than cores, no questions.
 _ANYWHERE = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -57,15 +58,15 @@ class Diagnosis:
 
 
 def launchers() -> list[Launcher]:
-    """Every launcher of a known family on the PATH and beside the running Python, each library once."""
+    """The launchers of known families on the PATH and beside the running Python, one of each library."""
     places = [*os.environ.get("PATH", "").split(os.pathsep), str(Path(sys.executable).parent)]
-    found: dict[Path, Launcher] = {}
+    found: dict[tuple[str, str], Launcher] = {}
     for place in dict.fromkeys(place for place in places if place):
         for name in _LAUNCHERS:
             path = shutil.which(name, path=place)
-            family = family_of(path) if path and Path(path).resolve() not in found else None
-            if path and family:
-                found[Path(path).resolve()] = Launcher(path, family)
+            # A library has several launchers, in one folder.
+            if path and (family := family_of(path)):
+                found.setdefault((str(Path(path).parent.resolve()), family), Launcher(path, family))
     return list(found.values())
 
 
@@ -87,11 +88,12 @@ def _findings(launcher: Launcher, told: Callable[[str], object]) -> Iterator[Fin
     yield Finding("library", True, str(library))
     for what, recipe, compiler in (("C", "check", "mpicc"), ("Fortran", "check_fortran", "mpifort")):
         told(f"running an all-to-all in {what}")
-        try:
-            program = built(recipe, launcher.compiler(compiler), f"the {what} compiler")
-        except ConfigError:
-            yield Finding(what, None, f"there is no {launcher.compiler(compiler)} to try it with")
+        path = launcher.beside(compiler)
+        if path is None:
+            yield Finding(what, None, f"there is no {compiler} beside {launcher.path}")
             continue
+        try:
+            program = built(recipe, path)
         except FlitworkError as error:
             yield Finding(what, False, str(error))
             continue
@@ -112,12 +114,18 @@ def _ran(what: str, launcher: Launcher, program: Path, library: Path) -> Finding
     said = done.stdout + done.stderr
     if done.returncode or "right:" not in said:
         return Finding(
-            what, False, f"an all-to-all of {_RANKS} ranks failed (exit code {done.returncode}):\n{said.strip()}"
+            what, False, f"an all-to-all of {_RANKS} ranks failed (exit code {done.returncode}):\n{_first(said)}"
         )
     taken = _TAKEN.search(said)
     if not taken or int(taken[1]) == 0:
-        return Finding(what, False, f"the all-to-all was right, but our library did not carry it out:\n{said.strip()}")
+        return Finding(what, False, f"the all-to-all was right, but our library did not carry it out:\n{_first(said)}")
     return Finding(what, True, f"an all-to-all of {_RANKS} ranks by two_level_ring is right")
+
+
+def _first(said: str) -> str:
+    """The first lines of what a program said; libraries repeat themselves for each rank."""
+    lines = [line for line in said.strip().splitlines() if line.strip("-* ")]
+    return "\n".join([*lines[:_LINES], *(["..."] if len(lines) > _LINES else [])])
 
 
 def _version(launcher: Launcher) -> str:

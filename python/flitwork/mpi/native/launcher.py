@@ -51,11 +51,15 @@ class Launcher:
         given = [word.format(name=name, value=value) for name, value in variables.items() for word in form]
         return [self.path, *given, *self.words]
 
-    def compiler(self, name: str = "mpicc") -> str:
-        """The compiler that stands beside it: beside ``mpirun.openmpi`` that is ``mpicc.openmpi``."""
+    def compiler(self) -> str:
+        """The mpicc that stands beside it (beside ``mpirun.openmpi`` that is ``mpicc.openmpi``), or the one at hand."""
+        return self.beside("mpicc") or "mpicc"
+
+    def beside(self, name: str) -> str | None:
+        """The compiler of this name that stands beside it, if there is one."""
         match = _NAME.fullmatch(Path(self.path).name)
         found = Path(self.path).with_name(f"{name}{match[2]}") if match else None
-        return str(found) if found and found.exists() else name
+        return str(found) if found and found.exists() else None
 
 
 def compiler_of(command: Sequence[str]) -> str:
