@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import json
 import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -15,6 +16,7 @@ import flitwork as fw
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from conftest import Cli
 from flitwork.errors import ConfigError
 from flitwork.experiment import parse_study, run_study
 from flitwork.plot.drawn import drawn_numbers
@@ -171,3 +173,38 @@ def test_a_report_works_in_a_browser(page: Path, browser: Any) -> None:
     browser.execute_script("arguments[0].scrollIntoView(); arguments[0].click()", zoom)
     assert browser.execute_script("return document.getElementById('enlarged').open")
     assert browser.execute_script("return document.querySelector('#enlarged img').src.startsWith('data:image')")
+
+
+def test_the_commands_report_and_claims(cli: Cli, tmp_path: Path) -> None:
+    study = tmp_path / "small.toml"
+    study.write_text(
+        'study.name = "small"\nplots = [{ id = "time", experiment = "sizes", x = "N", y = "completion_cycles" }]\n'
+        '[base]\nnetwork.topology = { kind = "torus", size = ["${N}", "${N}"] }\n'
+        'workload = { kind = "all_to_all", algorithm = "a2at" }\n'
+        '[[experiments]]\nid = "sizes"\ngrid = { N = [3, 4] }\nseeds = [1]\n'
+    )
+    done = cli("report", study)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results" / "small" / "report.html").stat().st_size > 10_000
+    refused = cli("report", study, "--out", "report.pdf")
+    assert refused.returncode == 2 and "a file that ends in .html" in refused.stderr
+    assert cli("report", "no-such-study").returncode == 2
+    nothing = cli("claims", "takaue-2010-a2at")
+    assert nothing.returncode == 0 and "no results in results/takaue-2010-a2at" in nothing.stderr
+    assert "not measured" in nothing.stdout
+
+
+def test_reproduce_takes_a_study_or_all(cli: Cli) -> None:
+    for words in ((), ("--all", "takaue-2010-a2at")):
+        refused = cli("reproduce", *words)
+        assert refused.returncode == 2 and "the name of a study, or --all" in refused.stderr
+
+
+def test_reproduce_writes_a_report(cli: Cli, tmp_path: Path) -> None:
+    done = cli("reproduce", "booksim-2-alltoall", "--quick")
+    assert done.returncode == 0, done.stderr
+    report = tmp_path / "results" / "booksim-2-alltoall-quick" / "report.html"
+    assert f"report  {report.relative_to(tmp_path)}" in done.stdout
+    assert "complete an all-to-all in the same cycle?" in report.read_text(encoding="utf-8")
+    claims = cli("claims", "booksim-2-alltoall", "--quick", "--json")
+    assert [claim["verdict"] for claim in json.loads(claims.stdout)] == ["reproduced"] * 4
