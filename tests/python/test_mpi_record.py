@@ -50,6 +50,11 @@ def recorded(library: Library, folder: Path, *words: object, algorithms: dict[st
     return converted(read_trace(folder), algorithms=algorithms)
 
 
+def family(library: Library) -> str:
+    """The family that a library is of."""
+    return "openmpi" if library.oversubscribed else "mpich"
+
+
 def rows(text: str) -> np.ndarray:
     """What the ranks say they sent to each other."""
     found = {int(rank): [int(one) for one in row.split()] for rank, row in re.findall(r"row\s+(\d+):([\d ]+)", text)}
@@ -110,6 +115,20 @@ def test_every_byte_of_a_fortran_program_is_there(
     found = recorded(library, tmp_path / "trace", program, algorithms=COUNTED)
     assert found.pair_bytes.tolist() == rows(capfd.readouterr().out).tolist()
     assert not found.left_out and not found.unknown and not found.cut_short
+
+
+def test_every_byte_of_a_python_program_is_there(
+    library: Library, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = SOURCES / "recorded.py"
+    asked = [*library.launcher(1), sys.executable, "-c", "import mpi4py.MPI as m; print(m.Get_library_version())"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60).stdout
+    if not said.startswith({"openmpi": "Open MPI", "mpich": "MPICH"}[family(library)]):
+        pytest.skip(f"mpi4py for {family(library)} is not installed")
+    found = recorded(library, tmp_path / "trace", sys.executable, script, algorithms=COUNTED)
+    assert found.pair_bytes.tolist() == rows(capfd.readouterr().out).tolist()
+    assert not found.left_out and not found.unknown and not found.cut_short
+    run_everywhere(found)
 
 
 def test_the_numbers_of_records_are_those_of_the_library() -> None:

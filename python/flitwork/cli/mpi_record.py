@@ -15,7 +15,7 @@ from rich.markup import escape
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson
 from flitwork.cli.output import guarded, note, print_json, print_table, say
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, SimulationError
 from flitwork.files import writable_file, writable_folder
 from flitwork.mpi.algorithms import checked
 from flitwork.mpi.native.record import record, size_of
@@ -85,6 +85,8 @@ def record_program(
     with _folder(trace, from_trace) as folder:
         if command:
             code = record(command, folder, mpicc=mpicc, progress=_so_far)
+            if code and not size_of(folder):
+                raise SimulationError(f"{command[0]} ended with exit code {code} before any rank called MPI_Init")
             if code:
                 note(f"[yellow]note[/]: the program ended with exit code {code}; what it did until then is recorded")
         if size_of(folder) >= 2**28:
