@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +96,7 @@ _F08 = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
 def test_every_byte_of_a_fortran_program_is_there(
     library: Library, module: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -117,6 +120,7 @@ def test_every_byte_of_a_fortran_program_is_there(
     assert not found.left_out and not found.unknown and not found.cut_short
 
 
+@pytest.mark.slow
 def test_every_byte_of_a_python_program_is_there(
     library: Library, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -213,6 +217,7 @@ def test_a_program_that_is_not_mpi_says_so(library: Library, tmp_path: Path) -> 
     assert not (tmp_path / "a.goal").exists()
 
 
+@pytest.mark.slow
 def test_what_a_program_did_before_it_crashed_is_kept(library: Library, tmp_path: Path) -> None:
     source = """
 #include <mpi.h>
@@ -265,3 +270,35 @@ def test_a_trace_of_another_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rank-0.lists").write_bytes(b"")
     with pytest.raises(ConfigError, match="a trace of format 1"):
         read_trace(tmp_path)
+
+
+@pytest.mark.slow
+def test_an_interrupted_program_leaves_its_trace(library: Library, tmp_path: Path) -> None:
+    source = """
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  for (int i = 0;; i++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    usleep(100);
+    if (i == 100) puts("running"), fflush(stdout);
+  }
+}
+"""
+    goal, kept, program = tmp_path / "a.goal", tmp_path / "kept", library.build(source, tmp_path / "program")
+    words = ["-o", goal, "--trace", kept, "--", *library.launcher(2), program]
+    with subprocess.Popen(
+        [sys.executable, "-m", "flitwork", "mpi", "record", *map(str, words)],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None and process.stdout.readline() == "running\n"
+        os.killpg(process.pid, signal.SIGINT)
+        process.stdout.read()
+        assert process.wait(60) == 130
+    assert not goal.exists()
+    done = command("-o", goal, "--from", kept, "--json")
+    assert done.returncode == 0, done.stderr
+    row = json.loads(done.stdout)
+    assert row["cut_short"] == [0, 1] and row["collectives"][0]["calls"] > 100

@@ -25,6 +25,8 @@ CALLED = {
     "ALLTOALLW": "alltoallv",
     "REDUCE_SCATTER_BLOCK": "reduce_scatter",
 }
+#: Collectives whose ranks write down a list of sizes.
+_WITH_LISTS = tuple(KINDS[name] for name in ("ALLTOALLV", "ALLTOALLW", "REDUCE_SCATTER"))
 
 
 @dataclass
@@ -157,6 +159,9 @@ class Collectives:
     def __init__(self, trace: Trace, algorithms: Mapping[str, str], topology: str | None, servers: Numbers) -> None:
         self._trace = trace
         self._world = SimpleNamespace(algorithms=algorithms, topology=topology, terminals=[int(one) for one in servers])
+        self._columns = [{name: one.events[name] for name in ("bytes", "peer", "tag", "flags")} for one in trace.ranks]
+        self._members = [ranks.tolist() for ranks in trace.members]
+        self._alike: dict[tuple[int, ...], tuple[tuple[str, str], Template, Numbers]] = {}
         self._templates: dict[tuple[Steps, tuple[int, int] | None], Template] = {}
         self._local = [{int(rank): place for place, rank in enumerate(ranks)} for ranks in trace.members]
         #: Of each rank: the collective of a record.
@@ -206,13 +211,28 @@ class Collectives:
         return [*found.values()]
 
     def _messages(self, call: Call) -> tuple[Template, Numbers]:
-        """The algorithm of a call, and the bytes of its messages."""
-        name = NAMES[call.kind]
-        members = self._trace.members[call.comm].tolist()
-        rows = [self._trace.ranks[rank].events[call.records[rank]] for rank in members]
-        each = np.array([int(row["bytes"]) for row in rows], dtype=np.int64)
-        root, ordered = int(rows[0]["peer"]), any(int(row["flags"]) & FLAGS["ORDERED"] for row in rows)
-        unit, most = max(int(rows[0]["tag"]), 1), int(each.max())
+        """The algorithm of a call, and the bytes of its messages. Calls that are alike are made once."""
+        members = self._members[call.comm]
+        at = [(self._columns[rank], call.records[rank]) for rank in members]
+        each = [columns["bytes"].item(record) for columns, record in at]
+        root, unit = (at[0][0][name].item(at[0][1]) for name in ("peer", "tag"))
+        ordered = any(columns["flags"].item(record) & FLAGS["ORDERED"] for columns, record in at)
+        if call.kind in _WITH_LISTS:
+            found = self._made(call, members, each, root, unit, ordered)
+        else:
+            key = (call.comm, call.kind, root, unit, ordered, *each)
+            found = self._alike.get(key) or self._made(call, members, each, root, unit, ordered)
+            self._alike[key] = found
+        name, template, sizes = found
+        self.used[name] = self.used.get(name, 0) + 1
+        return template, sizes
+
+    def _made(
+        self, call: Call, members: list[int], of_each: list[int], root: int, unit: int, ordered: bool
+    ) -> tuple[tuple[str, str], Template, Numbers]:
+        """Collective and algorithm, operations, and bytes of messages."""
+        name, each = NAMES[call.kind], np.array(of_each, dtype=np.int64)
+        unit, most = max(unit, 1), max(of_each)
         top = 0 if name == "REDUCE" and ordered else root
         blocks = None
         if name in ("ALLTOALLV", "ALLTOALLW"):
@@ -234,9 +254,8 @@ class Collectives:
         if blocks is None:
             blocks = _pieces(most, steps.pieces, 1 if name == "BCAST" else unit)
             blocks = np.zeros_like(blocks) if name == "BARRIER" else blocks
-        self.used[CALLED[name], steps.name] = self.used.get((CALLED[name], steps.name), 0) + 1
         template = self._template(steps, len(members), (top, root) if top != root else None)
-        return template, template.sizes(blocks)
+        return (CALLED[name], steps.name), template, template.sizes(blocks)
 
     def _list(self, rank: int, call: Call) -> Numbers:
         return self._trace.ranks[rank].list_of(call.records[rank])
