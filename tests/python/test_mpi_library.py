@@ -81,7 +81,10 @@ def test_python_programs(mpi: Family) -> None:
 @pytest.mark.parametrize("algorithm", [pytest.param("pairwise_shift", marks=SLOW), "bruck"])
 @pytest.mark.parametrize("argument", ["errors", pytest.param("20", marks=SLOW)])
 def test_errors_threads_attributes_and_communicators(mpi: Family, algorithm: str, argument: str) -> None:
-    done = mpi.run(4, mpi.compile("corners.c"), argument, alltoall=algorithm)
+    program = mpi.compile("corners.c")
+    if argument == "errors" and ": 0 wrong" not in mpi.run(4, program, argument, alltoall="library").stdout:
+        pytest.skip(f"{mpi.name} itself does not check arguments here")
+    done = mpi.run(4, program, argument, alltoall=algorithm)
     assert re.search("corners on 4 ranks.*: 0 wrong", done.stdout), done.stdout + done.stderr
 
 
@@ -99,12 +102,15 @@ def test_unequal_servers(mpi: Family) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [2, 3, 4, 7, 8])
-def test_ten_thousand_cases(mpi: Family, ranks: int, tmp_path: Path) -> None:
-    names = algorithms(mpi)
-    rules, servers = of_all(names, tmp_path), ["1,1", "2,1", "1,3", "3,3,1", "1,4,3"][[2, 3, 4, 7, 8].index(ranks)]
-    done = mpi.run(ranks, mpi.compile("cases.c"), str(ranks), "1500", rules=str(rules), servers=servers)
-    assert f"1500 cases on {ranks} ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
+@pytest.mark.parametrize(
+    ("ranks", "servers", "cases"),
+    [(2, "1,1", 1700), (3, "2,1", 1700), (4, "1,3", 1700), (7, "3,3,1", 300), (8, "1,4,3", 300)],
+)
+def test_ten_thousand_cases(mpi: Family, ranks: int, servers: str, cases: int, tmp_path: Path) -> None:
+    """More than that in all where both families are: 5,700 on each."""
+    rules = of_all(algorithms(mpi), tmp_path)
+    done = mpi.run(ranks, mpi.compile("cases.c"), str(ranks), str(cases), rules=str(rules), servers=servers)
+    assert f"{cases} cases on {ranks} ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.slow
