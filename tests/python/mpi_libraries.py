@@ -38,15 +38,21 @@ _SAYS = {"openmpi": "open-mpi.org", "mpich": "HYDRA"}
 
 @dataclass(frozen=True)
 class Library:
-    """An MPI library: its compiler and its launcher."""
+    """An MPI library: its compiler, its launcher, and a Python whose mpi4py is linked to it, if there is one."""
 
     mpicc: str
     mpirun: str
+    python: str | None = None
 
     @classmethod
     def found(cls, family: str) -> Library | None:
         """The first of that family, if there is one: on the PATH, else the wheel that ``make test`` has installed."""
         return next(cls.every(family), None)
+
+    @classmethod
+    def of_wheel(cls, family: str) -> Library | None:
+        """That of the wheel, which has an mpi4py."""
+        return next((library for library in cls.every(family) if library.python), None)
 
     @classmethod
     def every(cls, family: str) -> Iterator[Library]:
@@ -58,7 +64,7 @@ class Library:
             if mpirun and _SAYS[family] in cls.said(mpirun, "--version"):
                 mpicc = Path(mpirun).with_name(f"mpicc{suffix}")
                 if mpicc.exists():
-                    yield cls(str(mpicc), mpirun)
+                    yield cls(str(mpicc), mpirun, str(place / "python") if place else None)
 
     @staticmethod
     def said(*command: str) -> str:

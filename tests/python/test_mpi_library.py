@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import re
-import sys
 from pathlib import Path
 
 import pytest
-from mpi_library import FAMILIES, PROGRAMS, Family, build, family
+from mpi_library import FAMILIES, PROGRAMS, WHEELS, Family, build, family
 
 # The block sizes of tests/mpi/cases.c lie between these.
 BETWEEN = (16, 32, 48, 80, 272, 1024, 3200, 16000, 48000)
@@ -68,12 +66,11 @@ def test_fortran_programs(mpi: Family, interface: str) -> None:
     assert "the MPI library: non-blocking" in done.stderr
 
 
-def test_python_programs(mpi: Family) -> None:
-    if importlib.util.find_spec("mpi4py") is None:
-        pytest.skip("no mpi4py here")
-    done = mpi.run(4, sys.executable, PROGRAMS / "program.py", alltoall="two_level_ring", servers="3,1", report="1")
-    if "cannot load MPI library" in done.stderr:
-        pytest.skip(f"this mpi4py does not find {mpi.name}")
+@pytest.mark.parametrize("name", WHEELS)
+def test_python_programs(name: str) -> None:
+    mpi = family(name)
+    assert mpi.python is not None
+    done = mpi.run(4, mpi.python, PROGRAMS / "program.py", alltoall="two_level_ring", servers="3,1", report="1")
     assert "python on 4 ranks: 0 wrong" in done.stdout, done.stdout + done.stderr
     assert "two_level_ring" in taken(done.stderr), done.stderr
 
@@ -111,6 +108,15 @@ def test_ten_thousand_cases(mpi: Family, ranks: int, servers: str, cases: int, t
     rules = of_all(algorithms(mpi), tmp_path)
     done = mpi.run(ranks, mpi.compile("cases.c"), str(ranks), str(cases), rules=str(rules), servers=servers)
     assert f"{cases} cases on {ranks} ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WHEELS)
+def test_other_versions(name: str, tmp_path: Path) -> None:
+    mpi = family(name)
+    rules = of_all(algorithms(mpi), tmp_path)
+    done = mpi.run(4, mpi.compile("cases.c"), "11", "300", rules=str(rules), servers="1,3")
+    assert "300 cases on 4 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.slow
