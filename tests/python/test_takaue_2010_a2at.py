@@ -108,7 +108,7 @@ def test_limits_that_are_ours_are_marked() -> None:
     claims = {claim.id: claim for claim in load_claims(FOLDER / "claims.toml")}
     # In words only: "changes little", "almost the same".
     assert {claim.id for claim in claims.values() if claim.limit == "ours"} == {
-        "F3.flat", "F3.order", "F3.order.x-inner", "NCT4.within",
+        "F3.flat", "F3.order", "F3.order.x-inner", "NCT4.within", "NCT4.within-16",
     }  # fmt: skip
     assert _row(claims["F3.flat"])[3] == "≤ 0.1 (our limit)"
     assert _row(claims["F4.torus"])[3] == "1.19 ± 0.08"

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from flitwork.plot.style import COLOURS, MARKERS, MORE_COLOURS
 from flitwork.result import Result
 from flitwork.studies.takaue_2010_a2at.drawing import SYNC_NAMES, sizes
-from flitwork.studies.takaue_2010_a2at.measures import BEST_WAY, over_n, rows
+from flitwork.studies.takaue_2010_a2at.measures import BEST_WAY, BEST_WAY_16, over_n, rows
 
 #: Why a flit stands still: in words, colour and hatch. What happens at the source is hatched.
 _REASONS = {
@@ -40,7 +40,7 @@ _NEAR = {
     "... and packets of 25": "B: A with packets of 25 flits",
     "... and buffers of 20": "B with buffers of 20 flits",
     BEST_WAY: "B with buffers of 400 flits",
-    "... or 16 VCs, crossbar inputs 8": "B with 16 VCs, 8 crossbar inputs",
+    BEST_WAY_16: "B with 16 VCs, 8 crossbar inputs",
 }
 
 
