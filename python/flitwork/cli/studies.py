@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -154,27 +154,31 @@ def reproduce(
     if everything == (name is not None):
         given = "both" if everything else "neither"
         raise ConfigError("study", given, "the name of a study, or --all", "`flitwork list studies` has the names")
-    names = list(published()) if name is None else [name]
+    how: dict[str, Any] = {"quick": quick, "jobs": jobs, "engine": engine, "scheduler": scheduler}
     folder = out or (Path("results") if name is None else default_results(name, quick))
-    done = {}
-    for number, one in enumerate(names, start=1):
+    try:
         if name is None:
-            note(f"[bold]{one}[/] ({number} of {len(names)})")
-        place = default_results(one, quick, folder) if name is None else folder
-        taken = published_results and (name is not None or published()[one].archive_file.is_file())
-        try:
-            done[one] = reproduce_study(
-                one, place, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher(),
-                published_results=taken,
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            _interrupted(folder)
-            raise
-        if name is None:
-            say(f"[bold]{one}[/]: {_tally(done[one].claims)}")
-    title = "Published studies, simulated again" if name is None else done[name].run.study.study.title
+            done, title = _everything(folder, published_results, how), "Published studies, simulated again"
+        else:
+            done = {name: reproduce_study(name, folder, published_results=published_results, watcher=watcher(), **how)}
+            title = done[name].run.study.study.title
+    except KeyboardInterrupt:
+        _interrupted(folder)
+        raise
     report = write(folder / "report.html", [of_reproduction(one, found) for one, found in done.items()], title)
     _tell(done, report, as_json)
+
+
+def _everything(folder: Path, published_results: bool, how: Mapping[str, Any]) -> dict[str, Reproduction]:
+    """All studies, each in a folder of its own; published results of those that have some."""
+    done = {}
+    studies = published()
+    for number, (name, study) in enumerate(studies.items(), start=1):
+        note(f"[bold]{name}[/] ({number} of {len(studies)})")
+        place, taken = default_results(name, how["quick"], folder), published_results and study.archive_file.is_file()
+        done[name] = reproduce_study(name, place, published_results=taken, watcher=watcher(), **how)
+        note(f"[bold]{name}[/]: {_tally(done[name].claims)}")
+    return done
 
 
 def _tell(done: dict[str, Reproduction], report: Path, as_json: bool) -> None:
@@ -185,13 +189,15 @@ def _tell(done: dict[str, Reproduction], report: Path, as_json: bool) -> None:
             for one in done.values()
         ]
         print_json(found[0] if len(found) == 1 else found)
-    for one in done.values() if not as_json else ():
-        if len(done) == 1:
+    elif len(done) == 1:
+        for one in done.values():
             _show_claims(one)
             _show_files(one.run.files, one.figures)
-        else:
+        say(f"report  {escape(str(report))}")
+    else:
+        for name, one in done.items():
+            say(f"[bold]{name}[/]: {_tally(one.claims)}")
             _show_failed(one)
-    if not as_json:
         say(f"report  {escape(str(report))}")
     if any(one.run.failures for one in done.values()):
         raise typer.Exit(SIMULATION_FAILED)

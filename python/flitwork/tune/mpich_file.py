@@ -117,7 +117,7 @@ class MpichFile:
         return rows
 
     def _ends(self, path: Where) -> Iterator[Where]:
-        table = _value(self.document, path)
+        table = self.document.find(path)
         for key in table:
             if _END.fullmatch(_squeezed(key)):
                 yield (*path, key)
@@ -130,7 +130,7 @@ class MpichFile:
         if path[0] not in self.document.value:
             return Selected(LIBRARY, 0, f"nothing is said of {asked.operation}")
         while True:
-            for key in _value(self.document, path):
+            for key in self.document.find(path):
                 squeezed = _squeezed(key)
                 if end := _END.fullmatch(squeezed):
                     name = re.sub(rf"^MPIR_{asked.operation}_intra_", "", end[2], flags=re.I)
@@ -171,7 +171,7 @@ def read(text: str, file: str) -> MpichFile:
     tables whose last condition may fail, and blocking collectives without rules.
     """
     document = located(text, file)
-    tree = _table(document, ())
+    tree = document.table(())
     for key in tree:
         if not _squeezed(key).startswith("collective="):
             raise document.error(
@@ -187,7 +187,7 @@ def read(text: str, file: str) -> MpichFile:
 
 def _check(document: Located, path: Where) -> None:
     """The table of a condition, and those in it."""
-    table = _table(document, path)
+    table = document.table(path)
     if not table:
         raise document.error(path, path[-1], "conditions or an algorithm in its table")
     limits: dict[str, int] = {}
@@ -213,7 +213,7 @@ def _check(document: Located, path: Where) -> None:
 
 
 def _check_end(document: Located, path: Where, end: re.Match[str], alone: bool) -> None:
-    parameters = _table(document, path)
+    parameters = document.table(path)
     if not alone:
         raise document.error(path, end[0], "it alone in its table")
     for key, value in parameters.items():
@@ -225,20 +225,6 @@ def _check_end(document: Located, path: Where, end: re.Match[str], alone: bool) 
         known.append("MPIR_Alltoall_allcomm_nb")
         if end[1] == "algorithm" and end[2] not in known:
             raise document.error(path, end[2], f"one of {', '.join(known)}", did_you_mean(end[2], known))
-
-
-def _table(document: Located, path: Where) -> Mapping[str, Any]:
-    found = _value(document, path)
-    if not isinstance(found, dict):
-        raise document.error(path, json.dumps(found)[:40], "a table {...}")
-    return found
-
-
-def _value(document: Located, path: Where) -> Any:
-    value = document.value
-    for key in path:
-        value = value[key]
-    return value
 
 
 def _squeezed(key: str) -> str:

@@ -123,7 +123,7 @@ def read(text: str, file: str) -> OpenMpi6File:
     found: list[Communicators] = []
     for name in collectives:
         before: list[Communicators] = []
-        for index, _ in enumerate(_list(document, ("collectives", name))):
+        for index, _ in enumerate(document.list(("collectives", name))):
             path: Path = ("collectives", name, index)
             one = _communicators(document, path, name)
             hidden = next(
@@ -150,7 +150,7 @@ def _communicators(document: Located, path: Path, operation: str) -> Communicato
     if "rules" not in table:
         raise document.error(path, ", ".join(table) or "nothing", "a list `rules`")
     rules: list[Rule] = []
-    for index, _ in enumerate(_list(document, (*path, "rules"))):
+    for index, _ in enumerate(document.list((*path, "rules"))):
         where = (*path, "rules", index)
         rule = _rule(document, where, operation, ranks)
         if any(before.covers(rule) for before in rules):
@@ -181,27 +181,11 @@ def _rule(document: Located, path: Path, operation: str, ranks: Span) -> Rule:
 
 
 def _table(document: Located, path: Path, known: Sequence[str]) -> Mapping[str, Any]:
-    found = _value(document, path)
-    if not isinstance(found, dict):
-        raise document.error(path, json.dumps(found)[:40], "a table {...}")
+    found = document.table(path)
     for key in found:
         if key not in known:
             raise document.error((*path, key), key, f"one of {', '.join(known)}", did_you_mean(key, known))
     return found
-
-
-def _list(document: Located, path: Path) -> list[Any]:
-    found = _value(document, path)
-    if not isinstance(found, list):
-        raise document.error(path, json.dumps(found)[:40], "a list [...]")
-    return found
-
-
-def _value(document: Located, path: Path) -> Any:
-    value = document.value
-    for key in path:
-        value = value[key]
-    return value
 
 
 def _is_whole(value: object) -> bool:

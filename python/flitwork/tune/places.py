@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,8 @@ from flitwork.tune.text import Place
 
 _TOKEN = re.compile(r'\s*(?P<token>"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)
 
+#: Characters of a value that an error shows.
+_SHOWN = 40
 #: The keys and indices that lead to a value; a key ends with ``KEY`` for the place of the key itself.
 Path = tuple[str | int, ...]
 
@@ -31,6 +35,24 @@ class Located:
         offset = self.offsets[path]
         line = self.text.count("\n", 0, offset) + 1
         return line, offset - self.text.rfind("\n", 0, offset)
+
+    def find(self, path: Path) -> Any:
+        """The value at a path that exists."""
+        return functools.reduce(operator.getitem, path, self.value)
+
+    def table(self, path: Path) -> Mapping[str, Any]:
+        """The table at a path; anything else is an error."""
+        found = self.find(path)
+        if not isinstance(found, dict):
+            raise self.error(path, json.dumps(found)[:_SHOWN], "a table {...}")
+        return found
+
+    def list(self, path: Path) -> Sequence[Any]:
+        """The list at a path; anything else is an error."""
+        found = self.find(path)
+        if not isinstance(found, list):
+            raise self.error(path, json.dumps(found)[:_SHOWN], "a list [...]")
+        return found
 
     def error(self, path: Path, found: object, expected: str, hint: str = "") -> ConfigError:
         """The error for a value."""
