@@ -38,8 +38,9 @@ def read(path: Path) -> tuple[pa.Table, Metadata, str]:
     if path.is_dir():
         raise ResultFileError(f"{path}: is a folder; name one result in it, a .parquet file")
     try:
-        # The names of folders say nothing of it, though some are read as columns where they look like N=3.
-        table = pq.read_table(path, partitioning=None)
+        # `read_table` looks for a data set and starts threads: for small files that takes longer than reading.
+        with pq.ParquetFile(path) as file:
+            table = file.read(use_threads=False)
         metadata = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
     except FileNotFoundError:
         raise ResultFileError(f"{path}: there is no such file; run the simulation first") from None

@@ -7,7 +7,7 @@ numbers of the first. Which point is meant is known from the axes alone, and che
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flitwork.columns import RESULT_COLUMNS
@@ -19,6 +19,20 @@ from flitwork.experiment.study_file import Experiment
 
 #: Stands for a result that is not known yet.
 _UNKNOWN = 1
+
+#: What the names of an experiment stand for, of the axes and the seed of a point; ``None`` if a result is missing.
+LookedUp = Callable[[Mapping[str, Any], int], dict[str, Any] | None]
+
+
+class Unknown:
+    """Names of results, none of which is known or looked for yet."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._found = dict.fromkeys(experiment.found, _UNKNOWN)
+
+    def values(self, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        """The same at every point."""
+        return dict(self._found)
 
 
 class Lookup:

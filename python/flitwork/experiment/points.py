@@ -12,7 +12,7 @@ from flitwork.errors import unknown_key
 from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_count, check_no_seed, check_seeds, check_used
 from flitwork.experiment.columns import Columns, check_plots, columns_of
 from flitwork.experiment.expression import fill, names_in, placeholders
-from flitwork.experiment.lookup import Lookup
+from flitwork.experiment.lookup import LookedUp, Lookup, Unknown
 from flitwork.experiment.point import Point, Rows
 from flitwork.experiment.study_file import Experiment, StudyFile
 from flitwork.files import in_folder
@@ -40,16 +40,18 @@ def expand(study: StudyFile, quick: bool = False, rows: Rows | None = None) -> l
     points: list[Point] = []
     for i, experiment in enumerate(study.experiments):
         if not (quick and experiment.quick.skip):
-            points.extend(_points(study, experiment, f"experiments[{i}]", quick, Lookup(experiment, points, i, rows)))
+            lookup = Lookup(experiment, points, i, rows)
+            points.extend(_points(study, experiment, f"experiments[{i}]", quick, lookup.values))
     return points
 
 
 def known_columns(study: StudyFile, quick: bool = False) -> dict[str, Columns]:
     """The columns that the results of each experiment will have."""
-    points = expand(study, quick)
     found: dict[str, Columns] = {}
     for i, experiment in enumerate(study.experiments):
-        mine = [point for point in points if point.experiment == experiment.id]
+        if quick and experiment.quick.skip:
+            continue
+        mine = list(_points(study, experiment, f"experiments[{i}]", quick, Unknown(experiment).values, repeated=False))
         if mine:
             params, specs = [point.params for point in mine], [point.spec for point in mine]
             found[experiment.id] = columns_of(experiment, f"experiments[{i}]", params, specs)
@@ -63,7 +65,10 @@ def check_names(study: StudyFile) -> None:
     check_plots(study.plots, known_columns(study, quick=True), values=False)
 
 
-def _points(study: StudyFile, experiment: Experiment, path: str, quick: bool, lookup: Lookup) -> Iterator[Point]:
+def _points(
+    study: StudyFile, experiment: Experiment, path: str, quick: bool, looked_up: LookedUp, repeated: bool = True
+) -> Iterator[Point]:
+    """The points of one experiment; with all its seeds, or not ``repeated``: with the first."""
     seeds, where = experiment.seeds, f"{path}.seeds"
     changes = [(experiment.set, f"{path}.set")]
     if quick:
@@ -82,8 +87,8 @@ def _points(study: StudyFile, experiment: Experiment, path: str, quick: bool, lo
     _check_used(spec, axes, experiment)
     for combination in itertools.product(*(axis.combinations for axis in axes)):
         params = {key: value for step in combination for key, value in step.items()}
-        for seed in seeds:
-            found = lookup.values(params, seed)
+        for seed in seeds if repeated else seeds[:1]:
+            found = looked_up(params, seed)
             if found is not None:
                 named = {**params, **found}
                 one = in_folder(_fill(spec, named, seed, path), study.folder)

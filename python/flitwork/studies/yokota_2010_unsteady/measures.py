@@ -107,15 +107,21 @@ def critical_unsteady(durations: pd.Series[float]) -> pd.Series[float]:
     for key, one in durations.groupby(level=_CELL):
         share = one.index.get_level_values("share").to_numpy(float)
         found[key] = indices.critical_load(share, 1000 / one.to_numpy(float), 1.0).load
-    return pd.Series(found)
+    return pd.Series(found).rename_axis(_CELL)
 
 
 def correlation(x: pd.Series[float], y: pd.Series[float]) -> float:
     """Pearson's correlation over the patterns and algorithms that both have; 0 if one of them never changes."""
     common = x.index.intersection(y.index)
-    if len(common) < 3:
+    return correlated(x[common].to_numpy(float), y[common].to_numpy(float))
+
+
+def correlated(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
+    """The same of two arrays over the places in which both have a number; NaN with fewer than three."""
+    both = np.isfinite(x) & np.isfinite(y)
+    a, b = x[both], y[both]
+    if len(a) < 3:
         return np.nan
-    a, b = x[common].to_numpy(float), y[common].to_numpy(float)
     return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) > 0 and np.ptp(b) > 0 else 0.0
 
 

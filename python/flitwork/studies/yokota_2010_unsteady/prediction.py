@@ -18,6 +18,7 @@ from flitwork.studies.yokota_2010_unsteady.measures import (
     ALGORITHMS,
     BySeed,
     by_seed,
+    correlated,
     correlation,
     over_seeds,
     rows,
@@ -40,11 +41,11 @@ def claims(results: pd.DataFrame) -> list[Claim]:
     duration = by_seed(rows(results, "bursts"), "completion_cycles")
     return [
         Claim(id="F8.ranking", ours=reranked(rc, duration)),
-        _correlated("F9a.correlation", lambda a, b: correlation(a, measures.critical_unsteady(b)), rc, limited),
-        _correlated("F9b.correlation", _predicts, rc, duration),
+        _correlated("F9a.correlation", measures.critical_unsteady, rc, limited),
+        _correlated("F9b.correlation", _speed, rc, duration),
         _on_axis("F9b.x", rc, (0.2, 0.7)),
         _on_axis("F9b.y", 1000 / duration, (0.4, 1.4)),
-        _correlated("index.slowest", _predicts, slowest, duration),
+        _correlated("index.slowest", _speed, slowest, duration),
         better("index.fairest", fairest, rc, duration),
     ]
 
@@ -57,9 +58,9 @@ def quarter(results: pd.DataFrame, points: Path) -> Claim:
 
 def better(key: str, index: BySeed, rc: BySeed, duration: BySeed) -> Claim:
     """Whether an index predicts the bursts better than rc: paired, and by more than the choice of patterns explains."""
-    means = [table.mean(axis=1) for table in (index, rc, duration)]
-    low, high = over_patterns(lambda a, b, c: _predicts(a, c) - _predicts(b, c), *means)
-    ours, theirs = _predicts(means[0], means[2]), _predicts(means[1], means[2])
+    mine, other, speed = index.mean(axis=1), rc.mean(axis=1), _speed(duration.mean(axis=1))
+    low, high = over_patterns(lambda a, b, c: correlated(a, c) - correlated(b, c), mine, other, speed)
+    ours, theirs = correlation(mine, speed), correlation(other, speed)
     note = f"{ours:.2f} against {theirs:.2f}: {ours - theirs:+.2f}, {low:+.2f} to {high:+.2f} over patterns"
     return Claim(id=key, ours=low > 0, note=note)
 
@@ -87,27 +88,15 @@ def reranked(rc: BySeed, duration: BySeed) -> float:
 def over_patterns(statistic: Callable[..., float], *tables: pd.Series[float]) -> tuple[float, float]:
     """The 95 % interval of a statistic over patterns, by a bootstrap: what other patterns might have given.
 
-    Each table has a row for each pattern and algorithm (and perhaps more); all rows of a pattern go together.
+    Each table has a row for each pattern and algorithm; all rows of a pattern go together. The statistic gets an array
+    for each table, with NaN where the table has no row, and the same order in all of them.
     """
-    patterns = tables[0].index.unique("pattern")
-    # A column a pattern; whatever is drawn, the rows have the same names.
-    wide = [table.unstack("pattern")[list(patterns)] for table in tables]
-    names = [_renumbered(one) for one in wide]
-    chance = np.random.default_rng(1)
-    drawn = []
-    for _ in range(_DRAWS):
-        picks = chance.integers(len(patterns), size=len(patterns))
-        values = (one.to_numpy()[:, picks].ravel(order="F") for one in wide)
-        drawn.append(statistic(*(pd.Series(v, n).dropna() for v, n in zip(values, names, strict=True))))
-    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    algorithms, patterns = (list(tables[0].index.unique(name)) for name in ("algorithm", "pattern"))
+    # A row a pattern.
+    wide = [table.unstack("algorithm").reindex(index=patterns, columns=algorithms).to_numpy(float) for table in tables]
+    picks = np.random.default_rng(1).integers(len(patterns), size=(_DRAWS, len(patterns)))
+    low, high = np.nanquantile([statistic(*(one[pick].ravel() for one in wide)) for pick in picks], [0.025, 0.975])
     return float(low), float(high)
-
-
-def _renumbered(wide: pd.DataFrame) -> pd.MultiIndex:
-    """The names of the rows of a table that has a column a pattern, with 0, 1, ... for the patterns."""
-    inner = wide.index.to_frame(index=False)
-    blocks = pd.concat({i: inner for i in range(wide.shape[1])}, names=["pattern"])
-    return pd.MultiIndex.from_frame(blocks.reset_index("pattern"))
 
 
 def _on_axis(key: str, values: BySeed, axis: tuple[float, float]) -> Claim:
@@ -119,11 +108,14 @@ def _on_axis(key: str, values: BySeed, axis: tuple[float, float]) -> Claim:
     )
 
 
-def _correlated(key: str, statistic: Callable[..., float], *tables: BySeed) -> Claim:
-    low, high = over_patterns(statistic, *(table.mean(axis=1) for table in tables))
-    return claim(key, over_seeds(statistic, *tables), f"{low:.2f} to {high:.2f} over patterns")
+def _correlated(
+    key: str, of_mean: Callable[[pd.Series[float]], pd.Series[float]], index: BySeed, duration: BySeed
+) -> Claim:
+    """Correlation of an index of the steady state with what ``of_mean`` makes of the mean durations."""
+    low, high = over_patterns(correlated, index.mean(axis=1), of_mean(duration.mean(axis=1)))
+    found = over_seeds(lambda a, b: correlation(a, of_mean(b)), index, duration)
+    return claim(key, found, f"{low:.2f} to {high:.2f} over patterns")
 
 
-def _predicts(index: pd.Series[float], duration: pd.Series[float]) -> float:
-    """Correlation of an index of the steady state with 1000/duration."""
-    return correlation(index, 1000 / duration)
+def _speed(duration: pd.Series[float]) -> pd.Series[float]:
+    return 1000 / duration
