@@ -1,4 +1,4 @@
-# make run    build, install into .venv, run the quick version of the A2AT study
+# make run    build, install into .venv, reproduce the studies of all papers (quick versions), write results/report.html
 # make test   both lanes of the tests (make test-quick, make test-full: one of them)
 # make bench  verified speed measurements (ARGS=--quick: a few of them; ARGS=--help: what else there is)
 # make wheel  a wheel for Python 3.10 and later in dist/
@@ -12,7 +12,7 @@ SOURCES := $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.p
 .PHONY: run test test-quick test-full lint bench wheel clean
 
 run: $(VENV)/.installed
-	$(BIN)/flitwork reproduce takaue-2010-a2at --quick
+	$(BIN)/flitwork reproduce --all --quick
 
 test: test-quick test-full
 

@@ -178,6 +178,9 @@ def _everything(folder: Path, published_results: bool, how: Mapping[str, Any]) -
         place, taken = default_results(name, how["quick"], folder), published_results and study.archive_file.is_file()
         done[name] = reproduce_study(name, place, published_results=taken, watcher=watcher(), **how)
         note(f"[bold]{name}[/]: {_tally(done[name].claims)}")
+        # Somebody who waits has a picture to look at.
+        for path in done[name].figures[:1]:
+            note(f"the first of its figures: {escape(str(path))}")
     return done
 
 
