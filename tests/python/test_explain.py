@@ -82,6 +82,28 @@ def test_packets_of_messages_in_turn_find_the_source_busy(order: str) -> None:
     assert causes.sum() == found.result.completion_cycles
 
 
+def test_what_an_adapter_spends_before_a_message_stands_on_the_path() -> None:
+    network = fw.Mesh(2, nic=fw.Nic(service=fw.Service(order="round_robin", message_overhead_cycles=9)))
+    result = fw.simulate(network, messages(1, 8), run=RECORDED)
+    assert causes(result) == {"message_overhead": 9, "serialisation": 7, "hops": sum(delays(result))}
+
+
+def test_a_message_that_asks_first() -> None:
+    """Request and answer are one flit each, and take the way of a packet; a receive that is late holds up the answer."""
+    asking, way = fw.Host(eager_limit_flits=4), sum(delays(fw.simulate(fw.Mesh(2), messages(1, 8), run=RECORDED)))
+    explained = fw.explain(fw.simulate(fw.Mesh(2), messages(1, 8), host=asking, run=RECORDED))
+    assert explained.path[["what", "rank", "to_rank"]].to_numpy().tolist() == [
+        ["request", 0, 1],
+        ["answer", 1, 0],
+        ["message", 0, 1],
+    ]
+    assert causes(explained.result) == {"rendezvous": 2 * way, "serialisation": 7, "hops": way}
+    late = fw.Schedule([[fw.Send(1, flits=8)], [fw.Compute(cycles=100), fw.Receive(0, flits=8)]])
+    explained = fw.explain(fw.simulate(fw.Mesh(2), late, host=asking, run=RECORDED))
+    assert list(explained.path["what"]) == ["computing", "answer", "message"]
+    assert causes(explained.result) == {"computing": 100, "rendezvous": way, "serialisation": 7, "hops": way}
+
+
 def test_a_late_start_and_a_computation_stand_on_the_path() -> None:
     work = fw.Schedule([[fw.Compute(cycles=30), fw.Send(1, flits=4)], [fw.Receive(0, flits=4)]])
     result = fw.simulate(fw.Mesh(2), work, host=fw.Host(start={"kind": "list", "cycles": [70, 0]}), run=RECORDED)
@@ -192,7 +214,7 @@ def program(rng: random.Random, ranks: int) -> fw.Schedule:
     return fw.Schedule(programs, packet_flits=rng.choice([3, 7, 16]))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(24))
 def test_the_pieces_sum_to_the_completion_time(seed: int) -> None:
     rng = random.Random(seed)
     router = rng.choice([WHOLE_PACKETS, ONE_VC, fw.Router(vcs=2, buffer_flits=rng.choice([1, 2, 16]))])
@@ -205,6 +227,12 @@ def test_the_pieces_sum_to_the_completion_time(seed: int) -> None:
     ranks = 3 * network.spec["topology"]["size"][1] * (1 + seed % 2)
     work = program(rng, ranks)
     background = fw.uniform(offered_load=0.1, packet_flits=4) if seed % 5 == 0 else None
+    if seed % 3 == 1:
+        host = host.replace(eager_limit_flits=rng.choice([0, 4, 20]), control_flits=rng.choice([1, 3]))
+    if seed % 4 == 2 and not background and not nic.packet_gap_cycles:
+        service = fw.Service(order="random" if seed % 8 == 2 else "round_robin")
+        service = service.replace(message_overhead_cycles=rng.choice([0, 5]), start_jitter_cycles=rng.choice([0, 20]))
+        network = network.replace(nic=nic.replace(service=service))
     told = fw.Run(record=fw.Record(operations=True), warmup_cycles=50) if background else fw.Run()
     plain = fw.simulate(network, work, host=host, background=background, run=told)
     record = told.replace(record=fw.Record(waits=True, operations=True))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from flitwork.explain.critical_path import Stretch
 from flitwork.explain.names import CAUSES, IN_NETWORK, Places
 from flitwork.explain.records import CAUSE, KIND, NOT_YET, Ints, Operations, Records
+from flitwork.explain.stretches import Stretch
 
 _NAMES = tuple(CAUSES)
 

@@ -11,10 +11,11 @@ import pandas as pd
 
 from flitwork.errors import ConfigError
 from flitwork.explain import causes
-from flitwork.explain.critical_path import Stretch, critical_path
+from flitwork.explain.critical_path import critical_path
 from flitwork.explain.names import Places
 from flitwork.explain.records import Records
 from flitwork.explain.report import sentences
+from flitwork.explain.stretches import Stretch
 from flitwork.files import writable_folder, write_csv
 from flitwork.result import Result
 

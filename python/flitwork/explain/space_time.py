@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from flitwork.explain.critical_path import Stretch
 from flitwork.explain.records import Ints
+from flitwork.explain.stretches import Stretch
 from flitwork.plot.style import style
 
 #: Most columns of the picture, each a stretch of time.
