@@ -43,6 +43,7 @@ from flitwork.schedule import Schedule
 from flitwork.simulation import Simulation, simulate
 from flitwork.steady import steady
 from flitwork.values import *  # noqa: F403
+from flitwork.view import view
 from flitwork.workloads import (
     Workload,
     all_to_all,
@@ -136,6 +137,7 @@ __all__ = [
     "traffic",
     "tune",
     "uniform",
+    "view",
 ]
 __all__ += networks.__all__
 __all__ += values.__all__

@@ -26,6 +26,7 @@ __all__ = [
     "renamed",
     "schema",
     "stall_reasons",
+    "terminals",
     "uniform_capacity",
 ]
 
@@ -48,6 +49,12 @@ def drawing(topology: str) -> dict[str, Any] | None:
     """Where a topology (JSON) lies on a page.
 
     ``routers``, ``segments`` and their ``channel``, ``terminals`` and their ``router_of_terminal``, ``axes``, ``note``.
+    """
+
+def terminals(topology: str) -> dict[str, NDArray[np.uint32]]:
+    """Where the terminals of a topology (JSON) are: ``router`` of each, and ``network_ports`` of each router.
+
+    The ports of a router to others come before those of its terminals.
     """
 
 def default_routing(topology: str) -> str:

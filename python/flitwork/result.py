@@ -322,6 +322,18 @@ class Result:
         return table
 
     @cached_property
+    def wait_windows(self) -> pd.DataFrame:
+        """The waits of all packets by window of time; empty unless the run recorded waits and windows of channels.
+
+        A row for each ``window`` of :attr:`channel_windows`, ``router``, ``port`` and ``reason`` as in :attr:`waits`:
+        cycles in which heads, and front flits behind heads, stood still there.
+        """
+        names = ("window", "router", "port", "reason", "cycles")
+        table = pd.DataFrame({name: self.columns.get(f"wait_windows.{name}", np.empty(0, np.uint32)) for name in names})
+        table["reason"] = np.array(WAIT_REASONS, dtype=object)[table["reason"]]
+        return table
+
+    @cached_property
     def operations(self) -> pd.DataFrame:
         """What ranks did and when, a row an operation; empty unless the run recorded operations.
 

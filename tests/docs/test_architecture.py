@@ -56,6 +56,7 @@ LAYERS = (
         "experiment",
         "plot",
         "explain",
+        "view",
         "reasons",
         "candidates",
         "pick",

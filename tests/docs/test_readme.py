@@ -22,6 +22,7 @@ PYTHON_PAGES = [
     "docs/explain.md",
     "docs/switches.md",
     "docs/tune.md",
+    "docs/view.md",
 ]
 
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,3 +107,19 @@ def slow_study(tmp_path: Path) -> Path:
     path = tmp_path / "slow.toml"
     path.write_text(SLOW_STUDY)
     return path
+
+
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    """A real browser without a screen, as wide as a phone; skipped by name where there is none."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    binary, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if not binary or not driver:
+        pytest.skip("no browser: chromium and chromedriver are not both installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=390,900"):
+        options.add_argument(argument)
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=driver))
+    yield found
+    found.quit()

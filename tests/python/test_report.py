@@ -6,8 +6,6 @@ import base64
 import gzip
 import io
 import json
-import shutil
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -132,21 +130,6 @@ def test_the_numbers_in_a_figure() -> None:
         (2, "bars", "first", 7.0, 6.0, 7.0),
         (2, "bars", "second", 8.0, 8.0, 10.0),
     ]
-
-
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    binary, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
-    if not binary or not driver:
-        pytest.skip("no browser: chromium and chromedriver are not both installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=390,900"):
-        options.add_argument(argument)
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=driver))
-    yield found
-    found.quit()
 
 
 def test_a_report_works_in_a_browser(page: Path, browser: Any) -> None:

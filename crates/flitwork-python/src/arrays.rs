@@ -51,7 +51,8 @@ fn set<R, T: Element>(columns: &Bound<'_, PyDict>, name: &str, rows: &[R], field
     columns.set_item(name, column.into_pyarray(columns.py()))
 }
 
-fn wait_columns(columns: &Bound<'_, PyDict>, WaitReport { waits, head_arrived }: WaitReport) -> PyResult<()> {
+fn wait_columns(columns: &Bound<'_, PyDict>, report: WaitReport) -> PyResult<()> {
+    let WaitReport { waits, head_arrived, windows } = report;
     set(columns, "waits.packet", &waits, |w| w.packet)?;
     set(columns, "waits.hop", &waits, |w| w.hop)?;
     set(columns, "waits.router", &waits, |w| w.router)?;
@@ -59,6 +60,13 @@ fn wait_columns(columns: &Bound<'_, PyDict>, WaitReport { waits, head_arrived }:
     set(columns, "waits.reason", &waits, |w| w.reason)?;
     set(columns, "waits.body", &waits, |w| w.body)?;
     set(columns, "waits.cycles", &waits, |w| w.cycles)?;
+    if let Some(windows) = windows {
+        set(columns, "wait_windows.window", &windows, |w| w.window)?;
+        set(columns, "wait_windows.router", &windows, |w| w.router)?;
+        set(columns, "wait_windows.port", &windows, |w| w.port)?;
+        set(columns, "wait_windows.reason", &windows, |w| w.reason)?;
+        set(columns, "wait_windows.cycles", &windows, |w| w.cycles)?;
+    }
     if !head_arrived.is_empty() {
         columns.set_item("packets.head_arrived_cycle", head_arrived.into_pyarray(columns.py()))?;
     }

@@ -34,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use crate::tables::{check_table, components, operation_kinds, renamed, schema, stall_reasons};
     #[pymodule_export]
-    use crate::topology::{channels, default_routing, drawing, uniform_capacity};
+    use crate::topology::{channels, default_routing, drawing, terminals, uniform_capacity};
 
     use pyo3::prelude::*;
 

@@ -60,6 +60,19 @@ pub fn drawing<'py>(py: Python<'py>, topology: &str) -> PyResult<Option<Bound<'p
     Ok(Some(found))
 }
 
+/// Where the terminals of a topology (JSON) are: the `router` of each, and the `network_ports` of each router, which come before
+/// those of its terminals.
+#[pyfunction]
+pub fn terminals<'py>(py: Python<'py>, topology: &str) -> PyResult<Bound<'py, PyDict>> {
+    let fabric = fabric(py, topology)?;
+    let router: Vec<u32> = (0..fabric.terminals()).map(|terminal| fabric.router_of(terminal)).collect();
+    let ports: Vec<u32> = (0..fabric.routers()).map(|router| fabric.network_ports_of(router) as u32).collect();
+    let found = PyDict::new(py);
+    found.set_item("router", router.into_pyarray(py))?;
+    found.set_item("network_ports", ports.into_pyarray(py))?;
+    Ok(found)
+}
+
 /// The load of uniform traffic that uses up the middle of a topology (JSON) [flits/cycle/terminal]; infinite where no
 /// channel limits it, `None` where it is not known.
 #[pyfunction]

@@ -13,6 +13,7 @@ from flitwork.cli import burst, curve, inspect, mpi, one, pace, pick, report, st
 from flitwork.cli.booksim import booksim
 from flitwork.cli.explain import explain_run
 from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
+from flitwork.cli.view import view_run
 
 app = typer.Typer(
     name="flitwork",
@@ -59,6 +60,7 @@ for _command in (
 ):
     app.command(cls=usage.Command)(_command)
 app.command("explain", cls=usage.Command)(explain_run)
+app.command("view", cls=usage.Command)(view_run)
 app.command(cls=usage.Command)(booksim)
 app.add_typer(mpi.app, name="mpi")
 app.add_typer(tune.app, name="tune")

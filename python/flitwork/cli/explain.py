@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from flitwork import _core
 from flitwork.cli.goal import goal_result, is_goal
+from flitwork.cli.meant import refuse, result_meant
 from flitwork.cli.options import (
     AsJson,
     IsMesh,
@@ -23,17 +23,12 @@ from flitwork.cli.options import (
     Sync,
     Topology,
     Wrap,
-    given_options,
-    is_study,
 )
 from flitwork.cli.output import guarded, print_json, print_table, say
-from flitwork.cli.progress import cycles_to_simulate, shown, watcher
-from flitwork.cli.simulation import network_table, one_simulation
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.experiment import load_study, plan_study
+from flitwork.cli.progress import shown
 from flitwork.explain import Explanation, explain
-from flitwork.result import Result, run_plan
-from flitwork.spec import plan_of
+from flitwork.result import Result
+from flitwork.values import Record
 
 _SHOWN_PIECES = 12
 _RECORDS = ("run.record.waits=true", "run.record.operations=true")
@@ -83,26 +78,17 @@ def explain_run(
 
       flitwork explain examples/torus_sizes.toml --point "torus sizes: n=5"
     """
-    file = Path(what)
-    stored = file.suffix.lower() == ".parquet"
-    options = {"what", "out", "as_json"}
-    if stored:
-        _refuse(context, options, "a stored result")
-        found = _explained(Result.load(file))
-    elif is_goal(file):
-        _refuse(context, options | {"network", "packet_flits"}, "a GOAL program")
-        found = explain(goal_result(file, network, packet_flits))
-    elif is_study(what):
-        _refuse(context, options | {"point", "quick"}, "a study")
-        found = _explained(_run(_of_study(file, point, quick)))
+    file, own = Path(what), {"out", "as_json"}
+    if is_goal(file):
+        refuse(context, {"what", "network", "packet_flits", *own}, "a GOAL program")
+        found = explain(goal_result(file, network, packet_flits, Record(waits=True, operations=True)))
     else:
-        _refuse(context, given_options(context).keys() - {"network", "point", "quick"}, "what is sent")
-        table = network_table(size, mesh, wrap, topology)
-        spec = one_simulation(
-            what, table, [*(settings or []), *_RECORDS], ports,
-            sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
+        result = result_meant(
+            context, what, own, _RECORDS, topology=topology, size=size, mesh=mesh, wrap=wrap, settings=settings,
+            ports=ports, point=point, quick=quick, sync=sync, message_flits=message_flits, packet_flits=packet_flits,
+            offered_load=load,
         )  # fmt: skip
-        found = _explained(_run(plan_of(spec)))
+        found = _explained(result)
     written = found.save(out) if out else []
     if as_json:
         print_json(found.to_dict())
@@ -112,34 +98,9 @@ def explain_run(
         say(f"written  {escape(str(path))}")
 
 
-def _refuse(context: typer.Context, allowed: Any, beside: str) -> None:
-    """Refuses options that would be ignored."""
-    for name, option in given_options(context).items():
-        if name not in allowed:
-            raise ConfigError(option, "given", f"no {option} beside {beside}", "see `flitwork explain --help`")
-
-
-def _run(plan: _core.Plan) -> Result:
-    with shown("simulating", cycles_to_simulate(plan)) as progress:
-        return run_plan(plan, progress)
-
-
 def _explained(result: Result) -> Explanation:
     with shown("simulating again with records", result.end_cycle + 1) as progress:
         return explain(result, progress)
-
-
-def _of_study(file: Path, point: str | None, quick: bool) -> _core.Plan:
-    """The plan of a point of a study; with one point only it need not be named."""
-    jobs = {one.label: job for job in plan_study(load_study(file), quick, watcher()) for one in job.points}
-    if point is None and len(jobs) == 1:
-        point = next(iter(jobs))
-    if point not in jobs:
-        labels = list(jobs)
-        some = ", ".join(f'"{label}"' for label in labels[:4]) + (", ..." if len(labels) > 4 else "")
-        hint = did_you_mean(point, labels) if point else "a study has many runs: name one"
-        raise ConfigError("--point", point or "nothing", f"one of the {len(labels)} points: {some}", hint)
-    return jobs[point].plan()
 
 
 def show_explanation(found: Explanation) -> None:

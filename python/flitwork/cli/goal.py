@@ -79,16 +79,15 @@ def run_program(
         say(f"stored in {escape(str(save))}")
 
 
-def goal_result(file: Path, network: Path | None, packet_flits: int | None) -> GoalResult:
-    """What comes out of a GOAL program on a network with routers, with all records."""
+def goal_result(file: Path, network: Path | None, packet_flits: int | None, record: Record) -> GoalResult:
+    """What comes out of a GOAL program on a network with routers, with these records."""
     if network is None:
-        hint = "a file .toml with a table `network`: the ideal machine has no network to explain"
+        hint = "a file .toml with a table `network`: the ideal machine has no network"
         raise ConfigError("--network", "nothing", "a network with routers", hint)
     machine = _network(str(network), {})
     if isinstance(machine, LogGOPS):
-        raise ConfigError("--network", network, "a network with routers", "the ideal machine has none to explain")
-    run = Run(record=Record(waits=True, operations=True))
-    return run_goal(read_goal(file), machine, packet_flits=packet_flits or 0, run=run)
+        raise ConfigError("--network", network, "a network with routers", "the ideal machine has none")
+    return run_goal(read_goal(file), machine, packet_flits=packet_flits or 0, run=Run(record=record))
 
 
 def _network(name: str | None, parameters: dict[str, float]) -> LogGOPS | Network:

@@ -10,13 +10,11 @@ what it found, ``report`` sentences, ``space_time`` and ``heat_map`` pictures; `
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from flitwork.errors import ConfigError
 from flitwork.explain.explanation import Explanation
-from flitwork.explain.records import with_records
-from flitwork.result import Progress, Result
+from flitwork.explain.records import result_in, with_records
+from flitwork.result import Progress
 
 __all__ = ["Explanation", "explain"]
 
@@ -28,12 +26,4 @@ def explain(result: Any, progress: Progress | None = None) -> Explanation:
     the same cycles, and the digests are compared. Else :class:`flitwork.ConfigError` says what to record:
     ``fw.Run(record=fw.Record(waits=True, operations=True))``. ``progress`` is that of :func:`flitwork.simulate`.
     """
-    if isinstance(result, (str, os.PathLike)):
-        result = Result.load(os.fspath(result))
-    for inner in ("simulation", "result"):
-        if not isinstance(result, Result) and isinstance(getattr(result, inner, None), Result):
-            result = getattr(result, inner)
-    if not isinstance(result, Result):
-        hint = "what fw.simulate returns, or the name of a file that it was saved in"
-        raise ConfigError("result", repr(result)[:80], "a result of a network with routers", hint)
-    return Explanation(with_records(result, progress))
+    return Explanation(with_records(result_in(result), progress))

@@ -179,3 +179,20 @@ def activity(records: Records) -> dict[str, tuple[Ints, Ints, Ints]]:
 
 def _times(ops: Operations, which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[Ints, Ints, Ints]:
     return ops.rank[which], ops.ended[which] - ops.amount[which], ops.ended[which]
+
+
+def covered(
+    what: tuple[Ints, Ints, Ints], ranks: int, columns: int, cycles: int
+) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    """Which of so many stretches of time of which ranks an activity is in, ``[rank, column]``."""
+    rank, begin, end = what
+    some = end > begin
+    rank, begin, end = rank[some], np.maximum(begin[some], 0), end[some]
+    scale = columns / max(cycles, 1)
+    changes = np.zeros((ranks, columns + 1), dtype=np.int32)
+    first = np.minimum((begin * scale).astype(np.int64), columns - 1)
+    after = np.minimum(np.ceil(end * scale).astype(np.int64), columns)
+    np.add.at(changes, (rank, first), 1)
+    np.add.at(changes, (rank, np.maximum(after, first + 1)), -1)
+    covered: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = np.cumsum(changes, axis=1)[:, :columns] > 0
+    return covered

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -40,11 +42,24 @@ def with_records(result: Result, progress: Progress | None = None) -> Result:
     missing = [name for name in needed if name not in result.columns]
     if not missing or result.completion_cycles == 0:
         return result
+    record = {"waits": True, "operations": result.has_schedule, "packets": True}
+    keys = sorted({f"run.record.{name.split('.')[0]}" for name in missing})
+    return simulated_again(result, record, keys, f"{_KEYS} (in Python {_IN_PYTHON})", progress)
+
+
+def simulated_again(
+    result: Result, record: Mapping[str, Any], missing: list[str], told: str, progress: Progress | None = None
+) -> Result:
+    """The same simulation once more with what ``record`` says to record.
+
+    Raises :class:`flitwork.ConfigError` where what is stored does not suffice for that: it names the options that are
+    ``missing``, and says how all that is needed is ``told``.
+    """
     spec = copy.deepcopy(result.spec)
-    spec["run"]["record"].update(waits=True, operations=result.has_schedule, packets=True)
+    spec["run"]["record"].update(record)
     if spec["run"].get("kernel") == "packet":
         spec["run"]["kernel"] = "auto"
-    again = f"simulate it with {_KEYS} (in Python {_IN_PYTHON})"
+    again = f"simulate it with {told}"
     try:
         found = run_plan(plan_of(spec), progress)
     except ConfigError as error:
@@ -58,9 +73,21 @@ def with_records(result: Result, progress: Progress | None = None) -> Result:
     return found
 
 
+def result_in(result: Any) -> Result:
+    """A result, that of a file, or that of what has one; else a :class:`flitwork.ConfigError`."""
+    if isinstance(result, (str, os.PathLike)):
+        result = Result.load(os.fspath(result))
+    for inner in ("simulation", "result"):
+        if not isinstance(result, Result) and isinstance(getattr(result, inner, None), Result):
+            result = getattr(result, inner)
+    if not isinstance(result, Result):
+        hint = "what fw.simulate returns, or the name of a file that it was saved in"
+        raise ConfigError("result", repr(result)[:80], "a result of a network with routers", hint)
+    return result
+
+
 def _lacks(missing: list[str], hint: str) -> ConfigError:
-    keys = " and ".join(sorted({f"run.record.{name.split('.')[0]}" for name in missing}))
-    return ConfigError("result", f"recorded without {keys}", "a result with these records", hint)
+    return ConfigError("result", f"recorded without {' and '.join(missing)}", "a result with these records", hint)
 
 
 def _cycles(values: NDArray[np.uint64], start: int) -> Ints:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from flitwork.explain.causes import covered
 from flitwork.explain.records import Ints
 from flitwork.explain.stretches import Stretch
 from flitwork.plot.style import style
@@ -40,7 +41,7 @@ def space_time(
     shown = np.zeros((ranks, columns), dtype=np.int8)
     for number, name in enumerate(_COLOURS):
         if name in activities:
-            shown[_covered(activities[name], ranks, columns, cycles)] = number
+            shown[covered(activities[name], ranks, columns, cycles)] = number
     with style():
         figure, ax = plt.subplots(figsize=(9.0, min(8.0, max(2.6, 1.5 + 0.22 * ranks))))
         colours = ListedColormap(list(_COLOURS.values()))
@@ -60,23 +61,6 @@ def space_time(
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=9)
         ax.set_title(title)
     return figure
-
-
-def _covered(
-    what: tuple[Ints, Ints, Ints], ranks: int, columns: int, cycles: int
-) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
-    """Which stretches of time of which ranks an activity is in."""
-    rank, begin, end = what
-    some = end > begin
-    rank, begin, end = rank[some], np.maximum(begin[some], 0), end[some]
-    scale = columns / max(cycles, 1)
-    changes = np.zeros((ranks, columns + 1), dtype=np.int32)
-    first = np.minimum((begin * scale).astype(np.int64), columns - 1)
-    after = np.minimum(np.ceil(end * scale).astype(np.int64), columns)
-    np.add.at(changes, (rank, first), 1)
-    np.add.at(changes, (rank, np.maximum(after, first + 1)), -1)
-    covered: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = np.cumsum(changes, axis=1)[:, :columns] > 0
-    return covered
 
 
 def _draw_path(ax: Axes, path: list[Stretch]) -> None:

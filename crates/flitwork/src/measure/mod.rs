@@ -24,7 +24,7 @@ pub(crate) use stalls::StallCounter;
 pub use stalls::{STALL_REASONS, StallReason, StallReport};
 pub use steady::{SteadySpec, WarmUpTest};
 pub(crate) use waits::WaitLog;
-pub use waits::{BEHIND_PACKET, WaitReason, WaitRecord, WaitReport};
+pub use waits::{BEHIND_PACKET, WaitReason, WaitRecord, WaitReport, WaitWindow};
 
 use serde::{Deserialize, Serialize};
 

@@ -41,6 +41,23 @@ pub struct WaitReport {
     /// The cycle in which the head of each packet arrives at its terminal, indexed by packet; `u64::MAX` where it has not left the
     /// last router.
     pub head_arrived: Vec<u64>,
+    /// The same cycles by window of time, of all packets together, in order of window, router, port and reason; none without windows.
+    pub windows: Option<Vec<WaitWindow>>,
+}
+
+/// Packet-cycles of standing still at a place for one reason, in one window of time (`record.channel_window_cycles`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitWindow {
+    /// The window, the first is 0.
+    pub window: u32,
+    /// As in a [`WaitRecord`].
+    pub router: u32,
+    /// As in a [`WaitRecord`].
+    pub port: u32,
+    /// As in a [`WaitRecord`].
+    pub reason: WaitReason,
+    /// Heads, and front flits behind heads, that stood still, summed over cycles.
+    pub cycles: u32,
 }
 
 /// Counts while the simulation runs. A place is whatever has one deciding flit: an input VC, or an injection port.
@@ -56,6 +73,39 @@ pub(crate) struct WaitLog {
     left_from: Vec<u16>,
     /// The row of each packet that waits behind another one, by its number under way.
     behind: Vec<u32>,
+    windows: Option<Windows>,
+}
+
+/// Sums over the window that has not ended.
+#[derive(Debug)]
+struct Windows {
+    number: u32,
+    ports: usize,
+    /// By router, port and reason; `counted` has those that are not 0.
+    cycles: Vec<u32>,
+    counted: Vec<u32>,
+    rows: Vec<WaitWindow>,
+}
+
+impl Windows {
+    fn add(&mut self, wait: &WaitRecord) {
+        let at = (wait.router as usize * self.ports + wait.port as usize) * REASONS + usize::from(wait.reason);
+        if self.cycles[at] == 0 {
+            self.counted.push(at as u32);
+        }
+        self.cycles[at] = self.cycles[at].saturating_add(wait.cycles);
+    }
+
+    fn close(&mut self) {
+        self.counted.sort_unstable();
+        for at in self.counted.drain(..) {
+            let (place, reason) = (at as usize / REASONS, at as usize % REASONS);
+            let (router, port) = ((place / self.ports) as u32, (place % self.ports) as u32);
+            let cycles = std::mem::take(&mut self.cycles[at as usize]);
+            self.rows.push(WaitWindow { window: self.number, router, port, reason: reason as WaitReason, cycles });
+        }
+        self.number += 1;
+    }
 }
 
 impl WaitLog {
@@ -63,7 +113,22 @@ impl WaitLog {
     pub fn new(vcs: usize, ports: usize) -> Self {
         let open = vec![[NONE; REASONS]; vcs + ports];
         let left_from = vec![0; vcs];
-        WaitLog { report: WaitReport::default(), open, sources: vcs, left: Vec::new(), left_from, behind: Vec::new() }
+        let report = WaitReport::default();
+        WaitLog { report, open, sources: vcs, left: Vec::new(), left_from, behind: Vec::new(), windows: None }
+    }
+
+    /// Sums by window of time, too: so many routers, each with so many ports at most. [`WaitLog::next_window`] is called.
+    pub fn with_windows(mut self, routers: usize, ports: usize) -> Self {
+        let cycles = vec![0; routers * ports * REASONS];
+        self.windows = Some(Windows { number: 0, ports, cycles, counted: Vec::new(), rows: Vec::new() });
+        self
+    }
+
+    /// What follows belongs to the next window.
+    pub fn next_window(&mut self) {
+        if let Some(windows) = &mut self.windows {
+            windows.close();
+        }
     }
 
     /// The next flit of an injection port stood still for `wait.cycles`.
@@ -93,6 +158,7 @@ impl WaitLog {
     }
 
     fn count(&mut self, place: usize, wait: WaitRecord) {
+        self.add_to_window(&wait);
         let open = &mut self.open[place][usize::from(wait.reason)];
         *open = Self::add(&mut self.report.waits, *open, wait);
     }
@@ -100,10 +166,17 @@ impl WaitLog {
     /// The head of packet number `id` under way stood behind another packet.
     pub fn count_behind(&mut self, id: u32, wait: WaitRecord) {
         let (id, wait) = (id as usize, WaitRecord { hop: self.next_hop(wait.packet), ..wait });
+        self.add_to_window(&wait);
         if self.behind.len() <= id {
             self.behind.resize(id + 1, NONE);
         }
         self.behind[id] = Self::add(&mut self.report.waits, self.behind[id], wait);
+    }
+
+    fn add_to_window(&mut self, wait: &WaitRecord) {
+        if let Some(windows) = &mut self.windows {
+            windows.add(wait);
+        }
     }
 
     /// Adds to row `open`, if it is of the same wait, or to a new one; the row.
@@ -131,8 +204,9 @@ impl WaitLog {
     }
 
     /// What was counted.
-    pub fn report(self) -> WaitReport {
-        self.report
+    pub fn report(mut self) -> WaitReport {
+        self.next_window();
+        WaitReport { windows: self.windows.map(|windows| windows.rows), ..self.report }
     }
 }
 
@@ -147,7 +221,7 @@ impl WaitReport {
         for (&number, &cycle) in number.iter().zip(&self.head_arrived) {
             head_arrived[number as usize] = cycle;
         }
-        WaitReport { waits: self.waits, head_arrived }
+        WaitReport { waits: self.waits, head_arrived, windows: self.windows }
     }
 }
 
@@ -164,12 +238,14 @@ mod tests {
 
     #[test]
     fn cycles_of_one_wait_add_up_and_packets_are_renumbered() {
-        let mut log = WaitLog::new(1, 1);
+        let mut log = WaitLog::new(1, 1).with_windows(4, 2);
         let wait = WaitRecord { packet: 0, router: 3, port: 1, ..StallReason::NoCredit.into() };
         log.count_in_router(0, wait);
         log.count_in_router(0, WaitRecord { reason: StallReason::LostSwitch as u8, ..wait });
         log.count_in_router(0, wait);
         log.head_leaves(0, 0);
+        log.next_window();
+        log.next_window();
         log.count_in_router(0, WaitRecord { body: true, ..wait });
         log.count_at_source(0, WaitRecord { packet: 1, ..wait });
         log.count_behind(5, WaitRecord { packet: 1, reason: BEHIND_PACKET, cycles: 4, ..wait });
@@ -181,5 +257,9 @@ mod tests {
         assert_eq!(rows[..2], [(0, 0, credit, false, 1), (0, 1, BEHIND_PACKET, false, 7)]);
         assert_eq!(rows[2..], [(1, 1, credit, false, 2), (1, 1, lost, false, 1), (1, 1, credit, true, 1)]);
         assert_eq!(report.head_arrived, [40, u64::MAX]);
+        let rows: Vec<_> =
+            report.windows.iter().flatten().map(|w| (w.window, w.router, w.port, w.reason, w.cycles)).collect();
+        assert_eq!(rows[..2], [(0, 3, 1, credit, 2), (0, 3, 1, lost, 1)]);
+        assert_eq!(rows[2..], [(2, 3, 1, credit, 2), (2, 3, 1, BEHIND_PACKET, 7)]);
     }
 }

@@ -153,6 +153,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let fabric = &plan.fabric;
         let longest_delay = if PACKETS { packets::longest_delay(plan) } else { p.longest_delay_cycles };
         let watched = run.record.stalls || run.record.waits;
+        let waits = run.record.waits.then(|| {
+            let log = WaitLog::new(p.routers * SLOTS, p.terminals * p.nic_ports);
+            let windowed = run.record.channel_window_cycles > 0;
+            Box::new(if windowed { log.with_windows(p.routers, PORTS) } else { log })
+        });
         let most_ports = plan.routing.hop_by_hop().map_or(1, |routing| routing.most_ports());
         Ok(Kernel {
             routers: Router::all(&p, &plan.fabric),
@@ -194,7 +199,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 flit_hops: 0,
                 stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
                 lines: run.record.stalls.then(|| Lines::new(plan)).flatten().map(Box::new),
-                waits: run.record.waits.then(|| Box::new(WaitLog::new(p.routers * SLOTS, p.terminals * p.nic_ports))),
+                waits,
                 watched,
                 observer: Observer::new(if watched { p.routers } else { 0 }, PORTS, SLOTS),
                 now: 0,

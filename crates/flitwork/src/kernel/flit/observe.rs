@@ -114,6 +114,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             if let Some(stalls) = &mut self.env.stalls {
                 stalls.next_window();
             }
+            if let Some(waits) = &mut self.env.waits {
+                waits.next_window();
+            }
         }
     }
 

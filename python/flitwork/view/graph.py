@@ -1,0 +1,73 @@
+"""Places of the routers of a graph that says nothing of a shape: groups of a dragonfly, or by forces."""
+
+from __future__ import annotations
+
+import math
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+#: Routers are in groups where so large a share of the channels is within groups, beyond what chance makes [modularity].
+_GROUPED = 0.4
+#: Most routers that are placed by all distances; more are placed by forces.
+_BY_DISTANCES = 200
+_SEED = 1
+
+
+def graph_places(routers: int, channels: dict[str, Ints]) -> Floats:
+    """Places ``[router, 2]``; neighbours are about 1 apart. The same graph always gets the same places.
+
+    Where routers are in groups (those of a dragonfly), each group is a circle and the groups lie on a circle.
+    """
+    graph = nx.Graph()
+    graph.add_nodes_from(range(routers))
+    graph.add_edges_from(zip(channels["router"].tolist(), channels["to_router"].tolist(), strict=True))
+    groups = _groups(graph)
+    return _circles(graph, groups) if groups else _spread(graph)
+
+
+def _groups(graph: nx.Graph) -> list[list[int]]:
+    """The groups, each in order of its routers; none where there are none worth the name."""
+    if graph.number_of_edges() < 3:
+        return []
+    found = [sorted(one) for one in nx.community.louvain_communities(graph, seed=_SEED)]
+    dense = [one for one in found if len(one) > 2 and nx.density(graph.subgraph(one)) >= 0.5]
+    if len(found) < 3 or len(dense) < len(found) or nx.community.modularity(graph, found) < _GROUPED:
+        return []
+    return sorted(found)
+
+
+def _circles(graph: nx.Graph, groups: list[list[int]]) -> Floats:
+    largest = max(map(len, groups))
+    radius = max(1.0, largest / (2 * math.pi) * 1.2)
+    around = max(3.0 * radius, len(groups) * 2.6 * radius / (2 * math.pi))
+    found = np.zeros((graph.number_of_nodes(), 2))
+    for number, group in enumerate(groups):
+        turn = math.pi / 2 - 2 * math.pi * number / len(groups)
+        for inner, router in enumerate(group):
+            # The first router of each group is the outermost one.
+            angle = turn - 2 * math.pi * inner / len(group)
+            found[router] = (
+                around * math.cos(turn) + radius * math.cos(angle),
+                around * math.sin(turn) + radius * math.sin(angle),
+            )
+    return found
+
+
+def _spread(graph: nx.Graph) -> Floats:
+    count = graph.number_of_nodes()
+    if count == 1:
+        return np.zeros((1, 2))
+    if count <= _BY_DISTANCES and nx.is_connected(graph):
+        places = nx.kamada_kawai_layout(graph)
+    else:
+        places = nx.spring_layout(graph, seed=_SEED, iterations=80)
+    found = np.array([places[router] for router in range(count)])
+    edges = np.array(graph.edges()).reshape(-1, 2)
+    if not len(edges):
+        return found * math.sqrt(count)
+    lengths = np.linalg.norm(found[edges[:, 0]] - found[edges[:, 1]], axis=1)
+    return found / max(float(np.median(lengths)), 1e-9)

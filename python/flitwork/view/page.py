@@ -1,0 +1,81 @@
+"""From contents to one HTML file: everything is inside it, numbers packed by gzip, which browsers unpack themselves."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from flitwork import __version__
+from flitwork.errors import ConfigError
+from flitwork.files import writable_file, write_atomically
+from flitwork.view.contents import Contents
+
+#: In the order in which they are run.
+_SCRIPTS = (
+    *("uPlot.iife.min.js", "data.js", "look.js", "network.js", "pointer.js"),
+    *("charts.js", "detail.js", "space_time.js", "main.js"),
+)
+_STYLES = ("uPlot.min.css", "page.css")
+#: Arrays begin at such places, as typed arrays ask for.
+_ALIGNED = 8
+
+
+def check_place(path: str | Path, overwrite: bool, name: str = "path") -> Path:
+    """The place of a file that does not exist yet and can be written to, before anything is simulated for it.
+
+    ``name`` is the argument or the option that says it.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".html":
+        raise ConfigError(name, str(path), "a file that ends in .html", f"{path}.html")
+    if path.is_file() and not overwrite:
+        hint = "name another, or replace it: --overwrite (in Python overwrite=True)"
+        raise ConfigError(name, str(path), "a file that does not exist", hint)
+    writable_file(path, name)
+    return path
+
+
+def write(path: Path, contents: Contents) -> Path:
+    """Writes the page, at once or not at all."""
+    arrays, packed = _packed(contents.arrays)
+    found = Environment(
+        loader=PackageLoader("flitwork.view", "parts"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    text = found.get_template("page.html").render(
+        title=contents.title,
+        version=__version__,
+        styles=[_part(name) for name in _STYLES],
+        scripts=[_part(name) for name in _SCRIPTS],
+        about=_json({**contents.about, "arrays": arrays}),
+        packed=packed,
+    )
+    return write_atomically(path, lambda file: file.write(text.encode()))
+
+
+def _part(name: str) -> Markup:
+    return Markup(resources.files("flitwork.view").joinpath("parts", name).read_text(encoding="utf-8"))
+
+
+def _json(value: Any) -> Markup:
+    """JSON that may stand in a script of a page, whatever text is in it."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))
+
+
+def _packed(arrays: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Where each array is, and all of them, one after the other."""
+    where, parts, at = {}, [], 0
+    for name, values in arrays.items():
+        raw = values.astype(values.dtype.newbyteorder("<")).tobytes()
+        where[name] = {"type": values.dtype.name, "shape": values.shape, "at": at}
+        parts += [raw, b"\0" * (-len(raw) % _ALIGNED)]
+        at += len(raw) + (-len(raw) % _ALIGNED)
+    return where, base64.b64encode(gzip.compress(b"".join(parts), 6, mtime=0)).decode()

@@ -1,0 +1,67 @@
+"""A result that has what a view shows: the loads of channels by window, waits, what ranks did."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from flitwork.errors import ConfigError
+from flitwork.explain.records import simulated_again
+from flitwork.result import Progress, Result
+
+#: How many windows of time a run is divided into where nobody says.
+FRAMES = 1000
+#: Most windows of time.
+MOST_FRAMES = 100_000
+
+_ABOUT = {
+    "channel_windows": "the load of channels",
+    "wait_windows": "queues and why packets wait",
+    "operations": "what ranks do",
+}
+
+
+def with_windows(result: Result, frames: int | None = None, progress: Progress | None = None) -> tuple[Result, str]:
+    """``result`` with all that a view shows, and what is not in it, in words.
+
+    What is missing is recorded by simulating once more: the same plan gives the same cycles. Where that cannot be done
+    a result that has the loads of channels, or packets, is shown without the rest; :class:`flitwork.ConfigError` says
+    what to record where there is neither.
+    """
+    if result.status == "interrupted":
+        raise ConfigError("result.status", "interrupted", "a run that has ended", "let it end")
+    missing = _missing(result)
+    own = result.channel_window_cycles
+    window = own if frames is None and own else window_for(result, frames)
+    if not missing and window == own:
+        return result, ""
+    record: dict[str, Any] = {"channel_window_cycles": window, "waits": True, "packets": True}
+    told = f"[run.record] channel_window_cycles = {window}, waits = true"
+    if result.has_schedule:
+        record["operations"] = True
+        told += ", operations = true"
+    try:
+        return simulated_again(result, record, [f"run.record.{name}" for name in _keys(missing)], told, progress), ""
+    except ConfigError:
+        shows_time = "channel_windows" in result.columns or "packets.src" in result.columns
+        if not shows_time or frames is not None:
+            raise
+    lacking = " and ".join(_ABOUT[name] for name in missing)
+    return result, f"Not recorded: {lacking}. To see it, simulate with {told}."
+
+
+def window_for(result: Result, frames: int | None = None) -> int:
+    """The length of a window [cycles] that divides a run into about so many."""
+    return math.ceil((result.end_cycle + 1) / (frames or FRAMES))
+
+
+def _missing(result: Result) -> list[str]:
+    """What a view would show that was not recorded."""
+    needed = [name for name in _ABOUT if name != "operations" or result.has_schedule]
+    return [name for name in needed if not any(column.startswith(name) for column in result.columns)]
+
+
+def _keys(missing: list[str]) -> list[str]:
+    """The options that record it."""
+    key = {"channel_windows": "channel_window_cycles", "wait_windows": "waits"}
+    return [key.get(name, name) for name in missing] or ["channel_window_cycles"]
