@@ -159,13 +159,14 @@ class Table:
         amount: Sequence[int],
         tag: Sequence[int],
         step: Sequence[int],
+        via: Sequence[int],
         dependencies: Sequence[int],
         after: Sequence[int],
     ) -> Table:
         """A schedule: the operations of rank 0, then those of rank 1, each a row.
 
-        ``operations`` of each rank, ``dependencies`` of each operation. ``in_units``: whether sizes are in bytes, and
-        times in ns.
+        ``operations`` of each rank, ``dependencies`` of each operation, ``via`` which network each goes by (or
+        nothing). ``in_units``: whether sizes are in bytes, and times in ns.
         """
 
     def operations(self) -> dict[str, Any]:
@@ -307,7 +308,7 @@ class Simulation:
         """Simulates all cycles before ``until``; says why it paused: ``asked``, ``reached`` or ``ended``."""
 
     def give(
-        self, rank: int, operations: Sequence[tuple[str, int | None, int, bool, int | None, Sequence[int], int]]
+        self, rank: int, operations: Sequence[tuple[str, int | None, int, bool, int | None, Sequence[int], int, int]]
     ) -> None:
         """Tells a rank that asks what it does next; with nothing it is at its end."""
 

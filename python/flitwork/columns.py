@@ -17,15 +17,16 @@ from flitwork.physical import UNITS, Units, physical_name, scaled
 
 #: A :class:`flitwork.Result`, which is made above this module.
 Result = Any
-#: Which runs have a column: all, those that run to completion, open loops, with a background, with stalls recorded.
-When = Literal["always", "completes", "traffic", "background", "stalls"]
+#: Which runs have a column: all, those that run to completion, open loops, with a background, with stalls recorded,
+#: with a bus.
+When = Literal["always", "completes", "traffic", "background", "stalls", "bus"]
 #: Reasons for a flit to stand still, in the order of the simulator's counters.
 STALL_REASONS: tuple[str, ...] = tuple(json.loads(_core.stall_reasons()))
 #: Reasons for a packet to wait, in the order of their numbers in records.
 WAIT_REASONS: tuple[str, ...] = (*STALL_REASONS, "behind_packet")
 
 #: Runs of which others do not even have the column.
-_APART = ("background", "stalls")
+_APART = ("background", "stalls", "bus")
 _LOAD = "flits/cycle/terminal"
 _STATISTICS = {
     "mean": "the mean",
@@ -119,6 +120,10 @@ def _of_background_load(name: str, about: str) -> Column:
     return Column(f"background_{name}_load_flits_per_cycle", read, about, _LOAD, "background")
 
 
+def _of_bus(name: str, about: str, unit: str = "") -> Column:
+    return Column(f"bus_{name}", lambda result: result.values["bus"][name.removesuffix("_carried")], about, unit, "bus")
+
+
 def _stalled(index: int, reason: str) -> Column:
     read = lambda result: result.values["stalls"]["total"][index]  # noqa: E731
     return Column(f"stall_{reason}_flit_cycles", read, "flits standing still for this reason", "flit-cycles", "stalls")
@@ -167,6 +172,10 @@ _ALL: list[Column] = [
     Column("background_mean_hops", lambda r: _hops(r.values["background"]), "channels on its routes", "", "background"),
     *_latencies("background_"),
     *(_stalled(index, reason) for index, reason in enumerate(STALL_REASONS)),
+    _of_bus("transfers", "how often the bus was given to a rank"),
+    _of_bus("messages", "messages over the bus; of a broadcast one for each rank that gets it"),
+    _of_bus("flits_carried", "flits over the bus; those of a broadcast count once"),
+    _of_bus("busy_cycles", "the bus was busy, arbitration included", "cycles"),
     Column("seed", lambda r: r.seed, "seed of all random choices"),
     Column("digest", lambda r: r.digest, "fingerprint of every packet's arrival", number=False),
     Column("kernel", lambda r: r.kernel, "kernel that ran", number=False),
@@ -201,7 +210,7 @@ def is_latency(name: str) -> bool:
 def row_of(result: Result) -> dict[str, Any]:
     """The columns of a result with their values."""
     has = {"always", "completes" if result.runs_to_completion else "traffic"}
-    has |= {name for name in ("background", "stalls") if result.values.get(name)}
+    has |= {name for name in _APART if result.values.get(name)}
     units = result.units
     return {
         column.name: column.read(result) if column.when in has else None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from flitwork import networks
 from flitwork.errors import ConfigError
 from flitwork.network import Network
-from flitwork.routing import DimensionOrder
-from flitwork.values import Allocator, Channel, Host, Nic, Pacing, Router, Units
+from flitwork.placement import List
+from flitwork.routing import DimensionOrder, StructuredPool
+from flitwork.values import Allocator, Bus, Channel, Host, Nic, Pacing, Router, Units
 
-__all__ = ["Machine", "nsim"]
+__all__ = ["Machine", "ap1000", "nsim"]
 
 #: A stage of the router, the switch and the cable [ns].
 _STAGE, _SWITCH, _CABLE = 4, 78, 10
@@ -87,3 +89,67 @@ def nsim(
     if dma == "read":
         return Machine(network, Host(send_overhead_ns=_CALL, receive_overhead_ns=_CALL, read_bytes_per_s=_MEMORY))
     return Machine(network, Host(send_overhead_ns=[_CALL, _DMA], receive_overhead_ns=_CALL))
+
+
+#: Physical floors of the AP1000: a channel of the T-Net, and the B-Net; cells of the largest machine.
+_T_NET, _B_NET, _MOST_CELLS = "25 MB/s", "50 MB/s", 1024
+#: A flit of 4 bytes on the T-Net [ns].
+_T_CYCLE = 160
+
+
+def ap1000(
+    *size: int,
+    host: bool = False,
+    ways: Literal["shortest", "plus"] = "shortest",
+    startup_ns: float = 50_000,
+    arbitration_ns: float = 0,
+    buffer_flits: int = 16,
+    memory_bytes_per_s: float | str | None = None,
+) -> Machine:
+    """The Fujitsu AP1000 (1991), by default 8 x 2 cells: two networks, each with its operations.
+
+    * T-Net: a torus of channels of 25 MB/s, in flits of 4 bytes, which are cycles of 160 ns. Wormhole, dimension
+      order, a structured buffer pool: a set of buffers for each channel of a route. One cycle a hop.
+    * B-Net: a bus of 50 MB/s that all cells and the host share, with functions for broadcast, scatter and gather: these
+      operations go over it.
+    * The S-Net, a tree for barriers, is not modelled.
+
+    ``size``: columns and rows, at most 1,024 cells. ``host``: whether there is one more rank, the last one, which is
+    the host. It has a station of its own on the bus, and stands at cell 0 otherwise: let it send by the bus alone.
+
+    Free parameters, for which we have no source; times become whole cycles:
+
+    * ``startup_ns``: software time of a message, half of it at the sender and half at the receiver.
+    * ``arbitration_ns``: what each transfer of the bus takes besides its bytes.
+    * ``buffer_flits``: each buffer of the pool.
+    * ``memory_bytes_per_s``: at which rate a cell reads what it sends by the T-Net; not said: as fast as a channel.
+    * ``ways``: rings in the direction of the shortest route, or towards plus alone.
+
+    No message is faster than the hardware: 40 ns a byte on the T-Net, 20 ns on the B-Net.
+
+    Raises :class:`flitwork.ConfigError` for more than two dimensions, or more than 1,024 cells.
+    """
+    cells = size or (8, 2)
+    if len(cells) > 2 or not all(isinstance(n, int) and n > 0 for n in cells) or math.prod(cells) > _MOST_CELLS:
+        expected = f"columns and rows, at most {_MOST_CELLS:,} cells"
+        raise ConfigError("size", "x".join(map(str, cells)), expected, "for example ap1000(32, 32)")
+    ranks = math.prod(cells)
+    longest = sum(n - 1 if ways == "plus" else n // 2 for n in cells)
+    network = networks.Torus(
+        *cells,
+        routing=StructuredPool(ways=ways),
+        router=Router(vcs=max(longest, 1), buffer_flits=buffer_flits),
+        bus=Bus(
+            bytes_per_s=_B_NET,
+            arbitration_cycles=round(arbitration_ns / _T_CYCLE),
+            operations=("broadcast", "scatter", "gather"),
+        ),
+        units=Units(flit_bytes=4, channel_bytes_per_s=_T_NET),
+    )
+    half = round(startup_ns / 2 / _T_CYCLE)
+    software: dict[str, Any] = {"send_overhead_cycles": half, "receive_overhead_cycles": half}
+    if memory_bytes_per_s is not None:
+        software["read_bytes_per_s"] = memory_bytes_per_s
+    if host:
+        software["placement"] = List(terminals=[*range(ranks), 0])
+    return Machine(network, Host(**software))

@@ -18,6 +18,7 @@ from flitwork.routing import Routing
 from flitwork.value import default
 from flitwork.values import (
     Allocator,
+    Bus,
     Channel,
     Compat,
     Host,
@@ -89,10 +90,11 @@ class FlatOptions(TypedDict, total=False):
 class NetworkOptions(FlatOptions, total=False):
     """All options of a network: its tables, the flat options of grids, those of every network."""
 
+    bus: Bus | Mapping[str, Any]
     channel: Channel | Mapping[str, Any]
     nic: Nic | Mapping[str, Any]
     router: Router | Mapping[str, Any]
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
     units: Units | Mapping[str, Any]
     ring2: Literal["double", "single"]
     terminals_per_router: int
@@ -118,10 +120,11 @@ def Torus(
     *size: int | Sequence[int],
     ring2: Literal["double", "single"] = default("double"),
     terminals_per_router: int = default(1),
+    bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -130,6 +133,7 @@ def Torus(
     * ``size``: Routers along each dimension [routers].
     * ``ring2``: Cables between the two routers of a ring of length 2. Default: double.
     * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
@@ -143,6 +147,7 @@ def Torus(
         size=sizes(size),
         ring2=ring2,
         terminals_per_router=terminals_per_router,
+        bus=bus,
         channel=channel,
         nic=nic,
         router=router,
@@ -155,10 +160,11 @@ def Torus(
 def Mesh(
     *size: int | Sequence[int],
     terminals_per_router: int = default(1),
+    bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -166,6 +172,7 @@ def Mesh(
 
     * ``size``: Routers along each dimension [routers].
     * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
@@ -178,6 +185,7 @@ def Mesh(
         "mesh",
         size=sizes(size),
         terminals_per_router=terminals_per_router,
+        bus=bus,
         channel=channel,
         nic=nic,
         router=router,
@@ -193,10 +201,11 @@ def Grid(
     wrap: Sequence[bool],
     ring2: Literal["double", "single"] = default("double"),
     terminals_per_router: int = default(1),
+    bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -206,6 +215,7 @@ def Grid(
     * ``wrap``: Whether each dimension wraps; as many as ``size`` has.
     * ``ring2``: Cables between the two routers of a wrapped ring of length 2. Default: double.
     * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
@@ -220,6 +230,7 @@ def Grid(
         wrap=wrap,
         ring2=ring2,
         terminals_per_router=terminals_per_router,
+        bus=bus,
         channel=channel,
         nic=nic,
         router=router,
@@ -232,16 +243,18 @@ def Grid(
 def Crossbar(
     *,
     terminals: int,
+    bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A single crossbar: one router with all terminals at it.
 
     * ``terminals``: Terminals at the router, 2 to 64.
+    * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
@@ -253,6 +266,7 @@ def Crossbar(
     return Network(
         "crossbar",
         terminals=terminals,
+        bus=bus,
         channel=channel,
         nic=nic,
         router=router,
@@ -266,10 +280,11 @@ def KAryNTree(
     *,
     k: int,
     levels: int,
+    bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -277,6 +292,7 @@ def KAryNTree(
 
     * ``k``: Children of each router, and parents of each below the top: 1 to 32, to 64 where there is one level.
     * ``levels``: Levels of routers, n: 1 to 16. There are ``k^n`` terminals, at most 2^20.
+    * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
@@ -289,6 +305,7 @@ def KAryNTree(
         "k_ary_n_tree",
         k=k,
         levels=levels,
+        bus=bus,
         channel=channel,
         nic=nic,
         router=router,
@@ -302,10 +319,11 @@ def Xgft(
     *,
     children: Sequence[int],
     parents: Sequence[int],
+    bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -314,6 +332,7 @@ def Xgft(
     * ``children``: Children of a router of each level from below, m_1, ..., m_h; the first are terminals.
     * ``parents``: Parents of what is below each level, w_1, ..., w_h: the first, those of a terminal, is 1; a router
       of level l has the (l+1)-th. A level is oversubscribed where a router has fewer parents than children.
+    * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
@@ -326,6 +345,7 @@ def Xgft(
         "xgft",
         children=children,
         parents=parents,
+        bus=bus,
         channel=channel,
         nic=nic,
         router=router,

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from flitwork.arguments import several, whole
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.schedule_file import NETWORKS
 
 #: The simulator keeps the number after it for "any".
 _MOST_NUMBER = 2**32 - 2
 _MOST_AMOUNT = 2**40
 
-#: As the simulator takes it: what, other rank, how much, whether that is in bytes or ns, tag, what it waits for, step.
-Plain = tuple[str, int | None, int, bool, int | None, list[int], int]
+#: As the simulator takes it: what, other rank, how much, whether that is in bytes or ns, tag, what it waits for, step,
+#: and by which network it goes.
+Plain = tuple[str, int | None, int, bool, int | None, list[int], int, int]
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,10 @@ class Send:
     ``after``: operations of the rank, by number, that must be complete before it starts. What is in bytes takes as many
     flits as ``units.flit_bytes`` of the network says, at least one. ``step``: the step of the algorithm that the
     message belongs to; loads are added up by step.
+
+    ``network``: by which network of the machine it goes. ``bus``: over ``network.bus``, in a transfer of its own;
+    ``bus_next``: behind the message before it in the same transfer, as of a scatter function; ``bus_same``: together
+    with the message before it, as the same data for another rank, as of a broadcast function.
     """
 
     to: int
@@ -32,6 +38,7 @@ class Send:
     after: Sequence[int] = ()
     bytes: int | None = field(default=None, kw_only=True)
     step: int | None = field(default=None, kw_only=True)
+    network: Literal["network", "bus", "bus_next", "bus_same"] = field(default="network", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -87,16 +94,17 @@ def _plain(path: str, operation: Any) -> Plain:
                 tagged,
                 _after(path, after),
                 _step(path, operation.step),
+                _network(path, operation.network),
             )
         case Receive(source, flits, tag, after):
             asked, kind = _number_or_any(f"{path}.source", source), _number_or_any(f"{path}.tag", tag)
             length = _amount(path, "flits", flits, "bytes", operation.bytes, 1)
-            return "receive", asked, *length, kind, _after(path, after), _step(path, operation.step)
+            return "receive", asked, *length, kind, _after(path, after), _step(path, operation.step), 0
         case Compute(cycles, after):
             time = _amount(path, "cycles", cycles, "ns", operation.ns, 0)
-            return "compute", None, *time, None, _after(path, after), 0
+            return "compute", None, *time, None, _after(path, after), 0, 0
         case Wait(after):
-            return "wait", None, 0, False, None, _after(path, after), 0
+            return "wait", None, 0, False, None, _after(path, after), 0, 0
     raise ConfigError(path, repr(operation), "a Send, Receive, Compute or Wait", "for example fw.Send(1, flits=8)")
 
 
@@ -119,6 +127,13 @@ def _amount(path: str, name: str, value: Any, unit: str, in_unit: Any, least: in
 
 def _step(path: str, value: int | None) -> int:
     return 0 if value is None else _number(f"{path}.step", value)
+
+
+def _network(path: str, value: Any) -> int:
+    if value not in NETWORKS:
+        expected = f"one of {', '.join(NETWORKS)}"
+        raise ConfigError(f"{path}.network", repr(value), expected, did_you_mean(str(value), NETWORKS))
+    return NETWORKS.index(value)
 
 
 def _after(path: str, values: Any) -> list[int]:

@@ -27,6 +27,7 @@ __all__ = [
     "Routing",
     "SModK",
     "ShortestPath",
+    "StructuredPool",
     "Valiant",
 ]
 
@@ -158,6 +159,22 @@ class O1Turn(Routing):
     KIND = "o1turn"
     order: Sequence[int] = default(())
     tie: Literal["plus", "parity", "random", "split"] = default("parity")
+
+
+@value
+class StructuredPool(Routing):
+    """Dimension order with a structured buffer pool: a set of virtual channels for each channel walked; in both
+    directions, or in one.
+
+    * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``ways``: In which directions packets walk rings. Default: shortest.
+    """
+
+    KIND = "structured_pool"
+    order: Sequence[int] = default(())
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    ways: Literal["shortest", "plus"] = default("shortest")
 
 
 @value

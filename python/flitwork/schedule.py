@@ -198,6 +198,7 @@ def _table(rows: Sequence[list[Plain]], name: str) -> _core.Table:
         [row[2] for row in flat],
         [_or_any(row, 4) for row in flat],
         [row[6] for row in flat],
+        [row[7] for row in flat],
         [len(row[5]) for row in flat],
         [op for row in flat for op in row[5]],
     )

@@ -1,9 +1,9 @@
 """Schedules as tables: a row for each operation of each rank, from data frames and files.
 
 Columns: ``rank``, ``operation`` (send, receive, compute, wait), ``peer`` (-1: any), ``flits`` or ``bytes`` of a
-message, ``cycles`` or ``ns`` of a computation, ``tag`` (-1: any), ``step``, and ``after``: what the operation waits
-for, by number within its rank, with blanks between. An empty cell stands for nothing, or 0; the rows of a rank are in
-program order.
+message, ``cycles`` or ``ns`` of a computation, ``tag`` (-1: any), ``step``, ``network`` (of a send: network, bus,
+bus_next or bus_same), and ``after``: what the operation waits for, by number within its rank, with blanks between. An
+empty cell stands for nothing, or 0; the rows of a rank are in program order.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from flitwork.table_file import check_memory, header_of, names_once, read_csv, r
 KINDS = ("send", "receive", "compute", "wait")
 #: What only programs of other formats have; tables that are read do not.
 _OF_PROGRAMS = ("task", "started")
+#: Networks of a machine that a message may go by, in the order in which the simulator counts them.
+NETWORKS = ("network", "bus", "bus_next", "bus_same")
 SIZES, TIMES = ("flits", "bytes"), ("cycles", "ns")
-COLUMNS = ("rank", "operation", "peer", *SIZES, *TIMES, "tag", "step", "after")
-_EXPECTED = "columns rank, operation and, as needed, peer, flits or bytes, cycles or ns, tag, step, after"
+COLUMNS = ("rank", "operation", "peer", *SIZES, *TIMES, "tag", "step", "network", "after")
+_EXPECTED = "columns rank, operation and, as needed, peer, flits or bytes, cycles or ns, tag, step, network, after"
 #: As the simulator writes "any".
 ANY = 2**32 - 1
 _MOST, _MOST_AMOUNT = ANY - 1, 2**40
@@ -73,9 +75,17 @@ def table_frame(table: _core.Table) -> pd.DataFrame:
         TIMES[in_ns]: pd.Series(amount).where(compute),
         "tag": pd.Series(pd.array(found["tag"], dtype="Int64")).where(message),
         "step": found["step"],
+        **({"network": _networks(kind, found["via"])} if found["via"].any() else {}),
         "after": [" ".join(map(str, after)) for after in found["after"]],
     }
     return pd.DataFrame(columns)
+
+
+def _networks(kind: Array, via: Array) -> Array:
+    """By which network each send goes; empty for what is none."""
+    names = np.array(NETWORKS, dtype=object)[via]
+    names[kind != KINDS.index("send")] = None
+    return np.asarray(names)
 
 
 class _Rows:
@@ -98,6 +108,7 @@ class _Rows:
         self.in_ns, times = self._amounts(TIMES, compute, "a duration")
         self.amount = np.where(message, sizes, np.where(compute, times, 0))
         self.step = self._numbers("step", _MOST)
+        self.via = self._via()
         self.after = self._after()
 
     def _wrong(self, row: int, name: str, value: Any, expected: str) -> ConfigError:
@@ -127,6 +138,21 @@ class _Rows:
         wrong = np.flatnonzero(codes.isna().to_numpy())
         if len(wrong):
             raise self._wrong(int(wrong[0]), "operation", words.iloc[wrong[0]], f"one of {', '.join(KINDS)}")
+        return codes.to_numpy(dtype=np.int64)
+
+    def _via(self) -> Array:
+        """By which network each operation goes; an empty cell is that of routers and channels."""
+        if "network" not in self.frame:
+            return np.zeros(len(self.frame), dtype=np.int64)
+        column = self.frame["network"]
+        words = column.where(column.notna(), "").astype(str).str.strip().replace("", NETWORKS[0])
+        codes = words.map({name: i for i, name in enumerate(NETWORKS)})
+        wrong = np.flatnonzero(codes.isna().to_numpy())
+        if len(wrong):
+            raise self._wrong(int(wrong[0]), "network", words.iloc[wrong[0]], f"one of {', '.join(NETWORKS)}")
+        other = np.flatnonzero((codes.to_numpy() > 0) & (self.kind != KINDS.index("send")))
+        if len(other):
+            raise self._wrong(int(other[0]), "network", words.iloc[other[0]], "nothing: only a send goes by a network")
         return codes.to_numpy(dtype=np.int64)
 
     def _amounts(self, names: tuple[str, str], needed: Array, what: str) -> tuple[bool, Array]:
@@ -166,8 +192,8 @@ def _table(rows: _Rows, path: str, name: str) -> _core.Table:
     if ranks > 4 * len(rows.rank) + 1024:
         raise ConfigError(path, f"{ranks:,} ranks", "ranks with something to do", "ranks count from 0")
     after = [rows.after[row] for row in order]
-    kind, peer, amount, tag, step = (
-        column[order].tolist() for column in (rows.kind, rows.peer, rows.amount, rows.tag, rows.step)
+    kind, peer, amount, tag, step, via = (
+        column[order].tolist() for column in (rows.kind, rows.peer, rows.amount, rows.tag, rows.step, rows.via)
     )
     try:
         return _core.Table.schedule(
@@ -179,6 +205,7 @@ def _table(rows: _Rows, path: str, name: str) -> _core.Table:
             amount,
             tag,
             step,
+            via,
             [len(waits) for waits in after],
             [op for waits in after for op in waits],
         )

@@ -17,6 +17,7 @@ from flitwork.value import Value, default, value
 
 __all__ = [
     "Allocator",
+    "Bus",
     "Channel",
     "Compat",
     "Host",
@@ -30,6 +31,32 @@ __all__ = [
     "Steady",
     "Units",
 ]
+
+
+@value
+class Bus(Value):
+    """A bus that all ranks share beside the network of routers and channels, one transfer at a time; with functions
+    for broadcast, scatter and gather. Which messages go over it a collective knows by `operations`, a schedule says of
+    each send.
+
+    * ``arbitration_cycles``: Time before each transfer in which the bus is given to its rank [cycles], 0 to 10000.
+      Default: 0.
+    * ``arbitration_ns``: ``arbitration_cycles`` in ns; or text with a unit.
+    * ``bytes_per_s``: ``flits_per_cycle`` in bytes/s; or text with a unit.
+    * ``flits_per_cycle``: What it carries [flits/cycle], 1e-6 to 1e6. Default: 1.
+    * ``latency_cycles``: From the last flit of a message sent to the message arrived [cycles], 0 to 10000. Default: 0.
+    * ``latency_ns``: ``latency_cycles`` in ns; or text with a unit.
+    * ``operations``: The collective operations whose messages go over it. Default: none.
+    """
+
+    TABLES = ("network.bus",)
+    arbitration_cycles: int = default(0)
+    arbitration_ns: float | str | Sequence[float | str] = default(None)
+    bytes_per_s: float | str | Sequence[float | str] = default(None)
+    flits_per_cycle: float = default(1.0)
+    latency_cycles: int = default(0)
+    latency_ns: float | str | Sequence[float | str] = default(None)
+    operations: Sequence[Literal["all_to_all", "broadcast", "scatter", "gather", "allgather", "reduce_scatter", "reduce", "allreduce", "scan", "barrier"]] = default(())
 
 
 @value

@@ -134,7 +134,8 @@ def test_a_result_has_the_columns_of_the_table_in_order() -> None:
     work = fw.all_to_all(message_flits=2)
     plain = fw.simulate(fw.Torus(3, 3), work)
     units = fw.Units(flit_bytes=16, cycle_ns=4)
-    full = fw.simulate(fw.Torus(3, 3, units=units), work, background=fw.uniform(offered_load=0.05), stalls=True)
+    net = fw.Torus(3, 3, units=units, bus=fw.Bus())
+    full = fw.simulate(net, work, background=fw.uniform(offered_load=0.05), stalls=True)
     assert list(full.row) == list(RESULT_COLUMNS)
     assert list(plain.row) == [name for name in RESULT_COLUMNS if not RESULT_COLUMNS[name].may_miss]
     assert plain.row["bound_load_flits_per_cycle"] is None

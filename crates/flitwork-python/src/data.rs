@@ -63,7 +63,7 @@ impl Table {
     }
 
     /// A schedule: the operations of rank 0, then those of rank 1, each a row; `operations` of each rank, `dependencies` of each
-    /// operation. `in_units`: whether sizes are in bytes, and times in ns.
+    /// operation, `via` which network each goes by (or nothing). `in_units`: whether sizes are in bytes, and times in ns.
     #[staticmethod]
     #[allow(clippy::too_many_arguments)]
     fn schedule(
@@ -76,6 +76,7 @@ impl Table {
         amount: Vec<u64>,
         tag: Vec<u32>,
         step: Vec<u32>,
+        via: Vec<u8>,
         dependencies: Vec<u32>,
         after: Vec<u32>,
     ) -> PyResult<Self> {
@@ -89,6 +90,7 @@ impl Table {
                 amount: &amount,
                 tag: &tag,
                 step: &step,
+                via: &via,
                 dependencies: &dependencies,
                 after: &after,
             };
@@ -110,6 +112,7 @@ impl Table {
         found.set_item("amount", rows.amount.into_pyarray(py))?;
         found.set_item("tag", rows.tag.into_pyarray(py))?;
         found.set_item("step", rows.step.into_pyarray(py))?;
+        found.set_item("via", rows.via.into_pyarray(py))?;
         found.set_item("after", rows.after)?;
         Ok(found)
     }
@@ -192,6 +195,7 @@ struct Rows {
     amount: Vec<u64>,
     tag: Vec<i64>,
     step: Vec<u32>,
+    via: Vec<u8>,
     after: Vec<Vec<u32>>,
 }
 
@@ -215,6 +219,7 @@ impl Rows {
                 rows.amount.push(amount);
                 rows.tag.push(tag);
                 rows.step.push(op.step);
+                rows.via.push(op.via.code());
                 rows.after.push(op.after.iter().collect());
             }
         }

@@ -3,7 +3,7 @@
 use crate::detached::without_gil;
 use crate::plan::Plan;
 use crate::{arrays, errors, tables::json_text, told, topology};
-use flitwork::schedule::{ANY, After, OpKind, Operation, Units};
+use flitwork::schedule::{ANY, After, OpKind, Operation, Units, Via};
 use flitwork::{Error, Pause};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// What a rank does: kind, other rank, size or time, whether that is in bytes or ns, tag, operations that it waits for, step. No other
 /// rank, or tag: any.
-type Given = (String, Option<u32>, u64, bool, Option<u32>, Vec<u32>, u32);
+type Given = (String, Option<u32>, u64, bool, Option<u32>, Vec<u32>, u32, u8);
 
 /// A simulation in progress.
 #[pyclass(frozen, module = "flitwork._core")]
@@ -160,7 +160,10 @@ fn over() -> Error {
     Error::config("simulation", "over", "a simulation that has not given its result", "make a new one")
 }
 
-fn operation((kind, other, amount, in_units, tag, after, step): Given, units: &Units) -> PyResult<Operation<'static>> {
+fn operation(
+    (kind, other, amount, in_units, tag, after, step, via): Given,
+    units: &Units,
+) -> PyResult<Operation<'static>> {
     let amount = if in_units { compiled(&kind, amount, units)? } else { amount };
     let named = |what: &str| PyErr::new::<PyValueError, _>(format!("a {kind} needs {what}"));
     let kind = match kind.as_str() {
@@ -174,5 +177,6 @@ fn operation((kind, other, amount, in_units, tag, after, step): Given, units: &U
         "wait" => OpKind::Wait,
         _ => return Err(PyErr::new::<PyValueError, _>(format!("{kind} is no operation"))),
     };
-    Ok(Operation { kind, step, after: After::List(after.into()) })
+    let via = Via::of_code(via).ok_or_else(|| PyErr::new::<PyValueError, _>("no network has this number"))?;
+    Ok(Operation { kind, via, step, after: After::List(after.into()) })
 }

@@ -46,7 +46,7 @@ fn task((kind, other, amount, tag, context, after): Told, units: &Units) -> PyRe
         POLL => TaskKind::Poll { cycles: amount },
         _ => return Err(PyValueError::new_err(format!("{kind} is no kind of operation"))),
     };
-    Ok(Task { kind, envelope: Envelope { context, synchronous }, after })
+    Ok(Task { kind, envelope: Envelope { context, synchronous, ..Envelope::default() }, after })
 }
 
 pub fn completed(Completion { rank, op, cycle, message }: Completion) -> Completed {

@@ -46,6 +46,17 @@ impl Blocks {
         Blocks::Set(Arc::new(set))
     }
 
+    /// Whether two messages carry the same, as far as it can be seen without listing them.
+    pub fn is_same(&self, other: &Blocks) -> bool {
+        match (self, other) {
+            (Blocks::Run { first: a, count: b, of: c }, Blocks::Run { first: x, count: y, of: z }) => {
+                (a, b, c) == (x, y, z)
+            }
+            (Blocks::Set(one), Blocks::Set(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+
     /// How many blocks.
     pub fn count(&self) -> u64 {
         match self {

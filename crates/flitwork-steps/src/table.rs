@@ -2,8 +2,8 @@
 
 use super::all_to_all::Destinations;
 use super::all_to_all::{
-    aggregation, birkhoff, bruck, butterfly, coordinates, hierarchical, multi_leader, node_aware, pairwise_shift,
-    pairwise_xor, simple_spread, two_level_ring,
+    aggregation, birkhoff, bruck, butterfly, by_number, coordinates, hierarchical, multi_leader, node_aware,
+    pairwise_shift, pairwise_xor, simple_spread, two_level_ring, xor_spread,
 };
 use super::operation::Operation;
 use super::step::Step;
@@ -154,6 +154,16 @@ pub static COLLECTIVES: &[Collective] = &[
         parameters: &["sizes"], direct: true, paper: "Takaue et al., IPSJ SIG Technical Report 2010-HPC-126 (15), 2010",
         ..row(Operation::AllToAll, "simple_spread", "all messages posted at once, to me + 1 first",
             pairwise_shift::steps, simple_spread::step)
+    },
+    Collective {
+        parameters: &["sizes"], direct: true,
+        ..row(Operation::AllToAll, "by_number", "all messages posted at once, to rank 0 first: all ranks send to the same one",
+            by_number::steps, by_number::step)
+    },
+    Collective {
+        parameters: &["sizes"], direct: true, ranks: Ranks::PowerOfTwo { otherwise: "simple_spread" },
+        ..row(Operation::AllToAll, "xor_spread", "all messages posted at once, to me XOR 1 first",
+            pairwise_xor::steps, xor_spread::step)
     },
     Collective {
         parameters: &["radix", "blocks", "sizes"], paper: BRUCK,

@@ -86,6 +86,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "schedule",
             "spec",
             "terminal",
+            "timers",
             "topology",
             "traffic",
             "transit",

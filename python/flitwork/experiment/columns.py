@@ -91,6 +91,9 @@ def _had(spec: Mapping[str, Any]) -> set[When]:
     record = run.get("record") if isinstance(run, Mapping) else None
     if isinstance(record, Mapping) and record.get("stalls"):
         had.add("stalls")
+    network = spec.get("network")
+    if isinstance(network, Mapping) and network.get("bus") is not None:
+        had.add("bus")
     return had
 
 

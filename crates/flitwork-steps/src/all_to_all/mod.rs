@@ -12,6 +12,7 @@ pub(super) mod aggregation;
 pub(super) mod birkhoff;
 pub(super) mod bruck;
 pub(super) mod butterfly;
+pub(super) mod by_number;
 pub(super) mod coordinates;
 pub(super) mod hierarchical;
 pub(super) mod multi_leader;
@@ -21,6 +22,7 @@ pub(super) mod pairwise_xor;
 pub(super) mod simple_spread;
 pub(super) mod two_level_ring;
 mod within;
+pub(super) mod xor_spread;
 
 pub use coordinates::Destinations;
 

@@ -75,7 +75,7 @@ pub fn channel_loads(
     let mut loads = LoadAccumulator::new(fabric, routing);
     let mut phases = Vec::new();
     let mut messages: Vec<(u32, u32, u32, u64)> =
-        schedule.messages().map(|m| (m.step / group.unwrap_or(1).max(1), m.from, m.to, m.size)).collect();
+        schedule.messages_over_network().map(|m| (m.step / group.unwrap_or(1).max(1), m.from, m.to, m.size)).collect();
     if group.is_some() {
         messages.sort_unstable_by_key(|&(phase, from, ..)| (phase, from));
     }

@@ -144,7 +144,7 @@ fn shortest_of_all_to_all(schedule: &Schedule) -> Option<u64> {
     // seen[to] is 1 + the last rank that was seen sending there; pairs are counted once.
     let mut seen = vec![0; ranks as usize];
     let (mut pairs, mut shortest) = (0u64, u64::MAX);
-    for Message { from, to, size: flits, .. } in schedule.messages() {
+    for Message { from, to, size: flits, .. } in schedule.messages_over_network() {
         if from != to && std::mem::replace(&mut seen[to as usize], from + 1) != from + 1 {
             pairs += 1;
         }

@@ -41,7 +41,7 @@ pub fn terminal_times(schedule: &Schedule, terminal_of: &[u32], limits: &Termina
     let terminals = terminal_of.iter().max().map_or(0, |&t| t as usize + 1);
     let (mut sent, mut received) = (vec![0u64; terminals], vec![0u64; terminals]);
     let mut longest = 0;
-    for Message { from, to, size: flits, .. } in schedule.messages() {
+    for Message { from, to, size: flits, .. } in schedule.messages_over_network() {
         let (from, to) = (terminal_of[from as usize] as usize, terminal_of[to as usize] as usize);
         if from != to {
             sent[from] += flits;

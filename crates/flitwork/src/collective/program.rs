@@ -2,8 +2,8 @@
 
 use super::sizes::{Length, Sizes};
 use crate::error::Result;
-use crate::schedule::{After, Maker, OpId, OpKind, Operation as Op, Operations, Promises, Schedule};
-use flitwork_steps::{Collective, Step, World};
+use crate::schedule::{After, Maker, OpId, OpKind, Operation as Op, Operations, Promises, Schedule, Via};
+use flitwork_steps::{Blocks, Collective, Step, World};
 use std::collections::VecDeque;
 
 /// What ranks do between the steps of an algorithm.
@@ -13,6 +13,8 @@ pub struct Between {
     pub reduce_cycles_per_flit: f64,
     /// Whether all ranks meet behind each step.
     pub barriers: bool,
+    /// Whether its messages go over the bus of the machine.
+    pub on_bus: bool,
 }
 
 /// The schedule of an algorithm, in flits. `length` is that of a block, or of the vector ([`Operation::has_vector`]).
@@ -21,6 +23,8 @@ pub struct Between {
 /// an operation is that of the algorithm; it is the tag too, so no message can be taken for that of another step. Operations are made
 /// when they are needed, so the size of the schedule does not matter. Where adding up a flit takes time, a rank
 /// computes behind each wait for what it has waited for, whole cycles for all of it together; the news of a barrier are not added up.
+/// On a bus, messages that a rank sends without a wait between are one transfer: those with the same blocks as the one before go together
+/// with it, as of a broadcast function, others behind it, as of a scatter function. Receives without a wait between are one call, too.
 /// With barriers a rank waits for all that it has posted behind each step, and then for all ranks, by dissemination.
 ///
 /// # Errors
@@ -45,7 +49,9 @@ struct Program {
 impl Maker for Program {
     fn operations(&self, rank: u32) -> Operations<'static> {
         let ready = VecDeque::with_capacity(4);
-        let mut reader = Reader { program: self.clone(), rank, step: 0, next: 0, waited: 0, comes: 0, ready };
+        let program = self.clone();
+        let (sent, received) = (None, false);
+        let mut reader = Reader { program, rank, step: 0, next: 0, waited: 0, comes: 0, sent, received, ready };
         Box::new(std::iter::from_fn(move || reader.next()))
     }
 
@@ -79,6 +85,9 @@ struct Reader {
     waited: OpId,
     /// What comes and is added up when it has been waited for [flits].
     comes: u64,
+    /// On a bus, what was sent since the last wait, and whether something was received.
+    sent: Option<Blocks>,
+    received: bool,
     ready: VecDeque<Op<'static>>,
 }
 
@@ -103,12 +112,14 @@ impl Reader {
         let tag = self.step;
         if let Some(receive) = &step.receive {
             let size = self.program.sizes.flits(&receive.blocks);
-            self.push(OpKind::Receive { from: receive.peer, size, tag }, After::NOTHING);
+            let via = self.via_of_receive();
+            self.push_via(OpKind::Receive { from: receive.peer, size, tag }, via, After::NOTHING);
             self.comes += if step.adds { size } else { 0 };
         }
         if let Some(send) = &step.send {
             let size = self.program.sizes.flits(&send.blocks);
-            self.push(OpKind::Send { to: send.peer, size, tag }, After::NOTHING);
+            let via = self.via_of_send(&send.blocks);
+            self.push_via(OpKind::Send { to: send.peer, size, tag }, via, After::NOTHING);
         }
         if step.waits || self.program.between.barriers {
             self.wait();
@@ -120,6 +131,7 @@ impl Reader {
         if self.waited < self.next {
             self.push(OpKind::Wait, After::Range(self.waited..self.next));
             self.waited = self.next;
+            (self.sent, self.received) = (None, false);
             self.add_up();
         }
     }
@@ -147,8 +159,32 @@ impl Reader {
         }
     }
 
+    /// By which network a message with these blocks goes.
+    fn via_of_send(&mut self, blocks: &Blocks) -> Via {
+        if !self.program.between.on_bus {
+            return Via::Network;
+        }
+        match self.sent.replace(blocks.clone()) {
+            None => Via::Bus,
+            Some(before) if before.is_same(blocks) => Via::BusSame,
+            Some(_) => Via::BusNext,
+        }
+    }
+
+    fn via_of_receive(&mut self) -> Via {
+        match (self.program.between.on_bus, std::mem::replace(&mut self.received, true)) {
+            (false, _) => Via::Network,
+            (true, false) => Via::Bus,
+            (true, true) => Via::BusNext,
+        }
+    }
+
     fn push(&mut self, kind: OpKind, after: After<'static>) {
-        self.ready.push_back(Op { kind, step: self.step, after });
+        self.push_via(kind, Via::Network, after);
+    }
+
+    fn push_via(&mut self, kind: OpKind, via: Via, after: After<'static>) {
+        self.ready.push_back(Op { kind, via, step: self.step, after });
         self.next += 1;
     }
 }

@@ -226,7 +226,7 @@ fn adding_up_takes_time_where_it_is_said() {
             row(operation, name),
             &World::of(8),
             Length::Flits(5),
-            Between { reduce_cycles_per_flit: rate, barriers: false },
+            Between { reduce_cycles_per_flit: rate, ..Between::default() },
         )
         .unwrap();
         check_complete(&made).unwrap();

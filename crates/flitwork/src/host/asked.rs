@@ -6,7 +6,7 @@
 
 use super::matching::Posted;
 use super::ranks::{Block, Hosts};
-use crate::schedule::{OpId, OpKind, Operation};
+use crate::schedule::{OpId, OpKind, Operation, Via};
 use std::cmp::Reverse;
 
 /// What a rank is told to do.
@@ -20,13 +20,15 @@ pub struct Task {
     pub after: Vec<OpId>,
 }
 
-/// What there is to a message beside its ranks and its tag; of those of schedules nothing.
+/// What there is to a message beside its ranks and its tag; of those of schedules the network alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Envelope {
     /// The group of messages that it belongs to.
     pub context: u32,
     /// Whether its send is complete when it has been received, and not when its last flit has left.
     pub synchronous: bool,
+    /// By which network it goes.
+    pub via: Via,
 }
 
 /// What a [`Task`] does.
@@ -53,7 +55,8 @@ pub enum TaskKind {
 impl From<Operation<'_>> for Task {
     fn from(operation: Operation<'_>) -> Self {
         let kind = TaskKind::Operation(operation.kind);
-        Task { kind, envelope: Envelope::default(), after: operation.after.iter().collect() }
+        let envelope = Envelope { via: operation.via, ..Envelope::default() };
+        Task { kind, envelope, after: operation.after.iter().collect() }
     }
 }
 

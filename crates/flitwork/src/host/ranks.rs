@@ -1,6 +1,7 @@
 //! All ranks: their programs, send queues and messages.
 
 use super::asked::{Completion, Envelope, Task};
+use super::bus::{BusTurns, OnBus};
 use super::copies::{Copies, Copying};
 use super::held::{Held, Holds};
 use super::matching::{Mailbox, Posted};
@@ -59,6 +60,8 @@ pub(super) struct Rank {
     pub queue: Queue,
     /// Its messages to ranks of the same terminal, where these do not enter the network.
     pub copies: Option<Box<Copying>>,
+    /// Its messages over the bus, where there is one.
+    pub on_bus: Option<Box<OnBus>>,
     pub mail: Mailbox,
     /// Receives and tasks that its program has passed and that could not start then; made for the first of them.
     pub held: Option<Box<Held>>,
@@ -92,13 +95,16 @@ impl Rank {
         self.last_cycle = self.last_cycle.max(now);
         self.news = true;
         let mut released = matches!(self.block, Block::Polls(_));
-        let Rank { window, queue, copies, held, .. } = self;
+        let Rank { window, queue, copies, on_bus, held, .. } = self;
         window.complete(op, |other| {
             released = true;
             if !held.as_mut().is_some_and(|held| held.release(other)) {
                 queue.release(other, now);
                 if let Some(copies) = copies {
                     copies.queue.release(other, now);
+                }
+                if let Some(on_bus) = on_bus {
+                    on_bus.queue.release(other, now);
                 }
             }
         });
@@ -157,6 +163,8 @@ pub(crate) struct Hosts {
     pub(super) copies: Option<Box<Copies>>,
     /// Messages that are read from memory, where that takes time.
     pub(super) reading: Option<Box<Reading>>,
+    /// Whose turn it is on the bus, where there is one.
+    pub(super) bus: Option<Box<BusTurns>>,
 }
 
 impl Hosts {
@@ -178,6 +186,7 @@ impl Hosts {
             block: Block::Free,
             queue: Queue::new(queue),
             copies: None,
+            on_bus: None,
             mail: Mailbox::default(),
             held: None,
             under_way: Vec::with_capacity(16),
@@ -226,6 +235,7 @@ impl Hosts {
             rendezvous: None,
             copies: None,
             reading: None,
+            bus: None,
             ranks,
         }
     }
@@ -291,7 +301,7 @@ impl Hosts {
                     Block::Probes(ref probe) => rank.mail.find(probe, &self.letters).is_none(),
                 };
                 let copies = rank.copies.as_ref().is_some_and(|copies| copies.may_go_on(&rank.window));
-                blocked && rank.queue.next(&rank.window).is_none() && !copies
+                blocked && rank.queue.next(&rank.window).is_none() && !copies && !rank.next_on_bus()
             })
     }
 
@@ -400,8 +410,8 @@ impl Hosts {
                 Block::Free if rank.ended || self.reads_late && !rank.queue.is_empty() => return,
                 Block::Free => {}
             }
-            let (op, kind, step) = match rank.source.next() {
-                Next::Operation(op) => (pass(&mut rank.window, &mut rank.log, &op, now), op.kind, op.step),
+            let (op, kind, step, via) = match rank.source.next() {
+                Next::Operation(op) => (pass(&mut rank.window, &mut rank.log, &op, now), op.kind, op.step, op.via),
                 Next::Task(task) => {
                     self.start_task(r, task, now);
                     continue;
@@ -419,7 +429,7 @@ impl Hosts {
                     return;
                 }
             };
-            self.start(r, op, (kind, step), Envelope::default(), now);
+            self.start(r, op, (kind, step), Envelope { via, ..Envelope::default() }, now);
         }
     }
 
@@ -440,9 +450,10 @@ impl Hosts {
                 let number = rank.sends;
                 let message = Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step };
                 let here = self.terminal_of[r as usize] == self.terminal_of[to as usize];
-                match rank.copies.as_mut().filter(|_| here) {
-                    Some(copies) => copies.queue.join(message, waits),
-                    None => rank.queue.join(message, waits),
+                match (&mut rank.on_bus, rank.copies.as_mut().filter(|_| here)) {
+                    (Some(on_bus), _) if envelope.via.is_bus() => on_bus.join(message, waits),
+                    (_, Some(copies)) => copies.queue.join(message, waits),
+                    (_, None) => rank.queue.join(message, waits),
                 }
                 rank.sends += 1;
                 rank.last_send = Some(op);

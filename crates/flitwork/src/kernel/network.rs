@@ -1,7 +1,7 @@
 //! What the simulation knows of a network, whatever advances it.
 
 use crate::host::Hosts;
-use crate::measure::{Arrival, ChannelWindows, PacketLog, StallReport, WaitReport};
+use crate::measure::{Arrival, BusReport, ChannelWindows, PacketLog, StallReport, WaitReport};
 use crate::terminal::{Nics, Outgoing};
 use std::ops::Range;
 
@@ -52,6 +52,8 @@ pub(crate) struct Observed {
     pub stalls: Option<StallReport>,
     /// Where and why packets waited, where asked for.
     pub waits: Option<WaitReport>,
+    /// What a bus has carried.
+    pub bus: Option<BusReport>,
 }
 
 /// What is at the ends of a network: NICs, the ranks behind them, and the log of what they send.

@@ -9,9 +9,10 @@ impl Simulation {
     pub fn into_result(mut self) -> SimulationResult {
         let (now, ended) = (self.now, self.ended);
         self.look(now + 1);
-        let Simulation { phases, limits, mut networks, hosts, .. } = self;
+        let Simulation { phases, limits, mut networks, others, hosts, .. } = self;
         let Attached { network, nics, mut log } = networks.swap_remove(0);
         let observed = network.finish(now);
+        let bus = others.into_iter().find_map(|network| network.finish(now).bus);
         let window = phases.window();
         let cycles = if limits.completes { (now - limits.start).max(1) } else { window.end - window.start };
         let load = |flits: u64| flits as f64 / (cycles as f64 * limits.terminals as f64);
@@ -57,6 +58,7 @@ impl Simulation {
             delivered_flits: std::mem::take(&mut work.delivered_flits),
             deliveries: work.deliveries(now),
             background,
+            bus,
             channel_windows: observed.channel_windows,
             channel_flits: observed.channel_flits,
             stalls: observed.stalls,

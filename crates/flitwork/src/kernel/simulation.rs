@@ -2,8 +2,8 @@
 //!
 //! A cycle is that of `docs/model.md`: networks deliver (1), ranks go on (2a), injection ports take packets and send, and
 //! routers work (2b to 6). The loop knows nothing of flits: it asks every network for its next event and leaves out the cycles
-//! in which neither a network nor a NIC nor a rank has anything to do. Several networks advance in lockstep, each with NICs
-//! and a log of its own.
+//! in which neither a network nor a NIC nor a rank has anything to do. Several networks advance in lockstep: those of one
+//! machine (a bus beside routers and channels) share hosts, NICs and the log of packets, others have NICs and a log of their own.
 //!
 //! A simulation can be paused: [`Simulation::advance`] returns when it has come to a given cycle, when the run is over, or
 //! within a cycle (after 1, in 2a) when ranks ask what to do next; the caller answers with [`Simulation::give`] and goes on.
@@ -11,6 +11,7 @@
 mod asked;
 
 use super::Progress;
+use super::bus::Bus;
 use super::flit::{self, Variation};
 use super::network::{Endpoints, Network};
 use crate::error::{Error, Result};
@@ -70,6 +71,8 @@ pub struct Simulation {
     pub(super) hosts: Option<Hosts>,
     /// The network that the workload runs on, then others.
     pub(super) networks: Vec<Attached>,
+    /// Networks of the machine beside the first one, with which they share hosts, NICs and log.
+    pub(super) others: Vec<Box<dyn Network>>,
     pub(super) phases: Phases,
     pub(super) limits: Limits,
     stage: Stage,
@@ -107,6 +110,7 @@ impl Simulation {
             now: 0,
             hosts,
             networks: Vec::new(),
+            others: others(plan),
             limits: limits(plan),
             stage: Stage::Begin,
             ended: None,
@@ -190,11 +194,12 @@ impl Simulation {
     /// Step 1.
     #[inline(never)]
     fn deliver(&mut self) {
-        let Simulation { now, hosts, networks, arrived, .. } = self;
-        // Ranks send by the first network.
+        let Simulation { now, hosts, networks, others, arrived, .. } = self;
+        // Ranks send by the first network, and by those that belong to it.
         let mut hosts = hosts.as_mut();
-        for Attached { network, nics, log } in networks {
+        for (i, Attached { network, nics, log }) in networks.iter_mut().enumerate() {
             network.deliver(*now, arrived);
+            others.iter_mut().filter(|_| i == 0).for_each(|other| other.deliver(*now, arrived));
             if arrived.is_empty() {
                 hosts = None;
                 continue;
@@ -255,9 +260,17 @@ impl Simulation {
         let mut hosts = self.hosts.as_mut().filter(|_| started);
         if let (Some(hosts), Some(Attached { nics, .. })) = (&mut hosts, self.networks.first()) {
             hosts.use_memory(nics.woken(), self.now);
+            if hosts.has_bus() {
+                hosts.look_at_bus(nics.woken());
+            }
         }
         for Attached { network, nics, log } in &mut self.networks {
-            network.step(self.now, &mut Endpoints { nics, hosts: hosts.take(), log });
+            network.step(self.now, &mut Endpoints { nics, hosts: hosts.as_deref_mut(), log });
+            if let Some(hosts) = hosts.take() {
+                for other in &mut self.others {
+                    other.step(self.now, &mut Endpoints { nics, hosts: Some(&mut *hosts), log });
+                }
+            }
         }
     }
 
@@ -267,11 +280,11 @@ impl Simulation {
             self.ended = Some(true);
             return Ok(());
         }
-        let flit_hops = self.networks.iter().map(|n| n.network.flit_hops()).sum();
+        let flit_hops = self.all_networks().map(|network| network.flit_hops()).sum();
         if flit_hops != self.moved.1 {
             self.moved = (self.now, flit_hops);
         } else if self.now - self.moved.0 >= self.limits.watchdog_cycles {
-            if let Some(waiting) = self.networks.iter().find_map(|n| n.network.deadlock()) {
+            if let Some(waiting) = self.all_networks().find_map(|network| network.deadlock()) {
                 return Err(Error::Deadlock { cycle: self.now, waiting });
             }
         }
@@ -294,10 +307,14 @@ impl Simulation {
         Ok(())
     }
 
+    fn all_networks(&self) -> impl Iterator<Item = &dyn Network> {
+        self.networks.iter().map(|attached| &attached.network).chain(&self.others).map(|network| &**network)
+    }
+
     /// The next cycle in which anything can happen.
     fn next_cycle(&self) -> Result<u64> {
         let now = self.now;
-        let event = self.networks.iter().filter_map(|n| n.network.next_event(now)).min();
+        let event = self.all_networks().filter_map(|network| network.next_event(now)).min();
         let next = match event {
             Some(event) if event == now + 1 => event,
             _ => self.next_turn(now, event).ok_or_else(|| self.stuck())?,
@@ -425,10 +442,19 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     if let (Some(rate), Workload::Schedule { packet_flits, .. }) = (plan.read_rate, &plan.workload) {
         hosts.read_from_memory(rate, *packet_flits);
     }
+    if plan.bus.is_some() {
+        hosts.use_bus(plan.spec.host.send_queue);
+    }
     if let Some(noise) = &plan.noise {
         hosts.disturb(noise, plan.start_cycle, plan.spec.run.max_cycles);
     }
     Ok(Some(hosts))
+}
+
+/// The networks of a machine beside its routers and channels.
+fn others(plan: &Plan) -> Vec<Box<dyn Network>> {
+    let bus = plan.bus.map(|params| -> Box<dyn Network> { Box::new(Bus::new(params, plan.params.nic_ports)) });
+    bus.into_iter().collect()
 }
 
 fn limits(plan: &Plan) -> Limits {

@@ -64,7 +64,7 @@ impl TrafficLog {
     }
 
     #[inline]
-    fn taken(&mut self, terminal: usize, created: u64, flits: u16) {
+    fn taken(&mut self, terminal: usize, created: u64, flits: u32) {
         self.taken += 1;
         self.has_sent[terminal] = true;
         if self.window.contains(&created) {
@@ -145,10 +145,10 @@ impl PacketLog {
         background: bool,
         terminal: usize,
         created: u64,
-        flits: u16,
+        flits: impl Into<u32>,
         record: impl FnOnce() -> PacketRecord,
     ) -> u32 {
-        self.class(background).taken(terminal, created, flits);
+        self.class(background).taken(terminal, created, flits.into());
         self.records.as_mut().map_or(0, |records| {
             records.push(record());
             records.len() as u32 - 1

@@ -100,6 +100,19 @@ pub struct ChannelWindows {
     pub flits: Vec<u32>,
 }
 
+/// What a bus has carried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusReport {
+    /// Transfers: how often it was given to a rank.
+    pub transfers: u64,
+    /// Messages; those of a broadcast are one for each rank that gets it.
+    pub messages: u64,
+    /// Flits; those of a broadcast count once.
+    pub flits: u64,
+    /// Time in which it was busy, arbitration included, rounded up [cycles].
+    pub busy_cycles: u64,
+}
+
 /// What became of the background, measured on its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BackgroundResult {
@@ -185,6 +198,9 @@ pub struct SimulationResult {
     pub deliveries: Option<DeliveryWindows>,
     /// What became of the background, if there was one.
     pub background: Option<BackgroundResult>,
+    /// What the bus has carried, where the machine has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<BusReport>,
     /// Per window, where asked for.
     pub channel_windows: Option<ChannelWindows>,
     /// Why flits stood still, where asked for.

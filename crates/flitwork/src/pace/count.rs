@@ -46,7 +46,7 @@ pub fn steps(on: &Paced, over: Over) -> Vec<StepOverlap> {
     let Some(schedule) = on.schedule else { return Vec::new() };
     let end_of = |rank: u32| on.fabric.end(on.placement.terminal_of()[rank as usize]);
     let between_routers = |m: &Message| end_of(m.from).router != end_of(m.to).router;
-    let mut messages: Vec<Message> = schedule.messages().filter(between_routers).collect();
+    let mut messages: Vec<Message> = schedule.messages_over_network().filter(between_routers).collect();
     if over == Over::Schedule {
         messages.iter_mut().for_each(|message| message.step = 0);
     }

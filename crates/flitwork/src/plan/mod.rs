@@ -15,6 +15,7 @@ use crate::transit::CompiledSize;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+mod bus;
 mod export;
 mod hosts;
 mod kernel;
@@ -25,6 +26,7 @@ mod units;
 mod vc_policy;
 mod workload;
 
+pub use bus::BusParams;
 pub use export::ChannelTable;
 use workload::Resolved;
 pub use workload::Workload;
@@ -61,6 +63,8 @@ pub struct Plan {
     pub read_rate: Option<Rate>,
     /// Pauses of injection ports that depend on the message, if there are any.
     pub gaps: Option<Gaps>,
+    /// The bus, if there is one.
+    pub bus: Option<BusParams>,
     /// What a flit carries and how long a cycle takes, for schedules in bytes and ns.
     pub units: Units,
     /// The numbers that the kernel runs on.
@@ -146,11 +150,13 @@ impl Plan {
         memory::check(&spec, &fabric, estimated_memory_bytes)?;
         check_vc_numbers(&fabric, &params)?;
         routing::check(&spec.network, &fabric, &routing, spec.run.deadlock_check)?;
+        let bus = bus::resolve(&spec.network, &fabric)?;
         let Resolved { workload, placement, background, start_cycle } =
             workload::resolve(&mut spec, &fabric, &params, &units)?;
         let delays = workload::delays(&spec, &workload)?;
         let noise = workload::noise(&spec, &workload)?;
         let (copy_rate, read_rate) = (hosts::copy_rate(&spec.host)?, hosts::read_rate(&spec.host)?);
+        bus::check(&spec, &workload)?;
         workload::check_rendezvous(&spec.host, &workload)?;
         workload::check_service(&spec, &workload)?;
         let gaps = gaps(&spec, &fabric, &routing, (&workload, &placement))?;
@@ -172,6 +178,7 @@ impl Plan {
             copy_rate,
             read_rate,
             gaps,
+            bus,
             units,
             params,
             estimated_memory_bytes,

@@ -5,7 +5,7 @@ mod collective;
 use super::hosts::receive_copy_rate;
 use super::units::{MESSAGE_FLITS, message_flits};
 use super::{Params, within};
-use crate::collective::AllToAllOptions;
+use crate::collective::{AllToAllOptions, Operation};
 use crate::error::{Error, Result};
 use crate::pace::Paced;
 use crate::routing::Routing;
@@ -91,7 +91,10 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     let router = &spec.network.router;
     let (seed, start) = (spec.run.seed, start_cycle);
     let (host, reduce_cycles_per_flit) = (&spec.host, reduce_rate(spec)?);
-    let context = Context { at: "workload", router, fabric, params, units, host, reduce_cycles_per_flit, seed, start };
+    let bus_operations = spec.network.bus.as_ref().map_or(&[][..], |bus| &bus.operations);
+    let at = "workload";
+    let context =
+        Context { at, router, fabric, params, units, host, reduce_cycles_per_flit, bus_operations, seed, start };
     let workload = context.workload(&mut spec.workload)?;
     let placement = place(&spec.host, &workload, params.terminals as u32)?;
     if router.compat.late_receives && !matches!(workload, Workload::Schedule { .. }) {
@@ -212,6 +215,8 @@ struct Context<'a> {
     units: &'a Units,
     host: &'a HostSpec,
     reduce_cycles_per_flit: f64,
+    /// The operations whose messages go over the bus.
+    bus_operations: &'a [Operation],
     seed: u64,
     /// First cycle in which packets are created [cycles].
     start: u64,

@@ -3,7 +3,7 @@
 use super::{
     AdaptiveUpOptions, CrossLineOptions, DModKOptions, DimensionOrder, DimensionOrderOptions, DuatoMisroutingOptions,
     DuatoOptions, HopByHop, MinAdaptOptions, O1TurnOptions, OnGrid, RandomUpOptions, RommOptions, Routing,
-    SModKOptions, Scheme, ShortestPathOptions, Tie, ValiantOptions, representative,
+    SModKOptions, Scheme, ShortestPathOptions, StructuredPoolOptions, Tie, ValiantOptions, representative,
 };
 use crate::component::Component;
 use crate::error::{Error, Result};
@@ -175,6 +175,10 @@ routings! {
     /// O1TURN: dimension order, forwards or backwards, by a random bit for each packet.
     O1Turn = "o1turn": O1TurnOptions, "dimension order forwards or backwards, by a random bit for each packet",
         "order, tie", "Seo, Ali, Lim, Rafique and Thottethodi, ISCA 2005";
+    /// Dimension order with a structured buffer pool: a set of virtual channels for each channel walked; in both directions, or in one.
+    StructuredPool = "structured_pool": StructuredPoolOptions,
+        "dimension order, a set of buffers for each channel walked; rings in both directions or towards plus alone",
+        "order, tie, ways", "Merlin and Schweitzer, IEEE Trans. Communications 28(3), 1980";
     /// On any network: the lowest port on a shortest path, from a table. The default where the network is neither a grid nor a tree.
     ShortestPath = "shortest_path": ShortestPathOptions, "on any network: the lowest port on a shortest path", "", "";
     /// On a fat tree: up by the destination's number, down on the one path that there is. The default of trees.

@@ -23,6 +23,7 @@ mod s_mod_k;
 mod scheme;
 mod selection;
 mod shortest_path;
+mod structured_pool;
 mod tree_steps;
 mod two_phase;
 
@@ -47,6 +48,7 @@ pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
 pub(crate) use scheme::{port_of, productive};
 pub use selection::{Information, Selection};
 pub use shortest_path::{ShortestPath, ShortestPathOptions};
+pub use structured_pool::{StructuredPoolOptions, Ways};
 pub(crate) use tree_steps::draw;
 pub use tree_steps::{TreeStep, TreeSteps};
 pub use two_phase::{Intermediate, RommOptions, TwoPhase, ValiantOptions};

@@ -1,7 +1,7 @@
 //! From operations to a schedule.
 
 use super::op::Packed;
-use super::{Body, OpId, OpKind, Schedule, SizeUnit, Stored, TimeUnit};
+use super::{Body, OpId, OpKind, Schedule, SizeUnit, Stored, TimeUnit, Via};
 use std::sync::Arc;
 
 /// Collects the operations of one rank after the other into a [`Schedule`].
@@ -28,8 +28,13 @@ impl ScheduleBuilder {
 
     /// Appends an operation to the current rank and returns its number there; it waits for `after`, operations of the same rank.
     pub fn op(&mut self, kind: OpKind, step: u32, after: &[OpId]) -> OpId {
+        self.op_via(kind, Via::Network, step, after)
+    }
+
+    /// The same by a network of the machine.
+    pub fn op_via(&mut self, kind: OpKind, via: Via, step: u32, after: &[OpId]) -> OpId {
         let id = self.next_op();
-        self.stored.ops.push(Packed::new(kind, step, after.len()));
+        self.stored.ops.push(Packed::new(kind, via, step, after.len()));
         self.stored.deps.extend_from_slice(after);
         id
     }

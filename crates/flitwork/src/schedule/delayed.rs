@@ -2,12 +2,12 @@
 //!
 //! They are computations between the operations, so nothing that executes a schedule knows of them:
 //! * a rank that starts late computes first;
-//! * a send is preceded by a computation of the send overhead;
+//! * a send is preceded by a computation of the send overhead (one that goes with the send before it on a bus is not);
 //! * an operation that waits for `k` receives which no operation before it has waited for is followed by a computation of `k` receive
-//!   overheads, and of the time in which what they received is copied (a computation becomes so much longer). Receives that no operation waits for are waited for at the end of the program.
+//!   overheads (receives that belong to one call on a bus have one), and of the time in which what they received is copied (a computation becomes so much longer). Receives that no operation waits for are waited for at the end of the program.
 
 use super::{
-    After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Rate, Schedule, SizeUnit, match_messages,
+    After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Rate, Schedule, SizeUnit, Via, match_messages,
 };
 use crate::error::Error;
 use std::collections::VecDeque;
@@ -95,6 +95,8 @@ struct Charges {
     copy: Option<(Rate, u64)>,
     /// Of each operation so far, whether it is a receive that nothing has waited for.
     open: Vec<bool>,
+    /// Receives that belong to the call of the one before them.
+    joined: Vec<bool>,
     /// The flits of each that are copied, where some are.
     copied: Vec<u64>,
 }
@@ -109,11 +111,19 @@ struct Extra {
 impl Charges {
     fn new(delays: &Delays) -> Self {
         let copy = delays.copy.map(|rate| (rate, delays.copy_limit));
-        Charges { send: delays.send, receive: delays.receive, copy, open: Vec::new(), copied: Vec::new() }
+        Charges {
+            send: delays.send,
+            receive: delays.receive,
+            copy,
+            open: Vec::new(),
+            joined: Vec::new(),
+            copied: Vec::new(),
+        }
     }
 
     fn of(&mut self, op: &Operation) -> Extra {
         self.open.push(matches!(op.kind, OpKind::Receive { .. }));
+        self.joined.push(op.via.is_joined());
         if let Some((_, limit)) = self.copy {
             self.copied.push(match op.kind {
                 OpKind::Receive { size, .. } if size <= limit => size,
@@ -128,6 +138,7 @@ impl Charges {
         };
         let time = self.time_of(&waited);
         match op.kind {
+            OpKind::Send { .. } if op.via.is_joined() => Extra { before: 0, after: 0, longer: 0 },
             OpKind::Send { .. } => Extra { before: self.send, after: 0, longer: 0 },
             OpKind::Compute { .. } => Extra { before: 0, after: 0, longer: time },
             OpKind::Wait | OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started => {
@@ -139,7 +150,8 @@ impl Charges {
     /// What receives cost that an operation has waited for.
     fn time_of(&self, receives: &[usize]) -> u64 {
         let copied = self.copy.map_or(0, |(rate, _)| rate.cycles(receives.iter().map(|&op| self.copied[op]).sum()));
-        (receives.len() as u64).saturating_mul(self.receive).saturating_add(copied)
+        let calls = receives.iter().filter(|&&op| !self.joined[op]).count();
+        (calls as u64).saturating_mul(self.receive).saturating_add(copied)
     }
 
     /// The receives that nothing has waited for.
@@ -163,7 +175,7 @@ struct Program {
 }
 
 fn computation(time: u64) -> Operation<'static> {
-    Operation { kind: OpKind::Compute { time }, step: 0, after: After::NOTHING }
+    Operation { kind: OpKind::Compute { time }, via: Via::Network, step: 0, after: After::NOTHING }
 }
 
 impl Program {
@@ -177,7 +189,7 @@ impl Program {
             kind => kind,
         };
         let after_it = (after > 0).then(|| computation(after));
-        let own = Operation { kind, step: op.step, after: After::List(deps.into()) };
+        let own = Operation { kind, via: op.via, step: op.step, after: After::List(deps.into()) };
         self.pending.extend((before > 0).then(|| computation(before)).into_iter().chain([own]).chain(after_it));
         true
     }

@@ -36,7 +36,7 @@ pub use delayed::Delays;
 pub use goal::{Goal, GoalBuilder, GoalKind, GoalOp, Until};
 pub(crate) use noise::LONGEST_NOISE;
 pub use noise::{DetourColumns, DetourLength, Detours, Noise};
-pub use op::{ANY, After, OpId, OpKind, Operation};
+pub use op::{ANY, After, OpId, OpKind, Operation, Via};
 pub use placement::{Placement, PlacementRule, SendQueue};
 pub use repeated::Repeats;
 pub use start::{StartKind, StartOrder, StartSpec};
@@ -130,6 +130,8 @@ pub struct Message {
     pub size: u64,
     /// Step of the algorithm.
     pub step: u32,
+    /// By which network it goes.
+    pub via: Via,
 }
 
 impl Schedule {
@@ -219,11 +221,16 @@ impl Schedule {
         }
     }
 
+    /// Those of its messages that go over the network of routers and channels.
+    pub fn messages_over_network(&self) -> impl Iterator<Item = Message> + '_ {
+        self.messages().filter(|message| !message.via.is_bus())
+    }
+
     /// All messages in order of (sender, send order).
     pub fn messages(&self) -> impl Iterator<Item = Message> + '_ {
         (0..self.ranks).flat_map(move |rank| {
             self.operations(rank).filter_map(move |op| match op.kind {
-                OpKind::Send { to, size, .. } => Some(Message { from: rank, to, size, step: op.step }),
+                OpKind::Send { to, size, .. } => Some(Message { from: rank, to, size, step: op.step, via: op.via }),
                 _ => None,
             })
         })
@@ -247,7 +254,7 @@ impl Stored {
         let op = &self.ops[at.0];
         let after = &self.deps[at.2..at.2 + op.deps()];
         *at = Cursor(at.0 + 1, at.1, at.2 + op.deps());
-        Some(Operation { kind: op.kind(), step: op.step(), after: After::List(Cow::Borrowed(after)) })
+        Some(Operation { kind: op.kind(), via: op.via(), step: op.step(), after: After::List(Cow::Borrowed(after)) })
     }
 }
 
@@ -296,7 +303,10 @@ mod tests {
         let after: Vec<Vec<u32>> = s.operations(0).map(|op| op.after.iter().collect()).collect();
         assert_eq!(after, [vec![], vec![0], vec![0, 1]]);
         assert_eq!(s.operations(1).map(|op| (op.kind, op.step)).collect::<Vec<_>>(), [(OpKind::Wait, 2)]);
-        assert_eq!(s.messages().collect::<Vec<_>>(), [Message { from: 0, to: 1, size: 1 << 40, step: 5 }]);
+        assert_eq!(
+            s.messages().collect::<Vec<_>>(),
+            [Message { from: 0, to: 1, size: 1 << 40, step: 5, via: Via::Network }]
+        );
         assert_eq!((s.messages_of(0), s.messages_of(1)), (1, 0));
     }
 }

@@ -48,11 +48,52 @@ pub enum OpKind {
     Started,
 }
 
+/// By which network of the machine a message goes, and whether it goes with the message that its rank sends before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Via {
+    /// The network of routers and channels.
+    #[default]
+    Network,
+    /// The bus, in a transfer of its own, or the first of several.
+    Bus,
+    /// The bus, behind the message before it in the same transfer, as of a scatter function.
+    BusNext,
+    /// The bus, together with the message before it: the same data for another rank, as of a broadcast function.
+    BusSame,
+}
+
+impl Via {
+    /// Names in specifications and tables, by [`Via::code`].
+    pub const NAMES: [&'static str; 4] = ["network", "bus", "bus_next", "bus_same"];
+
+    /// Its number.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// That of a number.
+    pub fn of_code(code: u8) -> Option<Via> {
+        [Via::Network, Via::Bus, Via::BusNext, Via::BusSame].get(usize::from(code)).copied()
+    }
+
+    /// Whether it is the bus.
+    pub fn is_bus(self) -> bool {
+        self != Via::Network
+    }
+
+    /// Whether the message goes with the one before it, so that its rank calls the software once for both.
+    pub fn is_joined(self) -> bool {
+        matches!(self, Via::BusNext | Via::BusSame)
+    }
+}
+
 /// One operation of one rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation<'s> {
     /// What it does.
     pub kind: OpKind,
+    /// Of a send: by which network. Of a receive only whether its rank calls the software once for it and the receive before it.
+    pub via: Via,
     /// The step of the algorithm that it belongs to, as the algorithm counts them (of a receive: that of its message). Loads of
     /// channels by step are sums over the messages of a step. It has nothing to do with the position in the program.
     pub step: u32,
@@ -112,15 +153,16 @@ pub(super) struct Packed {
     peer: u32,
     tag: u32,
     step: u32,
-    /// Two bits of what it is, then the number of its dependencies.
+    /// Two bits of what it is, then the number of its dependencies, and three bits of its network.
     kind_and_deps: u32,
 }
 
 impl Packed {
     /// Most dependencies of an operation.
-    pub const MOST_DEPS: usize = (1 << 30) - 1;
+    pub const MOST_DEPS: usize = (1 << Self::DEPS_BITS) - 1;
+    const DEPS_BITS: u32 = 27;
 
-    pub fn new(kind: OpKind, step: u32, deps: usize) -> Self {
+    pub fn new(kind: OpKind, via: Via, step: u32, deps: usize) -> Self {
         let (code, amount, peer, tag) = match kind {
             OpKind::Send { to, size, tag } => (0, size, to, tag),
             OpKind::Receive { from, size, tag } => (1, size, from, tag),
@@ -130,11 +172,16 @@ impl Packed {
             OpKind::Task { time, cpu } => (2, time, u32::from(cpu) + 1, 0),
             OpKind::Started => (3, 0, 1, 0),
         };
-        Packed { amount, peer, tag, step, kind_and_deps: code | (deps.min(Self::MOST_DEPS) as u32) << 2 }
+        let via = u32::from(via.code()) << (2 + Self::DEPS_BITS);
+        Packed { amount, peer, tag, step, kind_and_deps: code | (deps.min(Self::MOST_DEPS) as u32) << 2 | via }
     }
 
     pub fn deps(&self) -> usize {
-        (self.kind_and_deps >> 2) as usize
+        (self.kind_and_deps >> 2) as usize & Self::MOST_DEPS
+    }
+
+    pub fn via(&self) -> Via {
+        Via::of_code((self.kind_and_deps >> (2 + Self::DEPS_BITS)) as u8).unwrap_or_default()
     }
 
     pub fn kind(&self) -> OpKind {

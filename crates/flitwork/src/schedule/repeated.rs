@@ -3,7 +3,7 @@
 //! Each time a rank first computes, then carries out its operations. It begins again when all that it has begun is complete; ranks do
 //! not wait for each other but through their messages, which match in the order in which they were sent. Steps are counted on.
 
-use super::{After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Schedule};
+use super::{After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Schedule, Via};
 
 /// How often, and what is between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Program {
                     After::List(list) => After::List(list.iter().map(|dep| dep + self.first).collect()),
                 };
                 let step = op.step + (self.time - 1) * self.repeats.steps;
-                let own = Operation { kind: op.kind, step, after };
+                let own = Operation { kind: op.kind, via: op.via, step, after };
                 self.next += 1;
                 return Some(own);
             }
@@ -100,7 +100,7 @@ impl Program {
         self.next += u32::from(needed);
         self.first = self.next;
         self.feed = Some(self.inner.feed(self.rank));
-        needed.then_some(Operation { kind, step, after })
+        needed.then_some(Operation { kind, via: Via::Network, step, after })
     }
 }
 

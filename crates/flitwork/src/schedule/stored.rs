@@ -4,7 +4,7 @@
 //! memory is always in form ([`super::check_form`]).
 
 use super::op::{Packed, number};
-use super::{ANY, Body, OpKind, Schedule, ScheduleBuilder, SizeUnit, Stored, TimeUnit, check_form};
+use super::{ANY, Body, OpKind, Schedule, ScheduleBuilder, SizeUnit, Stored, TimeUnit, Via, check_form};
 use crate::error::Error;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub struct ScheduleColumns<'a> {
     pub tag: &'a [u32],
     /// Step.
     pub step: &'a [u32],
+    /// By which network, as [`Via::code`] counts them; nothing: all by the network of routers and channels.
+    pub via: &'a [u8],
     /// Dependencies of each operation.
     pub dependencies: &'a [u32],
     /// All dependencies, one operation's behind the other's.
@@ -49,7 +51,8 @@ impl Schedule {
         for &operations in columns.operations {
             for _ in 0..operations {
                 let after = &columns.after[dep..dep + columns.dependencies[op] as usize];
-                b.op(columns.operation(op), columns.step[op], after);
+                let via = columns.via.get(op).and_then(|&code| Via::of_code(code)).unwrap_or_default();
+                b.op_via(columns.operation(op), via, columns.step[op], after);
                 (op, dep) = (op + 1, dep + after.len());
             }
             b.end_rank();
@@ -124,7 +127,8 @@ impl ScheduleColumns<'_> {
         let rows = self.kind.len();
         let same = [self.peer.len(), self.amount.len(), self.tag.len(), self.step.len(), self.dependencies.len()];
         let operations = self.operations.iter().try_fold(0u64, |sum, &count| sum.checked_add(count));
-        if same.iter().any(|&len| len != rows) || operations != Some(rows as u64) {
+        let via = self.via.is_empty() || self.via.len() == rows;
+        if !via || same.iter().any(|&len| len != rows) || operations != Some(rows as u64) {
             return Err("has columns of different lengths");
         }
         if self.dependencies.iter().map(|&deps| u64::from(deps)).sum::<u64>() != self.after.len() as u64 {
@@ -132,6 +136,9 @@ impl ScheduleColumns<'_> {
         }
         if self.operations.len() >= ANY as usize || rows > u32::MAX as usize {
             return Err("has more than 2^32 ranks or operations");
+        }
+        if self.via.iter().any(|&code| Via::of_code(code).is_none()) {
+            return Err("has an operation by no network");
         }
         match self.kind.iter().all(|&kind| usize::from(kind) < KINDS.len()) {
             true => Ok(()),
@@ -177,6 +184,7 @@ mod tests {
             amount: &[1 << 40, 0, 1 << 41, 9],
             tag: &[7, 0, ANY, 0],
             step: &[3, 0, 3, 0],
+            via: &[1, 0, 0, 0],
             dependencies: &[0, 1, 0, 1],
             after: &[0, 0],
         };
@@ -222,6 +230,7 @@ mod tests {
             amount: &[4, 4],
             tag: &[0, 0],
             step: &[0, 0],
+            via: &[],
             dependencies: &[0, 0],
             after: &[],
         };
@@ -233,6 +242,9 @@ mod tests {
         assert!(fault(&ScheduleColumns { operations: &[u64::MAX, 3], ..good }).contains("different lengths"));
         assert!(fault(&ScheduleColumns { dependencies: &[1, 0], ..good }).contains("other dependencies"));
         assert!(fault(&ScheduleColumns { kind: &[0, 4], ..good }).contains("no kind"));
+        assert!(fault(&ScheduleColumns { via: &[0], ..good }).contains("different lengths"));
+        assert!(fault(&ScheduleColumns { via: &[9, 0], ..good }).contains("by no network"));
+        assert!(fault(&ScheduleColumns { via: &[2, 0], ..good }).contains("has no message before it on the bus"));
         assert!(fault(&ScheduleColumns { peer: &[2, 0], ..good }).contains("names rank 2 of 2"));
         assert!(fault(&ScheduleColumns { amount: &[0, 4], ..good }).contains("0 flits"));
     }

@@ -3,6 +3,7 @@
 //! A [`SimulationSpec`] says everything about one simulation. It is the only schema: Python, the study files and the
 //! reference page are generated from it (`flitwork schema`) or checked against it. Resolve it with [`crate::Plan`].
 
+mod bus;
 mod explain;
 mod fit;
 mod host;
@@ -18,6 +19,7 @@ mod units;
 mod vc_policy;
 mod workload;
 
+pub use bus::BusSpec;
 pub use host::HostSpec;
 pub(crate) use host::MAX_RANKS_PER_TERMINAL;
 pub use loggops::LogGopsSpec;

@@ -1,8 +1,8 @@
 //! The network: topology, routing, router, channels, network interfaces.
 
-use super::ServiceSpec;
 use super::units::UnitsSpec;
 use super::vc_policy::{ServiceLevel, VcPolicy};
+use super::{BusSpec, ServiceSpec};
 use crate::compat::CompatSpec;
 use crate::pace::PacingSpec;
 use crate::router::AllocatorSpec;
@@ -41,6 +41,10 @@ pub struct NetworkSpec {
     /// The network interfaces.
     #[serde(default)]
     pub nic: NicSpec,
+    /// A bus beside routers and channels. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "BusSpec")]
+    pub bus: Option<BusSpec>,
     /// What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for results in them.
     #[serde(default, skip_serializing_if = "UnitsSpec::is_default")]
     pub units: UnitsSpec,

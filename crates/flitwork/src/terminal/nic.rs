@@ -206,6 +206,13 @@ impl Nics {
         }
     }
 
+    /// The number of a packet of a terminal that goes by another network: those of all networks are counted together.
+    pub fn number_packet(&mut self, terminal: usize) -> u32 {
+        let number = self.sequence[terminal];
+        self.sequence[terminal] += 1;
+        number
+    }
+
     /// Whether an injection port pauses after a packet: the end of its pause wakes its terminal.
     #[inline]
     pub fn pauses(&self, terminal: usize, port: usize) -> bool {

@@ -27,6 +27,7 @@ pub struct Case {
 pub mod any_network;
 pub mod hop_by_hop;
 mod hosts;
+pub mod on_bus;
 pub mod trees;
 
 /// A topology and its number of terminals.
@@ -240,6 +241,7 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
                 router,
                 channel,
                 nic,
+                bus: None,
                 units: UnitsSpec::default(),
             }
         },

@@ -10,7 +10,15 @@ use flitwork::spec::{
 use flitwork::topology::{Grid, Mesh, Torus};
 
 fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> NetworkSpec {
-    NetworkSpec { topology, routing: None, router, channel, nic: NicSpec::default(), units: UnitsSpec::default() }
+    NetworkSpec {
+        topology,
+        routing: None,
+        router,
+        channel,
+        nic: NicSpec::default(),
+        bus: None,
+        units: UnitsSpec::default(),
+    }
 }
 
 fn torus(size: &[u32]) -> TopologySpec {

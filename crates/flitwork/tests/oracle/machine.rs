@@ -2,7 +2,7 @@
 
 use super::trip::Trip;
 use flitwork::routing::{DatelineClasses, DimensionOrder, Selection, Tie};
-use flitwork::spec::{NetworkSpec, NicSpec, RouterSpec, RoutingSpec};
+use flitwork::spec::{BusSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec};
 use flitwork::topology::{Fabric, Grid};
 use serde::de::DeserializeOwned;
 use std::rc::Rc;
@@ -16,6 +16,7 @@ pub struct Machine {
     pub seed: u64,
     pub router: RouterSpec,
     pub nic: NicSpec,
+    pub bus: Option<BusSpec>,
     /// `C`, injection ports of a terminal.
     pub nic_ports: usize,
     /// `V`, virtual channels of a port.
@@ -66,6 +67,7 @@ impl Machine {
             routing_spec,
             seed,
             nic: spec.nic.clone(),
+            bus: spec.bus.clone(),
             nic_ports: spec.nic.ports as usize,
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),

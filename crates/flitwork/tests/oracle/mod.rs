@@ -8,6 +8,7 @@ pub mod asked;
 mod asking;
 mod batch_stage;
 pub mod beside_kernel;
+mod bus;
 pub mod cases;
 mod copies;
 mod created;
@@ -31,6 +32,7 @@ mod tree;
 mod trip;
 
 use asked::Decide;
+use bus::{Bus, Carried};
 use copies::{Memory, fraction};
 use flitwork::measure::PacketRecord;
 use flitwork::schedule::{Placement, Schedule, SendQueue};
@@ -158,6 +160,7 @@ struct Network<'a> {
     terminals: Vec<Terminal<'a>>,
     /// Where messages are copied: of each terminal.
     memories: Vec<Memory>,
+    bus: Option<Bus>,
     programs: Option<Programs<'a>>,
     /// The cycle in which programs begin.
     start: u64,
@@ -198,6 +201,12 @@ impl<'a> Network<'a> {
             }
             _ => vec![],
         };
+        let bus = match (load, &machine.bus) {
+            (Load::Schedule { schedule, host, .. }, Some(spec)) => {
+                Some(Bus::new(spec, schedule.ranks(), host.send_queue))
+            }
+            _ => None,
+        };
         let programs = match load {
             Load::Trace(packets) => {
                 for packets in jobs(packets) {
@@ -221,6 +230,7 @@ impl<'a> Network<'a> {
             routers: (0..machine.routers()).map(|id| Router::new(id, machine)).collect(),
             terminals,
             memories,
+            bus,
             programs,
             start: beside.start,
             channels: Vec::new(),
@@ -264,6 +274,7 @@ impl<'a> Network<'a> {
         }
         if let Some(programs) = &mut self.programs {
             self.memories.iter_mut().for_each(|memory| memory.arrive(programs, now));
+            self.bus.iter_mut().for_each(|bus| bus.arrive(programs, now));
             programs.deliver(now);
         }
         moved
@@ -292,6 +303,10 @@ impl<'a> Network<'a> {
             if let (Some(programs), true) = (&mut self.programs, now >= self.start) {
                 for (i, rank) in programs.ranks_at(terminal as u32).into_iter().enumerate() {
                     for message in programs.advance(rank, now) {
+                        if let Some(bus) = self.bus.as_mut().filter(|_| message.via.is_bus()) {
+                            bus.push(message);
+                            continue;
+                        }
                         match self.memories.get_mut(terminal).filter(|_| message.dst == terminal as u32) {
                             Some(memory) => memory.push(i, message),
                             None => self.terminals[terminal].queues[i].push(Job::Message(message)),
@@ -313,7 +328,34 @@ impl<'a> Network<'a> {
                 self.channels.push(InFlight { due, what: Event::FlitAtRouter { router, port, vc, flit } });
             }
         }
+        if let Some(bus) = &mut self.bus {
+            let carried = bus.carry(&mut self.programs, now);
+            carried.into_iter().for_each(|one| self.record_carried(&one, now));
+        }
         moved
+    }
+
+    /// The record of a message that the bus has taken.
+    fn record_carried(&mut self, carried: &Carried, now: u64) {
+        let Carried { message, injected, arrived } = carried;
+        let placement = self.programs.as_ref().expect("a schedule").terminal_of(message.send.0);
+        let sequence = self.terminals[placement as usize].number_packet();
+        let record = PacketRecord {
+            src: placement,
+            sequence,
+            dst: message.dst,
+            flits: message.flits,
+            message: message.number,
+            injection_port: self.machine.nic_ports as u32,
+            minus: 0,
+            wraps: 0,
+            hops: 0,
+            created: now,
+            injected: *injected,
+            arrived: *arrived,
+            background: false,
+        };
+        self.records.insert((placement, sequence), record);
     }
 
     /// Steps 3 to 6.
@@ -393,6 +435,7 @@ impl<'a> Network<'a> {
         self.programs.as_ref().is_none_or(Programs::finished)
             && self.terminals.iter().all(Terminal::idle)
             && self.memories.iter().all(Memory::idle)
+            && self.bus.as_ref().is_none_or(Bus::idle)
             && self.flits() == 0
     }
 

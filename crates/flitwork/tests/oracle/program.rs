@@ -3,7 +3,7 @@
 use super::asked::Decide;
 use super::noise::Away;
 use flitwork::host::TaskKind;
-use flitwork::schedule::{ANY, OpKind, Placement, Schedule};
+use flitwork::schedule::{ANY, OpKind, Placement, Schedule, Via};
 
 /// A send: its rank, and the number of the operation there.
 pub type Send = (u32, u32);
@@ -21,10 +21,13 @@ pub struct Message {
     pub number: u32,
     /// Step of the algorithm.
     pub step: u32,
+    /// By which network it goes.
+    pub via: Via,
 }
 
 struct Op {
     kind: OpKind,
+    via: Via,
     /// Of a wait of a rank that asks: what else it is.
     special: Option<TaskKind>,
     step: u32,
@@ -41,13 +44,13 @@ impl Op {
     /// What a rank that asks was told.
     fn told((kind, after): (TaskKind, Vec<u32>)) -> Self {
         match kind {
-            TaskKind::Operation(kind) => Op::new(kind, 0, after),
-            special => Op { special: Some(special), ..Op::new(OpKind::Wait, 0, after) },
+            TaskKind::Operation(kind) => Op::new(kind, Via::Network, 0, after),
+            special => Op { special: Some(special), ..Op::new(OpKind::Wait, Via::Network, 0, after) },
         }
     }
 
-    fn new(kind: OpKind, step: u32, after: Vec<u32>) -> Self {
-        Op { kind, special: None, step, after, complete_from: None, started: false, came: None }
+    fn new(kind: OpKind, via: Via, step: u32, after: Vec<u32>) -> Self {
+        Op { kind, via, special: None, step, after, complete_from: None, started: false, came: None }
     }
 }
 
@@ -124,7 +127,7 @@ impl<'s> Programs<'s> {
         rendezvous: Rendezvous,
         decide: Option<Decide>,
     ) -> Self {
-        let op = |op: flitwork::schedule::Operation| Op::new(op.kind, op.step, op.after.iter().collect());
+        let op = |op: flitwork::schedule::Operation| Op::new(op.kind, op.via, op.step, op.after.iter().collect());
         let rank = |r| Rank {
             ops: if decide.is_some() { vec![] } else { schedule.operations(r).map(op).collect() },
             turns: 0,
@@ -139,6 +142,11 @@ impl<'s> Programs<'s> {
         let ranks = (0..schedule.ranks()).map(rank).collect();
         let receive_cycles = u64::from(late_receives);
         Programs { placement, ranks, taken: Vec::new(), receive_cycles, copies, away, rendezvous, decide }
+    }
+
+    /// The terminal of a rank.
+    pub fn terminal_of(&self, rank: u32) -> u32 {
+        self.placement.terminal_of()[rank as usize]
     }
 
     /// The ranks of a terminal, in ascending order.
@@ -163,7 +171,7 @@ impl<'s> Programs<'s> {
         let send = message.send;
         self.tell_start(send, now + 1);
         let OpKind::Send { to, size, tag } = self.kind(send) else { panic!("a send") };
-        let asks = self.asks((send.0, to), size);
+        let asks = self.asks(send, to, size);
         self.taken.push(Taken {
             message: message.clone(),
             send,
@@ -177,16 +185,17 @@ impl<'s> Programs<'s> {
         });
     }
 
-    /// Whether a message goes by rendezvous; one that is copied does not.
-    fn asks(&self, (from, to): (u32, u32), size: u64) -> bool {
+    /// Whether a message goes by rendezvous; one that is copied, or goes over a bus, does not.
+    fn asks(&self, (from, op): Send, to: u32, size: u64) -> bool {
         let at = self.placement.terminal_of();
         let copied = self.copies && at[from as usize] == at[to as usize];
-        !copied && self.rendezvous.limit.is_some_and(|limit| size > limit)
+        let on_bus = self.ranks[from as usize].ops[op as usize].via != Via::Network;
+        !copied && !on_bus && self.rendezvous.limit.is_some_and(|limit| size > limit)
     }
 
     /// Flits that a send lets go first: those of its message, or of a request.
-    fn first_flits(&self, ends: (u32, u32), size: u64) -> u32 {
-        if self.asks(ends, size) { self.rendezvous.control } else { size as u32 }
+    fn first_flits(&self, send: Send, to: u32, size: u64) -> u32 {
+        if self.asks(send, to, size) { self.rendezvous.control } else { size as u32 }
     }
 
     /// The last flit of a message was copied by cycle `now`.
@@ -194,6 +203,17 @@ impl<'s> Programs<'s> {
         let message = self.taken.iter_mut().find(|message| message.send == send).expect("the message was begun");
         message.missing = 0;
         self.ranks[send.0 as usize].ops[send.1 as usize].complete_from = Some(now);
+    }
+
+    /// All flits of a message have come by the bus.
+    pub fn carried(&mut self, send: Send) {
+        let message = self.taken.iter_mut().find(|message| message.send == send).expect("the message was taken");
+        message.missing = 0;
+    }
+
+    /// A send is complete from a cycle on.
+    pub fn complete(&mut self, (rank, op): Send, from: u64) {
+        self.ranks[rank as usize].ops[op as usize].complete_from = Some(from);
     }
 
     /// Of the answers and data that wait at a terminal the one that is next: the cycle in which it joined, which it is, and the ranks
@@ -333,12 +353,20 @@ impl<'s> Programs<'s> {
                     }
                 }
                 OpKind::Send { to, size, .. } => {
-                    let step = self.ranks[rank as usize].ops[op as usize].step;
+                    let Op { step, via, .. } = self.ranks[rank as usize].ops[op as usize];
                     let (send, dst) = ((rank, op), self.placement.terminal_of()[to as usize]);
                     let sends = &mut self.ranks[rank as usize].sends;
                     let number = *sends;
                     *sends += 1;
-                    messages.push(Message { send, dst, to, flits: self.first_flits((rank, to), size), number, step });
+                    messages.push(Message {
+                        send,
+                        dst,
+                        to,
+                        flits: self.first_flits(send, to, size),
+                        number,
+                        step,
+                        via,
+                    });
                 }
                 OpKind::Wait if !self.may_pass(rank, op, now) => break,
                 OpKind::Compute { .. } if !self.may_start((rank, op), now) => break,

@@ -177,6 +177,12 @@ impl<'m> Terminal<'m> {
         self.ports[k].current = Some(Current { packet, vc: None, sent: 0, last: planned.last, step: planned.step });
     }
 
+    /// The number of a packet that goes by another network.
+    pub fn number_packet(&mut self) -> u32 {
+        self.packets += 1;
+        self.packets - 1
+    }
+
     /// The packets of what an injection port takes in cycle `now`, and the ranks that it goes from and to.
     fn packets_of(
         &mut self,

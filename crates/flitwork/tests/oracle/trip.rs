@@ -3,7 +3,7 @@
 use super::machine::{Machine, Packet};
 use super::random::{below, mix};
 use super::router::VcId;
-use flitwork::routing::Tie;
+use flitwork::routing::{Tie, Ways};
 use flitwork::spec::{AdaptiveTie, Productive, RoutingSpec};
 use std::ops::Range;
 
@@ -113,7 +113,11 @@ impl Machine {
     fn directions(&self, from: u32, to: u32, tie_bits: u64) -> Vec<bool> {
         let (f, t) = (self.grid().coords(from), self.grid().coords(to));
         let relative = |d: usize| (t[d] + self.grid().size(d) - f[d]) % self.grid().size(d);
+        let one_way = matches!(&self.routing_spec, RoutingSpec::StructuredPool(options) if options.ways == Ways::Plus);
         let direction = |d: usize| {
+            if one_way && self.grid().is_ring(d) {
+                return false;
+            }
             let others: u32 = (0..self.grid().dims()).filter(|&other| other != d).map(relative).sum();
             match (self.grid().distance(d, f[d], t[d], true), self.grid().distance(d, f[d], t[d], false)) {
                 (Some(0), _) => false,
@@ -128,6 +132,17 @@ impl Machine {
             }
         };
         (0..self.grid().dims()).map(direction).collect()
+    }
+
+    /// Structured buffer pool: the channels of the longest route, from any router to any other, or 1.
+    fn longest_route(&self) -> usize {
+        let routers = 0..self.routers() as u32;
+        let hops = |from: u32, to: u32| -> u32 {
+            let minus = self.directions(from, to, 0);
+            (0..self.grid().dims()).map(|d| self.hops_in(d, from, to, minus[d])).sum()
+        };
+        routers.clone().flat_map(|from| routers.clone().map(move |to| hops(from, to))).max().unwrap_or(0).max(1)
+            as usize
     }
 
     /// ROMM: the router some hops along the route in each dimension.
@@ -216,6 +231,10 @@ impl Machine {
         let crossed = |port: usize| trip.crossed + usize::from(self.crosses(here, port));
         let (minimal, escape, away) = match &self.routing_spec {
             RoutingSpec::DimensionOrder(_) => (vec![offer(first, self.equal_set(crossed(first), l))], None, vec![]),
+            RoutingSpec::StructuredPool(_) => {
+                let set = self.equal_set(trip.hops as usize, self.longest_route());
+                (vec![offer(first, set)], None, vec![])
+            }
             RoutingSpec::Duato(_) | RoutingSpec::DuatoMisrouting(_) => {
                 let set = l - 1 - self.crossings_behind(here, trip);
                 let leads_away = |port: &usize| {

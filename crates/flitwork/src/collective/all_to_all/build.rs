@@ -1,7 +1,7 @@
 //! From an order of relative destinations to a schedule, made rank by rank when it is needed.
 
 use super::{AllToAllOptions, Sync};
-use crate::schedule::{After, Maker, OpKind, Operation, Operations, Promises, Schedule};
+use crate::schedule::{After, Maker, OpKind, Operation, Operations, Promises, Schedule, Via};
 use flitwork_steps::Destinations;
 use std::sync::Arc;
 
@@ -41,15 +41,15 @@ impl Maker for Exchange {
             let (sources, destinations) = (Arc::clone(&peers), Arc::clone(&peers));
             let receives = beat.clone().steps().map(move |step| {
                 let kind = OpKind::Receive { from: sources.from(rank, step), size, tag: 0 };
-                Operation { kind, step, after: After::NOTHING }
+                Operation { kind, via: Via::Network, step, after: After::NOTHING }
             });
             let wait = beat.awaited.clone().map(|awaited| {
                 let after = After::Range(awaited);
-                Operation { kind: OpKind::Wait, step: beat.first, after }
+                Operation { kind: OpKind::Wait, via: Via::Network, step: beat.first, after }
             });
             let sends = beat.steps().map(move |step| {
                 let kind = OpKind::Send { to: destinations.to(rank, step), size, tag: 0 };
-                Operation { kind, step, after: After::NOTHING }
+                Operation { kind, via: Via::Network, step, after: After::NOTHING }
             });
             receives.chain(wait).chain(sends)
         }))

@@ -1,5 +1,5 @@
 use super::*;
-use crate::schedule::{ANY, Operation, ScheduleBuilder};
+use crate::schedule::{ANY, Operation, ScheduleBuilder, Via};
 
 fn send(to: u32) -> OpKind {
     OpKind::Send { to, size: 5, tag: 0 }
@@ -162,7 +162,8 @@ fn ranks_of_one_terminal_take_turns() {
 /// Two ranks that are told what to do while they run.
 #[test]
 fn ranks_ask_what_to_do_next() {
-    let operation = |kind, after| Operation { kind, step: 0, after: crate::schedule::After::Range(after) };
+    let operation =
+        |kind, after| Operation { kind, via: Via::Network, step: 0, after: crate::schedule::After::Range(after) };
     let mut p = hosts(&Schedule::asked("asked", 2));
     (0..2).for_each(|r| p.advance(r, 0));
     assert_eq!((asking(&mut p), asking(&mut p), p.is_stuck()), (vec![0, 1], vec![], false));

@@ -341,6 +341,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             ejected_flits: env.ejected,
             stalls: env.stalls.map(|stalls| StallReport { hol_blocked, ..stalls.report() }),
             waits: env.waits.map(|waits| waits.report()),
+            bus: None,
         }
     }
 }

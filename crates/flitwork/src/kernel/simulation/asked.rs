@@ -31,7 +31,7 @@ impl Simulation {
         };
         let (ranks, before) = (self.given.len() as u32, self.given[rank as usize]);
         for (op, task) in (before..).zip(&tasks) {
-            if let Some(what) = wrong(task, op, ranks) {
+            if let Some(what) = wrong(task, op, ranks, hosts.has_bus()) {
                 return fault(format!("rank {rank} operation {op} {what}"));
             }
         }
@@ -71,7 +71,7 @@ impl Simulation {
 }
 
 /// What is wrong with operation number `op` of one of `ranks` ranks.
-fn wrong(task: &Task, op: u32, ranks: u32) -> Option<String> {
+fn wrong(task: &Task, op: u32, ranks: u32, has_bus: bool) -> Option<String> {
     let no_rank = |from: u32| from >= ranks && from != ANY;
     match task.kind {
         TaskKind::Operation(OpKind::Send { to, .. }) if to >= ranks => {
@@ -81,6 +81,9 @@ fn wrong(task: &Task, op: u32, ranks: u32) -> Option<String> {
             return Some(format!("receives from rank {from} of {ranks}"));
         }
         TaskKind::Operation(OpKind::Send { size: 0, .. }) => return Some("sends a message of 0 flits".into()),
+        TaskKind::Operation(OpKind::Send { .. }) if task.envelope.via.is_bus() && !has_bus => {
+            return Some("goes by the bus, and the machine has none: set network.bus".into());
+        }
         TaskKind::WaitAny if task.after.is_empty() => return Some("waits for any of no operations".into()),
         _ => {}
     }

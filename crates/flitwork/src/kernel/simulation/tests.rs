@@ -3,7 +3,7 @@
 use super::*;
 use crate::host::{Completion, Envelope, Task, TaskKind};
 use crate::kernel::flit::{Variation, network};
-use crate::schedule::{ANY, After, OpKind, Operation};
+use crate::schedule::{ANY, After, OpKind, Operation, Via};
 use crate::spec::from_json;
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ fn two_networks_advance_in_lockstep() {
 fn ranks_are_told_what_to_do_when_they_ask() {
     let programs = plan(json!([2]), json!({ "kind": "programs", "packet_flits": 4 }), json!({}));
     let mut simulation = start(&programs);
-    let operation = |kind, after| Operation { kind, step: 0, after: After::List(after) };
+    let operation = |kind, after| Operation { kind, via: Via::Network, step: 0, after: After::List(after) };
     let send = |to| operation(OpKind::Send { to, size: 4, tag: 0 }, vec![].into());
     let receive = |from| operation(OpKind::Receive { from, size: 4, tag: 0 }, vec![].into());
     let wait = |op: u32| operation(OpKind::Wait, vec![op].into());
@@ -103,7 +103,12 @@ fn a_rank_that_asks_again_at_once_is_listed_once() {
     for _ in 0..3 {
         assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Asked);
         assert_eq!(simulation.asking().collect::<Vec<_>>(), [0, 1]);
-        simulation.give(1, vec![Operation { kind: OpKind::Wait, step: 0, after: After::List(vec![].into()) }]).unwrap();
+        simulation
+            .give(
+                1,
+                vec![Operation { kind: OpKind::Wait, via: Via::Network, step: 0, after: After::List(vec![].into()) }],
+            )
+            .unwrap();
         assert_eq!(simulation.asking().collect::<Vec<_>>(), [0]);
     }
 }
@@ -115,7 +120,7 @@ fn answers_that_make_no_sense_are_refused() {
     assert!(simulation.give(0, vec![]).unwrap_err().to_string().contains("does not ask"));
     assert_eq!(simulation.advance(10, &mut |_| true).unwrap(), Pause::Asked);
     let mut refused = |kind, after: Vec<u32>| {
-        let operation = Operation { kind, step: 0, after: After::List(after.into()) };
+        let operation = Operation { kind, via: Via::Network, step: 0, after: After::List(after.into()) };
         simulation.give(0, vec![operation]).unwrap_err().to_string()
     };
     assert!(refused(OpKind::Send { to: 2, size: 1, tag: 0 }, vec![]).contains("rank 2 of 2"));
@@ -127,7 +132,7 @@ fn answers_that_make_no_sense_are_refused() {
 
 /// A rank that is told: this operation, in context 1.
 fn task(kind: TaskKind, after: &[u32]) -> Task {
-    Task { kind, envelope: Envelope { context: 1, synchronous: false }, after: after.to_vec() }
+    Task { kind, envelope: Envelope { context: 1, ..Envelope::default() }, after: after.to_vec() }
 }
 
 fn send(to: u32, tag: u32) -> Task {

@@ -108,7 +108,11 @@ impl Context<'_> {
         *blocks = takes("blocks").then_some(world.blocks);
         *leaders = takes("leaders").then_some(world.leaders);
         *order = takes("order").then_some(world.order);
-        let between = Between { reduce_cycles_per_flit: self.reduce_cycles_per_flit, barriers: *step_barriers };
+        let between = Between {
+            reduce_cycles_per_flit: self.reduce_cycles_per_flit,
+            barriers: *step_barriers,
+            on_bus: self.bus_operations.contains(&row.operation),
+        };
         let repeats = Repeats { times: *repeats, compute: *compute_cycles, steps: (row.steps)(&world) };
         let schedule = collective::schedule(row, &world, length, between)?.repeated(repeats);
         Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })

@@ -3,13 +3,14 @@
 
 mod matching;
 
-use super::{ANY, OpKind, Schedule, SizeUnit};
+use super::{ANY, OpKind, Schedule, SizeUnit, Via};
 use crate::error::Error;
 
 pub use matching::{Match, match_messages};
 
 /// Checks each operation by itself: ranks in range, no empty message (in flits; 0 bytes are one flit), dependencies on earlier
-/// operations of the same rank, or of a send on a receive that is posted later, and what waits for a start behind what starts.
+/// operations of the same rank, or of a send on a receive that is posted later, what waits for a start behind what starts, and what goes
+/// with a message on the bus behind it.
 ///
 /// # Errors
 /// [`Error::Schedule`] names the rank and the operation.
@@ -19,6 +20,8 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
         receives.clear();
         receives.extend(s.operations(rank).map(|op| matches!(op.kind, OpKind::Receive { .. })));
         let mut starts = false;
+        // Whether a transfer on a bus has begun that the program has not been held up behind.
+        let mut on_bus = false;
         for (i, op) in s.operations(rank).enumerate() {
             let at = |what: String| Err(fault(s, format!("{} {what}", name(rank, i as u32, &op.kind))));
             let (peer, size) = match op.kind {
@@ -30,6 +33,13 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
             if peer >= s.ranks() {
                 return at(format!("names rank {peer} of {}", s.ranks()));
             }
+            let is_send = matches!(op.kind, OpKind::Send { .. });
+            if is_send && op.via.is_joined() && !(on_bus && op.after.iter().next().is_none()) {
+                let what = "has no message before it on the bus that it could go with (nothing may hold it up)";
+                return at(what.into());
+            }
+            on_bus |= is_send && op.via == Via::Bus;
+            on_bus &= !matches!(op.kind, OpKind::Wait | OpKind::Compute { .. });
             if size == 0 && s.sizes() == SizeUnit::Flits {
                 return at("has a message of 0 flits".into());
             }
@@ -37,7 +47,6 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
                 return at("does not stand alone behind a send, a receive or a task".into());
             }
             starts = matches!(op.kind, OpKind::Send { .. } | OpKind::Receive { .. } | OpKind::Task { .. });
-            let is_send = matches!(op.kind, OpKind::Send { .. });
             let allowed = |dep: u32| {
                 (dep as usize) < i || is_send && dep as usize > i && receives.get(dep as usize) == Some(&true)
             };

@@ -3,7 +3,7 @@
 use super::{channel, fit_rules, keep_injection_vcs, nic, rings, router, sizes, topology, trees, without_policy};
 use flitwork::routing::{
     CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, Information,
-    MinAdaptOptions, O1TurnOptions, RommOptions, Selection, Tie, ValiantOptions,
+    MinAdaptOptions, O1TurnOptions, RommOptions, Selection, StructuredPoolOptions, Tie, ValiantOptions, Ways,
 };
 use flitwork::spec::{
     AdaptiveTie, CompatSpec, NetworkSpec, Productive, RouterSpec, RoutingSpec, Switching, TopologySpec, UnitsSpec,
@@ -86,8 +86,25 @@ fn routed(kind: &str, topology: &TopologySpec) -> BoxedStrategy<Routed> {
         "o1turn" => (order(), tie())
             .prop_map(move |(order, tie)| two_sets(RoutingSpec::O1Turn(O1TurnOptions { order, tie })))
             .boxed(),
+        "structured_pool" => {
+            let topology = topology.clone();
+            (order(), tie(), prop_oneof![Just(Ways::Shortest), Just(Ways::Plus)])
+                .prop_map(move |(order, tie, ways)| {
+                    let routing = RoutingSpec::StructuredPool(StructuredPoolOptions { order, tie, ways });
+                    plain(routing, longest_route(&topology, ways))
+                })
+                .boxed()
+        }
         other => panic!("no random options of {other}: say here how they are drawn, and in trip.rs what it does"),
     }
+}
+
+/// Channels of the longest route in one or in both directions, at least 1.
+fn longest_route(topology: &TopologySpec, ways: Ways) -> u32 {
+    let fabric = topology.fabric().expect("a case is valid");
+    let grid = fabric.grid().expect("a case is a grid");
+    let both = |d: usize| grid.is_ring(d) && ways == Ways::Shortest;
+    (0..grid.dims()).map(|d| if both(d) { grid.size(d) / 2 } else { grid.size(d) - 1 }).sum::<u32>().max(1)
 }
 
 /// Routings that do not work where a dimension wraps.
@@ -163,7 +180,15 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
             }
             fit_rules(&mut router, routed.halves);
             keep_injection_vcs(&mut nic, &router);
-            NetworkSpec { topology, routing: Some(routed.routing), router, channel, nic, units: UnitsSpec::default() }
+            NetworkSpec {
+                topology,
+                routing: Some(routed.routing),
+                router,
+                channel,
+                nic,
+                bus: None,
+                units: UnitsSpec::default(),
+            }
         })
         .prop_filter("too many virtual channels", |network| network.router.vcs <= 12)
 }
