@@ -84,13 +84,14 @@ impl Hosts {
                 let context = envelope.context;
                 rank.block = Block::Probes(Posted { from, tag, context, op, flits: 0 });
             }
+            // It is over in this cycle, before its time would be looked at.
+            TaskKind::Poll { cycles: 0 } | TaskKind::WaitAny => rank.block = Block::Waits(op, 0),
             TaskKind::Poll { cycles } => {
                 rank.block = Block::Polls(op);
                 if cycles < u64::MAX {
                     self.computing.push(Reverse((now.saturating_add(cycles), r, op)));
                 }
             }
-            TaskKind::WaitAny => rank.block = Block::Waits(op, 0),
         }
     }
 

@@ -21,7 +21,8 @@ pub type Decide = Rc<dyn Fn(u32, u32, OpId, u64) -> Vec<(TaskKind, Vec<OpId>)>>;
 const WATCHDOG: u64 = 500;
 
 /// Ranks that exchange messages for so many turns. With whom, the turn says; how long messages are and how long a rank computes, in which
-/// order it does so, for which of them, or any of which, it waits, and whether it looks for its message before it receives it, the clock.
+/// order it does so, for which of them, or any of which, it waits, whether it looks for its message before it receives it, and whether and
+/// where it polls, the clock.
 pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
     Rc::new(move |rank, turn, first, now| {
         if turn == turns || ranks < 2 {
@@ -50,6 +51,10 @@ pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
             let tag = if draw(8, 2) == 0 { ANY } else { turn };
             // Of any tag a message of a later turn could be found; that of this turn comes all the same.
             told.insert(receive, (TaskKind::Probe { from, tag }, vec![]));
+        }
+        if draw(20, 2) == 0 {
+            let at = draw(21, told.len() as u64 + 1) as usize;
+            told.insert(at, (TaskKind::Poll { cycles: draw(22, 40) }, vec![]));
         }
         let count = told.len() as OpId;
         // Waits for none, or some, of the operations of this turn, or for one of an earlier one.

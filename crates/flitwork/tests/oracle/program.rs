@@ -66,6 +66,12 @@ struct Rank {
     /// How often it has asked what to do next, and whether it was told nothing.
     turns: u32,
     ended: bool,
+    /// When it asked last: operations that were complete, and messages that had come and found no receive.
+    known: (usize, usize),
+    /// Messages that came and found no receive.
+    surprises: usize,
+    /// When the poll that blocks the program is over at the latest.
+    polls_until: Option<u64>,
     /// Receives that have been posted and have no message, in the order in which they were.
     posted: Vec<u32>,
     /// Messages that have come and have no receive, in that order, with the cycle.
@@ -132,6 +138,9 @@ impl<'s> Programs<'s> {
             ops: if decide.is_some() { vec![] } else { schedule.operations(r).map(op).collect() },
             turns: 0,
             ended: decide.is_none(),
+            known: (0, 0),
+            surprises: 0,
+            polls_until: None,
             next: 0,
             computing: None,
             tasks: Vec::new(),
@@ -296,7 +305,11 @@ impl<'s> Programs<'s> {
                     let receive = self.ranks[to as usize].posted.remove(at);
                     self.matched(i, receive, now + self.receive_cycles, now);
                 }
-                None => self.ranks[to as usize].unexpected.push((send, now)),
+                None => {
+                    let rank = &mut self.ranks[to as usize];
+                    rank.unexpected.push((send, now));
+                    rank.surprises += 1;
+                }
             }
         }
     }
@@ -381,7 +394,10 @@ impl<'s> Programs<'s> {
     }
 
     /// Whether a wait is over.
-    fn may_pass(&self, rank: u32, op: u32, now: u64) -> bool {
+    fn may_pass(&mut self, rank: u32, op: u32, now: u64) -> bool {
+        if let Some(TaskKind::Poll { cycles }) = self.ranks[rank as usize].ops[op as usize].special {
+            return self.may_end_poll(rank, cycles, now);
+        }
         let r = &self.ranks[rank as usize];
         let op_at = &r.ops[op as usize];
         let complete = |dep: &u32| r.ops[*dep as usize].complete_from.is_some_and(|from| from <= now);
@@ -395,6 +411,25 @@ impl<'s> Programs<'s> {
         }
     }
 
+    /// Whether a poll that the program comes to, or has come to, is over.
+    fn may_end_poll(&mut self, rank: u32, cycles: u64, now: u64) -> bool {
+        let news = self.seen(rank, now) != self.ranks[rank as usize].known;
+        let r = &mut self.ranks[rank as usize];
+        let until = *r.polls_until.get_or_insert(now + cycles);
+        let over = news || now >= until;
+        if over {
+            r.polls_until = None;
+        }
+        over
+    }
+
+    /// How many operations of a rank are complete, and how many messages have come to it that found no receive.
+    fn seen(&self, rank: u32, now: u64) -> (usize, usize) {
+        let r = &self.ranks[rank as usize];
+        let complete = r.ops.iter().filter(|op| op.complete_from.is_some_and(|from| from <= now)).count();
+        (complete, r.surprises)
+    }
+
     fn is_from(&self, send: Send, from: u32) -> bool {
         from == ANY || from == send.0
     }
@@ -406,8 +441,10 @@ impl<'s> Programs<'s> {
 
     /// A rank at the end of its program asks for more, if it is one that does; whether it was told anything.
     fn ask(&mut self, rank: u32, now: u64) -> bool {
+        let known = self.seen(rank, now);
         let r = &mut self.ranks[rank as usize];
         let Some(decide) = self.decide.as_ref().filter(|_| !r.ended) else { return false };
+        r.known = known;
         let told = decide(rank, r.turns, r.next, now);
         r.turns += 1;
         r.ended = told.is_empty();
