@@ -31,6 +31,7 @@ from flitwork.errors import (
 )
 from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
 from flitwork.explain import Explanation, explain
+from flitwork.fit import Fit, best_ranks, fit, fit_model, predict, read_fits, save_fits
 from flitwork.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goal
 from flitwork.hol import HolModel, hol_model
 from flitwork.network import Network
@@ -81,6 +82,7 @@ __all__ = [
     "Curve",
     "DeadlockError",
     "Explanation",
+    "Fit",
     "FlitworkError",
     "Goal",
     "GoalResult",
@@ -104,6 +106,7 @@ __all__ = [
     "Workload",
     "__version__",
     "all_to_all",
+    "best_ranks",
     "bound",
     "burst",
     "burst_workload",
@@ -112,6 +115,8 @@ __all__ = [
     "curve",
     "detours",
     "explain",
+    "fit",
+    "fit_model",
     "hol_model",
     "load",
     "load_study",
@@ -124,11 +129,14 @@ __all__ = [
     "pick",
     "placement",
     "plot",
+    "predict",
     "programs",
+    "read_fits",
     "read_goal",
     "routing",
     "run_goal",
     "run_study",
+    "save_fits",
     "simulate",
     "steady",
     "studies",

@@ -32,6 +32,7 @@ LAYERS = (
     *("flat", "plain", "value", "noise", "placement", "values", "routing", "network", "networks", "machines"),
     *(
         "table_file",
+        "measurements",
         "trace_file",
         "detour_file",
         "schedule_file",
@@ -64,6 +65,7 @@ LAYERS = (
         "curve",
         "burst",
         "booksim",
+        "fit",
         "studies",
         "report",
         "mpi",

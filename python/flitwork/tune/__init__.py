@@ -4,13 +4,14 @@
 >>> text = fw.tune.written(fw.tune.rules(table, "openmpi"), "openmpi")
 """
 
+from flitwork.measurements import COLUMNS
 from flitwork.tune.derive import rules
 from flitwork.tune.files import read_rules, written
 from flitwork.tune.measuring import Bench, Limits, bench
 from flitwork.tune.names import SAME, TARGETS
 from flitwork.tune.rule import OPERATIONS, Asked, Choice, Rule, Selected, Span, TuningFile
 from flitwork.tune.simulated import simulated
-from flitwork.tune.table import COLUMNS, read_measurements
+from flitwork.tune.table import read_measurements
 
 __all__ = [
     "COLUMNS",

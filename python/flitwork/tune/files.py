@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.measurements.text import read_text
 from flitwork.tune import flitwork_file, mpich_file, openmpi6_file, openmpi_file
 from flitwork.tune.names import TARGETS
 from flitwork.tune.rule import Rule, TuningFile
-from flitwork.tune.text import read_text
 
 _WRITERS: Mapping[str, Callable[[Sequence[Rule], str], str]] = {
     "flitwork": flitwork_file.write,

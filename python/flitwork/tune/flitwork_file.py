@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from flitwork.errors import did_you_mean
+from flitwork.measurements.text import Place, Word, words
 from flitwork.tune.names import ours, parameters_of
 from flitwork.tune.rule import LIBRARY, OPERATIONS, Asked, Choice, Rule, Selected, Span, row
-from flitwork.tune.text import Place, Word, words
 
 #: The keys that say which calls a rule is for, and the least number each takes.
 _SPANS = {"ranks": 1, "per_server": 1, "bytes": 0}

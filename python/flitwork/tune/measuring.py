@@ -18,11 +18,12 @@ import pandas as pd
 
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.files import write_atomically, write_csv
+from flitwork.measurements import COLUMNS
 from flitwork.mpi.native import build
 from flitwork.statistics import median_interval_95
 from flitwork.tune.session import BenchError, Job, Session
 from flitwork.tune.setting import NotTaken, Setting, check_taken, family_of
-from flitwork.tune.table import COLUMNS, read_measurements
+from flitwork.tune.table import read_measurements
 
 OPERATIONS = ("alltoall", "alltoallv")
 _WARM_UP = 3

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from flitwork.errors import ConfigError
+from flitwork.measurements.text import Place, Word, all_words
 from flitwork.tune.names import OPENMPI
 from flitwork.tune.rule import LIBRARY, Asked, Choice, Rule, Selected, Span, row
-from flitwork.tune.text import Place, Word, all_words
 
 #: The collectives by their numbers.
 COLLECTIVES = (

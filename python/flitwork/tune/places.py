@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flitwork.errors import ConfigError
-from flitwork.tune.text import Place
+from flitwork.measurements.text import Place
 
 _TOKEN = re.compile(r'\s*(?P<token>"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)
 

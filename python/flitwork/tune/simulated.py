@@ -11,10 +11,10 @@ import pandas as pd
 from flitwork.candidates import OPERATION
 from flitwork.errors import ConfigError
 from flitwork.experiment import Watcher
+from flitwork.measurements import COLUMNS
 from flitwork.pick import Contest
 from flitwork.spec import Host, Network, Run, RunOptions
 from flitwork.tune.rule import Choice
-from flitwork.tune.table import COLUMNS
 
 
 def simulated(

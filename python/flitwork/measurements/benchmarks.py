@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flitwork.errors import ConfigError
-from flitwork.tune.text import Place
+from flitwork.measurements.text import Place
 
 OSU, IMB = "osu", "imb"
 _OSU_NAMES = (

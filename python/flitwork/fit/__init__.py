@@ -1,0 +1,26 @@
+"""Fits of measured or simulated times: models over message size and ranks, how well they fit, what they predict.
+
+>>> found = fw.fit_model("times.csv", "total_exchange", operation="alltoall")
+>>> found.parameters["t0"].value, found.r_squared, found.warnings
+"""
+
+from flitwork.fit.best import BestRanks, best_ranks
+from flitwork.fit.fitting import fit, fit_model
+from flitwork.fit.models import MODELS
+from flitwork.fit.predicting import predict
+from flitwork.fit.result import Fit, Parameter, Warned
+from flitwork.fit.stored import read_fits, save_fits
+
+__all__ = [
+    "MODELS",
+    "BestRanks",
+    "Fit",
+    "Parameter",
+    "Warned",
+    "best_ranks",
+    "fit",
+    "fit_model",
+    "predict",
+    "read_fits",
+    "save_fits",
+]

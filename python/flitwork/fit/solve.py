@@ -1,0 +1,123 @@
+"""The regression itself: statsmodels' least squares, or its M-estimator with Huber's weights."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from flitwork.fit.model import Array
+
+Method = Literal["least_squares", "huber"]
+Errors = Literal["absolute", "relative"]
+METHODS: tuple[Method, ...] = ("least_squares", "huber")
+ERRORS: tuple[Errors, ...] = ("absolute", "relative")
+#: Residuals below this part of the largest time are rounding: the model meets all points.
+_EXACT = 1e-9
+#: Where statsmodels' Huber weights begin to fall, in standard deviations.
+_HUBER = 1.345
+_PASSES = 20
+#: Times of a model that are not above 0 have no relative error: the measured time bounds what is taken for them.
+_LEAST_PART = 0.1
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients with their covariance; ``sd`` is the standard deviation of an error (relative: per second).
+
+    ``weights`` of rows: 1, or below it where Huber's method takes a row for an outlier. ``log_likelihood`` is at its
+    maximum, of normal errors or of those that belong to Huber's loss.
+    """
+
+    coefficients: Array
+    covariance: Array
+    sd: float
+    degrees: int
+    fitted: Array
+    scale: Array
+    weights: Array
+    log_likelihood: float
+    exact: bool
+
+    @property
+    def loss(self) -> float:
+        """What the best of several variants has least of."""
+        return -self.log_likelihood
+
+
+def solve(design: Array, seconds: Array, method: Method, errors: Errors) -> Solution | None:
+    """The fit of ``seconds`` on the columns of ``design``; ``None`` where they do not determine the coefficients.
+
+    With ``errors="relative"`` a time's standard deviation is in proportion to the time that the model gives:
+    weights are computed again from each fit until they stay.
+    """
+    rows, columns = design.shape
+    size = np.abs(design).max(axis=0)
+    if rows <= columns or not size.all() or np.linalg.matrix_rank(design / size) < columns:
+        return None
+    scale = np.ones(rows) if errors == "absolute" else seconds
+    found = _weighted(design / size, seconds, scale, method)
+    for _ in range(_PASSES if errors == "relative" else 0):
+        new = np.maximum(found.fitted, _LEAST_PART * seconds)
+        if np.allclose(new, scale, rtol=1e-10, atol=0):
+            break
+        scale = new
+        found = _weighted(design / size, seconds, scale, method)
+    return Solution(
+        found.coefficients / size, found.covariance / np.outer(size, size), found.sd, found.degrees, found.fitted,
+        found.scale, found.weights, found.log_likelihood, found.exact,
+    )  # fmt: skip
+
+
+def _weighted(design: Array, seconds: Array, scale: Array, method: Method) -> Solution:
+    """One fit with errors in proportion to ``scale``."""
+    # Only here: it takes a second to load.
+    import statsmodels.api as sm
+
+    unit = float(np.abs(seconds / scale).max())
+    x, y = design / scale[:, None] / unit, seconds / scale / unit
+    least = sm.OLS(y, x).fit()
+    exact = float(np.abs(least.resid).max()) < _EXACT
+    weights = np.ones(len(y))
+    found = least
+    if method == "huber" and not exact:
+        with warnings.catch_warnings():
+            # More than half of the rows lie on the line: it is found, and its scale is 0.
+            warnings.simplefilter("ignore")
+            found = sm.RLM(y, x, M=sm.robust.norms.HuberT(_HUBER)).fit(maxiter=200)
+        weights = np.asarray(found.weights)
+    degrees = len(y) - x.shape[1]
+    sd = math.sqrt(least.ssr / degrees) if found is least else float(found.scale)
+    likelihood = _normal(least.resid) if found is least else _of_huber(np.asarray(found.resid))
+    fitted = design @ found.params
+    covariance = np.nan_to_num(np.asarray(found.cov_params()))
+    return Solution(
+        np.asarray(found.params), covariance, sd * unit, degrees, fitted, scale, weights,
+        likelihood - float(np.log(scale * unit).sum()), exact,
+    )  # fmt: skip
+
+
+def _normal(residuals: Array) -> float:
+    variance = max(float(np.mean(residuals**2)), _EXACT**2)
+    return -0.5 * len(residuals) * (math.log(2 * math.pi * variance) + 1)
+
+
+def _of_huber(residuals: Array) -> float:
+    """The largest log-likelihood over the scale, of the density that is highest where Huber's loss is least."""
+    from scipy.optimize import minimize_scalar
+    from scipy.stats import norm
+
+    # The integral of exp(-loss) over all residuals, in units of the scale.
+    whole = math.sqrt(2 * math.pi) * (2 * norm.cdf(_HUBER) - 1) + 2 / _HUBER * math.exp(-(_HUBER**2) / 2)
+    sizes = np.abs(residuals)
+
+    def cost(log_scale: float) -> float:
+        z = sizes / math.exp(log_scale)
+        loss = np.where(z <= _HUBER, z**2 / 2, _HUBER * z - _HUBER**2 / 2)
+        return float(loss.sum()) + len(sizes) * (log_scale + math.log(whole))
+
+    high = math.log(max(float(sizes.max()), _EXACT)) + 1
+    return -float(minimize_scalar(cost, bounds=(math.log(_EXACT) - 1, high), method="bounded").fun)
