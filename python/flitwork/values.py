@@ -410,7 +410,8 @@ class Record(Value):
     * ``packets``: Every packet's source, destination, length and times. Default: false.
     * ``stalls``: Why flits stand still: counts by reason, per channel. Default: false.
     * ``waits``: Where and why each packet waited, which ``flitwork explain`` asks for: by packet, router, output port
-      and reason. Packets are recorded with it, and the flit kernel runs. Default: false.
+      and reason. Packets are recorded with it, and the flit kernel runs. With ``channel_window_cycles`` also by window
+      of time, which ``flitwork view`` shows. Default: false.
     """
 
     TABLES = ("run.record",)

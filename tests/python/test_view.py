@@ -118,6 +118,40 @@ def test_a_result_without_records_is_simulated_again(recorded: fw.Result, tmp_pa
     assert about["frames"] == len(recorded.channel_window_edges) - 1
 
 
+def test_time_begins_before_a_program_where_a_background_does(tmp_path: Path) -> None:
+    background = fw.traffic("uniform", offered_load=0.1, packet_flits=2)
+    run = fw.Run(warmup_cycles=200)
+    result = fw.simulate(TORUS, fw.all_to_all("a2at", message_flits=20), background=background, run=run)
+    about, arrays = unpacked(fw.view(result, tmp_path / "run.html", frames=100))
+    assert about["start"] == 200 and about["cycles"] == result.end_cycle + 1
+    assert arrays["path"][0, 0] == 200 and arrays["path"][-1, 2] == result.end_cycle
+    began = np.flatnonzero((arrays["activity"] > 0).any(axis=0))[0]
+    assert began == pytest.approx(200 / about["cycles"] * arrays["activity"].shape[1], abs=1)
+    # The background sends before that.
+    assert values(about, arrays, "load")[: 200 // about["window"]].sum() > 0
+
+
+def test_ranks_and_ports_of_one_terminal_are_told_apart(tmp_path: Path) -> None:
+    network = fw.Mesh(2, 2, nic=fw.Nic(ports=2), terminals_per_router=2)
+    host = {"ranks_per_terminal": 2}
+    work = fw.all_to_all("a2a", message_flits=30, packet_flits=5)
+    result = fw.simulate(network, work, host=host, run=ALL)
+    about, arrays = unpacked(fw.view(result, tmp_path / "run.html"))
+    assert arrays["terminal_of_rank"].tolist() == [rank // 2 for rank in range(16)]
+    assert arrays["router_of_terminal"].tolist() == [terminal // 2 for terminal in range(8)]
+    # All waits are of a channel or of a terminal: injection ports of terminals wait for credits, others for ejection.
+    length = about["window"] * about["joined"] * np.ones(about["bins"])
+    length[-1] = about["cycles"] - length[:-1].sum()
+    shown = sum((values(about, arrays, f"{of}_reasons") * length).sum() for of in ("channel", "terminal"))
+    assert shown == pytest.approx(result.waits["cycles"].sum(), rel=0.05)
+    at = dict(zip(about["terminal_reasons"], values(about, arrays, "terminal_reasons") @ length, strict=True))
+    source = result.waits.query("reason == 'source_no_credit'").merge(
+        result.packets["src"], left_on="packet", right_index=True
+    )
+    by_terminal = source.groupby("src")["cycles"].sum().reindex(range(8), fill_value=0)
+    assert at["source_no_credit"] == pytest.approx(by_terminal.to_numpy(), rel=0.05, abs=3)
+
+
 @pytest.mark.parametrize(
     "network",
     [fw.Mesh(3, 3), fw.Torus(3, 3, 2), fw.Torus(2, 3, 2, 2), fw.KAryNTree(k=2, levels=3), fw.Crossbar(terminals=4)],
@@ -135,9 +169,12 @@ def test_every_network_is_drawn(network: fw.Network, tmp_path: Path) -> None:
 
 
 def test_groups_of_a_graph_are_circles_and_others_are_spread() -> None:
-    groups, size = 5, 4
+    # A dragonfly: each router has two channels to other groups.
+    groups, size = 9, 4
     within = [(g * size + a, g * size + b) for g in range(groups) for a in range(size) for b in range(a)]
-    between = [(g * size + (h - g - 1) % size, h * size + (h - g - 1) % size) for h in range(groups) for g in range(h)]
+    between = [
+        (g * size + (h - g - 1) // 2, h * size + (groups - 1 - h + g) // 2) for h in range(groups) for g in range(h)
+    ]
 
     def channels(edges: list[tuple[int, int]]) -> dict[str, Any]:
         both = np.array([*edges, *((b, a) for a, b in edges)])
@@ -199,6 +236,13 @@ def test_unfit_results_are_refused(recorded: fw.Result, tmp_path: Path) -> None:
         fw.view(no_result, tmp_path / "a.html")
     with pytest.raises(ConfigError, match="frames = 0: expected a whole number from 1 to"):
         fw.view(recorded, tmp_path / "a.html", frames=0)
+    stopped = fw.Simulation(TORUS, WORK, run=ALL)
+    stopped.advance(until=50)
+    with pytest.raises(ConfigError, match="interrupted: expected a run that has ended"):
+        fw.view(stopped.result(), tmp_path / "a.html")
+    nothing = _programmed(ALL, messages=False)
+    with pytest.raises(ConfigError, match="expected a run of at least one cycle"):
+        fw.view(nothing, tmp_path / "a.html")
     assert not (tmp_path / "a.html").exists()
 
 
@@ -239,19 +283,23 @@ def test_the_command(cli: Cli, recorded: fw.Result, tmp_path: Path) -> None:
     assert re.fullmatch(r"view  run\.html \(0\.\d MB\)\n", done.stdout)
     refused = cli("view", "run.parquet")
     assert refused.returncode == 2 and "--overwrite" in refused.stderr
-    assert cli("view", "run.parquet", "--overwrite").returncode == 0
-    sent = cli("view", "uniform", "--size", "3x3", "--load", "0.2", "--frames", "20", "-o", "sent.html", "--json")
+    sent = cli(
+        "view", "uniform", "--size", "3x3", "--load", "0.2", "--frames", "20", "-o", "run.html", "--overwrite", "--json"
+    )
     assert sent.returncode == 0, sent.stderr
     assert json.loads(sent.stdout)["title"] == "uniform on torus 3x3"
-    beside = cli("view", "run.parquet", "--size", "3x3", "--overwrite")
+    beside = cli("view", "run.parquet", "--size", "3x3", "-o", "beside.html")
     assert beside.returncode == 2 and "no --size beside a stored result" in beside.stderr
-    assert cli("view", "none.parquet").returncode == 2
     no_network = cli("view", _goal(tmp_path), "-o", "goal.html")
     assert no_network.returncode == 2 and "a network with routers" in no_network.stderr
     machine = tmp_path / "net.toml"
     machine.write_text(
         '[network]\ntopology = { kind = "torus", size = [2, 2] }\nunits = { flit_bytes = 16, cycle_ns = 1 }\n'
     )
+    part = _programmed(fw.Run(record=fw.Record(channel_window_cycles=8)))
+    part.save(tmp_path / "part.parquet")
+    less = cli("view", "part.parquet")
+    assert less.returncode == 0 and "Not recorded: queues and why packets wait" in less.stderr
     goal = cli("view", _goal(tmp_path), "--network", machine, "-o", "goal.html", "--frames", "30")
     assert goal.returncode == 0, goal.stderr
     about, arrays = unpacked(tmp_path / "goal.html")
@@ -269,14 +317,14 @@ def _goal(folder: Path) -> Path:
     return program
 
 
-def _programmed(run: fw.Run) -> fw.Result:
+def _programmed(run: fw.Run, messages: bool = True) -> fw.Result:
     """The result of ranks that are told what to do while they run: it cannot be simulated again."""
     simulation = fw.Simulation(fw.Torus(2, 2), fw.programs(), run=run)
     told: set[int] = set()
     while simulation.advance() == "asked":
         for rank in simulation.asking:
-            messages = (fw.Send((rank + 1) % 4, flits=20), fw.Receive((rank - 1) % 4, flits=20))
-            simulation.give(rank, [] if rank in told else messages)
+            exchange = (fw.Send((rank + 1) % 4, flits=20), fw.Receive((rank - 1) % 4, flits=20))
+            simulation.give(rank, exchange if messages and rank not in told else [])
             told.add(rank)
     return simulation.result()
 

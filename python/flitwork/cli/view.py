@@ -25,13 +25,12 @@ from flitwork.cli.options import (
     Topology,
     Wrap,
 )
-from flitwork.cli.output import guarded, print_json, say
+from flitwork.cli.output import guarded, note, print_json, say
 from flitwork.cli.progress import shown
 from flitwork.result import Result
 from flitwork.values import Record
-from flitwork.view import view
-from flitwork.view.page import check_place
-from flitwork.view.recorded import FRAMES, MOST_FRAMES, window_for
+from flitwork.view.page import check_place, write
+from flitwork.view.recorded import FRAMES, MOST_FRAMES, window_for, with_windows
 
 _OWN = ("out", "frames", "overwrite", "show", "as_json")
 
@@ -97,6 +96,9 @@ def view_run(
 
       flitwork view examples/torus_sizes.toml --point "torus sizes: n=5" --frames 2000
     """
+    # What draws is imported when the backend has been chosen.
+    from flitwork.view.contents import contents
+
     file = Path(what)
     is_file = file.suffix.lower() in (".parquet", ".toml") or is_goal(file)
     place = check_place(out or (file.with_suffix(".html") if is_file else Path("view.html")), overwrite, "--out")
@@ -110,7 +112,10 @@ def view_run(
             offered_load=load,
         )  # fmt: skip
     with shown("simulating again with records", found.end_cycle + 1) as progress:
-        view(found, place, frames=frames, overwrite=True, progress=progress)
+        found, missing = with_windows(found, frames, progress)
+    write(place, contents(found, missing))
+    if missing:
+        note(missing)
     size_mb = place.stat().st_size / 1e6
     if as_json:
         print_json({"file": str(place), "megabytes": size_mb, "title": found.title})

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.arguments import whole
-from flitwork.errors import ConfigError
 from flitwork.explain.records import result_in
 from flitwork.result import Progress
 from flitwork.view.recorded import MOST_FRAMES, with_windows
@@ -46,6 +45,4 @@ def view(
     if frames is not None:
         whole("frames", frames, 1, MOST_FRAMES)
     found, missing = with_windows(result_in(result), frames, progress)
-    if not found.completion_cycles and not found.end_cycle:
-        raise ConfigError("result.completion_cycles", 0, "a run of at least one cycle", "nothing was sent in it")
     return write(path, contents(found, missing))

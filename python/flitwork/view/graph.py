@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import networkx as nx
 import numpy as np
@@ -12,6 +13,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Routers are in groups where so large a share of the channels is within groups, beyond what chance makes [modularity].
 _GROUPED = 0.4
+#: and each group has so large a share of the channels that could be in it.
+_DENSE = 0.5
+#: Sets of routers of which each has a channel to each other one, that are looked at.
+_MOST_CLIQUES = 20_000
 #: Most routers that are placed by all distances; more are placed by forces.
 _BY_DISTANCES = 200
 _SEED = 1
@@ -33,17 +38,29 @@ def _groups(graph: nx.Graph) -> list[list[int]]:
     """The groups, each in order of its routers; none where there are none worth the name."""
     if graph.number_of_edges() < 3:
         return []
-    found = [sorted(one) for one in nx.community.louvain_communities(graph, seed=_SEED)]
-    dense = [one for one in found if len(one) > 2 and nx.density(graph.subgraph(one)) >= 0.5]
-    if len(found) < 3 or len(dense) < len(found) or nx.community.modularity(graph, found) < _GROUPED:
-        return []
-    return sorted(found)
+    communities = nx.community.louvain_communities(graph, seed=_SEED)
+    for found in (_cliques(graph), [sorted(one) for one in communities]):
+        dense = all(len(one) > 2 and nx.density(graph.subgraph(one)) >= _DENSE for one in found)
+        if len(found) > 2 and dense and nx.community.modularity(graph, found) >= _GROUPED:
+            return sorted(found)
+    return []
+
+
+def _cliques(graph: nx.Graph) -> list[list[int]]:
+    """Groups in which each router has a channel to each other one, if these are all routers."""
+    largest = sorted(islice(nx.find_cliques(graph), _MOST_CLIQUES), key=lambda one: (-len(one), sorted(one)))
+    found, grouped = [], set[int]()
+    for one in largest:
+        if len(one) > 2 and grouped.isdisjoint(one):
+            found.append(sorted(one))
+            grouped.update(one)
+    return found if len(grouped) == graph.number_of_nodes() else []
 
 
 def _circles(graph: nx.Graph, groups: list[list[int]]) -> Floats:
     largest = max(map(len, groups))
-    radius = max(1.0, largest / (2 * math.pi) * 1.2)
-    around = max(3.0 * radius, len(groups) * 2.6 * radius / (2 * math.pi))
+    radius = 0.5 / math.sin(math.pi / largest)
+    around = max(3.0 * radius, len(groups) * 3.2 * radius / (2 * math.pi))
     found = np.zeros((graph.number_of_nodes(), 2))
     for number, group in enumerate(groups):
         turn = math.pi / 2 - 2 * math.pi * number / len(groups)
@@ -64,7 +81,7 @@ def _spread(graph: nx.Graph) -> Floats:
     if count <= _BY_DISTANCES and nx.is_connected(graph):
         places = nx.kamada_kawai_layout(graph)
     else:
-        places = nx.spring_layout(graph, seed=_SEED, iterations=80)
+        places = nx.spring_layout(graph, seed=_SEED, iterations=40)
     found = np.array([places[router] for router in range(count)])
     edges = np.array(graph.edges()).reshape(-1, 2)
     if not len(edges):

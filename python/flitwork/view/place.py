@@ -19,6 +19,8 @@ Ints = NDArray[np.int64]
 #: Distance of the two directions of a cable from its middle, and the length of what is shown of a channel that is not
 #: drawn from end to end; both as shares of the distance between neighbours.
 _APART, _STUB = 0.09, 0.42
+#: Height of a network that is no grid, as a share of its width.
+_HEIGHT = 0.7
 #: Directions of the dimensions of a grid on the page [degrees].
 _ANGLES = (0, 90, 45, 135, 22, 112, 67, 157)
 #: Space between planes of more than two dimensions [routers].
@@ -54,6 +56,8 @@ def place(topology: Mapping[str, Any]) -> Place:
     if drawn is not None and len(size) < 3:
         found = drawn["routers"], drawn["segments"].reshape(-1, 4), drawn["channel"].astype(np.int64)
         axes, terminals = (str(drawn["axes"][0]), str(drawn["axes"][1])), drawn["terminals"]
+        if not size:
+            found, terminals = _stretched(found, terminals)
     elif size:
         found = _in_planes(planes(size), channels)
     else:
@@ -62,6 +66,14 @@ def place(topology: Mapping[str, Any]) -> Place:
     apart = len(terminals) > 0
     where = terminals if apart else routers[at["router"]]
     return Place(routers, segments, channel, where, at["router"], at["network_ports"], apart, axes, note)
+
+
+def _stretched(found: tuple[Floats, Floats, Ints], terminals: Floats) -> tuple[tuple[Floats, Floats, Ints], Floats]:
+    """The same, at least as high as a share of its width: levels of wide trees are far enough apart to tell channels."""
+    routers, segments, channel = found
+    width, height = np.ptp(np.concatenate([routers, terminals]), axis=0)
+    by = max(1.0, _HEIGHT * width / height) if height > 0 else 1.0
+    return (routers * [1, by], segments * [1, by, 1, by], channel), terminals * [1, by]
 
 
 def planes(size: list[int]) -> Floats:

@@ -30,6 +30,8 @@ def with_windows(result: Result, frames: int | None = None, progress: Progress |
     """
     if result.status == "interrupted":
         raise ConfigError("result.status", "interrupted", "a run that has ended", "let it end")
+    if not result.end_cycle:
+        raise ConfigError("result.completion_cycles", 0, "a run of at least one cycle", "nothing was sent in it")
     missing = _missing(result)
     own = result.channel_window_cycles
     window = own if frames is None and own else window_for(result, frames)

@@ -29,6 +29,9 @@ const RECORD_BYTES: u64 = 64;
 /// Where and why it waited, about ten times [bytes].
 const WAITS_BYTES: u64 = 240;
 
+/// What waited for a port in a window, for one reason [bytes].
+const WAIT_WINDOW_BYTES: u64 = 20;
+
 /// The send and the receive of a message of one packet, the packet's sender, and a wait [bytes].
 const OPERATION_BYTES: u64 = 300;
 
@@ -65,8 +68,12 @@ pub(super) fn windows(spec: &SimulationSpec, p: &Params, cycles: u64) -> u64 {
     let record = &spec.run.record;
     let rows = |window: u64| cycles.checked_div(window).unwrap_or(0);
     let channels = rows(record.channel_window_cycles).saturating_mul(4 * (p.routers * p.network_ports) as u64);
+    let waits = match record.waits {
+        true => rows(record.channel_window_cycles).saturating_mul(WAIT_WINDOW_BYTES * (p.routers * p.ports) as u64),
+        false => 0,
+    };
     let delivered = rows(record.delivery_window_cycles).saturating_mul(16 * (1 + u64::from(spec.background.is_some())));
-    channels.saturating_add(delivered)
+    channels.saturating_add(waits).saturating_add(delivered)
 }
 
 /// Refuses what does not fit.

@@ -114,7 +114,7 @@ pub struct RecordSpec {
     /// Why flits stand still: counts by reason, per channel. Default: false.
     pub stalls: bool,
     /// Where and why each packet waited, which `flitwork explain` asks for: by packet, router, output port and reason. Packets are recorded with it,
-    /// and the flit kernel runs. Default: false.
+    /// and the flit kernel runs. With `channel_window_cycles` also by window of time, which `flitwork view` shows. Default: false.
     #[serde(skip_serializing_if = "super::is_false")]
     pub waits: bool,
     /// What ranks did and when, which `flitwork explain` asks for: each operation of a schedule or a program, and who sent each packet.

@@ -110,7 +110,9 @@ class Chart {
 // Shows a section of time in all charts.
 function zoomTo(low, high) {
   if (!(high - low >= 1)) return;
+  const grain = grainNow();
   [section.low, section.high] = [Math.max(low, TIMES[0]), Math.min(high, TIMES[1])];
+  if (grainNow() !== grain && state.selected) makeCharts("flow");
   for (const chart of charts) {
     chart.plot?.setScale("x", { min: section.low, max: section.high });
     chart.mark();
@@ -147,7 +149,12 @@ function overviewChart() {
   if (arrays.all_waiting) {
     data.push(closed(arrays.all_waiting));
     series.push(stepped({ stroke: "#D55E00", label: "waiting packets", scale: "w" }));
-    axes.push(axis("packets wait", { scale: "w", side: 1, values: numbers, space: 22, grid: { show: false }, stroke: "#D55E00" }));
+    axes.push(axis("waiting", { scale: "w", side: 1, values: numbers, space: 22, grid: { show: false }, stroke: "#D55E00" }));
+  }
+  if (data.length === 1) {
+    data.push(new Array(data[0].length).fill(null));
+    series.push({});
+    axes.push({ show: false });
   }
   return { options: { series, axes, scales }, data };
 }

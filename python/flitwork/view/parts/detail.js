@@ -31,6 +31,20 @@ function framesOf(name, channel) {
   return Float64Array.from({ length: about.frames }, (_, frame) => table[arrays[name][frame * channels + channel]]);
 }
 
+// Where there are more frames than a chart can show: of so many neighbours the mean and the most.
+const grainNow = () => Math.max(1, Math.ceil((section.high - section.low) / about.window / 600));
+function joined(values) {
+  const grain = grainNow();
+  const count = Math.ceil(values.length / grain);
+  const [means, most] = [new Float64Array(count), new Float64Array(count)];
+  for (let i = 0; i < count; i++) {
+    const part = values.subarray(i * grain, (i + 1) * grain);
+    means[i] = part.reduce((sum, one) => sum + one, 0) / part.length;
+    most[i] = Math.max(...part);
+  }
+  return { starts: edges(count, (i) => frameStart(i * grain)), means, most, grain };
+}
+
 const fromZero = { range: (_, __, high) => [0, high > 0 ? 1.05 * high : 1] };
 
 // Flits over a channel, or to and from a terminal.
@@ -40,8 +54,10 @@ function flowChart() {
   const series = [{}], data = [];
   if (selected.kind === "channel") {
     if (!arrays.load) return null;
-    data.push(edges(about.frames, frameStart), closed(framesOf("load", selected.id)));
-    series.push(stepped({ stroke: () => css("--accent") }));
+    const { starts, means, most, grain } = joined(framesOf("load", selected.id));
+    data.push(starts, closed(most), closed(means));
+    const faint = (alpha) => () => `color-mix(in srgb, ${css("--accent")} ${alpha}%, transparent)`;
+    series.push(stepped({ stroke: faint(grain > 1 ? 30 : 0), fill: faint(grain > 1 ? 30 : 12), width: 0 }), stepped({ stroke: () => css("--accent") }));
   } else {
     if (!arrays.sent) return null;
     data.push(edges(about.bins, binStart));
@@ -101,6 +117,7 @@ function describe() {
     const doing = activityNow(selected);
     if (doing) parts.push(element("span", {}, doing));
   }
+  if (!parts.length) parts.push("Nothing was recorded of it.");
   now.className = "quiet legend";
   now.replaceChildren(...parts);
 }

@@ -135,7 +135,7 @@ function help() {
     element("h2", {}, "Keys"),
     element("table", {}, ...rows),
     element("p", {}, "Drag across a diagram: a section of time; double click: all of it. Wheel or two fingers: a part of the network."),
-    element("p", {}, `Load: flits over a channel in each cycle of a frame, the mean. Waiting packets: those that stand still before a channel, the mean of the cycles of a frame, whatever the reason. Curves of reasons and of terminals have ${about.bins.toLocaleString("en-US")} points.`),
+    element("p", {}, `Load: flits over a channel in each cycle of a frame, the mean. Waiting packets: those that stand still before a channel, the mean of the cycles of a frame, whatever the reason. Curves of reasons and of terminals have ${about.bins.toLocaleString("en-US")} points. Where frames are narrower than a point, the load of a channel is the mean of several; the light area is the highest of them.`),
     element("p", {}, exact ? `Numbers are rounded: ${exact} at most.` : ""),
     element("p", { class: "quiet" }, `Curves and axes: uPlot ${uPlotVersion}, MIT licence. Plan ${about.plan_hash}.`),
     element("form", { method: "dialog" }, element("button", {}, "Close")),

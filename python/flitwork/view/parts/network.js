@@ -43,6 +43,9 @@ network.place = () => {
 
 const toScreen = (places, i) => [network.view.x + network.view.scale * places[2 * i], network.view.y - network.view.scale * places[2 * i + 1]];
 
+// Width of a channel: the two directions of a cable do not touch.
+network.thickness = () => clamp(0.1 * network.view.scale, 0.8, 9);
+
 // Draws the frame. Lines of one colour are one path: there are at most as many of them as a byte has values.
 network.draw = () => {
   const { context, width, height, screen } = network;
@@ -53,7 +56,7 @@ network.draw = () => {
   const of = arrays.segment_channel;
   const channels = arrays.channel_router.length;
   const count = of.length;
-  context.lineWidth = clamp(0.1 * network.view.scale, 0.8, 9);
+  context.lineWidth = network.thickness();
   context.lineCap = "butt";
   const lines = (first, end, order, colour) => {
     context.beginPath();
@@ -119,9 +122,10 @@ network.drawRouters = (context) => {
   context.font = "11px system-ui, sans-serif";
   network.widest ??= Math.max(...about.routers.map((name) => context.measureText(name).width));
   if (scale < Math.max(40, network.widest + radius + 10)) return network.drawTicks(context);
+  const beside = 4 + Math.max(radius, 0.09 * scale + network.thickness() / 2);
   for (let i = 0; i < count; i++) {
     const [x, y] = toScreen(arrays.routers, i);
-    if (x > -40 && x < network.width && y > 0 && y < network.height + 20) context.fillText(about.routers[i], x + radius + 3, y - radius - 3);
+    if (x > -40 && x < network.width && y > 0 && y < network.height + 20) context.fillText(about.routers[i], x + beside, y - beside);
   }
   network.drawTicks(context);
 };

@@ -42,7 +42,7 @@ spaceTime.chart = () => {
     series: [{}, { show: true, points: { show: false }, paths: () => null }],
     axes,
     scales: { y: { dir: -1, range: () => [-0.5, rows - 0.5] } },
-    hooks: { drawAxes: [spaceTime.draw] },
+    hooks: { drawAxes: [spaceTime.draw], setCursor: [spaceTime.pointed] },
   };
   return { options, data: [TIMES, [null, null]], clicked: spaceTime.clicked, ready: spaceTime.markRow };
 };
@@ -73,6 +73,21 @@ spaceTime.draw = (plot) => {
     }
   }
   ctx.restore();
+};
+
+// In words what is under the pointer.
+spaceTime.pointed = (plot) => {
+  const { left, top } = plot.cursor;
+  const box = document.getElementById("row-now");
+  box.hidden = left < 0 || top < 0 || !plot.over.matches(":hover");
+  if (box.hidden) return;
+  const row = clamp(Math.round(plot.posToVal(top, "y")), 0, spaceTime.count() - 1);
+  const cycle = clamp(Math.floor(plot.posToVal(left, "x")), TIMES[0], TIMES[1] - 1);
+  const columns = arrays[state.rows].shape[1];
+  const grain = spaceTime.ofRanks() ? about.cycles / columns : about.window * about.joined;
+  const byte = arrays[state.rows][row * columns + clamp(Math.floor((cycle + about.start) / grain), 0, columns - 1)];
+  const what = spaceTime.ofRanks() ? about.activities[byte] : round(tableOf(state.rows)[byte]);
+  box.textContent = `${spaceTime.ofRanks() ? "rank" : "terminal"} ${row} · cycle ${cycle.toLocaleString("en-US")} · ${what}`;
 };
 
 // Selects the rank or terminal of the row.
