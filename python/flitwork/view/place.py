@@ -69,7 +69,7 @@ def place(topology: Mapping[str, Any]) -> Place:
 
 
 def _stretched(found: tuple[Floats, Floats, Ints], terminals: Floats) -> tuple[tuple[Floats, Floats, Ints], Floats]:
-    """The same, at least as high as a share of its width: levels of wide trees are far enough apart to tell channels."""
+    """The same, at least as high as a share of its width: so channels between levels of a wide tree can be told."""
     routers, segments, channel = found
     width, height = np.ptp(np.concatenate([routers, terminals]), axis=0)
     by = max(1.0, _HEIGHT * width / height) if height > 0 else 1.0
