@@ -47,6 +47,45 @@ def test_ranks_of_a_terminal_are_found_together() -> None:
     assert found.returns == [(0, 2), (1, 2)] * 3
 
 
+def test_hints_are_kept() -> None:
+    def program(comm: Any) -> Any:
+        hints = MPI.Info.Create({"a": "1"})
+        hints["b"] = "2"
+        copy = hints.Dup()
+        hints.Delete("a")
+        assert (hints.Get("a"), hints.Get_nkeys(), hints.Get_nthkey(0), dict(copy)) == (
+            None,
+            1,
+            "b",
+            {"a": "1", "b": "2"},
+        )
+        assert "b" in hints and hints.items() and hints != copy and MPI.INFO_NULL == MPI.INFO_NULL
+        made = comm.Dup_with_info(hints)
+        again = made.Dup()
+        hints.Free()
+        assert not hints and not MPI.INFO_NULL and MPI.INFO_ENV is not None
+        return dict(again.Get_info()), dict(comm.Get_info())
+
+    assert fw.mpi.run(program, ranks=2).returns == [({"b": "2"}, {})] * 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        (lambda hints: hints.Delete("a"), "ERR_INFO_NOKEY"),
+        (lambda hints: hints.Set("", "x"), "ERR_INFO_KEY"),
+        (lambda hints: hints.Set("a" * 256, "x"), "ERR_INFO_KEY"),
+        (lambda hints: hints.Set("a", 3), "ERR_INFO_VALUE"),
+        (lambda hints: hints.Get_nthkey(0), "ERR_ARG"),
+        (lambda hints: MPI.INFO_NULL.Get("a"), "ERR_INFO"),
+    ],
+)
+def test_hints_that_cannot_be(wrong: Any, name: str) -> None:
+    with pytest.raises(MPI.Exception, match=name) as raised:
+        wrong(MPI.Info.Create())
+    assert raised.value.Get_error_class() == getattr(MPI, name)
+
+
 def test_grids() -> None:
     def program(comm: Any) -> Any:
         cart = comm.Create_cart([2, 3], periods=[False, True])

@@ -8,6 +8,7 @@ from flitwork.mpi.channel import SELF_CONTEXT, WORLD_CONTEXT, Channel, new_conte
 from flitwork.mpi.collectives import Collectives
 from flitwork.mpi.errors import Abort, fault
 from flitwork.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
+from flitwork.mpi.info import Info
 from flitwork.mpi.objects import ObjectCollectives
 from flitwork.mpi.operations import agreed
 from flitwork.mpi.point_to_point import PointToPoint
@@ -64,11 +65,22 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
         """``MPI.CART``, or ``MPI.UNDEFINED`` where there is none."""
         return self.topology
 
-    def Dup(self, info: Any = None) -> Comm:
-        """The same ranks, in a context of their own."""
-        return self._made(me(), list(self._ranks(me())), self._agreed("Dup", None)[1], 0)
+    def Dup(self, info: Info | None = None) -> Comm:
+        """The same ranks, in a context of their own; with the same hints, or those of ``info``."""
+        made = self._made(me(), list(self._ranks(me())), self._agreed("Dup", None)[1], 0)
+        made.Set_info(self.Get_info() if info is None else info)
+        return made
 
-    Clone = Dup
+    Clone = Dup_with_info = Dup
+
+    def Set_info(self, info: Info) -> None:
+        """Keeps hints; a later call adds to them."""
+        kept = me().store.setdefault(("info", self._context), Info())
+        kept.update(info or {})
+
+    def Get_info(self) -> Info:
+        """The hints that were kept."""
+        return Info(me().store.get(("info", self._context), {}))
 
     def Split(self, color: int = 0, key: int = 0) -> Comm:
         """Ranks with one color together, in the order of their keys; ``MPI.UNDEFINED``: none."""

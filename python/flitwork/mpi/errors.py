@@ -29,6 +29,7 @@ CLASSES: Mapping[str, int] = {
                 "TOPOLOGY",
             ),
             *("DIMS", "ARG", "UNKNOWN", "TRUNCATE", "OTHER", "INTERN", "PENDING", "IN_STATUS"),
+            *("INFO", "INFO_KEY", "INFO_VALUE", "INFO_NOKEY"),
         )
     )
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flitwork.mpi import errors, group, status
+from flitwork.mpi import errors, group, info, status
 from flitwork.mpi.buffer import IN_PLACE
 from flitwork.mpi.cart import CART, Cartcomm, compute_dims
 from flitwork.mpi.comm import (
@@ -36,7 +36,7 @@ from flitwork.mpi.world import me
 #: What a program sees as the version of mpi4py.
 VERSION = "4.0.0"
 #: Names of mpi4py that the simulated communicator does not have.
-_OF_MPI = {"Win", "File", "Info", "Intercomm", "Graphcomm", "Distgraphcomm", "Session", "Grequest", "Errhandler"}
+_OF_MPI = {"Win", "File", "Intercomm", "Graphcomm", "Distgraphcomm", "Session", "Grequest", "Errhandler"}
 
 
 def Wtime() -> float:
@@ -127,7 +127,7 @@ def Detach_buffer() -> Any:
     return me().store.pop("buffer", None)
 
 
-def Alloc_mem(size: int, info: Any = None) -> bytearray:
+def Alloc_mem(size: int, info: Any = info.INFO_NULL) -> bytearray:
     """So many bytes."""
     return bytearray(size)
 
@@ -157,13 +157,15 @@ def _names() -> dict[str, Any]:
         Request=Request, Prequest=Persistent,
         memory=memoryview, buffer=memoryview, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
         COMM_WORLD=COMM_WORLD, COMM_SELF=COMM_SELF, COMM_NULL=COMM_NULL, REQUEST_NULL=REQUEST_NULL,
-        GROUP_EMPTY=group.Group([]), GROUP_NULL=None, OP_NULL=None, INFO_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=None,
+        GROUP_EMPTY=group.Group([]), GROUP_NULL=None, OP_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=None,
         Compute_dims=compute_dims, ERRORS_ARE_FATAL="MPI.ERRORS_ARE_FATAL", ERRORS_RETURN="MPI.ERRORS_RETURN",
         THREAD_SINGLE=0, THREAD_FUNNELED=1, THREAD_SERIALIZED=2, THREAD_MULTIPLE=3, VERSION=4, SUBVERSION=0,
         MAX_PROCESSOR_NAME=256, MAX_ERROR_STRING=512, BSEND_OVERHEAD=0, KEYVAL_INVALID=0,
         ORDER_C=ORDER_C, ORDER_FORTRAN=ORDER_FORTRAN, ORDER_F=ORDER_FORTRAN, CART=CART, GRAPH=2, DIST_GRAPH=3,
         COMM_TYPE_SHARED=COMM_TYPE_SHARED, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
         WTIME_IS_GLOBAL=KEY_WTIME_IS_GLOBAL, UNIVERSE_SIZE=KEY_UNIVERSE_SIZE,
+        Info=info.Info, INFO_NULL=info.INFO_NULL, INFO_ENV=info.INFO_ENV,
+        MAX_INFO_KEY=info.MAX_KEY, MAX_INFO_VAL=info.MAX_VALUE,
         IDENT=group.IDENT, CONGRUENT=group.CONGRUENT, SIMILAR=group.SIMILAR, UNEQUAL=group.UNEQUAL,
     )  # fmt: skip
     found.update({name: getattr(status, name) for name in ("ANY_SOURCE", "ANY_TAG", "PROC_NULL", "ROOT", "UNDEFINED")})
