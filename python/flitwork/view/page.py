@@ -7,7 +7,7 @@ import gzip
 import json
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -15,7 +15,10 @@ from markupsafe import Markup
 from flitwork import __version__
 from flitwork.errors import ConfigError
 from flitwork.files import writable_file, write_atomically
-from flitwork.view.contents import Contents
+
+if TYPE_CHECKING:
+    # What draws takes a second to import: commands that draw nothing start without it.
+    from flitwork.view.contents import Contents
 
 #: In the order in which they are run.
 _SCRIPTS = (
