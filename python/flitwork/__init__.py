@@ -31,7 +31,7 @@ from flitwork.errors import (
 )
 from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
 from flitwork.explain import Explanation, explain
-from flitwork.fit import Fit, best_ranks, fit, fit_model, predict, read_fits, save_fits
+from flitwork.fit import Fit, best_ranks, compare_models, fit, fit_model, predict, read_fits, save_fits
 from flitwork.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goal
 from flitwork.hol import HolModel, hol_model
 from flitwork.network import Network
@@ -112,6 +112,7 @@ __all__ = [
     "burst_workload",
     "check",
     "collective",
+    "compare_models",
     "curve",
     "detours",
     "explain",

@@ -23,6 +23,7 @@ PYTHON_PAGES = [
     "docs/explain.md",
     "docs/switches.md",
     "docs/tune.md",
+    "docs/fit.md",
     "docs/view.md",
 ]
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flitwork import __version__, interrupt
-from flitwork.cli import burst, curve, inspect, mpi, one, pace, pick, report, studies, tune, usage
+from flitwork.cli import burst, curve, fit, inspect, mpi, one, pace, pick, predict, report, studies, tune, usage
 from flitwork.cli.booksim import booksim
 from flitwork.cli.explain import explain_run
 from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
@@ -57,6 +57,8 @@ for _command in (
     one.draw,
     curve.curve,
     burst.burst,
+    fit.fit,
+    predict.predict,
 ):
     app.command(cls=usage.Command)(_command)
 app.command("explain", cls=usage.Command)(explain_run)

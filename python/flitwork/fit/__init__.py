@@ -5,6 +5,8 @@
 """
 
 from flitwork.fit.best import BestRanks, best_ranks
+from flitwork.fit.compare import Comparison, compare_models
+from flitwork.fit.draw import draw_fit, save_pictures
 from flitwork.fit.fitting import fit, fit_model
 from flitwork.fit.models import MODELS
 from flitwork.fit.predicting import predict
@@ -14,13 +16,17 @@ from flitwork.fit.stored import read_fits, save_fits
 __all__ = [
     "MODELS",
     "BestRanks",
+    "Comparison",
     "Fit",
     "Parameter",
     "Warned",
     "best_ranks",
+    "compare_models",
+    "draw_fit",
     "fit",
     "fit_model",
     "predict",
     "read_fits",
     "save_fits",
+    "save_pictures",
 ]

@@ -19,6 +19,7 @@ _BY_CHANCE = 0.01
 #: What is smaller does not matter to anybody: the part of the time by which a model misses it.
 _SMALL = 0.01
 _LARGE = 0.25
+_LOOSE = 0.1
 _OUTLIER = 4.0
 _LOW_R_SQUARED = 0.9
 _FEW_SPARE = 3
@@ -88,6 +89,8 @@ def _variant(fit: Fit) -> Iterator[Warned]:
 def _size(fit: Fit) -> Iterator[Warned]:
     if fit.r_squared < _LOW_R_SQUARED:
         yield Warned("low_r_squared", f"the model explains {max(fit.r_squared, 0):.0%} of how the times vary")
+    if (usually := _upper_quarter(fit)) > _LOOSE:
+        yield Warned("loose", f"a quarter of the times are more than {usually:.0%} off the model")
     part = _parts(fit)
     worst = int(part.argmax())
     if part[worst] > _LARGE and fit.points["weight"].iloc[worst] > 0.5:
@@ -107,7 +110,7 @@ def _parts(fit: Fit) -> Array:
 
 def _structure(fit: Fit) -> Iterator[Warned]:
     """Residuals that depend on where a point is: by repeated points, and by runs of one sign along each variable."""
-    if _median_part(fit) < _SMALL:
+    if _upper_quarter(fit) < _SMALL:
         return
     chance = _lack_of_fit(fit)
     if chance is not None and chance < _BY_CHANCE:
@@ -126,8 +129,8 @@ def _structure(fit: Fit) -> Iterator[Warned]:
             return
 
 
-def _median_part(fit: Fit) -> float:
-    """How far off the model usually is, as a part of the time; the larger half counts."""
+def _upper_quarter(fit: Fit) -> float:
+    """A quarter of the times are further off the model than this part of them."""
     return float(np.quantile(_parts(fit), 0.75))
 
 
@@ -165,7 +168,7 @@ def _spread(fit: Fit, found: Solution) -> Iterator[Warned]:
     """Errors that grow with the time, or shrink, where they are taken to be alike."""
     from statsmodels.stats.diagnostic import het_breuschpagan
 
-    if len(fit.points) < 8 or np.ptp(found.fitted) == 0 or _median_part(fit) < _SMALL:
+    if len(fit.points) < 8 or np.ptp(found.fitted) == 0 or _upper_quarter(fit) < _SMALL:
         return
     beside = np.column_stack([np.ones(len(fit.points)), found.fitted / np.abs(found.fitted).max()])
     squared = column(fit.points, "standardised")

@@ -16,6 +16,7 @@ from flitwork.fit.models import model_named
 from flitwork.fit.result import Fit, Parameter, students_t
 from flitwork.fit.solve import ERRORS, METHODS, Errors, Method, Solution, solve
 from flitwork.fit.table import TELLING, Data, chosen, conditions, parts, read_table, taken, varying
+from flitwork.measurements import Told
 
 
 def fit_model(
@@ -48,7 +49,7 @@ def fit_model(
     A :class:`flitwork.ConfigError` says which column, row or option cannot be used: unknown columns, times that are not
     above 0, mixed units, too few points, or rows under several conditions that the model does not know of.
     """
-    table = _table(data, take, columns, only)
+    table = rows_of(data, take, columns, only)
     found = model_named(model)
     fixed = [name for name in varying(table) if name not in found.uses]
     fixed += [name for name in TELLING if table[name].nunique() > 1]
@@ -75,15 +76,18 @@ def fit(
 
     Raises as :func:`fit_model` does; too few points in one series are an error that names it.
     """
-    table = _table(data, take, columns, only)
+    table = rows_of(data, take, columns, only)
     found = model_named(model)
     return [fit_rows(rows, found, method, errors, confidence) for rows in parts(table, found.uses)]
 
 
-def _table(
+def rows_of(
     data: Data | Sequence[Data], take: str, columns: Mapping[str, str] | None, only: Mapping[str, Any]
 ) -> pd.DataFrame:
-    table = read_table(data, columns=columns)
+    """The checked rows that ``only`` chooses, one of those under the same conditions as ``take`` says."""
+    ranks, per_server = only.get("ranks"), only.get("ranks_per_server")
+    told = Told(ranks if isinstance(ranks, int) else None, per_server if isinstance(per_server, int) else 1)
+    table = read_table(data, columns=columns, told=told)
     for name in only:
         if name not in table.columns or name in ("row", "seconds"):
             known = [name for name in table.columns if name not in ("row", "seconds")]
@@ -112,7 +116,7 @@ def fit_rows(table: pd.DataFrame, model: Model, method: str, errors: str, confid
     made = Fit(
         model.name, method, errors, confidence, _parameters(model, variant, found, confidence), conditions(table),
         settled, found.coefficients, found.covariance, found.degrees, found.sd, _r_squared(points, found.scale),
-        _aicc(found.log_likelihood, len(points), numbers), points,
+        _aicc(found.log_likelihood, len(points), numbers), numbers, points,
     )  # fmt: skip
     return warnings_of(made, found)
 
@@ -121,7 +125,9 @@ def _check_usable(table: pd.DataFrame, model: Model) -> None:
     where = f"model {model.name}"
     for name in model.uses:
         if table[name].isna().any():
-            raise ConfigError(f"{where}: {name}", "missing", f"a column {name}: {model.formula}")
+            raise ConfigError(
+                f"{where}: {name}", "missing", f"a column {name}: {model.formula}", f"--column {name}=... says its name"
+            )
     if model.needs_messages:
         for name in table["operation"].unique():
             if not known_messages(name):

@@ -39,11 +39,12 @@ class Fit:
     """A model with the parameters that fit a table of times best.
 
     ``parameters`` by name, with intervals of ``confidence``; ``conditions`` that all rows share (operation, ranks).
-    ``r_squared`` is 1 minus the (weighted) sum of squares over that around the mean, also of models without a constant.
-    ``sd`` is the standard deviation of one time [s], with ``errors="relative"`` as a part of the time. ``aicc`` is NaN
-    where there are too few points for it. ``points`` has a row a time: the columns of the table, ``fitted`` [s],
-    ``residual`` [s], ``standardised`` (in standard deviations) and ``weight`` (Huber's). ``warnings`` say in words
-    where the model does not fit. ``coefficients`` and ``covariance`` are those of the regression, in s and bytes.
+    ``r_squared`` is 1 minus the (weighted) sum of squares over that around the mean, also of models without a
+    constant. ``sd`` is the standard deviation of one time [s], with ``errors="relative"`` as a part of the time.
+    ``aicc`` is NaN where there are too few points for it; ``numbers`` is how many it counts: coefficients, breaks
+    and the variance. ``points`` has a row a time: the columns of the table, ``fitted`` [s], ``residual`` [s],
+    ``standardised`` (in standard deviations) and ``weight`` (Huber's). ``warnings`` say in words where the model
+    does not fit. ``coefficients`` and ``covariance`` are those of the regression, in s and bytes.
     """
 
     model_name: str
@@ -59,6 +60,7 @@ class Fit:
     sd: float
     r_squared: float
     aicc: float
+    numbers: int
     points: pd.DataFrame
     warnings: tuple[Warned, ...] = ()
 

@@ -75,6 +75,7 @@ class _Fit(Table):
     sd: Number
     r_squared: Number
     aicc: Number
+    numbers: int
     warnings: list[_Warned]
     points: list[_Point]
 
@@ -98,6 +99,7 @@ def plain(fit: Fit) -> dict[str, Any]:
         "conditions": dict(fit.conditions),
         "variant": dict(fit.variant),
         "coefficients": [float(value) for value in fit.coefficients],
+        "numbers": fit.numbers,
         "covariance": [[float(value) for value in row] for row in fit.covariance],
         "degrees": fit.degrees,
         **_finite({"sd": fit.sd, "r_squared": fit.r_squared, "aicc": fit.aicc}),
@@ -152,7 +154,7 @@ def _fit(one: _Fit, place: str) -> Fit:
     return Fit(
         one.model, one.method, one.errors, one.confidence,
         {row.name: Parameter(**row.model_dump()) for row in one.parameters}, one.conditions, one.variant,
-        np.array(one.coefficients), np.array(one.covariance), one.degrees, one.sd, one.r_squared, one.aicc,
+        np.array(one.coefficients), np.array(one.covariance), one.degrees, one.sd, one.r_squared, one.aicc, one.numbers,
         pd.DataFrame([row.model_dump() for row in one.points]),
         tuple(Warned(**row.model_dump()) for row in one.warnings),
     )  # fmt: skip

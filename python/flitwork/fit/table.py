@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from flitwork.errors import ConfigError
+from flitwork.fit.simulated import is_of_simulations, named
 from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
 
 #: A table, or the name of a file with one.
@@ -40,7 +41,8 @@ def read_table(
     """Checked rows: operation, algorithm, bytes, ranks, ranks_per_server, seconds, mpi, version, and ``row`` (from 1).
 
     ``columns`` says what columns of the data are called: ``{"seconds": "completion_ns"}``. The end of such a name says
-    the unit; columns that are not named are left out then. What is missing and may be is empty (NaN of numbers).
+    the unit; columns of other names are left out then. Tables of studies and sweeps are known by their columns. What is
+    missing and may be is empty (NaN of numbers).
     """
     parts = [data] if isinstance(data, (pd.DataFrame, str, Path)) else list(data)
     if not parts:
@@ -56,6 +58,8 @@ def _part(data: Data, columns: Mapping[str, str] | None, told: Told) -> pd.DataF
 
 def _renamed(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> pd.DataFrame:
     """The columns under the names that they have here, in seconds and bytes."""
+    if is_of_simulations(table):
+        table, columns = named(table, columns, file)
     if not columns:
         for name in table.columns:
             _refuse_unit(str(name), list(map(str, table.columns)), file)
@@ -67,7 +71,11 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) 
         if source not in table.columns:
             raise ConfigError(f"{file}: {source}", "no such column", f"one of {', '.join(map(str, table.columns))}")
         found[name] = _in_unit(table[source], name, source, file)
-    kept = {name: table[name] for name in table.columns if name in KNOWN and name not in found}
+    kept = {
+        name: table[name]
+        for name in table.columns
+        if name in KNOWN and name not in found and name not in columns.values()
+    }
     return pd.DataFrame({**kept, **found})
 
 

@@ -1,0 +1,40 @@
+"""The table of a study or a sweep as a table of times: what the columns of the simulator are called here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from flitwork.errors import ConfigError
+
+#: Columns by which such a table is known.
+_MARKS = ("completion_cycles", "terminals", "workload")
+
+
+def is_of_simulations(table: pd.DataFrame) -> bool:
+    """Whether rows are results of simulations, as studies and sweeps have them."""
+    return all(name in table.columns for name in _MARKS)
+
+
+def named(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The table with ``operation`` and ``algorithm``, and what its columns are called; ``columns`` go first."""
+    told = dict(columns or {})
+    if "status" in table and "seconds" not in told and (table["status"] != "complete").any():
+        row = int((table["status"] != "complete").to_numpy().argmax())
+        expected = "complete: the others have no time to completion"
+        raise ConfigError(f"{file}: row {row + 1}: status", table["status"].iloc[row], expected)
+    known = {"seconds": "completion_ns", "ranks": "ranks" if "ranks" in table else "terminals"}
+    sizes = [str(name) for name in table.columns if str(name).rpartition(".")[2] in ("bytes", "message_bytes")]
+    if len(sizes) == 1 and "total_bytes" not in told:
+        known["bytes"] = sizes[0]
+    if "seconds" not in told and "completion_ns" not in table:
+        hint = "units = { flit_bytes = 16, cycle_ns = 4 } in the network"
+        raise ConfigError(f"{file}: completion_ns", "missing", "what a cycle is in ns", hint)
+    words = table["workload"].astype(str).str.split(" ", n=1)
+    own = pd.DataFrame({"operation": words.str[0], "algorithm": words.str[1].fillna("")})
+    own = own.assign(mpi="simulated")
+    kept = {str(name): own[name] for name in own if name not in told}
+    # Which version of flitwork has run a point is no condition of it: digests are the same.
+    found = table.drop(columns=["version"], errors="ignore").assign(**kept)
+    return found, {**known, **{name: name for name in kept}, **told}
