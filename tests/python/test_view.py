@@ -15,6 +15,8 @@ import pandas as pd
 import pytest
 from conftest import Cli
 from flitwork.errors import ConfigError, ResultFileError
+from flitwork.view import levels as small_numbers
+from flitwork.view import series
 from flitwork.view.contents import contents
 from flitwork.view.graph import graph_places
 from flitwork.view.levels import levels, round_end
@@ -50,7 +52,8 @@ def unpacked(page: Path) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]
 def values(about: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]], name: str) -> np.ndarray[Any, Any]:
     scale = about["scales"][name]
     found: np.ndarray[Any, Any] = scale["top"] * (arrays[name] / scale["levels"]) ** scale["power"]
-    return found
+    # Stored by channel, here by frame.
+    return found.T if name in ("load", "waiting") else found
 
 
 def test_waits_by_window_add_up_to_waits(recorded: fw.Result) -> None:
@@ -364,7 +367,7 @@ def test_a_page_works_in_a_browser(page: Path, browser: Any) -> None:
     _until(browser, "!state.playing && state.frame === about.frames - 1")
 
     # A channel is selected by a click on it; its value is the one of the page, its colour that of the scale.
-    frame, channel = np.unravel_index(np.argmax(arrays["waiting"]), arrays["waiting"].shape)
+    frame, channel = np.unravel_index(np.argmax(arrays["waiting"].T), arrays["waiting"].T.shape)
     x, y = browser.execute_script(
         "goTo(arguments[0]); const i = 4 * arrays.segment_channel.indexOf(arguments[1]); const s = network.screen;"
         "return [(s[i] + s[i + 2]) / 2, (s[i + 1] + s[i + 3]) / 2]",
@@ -432,3 +435,45 @@ def _until(browser: Any, condition: str) -> None:
     from selenium.webdriver.support.ui import WebDriverWait
 
     WebDriverWait(browser, 30).until(lambda b: b.execute_script(f"return {condition}"))
+
+
+def test_frames_are_joined_where_there_are_many(recorded: fw.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series, "_MOST_BINS", 20)
+    monkeypatch.setattr(small_numbers, "_MANY", 100)
+    found = contents(recorded)
+    about, arrays = found.about, found.arrays
+    assert about["joined"] == -(-about["frames"] // 20) > 1
+    assert about["bins"] == -(-about["frames"] // about["joined"])
+    length = np.diff(np.minimum(np.arange(about["bins"] + 1) * 16 * about["joined"], about["cycles"]))
+    by_reason = values(about, arrays, "channel_reasons").sum(axis=(0, 1)) @ length
+    frames = np.diff(recorded.channel_window_edges)
+    assert by_reason == pytest.approx(frames @ values(about, arrays, "waiting").sum(axis=1), rel=0.05)
+    assert values(about, arrays, "sent").sum(axis=0) @ length == pytest.approx(16 * 15 * 40, rel=0.03)
+    assert arrays["load"].max() == about["scales"]["load"]["levels"] == 63
+
+
+@pytest.mark.slow
+def test_a_large_page_is_small_enough_and_plays_to_its_end(tmp_path: Path, browser: Any) -> None:
+    run = fw.Run(warmup_cycles=500, measurement_cycles=9450, record=fw.Record(channel_window_cycles=1, waits=True))
+    network = fw.Torus(32, 32, router=fw.Router(vcs=4, buffer_flits=8))
+    result = fw.simulate(network, fw.traffic("uniform", offered_load=0.1, packet_flits=4), run=run)
+    page = fw.view(result, tmp_path / "large.html")
+    assert page.stat().st_size < 30_000_000
+    _ready(browser, page)
+    assert _of(browser, "[arrays.load.shape, about.routers.length]") == [
+        [4096, len(result.channel_window_edges) - 1],
+        1024,
+    ]
+    # Frames far apart, each with the sums that the result has.
+    windows = result.channel_windows
+    assert windows is not None
+    for frame in (0, 4321, len(windows) - 1):
+        shown = browser.execute_script(
+            "goTo(arguments[0]); return [...frameValues('load')].reduce((sum, byte) => sum + tableOf('load')[byte], 0)",
+            frame,
+        )
+        assert shown == pytest.approx(windows[frame].sum(), abs=1)
+    browser.execute_script(
+        "goTo(about.frames - 2000); change({ speed: 600, selected: { kind: 'channel', id: 9 } }); play()"
+    )
+    _until(browser, "!state.playing && state.frame === about.frames - 1")

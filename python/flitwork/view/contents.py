@@ -102,11 +102,11 @@ def _add_channels(found: Contents, series: Series) -> None:
     load, waiting = series.load, series.waiting
     if load is not None:
         found.arrays["mean_load"] = load.mean(axis=1, dtype=np.float64).astype(np.float32)
-        found.add("load", load)
+        found.add("load", np.ascontiguousarray(load.T))
     if waiting is not None:
         found.arrays["all_waiting"] = waiting.in_all
         if waiting.of_channels.size:
-            found.add("waiting", waiting.of_channels, power=2)
+            found.add("waiting", np.ascontiguousarray(waiting.of_channels.T), power=2)
         found.about["reasons"], found.about["terminal_reasons"] = waiting.reasons, waiting.terminal_reasons
         found.add("channel_reasons", waiting.by_reason, power=2)
         found.add("terminal_reasons", waiting.of_terminals, power=2)

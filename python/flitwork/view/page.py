@@ -26,6 +26,8 @@ _SCRIPTS = (
     *("charts.js", "detail.js", "space_time.js", "main.js"),
 )
 _STYLES = ("uPlot.min.css", "page.css")
+#: Of 1 to 9: half the time of the usual 6, and a few per cent more bytes.
+_EFFORT = 5
 #: Arrays begin at such places, as typed arrays ask for.
 _ALIGNED = 8
 
@@ -81,4 +83,4 @@ def _packed(arrays: dict[str, Any]) -> tuple[dict[str, Any], str]:
         where[name] = {"type": values.dtype.name, "shape": values.shape, "at": at}
         parts += [raw, b"\0" * (-len(raw) % _ALIGNED)]
         at += len(raw) + (-len(raw) % _ALIGNED)
-    return where, base64.b64encode(gzip.compress(b"".join(parts), 6, mtime=0)).decode()
+    return where, base64.b64encode(gzip.compress(b"".join(parts), _EFFORT, mtime=0)).decode()

@@ -41,6 +41,18 @@ function tableOf(name) {
   return tables[name] ??= Float64Array.from({ length: scale.levels + 1 }, (_, byte) => valueOf(scale, byte));
 }
 
+// The bytes of all channels in the frame. Stored are those of all frames of a channel: that packs better.
+const ofFrame = {};
+function frameValues(name) {
+  const values = arrays[name], { frames } = about;
+  const found = (ofFrame[name] ??= { frame: -1, bytes: new Uint8Array(values.length / frames) });
+  if (found.frame !== state.frame) {
+    for (let channel = 0, at = state.frame; at < values.length; channel++, at += frames) found.bytes[channel] = values[at];
+    found.frame = state.frame;
+  }
+  return found.bytes;
+}
+
 // What is shown. `selected` is null, or { kind: "channel" | "terminal", id, rank }.
 const state = { frame: 0, selected: null, metric: "load", rows: "", playing: false, speed: 10 };
 const watchers = [];

@@ -26,9 +26,9 @@ function reasonsOf(name, row) {
 
 // A channel's values, one a frame.
 function framesOf(name, channel) {
-  const channels = arrays.channel_router.length;
   const table = tableOf(name);
-  return Float64Array.from({ length: about.frames }, (_, frame) => table[arrays[name][frame * channels + channel]]);
+  const first = channel * about.frames;
+  return Float64Array.from(arrays[name].subarray(first, first + about.frames), (byte) => table[byte]);
 }
 
 // Where there are more frames than a chart can show: of so many neighbours the mean and the most.
@@ -137,7 +137,7 @@ function described() {
 }
 
 function valueAt(name, channel) {
-  return round(tableOf(name)[arrays[name][state.frame * arrays.channel_router.length + channel]]);
+  return round(tableOf(name)[arrays[name][channel * about.frames + state.frame]]);
 }
 
 // What a rank does at the beginning of the frame.
@@ -152,10 +152,9 @@ function activityNow({ rank }) {
 // The busiest channels of the frame, to click.
 function busiest() {
   const box = document.getElementById("busiest");
-  const values = arrays[state.metric];
-  if (!values) return box.replaceChildren();
-  const channels = arrays.channel_router.length;
-  const frame = values.subarray(state.frame * channels, (state.frame + 1) * channels);
+  if (!arrays[state.metric]) return box.replaceChildren();
+  const frame = frameValues(state.metric);
+  const channels = frame.length;
   const best = [];
   for (let channel = 0; channel < channels; channel++) {
     if (best.length === 7 && frame[channel] <= frame[best[6]]) continue;

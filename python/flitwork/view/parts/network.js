@@ -54,7 +54,6 @@ network.draw = () => {
   network.drawTerminals(context);
   const values = arrays[state.metric];
   const of = arrays.segment_channel;
-  const channels = arrays.channel_router.length;
   const count = of.length;
   context.lineWidth = network.thickness();
   context.lineCap = "butt";
@@ -71,14 +70,14 @@ network.draw = () => {
   if (!values) {
     lines(0, count, null, css("--idle"));
   } else {
-    const from = state.frame * channels;
+    const now = frameValues(state.metric);
     const starts = (network.starts ??= new Int32Array(258)).fill(0);
     const order = (network.order ??= new Int32Array(count));
-    for (let i = 0; i < count; i++) starts[values[from + of[i]] + 1]++;
+    for (let i = 0; i < count; i++) starts[now[of[i]] + 1]++;
     for (let byte = 0; byte < 256; byte++) starts[byte + 1] += starts[byte];
     const next = (network.next ??= new Int32Array(258));
     next.set(starts);
-    for (let i = 0; i < count; i++) order[next[values[from + of[i]]]++] = i;
+    for (let i = 0; i < count; i++) order[next[now[of[i]]]++] = i;
     for (let byte = 0; byte < network.colours.length; byte++) {
       if (starts[byte] < starts[byte + 1]) lines(starts[byte], starts[byte + 1], order, network.colours[byte]);
     }

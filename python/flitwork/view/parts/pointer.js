@@ -62,10 +62,7 @@ network.hovered = (event) => {
 
 // The value of a channel in the frame, with its unit.
 function valueNow(channel) {
-  const values = arrays[state.metric];
-  if (!values) return "";
-  const byte = values[state.frame * arrays.channel_router.length + channel];
-  return `${round(tableOf(state.metric)[byte])} ${METRICS[state.metric][1]}`;
+  return arrays[state.metric] ? `${valueAt(state.metric, channel)} ${METRICS[state.metric][1]}` : "";
 }
 
 network.listen = () => {
