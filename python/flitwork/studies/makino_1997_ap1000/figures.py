@@ -1,0 +1,133 @@
+"""The paper's figures 2 to 5 with their fits, and what relative order gains over start-up and end-point rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from flitwork.fit import Fit
+from flitwork.plot.style import COLOURS, MARKERS, save, style
+from flitwork.studies.makino_1997_ap1000.measures import (
+    ABSOLUTE,
+    fitted,
+    gains,
+    least,
+    lines,
+    positions,
+    searched,
+    totals,
+)
+
+_FROM = (("host_to_cell", "from the host, by the bus"), ("cell_to_cell", "from cell 0, by the torus"))
+
+
+def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
+    """Draws all figures for which there are results."""
+    drawn: list[Path] = []
+    with style():
+        if len(positions(results, "host_to_cell")):
+            drawn += save(_positions(results), outdir, "figure-2")
+        for what, name, title in (("lengths", "figure-3", "16 cells"), ("cells", "figure-4", "Over the cells")):
+            parts = dict(lines(results, what))
+            if parts:
+                drawn += save(_lines(parts, what, title), outdir, name)
+        parts = {f"{size:,} KiB in all": part for size, part in totals(results)}
+        if parts:
+            drawn += save(_totals(parts), outdir, "figure-5")
+        if len(searched(results)):
+            drawn += save(_map(searched(results)), outdir, "map")
+    return drawn
+
+
+def _positions(results: pd.DataFrame) -> Figure:
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
+    for ax, (experiment, words) in zip(axes, _FROM, strict=True):
+        for i, (size, part) in enumerate(positions(results, experiment).groupby("KiB")):
+            ax.plot(part["cell"], part["us"], color=COLOURS[i], marker=MARKERS[i], label=f"{size} KiB")
+        ax.set(xlabel="cell", yscale="log", title=words)
+    axes[0].set_ylabel("time of a message [us]")
+    axes[1].legend(loc="center right", fontsize="small")
+    return figure
+
+
+def _shown(fit: Fit, what: str) -> str:
+    """The formula of a fit in us and KiB, or cells."""
+    if what == "lengths":
+        slope = f"{1e6 * 1024 * fit.value('a'):.4g} us/KiB · m"
+    else:
+        slope = f"{1e6 * fit.value('a'):.4g} us · n"
+    return f"{slope} {1e6 * fit.value('t0'):+.4g} us, R² {fit.r_squared:.3f}"
+
+
+def _lines(parts: dict[str, pd.DataFrame], what: str, title: str) -> Figure:
+    figure, ax = plt.subplots(figsize=(9, 4.6), layout="constrained")
+    column, label = ("bytes", "message [KiB]") if what == "lengths" else ("ranks", "cells")
+    unit = 1024 if what == "lengths" else 1
+    for i, (name, part) in enumerate(parts.items()):
+        table = least(part).sort_values(column)
+        x, us = table[column] / unit, 1e6 * table["seconds"]
+        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+        constant = what == "cells" and us.max() < 1.02 * us.min()
+        if len(table) < 3 or constant:
+            ax.plot(x, us, marker, color=colour, linestyle="-" if constant else "none", label=name)
+            continue
+        fit = fitted(part, "linear_bytes" if what == "lengths" else "linear_ranks")
+        ax.plot(x, us, marker, color=colour, linestyle="none", label=f"{name}: {_shown(fit, what)}")
+        _curve(ax, x.to_numpy(), 1e6 * fit.seconds(table), colour)
+    ax.set(xlabel=label, ylabel="time [us]", yscale="log", title=title)
+    if what == "lengths":
+        ax.set_xscale("log", base=2)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize="x-small")
+    return figure
+
+
+def _curve(ax: Axes, x: np.ndarray, us: np.ndarray, colour: str) -> None:
+    ax.plot(x, np.where(us > 0, us, np.nan), color=colour, linewidth=1)
+
+
+def _totals(parts: dict[str, pd.DataFrame]) -> Figure:
+    figure, ax = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
+    for i, (name, part) in enumerate(parts.items()):
+        table, fit = least(part).sort_values("ranks"), fitted(part, "total_exchange")
+        shown = f"a {1e9 * fit.value('a'):.3g} ns/B, t0 {1e6 * fit.value('t0'):.3g} us, R² {fit.r_squared:.3f}"
+        ax.plot(table["ranks"], 1e6 * table["seconds"], MARKERS[i], color=COLOURS[i], label=f"{name}: {shown}")
+        _curve(ax, table["ranks"].to_numpy(), 1e6 * fit.seconds(table), COLOURS[i])
+    ax.set(xlabel="cells", ylabel="time [us]", yscale="log", title="Total exchange in relative order")
+    ax.legend(fontsize="small")
+    return figure
+
+
+def _map(table: pd.DataFrame) -> Figure:
+    """What relative order gains over each absolute one, by start-up and rate, a panel for each length of messages."""
+    found = gains(table, by=["KiB", "startup_us", "rate_mb_per_s"])
+    sizes, orders = sorted(found["KiB"].unique()), list(ABSOLUTE.values())
+    figure, axes = plt.subplots(
+        len(orders),
+        len(sizes),
+        figsize=(3.4 * len(sizes) + 1.4, 2.5 * len(orders)),
+        squeeze=False,
+        layout="constrained",
+    )
+    for i, order in enumerate(orders):
+        for j, size in enumerate(sizes):
+            part = found[(found["order"] == order) & (found["KiB"] == size)]
+            wide = part.pivot_table(index="rate_mb_per_s", columns="startup_us", values="gain")
+            ax = axes[i, j]
+            drawn = ax.imshow(wide, cmap="RdBu", vmin=-0.5, vmax=0.5, origin="lower", aspect="auto")
+            for (y, x), gain in np.ndenumerate(wide.to_numpy()):
+                ax.text(x, y, f"{100 * gain:.0f}", ha="center", va="center", fontsize="x-small")
+            ax.set_xticks(range(len(wide.columns)), [f"{value:.0f}" for value in wide.columns])
+            ax.set_yticks(range(len(wide.index)), [f"{v:g}" if v < 1000 else "no limit" for v in wide.index])
+            ax.set_title(f"{order}, {size:g} KiB", fontsize="small")
+            ax.grid(visible=False)
+    for ax in axes[-1]:
+        ax.set_xlabel("start-up [us]")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("rate of an end [MB/s]")
+    figure.colorbar(drawn, ax=axes, label="relative order is shorter by [1]", shrink=0.7)
+    return figure
