@@ -5,16 +5,20 @@
 
 /* ---- start and end ---- */
 
-int MPI_Init(int *argc, char ***argv) {
-  int code = PMPI_Init(argc, argv);
-  if (code == MPI_SUCCESS) settings_agree_on_world();
+static int begun(int code) {
+  if (code != MPI_SUCCESS) return code;
+  settings_agree_on_world();
+  prepare(MPI_COMM_WORLD);
   return code;
 }
 
+int MPI_Init(int *argc, char ***argv) {
+  int level = progress_level(MPI_THREAD_SINGLE), provided;
+  return begun(level == MPI_THREAD_SINGLE ? PMPI_Init(argc, argv) : PMPI_Init_thread(argc, argv, level, &provided));
+}
+
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-  int code = PMPI_Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) settings_agree_on_world();
-  return code;
+  return begun(PMPI_Init_thread(argc, argv, progress_level(required), provided));
 }
 
 int MPI_Finalize(void) {

@@ -1,9 +1,9 @@
 /* Blocks in the user's buffers: where they lie, how they are sent, packed and copied. */
 #include "interpose.h"
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TAG_OWN = 3 };
 /* Counts above this do not go through an int argument; a test lowers it. */
 #ifndef FLITWORK_MOST_COUNT
 #define FLITWORK_MOST_COUNT INT_MAX
@@ -130,16 +130,16 @@ int wait_for(MPI_Request *request) {
 }
 
 /* Copies as a message from this rank to itself: right for any two types. */
-int block_copy(const block *from, const block *to, MPI_Comm self, int rank) {
+int block_copy(const block *from, const block *to, own self) {
   if (from->bytes > to->bytes) return MPI_ERR_TRUNCATE; /* Open MPI does not see it between a rank and itself */
   if (from->plain && to->plain && from->bytes == to->bytes) {
     if (from->bytes > 0 && from->at != to->at) memmove(to->at, from->at, (size_t)from->bytes);
     return MPI_SUCCESS;
   }
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  int code = block_ireceive(to, rank, TAG_OWN, self, &requests[0]);
+  int code = block_ireceive(to, self.rank, self.tag, self.comm, &requests[0]);
   if (code != MPI_SUCCESS) return code;
-  code = block_isend(from, rank, TAG_OWN, self, &requests[1]);
+  code = block_isend(from, self.rank, self.tag, self.comm, &requests[1]);
   if (code != MPI_SUCCESS) return code;
   int received = wait_for(&requests[0]);
   int sent = wait_for(&requests[1]);
@@ -150,32 +150,120 @@ static block packed(const char *at, MPI_Count bytes) {
   return (block){.at = (char *)(uintptr_t)at, .count = bytes, .bytes = bytes, .type = MPI_PACKED, .plain = 1};
 }
 
-int block_pack(const block *b, char *to, MPI_Comm self, int rank) {
-  if (b->plain) {
-    if (b->bytes > 0) memcpy(to, b->at, (size_t)b->bytes);
-    return MPI_SUCCESS;
-  }
-  if (b->bytes > FLITWORK_MOST_COUNT || b->count > FLITWORK_MOST_COUNT) {
-    block there = packed(to, b->bytes);
-    return block_copy(b, &there, self, rank);
-  }
-  int position = 0;
-  if (b->bytes == 0) return MPI_SUCCESS;
-  int code = PMPI_Pack(b->at, (int)b->count, b->type, to, (int)b->bytes, &position, self);
-  return code == MPI_SUCCESS && position != b->bytes ? MPI_ERR_INTERN : code;
+/* How many elements go through one call of MPI_Pack, whose counts are int; 0: not one. */
+static MPI_Count elements_at_once(const block *b) {
+  MPI_Count each = b->bytes / b->count;
+  MPI_Count most = each > 0 ? INT_MAX / each : FLITWORK_MOST_COUNT;
+  return most < FLITWORK_MOST_COUNT ? most : FLITWORK_MOST_COUNT;
 }
 
-int block_unpack(const block *b, const char *from, MPI_Count bytes, MPI_Comm self, int rank) {
-  if (b->plain && bytes == b->bytes) {
-    if (bytes > 0) memcpy(b->at, from, (size_t)bytes);
+/* No message is sent here where it can be helped: this is also called from within the MPI library (progress.c). */
+int block_pack(const block *b, char *to, own self) {
+  MPI_Aint low, extent;
+  if (b->bytes == 0) return MPI_SUCCESS;
+  if (b->plain) {
+    memcpy(to, b->at, (size_t)b->bytes);
     return MPI_SUCCESS;
   }
-  /* What does not fit becomes the error that a message would give. */
-  if (bytes != b->bytes || bytes > FLITWORK_MOST_COUNT || b->count > FLITWORK_MOST_COUNT) {
-    block there = packed(from, bytes);
-    return block_copy(&there, b, self, rank);
+  MPI_Count most = elements_at_once(b), each = b->bytes / b->count;
+  if (most == 0) {
+    block there = packed(to, b->bytes);
+    return block_copy(b, &there, self);
   }
-  int position = 0;
+  int code = PMPI_Type_get_extent(b->type, &low, &extent);
+  for (MPI_Count done = 0; code == MPI_SUCCESS && done < b->count; done += most) {
+    MPI_Count now = b->count - done < most ? b->count - done : most;
+    int position = 0;
+    code = PMPI_Pack(b->at + done * extent, (int)now, b->type, to + done * each, (int)(now * each), &position, self.comm);
+    if (code == MPI_SUCCESS && position != now * each) code = MPI_ERR_INTERN;
+  }
+  return code;
+}
+
+int block_unpack(const block *b, const char *from, MPI_Count bytes, own self) {
+  MPI_Aint low, extent;
+  if (bytes > b->bytes) return MPI_ERR_TRUNCATE;
   if (bytes == 0) return MPI_SUCCESS;
-  return PMPI_Unpack(from, (int)bytes, &position, b->at, (int)b->count, b->type, self);
+  if (b->plain) {
+    memcpy(b->at, from, (size_t)bytes);
+    return MPI_SUCCESS;
+  }
+  MPI_Count most = elements_at_once(b), each = b->bytes / b->count, count = bytes / each;
+  if (most == 0 || bytes % each != 0) {
+    block there = packed(from, bytes);
+    return block_copy(&there, b, self);
+  }
+  int code = PMPI_Type_get_extent(b->type, &low, &extent);
+  for (MPI_Count done = 0; code == MPI_SUCCESS && done < count; done += most) {
+    MPI_Count now = count - done < most ? count - done : most;
+    int position = 0;
+    code = PMPI_Unpack(from + done * each, (int)(now * each), &position, b->at + done * extent, (int)now, b->type, self.comm);
+  }
+  return code;
+}
+
+/* ---- arguments that outlive the call ---- */
+
+static int is_named(MPI_Datatype type) {
+  int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_NAMED;
+}
+
+/* The program may free a datatype that is in use. Named ones stay as they are, and plain. The copy has no attributes: their callbacks are
+ * the program's. */
+static int keep_type(MPI_Datatype *type) {
+  MPI_Datatype copy;
+  if (is_named(*type)) return MPI_SUCCESS;
+  int code = PMPI_Type_contiguous(1, *type, &copy);
+  if (code == MPI_SUCCESS) code = PMPI_Type_commit(&copy);
+  if (code == MPI_SUCCESS) *type = copy;
+  return code;
+}
+
+static void drop_type(MPI_Datatype *type) {
+  if (*type != MPI_DATATYPE_NULL && !is_named(*type)) PMPI_Type_free(type);
+}
+
+static void *copied(const void *from, size_t size) {
+  void *to = malloc(size);
+  if (to != NULL) memcpy(to, from, size);
+  return to;
+}
+
+/* A side whose arrays and datatypes are its own. */
+int side_keep(const side *from, int ranks, side *to) {
+  size_t number = from->large ? sizeof(MPI_Count) : sizeof(int), place = from->large ? sizeof(MPI_Aint) : sizeof(int);
+  *to = *from;
+  to->counts = to->displacements = to->types = NULL;
+  if (from->form != BY_TYPE) {
+    int code = keep_type(&to->type);
+    if (code != MPI_SUCCESS) to->type = MPI_DATATYPE_NULL;
+    if (from->form == UNIFORM || code != MPI_SUCCESS) return code;
+  }
+  to->counts = copied(from->counts, (size_t)ranks * number);
+  to->displacements = copied(from->displacements, (size_t)ranks * place);
+  MPI_Datatype *types = from->form == BY_TYPE ? copied(from->types, (size_t)ranks * sizeof *types) : NULL;
+  to->types = types;
+  if (to->counts == NULL || to->displacements == NULL || (from->form == BY_TYPE && types == NULL)) {
+    free(types);
+    to->types = NULL;
+    return MPI_ERR_NO_MEM;
+  }
+  int code = MPI_SUCCESS;
+  for (int peer = 0; types != NULL && peer < ranks; peer++) {
+    if (code == MPI_SUCCESS) code = keep_type(&types[peer]);
+    if (code != MPI_SUCCESS) types[peer] = MPI_DATATYPE_NULL;
+  }
+  return code;
+}
+
+void side_drop(side *s, int ranks) {
+  MPI_Datatype *types = (MPI_Datatype *)(uintptr_t)s->types;
+  if (s->form != BY_TYPE) drop_type(&s->type);
+  for (int peer = 0; types != NULL && peer < ranks; peer++) drop_type(&types[peer]);
+  if (s->form == UNIFORM) return;
+  free((void *)(uintptr_t)s->counts);
+  free((void *)(uintptr_t)s->displacements);
+  free(types);
 }

@@ -1,5 +1,5 @@
 /* Which algorithm carries out a call: the same on all ranks, always. */
-#include "interpose.h"
+#include "engine.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -40,73 +40,118 @@ static MPI_Count bytes_sent(const comm_state *state, const side *s) {
   return bytes;
 }
 
-void hand_over(const char *operation, const char *why) {
-  report_count(report_row_of(operation, why, 0), 0);
+static const char *const NAMES[KINDS][OPERATIONS] = {
+    {"alltoall", "alltoallv", "alltoallw"},
+    {"ialltoall", "ialltoallv", "ialltoallw"},
+    {"alltoall_init", "alltoallv_init", "alltoallw_init"},
+};
+
+static choice leave(choice c, int kind, int operation, const char *why) {
+  c.p = NULL;
+  report_count(report_row_of(NAMES[kind][operation], why, 0), 0);
+  return c;
 }
 
-static int not_taken(int operation, const char *why) {
-  hand_over(operation_names[operation], why);
-  return 0;
+/* One line of world rank 0 about an algorithm that is not defined here. */
+static void say_why_not(const comm_state *state, const rule *r, const plan *p) {
+  int world_rank = 1;
+  if (state->rank != 0) return;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  if (world_rank != 0) return;
+  char text[700];
+  snprintf(text, sizeof text, "%s on %d ranks: %s. The MPI library's own algorithm is used.", r->algorithm, state->ranks, p->why_not);
+  say_once(text);
 }
 
-/* The plan of a rule here; NULL with the reason said where there is none. */
-static const plan *plan_of(comm_state *state, int operation, const rule *r, int index) {
+/* The plan of a rule here, where the MPI library is not asked to do it. */
+static choice plan_of(choice c, int kind, int operation, const rule *r, int index) {
+  comm_state *state = c.state;
   plan *p = &state->plans[index];
-  if (!p->made) {
-    plan_make(state, r, p);
-    int world_rank = 1;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    if (p->why_not[0] && state->rank == 0 && world_rank == 0) {
-      char text[700];
-      snprintf(text, sizeof text, "%s on %d ranks: %s. The MPI library's own algorithm is used.", r->algorithm, state->ranks, p->why_not);
-      say_once(text);
-    }
-  }
+  if (!p->made && kind == NON_BLOCKING) return leave(c, kind, operation, "its communicator is not prepared");
+  if (!p->made) plan_make(state, r, p);
   if (p->why_not[0]) {
     char text[300];
+    say_why_not(state, r, p);
     snprintf(text, sizeof text, "%.60s is not defined for %d ranks here", r->algorithm, state->ranks);
-    not_taken(operation, text);
-    return NULL;
+    return leave(c, kind, operation, text);
   }
-  if (state->taken[index] == NULL) state->taken[index] = report_row_of(operation_names[operation], r->algorithm, 1);
-  return p;
+  if (kind != BLOCKING) {
+    c.row = report_row_of(NAMES[kind][operation], r->algorithm, 1);
+  } else if (state->taken[index] == NULL) {
+    state->taken[index] = report_row_of(NAMES[kind][operation], r->algorithm, 1);
+  }
+  if (kind == BLOCKING) c.row = state->taken[index];
+  c.p = p;
+  return c;
+}
+
+/* The plan of a call; the MPI library's own algorithm where there is none, on all ranks of the communicator alike. A non-blocking call
+ * must not wait: there, what the ranks would have to agree on first is left to the MPI library. */
+choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm) {
+  const char *why = "its communicator is not prepared";
+  choice c = {.code = MPI_SUCCESS};
+  if (!library_is_on() || comm == MPI_COMM_NULL) return c;
+  comm_state *state = c.state = kind == NON_BLOCKING ? communicator_state_if_made(comm) : communicator_state(comm, &why);
+  if (state == NULL) return leave(c, kind, operation, why);
+  if (state->passes[operation]) {
+    if (kind != BLOCKING) return leave(c, kind, operation, report_text(state->why[operation]));
+    report_count(state->why[operation], 0);
+    return c;
+  }
+  if (kind != BLOCKING && !state->driven) return leave(c, kind, operation, "it needs MPI_THREAD_MULTIPLE here");
+  c.in_place = send->base == (char *)(uintptr_t)MPI_IN_PLACE;
+  if (receive->base == (char *)(uintptr_t)MPI_IN_PLACE || side_is_faulty(receive, state->ranks) ||
+      (!c.in_place && side_is_faulty(send, state->ranks)))
+    return leave(c, kind, operation, "an argument is wrong");
+  int code = side_measure(receive);
+  if (code == MPI_SUCCESS && !c.in_place) code = side_measure(send);
+  if (code != MPI_SUCCESS) return leave(c, kind, operation, "an argument is wrong");
+  const side *sizes = c.in_place ? receive : send;
+  uint64_t bytes = 0;
+  int index = 0;
+  if (kind == NON_BLOCKING && state->by_size[operation] && sizes->form != UNIFORM)
+    return leave(c, kind, operation, "the rules go by size");
+  if (state->by_size[operation] || sizes->form == UNIFORM) c.code = agree_on_bytes(state, sizes, &bytes);
+  if (c.code != MPI_SUCCESS) return c;
+  const rule *r = rule_for(state, operation, bytes, &index);
+  if (r == NULL) return leave(c, kind, operation, "no rule applies");
+  if (strcmp(r->algorithm, "library") == 0) return leave(c, kind, operation, "left to the library");
+  c.nothing = sizes->form == UNIFORM && bytes == 0;
+  c.bytes = bytes_sent(state, sizes);
+  return plan_of(c, kind, operation, r, index);
+}
+
+/* The plans of all rules that can apply on a communicator; collective. */
+void prepare_plans(comm_state *state) {
+  for (int i = 0; i < state->settings->rule_count; i++) {
+    const rule *r = &state->settings->rules[i];
+    if (state->passes[r->operation] || state->plans[i].made || strcmp(r->algorithm, "library") == 0) continue;
+    if (r->ranks.low > (uint64_t)state->ranks || r->ranks.high < (uint64_t)state->ranks) continue;
+    if (r->per_server.low > state->per_server || r->per_server.high < state->per_server) continue;
+    plan_make(state, r, &state->plans[i]);
+  }
 }
 
 /* Carries out a call if it can; 0 leaves it to the MPI library, on all ranks of the communicator alike. */
 int take(int operation, side *send, side *receive, MPI_Comm comm, int *result) {
-  const char *why = NULL;
-  if (!library_is_on() || comm == MPI_COMM_NULL) return 0;
-  comm_state *state = communicator_state(comm, &why);
-  if (state == NULL) return not_taken(operation, why);
-  if (state->passes[operation]) {
-    report_count(state->why[operation], 0);
-    return 0;
-  }
-  int in_place = send->base == (char *)(uintptr_t)MPI_IN_PLACE;
-  if (receive->base == (char *)(uintptr_t)MPI_IN_PLACE || side_is_faulty(receive, state->ranks) ||
-      (!in_place && side_is_faulty(send, state->ranks)))
-    return not_taken(operation, "an argument is wrong");
-  int code = side_measure(receive);
-  if (code == MPI_SUCCESS && !in_place) code = side_measure(send);
-  if (code != MPI_SUCCESS) return not_taken(operation, "an argument is wrong");
-  const side *sizes = in_place ? receive : send;
-  uint64_t bytes = 0;
-  int index = 0;
-  if (state->by_size[operation] || sizes->form == UNIFORM) code = agree_on_bytes(state, sizes, &bytes);
-  if (code == MPI_SUCCESS) {
-    const rule *r = rule_for(state, operation, bytes, &index);
-    if (r == NULL) return not_taken(operation, "no rule applies");
-    if (strcmp(r->algorithm, "library") == 0) return not_taken(operation, "left to the library");
-    const plan *p = plan_of(state, operation, r, index);
-    if (p == NULL) return 0;
-    report_count(state->taken[index], bytes_sent(state, sizes));
-    if (sizes->form != UNIFORM || bytes > 0) {
-      int changed = errors_return(comm);
-      code = engine_run(state, p, send, receive, in_place);
+  choice c = choose(BLOCKING, operation, send, receive, comm);
+  if (c.p == NULL && c.code == MPI_SUCCESS) return 0;
+  if (c.p != NULL) {
+    report_count(c.row, c.bytes);
+    if (!c.nothing) {
+      exchange x;
+      task t = {.state = c.state, .p = c.p, .send = send, .receive = receive, .in_place = c.in_place, .blocks = 1,
+                .scratch = c.state->scratch};
+      int changed = errors_are_heard(comm) ? errors_return() : 0;
+      x.knows = 0;
+      exchange_begin(&x, &t);
+      exchange_goes_on(&x);
+      int copied = exchange_own_block(&t);
+      c.code = exchange_error(&x) != MPI_SUCCESS ? exchange_error(&x) : copied;
       errors_as_before(changed);
     }
   }
-  if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, code);
-  *result = code;
+  if (c.code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, c.code);
+  *result = c.code;
   return 1;
 }

@@ -1,7 +1,6 @@
 /* What is kept for a communicator, as an attribute of it. */
 #include "interpose.h"
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@ int library_is_on(void) {
 }
 
 void library_ends(void) {
+  progress_ends();
   atomic_store(&on, 2);
 }
 
@@ -35,13 +35,46 @@ static void state_free(comm_state *state) {
   free(state);
 }
 
+/* Private communicators whose last operation ended after the program had freed its own. An operation can end within the MPI library,
+ * where no communicator can be freed. */
+typedef struct late { MPI_Comm private; struct late *next; } late;
+static late *lates;
+
+static void free_lates(void) {
+  pthread_mutex_lock(&lock);
+  late *first = lates;
+  lates = NULL;
+  pthread_mutex_unlock(&lock);
+  for (late *next; first != NULL; first = next) {
+    next = first->next;
+    PMPI_Comm_free(&first->private);
+    free(first);
+  }
+}
+
+/* One user less; what the last one leaves is freed. */
+void communicator_leave(comm_state *state) {
+  if (atomic_fetch_sub(&state->users, 1) != 1) return;
+  late *one = state->private != MPI_COMM_NULL ? malloc(sizeof *one) : NULL;
+  if (one != NULL) {
+    one->private = state->private;
+    pthread_mutex_lock(&lock);
+    one->next = lates;
+    lates = one;
+    pthread_mutex_unlock(&lock);
+  }
+  state_free(state);
+}
+
 static int on_delete(MPI_Comm comm, int key, void *value, void *extra) {
   (void)comm, (void)key, (void)extra;
   comm_state *state = value;
   int ended = 0;
   PMPI_Finalized(&ended);
-  if (state->private != MPI_COMM_NULL && !ended && atomic_load(&on) == 1) PMPI_Comm_free(&state->private);
-  state_free(state);
+  state->user = MPI_COMM_NULL;
+  if (ended || atomic_load(&on) != 1) return MPI_SUCCESS;
+  communicator_leave(state);
+  free_lates();
   return MPI_SUCCESS;
 }
 
@@ -114,6 +147,8 @@ static comm_state *make_state(MPI_Comm user) {
   int inter = 0;
   if (state == NULL) return NULL;
   state->private = MPI_COMM_NULL;
+  state->user = user;
+  atomic_init(&state->users, 1);
   PMPI_Comm_test_inter(user, &inter);
   PMPI_Comm_size(user, &state->ranks);
   PMPI_Comm_rank(user, &state->rank);
@@ -138,9 +173,10 @@ static comm_state *make_state(MPI_Comm user) {
   size_t rules = (size_t)state->settings->rule_count + 1;
   state->plans = calloc(rules, sizeof *state->plans);
   state->taken = calloc(rules, sizeof *state->taken);
-  int lacks = state->plans == NULL || state->taken == NULL, any = lacks;
-  if (state->private != MPI_COMM_NULL) PMPI_Allreduce(&lacks, &any, 1, MPI_INT, MPI_MAX, state->private);
-  if (any && !fault[0]) snprintf(fault, sizeof fault, "there is no memory");
+  int lacks[2] = {state->plans == NULL || state->taken == NULL, !progress_can_be_had()}, any[2] = {lacks[0], 1};
+  if (state->private != MPI_COMM_NULL) PMPI_Allreduce(lacks, any, 2, MPI_INT, MPI_MAX, state->private);
+  if (any[0] && !fault[0]) snprintf(fault, sizeof fault, "there is no memory");
+  state->driven = !any[1];
   look_at_rules(state, fault);
   return state;
 }
@@ -155,4 +191,10 @@ comm_state *communicator_state(MPI_Comm comm, const char **why) {
   if (state == NULL) return *why = "there is no memory", NULL;
   PMPI_Comm_set_attr(comm, key, state);
   return state;
+}
+
+comm_state *communicator_state_if_made(MPI_Comm comm) {
+  comm_state *state = NULL;
+  int found = 0;
+  return PMPI_Comm_get_attr(comm, key_of_library(), &state, &found) == MPI_SUCCESS && found ? state : NULL;
 }

@@ -1,34 +1,12 @@
 /* Carries out a plan with the user's buffers. */
 #define _POSIX_C_SOURCE 200809L
-#include "interpose.h"
+#include "engine.h"
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* Messages between two ranks are matched in their order; the sizes and the blocks themselves are kept apart. */
-enum { TAG_SIZES = 1, TAG_BLOCKS = 2 };
-
-typedef struct {
-  comm_state *state;
-  const plan *p;
-  const side *send, *receive;
-  int tag;
-  MPI_Count bytes;         /* of every block; below 0: they differ */
-  const MPI_Count *sizes;  /* then: of each block held here */
-  size_t *at;              /* then: where it lies; p->slots + 1 of them */
-  char *hold, *gather;
-  size_t gathered;         /* bytes of the gathering area that messages on their way use */
-  MPI_Request *requests;   /* of step i the receive at 2 i, the send at 2 i + 1 */
-  MPI_Status *statuses;
-  int error;               /* the first that was met */
-  uint32_t open;           /* all steps below are complete */
-  uint8_t *arrived;        /* of each step whether its receive is complete */
-  struct timespec last;
-} run;
 
 /* Memory that is kept for the next call. A rank without memory cannot go on, and its peers would wait for it: the program ends. */
 static void *memory(const run *r, int which, size_t size) {
-  scratch *s = &r->state->scratch[which];
+  scratch *s = &r->scratch[which];
   if (size <= s->size && s->memory != NULL) return s->memory;
   free(s->memory);
   s->memory = malloc(size ? size : 1);
@@ -37,6 +15,10 @@ static void *memory(const run *r, int which, size_t size) {
   say_once("there is no memory for the blocks that an all-to-all forwards; the program stops.");
   PMPI_Abort(MPI_COMM_WORLD, 1);
   abort();
+}
+
+static own own_channel(const run *r) {
+  return (own){.comm = r->state->private, .rank = r->state->rank, .tag = r->own_tag};
 }
 
 static size_t place_of(const run *r, uint32_t slot) {
@@ -67,13 +49,12 @@ static void unpack_step(run *r, uint32_t i) {
     const item *it = &r->p->receives[step->receive_first + k];
     if (it->peer == FLITWORK_NOBODY || it->slot == FLITWORK_NOBODY) continue;
     block to = block_at(r->receive, it->peer);
-    note(r, block_unpack(&to, r->hold + place_of(r, it->slot), size_of(r, it->slot), r->state->private, r->state->rank));
+    note(r, block_unpack(&to, r->hold + place_of(r, it->slot), size_of(r, it->slot), own_channel(r)));
   }
 }
 
 /* Waits for everything of the steps before `end`. */
-static void complete(run *r, uint32_t end) {
-  if (end <= r->open) return;
+static void wait_until(run *r, uint32_t end) {
   uint32_t count = 2 * (end - r->open);
   MPI_Request *requests = r->requests + 2 * r->open;
 #ifdef OPEN_MPI
@@ -87,16 +68,42 @@ static void complete(run *r, uint32_t end) {
   }
 #endif
   for (; r->open < end; r->open++) unpack_step(r, r->open);
-  r->gathered = 0;
 }
 
-static void wait_for_needs(run *r, const plan_step *step) {
+/* Whether a message is complete; waits for it where the caller may. */
+static int is_over(run *r, MPI_Request *request) {
+  int flag = r->blocks;
+  if (*request == MPI_REQUEST_NULL) return 1;
+  if (!flag && PMPI_Request_get_status(*request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) flag = 1;
+  if (!flag) return 0;
+  int changed = r->lets_return ? errors_return() : 0;
+  note(r, wait_for(request));
+  errors_as_before(changed);
+  return 1;
+}
+
+/* Whether everything of the steps before `end` is complete. */
+static int are_complete(run *r, uint32_t end) {
+  if (end <= r->open) return 1;
+  if (r->blocks) wait_until(r, end);
+  for (; r->open < end; r->open++) {
+    if (!is_over(r, &r->requests[2 * r->open])) return 0;
+    unpack_step(r, r->open);
+    if (!is_over(r, &r->requests[2 * r->open + 1])) return 0;
+  }
+  r->gathered = 0;
+  return 1;
+}
+
+/* Whether what a step forwards has arrived. */
+static int has_needs(run *r, const plan_step *step) {
   for (uint32_t k = 0; k < step->needs_count; k++) {
     uint32_t by = r->p->needs[step->needs_first + k];
     if (by < r->open || r->arrived[by]) continue;
-    note(r, wait_for(&r->requests[2 * by]));
+    if (!is_over(r, &r->requests[2 * by])) return 0;
     unpack_step(r, by);
   }
+  return 1;
 }
 
 static void receive_step(run *r, const plan_step *step, MPI_Request *request) {
@@ -125,29 +132,33 @@ static block gather_step(run *r, const plan_step *step) {
       continue;
     }
     block b = block_at(r->send, it->peer);
-    note(r, block_pack(&b, to, r->state->private, r->state->rank));
+    note(r, block_pack(&b, to, own_channel(r)));
     to += b.bytes;
   }
   r->gathered = (size_t)(to - r->gather);
   return (block){.at = start, .count = to - start, .bytes = to - start, .type = MPI_PACKED, .plain = 1};
 }
 
-/* Lets the pause between the starts of two messages go by. */
-static void pace(run *r) {
+/* Whether the pause between the starts of two messages is over. */
+static int is_paced(run *r) {
   uint64_t pause = r->state->settings->pause_ns;
   struct timespec now;
-  if (pause == 0) return;
+  if (pause == 0) return 1;
   do {
     clock_gettime(CLOCK_MONOTONIC, &now);
-  } while (r->last.tv_sec != 0 &&
-           (uint64_t)(now.tv_sec - r->last.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)r->last.tv_nsec < pause);
-  r->last = now;
+    if (r->last.tv_sec == 0 ||
+        (uint64_t)(now.tv_sec - r->last.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec - (uint64_t)r->last.tv_nsec >= pause) {
+      r->last = now;
+      return 1;
+    }
+  } while (r->blocks);
+  return 0;
 }
 
-static void send_step(run *r, const plan_step *step, MPI_Request *request) {
+static int send_step(run *r, const plan_step *step, MPI_Request *request) {
   const item *first = &r->p->sends[step->send_first];
   block b;
-  wait_for_needs(r, step);
+  if (!has_needs(r, step) || !is_paced(r)) return 0;
   if (step->gathers) {
     b = gather_step(r, step);
   } else if (first->slot != FLITWORK_NOBODY) {
@@ -155,29 +166,33 @@ static void send_step(run *r, const plan_step *step, MPI_Request *request) {
   } else {
     b = block_at(r->send, first->peer);
   }
-  pace(r);
   int code = block_isend(&b, (int)step->to, r->tag, r->state->private, request);
-  if (code == MPI_SUCCESS) return;
+  if (code == MPI_SUCCESS) return 1;
   note(r, code);
   PMPI_Isend(r->hold, 0, MPI_PACKED, (int)step->to, r->tag, r->state->private, request);
+  return 1;
 }
 
-static int go_through(run *r) {
-  uint32_t count = r->p->count;
-  size_t room = (size_t)count * (2 * sizeof(MPI_Request) + 2 * sizeof(MPI_Status) + 1);
-  r->statuses = memory(r, SCRATCH_REQUESTS, room);
-  r->requests = (MPI_Request *)(r->statuses + 2 * (size_t)count);
-  r->arrived = (uint8_t *)(r->requests + 2 * (size_t)count);
+static void make_requests(run *r) {
+  size_t count = r->p->count;
+  r->statuses = memory(r, SCRATCH_REQUESTS, count * (2 * sizeof(MPI_Request) + 2 * sizeof(MPI_Status) + 1));
+  r->requests = (MPI_Request *)(r->statuses + 2 * count);
+  r->arrived = (uint8_t *)(r->requests + 2 * count);
   memset(r->arrived, 0, count);
-  for (uint32_t k = 0; k < 2 * count; k++) r->requests[k] = MPI_REQUEST_NULL;
-  for (uint32_t i = 0; i < count; i++) {
-    const plan_step *step = &r->p->steps[i];
-    if (step->from != FLITWORK_NOBODY) receive_step(r, step, &r->requests[2 * i]);
-    if (step->to != FLITWORK_NOBODY) send_step(r, step, &r->requests[2 * i + 1]);
-    if (step->waits) complete(r, i + 1);
+  for (size_t k = 0; k < 2 * count; k++) r->requests[k] = MPI_REQUEST_NULL;
+}
+
+/* Goes through the steps as far as it can; whether all are complete. */
+static int goes_on(run *r) {
+  for (; r->step < r->p->count; r->step++, r->received = r->sent = 0) {
+    const plan_step *step = &r->p->steps[r->step];
+    if (step->from != FLITWORK_NOBODY && !r->received) receive_step(r, step, &r->requests[2 * r->step]);
+    r->received = 1;
+    if (step->to != FLITWORK_NOBODY && !r->sent && !send_step(r, step, &r->requests[2 * r->step + 1])) return 0;
+    r->sent = 1;
+    if (step->waits && !are_complete(r, r->step + 1)) return 0;
   }
-  complete(r, count);
-  return r->error;
+  return are_complete(r, r->p->count);
 }
 
 /* The most bytes that are gathered and not yet waited for. */
@@ -201,21 +216,36 @@ static void make_room(run *r) {
   r->gather = memory(r, SCRATCH_GATHER, gathering_room(r));
 }
 
-/* Sends the sizes of the blocks the way that the blocks will go: then every rank knows the sizes of what it forwards. */
-static void learn_sizes(run *r) {
+/* Sends the sizes of the blocks the way that the blocks will go: then every rank knows the sizes of what it forwards. What it needs lies in
+ * one piece of memory: the sizes that are sent, those that arrive, those of what is held here, and where that will lie. */
+static void learn_begin(exchange *x) {
+  run *r = &x->second, *first = &x->first;
   uint32_t ranks = (uint32_t)r->state->ranks, slots = r->p->slots;
   size_t room = 2 * ranks * sizeof(MPI_Count) + slots * sizeof(MPI_Count) + ((size_t)slots + 1) * sizeof(size_t);
   MPI_Count *mine = memory(r, SCRATCH_SIZES, room);
-  MPI_Count *theirs = mine + ranks, *sizes = theirs + ranks;
   for (uint32_t peer = 0; peer < ranks; peer++) mine[peer] = block_at(r->send, peer).bytes;
-  side from = side_uniform(mine, sizeof(MPI_Count), MPI_PACKED), to = side_uniform(theirs, sizeof(MPI_Count), MPI_PACKED);
-  from.size = from.extent = to.size = to.extent = 1;
-  from.plain = to.plain = 1;
-  run first = {.state = r->state, .p = r->p, .send = &from, .receive = &to, .tag = TAG_SIZES, .bytes = sizeof(MPI_Count)};
-  make_room(&first);
-  memset(first.hold, 0, slots * sizeof(MPI_Count)); /* after an error a size may be missing */
-  note(r, go_through(&first));
-  memcpy(sizes, first.hold, slots * sizeof(MPI_Count));
+  x->sizes_out = side_uniform(mine, sizeof(MPI_Count), MPI_PACKED);
+  x->sizes_in = side_uniform(mine + ranks, sizeof(MPI_Count), MPI_PACKED);
+  x->sizes_out.size = x->sizes_out.extent = x->sizes_in.size = x->sizes_in.extent = 1;
+  x->sizes_out.plain = x->sizes_in.plain = 1;
+  *first = *r;
+  first->send = &x->sizes_out;
+  first->receive = &x->sizes_in;
+  first->tag = r->tag - TAG_BLOCKS + TAG_SIZES;
+  first->bytes = sizeof(MPI_Count);
+  make_room(first);
+  memset(first->hold, 0, slots * sizeof(MPI_Count)); /* after an error a size may be missing */
+  make_requests(first);
+}
+
+static void learn_end(exchange *x) {
+  run *r = &x->second;
+  uint32_t slots = r->p->slots;
+  MPI_Count *sizes = (MPI_Count *)r->scratch[SCRATCH_SIZES].memory + 2 * (size_t)r->state->ranks;
+  if (!x->knows) {
+    note(r, x->first.error);
+    memcpy(sizes, x->first.hold, slots * sizeof(MPI_Count));
+  }
   r->sizes = sizes;
   r->at = (size_t *)(sizes + slots);
   r->at[0] = 0;
@@ -236,7 +266,7 @@ static side set_aside(run *r) {
     block b = block_at(r->receive, peer);
     counts[peer] = b.bytes;
     displacements[peer] = at;
-    if ((int)peer != r->state->rank) note(r, block_pack(&b, packed + at, r->state->private, r->state->rank));
+    if ((int)peer != r->state->rank) note(r, block_pack(&b, packed + at, own_channel(r)));
     at += (MPI_Aint)b.bytes;
   }
   side aside = side_v(packed, counts, displacements, MPI_PACKED, 1);
@@ -245,19 +275,48 @@ static side set_aside(run *r) {
   return aside;
 }
 
-int engine_run(comm_state *state, const plan *p, const side *send, const side *receive, int in_place) {
-  run r = {.state = state, .p = p, .send = send, .receive = receive, .tag = TAG_BLOCKS};
-  side aside;
-  if (in_place) {
-    aside = set_aside(&r);
-    r.send = &aside;
+/* The block from this rank to itself. */
+int exchange_own_block(const task *t) {
+  if (t->in_place) return MPI_SUCCESS;
+  block mine = block_at(t->send, (uint32_t)t->state->rank), there = block_at(t->receive, (uint32_t)t->state->rank);
+  return block_copy(&mine, &there, (own){.comm = t->state->private, .rank = t->state->rank, .tag = t->tags + TAG_OWN});
+}
+
+static void blocks_begin(run *r) {
+  make_room(r);
+  make_requests(r);
+}
+
+void exchange_begin(exchange *x, const task *t) {
+  run *r = &x->second;
+  *r = (run){.state = t->state, .p = t->p, .send = t->send, .receive = t->receive, .scratch = t->scratch, .tag = t->tags + TAG_BLOCKS,
+             .own_tag = t->tags + TAG_OWN, .blocks = t->blocks, .lets_return = t->lets_return};
+  if (t->in_place) {
+    x->aside = set_aside(r);
+    r->send = &x->aside;
   }
-  r.bytes = receive->form == UNIFORM ? (in_place ? receive->count * receive->size : send->count * send->size) : 0;
-  if (receive->form != UNIFORM && p->forwards) learn_sizes(&r);
-  make_room(&r);
-  go_through(&r);
-  if (in_place) return r.error;
-  block mine = block_at(send, (uint32_t)state->rank), there = block_at(receive, (uint32_t)state->rank);
-  note(&r, block_copy(&mine, &there, state->private, state->rank));
-  return r.error;
+  r->bytes = r->receive->form == UNIFORM ? block_at(r->send, 0).bytes : 0;
+  x->learns = r->receive->form != UNIFORM && r->p->forwards;
+  if (x->learns && x->knows) learn_end(x);
+  if (x->learns && !x->knows) {
+    learn_begin(x);
+    return;
+  }
+  x->learns = 0;
+  blocks_begin(r);
+}
+
+int exchange_goes_on(exchange *x) {
+  if (x->learns) {
+    if (!goes_on(&x->first)) return 0;
+    learn_end(x);
+    x->learns = 0;
+    x->knows = x->first.error == MPI_SUCCESS;
+    blocks_begin(&x->second);
+  }
+  return goes_on(&x->second);
+}
+
+int exchange_error(const exchange *x) {
+  return x->second.error;
 }

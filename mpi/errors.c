@@ -2,6 +2,15 @@
 #include "interpose.h"
 #include <pthread.h>
 
+/* Whether the program wants to hear of errors on its communicator. */
+int errors_are_heard(MPI_Comm user) {
+  MPI_Errhandler handler;
+  if (PMPI_Comm_get_errhandler(user, &handler) != MPI_SUCCESS) return 0;
+  int fatal = handler == MPI_ERRORS_ARE_FATAL;
+  PMPI_Errhandler_free(&handler);
+  return !fatal;
+}
+
 #ifdef MPICH_VERSION
 
 /* MPICH gives an error of MPI_Waitall to the handler of MPI_COMM_WORLD or MPI_COMM_SELF, whatever the messages' communicator. Where the user's
@@ -10,12 +19,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int users;
 static MPI_Errhandler world, self;
 
-int errors_return(MPI_Comm user) {
-  MPI_Errhandler handler;
-  if (PMPI_Comm_get_errhandler(user, &handler) != MPI_SUCCESS) return 0;
-  int fatal = handler == MPI_ERRORS_ARE_FATAL;
-  PMPI_Errhandler_free(&handler);
-  if (fatal) return 0;
+int errors_return(void) {
   pthread_mutex_lock(&lock);
   if (users++ == 0) {
     PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &world);
@@ -41,8 +45,7 @@ void errors_as_before(int changed) {
 
 #else
 
-int errors_return(MPI_Comm user) {
-  (void)user;
+int errors_return(void) {
   return 0;
 }
 

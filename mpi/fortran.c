@@ -2,18 +2,9 @@
  * that compilers give, `use mpi_f08` by its own. Those of MPICH call MPI_Alltoall in C and are taken over there, but for the start and the
  * end of `use mpi_f08`. */
 #define _GNU_SOURCE
-#include "interpose.h"
+#include "fortran.h"
 #include <dlfcn.h>
 #include <stdlib.h>
-
-#define FORTRAN static __attribute__((used)) void
-#define NAME(FUNCTION, name)             \
-  extern __typeof__(FUNCTION) name;      \
-  extern __typeof__(FUNCTION) name __attribute__((alias(#FUNCTION), visibility("default")))
-
-static void give(MPI_Fint *ierr, int code) {
-  if (ierr != NULL) *ierr = (MPI_Fint)code;
-}
 
 FORTRAN f_init(MPI_Fint *ierr) {
   give(ierr, MPI_Init(NULL, NULL));
@@ -44,7 +35,7 @@ static void *find_common(const char *const names[4]) {
   return NULL;
 }
 
-static void *buffer_of(char *buffer) {
+void *buffer_of(char *buffer) {
   static const char *const IN_PLACE[] = {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"};
   static const char *const BOTTOM[] = {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"};
   static void *in_place, *bottom;
@@ -55,7 +46,7 @@ static void *buffer_of(char *buffer) {
   return buffer == bottom ? MPI_BOTTOM : buffer;
 }
 
-static int ranks_of(MPI_Comm comm) {
+int ranks_of(MPI_Comm comm) {
   int ranks = 0, inter = 0;
   if (comm == MPI_COMM_NULL || !library_is_on()) return 0;
   if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
@@ -64,14 +55,14 @@ static int ranks_of(MPI_Comm comm) {
 }
 
 /* Fortran integers as C integers: the same memory where they are as long. */
-static const int *ints(const MPI_Fint *numbers, int count, int **owned) {
+const int *ints(const MPI_Fint *numbers, int count, int **owned) {
   if (sizeof(MPI_Fint) == sizeof(int)) return (const int *)(const void *)numbers;
   *owned = malloc(((size_t)count + 1) * sizeof **owned);
   for (int i = 0; *owned != NULL && i < count; i++) (*owned)[i] = (int)numbers[i];
   return *owned;
 }
 
-static MPI_Datatype *datatypes(const MPI_Fint *types, int count) {
+MPI_Datatype *datatypes(const MPI_Fint *types, int count) {
   MPI_Datatype *owned = malloc(((size_t)count + 1) * sizeof *owned);
   for (int i = 0; owned != NULL && i < count; i++) owned[i] = PMPI_Type_f2c(types[i]);
   return owned;
@@ -113,13 +104,6 @@ FORTRAN f_alltoallw(char *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *s
   free(in);
 }
 
-/* The names that Fortran compilers give to a function. */
-#define NAMES(FUNCTION, lower, UPPER) \
-  NAME(FUNCTION, lower);              \
-  NAME(FUNCTION, lower##_);           \
-  NAME(FUNCTION, lower##__);          \
-  NAME(FUNCTION, UPPER)
-
 NAMES(f_init, mpi_init, MPI_INIT);
 NAMES(f_init_thread, mpi_init_thread, MPI_INIT_THREAD);
 NAMES(f_finalize, mpi_finalize, MPI_FINALIZE);
@@ -129,47 +113,4 @@ NAMES(f_alltoallw, mpi_alltoallw, MPI_ALLTOALLW);
 NAME(f_alltoall, mpi_alltoall_f08_);
 NAME(f_alltoallv, mpi_alltoallv_f08_);
 NAME(f_alltoallw, mpi_alltoallw_f08_);
-
-/* Non-blocking ones go on to the library's function of the same name, which keeps what must live until they are complete. */
-typedef void next_8(void *, void *, void *, void *, void *, void *, void *, void *, void *);
-typedef void next_10(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
-
-static void *next(void **kept, const char *name) {
-  if (*kept == NULL) *kept = dlsym(RTLD_NEXT, name);
-  if (*kept == NULL) {
-    say_once("a Fortran function of the MPI library cannot be found; the program stops.");
-    PMPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  return *kept;
-}
-
-#define LEAVE_8(NAME, OPERATION)                                                                                                   \
-  __attribute__((visibility("default"))) void NAME(void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, void *i); \
-  void NAME(void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, void *i) {                                     \
-    static void *kept;                                                                                                             \
-    hand_over(OPERATION, "non-blocking");                                                                                          \
-    next_8 *go = (next_8 *)(uintptr_t)next(&kept, #NAME);                                                                          \
-    go(a, b, c, d, e, f, g, h, i);                                                                                                 \
-  }
-#define LEAVE_10(NAME, OPERATION)                                                                                                  \
-  __attribute__((visibility("default"))) void NAME(void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, void *i, \
-                                                   void *j, void *k);                                                              \
-  void NAME(void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, void *i, void *j, void *k) {                   \
-    static void *kept;                                                                                                             \
-    hand_over(OPERATION, "non-blocking");                                                                                          \
-    next_10 *go = (next_10 *)(uintptr_t)next(&kept, #NAME);                                                                        \
-    go(a, b, c, d, e, f, g, h, i, j, k);                                                                                           \
-  }
-LEAVE_8(mpi_ialltoall_, "ialltoall")
-LEAVE_8(mpi_ialltoall, "ialltoall")
-LEAVE_8(mpi_ialltoall__, "ialltoall")
-LEAVE_8(mpi_ialltoall_f08_, "ialltoall")
-LEAVE_10(mpi_ialltoallv_, "ialltoallv")
-LEAVE_10(mpi_ialltoallv, "ialltoallv")
-LEAVE_10(mpi_ialltoallv__, "ialltoallv")
-LEAVE_10(mpi_ialltoallv_f08_, "ialltoallv")
-LEAVE_10(mpi_ialltoallw_, "ialltoallw")
-LEAVE_10(mpi_ialltoallw, "ialltoallw")
-LEAVE_10(mpi_ialltoallw__, "ialltoallw")
-LEAVE_10(mpi_ialltoallw_f08_, "ialltoallw")
 #endif

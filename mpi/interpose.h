@@ -3,6 +3,7 @@
 #define FLITWORK_INTERPOSE_H
 #include "steps.h"
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,7 @@ typedef struct {
 } rule;
 
 enum { SYNC_STEPS, SYNC_LOCAL, SYNC_ASYNC };
+enum { PROGRESS_HOOK, PROGRESS_THREAD, PROGRESS_NONE };
 
 typedef struct settings {
   uint64_t hash;          /* of the text from which they were read */
@@ -46,6 +48,8 @@ typedef struct settings {
   int rule_count;
   int sync, report, strict;
   uint64_t pause_ns;      /* between the starts of two messages */
+  uint64_t prepared;      /* communicators that are prepared when they are made */
+  int progress;           /* PROGRESS_... */
   const char *servers;    /* FLITWORK_MPI_SERVERS, or NULL */
   const char *map;        /* the text of the map file, or NULL */
   char fault[2048];       /* what is wrong; empty: nothing */
@@ -94,6 +98,7 @@ typedef struct {
 } plan;
 
 struct comm_state;
+typedef struct report_row report_row;
 void plan_make(struct comm_state *, const rule *, plan *);
 void plan_clear(plan *);
 
@@ -121,25 +126,30 @@ side side_v(const void *buffer, const void *counts, const void *displacements, M
 side side_w(const void *buffer, const void *counts, const void *displacements, const MPI_Datatype *types, int large);
 int side_is_faulty(const side *, int ranks);
 int side_measure(side *);
+int side_keep(const side *from, int ranks, side *to);
+void side_drop(side *, int ranks);
 block block_at(const side *, uint32_t peer);
 MPI_Count count_at(const side *, uint32_t peer);
-int block_pack(const block *, char *to, MPI_Comm self, int rank);
-int block_unpack(const block *, const char *from, MPI_Count bytes, MPI_Comm self, int rank);
-int block_copy(const block *from, const block *to, MPI_Comm self, int rank);
+/* How a rank sends messages to itself. */
+typedef struct {
+  MPI_Comm comm;
+  int rank, tag;
+} own;
+int block_pack(const block *, char *to, own);
+int block_unpack(const block *, const char *from, MPI_Count bytes, own);
+int block_copy(const block *from, const block *to, own);
 int wait_for(MPI_Request *);
 int block_isend(const block *, int to, int tag, MPI_Comm, MPI_Request *);
 int block_ireceive(const block *, int from, int tag, MPI_Comm, MPI_Request *);
 
-/* ---- engine.c ---- */
+/* ---- engine.c, its functions in engine.h ---- */
 typedef struct {
   char *memory;
   size_t size;
 } scratch;
 enum { SCRATCH_HOLD, SCRATCH_GATHER, SCRATCH_REQUESTS, SCRATCH_SIZES, SCRATCH_IN_PLACE, SCRATCHES };
-int engine_run(struct comm_state *, const plan *, const side *send, const side *receive, int in_place);
 
 /* ---- communicator.c: what is kept for a communicator ---- */
-typedef struct report_row report_row;
 typedef struct comm_state {
   MPI_Comm private;       /* everything of ours runs here */
   int ranks, rank;
@@ -155,10 +165,17 @@ typedef struct comm_state {
   plan *plans;            /* of each rule */
   report_row **taken;     /* of each rule */
   scratch scratch[SCRATCHES];
+  MPI_Comm user;          /* MPI_COMM_NULL: the program has freed it */
+  int driven;             /* on all ranks something lets operations go on that returned before they were complete */
+  uint64_t started, made; /* non-blocking operations and persistent ones, counted alike on all ranks */
+  atomic_int users;       /* operations that need this, and the communicator itself */
 } comm_state;
 
 /* The state of a communicator, made at its first use (which is collective); NULL with the reason in `why`. */
 comm_state *communicator_state(MPI_Comm, const char **why);
+/* The same, but NULL where there is none yet: for calls that must not wait. */
+comm_state *communicator_state_if_made(MPI_Comm);
+void communicator_leave(comm_state *);
 int library_is_on(void);
 void library_ends(void);
 
@@ -167,16 +184,45 @@ int servers_find(comm_state *, MPI_Comm user, char *fault, size_t size);
 int servers_check(const settings *, int world_ranks, char *fault, size_t size);
 
 /* ---- errors.c ---- */
-int errors_return(MPI_Comm user);
+int errors_are_heard(MPI_Comm user);
+int errors_return(void);
 void errors_as_before(int changed);
 
 /* ---- choice.c ---- */
+enum { BLOCKING, NON_BLOCKING, PERSISTENT, KINDS };
+/* What a call comes down to. */
+typedef struct {
+  comm_state *state;
+  const plan *p;          /* NULL: the MPI library carries it out */
+  int in_place, nothing;  /* nothing: there is not a byte to send */
+  MPI_Count bytes;
+  report_row *row;
+  int code;               /* MPI_SUCCESS, or what went wrong while the ranks agreed: the result of the call */
+} choice;
+choice choose(int kind, int operation, side *send, side *receive, MPI_Comm);
 int take(int operation, side *send, side *receive, MPI_Comm, int *result);
-void hand_over(const char *operation, const char *why);
+void prepare_plans(comm_state *);
+
+/* ---- operations.c: all-to-alls that go on after the call ---- */
+int take_later(int kind, int operation, side *send, side *receive, MPI_Comm, MPI_Request *, int *result);
+/* Lets all operations go on that are under way; whether one came to its end. Never waits. */
+int operations_go_on(void);
+int operations_under_way(void);
+
+/* ---- progress.c: who calls operations_go_on ---- */
+int progress_can_be_had(void);
+void progress_wanted(void);
+/* The level of threads to ask the MPI library for. */
+int progress_level(int required);
+void progress_ends(void);
+
+/* ---- prepare.c ---- */
+void prepare(MPI_Comm);
 
 /* ---- report.c ---- */
 report_row *report_row_of(const char *operation, const char *text, int taken);
 void report_count(report_row *, MPI_Count bytes);
+const char *report_text(const report_row *);
 void report_print(void);
 /* One line on standard error, once for each text. */
 void say_once(const char *text);

@@ -48,6 +48,10 @@ void report_count(report_row *row, MPI_Count bytes) {
   if (bytes > 0) atomic_fetch_add_explicit(&row->bytes, (unsigned long long)bytes, memory_order_relaxed);
 }
 
+const char *report_text(const report_row *row) {
+  return row != NULL ? row->text : "there is no memory";
+}
+
 void say_once(const char *text) {
   static char *said[64];
   static int count;

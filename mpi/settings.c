@@ -13,7 +13,7 @@ const char *const operation_names[OPERATIONS] = {"alltoall", "alltoallv", "allto
 static const char *const VARIABLES[] = {
     "FLITWORK_MPI_ALLTOALL", "FLITWORK_MPI_ALLTOALLV", "FLITWORK_MPI_ALLTOALLW", "FLITWORK_MPI_RULES",   "FLITWORK_MPI_RADIX",
     "FLITWORK_MPI_LEADERS",  "FLITWORK_MPI_SERVERS",   "FLITWORK_MPI_MAP",       "FLITWORK_MPI_SYNC",    "FLITWORK_MPI_PAUSE_NS",
-    "FLITWORK_MPI_REPORT",   "FLITWORK_MPI_STRICT",
+    "FLITWORK_MPI_REPORT",   "FLITWORK_MPI_STRICT",    "FLITWORK_MPI_PREPARE",   "FLITWORK_MPI_PROGRESS",
 };
 enum { VARIABLE_COUNT = sizeof VARIABLES / sizeof *VARIABLES };
 
@@ -147,15 +147,21 @@ static int read_environment_rules(settings *s) {
   return 1;
 }
 
-static int read_sync(settings *s) {
-  static const char *const NAMES[] = {"steps", "local", "async"};
-  const char *value = settings_value(s, "FLITWORK_MPI_SYNC");
+/* The number of a word among those that a variable may have. */
+static int read_word(settings *s, const char *variable, const char *const names[3], const char *expected, int *out) {
+  const char *value = settings_value(s, variable);
   if (value == NULL) return 1;
   for (int i = 0; i < 3; i++) {
-    if (strcmp(value, NAMES[i]) == 0) return s->sync = i, 1;
+    if (strcmp(value, names[i]) == 0) return *out = i, 1;
   }
-  snprintf(s->fault, sizeof s->fault, "FLITWORK_MPI_SYNC=%.100s: expected steps, local or async", value);
+  snprintf(s->fault, sizeof s->fault, "%s=%.100s: expected %s", variable, value, expected);
   return 0;
+}
+
+static int read_words(settings *s) {
+  static const char *const SYNCS[] = {"steps", "local", "async"}, *const PROGRESS[] = {"hook", "thread", "none"};
+  return read_word(s, "FLITWORK_MPI_SYNC", SYNCS, "steps, local or async", &s->sync) &&
+         read_word(s, "FLITWORK_MPI_PROGRESS", PROGRESS, "hook, thread or none", &s->progress);
 }
 
 /* A table with a mistake is one in the settings, whether or not a call will ask for it. */
@@ -186,7 +192,9 @@ static void read_text(settings *s) {
     snprintf(s->fault, sizeof s->fault, "%s", fault);
     return;
   }
-  if (!read_environment_rules(s) || !read_sync(s)) return;
+  if (!read_environment_rules(s) || !read_words(s)) return;
+  s->prepared = 64;
+  if (!number_of(s, "FLITWORK_MPI_PREPARE", 1000000, &s->prepared)) return;
   if (!number_of(s, "FLITWORK_MPI_PAUSE_NS", 1000000000, &s->pause_ns)) return;
   if (rules != NULL && !rules_read(s, rules, settings_value(s, "FLITWORK_MPI_RULES"))) return;
   check_tables(s);

@@ -1,5 +1,5 @@
 /* Random all-to-alls carried out by the library that is loaded and by the MPI library itself: every byte of the receive buffers
- * must agree, gaps included. Arguments: seed, number of cases. */
+ * must agree, gaps included. Arguments: seed, number of cases, and whether calls are `blocking`, `later` (non-blocking and persistent) or both. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +10,11 @@
 #define LARGE_COUNTS 1
 #else
 #define LARGE_COUNTS 0
+#endif
+#if LARGE_COUNTS || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+#define PERSISTENT 1
+#else
+#define PERSISTENT 0
 #endif
 
 enum { TYPES = 9, COMMUNICATORS = 6, MOST_RANKS = 64, MOST_UNITS = 3000 };
@@ -72,9 +77,12 @@ typedef struct {
 } area;
 
 typedef struct {
-  int operation, in_place, send_type, receive_type, units, mixed, large;
+  int operation, in_place, send_type, receive_type, units, mixed, large, way;
   uint64_t seed;
 } one_case;
+
+/* How the library that is loaded is called. */
+enum { BLOCKING, NON_BLOCKING, STARTED, WAYS };
 
 static const int SIZES[] = {0, 1, 1, 2, 3, 5, 17, 64, 200, 1000, MOST_UNITS};
 
@@ -129,31 +137,65 @@ static void fill(area *a, uint64_t seed) {
   for (size_t i = 0; i < a->size + 128; i++) a->bytes[i] = (char)mix(seed + i / 8 * 8) + (char)i;
 }
 
-static int call(const one_case *c, int ours, const area *s, const area *r, char *into, MPI_Comm comm) {
+/* Counts and displacements of both kinds. */
+typedef struct {
+  MPI_Count sent[MOST_RANKS], received[MOST_RANKS];
+  MPI_Aint from[MOST_RANKS], to[MOST_RANKS];
+} wide;
+
+#define CALL(PREFIX, SUFFIX, S, SD, R, RD, ...)                                                           \
+  (c->operation == 0   ? PREFIX##lltoall##SUFFIX(out, (S)[0], s->types[0], in, (R)[0], r->types[0], comm __VA_ARGS__) \
+   : c->operation == 1 ? PREFIX##lltoallv##SUFFIX(out, S, SD, s->types[0], in, R, RD, r->types[0], comm __VA_ARGS__)  \
+                       : PREFIX##lltoallw##SUFFIX(out, S, SD, s->types, in, R, RD, r->types, comm __VA_ARGS__))
+#define NARROW(PREFIX, SUFFIX, MORE) CALL(PREFIX, SUFFIX, s->counts, s->displacements, r->counts, r->displacements, MORE)
+#define WIDE(PREFIX, SUFFIX, MORE) CALL(PREFIX, SUFFIX, w.sent, w.from, w.received, w.to, MORE)
+#define NOTHING
+#define REQUEST , request
+#define INFO_AND_REQUEST , MPI_INFO_NULL, request
+
+/* Begins a call; a blocking one is complete, and its request null. */
+static int begin(const one_case *c, int ours, const area *s, const area *r, char *into, MPI_Comm comm, MPI_Request *request) {
   const void *out = c->in_place ? MPI_IN_PLACE : s->bytes + s->origin;
   char *in = into + r->origin;
+  *request = MPI_REQUEST_NULL;
+  if (!ours) return NARROW(PMPI_A, , NOTHING);
+#if LARGE_COUNTS
+  static wide w; /* until the call is complete */
   int ranks;
   MPI_Comm_size(comm, &ranks);
-#if LARGE_COUNTS
-  if (c->large && ours) {
-    MPI_Count sc[MOST_RANKS], rc[MOST_RANKS];
-    MPI_Aint sd[MOST_RANKS], rd[MOST_RANKS];
-    for (int i = 0; i < ranks; i++) sc[i] = s->counts[i], rc[i] = r->counts[i], sd[i] = s->displacements[i], rd[i] = r->displacements[i];
-    if (c->operation == 0) return MPI_Alltoall_c(out, sc[0], s->types[0], in, rc[0], r->types[0], comm);
-    if (c->operation == 1) return MPI_Alltoallv_c(out, sc, sd, s->types[0], in, rc, rd, r->types[0], comm);
-    return MPI_Alltoallw_c(out, sc, sd, s->types, in, rc, rd, r->types, comm);
-  }
+  for (int i = 0; i < ranks; i++)
+    w.sent[i] = s->counts[i], w.received[i] = r->counts[i], w.from[i] = s->displacements[i], w.to[i] = r->displacements[i];
+  if (c->large && c->way == BLOCKING) return WIDE(MPI_A, _c, NOTHING);
+  if (c->large && c->way == NON_BLOCKING) return WIDE(MPI_Ia, _c, REQUEST);
+  if (c->large) return WIDE(MPI_A, _init_c, INFO_AND_REQUEST);
 #endif
-  if (c->operation == 0) {
-    return ours ? MPI_Alltoall(out, s->counts[0], s->types[0], in, r->counts[0], r->types[0], comm)
-                : PMPI_Alltoall(out, s->counts[0], s->types[0], in, r->counts[0], r->types[0], comm);
+  if (c->way == BLOCKING) return NARROW(MPI_A, , NOTHING);
+  if (c->way == NON_BLOCKING) return NARROW(MPI_Ia, , REQUEST);
+#if PERSISTENT
+  return NARROW(MPI_A, _init, INFO_AND_REQUEST);
+#else
+  return MPI_ERR_OTHER;
+#endif
+}
+
+/* One call, begun and completed. A persistent one is started twice; what is in place gets its data back before the second time. */
+static int call(const one_case *c, int ours, const area *s, const area *r, char *into, MPI_Comm comm) {
+  MPI_Request request;
+  size_t size = r->size + 128;
+  char *before = malloc(size);
+  memcpy(before, into, size);
+  int code = begin(c, ours, s, r, into, comm, &request);
+  for (int turn = 0; code == MPI_SUCCESS && ours && c->way == STARTED && turn < 2; turn++) {
+    memcpy(into, before, size);
+    code = MPI_Start(&request);
+    if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  if (c->operation == 1) {
-    return ours ? MPI_Alltoallv(out, s->counts, s->displacements, s->types[0], in, r->counts, r->displacements, r->types[0], comm)
-                : PMPI_Alltoallv(out, s->counts, s->displacements, s->types[0], in, r->counts, r->displacements, r->types[0], comm);
-  }
-  return ours ? MPI_Alltoallw(out, s->counts, s->displacements, s->types, in, r->counts, r->displacements, r->types, comm)
-              : PMPI_Alltoallw(out, s->counts, s->displacements, s->types, in, r->counts, r->displacements, r->types, comm);
+  free(before);
+  if (request == MPI_REQUEST_NULL || code != MPI_SUCCESS) return code;
+  if (c->way == STARTED) return MPI_Request_free(&request);
+  int flag = 0;
+  while (code == MPI_SUCCESS && !flag) code = c->mixed ? MPI_Test(&request, &flag, MPI_STATUS_IGNORE) : (flag = 1, MPI_Wait(&request, MPI_STATUS_IGNORE));
+  return code;
 }
 
 static int try_case(const one_case *c, int number, int which) {
@@ -174,8 +216,8 @@ static int try_case(const one_case *c, int number, int which) {
   int code = call(c, 0, &s, &r, theirs, comm), ours = call(c, 1, &s, &r, r.bytes, comm);
   for (size_t i = 0; i < r.size + 128 && !wrong; i++) {
     if (r.bytes[i] == theirs[i]) continue;
-    fprintf(stderr, "case %d: operation %d, %s, types %d and %d, %d units, in place %d, mixed %d: rank %d of %d differs at byte %zu of %zu\n",
-            number, c->operation, comm_names[which], c->send_type, c->receive_type, c->units, c->in_place, c->mixed, me, ranks, i, r.size);
+    fprintf(stderr, "case %d: operation %d, way %d, %s, types %d and %d, %d units, in place %d, mixed %d: rank %d of %d differs at byte %zu of %zu\n",
+            number, c->operation, c->way, comm_names[which], c->send_type, c->receive_type, c->units, c->in_place, c->mixed, me, ranks, i, r.size);
     wrong = 1;
   }
   if (code != MPI_SUCCESS || ours != MPI_SUCCESS) wrong = 1;
@@ -190,7 +232,9 @@ int main(int argc, char **argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 3 || ranks > MOST_RANKS) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (argc < 3 || ranks > MOST_RANKS) MPI_Abort(MPI_COMM_WORLD, 2);
+  int first = argc > 3 && strcmp(argv[3], "later") == 0 ? NON_BLOCKING : BLOCKING;
+  int past = argc > 3 && strcmp(argv[3], "blocking") == 0 ? NON_BLOCKING : PERSISTENT ? WAYS : STARTED;
   int cases = atoi(argv[2]);
   state = strtoull(argv[1], NULL, 10);
   make_types();
@@ -198,7 +242,8 @@ int main(int argc, char **argv) {
   for (int number = 0; number < cases; number++) {
     int which = (int)pick(COMMUNICATORS);
     one_case c = {.operation = (int)pick(3), .in_place = pick(4) == 0, .send_type = (int)pick(TYPES), .receive_type = (int)pick(TYPES),
-                  .units = SIZES[pick(sizeof SIZES / sizeof *SIZES)], .mixed = (int)pick(2), .large = (int)pick(2), .seed = mix(state)};
+                  .units = SIZES[pick(sizeof SIZES / sizeof *SIZES)], .mixed = (int)pick(2), .large = (int)pick(2),
+                  .way = first + (int)pick((uint32_t)(past - first)), .seed = mix(state)};
     /* Types of no size go with each other only. */
     if (c.send_type == TYPES - 1 || c.receive_type == TYPES - 1) c.send_type = c.receive_type = pick(4) ? (int)pick(TYPES - 1) : TYPES - 1;
     if (c.in_place) c.send_type = c.receive_type;

@@ -38,6 +38,11 @@ class Family:
     library: Path
     python: str | None
 
+    @property
+    def hooks(self) -> bool:
+        """Whether the MPI library calls ours while it waits; otherwise it takes a thread."""
+        return self.name != "mpich"
+
     def compile(self, source: str, *options: str) -> Path:
         """The program of `tests/mpi`, compiled once."""
         program = self.work / (Path(source).stem + "".join(options).replace("-", "_").replace("=", "_"))
@@ -45,7 +50,9 @@ class Family:
         if fortran and self.mpifort is None:
             pytest.skip(f"no Fortran compiler for {self.name}")
         if not program.exists():
-            warnings = ["-w", "-fallow-argument-mismatch"] if fortran else ["-Wall", "-Wextra", "-Werror", "-pthread"]
+            warnings = (
+                ["-w", "-cpp", "-fallow-argument-mismatch"] if fortran else ["-Wall", "-Wextra", "-Werror", "-pthread"]
+            )
             compiler = self.mpifort if fortran and self.mpifort else self.mpicc
             command = [compiler, "-O1", *warnings, *options, "-o", str(program), source]
             done = subprocess.run(command, cwd=PROGRAMS, capture_output=True, text=True)

@@ -17,7 +17,7 @@ from flitwork.errors import ConfigError
 from flitwork.mpi.native.build import built
 from flitwork.mpi.native.doctor import Finding, diagnose, launchers, mpi4py_words
 from flitwork.mpi.native.launcher import Launcher
-from flitwork.mpi.native.settings import Settings, Sync
+from flitwork.mpi.native.settings import Progress, Settings, Sync
 from flitwork.tune import read_rules
 
 _HINT = "flitwork mpi run --alltoall two_level_ring -- mpirun -n 8 ./program"
@@ -51,6 +51,15 @@ def run_on_mpi(
         Sync | None, typer.Option(help="Wait where the algorithm says, after each step, or only where it must.")
     ] = None,
     pause_ns: Annotated[int | None, typer.Option(min=0, help="Pause between two messages of a rank [ns].")] = None,
+    progress: Annotated[
+        Progress | None,
+        typer.Option(
+            help="Who goes on with non-blocking ones: the MPI library, a thread, or nobody: they are not taken over."
+        ),
+    ] = None,
+    prepare: Annotated[
+        int | None, typer.Option(min=0, help="Communicators made ready for non-blocking ones [default: the first 64].")
+    ] = None,
     report: Annotated[bool, typer.Option("--report", help="At the end print which calls were taken over.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="A mistake in the settings stops the program.")] = False,
     mpicc: Annotated[
@@ -71,7 +80,20 @@ def run_on_mpi(
       flitwork mpi run --alltoall a2at --map places.txt -- mpirun -n 16 ./program
     """
     settings = Settings(
-        alltoall, alltoallv, alltoallw, rules, radix, leaders, servers, places, sync, pause_ns, report, strict
+        alltoall,
+        alltoallv,
+        alltoallw,
+        rules,
+        radix,
+        leaders,
+        servers,
+        places,
+        sync,
+        pause_ns,
+        progress,
+        prepare,
+        report,
+        strict,
     )
     if not settings.asks_for_something:
         raise ConfigError("--alltoall", "nothing", "an algorithm, or --rules", _HINT)

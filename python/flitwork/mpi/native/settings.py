@@ -12,6 +12,7 @@ from flitwork.errors import ConfigError, did_you_mean
 
 LIBRARY, TABLE = "library", "table:"
 Sync = Literal["steps", "local", "async"]
+Progress = Literal["hook", "thread", "none"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Settings:
     map: Path | None = None
     sync: Sync | None = None
     pause_ns: int | None = None
+    progress: Progress | None = None
+    prepare: int | None = None
     report: bool = False
     strict: bool = False
 

@@ -1,0 +1,160 @@
+/* What Fortran needs beside the blocking all-to-alls: non-blocking and persistent ones, requests that are started and freed, and communicators
+ * that are made. What is not taken over goes on to the MPI library's Fortran function of the same name, which keeps what it needs. */
+#define _GNU_SOURCE
+#include "fortran.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+
+/* ---- persistent requests, for both families: `use mpi_f08` of MPICH starts and frees them by other ways than C ---- */
+
+FORTRAN f_start(MPI_Fint *request, MPI_Fint *ierr) {
+  MPI_Request own = PMPI_Request_f2c(*request);
+  int code = MPI_Start(&own);
+  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(own);
+  give(ierr, code);
+}
+
+FORTRAN f_startall(const MPI_Fint *count, MPI_Fint *requests, MPI_Fint *ierr) {
+  int many = *count > 0 ? (int)*count : 0;
+  MPI_Request *own = malloc(((size_t)many + 1) * sizeof *own);
+  if (own == NULL) {
+    give(ierr, MPI_ERR_NO_MEM);
+    return;
+  }
+  for (int i = 0; i < many; i++) own[i] = PMPI_Request_f2c(requests[i]);
+  int code = MPI_Startall((int)*count, own);
+  for (int i = 0; code == MPI_SUCCESS && i < many; i++) requests[i] = PMPI_Request_c2f(own[i]);
+  free(own);
+  give(ierr, code);
+}
+
+FORTRAN f_request_free(MPI_Fint *request, MPI_Fint *ierr) {
+  MPI_Request own = PMPI_Request_f2c(*request);
+  int code = MPI_Request_free(&own);
+  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(own);
+  give(ierr, code);
+}
+
+NAME(f_start, mpi_start_f08_);
+NAME(f_startall, mpi_startall_f08_);
+NAME(f_request_free, mpi_request_free_f08_);
+
+/* ---- the library's own function of a name ---- */
+
+typedef void any_function(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
+#define WORDS void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, void *i, void *j, void *k, void *l
+#define GIVEN a, b, c, d, e, f, g, h, i, j, k, l
+
+static any_function *next(any_function **kept, const char *name) {
+  if (*kept == NULL) *kept = (any_function *)(uintptr_t)dlsym(RTLD_NEXT, name);
+  if (*kept == NULL) {
+    say_once("a Fortran function of the MPI library cannot be found; the program stops.");
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  return *kept;
+}
+
+/* ---- communicators: OUT is the argument with the new one, IERR the last. A function that is given more words than it has does not look
+ * at them. ---- */
+
+static void made(MPI_Fint *out, const MPI_Fint *ierr) {
+  if (ierr != NULL && *ierr != MPI_SUCCESS) return;
+  prepare(PMPI_Comm_f2c(*out));
+}
+
+#define MAKES(name, OUT, IERR)                                          \
+  __attribute__((visibility("default"))) void name(WORDS);              \
+  void name(WORDS) {                                                    \
+    static any_function *kept;                                          \
+    *(MPI_Fint *)(OUT) = PMPI_Comm_c2f(MPI_COMM_NULL);                  \
+    next(&kept, #name)(GIVEN);                                          \
+    made(OUT, IERR);                                                    \
+  }
+#ifdef OPEN_MPI
+#define MAKES_ALL(lower, OUT, IERR) \
+  MAKES(lower, OUT, IERR) MAKES(lower##_, OUT, IERR) MAKES(lower##__, OUT, IERR) MAKES(lower##_f08_, OUT, IERR)
+#else
+#define MAKES_ALL(lower, OUT, IERR) MAKES(lower##_f08_, OUT, IERR)
+#endif
+MAKES_ALL(mpi_comm_dup, b, c)
+MAKES_ALL(mpi_comm_dup_with_info, c, d)
+MAKES_ALL(mpi_comm_create, c, d)
+MAKES_ALL(mpi_comm_create_group, d, e)
+MAKES_ALL(mpi_comm_split, d, e)
+MAKES_ALL(mpi_comm_split_type, e, f)
+MAKES_ALL(mpi_intercomm_merge, c, d)
+MAKES_ALL(mpi_cart_create, f, g)
+MAKES_ALL(mpi_cart_sub, c, d)
+MAKES_ALL(mpi_graph_create, f, g)
+MAKES_ALL(mpi_dist_graph_create, i, j)
+MAKES_ALL(mpi_dist_graph_create_adjacent, j, k)
+
+#ifdef OPEN_MPI
+
+NAMES(f_start, mpi_start, MPI_START);
+NAMES(f_startall, mpi_startall, MPI_STARTALL);
+NAMES(f_request_free, mpi_request_free, MPI_REQUEST_FREE);
+
+/* ---- all-to-alls: 1 where it was taken over ---- */
+
+static int take_one(int kind, int operation, side *send, side *receive, MPI_Comm comm, MPI_Fint *request, MPI_Fint *ierr) {
+  MPI_Request own = MPI_REQUEST_NULL;
+  int result;
+  if (!take_later(kind, operation, send, receive, comm, &own, &result)) return 0;
+  *request = PMPI_Request_c2f(own);
+  give(ierr, result);
+  return 1;
+}
+
+static int take_uniform(int kind, char *out, const MPI_Fint *sendcount, const MPI_Fint *sendtype, char *in, const MPI_Fint *recvcount,
+                        const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierr) {
+  void *from = buffer_of(out);
+  side send = side_uniform(from, *sendcount, from == MPI_IN_PLACE ? MPI_DATATYPE_NULL : PMPI_Type_f2c(*sendtype));
+  side receive = side_uniform(buffer_of(in), *recvcount, PMPI_Type_f2c(*recvtype));
+  return take_one(kind, ALLTOALL, &send, &receive, PMPI_Comm_f2c(*comm), request, ierr);
+}
+
+/* With one datatype, or with one for each rank. */
+static int take_each(int kind, int operation, char *out, const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtypes,
+                     char *in, const MPI_Fint *recvcounts, const MPI_Fint *rdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+                     MPI_Fint *request, MPI_Fint *ierr) {
+  void *from = buffer_of(out);
+  MPI_Comm c = PMPI_Comm_f2c(*comm);
+  int ranks = ranks_of(c), in_place = from == MPI_IN_PLACE;
+  int *owned[4] = {NULL, NULL, NULL, NULL};
+  const int *sc = in_place ? NULL : ints(sendcounts, ranks, &owned[0]), *sd = in_place ? NULL : ints(sdispls, ranks, &owned[1]);
+  const int *rc = ints(recvcounts, ranks, &owned[2]), *rd = ints(rdispls, ranks, &owned[3]);
+  MPI_Datatype *st = NULL, *rt = NULL;
+  side send, receive;
+  if (operation == ALLTOALLW) {
+    st = in_place ? NULL : datatypes(sendtypes, ranks);
+    rt = datatypes(recvtypes, ranks);
+    send = side_w(from, sc, sd, st, 0);
+    receive = side_w(buffer_of(in), rc, rd, rt, 0);
+  } else {
+    send = side_v(from, sc, sd, in_place ? MPI_DATATYPE_NULL : PMPI_Type_f2c(*sendtypes), 0);
+    receive = side_v(buffer_of(in), rc, rd, PMPI_Type_f2c(*recvtypes), 0);
+  }
+  int taken = take_one(kind, operation, &send, &receive, c, request, ierr);
+  for (int i = 0; i < 4; i++) free(owned[i]);
+  free(st);
+  free(rt);
+  return taken;
+}
+
+#define LATER(name, TAKEN)                                 \
+  __attribute__((visibility("default"))) void name(WORDS); \
+  void name(WORDS) {                                       \
+    static any_function *kept;                             \
+    if (!(TAKEN)) next(&kept, #name)(GIVEN);               \
+  }
+#define LATER_ALL(lower, TAKEN) LATER(lower, TAKEN) LATER(lower##_, TAKEN) LATER(lower##__, TAKEN) LATER(lower##_f08_, TAKEN)
+LATER_ALL(mpi_ialltoall, take_uniform(NON_BLOCKING, a, b, c, d, e, f, g, h, i))
+LATER_ALL(mpi_ialltoallv, take_each(NON_BLOCKING, ALLTOALLV, a, b, c, d, e, f, g, h, i, j, k))
+LATER_ALL(mpi_ialltoallw, take_each(NON_BLOCKING, ALLTOALLW, a, b, c, d, e, f, g, h, i, j, k))
+#if HAS_PERSISTENT
+LATER_ALL(mpi_alltoall_init, take_uniform(PERSISTENT, a, b, c, d, e, f, g, i, j))
+LATER_ALL(mpi_alltoallv_init, take_each(PERSISTENT, ALLTOALLV, a, b, c, d, e, f, g, h, i, k, l))
+LATER_ALL(mpi_alltoallw_init, take_each(PERSISTENT, ALLTOALLW, a, b, c, d, e, f, g, h, i, k, l))
+#endif
+#endif
