@@ -134,6 +134,19 @@ def test_time_begins_before_a_program_where_a_background_does(tmp_path: Path) ->
     assert values(about, arrays, "load")[: 200 // about["window"]].sum() > 0
 
 
+def test_what_goes_over_a_bus_is_told_apart(tmp_path: Path) -> None:
+    bus = fw.Bus(flits_per_cycle=2, arbitration_cycles=3, latency_cycles=2, operations=["broadcast"])
+    work = fw.collective("broadcast", "linear", message_flits=100)
+    about, arrays = unpacked(fw.view(fw.simulate(fw.Torus(4, 2, bus=bus), work), tmp_path / "run.html"))
+    assert about["activities"] == ["nothing", "waiting", "sending by the bus"]
+    number = 2
+    assert [int(rank) for rank in np.unique(np.nonzero(arrays["activity"] == number)[0])] == [0]
+    length = np.full(about["bins"], about["window"] * about["joined"])
+    # The bus carries the data once, all others receive it.
+    assert values(about, arrays, "sent").sum(axis=0) @ length == pytest.approx(100, rel=0.1)
+    assert values(about, arrays, "received").sum(axis=0) @ length == pytest.approx(700, rel=0.1)
+
+
 def test_ranks_and_ports_of_one_terminal_are_told_apart(tmp_path: Path) -> None:
     network = fw.Mesh(2, 2, nic=fw.Nic(ports=2), terminals_per_router=2)
     host = {"ranks_per_terminal": 2}

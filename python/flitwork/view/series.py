@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from flitwork.columns import WAIT_REASONS
 from flitwork.explain.causes import activity, covered
-from flitwork.explain.records import Records
+from flitwork.explain.records import NOT_YET, Records
 from flitwork.result import NEVER, Result
 from flitwork.view.place import Place
 
@@ -136,14 +136,22 @@ class Series:
         sent, injected = self._when("injected")
         came, arrived = self._when("arrived")
         taken = injected - packets.head_source_waits
-        left = np.minimum(taken + packets.flits + packets.source_waits, self.cycles)
+        left = np.where(self._on_bus & came, arrived, taken + packets.flits + packets.source_waits)
+        left = np.minimum(left, self.cycles)
         until = np.where(sent, taken, self.cycles)
         dst, first = columns["packets.dst"].astype(np.int64), arrived - packets.flits + 1
         if "packets.head_arrived_cycle" in columns:
             known, head = self._when("head_arrived")
             first = np.where(known, head, first)
+        first = np.maximum(first, np.where(came, injected, 0))
+        # The same data for many ranks, which a bus carries once.
+        once = np.ones(len(taken), dtype=bool)
+        bus = np.flatnonzero(self._on_bus)
+        kinds = np.stack([packets.source, injected, arrived, packets.flits], axis=1)[bus]
+        once[np.delete(bus, np.unique(kinds, axis=0, return_index=True)[1])] = False
+        first_one = sent & once
         return {
-            "sent": self._rate(packets.source[sent], taken[sent], left[sent], packets.flits[sent]),
+            "sent": self._rate(packets.source[first_one], taken[first_one], left[first_one], packets.flits[first_one]),
             "received": self._rate(dst[came], first[came], arrived[came] + 1, packets.flits[came]),
             "queued": self._rate(packets.source, created, until, until - created),
         }
@@ -163,12 +171,32 @@ class Series:
         columns, start = min(_MOST_COLUMNS, self.cycles), self.result.start_cycle
         shown = np.zeros((records.operations.ranks, columns), dtype=np.uint8)
         names = ["nothing"]
-        for name, (rank, begin, end) in activity(records).items():
+        done = {**activity(records), **self._sending(records)}
+        for name, (rank, begin, end) in done.items():
             where = covered((rank, begin + start, end + start), len(shown), columns, self.cycles)
             if where.any():
                 shown[where] = len(names)
                 names.append(name)
         return tuple(names), shown
+
+    def _sending(self, records: Records) -> dict[str, tuple[Ints, Ints, Ints]]:
+        """When ranks send, by the network and by a bus beside it, as :func:`~flitwork.explain.causes.activity` says."""
+        ops, packets = records.operations, records.packets
+        assert ops is not None
+        sent, bus = (packets.operation >= 0) & (packets.injected != NOT_YET), self._on_bus
+        until = np.where(bus, packets.arrived, packets.left)
+        ways = {"sending": sent & ~bus, "sending by the bus": sent & bus & (packets.arrived != NOT_YET)}
+        return {
+            name: (ops.rank[packets.operation[which]], packets.taken[which], until[which])
+            for name, which in ways.items()
+        }
+
+    @cached_property
+    def _on_bus(self) -> NDArray[np.bool_]:
+        """Of each packet whether it goes over the bus: its injection port is behind those of the NIC."""
+        port = self.result.columns.get("packets.injection_port", np.empty(0, dtype=np.uint32))
+        found: NDArray[np.bool_] = port >= int(self.result.described["nic_ports"])
+        return found
 
     @cached_property
     def terminal_of_rank(self) -> Ints:

@@ -14,7 +14,7 @@ const REASONS = {
   behind_packet: ["behind a packet", "#8c959f"],
 };
 const ACTIVITIES = {
-  nothing: "transparent", waiting: "#b8bfc6", sending: "#56B4E9", computing: "#009E73", "late start": "#E69F00",
+  nothing: "transparent", waiting: "#b8bfc6", sending: "#56B4E9", computing: "#009E73", "late start": "#E69F00", "sending by the bus": "#CC79A7",
 };
 const ROWS = {
   activity: "what ranks do",
