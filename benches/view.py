@@ -20,8 +20,8 @@ from selenium import webdriver
 
 #: Shows frame after frame, as fast as the browser asks for them.
 _PLAY = """
-const done = arguments[0], own = [], between = [];
-change({ metric: arguments[1], selected: { kind: "channel", id: 2000 } });
+const [metric, done] = arguments, own = [], between = [];
+change({ metric, selected: { kind: "channel", id: 2000 } });
 let frame = 0, last = performance.now();
 function next() {
   const now = performance.now();
