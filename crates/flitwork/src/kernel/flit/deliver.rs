@@ -256,8 +256,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             env.note_change(me, wanted);
         }
         self.waiting.insert(slot);
-        self.shared_ports |= self.wanted_ports & wanted;
-        self.wanted_ports |= wanted;
+        if PACKETS || !env.rules.sends_at_once {
+            self.shared_ports |= self.wanted_ports & wanted;
+            self.wanted_ports |= wanted;
+        }
         env.activate(me);
     }
 

@@ -112,6 +112,10 @@ pub(super) struct Rules {
     pub chooses_port: bool,
     /// When a free VC becomes of use.
     pub first_use: FirstUse,
+    /// A packet that is given an output VC may request the switch in the same cycle.
+    pub sends_at_once: bool,
+    /// There are packets of one flit, and nobody watches how they wait.
+    pub short_packets: bool,
     /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, batches in the switch,
     /// channels with times of their own or shared buffers.
     pub plain: bool,
@@ -135,16 +139,7 @@ impl FirstUse {
         if router.switching == Switching::Wormhole {
             return FirstUse { least, span: 0 };
         }
-        let split = plan.routing.splits();
-        let one_length = |traffic: &Traffic| match &traffic.packets {
-            Packets::Drawn(Drawn { lengths: Lengths::Fixed(flits), .. }) if !split => Some(*flits as u16),
-            _ => None,
-        };
-        let workload = match &plan.workload {
-            Workload::Schedule { .. } => None,
-            Workload::OpenLoop(traffic) | Workload::Finite(traffic) => one_length(traffic),
-        };
-        match (workload, plan.background.as_ref().map_or(workload, one_length)) {
+        match lengths_of_all(plan) {
             (Some(a), Some(b)) => FirstUse { least: a.min(b), span: a.abs_diff(b) },
             _ => FirstUse { least: 1, span: u16::MAX },
         }
@@ -163,10 +158,31 @@ impl FirstUse {
     }
 }
 
+/// The length of all packets of the workload, and of all of the background, where they have one [flits]; without a background the former
+/// twice.
+fn lengths_of_all(plan: &Plan) -> (Option<u16>, Option<u16>) {
+    let split = plan.routing.splits();
+    let one_length = |traffic: &Traffic| match &traffic.packets {
+        Packets::Drawn(Drawn { lengths: Lengths::Fixed(flits), .. }) if !split => Some(*flits as u16),
+        _ => None,
+    };
+    let workload = match &plan.workload {
+        Workload::Schedule { .. } => None,
+        Workload::OpenLoop(traffic) | Workload::Finite(traffic) => one_length(traffic),
+    };
+    (workload, plan.background.as_ref().map_or(workload, one_length))
+}
+
+/// Whether there may be packets of one flit.
+fn has_short_packets(plan: &Plan) -> bool {
+    let (workload, background) = lengths_of_all(plan);
+    [workload, background].iter().any(|length| length.is_none_or(|flits| flits == 1))
+}
+
 impl Rules {
     /// Of a plan; `packets`: they move whole, which keeps their paths through the switch by itself.
     pub fn new(plan: &Plan, choices: Option<&Choices>, in_tree: Option<&InTree>, packets: bool) -> Self {
-        let network = &plan.spec.network;
+        let (network, run) = (&plan.spec.network, &plan.spec.run);
         let router = &network.router;
         let cut_through = router.switching == Switching::VirtualCutThrough;
         let credits_matter = cut_through || router.vc_busy_when_full || router.wait_for_tail_credit;
@@ -195,6 +211,8 @@ impl Rules {
             by_choice: choices.is_some_and(|choices| !choices.one_port),
             chooses_port: choices.is_some_and(|choices| !choices.one_port) || several_ejection_ports,
             first_use: FirstUse::new(plan),
+            short_packets: !run.record.stalls && !run.record.waits && has_short_packets(plan),
+            sends_at_once: router.vc_alloc_delay_cycles == 0,
             plain: islip1(&router.vc_allocator)
                 && islip1(&router.sw_allocator)
                 && !router.speculative

@@ -64,7 +64,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             if env.rules.decides {
                 self.decide_waiting(me, env);
             }
-            self.allocate_vcs_fast(me, scratch, env);
+            if env.rules.chooses_port {
+                self.allocate_chosen(me, scratch, env);
+            } else if PACKETS || !env.rules.sends_at_once {
+                self.allocate_vcs_fast(me, scratch, env);
+            } else {
+                self.serve_waiting(me, scratch, env);
+            }
         }
         if self.ready.is_empty() {
             return;
@@ -83,9 +89,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     #[inline(always)]
     fn allocate_vcs_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        if env.rules.chooses_port {
-            return self.allocate_chosen(me, scratch, env);
-        }
         // Ports that more than one waiting packet wants need a matching.
         let look = if PACKETS { self.ports_to_look_at(me, env) } else { !0 };
         let shared = self.shared_ports & look;
@@ -202,7 +205,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// Several packets ask for a port: each usable VC grants the first of them from its pointer on.
     #[inline(never)]
-    fn match_shared(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
+    pub(super) fn match_shared(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
         scratch.asks.clear();
         let mut from = 0;
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
@@ -312,18 +315,24 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// The VC that input VC `slot` accepts: the first of `granted`, VCs of `port`, at or after its pointer in the cyclic
     /// order of all output VCs.
     #[inline(always)]
-    fn accept(&mut self, slot: usize, port: usize, granted: &M) -> usize {
+    pub(super) fn accept(&mut self, slot: usize, port: usize, granted: &M) -> usize {
         let pointer = self.pointers(slot).accept as usize;
         let within = pointer.wrapping_sub(Self::slot(port, 0));
         if within < Self::VCS { granted.first_from(within) } else { granted.first() }
     }
 
-    /// A match: moves the pointers and hands the VC over.
+    /// An input VC is given an output VC: the next match starts behind each of them.
     #[inline(always)]
-    fn accept_vc(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
-        let output = Self::slot(port, out_vc);
+    pub(super) fn move_vc_pointers(&mut self, slot: usize, output: usize) {
         self.pointers(output).grant = slot as u16 + 1;
         self.pointers(slot).accept = output as u16 + 1;
+    }
+
+    /// A match: moves the pointers and hands the VC over.
+    #[inline(always)]
+    pub(super) fn accept_vc(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
+        let output = Self::slot(port, out_vc);
+        self.move_vc_pointers(slot, output);
         self.grant_vc(slot, port, out_vc);
         if PACKETS {
             env.streams.granted_vc(env.rules.chooses_ejection_port);

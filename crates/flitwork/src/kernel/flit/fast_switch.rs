@@ -60,7 +60,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// The switch sends a flit of input VC `slot` to `port`: the next match starts behind each of them.
     #[inline(always)]
-    fn move_switch_pointers(&mut self, slot: usize, port: usize) {
+    pub(super) fn move_switch_pointers(&mut self, slot: usize, port: usize) {
         let (in_port, vc) = Self::port_and_vc(slot);
         let row = self.port(in_port);
         row.accept_first = (port as u8 + 1) & 63;

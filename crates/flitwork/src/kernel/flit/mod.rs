@@ -15,6 +15,7 @@ mod deadlock;
 mod deliver;
 mod env;
 mod fast;
+mod fast_pass;
 mod fast_switch;
 mod general;
 mod in_tree;

@@ -109,7 +109,8 @@ pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize, const WORDS:
     pub waiting: SlotSet<WORDS>,
     /// Input VCs with a flit and a credit for it.
     pub ready: SlotSet<WORDS>,
-    /// Output ports that packets wait for, and those that more than one waits for.
+    /// Output ports that packets wait for, and those that more than one waits for; not kept where flits may go on in the cycle of VC
+    /// allocation, which looks at all that wait.
     pub wanted_ports: u64,
     pub shared_ports: u64,
     pub ports: [Port<M>; PORTS],

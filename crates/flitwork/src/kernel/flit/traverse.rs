@@ -27,28 +27,66 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let out = self.output(output);
         out.credits -= 1;
         let blocked = tail || empty || out.credits == 0;
-        env.flit_hops += 1;
         if OWN && env.pools.is_some() {
             self.take_place(me, output, env);
         }
+        self.send_on::<OWN>(me, output, packet, (head, tail), turn, env);
+        self.return_credit::<OWN>(me, slot, env);
 
-        let out_port = self.port(port);
-        if out_port.far_end != NONE {
-            out_port.flits += 1;
-            let vc = out_port.far_end + Self::port_and_vc(output).1 as u32;
-            let flit = FlitArrival { vc, packet: if head { packet } else { NONE } };
-            if let Some(own) = env.own_times.as_mut().filter(|_| OWN) {
-                own.granted(me, port, env.now);
-                env.wheel.at(turn + u64::from(own.hop_cycles[own.at(me, port)])).flits.push(flit);
-            } else if turn == env.now {
-                env.next_flits.push(flit);
-            } else {
-                env.send_later(flit, turn);
-            }
-        } else {
-            Self::eject(me, port, output, tail.then_some(packet), turn, env);
+        if blocked {
+            self.ready.remove(slot);
         }
+        if tail {
+            self.behind_tail(me, slot, port, output, env);
+            if OWN && env.pools.is_some() {
+                self.free_places(me, output, env);
+            }
+        }
+        if env.watched {
+            let head = head.then_some(packet);
+            let (in_port, _) = Self::port_and_vc(slot);
+            env.note_move(
+                me * SLOTS + slot,
+                (me * PORTS + port, me * PORTS + in_port),
+                head,
+                port >= env.network_ports(me),
+                turn,
+            );
+        }
+    }
 
+    /// A flit of `packet` goes on the channel or to the terminal behind output VC `output`; whether it is the first and the last of it.
+    #[inline(always)]
+    pub(super) fn send_on<const OWN: bool>(
+        &mut self,
+        me: usize,
+        output: usize,
+        packet: u32,
+        (head, tail): (bool, bool),
+        turn: u64,
+        env: &mut Env,
+    ) {
+        env.flit_hops += 1;
+        let (port, out_vc) = Self::port_and_vc(output);
+        let out_port = self.port(port);
+        if out_port.far_end == NONE {
+            return Self::eject(me, port, output, tail.then_some(packet), turn, env);
+        }
+        out_port.flits += 1;
+        let flit = FlitArrival { vc: out_port.far_end + out_vc as u32, packet: if head { packet } else { NONE } };
+        if let Some(own) = env.own_times.as_mut().filter(|_| OWN) {
+            own.granted(me, port, env.now);
+            env.wheel.at(turn + u64::from(own.hop_cycles[own.at(me, port)])).flits.push(flit);
+        } else if turn == env.now {
+            env.next_flits.push(flit);
+        } else {
+            env.send_later(flit, turn);
+        }
+    }
+
+    /// The place that a flit leaves becomes free upstream.
+    #[inline(always)]
+    pub(super) fn return_credit<const OWN: bool>(&mut self, me: usize, slot: usize, env: &mut Env) {
         let (in_port, in_vc) = Self::port_and_vc(slot);
         let feeder = self.port(in_port).feeder;
         if feeder != NONE {
@@ -65,26 +103,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let injection_port = env.first_terminal(me) * p.nic_ports + in_port - env.network_ports(me);
             let credit = (injection_port * p.vcs + in_vc) as u32;
             env.wheel.at(env.now + u64::from(p.inject_credit_cycles)).injection_credits.push(credit);
-        }
-
-        if blocked {
-            self.ready.remove(slot);
-        }
-        if tail {
-            self.behind_tail(me, slot, port, output, env);
-            if OWN && env.pools.is_some() {
-                self.free_places(me, output, env);
-            }
-        }
-        if env.watched {
-            let head = head.then_some(packet);
-            env.note_move(
-                me * SLOTS + slot,
-                (me * PORTS + port, me * PORTS + in_port),
-                head,
-                port >= env.network_ports(me),
-                turn,
-            );
         }
     }
 
@@ -115,6 +133,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             env.note_change(me, 1 << port);
         }
         self.set_sender(slot, port, false);
+        self.next_front(me, slot, env);
+    }
+
+    /// The front packet of an input VC has left: the next one comes to the front.
+    #[inline(always)]
+    pub(super) fn next_front(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
         let last = vc.behind_last;
         vc.flags = 0;

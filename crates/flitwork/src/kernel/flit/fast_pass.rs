@@ -1,0 +1,128 @@
+//! VC allocation where each packet asks for VCs of one port and flits move one by one, and the short way for what is in nobody's way.
+//!
+//! A packet of one flit that is alone on its way through the router is given a VC, is granted the switch and leaves in one cycle. It never
+//! owns the VC: what it would take and give back within the cycle is not written.
+
+use super::env::Env;
+use super::fast::Scratch;
+use super::mask::VcMask;
+use super::slots::SlotSet;
+use super::state::Router;
+
+/// Which ports packets want to go between, as bits: output ports, and, where a router is small enough for the short way, input ports below
+/// them. And those that more than one packet wants.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ways {
+    wanted: u64,
+    shared: u64,
+}
+
+impl Ways {
+    #[inline(always)]
+    fn add(&mut self, way: u64) {
+        self.shared |= self.wanted & way;
+        self.wanted |= way;
+    }
+}
+
+impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+{
+    /// Routers with a short way.
+    const SHORT_WAY: bool = PORTS <= 32 && !SlotSet::<WORDS>::GROUPED;
+
+    /// Waiting packets are given VCs; some leave.
+    #[inline(never)]
+    pub(super) fn serve_waiting(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        let (mut ways, mut from) = (Ways::default(), 0);
+        // Loops, not closures: the compiler must not put them into functions of their own.
+        while let Some((word, mut bits)) = self.waiting.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                ways.add(self.way(slot));
+            }
+            from = word + 1;
+        }
+        // Ports that more than one waiting packet wants need a matching.
+        let shared = if Self::SHORT_WAY { ways.shared >> 32 } else { ways.shared };
+        if shared != 0 {
+            self.match_shared(me, shared, scratch, env);
+        }
+        // Of many ready VCs some are nearly always in the way.
+        let short_way = Self::SHORT_WAY && env.rules.short_packets && self.ready.has_few();
+        if short_way {
+            self.add_ready(&mut ways);
+        }
+        let mut from = 0;
+        while let Some((word, mut bits)) = self.waiting.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let port = self.input(slot).port as usize;
+                if shared >> port & 1 == 1 {
+                    continue;
+                }
+                let usable = self.usable(me, slot, port, env);
+                if env.watched {
+                    env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
+                }
+                if usable.is_empty() {
+                    continue;
+                }
+                // No other waits for the port: all usable VCs grant it, it accepts the first from its pointer on.
+                let out_vc = self.accept(slot, port, &usable);
+                if short_way && self.passes(slot, port, out_vc, &ways) {
+                    self.pass(me, slot, Self::slot(port, out_vc), env);
+                } else {
+                    self.accept_vc(me, slot, port, out_vc, env);
+                }
+            }
+            from = word + 1;
+        }
+    }
+
+    /// Adds the ways of what may request the switch.
+    #[inline(always)]
+    fn add_ready(&mut self, ways: &mut Ways) {
+        let mut from = 0;
+        while let Some((word, mut bits)) = self.ready.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                ways.add(self.way(slot));
+            }
+            from = word + 1;
+        }
+    }
+
+    /// From where to where the front packet of an input VC goes.
+    #[inline(always)]
+    fn way(&mut self, slot: usize) -> u64 {
+        let port = 1 << (self.input(slot).port & 63);
+        if Self::SHORT_WAY { port << 32 | 1 << (Self::port_and_vc(slot).0 & 31) } else { port }
+    }
+
+    /// Whether the front packet of an input VC has one flit, a credit for it, and nothing in its way.
+    #[inline(always)]
+    fn passes(&mut self, slot: usize, port: usize, out_vc: usize, ways: &Ways) -> bool {
+        ways.shared & self.way(slot) == 0
+            && self.input(slot).left == 1
+            && self.output(Self::slot(port, out_vc)).credits > 0
+    }
+
+    /// The front packet, of one flit, leaves by output VC `output`.
+    #[inline(always)]
+    fn pass(&mut self, me: usize, slot: usize, output: usize, env: &mut Env) {
+        self.move_vc_pointers(slot, output);
+        self.move_switch_pointers(slot, Self::port_and_vc(output).0);
+        self.waiting.remove(slot);
+        self.output(output).credits -= 1;
+        let vc = self.input(slot);
+        vc.occupied -= 1;
+        let packet = vc.front;
+        self.send_on::<false>(me, output, packet, (true, true), env.now, env);
+        self.return_credit::<false>(me, slot, env);
+        self.next_front(me, slot, env);
+    }
+}
