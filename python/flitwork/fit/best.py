@@ -10,7 +10,7 @@ import pandas as pd
 
 from flitwork.errors import ConfigError
 from flitwork.fit.model import Array
-from flitwork.fit.predicting import predict
+from flitwork.fit.predicting import asked_rows, beyond, with_times
 from flitwork.fit.result import Fit
 
 _DRAWS = 2000
@@ -20,6 +20,8 @@ _DEFAULT_MOST = 1024
 #: Ranks that are within this part of the least time are enough.
 _ENOUGH = 0.05
 _AT_ONCE = 4_000_000
+#: Up to here every number is looked at, then so many steps.
+_EVERY, _STEPS = 4096, 5000
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,10 @@ def best_ranks(
     """The number of ranks, from ``at_least`` to ``at_most``, whose time by the fit is the least.
 
     ``total_bytes`` are all ranks' together (bytes·n²: the problem stays the same); or ``bytes`` to each other rank.
-    ``work_seconds`` [s] is computation on one rank that n ranks do in the n-th part of the time; it is added. Without
-    ``at_most``: 1,024, or 4 times the most that were measured. The interval is of the parameters' joint distribution:
-    that of the best number over 2,000 draws (always the same ones).
+    ``work_seconds`` [s] is computation on one rank that n ranks do in the n-th part of the time; it is added.
+    Without ``at_most``: 1,024, or 4 times the most that were measured; from 4,096 on numbers are looked at in steps
+    of about 0.1 %. The interval is of the parameters' joint distribution: that of the best number over 2,000 draws
+    (always the same ones).
 
     A :class:`flitwork.ConfigError` where the model does not know of ranks, or of options that make no sense.
     """
@@ -76,14 +79,20 @@ def best_ranks(
     most = at_most if at_most is not None else max(_DEFAULT_MOST, int(4 * fit.range_of("ranks")[1]))
     if not 2 <= at_least <= most <= _MOST_RANKS:
         raise ConfigError("at_most", f"{at_least} to {most}", f"numbers of ranks from 2 to {_MOST_RANKS:,}")
-    numbers = np.arange(at_least, most + 1)
-    table = predict(
-        fit, bytes=bytes, total_bytes=total_bytes, ranks=numbers.tolist(), ranks_per_server=ranks_per_server
-    )
+    numbers = _numbers(at_least, most)
+    table = with_times(fit, asked_rows(fit, bytes, total_bytes, numbers.tolist(), ranks_per_server))
     work = work_seconds / numbers
     for name in ("seconds", "low", "high", "one_low", "one_high"):
         table[name] += work
     return _found(fit, table, numbers, work)
+
+
+def _numbers(least: int, most: int) -> Array:
+    """All numbers at first, then steps of about 0.1 %."""
+    every = np.arange(least, min(most, max(least, _EVERY)) + 1)
+    if every[-1] == most:
+        return every
+    return np.unique(np.concatenate([every, np.geomspace(every[-1], most, _STEPS).round().astype(int)]))
 
 
 def _found(fit: Fit, table: pd.DataFrame, numbers: Array, work: Array) -> BestRanks:
@@ -99,7 +108,7 @@ def _found(fit: Fit, table: pd.DataFrame, numbers: Array, work: Array) -> BestRa
     return BestRanks(
         int(numbers[best]), int(min(numbers[int(low)], numbers[best])), int(max(numbers[int(high)], numbers[best])),
         float(row["seconds"]), float(row["low"]), float(row["high"]), enough,
-        best == len(numbers) - 1, _some(table, numbers, best), tuple(notes),
+        best == len(numbers) - 1, _some(fit, table, numbers, best), tuple(notes),
     )  # fmt: skip
 
 
@@ -130,12 +139,13 @@ def _notes(fit: Fit, table: pd.DataFrame, numbers: Array, best: int, seconds: Ar
         notes.append(f"more ranks pay up to {numbers[best]:,}, the most that were looked at")
     elif best == 0:
         notes.append(f"more ranks than {numbers[0]:,} do not pay at all")
-    if table["beyond"].iloc[best]:
-        notes.append(f"beyond what was measured: {table['beyond'].iloc[best]}")
+    if outside := beyond(fit, table.iloc[[best]])[0]:
+        notes.append(f"beyond what was measured: {outside}")
     return notes
 
 
-def _some(table: pd.DataFrame, numbers: Array, best: int) -> pd.DataFrame:
+def _some(fit: Fit, table: pd.DataFrame, numbers: Array, best: int) -> pd.DataFrame:
     """The powers of 2, the best number, and the ends."""
     shown = sorted({0, best, len(numbers) - 1, *(int(np.searchsorted(numbers, 2**i)) for i in range(1, 21))})
-    return table.iloc[[i for i in shown if i < len(numbers)]].reset_index(drop=True)
+    some = table.iloc[[i for i in shown if i < len(numbers)]].reset_index(drop=True)
+    return some.assign(beyond=beyond(fit, some))

@@ -164,13 +164,8 @@ def _best(
 def _too_few(table: pd.DataFrame, model: Model) -> ConfigError:
     kinds = ", ".join(f"{table[name].nunique()} of {name}" for name in model.uses)
     series = ", ".join(_shown(value) for value in conditions(table).values())
-    needed = {"segmented": "at least 3 different sizes on either side of the break, 6 in all"}
-    least = {"linear_bytes": 3, "linear_ranks": 3, "hockney": 3, "total_exchange": 3, "loggp": 3, "max_rate": 3}
-    expected = needed.get(
-        model.name, f"at least {least[model.name]} points with as many different values as {model.formula} needs"
-    )
     found = f"too few points: {len(table)}, with different values: {kinds}"
-    return ConfigError(f"model {model.name}", found, expected, f"the series: {series}" if series else "")
+    return ConfigError(f"model {model.name}", found, model.needs, f"the series: {series}" if series else "")
 
 
 def _standardised(residuals: Array, found: Solution) -> Array:

@@ -49,7 +49,7 @@ class Model:
     ``terms`` gives the coefficients of a variant, ``design`` the columns of the regression (one a coefficient) for rows
     of a table, ``variants`` those to try on a table. ``possible`` says whether coefficients agree with their variant.
     ``settled`` is the variant for predictions. ``searched`` counts what was chosen besides the coefficients, for the
-    comparison of models.
+    comparison of models. ``needs`` says how many points are enough.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Model:
     derived: tuple[Derived, ...] = ()
     searched: Callable[[Variant], int] = lambda _: 0
     needs_messages: bool = False
+    needs: str = "at least 3 points, and different values of what the formula knows of"
 
 
 def known_messages(operation: str) -> bool:

@@ -174,6 +174,7 @@ _ALL = (
         searched=lambda variant: int(variant["limit"] == "shared"),
         derived=(Derived("full_at_ranks", "ranks/server", "ranks that fill the adapter", "rank_rate", "server_rate"),),
         needs_messages=True,
+        needs="at least 3 points, and different numbers of bytes",
     ),
     Model(
         "segmented",
@@ -185,6 +186,7 @@ _ALL = (
         _segmented,
         _segmented_variants,
         searched=lambda _: 1,
+        needs="at least 3 different sizes on either side of the break, 6 in all",
     ),
 )
 #: The models by name.

@@ -33,6 +33,18 @@ def predict(
 
     A :class:`flitwork.ConfigError` says what is missing, or that the fit is for another value.
     """
+    table = asked_rows(fit, bytes, total_bytes, ranks, ranks_per_server)
+    return with_times(fit, table).assign(beyond=beyond(fit, table))
+
+
+def asked_rows(
+    fit: Fit,
+    bytes: Numbers | None,
+    total_bytes: Numbers | None,
+    ranks: Numbers | None,
+    ranks_per_server: Numbers | None,
+) -> pd.DataFrame:
+    """A row for each combination of what is asked for: bytes to each other rank, ranks, ranks per server."""
     if bytes is not None and total_bytes is not None:
         raise ConfigError("total_bytes", total_bytes, "bytes or total_bytes", "total_bytes = bytes·n²")
     sizes = total_bytes if total_bytes is not None else bytes
@@ -45,7 +57,7 @@ def predict(
     table = pd.DataFrame(rows, dtype=float)
     if total_bytes is not None:
         table["bytes"] /= table["ranks"] ** 2
-    return with_times(fit, table)
+    return table
 
 
 def with_times(fit: Fit, table: pd.DataFrame) -> pd.DataFrame:
@@ -56,9 +68,13 @@ def with_times(fit: Fit, table: pd.DataFrame) -> pd.DataFrame:
     spread = fit.t * fit.sd * (np.abs(seconds) if fit.errors == "relative" else 1.0)
     one = np.hypot(half, spread)
     return table[["bytes", "ranks", "ranks_per_server"]].assign(
-        seconds=seconds, low=seconds - half, high=seconds + half, one_low=seconds - one, one_high=seconds + one,
-        beyond=[_beyond(fit, row) for row in table.to_dict("records")],
+        seconds=seconds, low=seconds - half, high=seconds + half, one_low=seconds - one, one_high=seconds + one
     )  # fmt: skip
+
+
+def beyond(fit: Fit, table: pd.DataFrame) -> list[str]:
+    """What of each row lies outside of the points that were fitted, in words."""
+    return [_beyond(fit, row) for row in table.to_dict("records")]
 
 
 def _given(fit: Fit, name: str, value: Numbers | None, needed: bool = False) -> list[float]:

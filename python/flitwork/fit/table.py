@@ -170,15 +170,18 @@ def taken(table: pd.DataFrame, take: str) -> pd.DataFrame:
 
 
 def varying(table: pd.DataFrame) -> list[str]:
-    """The variables that differ between rows."""
-    return [name for name in VARIABLES if table[name].nunique() > 1]
+    """The variables that differ between rows. Ranks that are all on one server, however many, have no other servers."""
+    one_server = bool((table["ranks_per_server"] == table["ranks"]).all())
+    return [name for name in VARIABLES if table[name].nunique() > 1 and not (one_server and name == "ranks_per_server")]
 
 
 def parts(table: pd.DataFrame, used: Sequence[str]) -> Iterator[pd.DataFrame]:
     """The rows by what tells fits apart: the conditions, and variables that are not ``used``."""
     names = [*TELLING, *(name for name in VARIABLES if name not in used)]
-    for _, rows in table.groupby(names, dropna=False, sort=False):
-        yield rows.reset_index(drop=True)
+    one_server = table["ranks_per_server"] == table["ranks"]
+    keys = table.assign(ranks_per_server=table["ranks_per_server"].mask(one_server, 0))
+    for _, rows in keys.groupby(names, dropna=False, sort=False):
+        yield table.loc[rows.index].reset_index(drop=True)
 
 
 def conditions(table: pd.DataFrame) -> dict[str, Any]:

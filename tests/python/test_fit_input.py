@@ -1,0 +1,200 @@
+"""Bad input of fits and predictions: a clear error with place, value, what was expected and what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flitwork as fw
+import numpy as np
+import pandas as pd
+import pytest
+from flitwork.fit import best_ranks, compare_models, fit, fit_model, predict, read_fits, save_fits
+from test_tune_benchmarks import IMB, LATENCY, OSU
+
+GOOD = pd.DataFrame(
+    {"operation": "alltoall", "bytes": [8, 64, 512, 4096], "ranks": 4, "seconds": [1e-6, 2e-6, 3e-6, 9e-6]}
+)
+
+
+def refused(call: Callable[[], Any], *words: str) -> fw.ConfigError:
+    with pytest.raises(fw.ConfigError) as caught:
+        call()
+    for word in words:
+        assert word in str(caught.value), str(caught.value)
+    assert caught.value.path and caught.value.expected
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.assign(seconds=[1e-6, -2e-6, 3e-6, 4e-6]), ["row 2: seconds", "-2e-06", "above 0 s"]),
+        (lambda t: t.assign(seconds=[1e-6, 0, 3e-6, 4e-6]), ["row 2: seconds", "above 0 s"]),
+        (lambda t: t.assign(seconds=[1e-6, np.nan, 3e-6, 4e-6]), ["row 2: seconds", "a number"]),
+        (lambda t: t.assign(seconds=[1e-6, np.inf, 3e-6, 4e-6]), ["row 2: seconds"]),
+        (lambda t: t.assign(seconds=["1e-6", "2 us", "3e-6", "4e-6"]), ["row 2: seconds", "mixed units", "us"]),
+        (lambda t: t.assign(bytes=[1, "4 KiB", 3, 4]), ["row 2: bytes", "mixed units", "KiB"]),
+        (lambda t: t.assign(microseconds=1.0), ["microseconds", "mixed units"]),
+        (lambda t: t.assign(total_bytes=64), ["total_bytes", "mixed units"]),
+        (lambda t: t.rename(columns={"seconds": "time_us"}), ["time_us", "--column seconds=time_us"]),
+        (lambda t: t.rename(columns={"seconds": "secnds"}), ["secnds", "unknown column", "seconds"]),
+        (lambda t: t.assign(colour="red"), ["colour", "unknown column"]),
+        (lambda t: t.drop(columns="seconds"), ["seconds", "missing"]),
+        (lambda t: t.drop(columns="bytes"), ["bytes", "missing"]),
+        (lambda t: t[:0], ["no rows"]),
+        (lambda t: t[:2], ["too few points: 2", "at least 3"]),
+        (lambda t: t.assign(bytes=64), ["too few points: 4", "1 of bytes"]),
+        (lambda t: t.assign(bytes=[1, -2, 3, 4]), ["row 2: bytes"]),
+        (lambda t: t.assign(ranks=[4, 4.5, 4, 4]), ["row 2: ranks", "whole number"]),
+        (lambda t: t.assign(ranks=[2, 4, 8, 16]), ["ranks", "2, 4, 8, 16", "one value", "ranks=..."]),
+        (lambda t: t.assign(operation=["a", "a", "b", "b"]), ["operation", "a, b"]),
+        (lambda t: t.assign(verified=[True, True, False, True]), ["row 3: verified"]),
+    ],
+)
+def test_a_table_that_cannot_be_fitted(change: Any, words: list[str]) -> None:
+    refused(lambda: fit_model(change(GOOD), "linear_bytes"), *words)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"model": "linear_byte"}, ["model", "did you mean `linear_bytes`?"]),
+        ({"method": "hubert"}, ["method", "did you mean `huber`?"]),
+        ({"errors": "relativ"}, ["errors", "relative"]),
+        ({"take": "best"}, ["take", "minimum"]),
+        ({"confidence": 95}, ["confidence", "between 0 and 1"]),
+        ({"ranks": 5}, ["ranks", "4"]),
+        ({"operatio": "x"}, ["operatio", "did you mean `operation`?"]),
+        ({"model": "segmented"}, ["too few points", "6 in all"]),
+        ({"model": "loggp", "data": GOOD.assign(operation="allreduce")}, ["operation", "allreduce", "linear_bytes"]),
+        ({"model": "max_rate", "data": GOOD.assign(ranks=1)}, ["ranks", "at least 2"]),
+        ({"columns": {"byte": "bytes"}}, ["columns.byte"]),
+        ({"columns": {"bytes": "size"}}, ["size", "no such column"]),
+        ({"columns": {"seconds": "t_cycles"}, "data": GOOD.assign(t_cycles=1)}, ["t_cycles", "units"]),
+        ({"data": []}, ["data", "nothing"]),
+    ],
+)
+def test_options_that_make_no_sense(how: dict[str, Any], words: list[str]) -> None:
+    refused(lambda: fit_model(**{"data": GOOD, "model": "linear_bytes", **how}), *words)
+
+
+def test_too_few_points_name_the_series() -> None:
+    table = pd.concat([GOOD, GOOD[:2].assign(operation="gather")])
+    refused(lambda: fit(table, "linear_bytes"), "too few points: 2", "gather")
+
+
+def test_no_model_is_left() -> None:
+    refused(lambda: compare_models(GOOD[:2]), "none that can be fitted", "too few points")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    refused(lambda: fit_model(tmp_path / "missing.csv", "hockney"), "missing.csv", "No such file")
+    (tmp_path / "empty.csv").write_text("")
+    refused(lambda: fit_model(tmp_path / "empty.csv", "hockney"), "empty.csv")
+    (tmp_path / "osu.txt").write_text(OSU)
+    refused(lambda: fit_model(tmp_path / "osu.txt", "hockney"), "--ranks N")
+    (tmp_path / "no.parquet").write_text("x")
+    refused(lambda: fit_model(tmp_path / "no.parquet", "hockney"), "Parquet")
+
+
+def test_predictions_that_make_no_sense() -> None:
+    found = fit_model(GOOD, "linear_bytes")
+    refused(lambda: predict(found), "bytes", "nothing", "8 to 4096")
+    refused(lambda: predict(found, bytes=-1), "bytes = -1")
+    refused(lambda: predict(found, bytes=8, total_bytes=8), "total_bytes")
+    refused(lambda: predict(found, bytes=8, ranks=8), "ranks = 8", "4: the fit is for that")
+    refused(lambda: predict(found, bytes=[]), "nothing")
+    refused(lambda: best_ranks(found, bytes=8), "model = linear_bytes", "total_exchange")
+    rows = GOOD.assign(ranks=[2, 3, 4, 5])
+    ranked = fit_model(rows, "total_exchange")
+    refused(lambda: best_ranks(ranked), "total_bytes", "nothing")
+    refused(lambda: best_ranks(ranked, bytes=8, at_most=1), "at_most")
+    refused(lambda: best_ranks(ranked, bytes=8, work_seconds=-1), "work_seconds")
+    refused(lambda: predict(ranked, bytes=8, ranks=2.5), "ranks = 2.5", "whole number")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d.update(format="other"), ["format"]),
+        (lambda d: d.update(version=2), ["version"]),
+        (lambda d: d["fits"][0].update(model="linear"), ["fits"]),
+        (lambda d: d["fits"][0].update(coefficients=[1.0]), ["coefficients", "(2,)"]),
+        (lambda d: d["fits"][0].update(covariance=[[1.0, 2.0]]), ["covariance", "(2, 2)"]),
+        (lambda d: d["fits"][0].update(points=[]), ["points"]),
+        (lambda d: d["fits"][0].update(colour="red"), ["colour"]),
+        (lambda d: d["fits"][0].pop("sd"), ["sd"]),
+        (lambda d: d["fits"][0].update(sd="much"), ["sd"]),
+    ],
+)
+def test_a_file_of_fits_that_is_none(change: Any, words: list[str], tmp_path: Path) -> None:
+    file = save_fits(fit_model(GOOD, "linear_bytes"), tmp_path / "fit.json")
+    assert len(read_fits(file)) == 1
+    document = json.loads(file.read_text())
+    change(document)
+    file.write_text(json.dumps(document))
+    refused(lambda: read_fits(file), "fit.json", *words)
+
+
+def test_a_file_of_fits_that_is_not_there_or_no_json(tmp_path: Path) -> None:
+    refused(lambda: read_fits(tmp_path / "fit.json"), "No such file")
+    (tmp_path / "fit.json").write_text("{")
+    refused(lambda: read_fits(tmp_path / "fit.json"), "fit.json", "flitwork fit")
+
+
+def test_what_benchmarks_print_is_fitted(tmp_path: Path) -> None:
+    text = LATENCY + "16 0.90\n1024 1.50\n"
+    (tmp_path / "osu.txt").write_text(text)
+    (found,) = fit(tmp_path / "osu.txt", "hockney")
+    assert found.conditions["operation"] == "pingpong" and found.conditions["ranks"] == 2
+    assert found.points["seconds"].tolist() == pytest.approx([0.75e-6, 0.8e-6, 0.9e-6, 1.5e-6])
+    imb = IMB.replace("\n   262144 ", "\n   64 1000 5.0 6.0 5.5\n   262144 ").replace(
+        "1000         2.00       512.00", "1000 2 512\n 4096 1000 4 512"
+    )
+    (tmp_path / "imb.txt").write_text(imb)
+    both = fit(tmp_path / "imb.txt", "linear_bytes", operation="pingpong")
+    assert [len(one.points) for one in both] == [3]
+    (tmp_path / "all.txt").write_text(OSU + "4096 20\n8192 33.3\n")
+    (alltoall,) = fit(tmp_path / "all.txt", "hockney", ranks=64)
+    assert alltoall.conditions["ranks"] == 64 and alltoall.conditions["operation"] == "alltoall"
+
+
+def test_a_column_of_another_name_and_unit() -> None:
+    other = GOOD.assign(time_us=GOOD.seconds * 1e6, size_KiB=GOOD.bytes / 1024, colour="red").drop(
+        columns=["seconds", "bytes"]
+    )
+    found = fit_model(other, "linear_bytes", columns={"seconds": "time_us", "bytes": "size_KiB"})
+    assert found.value("a") == pytest.approx(fit_model(GOOD, "linear_bytes").value("a"))
+
+
+def test_tables_of_sweeps_are_known() -> None:
+    rows = [(4, m) for m in (64, 256, 1024)] + [(9, m) for m in (64, 256, 1024)]
+    sweep = pd.DataFrame(
+        {
+            "message_bytes": [m for _, m in rows],
+            "terminals": [n for n, _ in rows],
+            "workload": "all_to_all bruck",
+            "status": "complete",
+            "completion_cycles": [n * m for n, m in rows],
+            "completion_ns": [4.0 * n * m for n, m in rows],
+            "version": ["0.1", "0.2"] * 3,
+        }
+    )
+    both = fit(sweep, "linear_bytes")
+    assert [one.conditions["ranks"] for one in both] == [4, 9]
+    assert both[0].value("a") == pytest.approx(16e-9) and both[0].conditions["algorithm"] == "bruck"
+    refused(lambda: fit(sweep.drop(columns="completion_ns"), "hockney"), "completion_ns", "units")
+    refused(lambda: fit(sweep.assign(status="max_cycles"), "hockney"), "row 1: status", "max_cycles")
+
+
+def test_tables_of_the_simulator_are_read() -> None:
+    net = fw.Torus(2, 2, units=fw.Units(flit_bytes=16, cycle_ns=4))
+    table = fw.tune.simulated(
+        net, [1024, 4096, 16384], host=fw.Host(send_overhead_ns=400), algorithms=["pairwise_shift"], packet_flits=64
+    )
+    (found,) = fit(table, "linear_bytes")
+    assert found.title == "alltoall, pairwise_shift, simulated, 4 ranks"
+    assert found.r_squared > 0.9999 and found.value("t0") > 3 * 400e-9
