@@ -115,11 +115,16 @@ def message_times(records: Records, ops: Operations) -> tuple[Ints, Ints, Ints]:
     """Of each message received: the send, the cycle from which on it could be taken, and the cycle of its arrival."""
     received = np.flatnonzero((ops.kind == KIND["receive"]) & (ops.arrived != NOT_YET))
     sent = ops.of_rank[ops.peer[received]] + ops.from_operation[received]
+    return sent, ready_cycles(ops)[sent], ops.arrived[received]
+
+
+def ready_cycles(ops: Operations) -> Ints:
+    """Of each operation the cycle in which its program had passed it and all that it depends on was complete."""
     ready = ops.passed.copy()
     if len(ops.waits_for):
         waiting = np.repeat(np.arange(len(ops.kind)), np.diff(ops.first))
         np.maximum.at(ready, waiting, ops.ended[ops.waits_for])
-    return sent, ready[sent], ops.arrived[received]
+    return ready
 
 
 def steps_table(records: Records) -> pd.DataFrame:

@@ -110,6 +110,7 @@ def _add_channels(found: Contents, series: Series) -> None:
         found.about["reasons"], found.about["terminal_reasons"] = waiting.reasons, waiting.terminal_reasons
         found.add("channel_reasons", waiting.by_reason, power=2)
         found.add("terminal_reasons", waiting.of_terminals, power=2)
+        found.add("at_terminal", waiting.of_terminals.sum(axis=0), power=2)
 
 
 def _add_terminals(found: Contents, series: Series) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flitwork.columns import WAIT_REASONS
-from flitwork.explain.causes import activity, covered
+from flitwork.explain.causes import activity, covered, ready_cycles
 from flitwork.explain.records import NOT_YET, Records
 from flitwork.result import NEVER, Result
 from flitwork.view.place import Place
@@ -132,13 +132,13 @@ class Series:
         if "packets.src" not in self.result.columns:
             return {}
         packets, columns = Records(self.result).packets, self.result.columns
-        _, created = self._when("created")
         sent, injected = self._when("injected")
         came, arrived = self._when("arrived")
         taken = injected - packets.head_source_waits
         left = np.where(self._on_bus & came, arrived, taken + packets.flits + packets.source_waits)
         left = np.minimum(left, self.cycles)
         until = np.where(sent, taken, self.cycles)
+        ready = np.minimum(self._ready, until)
         dst, first = columns["packets.dst"].astype(np.int64), arrived - packets.flits + 1
         if "packets.head_arrived_cycle" in columns:
             known, head = self._when("head_arrived")
@@ -153,8 +153,19 @@ class Series:
         return {
             "sent": self._rate(packets.source[first_one], taken[first_one], left[first_one], packets.flits[first_one]),
             "received": self._rate(dst[came], first[came], arrived[came] + 1, packets.flits[came]),
-            "queued": self._rate(packets.source, created, until, until - created),
+            "queued": self._rate(packets.source, ready, until, until - ready),
         }
+
+    @property
+    def _ready(self) -> Ints:
+        """Of each packet the cycle from which it waits to be taken: its creation, or when its rank could send it."""
+        records = Records(self.result)
+        _, found = self._when("created")
+        ops, operation = records.operations, records.packets.operation
+        if ops is not None:
+            of_ranks = operation >= 0
+            found[of_ranks] = ready_cycles(ops)[operation[of_ranks]] + self.result.start_cycle
+        return found
 
     def _when(self, what: str) -> tuple[NDArray[np.bool_], Ints]:
         """Of each packet whether it happened, and the cycle from the start of the run in which it did."""

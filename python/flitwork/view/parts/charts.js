@@ -58,7 +58,8 @@ class Chart {
       width: Math.max(80, Math.floor(width)),
       height: Math.max(50, Math.floor(height)),
       legend: { show: false },
-      padding: [6, 10, 0, 0],
+      // Times lie under each other in all charts, with an axis to the right and without.
+      padding: [6, built.options.axes.some((one) => one.side === 1) ? 10 : 71, 0, 0],
       ...built.options,
       cursor: {
         y: false,

@@ -19,9 +19,11 @@ function reasonsOf(name, row) {
   for (let reason = 0; reason < reasons; reason++) {
     const at = (reason * rows + row) * bins;
     const curve = Float64Array.from(values.subarray(at, at + bins), (byte) => table[byte]);
-    if (curve.some((one) => one > 0)) found.push({ reason: names[reason], curve });
+    const sum = curve.reduce((all, one) => all + one, 0);
+    if (sum > 0) found.push({ reason: names[reason], curve, sum });
   }
-  return found;
+  // The most frequent first: in the legend, and at the bottom of the chart.
+  return found.sort((a, b) => b.sum - a.sum);
 }
 
 // A channel's values, one a frame.
@@ -61,7 +63,7 @@ function flowChart() {
   } else {
     if (!arrays.sent) return null;
     data.push(edges(about.bins, binStart));
-    for (const [name, colour] of [["sent", () => css("--accent")], ["received", "#009E73"]]) {
+    for (const [name, colour] of [["sent", () => css("--accent")], ["received", () => css("--ink")]]) {
       data.push(closed(rowOf(name, selected.id)));
       series.push(stepped({ stroke: colour }));
     }
@@ -75,18 +77,22 @@ function queueChart() {
   const { selected } = state;
   if (!selected) return null;
   const found = reasonsOf(selected.kind === "channel" ? "channel_reasons" : "terminal_reasons", selected.id);
-  const areas = found.map(({ reason, curve }) => [curve, reasonColour(reason)]);
-  if (selected.kind === "terminal" && arrays.queued) areas.push([rowOf("queued", selected.id), QUEUED]);
-  if (!areas.length && !arrays.channel_reasons) return null;
-  const sums = areas.length ? stacked(areas.map(([curve]) => curve)) : [new Float64Array(about.bins)];
-  const colours = areas.length ? areas.map(([, colour]) => colour).reverse() : ["transparent"];
+  const queued = selected.kind === "terminal" && arrays.queued;
+  if (!found.length && !queued && !arrays.channel_reasons) return null;
+  const sums = found.length ? stacked(found.map(({ curve }) => curve)) : [new Float64Array(about.bins)];
+  const colours = found.length ? found.map(({ reason }) => reasonColour(reason)).reverse() : ["transparent"];
   const series = [{}, ...colours.map((fill) => stepped({ stroke: fill, fill, width: 0 }))];
   const axes = [timeAxis(true), axis("packets wait", { values: numbers, space: 24 })];
   axes[0].size = 30;
-  return { options: { series, axes, scales: { y: fromZero } }, data: [edges(about.bins, binStart), ...sums.map(closed)] };
+  if (queued) {
+    sums.push(rowOf("queued", selected.id));
+    series.push(stepped({ stroke: QUEUED, scale: "q" }));
+    axes.push(axis("queued", { scale: "q", side: 1, values: numbers, space: 24, grid: { show: false }, stroke: QUEUED }));
+  }
+  return { options: { series, axes, scales: { y: fromZero, q: fromZero } }, data: [edges(about.bins, binStart), ...sums.map(closed)] };
 }
 
-const QUEUED = "#8c6bb1";
+const QUEUED = "#9a77c2";
 
 // In words and colours: what the two charts show, and what it is now.
 function describe() {
@@ -109,7 +115,7 @@ function describe() {
     if (arrays.waiting) parts.push(element("span", {}, `${valueAt("waiting", selected.id)} packets wait:`));
     for (const { reason, curve } of described().reasons) legend(reasonColour(reason), `${reasonName(reason)} ${round(curve[bin])}`);
   } else {
-    for (const [name, colour] of [["sent", css("--accent")], ["received", "#009E73"]]) {
+    for (const [name, colour] of [["sent", css("--accent")], ["received", css("--ink")]]) {
       if (arrays[name]) legend(colour, `${name} ${round(described()[name][bin])} flits/cycle`);
     }
     if (arrays.queued) legend(QUEUED, `queued at the source ${round(described().queued[bin])} packets`);
@@ -118,7 +124,7 @@ function describe() {
     if (doing) parts.push(element("span", {}, doing));
   }
   if (!parts.length) parts.push("Nothing was recorded of it.");
-  now.className = "quiet legend";
+  now.className = `quiet legend ${selected.kind}`;
   now.replaceChildren(...parts);
 }
 
@@ -163,7 +169,7 @@ function busiest() {
     if (best.length > 7) best.pop();
   }
   const rows = best.filter((channel) => frame[channel]).map((channel) => {
-    const cells = [element("td", {}, channelName(channel))];
+    const cells = [element("td", {}, element("button", { type: "button", class: "plain" }, channelName(channel)))];
     for (const name of Object.keys(METRICS)) if (arrays[name]) cells.push(element("td", { class: "number" }, valueAt(name, channel)));
     const row = element("tr", { "data-channel": channel }, ...cells);
     row.addEventListener("click", () => change({ selected: { kind: "channel", id: channel } }));

@@ -19,6 +19,7 @@ const ACTIVITIES = {
 const ROWS = {
   activity: "what ranks do",
   queued: "packets queued at the source",
+  at_terminal: "packets that wait at the terminal",
   sent: "flits/cycle sent",
   received: "flits/cycle received",
 };

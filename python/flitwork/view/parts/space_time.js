@@ -4,7 +4,7 @@
 const spaceTime = { picture: document.createElement("canvas") };
 
 // What can be in the rows, of this run.
-spaceTime.choices = () => Object.keys(ROWS).filter((name) => arrays[name]);
+spaceTime.choices = () => Object.keys(ROWS).filter((name) => arrays[name]?.some((byte) => byte));
 spaceTime.ofRanks = () => state.rows === "activity";
 spaceTime.count = () => arrays[state.rows].shape[0];
 
