@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from flitwork.fit import best_ranks, compare_models, fit, fit_model, predict, read_fits, save_fits
+from flitwork.fit.quantity import quantity
 from test_tune_benchmarks import IMB, LATENCY, OSU
 
 GOOD = pd.DataFrame(
@@ -162,6 +163,27 @@ def test_what_benchmarks_print_is_fitted(tmp_path: Path) -> None:
     assert alltoall.conditions["ranks"] == 64 and alltoall.conditions["operation"] == "alltoall"
 
 
+def test_files_in_other_units(tmp_path: Path) -> None:
+    for name, factor in (("s", 1.0), ("us", 1.1e6), ("other", 30)):
+        GOOD.assign(seconds=GOOD.seconds * factor).to_csv(tmp_path / f"{name}.csv", index=False)
+    both = [tmp_path / "s.csv", tmp_path / "us.csv"]
+    refused(lambda: fit(both, "hockney"), "us.csv: seconds", "mixed units", "1,100,000", "4 conditions")
+    refused(lambda: fit(both[::-1], "hockney"), "s.csv: seconds", "mixed units")
+    assert len(fit([tmp_path / "s.csv", tmp_path / "other.csv"], "hockney")[0].points) == 8
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (9.9999e-7, "s", "1 us"), (1.25e-5, "s", "12.5 us"), (-3e-9, "s/B", "-3 ns/B"), (25e6, "B/s", "25 MB/s"),
+        (0.0, "s", "0 s"), (4096.0, "B", "4 KiB"), (float("inf"), "B/s", "inf"), (float("nan"), "s", "-"),
+        (2.5, "ranks/server", "2.5 ranks/server"), (1e-3, "s/rank", "1 ms/rank"),
+    ],
+)  # fmt: skip
+def test_numbers_have_readable_units(value: float, unit: str, text: str) -> None:
+    assert quantity(value, unit) == text
+
+
 def test_a_column_of_another_name_and_unit() -> None:
     other = GOOD.assign(time_us=GOOD.seconds * 1e6, size_KiB=GOOD.bytes / 1024, colour="red").drop(
         columns=["seconds", "bytes"]
@@ -188,6 +210,19 @@ def test_tables_of_sweeps_are_known() -> None:
     assert both[0].value("a") == pytest.approx(16e-9) and both[0].conditions["algorithm"] == "bruck"
     refused(lambda: fit(sweep.drop(columns="completion_ns"), "hockney"), "completion_ns", "units")
     refused(lambda: fit(sweep.assign(status="max_cycles"), "hockney"), "row 1: status", "max_cycles")
+
+
+def test_stored_results_are_read(tmp_path: Path) -> None:
+    net = fw.Torus(2, 2, units=fw.Units(flit_bytes=16, cycle_ns=4))
+    files = []
+    for size in (64, 256, 1024):
+        work = fw.collective("all_to_all", "bruck", message_bytes=size, packet_flits=64)
+        result = fw.simulate(net, work, host=fw.Host(ranks_per_terminal=2))
+        files.append(result.save(tmp_path / f"{size}.parquet"))
+    (found,) = fit(files, "linear_bytes")
+    assert found.title == "all_to_all, bruck, simulated, 8 ranks, 2 ranks per server"
+    assert found.points["bytes"].tolist() == [64, 256, 1024]
+    assert found.points["seconds"].iloc[-1] == pytest.approx(result.row["completion_ns"] * 1e-9)
 
 
 def test_tables_of_the_simulator_are_read() -> None:

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from flitwork.cli.options import AsJson
-from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.output import cell, guarded, note, print_json, print_table, say
 from flitwork.errors import ConfigError
 from flitwork.files import writable_folder
 from flitwork.fit import MODELS, Comparison, Fit, Parameter, compare_models, save_fits, save_pictures
@@ -19,6 +19,8 @@ from flitwork.fit.quantity import quantity
 from flitwork.fit.solve import ERRORS, METHODS
 from flitwork.fit.table import TAKEN
 
+#: A smaller part of the largest time is nothing but rounding.
+_ROUNDING = 1e-12
 _NAMES = ", ".join(MODELS)
 Model = Annotated[str | None, typer.Option(metavar="NAME", help=f"{_NAMES} [default: all; the best by AICc is shown].")]
 Method = Annotated[str, typer.Option(metavar="NAME", help=f"{' or '.join(METHODS)}, which minds outliers less.")]
@@ -156,8 +158,12 @@ def show(one: Fit) -> None:
     rows = [(p.name, quantity(p.value, p.unit), _interval(p), p.about) for p in one.parameters.values()]
     title = f"{one.model_name}: {one.model.formula}" + (f"; {one.title}" if one.title else "")
     print_table(("parameter", "value", f"{one.confidence:.0%} interval", "meaning"), rows, title)
-    spread = f"{one.sd:.2%} of the time" if one.errors == "relative" else quantity(one.sd, "s")
-    say(f"{len(one.points)} points, R² {one.r_squared:.6f}, standard deviation {spread}, AICc {one.aicc:,.2f}")
+    spread = (
+        f"{one.sd:.2%} of the time"
+        if one.errors == "relative"
+        else quantity(one.sd if one.sd > _ROUNDING * one.points["seconds"].max() else 0.0, "s")
+    )
+    say(f"{len(one.points)} points, R² {one.r_squared:.6f}, standard deviation {spread}, AICc {cell(one.aicc)}")
     for warning in one.warnings:
         note(f"[yellow]warning[/]: {escape(warning.text)}")
 

@@ -15,6 +15,8 @@ def quantity(value: float, unit: str) -> str:
         return "-"
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
+    # As it is shown: 999.99 ns are 1 us.
+    value = float(f"{value:.4g}")
     top, slash, below = unit.partition("/")
     if unit == "B/s":
         factor, shown = _multiple(value, _RATES)
@@ -29,4 +31,6 @@ def quantity(value: float, unit: str) -> str:
 
 
 def _multiple(value: float, multiples: tuple[tuple[float, str], ...]) -> tuple[float, str]:
-    return next((one for one in multiples if abs(value) >= one[0]), multiples[-1] if value else multiples[0])
+    return next(
+        (one for one in multiples if abs(value) >= one[0] * (1 - 1e-12)), multiples[-1] if value else multiples[0]
+    )

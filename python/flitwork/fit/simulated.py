@@ -1,12 +1,16 @@
-"""The table of a study or a sweep as a table of times: what the columns of the simulator are called here."""
+"""The table of a study or a sweep, and stored results, as a table of times: what the simulator's columns are here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from flitwork.errors import ConfigError
+from flitwork.result import Result
 
 #: Columns by which such a table is known.
 _MARKS = ("completion_cycles", "terminals", "workload")
@@ -38,3 +42,18 @@ def named(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> 
     # Which version of flitwork has run a point is no condition of it: digests are the same.
     found = table.drop(columns=["version"], errors="ignore").assign(**kept)
     return found, {**known, **{name: name for name in kept}, **told}
+
+
+def stored_result(file: Path) -> pd.DataFrame | None:
+    """One stored result (``flitwork simulate --save``) as a row of such a table; ``None`` where it is another file."""
+    try:
+        known = pq.read_schema(file).metadata or {}
+    except (OSError, pa.ArrowException):
+        return None
+    if b"flitwork.format" not in known:
+        return None
+    result = Result.load(file)
+    workload, host = result.spec["workload"], result.spec.get("host") or {}
+    per_terminal = int(host.get("ranks_per_terminal", 1))
+    row = {**result.row, "ranks": result.row["terminals"] * per_terminal, "ranks_per_server": per_terminal}
+    return pd.DataFrame([{**row, "message_bytes": workload["message_bytes"]} if "message_bytes" in workload else row])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from flitwork.errors import ConfigError
-from flitwork.fit.simulated import is_of_simulations, named
+from flitwork.fit.simulated import is_of_simulations, named, stored_result
+from flitwork.fit.units import converted, refuse_cells, refuse_files, refuse_name
 from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
 
 #: A table, or the name of a file with one.
@@ -25,14 +25,6 @@ KNOWN: Mapping[str, str] = {
 VARIABLES = ("bytes", "ranks", "ranks_per_server")
 TELLING = ("operation", "algorithm", "mpi", "version")
 TAKEN = ("all", "minimum", "median", "mean")
-_FACTORS = {
-    "seconds": {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "usec": 1e-6, "microseconds": 1e-6, "nanoseconds": 1e-9,
-                "ms": 1e-3, "msec": 1e-3, "milliseconds": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0},
-    "bytes": {"bytes": 1.0, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "kb": 1e3, "mb": 1e6, "gb": 1e9},
-}  # fmt: skip
-_FACTORS["total_bytes"] = _FACTORS["bytes"]
-_NO_UNIT = ("cycles", "flits")
-_WITH_UNIT = re.compile(r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*([A-Za-zµ]+)\s*$")
 
 
 def read_table(
@@ -47,13 +39,18 @@ def read_table(
     parts = [data] if isinstance(data, (pd.DataFrame, str, Path)) else list(data)
     if not parts:
         raise ConfigError("data", "nothing", "a table or a file")
-    return pd.concat([_part(one, columns, told or Told()) for one in parts], ignore_index=True)
+    tables = [_part(one, columns, told or Told()) for one in parts]
+    names = ["table" if isinstance(one, pd.DataFrame) else str(one) for one in parts]
+    refuse_files(list(zip(names, tables, strict=True)), [*TELLING, *VARIABLES])
+    return pd.concat(tables, ignore_index=True)
 
 
 def _part(data: Data, columns: Mapping[str, str] | None, told: Told) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         return _checked(_renamed(data.reset_index(drop=True), columns, "table"), "table")
-    return _checked(_renamed(read_rows(data, told), columns, str(data)), str(data))
+    result = stored_result(Path(data)) if Path(data).suffix == ".parquet" else None
+    rows = read_rows(data, told) if result is None else result
+    return _checked(_renamed(rows, columns, str(data)), str(data))
 
 
 def _renamed(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> pd.DataFrame:
@@ -62,7 +59,7 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) 
         table, columns = named(table, columns, file)
     if not columns:
         for name in table.columns:
-            _refuse_unit(str(name), list(map(str, table.columns)), file)
+            refuse_name(str(name), list(map(str, table.columns)), KNOWN, file)
         return table
     found = {}
     for name, source in columns.items():
@@ -70,7 +67,7 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) 
             raise ConfigError(f"columns.{name}", source, f"one of {', '.join(KNOWN)}")
         if source not in table.columns:
             raise ConfigError(f"{file}: {source}", "no such column", f"one of {', '.join(map(str, table.columns))}")
-        found[name] = _in_unit(table[source], name, source, file)
+        found[name] = converted(table[source], name, source, file, KNOWN[name])
     kept = {
         name: table[name]
         for name in table.columns
@@ -79,34 +76,11 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) 
     return pd.DataFrame({**kept, **found})
 
 
-def _in_unit(column: pd.Series[Any], name: str, source: str, file: str) -> pd.Series[Any]:
-    end = re.split(r"[_\s(\[]+", source.lower().rstrip(")]"))[-1]
-    if name in _FACTORS and end in _NO_UNIT:
-        expected = f"a column in {'bytes' if 'bytes' in name else 's, ms, us or ns'}"
-        raise ConfigError(f"{file}: {source}", end, expected, "network.units say what a cycle and a flit are")
-    factor = _FACTORS.get(name, {}).get(end, 1.0)
-    if factor == 1.0:
-        return column
-    check_numbers(column, source, file, about=KNOWN[name])
-    return column.astype(float) * factor
-
-
-def _refuse_unit(name: str, names: Sequence[str], file: str) -> None:
-    """A column of times or sizes in other units: mixed with ours, or to be named."""
-    words = re.split(r"[_\s(\[]+", name.lower().rstrip(")]"))
-    for ours, factors in _FACTORS.items():
-        if name in KNOWN or words[-1] not in factors or ours == "total_bytes":
-            continue
-        if ours in names:
-            raise ConfigError(f"{file}: {name}", f"mixed units: beside {ours}", f"one column, {ours}", "leave one out")
-        raise ConfigError(f"{file}: {name}", "unknown column", KNOWN[ours], f"--column {ours}={name} converts it")
-
-
 def _checked(table: pd.DataFrame, file: str) -> pd.DataFrame:
     check_columns(table, file, ("seconds",), KNOWN)
     for name in ("seconds", *VARIABLES, "total_bytes"):
         if name in table:
-            _refuse_units_in(table[name], name, file)
+            refuse_cells(table[name], name, file, KNOWN[name])
             whole_from = {"ranks": 1, "ranks_per_server": 1}.get(name)
             check_numbers(table[name], name, file, whole_from=whole_from, about=KNOWN[name])
     if "total_bytes" in table:
@@ -120,16 +94,6 @@ def _checked(table: pd.DataFrame, file: str) -> pd.DataFrame:
     rows = np.arange(1, len(table) + 1)
     seconds = table["seconds"].astype(float)
     return pd.DataFrame({**found, **numbers, "ranks_per_server": per_server, "seconds": seconds, "row": rows})
-
-
-def _refuse_units_in(column: pd.Series[Any], name: str, file: str) -> None:
-    for row, value in enumerate(column, 1):
-        if isinstance(value, str) and (match := _WITH_UNIT.match(value)):
-            unit = "s" if name == "seconds" else "bytes" if "bytes" in name else "a number without unit"
-            expected = f"a number in {unit}, as in the other rows" if name in _FACTORS else "a number without unit"
-            raise ConfigError(
-                f"{file}: row {row}: {name}", f'"{value}" (mixed units: {match[2]})', expected, KNOWN[name]
-            )
 
 
 def _per_message(table: pd.DataFrame, file: str) -> pd.DataFrame:
