@@ -6,6 +6,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# A process of tests for each core; those of a file stay together, as they share what is set up.
+WORKERS := -n auto --dist loadfile
 SOURCES := $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.args') \
 	$(shell find mpi -name '*.c' -o -name '*.f90' -o -name '*.h' -o -name '*.mk' -o -name Makefile) Cargo.toml pyproject.toml
 
@@ -20,12 +22,12 @@ test: test-quick test-full
 test-quick: $(VENV)/.tools lint
 	cargo test --workspace
 	cargo test -p flitwork --features audit --test oracle_equivalence
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow"
 
 # The long properties: more random cases, larger sizes, killed and continued runs.
 test-full: $(VENV)/.tools
 	FLITWORK_FULL=1 cargo test --workspace -- --include-ignored
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest $(WORKERS) -m slow
 
 lint: $(VENV)/.tools
 	@if cargo fmt --version >/dev/null 2>&1; then cargo fmt --all --check; else echo "no rustfmt: skipped"; fi
@@ -59,7 +61,7 @@ $(VENV)/.installed: $(VENV)/.made $(SOURCES)
 	touch $@
 
 $(VENV)/.tools: $(VENV)/.installed $(VENV)/.mpi
-	$(BIN)/python -m pip install --quiet "flitwork[dask]" "mypy>=1.10" pandas-stubs "pytest>=8" "ruff>=0.6" "selenium>=4.20"
+	$(BIN)/python -m pip install --quiet "flitwork[dask]" "mypy>=1.10" pandas-stubs "pytest>=8" "pytest-xdist>=3.5" "ruff>=0.6" "selenium>=4.20"
 	touch $@
 
 # MPI libraries for the tests, besides those of the machine: a folder each, as they have programs of the same names.
