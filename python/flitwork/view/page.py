@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,8 @@ def write(path: Path, contents: Contents) -> Path:
         version=__version__,
         styles=[_part(name) for name in _STYLES],
         scripts=[_part(name) for name in _SCRIPTS],
-        about=_json({**contents.about, "arrays": arrays}),
+        licence=_part("uPlot-LICENSE.txt"),
+        about=_json({**contents.about, "arrays": arrays, "library": _library()}),
         packed=packed,
     )
     return write_atomically(path, lambda file: file.write(text.encode()))
@@ -67,6 +69,13 @@ def write(path: Path, contents: Contents) -> Path:
 
 def _part(name: str) -> Markup:
     return Markup(resources.files("flitwork.view").joinpath("parts", name).read_text(encoding="utf-8"))
+
+
+def _library() -> str:
+    """Name and version of the library that draws curves, as its first line says."""
+    found = re.search(r"(\w+) \(v([\d.]+)\)", _part(_SCRIPTS[0]))
+    assert found, "the file of the library says its name and version"
+    return " ".join(found.groups())
 
 
 def _json(value: Any) -> Markup:

@@ -137,11 +137,10 @@ function help() {
     element("p", {}, "Drag across a diagram: a section of time; double click: all of it. Wheel or two fingers: a part of the network."),
     element("p", {}, `Load: flits over a channel in each cycle of a frame, the mean. Waiting packets: those that stand still before a channel, the mean of the cycles of a frame, whatever the reason. Curves of reasons and of terminals have ${about.bins.toLocaleString("en-US")} points. Where frames are narrower than a point, the load of a channel is the mean of several; the light area is the highest of them.`),
     element("p", {}, exact ? `Numbers are rounded: ${exact} at most.` : ""),
-    element("p", { class: "quiet" }, `Curves and axes: uPlot ${uPlotVersion}, MIT licence. Plan ${about.plan_hash}.`),
+    element("p", { class: "quiet" }, `Curves and axes: ${about.library}, MIT licence. Plan ${about.plan_hash}.`),
     element("form", { method: "dialog" }, element("button", {}, "Close")),
   );
 }
-const uPlotVersion = "1.6.32";
 
 function listen() {
   at("play").addEventListener("click", () => play());
