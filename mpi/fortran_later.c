@@ -41,9 +41,32 @@ NAME(f_request_free, mpi_request_free_f08_);
 
 /* ---- the library's own function of a name ---- */
 
-typedef void any_function(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
-#define WORDS void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, void *i, void *j, void *k, void *l
-#define GIVEN a, b, c, d, e, f, g, h, i, j, k, l
+typedef void any_function();
+/* As many words as a function has, and no more: the words beside them on the stack are its caller's own. */
+#define W1 void *a
+#define W2 W1, void *b
+#define W3 W2, void *c
+#define W4 W3, void *d
+#define W5 W4, void *e
+#define W6 W5, void *f
+#define W7 W6, void *g
+#define W8 W7, void *h
+#define W9 W8, void *i
+#define W10 W9, void *j
+#define W11 W10, void *k
+#define W12 W11, void *l
+#define G1 a
+#define G2 G1, b
+#define G3 G2, c
+#define G4 G3, d
+#define G5 G4, e
+#define G6 G5, f
+#define G7 G6, g
+#define G8 G7, h
+#define G9 G8, i
+#define G10 G9, j
+#define G11 G10, k
+#define G12 G11, l
 
 static any_function *next(any_function **kept, const char *name) {
   if (*kept == NULL) *kept = (any_function *)(uintptr_t)dlsym(RTLD_NEXT, name);
@@ -54,40 +77,39 @@ static any_function *next(any_function **kept, const char *name) {
   return *kept;
 }
 
-/* ---- communicators: OUT is the argument with the new one, IERR the last. A function that is given more words than it has does not look
- * at them. ---- */
+/* ---- communicators: OUT is the argument with the new one, IERR the last, number COUNT ---- */
 
 static void made(MPI_Fint *out, const MPI_Fint *ierr) {
   if (ierr != NULL && *ierr != MPI_SUCCESS) return;
   prepare(PMPI_Comm_f2c(*out));
 }
 
-#define MAKES(name, OUT, IERR)                                          \
-  __attribute__((visibility("default"))) void name(WORDS);              \
-  void name(WORDS) {                                                    \
+#define MAKES(name, COUNT, OUT, IERR)                                        \
+  __attribute__((visibility("default"))) void name(W##COUNT);           \
+  void name(W##COUNT) {                                                 \
     static any_function *kept;                                          \
     *(MPI_Fint *)(OUT) = PMPI_Comm_c2f(MPI_COMM_NULL);                  \
-    next(&kept, #name)(GIVEN);                                          \
+    next(&kept, #name)(G##COUNT);                                       \
     made(OUT, IERR);                                                    \
   }
 #ifdef OPEN_MPI
-#define MAKES_ALL(lower, OUT, IERR) \
-  MAKES(lower, OUT, IERR) MAKES(lower##_, OUT, IERR) MAKES(lower##__, OUT, IERR) MAKES(lower##_f08_, OUT, IERR)
+#define MAKES_ALL(lower, COUNT, OUT, IERR) \
+  MAKES(lower, COUNT, OUT, IERR) MAKES(lower##_, COUNT, OUT, IERR) MAKES(lower##__, COUNT, OUT, IERR) MAKES(lower##_f08_, COUNT, OUT, IERR)
 #else
-#define MAKES_ALL(lower, OUT, IERR) MAKES(lower##_f08_, OUT, IERR)
+#define MAKES_ALL(lower, COUNT, OUT, IERR) MAKES(lower##_f08_, COUNT, OUT, IERR)
 #endif
-MAKES_ALL(mpi_comm_dup, b, c)
-MAKES_ALL(mpi_comm_dup_with_info, c, d)
-MAKES_ALL(mpi_comm_create, c, d)
-MAKES_ALL(mpi_comm_create_group, d, e)
-MAKES_ALL(mpi_comm_split, d, e)
-MAKES_ALL(mpi_comm_split_type, e, f)
-MAKES_ALL(mpi_intercomm_merge, c, d)
-MAKES_ALL(mpi_cart_create, f, g)
-MAKES_ALL(mpi_cart_sub, c, d)
-MAKES_ALL(mpi_graph_create, f, g)
-MAKES_ALL(mpi_dist_graph_create, i, j)
-MAKES_ALL(mpi_dist_graph_create_adjacent, j, k)
+MAKES_ALL(mpi_comm_dup, 3, b, c)
+MAKES_ALL(mpi_comm_dup_with_info, 4, c, d)
+MAKES_ALL(mpi_comm_create, 4, c, d)
+MAKES_ALL(mpi_comm_create_group, 5, d, e)
+MAKES_ALL(mpi_comm_split, 5, d, e)
+MAKES_ALL(mpi_comm_split_type, 6, e, f)
+MAKES_ALL(mpi_intercomm_merge, 4, c, d)
+MAKES_ALL(mpi_cart_create, 7, f, g)
+MAKES_ALL(mpi_cart_sub, 4, c, d)
+MAKES_ALL(mpi_graph_create, 7, f, g)
+MAKES_ALL(mpi_dist_graph_create, 10, i, j)
+MAKES_ALL(mpi_dist_graph_create_adjacent, 11, j, k)
 
 #ifdef OPEN_MPI
 
@@ -142,19 +164,20 @@ static int take_each(int kind, int operation, char *out, const MPI_Fint *sendcou
   return taken;
 }
 
-#define LATER(name, TAKEN)                                 \
-  __attribute__((visibility("default"))) void name(WORDS); \
-  void name(WORDS) {                                       \
+#define LATER(name, COUNT, TAKEN)                              \
+  __attribute__((visibility("default"))) void name(W##COUNT); \
+  void name(W##COUNT) {                                       \
     static any_function *kept;                             \
-    if (!(TAKEN)) next(&kept, #name)(GIVEN);               \
+    if (!(TAKEN)) next(&kept, #name)(G##COUNT);               \
   }
-#define LATER_ALL(lower, TAKEN) LATER(lower, TAKEN) LATER(lower##_, TAKEN) LATER(lower##__, TAKEN) LATER(lower##_f08_, TAKEN)
-LATER_ALL(mpi_ialltoall, take_uniform(NON_BLOCKING, a, b, c, d, e, f, g, h, i))
-LATER_ALL(mpi_ialltoallv, take_each(NON_BLOCKING, ALLTOALLV, a, b, c, d, e, f, g, h, i, j, k))
-LATER_ALL(mpi_ialltoallw, take_each(NON_BLOCKING, ALLTOALLW, a, b, c, d, e, f, g, h, i, j, k))
+#define LATER_ALL(lower, COUNT, TAKEN) \
+  LATER(lower, COUNT, TAKEN) LATER(lower##_, COUNT, TAKEN) LATER(lower##__, COUNT, TAKEN) LATER(lower##_f08_, COUNT, TAKEN)
+LATER_ALL(mpi_ialltoall, 9, take_uniform(NON_BLOCKING, a, b, c, d, e, f, g, h, i))
+LATER_ALL(mpi_ialltoallv, 11, take_each(NON_BLOCKING, ALLTOALLV, a, b, c, d, e, f, g, h, i, j, k))
+LATER_ALL(mpi_ialltoallw, 11, take_each(NON_BLOCKING, ALLTOALLW, a, b, c, d, e, f, g, h, i, j, k))
 #if HAS_PERSISTENT
-LATER_ALL(mpi_alltoall_init, take_uniform(PERSISTENT, a, b, c, d, e, f, g, i, j))
-LATER_ALL(mpi_alltoallv_init, take_each(PERSISTENT, ALLTOALLV, a, b, c, d, e, f, g, h, i, k, l))
-LATER_ALL(mpi_alltoallw_init, take_each(PERSISTENT, ALLTOALLW, a, b, c, d, e, f, g, h, i, k, l))
+LATER_ALL(mpi_alltoall_init, 10, take_uniform(PERSISTENT, a, b, c, d, e, f, g, i, j))
+LATER_ALL(mpi_alltoallv_init, 12, take_each(PERSISTENT, ALLTOALLV, a, b, c, d, e, f, g, h, i, k, l))
+LATER_ALL(mpi_alltoallw_init, 12, take_each(PERSISTENT, ALLTOALLW, a, b, c, d, e, f, g, h, i, k, l))
 #endif
 #endif

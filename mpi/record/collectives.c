@@ -1,6 +1,7 @@
 /* Records of collectives: what each rank gives or gets; who else takes part, the communicator says. */
 #include "record.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 static MPI_Count size_of(MPI_Datatype type) {
@@ -78,6 +79,33 @@ static int64_t *describe(struct event *event, const struct call *call) {
   return list;
 }
 
+/* Persistent collectives of a communicator, counted: ranks make them in one order and may start them in another. */
+static int64_t number_of_init(uint32_t comm) {
+  static int64_t *counts;
+  static uint32_t room;
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  int64_t number = 0;
+  pthread_mutex_lock(&lock);
+  if (comm >= room) {
+    uint32_t wanted = 2 * comm + 16;
+    int64_t *larger = realloc(counts, wanted * sizeof *larger);
+    for (uint32_t i = room; larger && i < wanted; i++) larger[i] = 0;
+    if (larger) counts = larger, room = wanted;
+  }
+  if (comm < room) number = counts[comm]++;
+  pthread_mutex_unlock(&lock);
+  return number;
+}
+
+static void persist(struct event *event, int64_t **list, MPI_Request request) {
+  int64_t *longer = realloc(*list, sizeof *longer * (event->words + 1));
+  if (!longer) return;
+  longer[event->words++] = number_of_init(event->comm);
+  *list = longer;
+  event->flags |= PERSISTENT;
+  flitwork_request_persist(flitwork_key(request), event, longer);
+}
+
 void flitwork_collective(enum kind kind, const struct call *call, MPI_Request *request, int persists) {
   if (!flitwork_records()) return;
   if (flitwork_is_remote(call->comm)) {
@@ -87,7 +115,7 @@ void flitwork_collective(enum kind kind, const struct call *call, MPI_Request *r
   struct event event = {
       .what = (uint8_t)kind, .flags = request ? STARTED : 0, .peer = call->root, .comm = flitwork_comm(call->comm)};
   int64_t *list = describe(&event, call);
-  if (persists) flitwork_request_persist(flitwork_key(*request), &event, list);
+  if (persists) persist(&event, &list, *request);
   else {
     if (request) event.request = flitwork_request_add(flitwork_key(*request), OF_COLLECTIVE, 0);
     flitwork_write(&event, list);

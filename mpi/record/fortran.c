@@ -108,6 +108,7 @@ static void release(struct several *several) {
 #define DECLARE_COUNT(n) MPI_Fint *n
 #define DECLARE_COUNTS(n) MPI_Fint *n
 #define DECLARE_DISPLS(n) MPI_Fint *n
+#define DECLARE_AINTS(n) MPI_Aint *n
 #define DECLARE_TYPE(n) MPI_Fint *n
 #define DECLARE_TYPES(n) MPI_Fint *n
 #define DECLARE_OP(n) MPI_Fint *n
@@ -117,6 +118,7 @@ static void release(struct several *several) {
 #define FIELD_COUNT(n) .n = *n,
 #define FIELD_COUNTS(n) .n = n,
 #define FIELD_DISPLS(n)
+#define FIELD_AINTS(n)
 #define FIELD_TYPE(n) .n = PMPI_Type_f2c(*n),
 #define FIELD_TYPES(n) .n##_f = n,
 #define FIELD_OP(n) .n = PMPI_Op_f2c(*n),
@@ -169,8 +171,15 @@ WRAP(sendrecv_replace,
 #define COLLECTIVE(Name, name, kind, LIST) \
   WRAP(name, (LIST(PARAMETER) MPI_Fint *comm), (LIST(ARGUMENT) comm), , flitwork_collective(kind, CALL_OF(LIST), NULL, 0)) \
   WRAP(i##name, (LIST(PARAMETER) MPI_Fint *comm, MPI_Fint *request), (LIST(ARGUMENT) comm, request), , \
-       HANDLE; flitwork_collective(kind, CALL_OF(LIST), &handle, 0))
+       HANDLE; flitwork_collective(kind, CALL_OF(LIST), &handle, 0)) \
+  WRAP(name##_init, (LIST(PARAMETER) MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request), (LIST(ARGUMENT) comm, info, request), , \
+       HANDLE; flitwork_collective(kind, CALL_OF(LIST), &handle, 1))
 COLLECTIVES(COLLECTIVE)
+#define NEIGHBOUR(Name, name, kind, LIST) \
+  WRAP(name, (LIST(PARAMETER) MPI_Fint *comm), (LIST(ARGUMENT) comm), , flitwork_neighbours(kind, CALL_OF(LIST), NULL)) \
+  WRAP(i##name, (LIST(PARAMETER) MPI_Fint *comm, MPI_Fint *request), (LIST(ARGUMENT) comm, request), , \
+       HANDLE; flitwork_neighbours(kind, CALL_OF(LIST), &handle))
+NEIGHBOURS(NEIGHBOUR)
 
 #define HANDLES(statuses) __attribute__((cleanup(release))) struct several several = prepare(*count, requests, statuses)
 #define SEVERAL \

@@ -12,6 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+#define HAS_PERSISTENT 1
+#else
+#define HAS_PERSISTENT 0
+#endif
+
 #define FORMAT 1
 
 /* What a record is. python/flitwork/mpi/native/record_trace.py has the same numbers; a test compares. */
@@ -50,7 +56,8 @@ enum flag {
   DETACHED = 4,   /* nobody waits for it: a buffered send */
   CANCELLED = 8,  /* COMPLETE of a receive that was taken back */
   ORDERED = 16,   /* a reduction that does not commute */
-  REMOTE = 32     /* a communicator between two groups */
+  REMOTE = 32,    /* a communicator between two groups */
+  PERSISTENT = 64 /* a start of a persistent collective: the last number of the list says which one of its communicator */
 };
 
 /* How a communicator was made: whose calls in the same order make the same one. */
@@ -98,6 +105,8 @@ void flitwork_comm_made(MPI_Comm parent, MPI_Comm made, enum origin origin);
 /* requests.c */
 enum request_kind { OF_SEND, OF_RECV, OF_COLLECTIVE };
 uint32_t flitwork_request_add(uint64_t key, enum request_kind kind, int wild);
+/* `count` operations that complete together, under one handle; the number of the first. Key 0: nobody asks for them. */
+uint32_t flitwork_request_add_all(uint64_t key, uint32_t count);
 void flitwork_request_persist(uint64_t key, const struct event *event, const int64_t *list);
 void flitwork_request_start(uint64_t key);
 void flitwork_request_cancel(uint64_t key);
@@ -113,6 +122,7 @@ void flitwork_recv(const struct call *call, const MPI_Status *status, MPI_Reques
 void flitwork_exchanged(const struct call *out, const struct call *in, const MPI_Status *status);
 void flitwork_matched(MPI_Comm comm, MPI_Message message, const MPI_Status *status);
 void flitwork_collective(enum kind kind, const struct call *call, MPI_Request *request, int persists);
+void flitwork_neighbours(enum kind kind, const struct call *call, MPI_Request *request);
 void flitwork_unknown(const char *name);
 void flitwork_unknown_end(void);
 #endif

@@ -13,7 +13,7 @@
 struct entry {
   struct entry *next;
   uint64_t key;
-  uint32_t number;
+  uint32_t number, more; /* more: operations behind it that complete with it */
   uint8_t kind, wild, cancelled, active;
   struct event *persistent; /* what a start writes, its list behind it; NULL: not persistent */
 };
@@ -74,6 +74,21 @@ uint32_t flitwork_request_add(uint64_t key, enum request_kind kind, int wild) {
     entry->number = number;
     entry->kind = (uint8_t)kind;
     entry->wild = (uint8_t)wild;
+    entry->active = 1;
+  }
+  pthread_mutex_unlock(&lock);
+  return number;
+}
+
+uint32_t flitwork_request_add_all(uint64_t key, uint32_t count) {
+  pthread_mutex_lock(&lock);
+  uint32_t number = numbers + 1;
+  numbers += count;
+  struct entry *entry = key && count ? add(key) : NULL;
+  if (entry) {
+    entry->number = number;
+    entry->more = count - 1;
+    entry->kind = OF_COLLECTIVE;
     entry->active = 1;
   }
   pthread_mutex_unlock(&lock);
@@ -152,7 +167,12 @@ void flitwork_request_complete(uint64_t key, const MPI_Status *status) {
   if (cancelled) event.flags |= CANCELLED;
   else if (entry->wild) event.flags |= ANY_PEER, event.peer = status->MPI_SOURCE, event.tag = status->MPI_TAG;
   entry->active = 0;
+  uint32_t more = entry->more;
   if (!entry->persistent) drop(entry);
   pthread_mutex_unlock(&lock);
   flitwork_write(&event, NULL);
+  for (uint32_t i = 0; i < more; i++) {
+    event = (struct event){.what = COMPLETE, .request = event.request + 1};
+    flitwork_write(&event, NULL);
+  }
 }

@@ -29,6 +29,10 @@
 #define ALLTOALLWS(X) \
   X(CBUF, sendbuf) X(COUNTS, sendcounts) X(DISPLS, sdispls) X(TYPES, sendtypes) \
   X(BUF, recvbuf) X(COUNTS, recvcounts) X(DISPLS, rdispls) X(TYPES, recvtypes)
+/* MPI_Neighbor_alltoallw has addresses for displacements. */
+#define NEIGHBOUR_ALLTOALLWS(X) \
+  X(CBUF, sendbuf) X(COUNTS, sendcounts) X(AINTS, sdispls) X(TYPES, sendtypes) \
+  X(BUF, recvbuf) X(COUNTS, recvcounts) X(AINTS, rdispls) X(TYPES, recvtypes)
 #define ALLREDUCES(X) X(CBUF, sendbuf) X(BUF, recvbuf) X(COUNT, recvcount) X(TYPE, recvtype) X(OP, op)
 #define REDUCES(X) ALLREDUCES(X) X(INT, root)
 #define REDUCE_SCATTERS(X) X(CBUF, sendbuf) X(BUF, recvbuf) X(COUNTS, recvcounts) X(TYPE, recvtype) X(OP, op)
@@ -45,21 +49,28 @@
   Y(Exscan, exscan, EXSCAN, ALLREDUCES)
 #define COLLECTIVES(Y) Y(Barrier, barrier, BARRIER, NO_DATA) COLLECTIVES_WITH_COUNTS(Y)
 
-/* Calls that communicate and are not recorded. They are counted, and named at the end. */
+/* Y(name, name in Fortran, what a neighbour is sent, list): collectives with the neighbours on a grid or a graph, and those that return at once */
+#define NEIGHBOURS(Y) \
+  Y(Neighbor_allgather, neighbor_allgather, ALLGATHER, ALLGATHERS) Y(Neighbor_allgatherv, neighbor_allgatherv, ALLGATHER, ALLGATHERVS) \
+  Y(Neighbor_alltoall, neighbor_alltoall, ALLTOALL, ALLGATHERS) Y(Neighbor_alltoallv, neighbor_alltoallv, ALLTOALLV, ALLTOALLVS) \
+  Y(Neighbor_alltoallw, neighbor_alltoallw, ALLTOALLW, NEIGHBOUR_ALLTOALLWS)
+
+/* Calls that communicate and are not recorded. They are counted, and named at the end. Y(C name, Fortran name, arguments in C, arguments in
+ * Fortran, the lengths of strings among them). */
 #define NOT_RECORDED(Y) \
-  Y(Neighbor_allgather, neighbor_allgather) Y(Neighbor_allgatherv, neighbor_allgatherv) Y(Neighbor_alltoall, neighbor_alltoall) \
-  Y(Neighbor_alltoallv, neighbor_alltoallv) Y(Neighbor_alltoallw, neighbor_alltoallw) Y(Ineighbor_allgather, ineighbor_allgather) \
-  Y(Ineighbor_allgatherv, ineighbor_allgatherv) Y(Ineighbor_alltoall, ineighbor_alltoall) Y(Ineighbor_alltoallv, ineighbor_alltoallv) \
-  Y(Ineighbor_alltoallw, ineighbor_alltoallw) Y(Put, put) Y(Get, get) Y(Accumulate, accumulate) Y(Get_accumulate, get_accumulate) \
-  Y(Fetch_and_op, fetch_and_op) Y(Compare_and_swap, compare_and_swap) Y(Rput, rput) Y(Rget, rget) Y(Raccumulate, raccumulate) \
-  Y(Rget_accumulate, rget_accumulate) Y(Win_fence, win_fence) Y(Win_start, win_start) Y(Win_complete, win_complete) Y(Win_post, win_post) \
-  Y(Win_wait, win_wait) Y(Win_lock, win_lock) Y(Win_unlock, win_unlock) Y(Win_lock_all, win_lock_all) Y(Win_unlock_all, win_unlock_all) \
-  Y(Win_flush, win_flush) Y(Win_flush_all, win_flush_all) Y(Comm_spawn, comm_spawn) Y(Comm_spawn_multiple, comm_spawn_multiple) \
-  Y(Comm_accept, comm_accept) Y(Comm_connect, comm_connect) Y(Psend_init, psend_init) Y(Precv_init, precv_init) \
-  Y(Isendrecv, isendrecv) Y(Isendrecv_replace, isendrecv_replace) \
-  Y(Bcast_init, bcast_init) Y(Gather_init, gather_init) Y(Gatherv_init, gatherv_init) Y(Scatter_init, scatter_init) \
-  Y(Scatterv_init, scatterv_init) Y(Allgather_init, allgather_init) Y(Allgatherv_init, allgatherv_init) Y(Alltoall_init, alltoall_init) \
-  Y(Alltoallv_init, alltoallv_init) Y(Alltoallw_init, alltoallw_init) Y(Reduce_init, reduce_init) Y(Allreduce_init, allreduce_init) \
-  Y(Reduce_scatter_init, reduce_scatter_init) Y(Reduce_scatter_block_init, reduce_scatter_block_init) Y(Scan_init, scan_init) \
-  Y(Exscan_init, exscan_init) Y(Barrier_init, barrier_init)
+  Y(Put, put, 8, 9) Y(Get, get, 8, 9) Y(Accumulate, accumulate, 9, 10) Y(Get_accumulate, get_accumulate, 12, 13) \
+  Y(Fetch_and_op, fetch_and_op, 7, 8) Y(Compare_and_swap, compare_and_swap, 7, 8) Y(Rput, rput, 9, 10) \
+  Y(Rget, rget, 9, 10) Y(Raccumulate, raccumulate, 10, 11) Y(Rget_accumulate, rget_accumulate, 13, 14) \
+  Y(Win_fence, win_fence, 2, 3) Y(Win_start, win_start, 3, 4) Y(Win_complete, win_complete, 1, 2) \
+  Y(Win_post, win_post, 3, 4) Y(Win_wait, win_wait, 1, 2) Y(Win_lock, win_lock, 4, 5) Y(Win_unlock, win_unlock, 2, 3) \
+  Y(Win_lock_all, win_lock_all, 2, 3) Y(Win_unlock_all, win_unlock_all, 1, 2) Y(Win_flush, win_flush, 2, 3) \
+  Y(Win_flush_all, win_flush_all, 1, 2) Y(Comm_spawn, comm_spawn, 8, 11) \
+  Y(Comm_spawn_multiple, comm_spawn_multiple, 9, 12) Y(Comm_accept, comm_accept, 5, 7) \
+  Y(Comm_connect, comm_connect, 5, 7) Y(Psend_init, psend_init, 9, 10) Y(Precv_init, precv_init, 9, 10) \
+  Y(Isendrecv, isendrecv, 12, 13) Y(Isendrecv_replace, isendrecv_replace, 9, 10) \
+  Y(Neighbor_allgather_init, neighbor_allgather_init, 9, 10) \
+  Y(Neighbor_allgatherv_init, neighbor_allgatherv_init, 10, 11) \
+  Y(Neighbor_alltoall_init, neighbor_alltoall_init, 9, 10) \
+  Y(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11, 12) \
+  Y(Neighbor_alltoallw_init, neighbor_alltoallw_init, 11, 12)
 #endif

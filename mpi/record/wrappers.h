@@ -4,6 +4,7 @@
 #define DECLARE_COUNT(n) NUMBER n
 #define DECLARE_COUNTS(n) const NUMBER n[]
 #define DECLARE_DISPLS(n) const OFFSET n[]
+#define DECLARE_AINTS(n) const MPI_Aint n[]
 #define DECLARE_TYPE(n) MPI_Datatype n
 #define DECLARE_TYPES(n) const MPI_Datatype n[]
 #define DECLARE_OP(n) MPI_Op n
@@ -13,6 +14,7 @@
 #define FIELD_COUNT(n) .n = n,
 #define FIELD_COUNTS(n) .n = n,
 #define FIELD_DISPLS(n)
+#define FIELD_AINTS(n)
 #define FIELD_TYPE(n) .n = n,
 #define FIELD_TYPES(n) .n = n,
 #define FIELD_OP(n) .n = n,
@@ -123,3 +125,32 @@ int NAME(MPI_, Imrecv)(void *buf, NUMBER count, MPI_Datatype type, MPI_Message *
     return rc; \
   }
 OF_THIS_SIZE(COLLECTIVE)
+
+#define NEIGHBOUR(Name, name, kind, LIST) \
+  int NAME(MPI_, Name)(LIST(PARAMETER) MPI_Comm comm) { \
+    flitwork_enter(); \
+    int rc = NAME(PMPI_, Name)(LIST(ARGUMENT) comm); \
+    if (rc == MPI_SUCCESS) flitwork_neighbours(kind, CALL_OF(LIST), NULL); \
+    flitwork_leave(); \
+    return rc; \
+  } \
+  int NAME(MPI_, I##name)(LIST(PARAMETER) MPI_Comm comm, MPI_Request *request) { \
+    flitwork_enter(); \
+    int rc = NAME(PMPI_, I##name)(LIST(ARGUMENT) comm, request); \
+    if (rc == MPI_SUCCESS) flitwork_neighbours(kind, CALL_OF(LIST), request); \
+    flitwork_leave(); \
+    return rc; \
+  }
+NEIGHBOURS(NEIGHBOUR)
+
+#if HAS_PERSISTENT
+#define PERSISTENT_COLLECTIVE(Name, name, kind, LIST) \
+  int NAME(MPI_, Name##_init)(LIST(PARAMETER) MPI_Comm comm, MPI_Info info, MPI_Request *request) { \
+    flitwork_enter(); \
+    int rc = NAME(PMPI_, Name##_init)(LIST(ARGUMENT) comm, info, request); \
+    if (rc == MPI_SUCCESS) flitwork_collective(kind, CALL_OF(LIST), request, 1); \
+    flitwork_leave(); \
+    return rc; \
+  }
+OF_THIS_SIZE(PERSISTENT_COLLECTIVE)
+#endif

@@ -193,14 +193,17 @@ class Collectives:
             first += len(sizes)
 
     def _calls(self) -> list[Call]:
-        found: dict[tuple[int, int], Call] = {}
+        found: dict[tuple[int, int, int], Call] = {}
         for rank, trace in enumerate(self._trace.ranks):
-            order: dict[int, int] = {}
+            # Persistent ones are matched by the order in which they were made, each of them by its starts.
+            order: dict[tuple[int, int], int] = {}
             at = np.flatnonzero(trace.events["what"] >= KINDS["BARRIER"])
             comms = self._trace.comm_of[rank][trace.events["comm"][at]]
             for event, comm, kind in zip(at.tolist(), comms.tolist(), trace.events["what"][at].tolist(), strict=True):
-                nth = order[comm] = order.get(comm, -1) + 1
-                call = found.setdefault((comm, nth), Call(comm, kind))
+                persists = trace.events["flags"][event] & FLAGS["PERSISTENT"]
+                made = int(trace.list_of(event)[-1]) if persists else -1
+                nth = order[comm, made] = order.get((comm, made), -1) + 1
+                call = found.setdefault((comm, made, nth), Call(comm, kind))
                 if call.kind != kind:
                     raise ConfigError(
                         "trace", f"collective {nth} of a communicator",
@@ -258,7 +261,9 @@ class Collectives:
         return (CALLED[name], steps.name), template, template.sizes(blocks)
 
     def _list(self, rank: int, call: Call) -> Numbers:
-        return self._trace.ranks[rank].list_of(call.records[rank])
+        trace, record = self._trace.ranks[rank], call.records[rank]
+        numbers = trace.list_of(record)
+        return numbers[:-1] if trace.events["flags"][record] & FLAGS["PERSISTENT"] else numbers
 
     def _steps(
         self, name: str, comm: int, members: list[int], nbytes: int, root: int, cuts: bool, ordered: bool

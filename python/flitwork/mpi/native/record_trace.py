@@ -56,7 +56,7 @@ KINDS = {
     "EXSCAN": 32,
 }
 NAMES = {number: name for name, number in KINDS.items()}
-FLAGS = {"STARTED": 1, "ANY_PEER": 2, "DETACHED": 4, "CANCELLED": 8, "ORDERED": 16, "REMOTE": 32}
+FLAGS = {"STARTED": 1, "ANY_PEER": 2, "DETACHED": 4, "CANCELLED": 8, "ORDERED": 16, "REMOTE": 32, "PERSISTENT": 64}
 ORIGINS = {"FROM_ALL": 0, "FROM_GROUP": 1, "FROM_BRIDGE": 2, "FROM_NOWHERE": 3}
 _FILE = re.compile(r"rank-(\d+)\.events")
 
