@@ -280,6 +280,11 @@ def test_what_cannot_be_simulated_again_says_what_to_record(tmp_path: Path) -> N
     assert "load" in arrays and "waiting" not in arrays
     whole = _programmed(fw.Run(record=fw.Record(channel_window_cycles=8, waits=True, operations=True)))
     assert unpacked(fw.view(whole, tmp_path / "whole.html"))[0]["missing"] == ""
+    with pytest.raises(ConfigError, match="frames = 20: expected the windows of 8 cycles that the result has"):
+        fw.view(whole, tmp_path / "other.html", frames=20)
+    mine = fw.Schedule([[fw.Send(1, flits=8)], [fw.Receive(0, flits=8)]])
+    with pytest.raises(ConfigError, match="cannot be simulated again from what is stored"):
+        fw.view(fw.simulate(fw.Torus(2, 2), mine), tmp_path / "mine.html")
 
 
 def test_places_that_cannot_be_written_to_are_refused(recorded: fw.Result, tmp_path: Path) -> None:

@@ -45,6 +45,9 @@ def with_windows(result: Result, frames: int | None = None, progress: Progress |
     try:
         return simulated_again(result, record, [f"run.record.{name}" for name in _keys(missing)], told, progress), ""
     except ConfigError:
+        if not missing:
+            hint = "it cannot be simulated again with others from what is stored: leave frames out"
+            raise ConfigError("frames", frames, f"the windows of {own} cycles that the result has", hint) from None
         shows_time = "channel_windows" in result.columns or "packets.src" in result.columns
         if not shows_time or frames is not None:
             raise
@@ -66,4 +69,4 @@ def _missing(result: Result) -> list[str]:
 def _keys(missing: list[str]) -> list[str]:
     """The options that record it."""
     key = {"channel_windows": "channel_window_cycles", "wait_windows": "waits"}
-    return [key.get(name, name) for name in missing] or ["channel_window_cycles"]
+    return [key.get(name, name) for name in missing]
