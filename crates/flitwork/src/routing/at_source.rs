@@ -64,7 +64,8 @@ impl AtSource {
     #[inline]
     pub fn start(&self, src: u32, dst: u32, bits: u8) -> (Head, u32) {
         let Some((map, order)) = &self.walk else { return (Head { to: dst, label: 0, trip: Trip::default() }, 0) };
-        let (header, hops) = order.header_and_hops(&map.grid, map.at(src), map.at(dst), bits);
+        let [from, to] = map.at_both(src, dst);
+        let (header, hops) = order.header_and_hops(&map.grid, from, to, bits);
         (Head { to: dst, label: 0, trip: Trip { header, ..Trip::default() } }, hops)
     }
 

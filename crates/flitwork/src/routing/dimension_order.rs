@@ -12,7 +12,6 @@ use crate::error::Result;
 use crate::topology::{Coords, Grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// Options of dimension order.
@@ -113,24 +112,18 @@ impl DimensionOrder {
     pub fn header_and_hops(&self, grid: &Grid, src: &Coords, dst: &Coords, tie_bits: u8) -> (Header, u32) {
         let mut h = Header::default();
         let mut hops = 0;
-        for d in 0..grid.dims() {
-            let (s, t) = (src[d], dst[d]);
-            if s == t {
-                continue;
-            }
+        for (d, ((&ring, &s), &t)) in grid.rings().iter().zip(src).zip(dst).enumerate() {
             let straight = s.abs_diff(t);
-            let around = if grid.is_ring(d) { grid.size(d) - straight } else { u32::MAX };
-            let wraps = match straight.cmp(&around) {
-                Ordering::Less => false,
-                Ordering::Greater => true,
-                Ordering::Equal => {
-                    let minus = match self.tie {
-                        Tie::Plus => false,
-                        Tie::Random | Tie::Split => tie_bits >> d & 1 == 1,
-                        Tie::Parity => self.parity(grid, src, dst, d),
-                    };
-                    minus == (t > s)
-                }
+            let around = ring - straight;
+            let wraps = if straight == around {
+                let minus = match self.tie {
+                    Tie::Plus => false,
+                    Tie::Random | Tie::Split => tie_bits >> d & 1 == 1,
+                    Tie::Parity => self.parity(grid, src, dst, d),
+                };
+                minus == (t > s)
+            } else {
+                straight > around
             };
             hops += straight.min(around);
             h.minus |= u8::from((t < s) != wraps) << d;

@@ -26,6 +26,13 @@ impl Map {
         self.coords.get_or_init(|| (0..self.grid.routers()).map(|r| self.grid.coords(r)).collect())
     }
 
+    /// The coordinates of two routers.
+    #[inline]
+    pub fn at_both(&self, a: u32, b: u32) -> [&Coords; 2] {
+        let all = self.all();
+        [unchecked::at(all, a as usize), unchecked::at(all, b as usize)]
+    }
+
     /// The coordinates of a router.
     #[inline]
     pub fn at(&self, router: u32) -> &Coords {

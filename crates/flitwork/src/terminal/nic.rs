@@ -17,6 +17,7 @@ use crate::plan::{Plan, Workload};
 use crate::routing::AtSource;
 use crate::spec::SourceQueue;
 use crate::topology::Fabric;
+use crate::traffic::Created;
 use std::ops::Range;
 
 /// A packet that an injection port is to send.
@@ -61,6 +62,8 @@ pub(crate) struct Nics {
     service: Option<Service>,
     /// Where they wait for what is read from memory.
     reading: Option<Reading>,
+    /// Packets go as traffic creates them: there is none of the above, and no background.
+    as_created: bool,
 }
 
 /// Tells which packets have a tie.
@@ -98,7 +101,11 @@ impl Nics {
             pacing: Pacing::of(plan),
             service: Service::of(plan),
             reading: Reading::of(plan),
+            as_created: false,
         };
+        let Nics { queues, ties, pacing, service, reading, .. } = &nics;
+        let held_up = ties.is_some() || pacing.is_some() || service.is_some() || reading.is_some();
+        nics.as_created = queues.of_traffic_alone() && !held_up;
         nics.wake_all();
         nics
     }
@@ -234,6 +241,9 @@ impl Nics {
         now: u64,
         hosts: Option<&mut Hosts>,
     ) -> Option<Outgoing> {
+        if self.as_created {
+            return self.next_created(terminal, now);
+        }
         if self.pauses(terminal, port) {
             return None;
         }
@@ -268,6 +278,19 @@ impl Nics {
             created: job.created.unwrap_or(now),
             background: job.background,
         })
+    }
+
+    /// The next packet of a terminal as traffic created it, if that was by now.
+    #[inline(always)]
+    fn next_created(&mut self, terminal: usize, now: u64) -> Option<Outgoing> {
+        let Some(Created { cycle, dst, flits, tie_bits }) = self.queues.take_created(terminal, now) else {
+            self.schedule(terminal, now, self.queues.next_creation(terminal));
+            return None;
+        };
+        let sequence = self.sequence[terminal];
+        self.sequence[terminal] += 1;
+        let (message, number, flits) = (sequence, sequence, flits as u16);
+        Some(Outgoing { dst, sequence, message, number, flits, tie_bits, created: cycle, background: false })
     }
 
     /// Whether the next packet of a message has not been read, so that port `at` waits for it.

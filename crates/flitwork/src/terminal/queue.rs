@@ -2,7 +2,7 @@
 
 use super::job::Job;
 use crate::host::Hosts;
-use crate::traffic::{Source, Traffic, terminal_rng};
+use crate::traffic::{Created, Source, Traffic, terminal_rng};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::ops::Range;
@@ -25,11 +25,17 @@ impl Feed {
         Feed { traffic: traffic.clone(), sources, open, packets: traffic.count(terminals) }
     }
 
-    fn draw(&mut self, terminal: usize, message: u32) -> Job {
+    #[inline]
+    fn draw(&mut self, terminal: usize) -> Created {
         let terminals = self.sources.len() as u32;
         let source = &mut self.sources[terminal];
         let drawn = source.draw(&self.traffic, terminal as u32, terminals);
         self.open -= usize::from(source.next_creation() == u64::MAX);
+        drawn
+    }
+
+    fn draw_job(&mut self, terminal: usize, message: u32) -> Job {
+        let drawn = self.draw(terminal);
         Job {
             dst: drawn.dst,
             message,
@@ -125,6 +131,20 @@ impl SourceQueues {
         matches!(self.work, Work::Messages { .. })
     }
 
+    /// Whether there is traffic, and nothing else.
+    pub fn of_traffic_alone(&self) -> bool {
+        !self.of_ranks() && self.background.is_none()
+    }
+
+    /// Takes the next packet of a terminal as traffic created it, if that was by `now`. Of traffic alone.
+    #[inline]
+    pub fn take_created(&mut self, terminal: usize, now: u64) -> Option<Created> {
+        match &mut self.work {
+            Work::Traffic(feed) if feed.sources[terminal].next_creation() <= now => Some(feed.draw(terminal)),
+            _ => None,
+        }
+    }
+
     /// Packets of traffic that has an end; `None` of all else.
     pub fn finite_packets(&self) -> Option<u64> {
         match &self.work {
@@ -157,7 +177,7 @@ impl SourceQueues {
         }
         match &mut self.work {
             Work::Traffic(feed) => {
-                (feed.sources[terminal].next_creation() <= now).then(|| feed.draw(terminal, sequence))
+                (feed.sources[terminal].next_creation() <= now).then(|| feed.draw_job(terminal, sequence))
             }
             Work::Messages { packet_flits, bits } => take_message(hosts?, *packet_flits, &mut bits[terminal], terminal),
         }
@@ -182,10 +202,10 @@ impl SourceQueues {
             *next = !turn;
         }
         if turn {
-            return Some(Job { background: true, ..background.draw(terminal, sequence) });
+            return Some(Job { background: true, ..background.draw_job(terminal, sequence) });
         }
         match &mut self.work {
-            Work::Traffic(feed) => Some(feed.draw(terminal, sequence)),
+            Work::Traffic(feed) => Some(feed.draw_job(terminal, sequence)),
             Work::Messages { packet_flits, bits } => take_message(hosts?, *packet_flits, &mut bits[terminal], terminal),
         }
     }

@@ -22,13 +22,17 @@ pub struct Grid {
     wrap: Vec<bool>,
     /// A wrapped ring of length 2 has two parallel cables (one per direction) unless this is set.
     ring2_single: bool,
+    /// The length of the ring that each dimension is; [`u32::MAX`] where it is none.
+    rings: Vec<u32>,
 }
 
 impl Grid {
     /// A grid of `sizes[d]` routers in dimension `d`. The caller has validated 1..=6 dimensions, all at least 1.
     pub fn new(sizes: &[u32], wrap: &[bool], ring2_single: bool) -> Self {
         debug_assert_eq!(sizes.len(), wrap.len());
-        Grid { sizes: sizes.to_vec(), wrap: wrap.to_vec(), ring2_single }
+        let ring = |(&size, &wraps): (&u32, &bool)| if wraps && !(size == 2 && ring2_single) { size } else { u32::MAX };
+        let rings = sizes.iter().zip(wrap).map(ring).collect();
+        Grid { sizes: sizes.to_vec(), wrap: wrap.to_vec(), ring2_single, rings }
     }
 
     /// A grid of sizes that a user wrote as `network.topology.size`; `wrap` is as long.
@@ -87,7 +91,12 @@ impl Grid {
 
     /// Whether dimension `d` can be walked round: it wraps, and not by a single cable.
     pub fn is_ring(&self, d: usize) -> bool {
-        self.wrap[d] && !(self.sizes[d] == 2 && self.ring2_single)
+        self.rings[d] != u32::MAX
+    }
+
+    /// The length of the ring that each dimension is; [`u32::MAX`] where it is none.
+    pub fn rings(&self) -> &[u32] {
+        &self.rings
     }
 
     /// Whether a wrapped ring of length 2 has one cable instead of two.

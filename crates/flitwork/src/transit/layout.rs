@@ -36,27 +36,37 @@ pub(crate) struct CompiledSize {
 
 /// The first that has room is taken. Each has at most twice the bytes of the one before.
 const SIZES: [CompiledSize; 16] = [
-    CompiledSize { ports: 8, vcs: 2, router_bytes: 768 },
-    CompiledSize { ports: 8, vcs: 4, router_bytes: 1152 },
-    CompiledSize { ports: 8, vcs: 8, router_bytes: 1920 },
-    CompiledSize { ports: 8, vcs: 16, router_bytes: 3456 },
-    CompiledSize { ports: 16, vcs: 8, router_bytes: 3776 },
-    CompiledSize { ports: 16, vcs: 16, router_bytes: 6912 },
-    CompiledSize { ports: 32, vcs: 8, router_bytes: 7552 },
-    CompiledSize { ports: 64, vcs: 8, router_bytes: 15_040 },
-    CompiledSize { ports: 32, vcs: 32, router_bytes: 26_176 },
-    CompiledSize { ports: 64, vcs: 16, router_bytes: 27_456 },
-    CompiledSize { ports: 64, vcs: 32, router_bytes: 52_288 },
-    CompiledSize { ports: 64, vcs: 64, router_bytes: 101_952 },
-    CompiledSize { ports: 8, vcs: 1024, router_bytes: 199_808 },
-    CompiledSize { ports: 16, vcs: 1024, router_bytes: 399_552 },
-    CompiledSize { ports: 32, vcs: 1024, router_bytes: 799_040 },
+    CompiledSize::new(8, 2),
+    CompiledSize::new(8, 4),
+    CompiledSize::new(8, 8),
+    CompiledSize::new(8, 16),
+    CompiledSize::new(16, 8),
+    CompiledSize::new(16, 16),
+    CompiledSize::new(32, 8),
+    CompiledSize::new(64, 8),
+    CompiledSize::new(32, 32),
+    CompiledSize::new(64, 16),
+    CompiledSize::new(64, 32),
+    CompiledSize::new(64, 64),
+    CompiledSize::new(8, 1024),
+    CompiledSize::new(16, 1024),
+    CompiledSize::new(32, 1024),
     CompiledSize::LARGEST,
 ];
 
 impl CompiledSize {
+    const fn new(ports: usize, vcs: usize) -> Self {
+        let slots = ports * vcs;
+        // Three sets of slots, with a word more where there are many; two of ports; ports with a set of VCs each; and what VCs have.
+        let words = slots.div_ceil(64);
+        let sets = 3 * 8 * (if words > 4 { words + 1 } else { words }) + 16;
+        let port = if vcs <= 64 { 32 + 8 } else { 128 + 8 };
+        let bytes = sets + ports * port + slots * 24;
+        CompiledSize { ports, vcs, router_bytes: bytes.next_multiple_of(64) }
+    }
+
     /// Has room for every valid network.
-    const LARGEST: CompiledSize = CompiledSize { ports: 64, vcs: 1024, router_bytes: 1_598_016 };
+    const LARGEST: CompiledSize = CompiledSize::new(64, 1024);
 
     /// The size for routers of so many ports and VCs a port.
     pub fn for_router(ports: usize, vcs: usize) -> CompiledSize {

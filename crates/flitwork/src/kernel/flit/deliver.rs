@@ -3,6 +3,7 @@
 use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
+use super::slots::SlotSet;
 use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, WAITING};
 use crate::measure::Arrival;
 use crate::transit::{FlitArrival, NONE, Slot};
@@ -42,10 +43,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// What is due in this cycle but credits.
     #[inline(always)]
     pub(super) fn deliver_flits_and_rest(&mut self, slot: Slot, arrived: &mut Vec<Arrival>) {
-        if self.env.rules.in_tree {
-            self.deliver_flits_in_tree(&slot.flits);
-        } else {
-            self.deliver_flits(&slot.flits);
+        match (self.env.rules.in_tree, self.env.rules.plain_heads) {
+            (false, true) => self.deliver_flits::<false, true>(&slot.flits),
+            (false, false) => self.deliver_flits::<false, false>(&slot.flits),
+            (true, true) => self.deliver_flits::<true, true>(&slot.flits),
+            (true, false) => self.deliver_flits::<true, false>(&slot.flits),
         }
         for &vc in &slot.wakes {
             let (router, input) = Self::router_and_slot(vc as usize);
@@ -66,20 +68,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
     }
 
+    /// `TREE`: the network is a tree. `PLAIN`: heads are [`Rules::plain_heads`](super::env::Rules::plain_heads).
     #[inline(never)]
-    fn deliver_flits(&mut self, flits: &[FlitArrival]) {
+    fn deliver_flits<const TREE: bool, const PLAIN: bool>(&mut self, flits: &[FlitArrival]) {
         for flit in flits {
             let (router, slot) = Self::router_and_slot(flit.vc as usize);
-            at_mut(&mut self.routers, router).deliver_flit::<false>(router, slot, flit, &mut self.env);
-        }
-    }
-
-    /// The same in a tree.
-    #[inline(never)]
-    fn deliver_flits_in_tree(&mut self, flits: &[FlitArrival]) {
-        for flit in flits {
-            let (router, slot) = Self::router_and_slot(flit.vc as usize);
-            at_mut(&mut self.routers, router).deliver_flit::<true>(router, slot, flit, &mut self.env);
+            at_mut(&mut self.routers, router).deliver_flit::<TREE, PLAIN>(router, slot, flit, &mut self.env);
         }
     }
 
@@ -143,7 +137,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     #[inline(always)]
-    fn deliver_flit<const TREE: bool>(&mut self, me: usize, slot: usize, flit: &FlitArrival, env: &mut Env) {
+    fn deliver_flit<const TREE: bool, const PLAIN: bool>(
+        &mut self,
+        me: usize,
+        slot: usize,
+        flit: &FlitArrival,
+        env: &mut Env,
+    ) {
         let input = self.input(slot);
         if !PACKETS {
             input.occupied += 1;
@@ -158,13 +158,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             }
             return;
         }
-        if env.rules.fcfs {
+        if !PLAIN && env.rules.fcfs {
             env.pool[flit.packet].here = env.now as u32;
         }
         if input.front == NONE {
             input.front = flit.packet;
             if TREE {
-                self.new_front_in_tree(me, slot, env.now, env);
+                self.new_front_in_tree::<PLAIN>(me, slot, env.now, env);
+            } else if PLAIN {
+                self.new_front_at_source::<true>(me, slot, env.now, env);
             } else {
                 self.new_front(me, slot, env.now, env);
             }
@@ -183,6 +185,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if env.rules.hop_by_hop {
             return self.new_front_hop_by_hop(me, slot, since, env);
         }
+        self.new_front_at_source::<false>(me, slot, since, env);
+    }
+
+    /// The same where the route is decided at the source.
+    #[inline(always)]
+    fn new_front_at_source<const PLAIN: bool>(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
         let packet = &env.pool[self.input(slot).front];
         let (port, flags) = match env.routes.next_field(me, packet.key) {
             Some(field) => {
@@ -191,21 +199,21 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             }
             None => (env.ejection_port(me, packet), HEAD | EJECTING),
         };
-        self.settle(me, slot, port, flags, since, env);
+        self.settle::<PLAIN>(me, slot, port, flags, since, env);
     }
 
     /// The same in a tree.
     #[inline(always)]
-    fn new_front_in_tree(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+    fn new_front_in_tree<const PLAIN: bool>(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
         let (port, flags) = self.step_in_tree(me, slot, env);
-        self.settle(me, slot, port, flags, since, env);
+        self.settle::<PLAIN>(me, slot, port, flags, since, env);
     }
 
     /// The same where the route is decided hop by hop.
     #[inline(never)]
     fn new_front_hop_by_hop(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
         if env.rules.in_tree {
-            return self.new_front_in_tree(me, slot, since, env);
+            return self.new_front_in_tree::<false>(me, slot, since, env);
         }
         let found = if env.rules.by_choice {
             let asks_from = env.asks_from(me, since);
@@ -217,17 +225,21 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             Some(port) => (port, HEAD),
             None => (env.ejection_port(me, &env.pool[self.input(slot).front]), HEAD | EJECTING),
         };
-        self.settle(me, slot, port, flags, since, env);
+        self.settle::<false>(me, slot, port, flags, since, env);
     }
 
     /// The front packet wants `port`.
     #[inline(always)]
-    fn settle(&mut self, me: usize, slot: usize, port: u8, flags: u8, since: u64, env: &mut Env) {
+    fn settle<const PLAIN: bool>(&mut self, me: usize, slot: usize, port: u8, flags: u8, since: u64, env: &mut Env) {
         let vc = self.input(slot);
         let packet = &env.pool[vc.front];
         vc.left = packet.flits;
         vc.output = FREE;
         vc.port = port;
+        if PLAIN {
+            vc.flags = flags | WAITING;
+            return self.want(me, slot, port, env);
+        }
         if env.rules.own_vc {
             self.note_own_vc(me, slot, port, flags, env);
         }
@@ -241,6 +253,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if env.p.routing_delay_cycles == 0 {
             vc.flags = flags | WAITING;
             self.want(me, slot, port, env);
+        } else if env.rules.routes_in_one && since == env.now {
+            vc.flags = flags;
+            self.staged.insert(slot);
+            env.activate(me);
         } else {
             vc.flags = flags;
             let asks_from = env.asks_from(me, since);
@@ -274,6 +290,28 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let port = vc.port;
             self.want(me, slot, port, env);
         }
+    }
+
+    /// The end of a cycle of a router in which stages take one: what ends them waits, or may request the switch, from the next cycle on.
+    #[inline(always)]
+    pub(super) fn end_stages(&mut self, me: usize, env: &mut Env) {
+        let mut from = 0;
+        while let Some((word, mut bits)) = self.staged.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let vc = self.input(slot);
+                if vc.flags & GRANTED != 0 {
+                    self.ready.insert(slot);
+                    continue;
+                }
+                vc.flags |= WAITING;
+                let port = vc.port;
+                self.want(me, slot, port, env);
+            }
+            from = word + 1;
+        }
+        self.staged = SlotSet::EMPTY;
     }
 
     /// The front packet, which owns an output VC, may request the switch.

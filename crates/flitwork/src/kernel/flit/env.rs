@@ -114,6 +114,14 @@ pub(super) struct Rules {
     pub first_use: FirstUse,
     /// A packet that is given an output VC may request the switch in the same cycle.
     pub sends_at_once: bool,
+    /// Routing takes one cycle, and so does VC allocation: what leaves them is noted in its router instead of in the wheel. Not where stages are
+    /// looked at.
+    pub routes_in_one: bool,
+    pub allocates_in_one: bool,
+    /// One of the two.
+    pub has_stages: bool,
+    /// Nothing but the next port is to be found out for a head that comes to the front, and it asks for a VC in the same cycle.
+    pub plain_heads: bool,
     /// There are packets of one flit, and nobody watches how they wait.
     pub short_packets: bool,
     /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, batches in the switch,
@@ -189,6 +197,21 @@ impl Rules {
         let own_vc = router.vc_policy.gives_one_vc();
         let several_ejection_ports = network.nic.ports > 1 && network.nic.ejection_port == EjectionPort::Any;
         let islip1 = |a: &AllocatorSpec| a.kind == AllocatorKind::Islip && a.iterations.0 == 1;
+        let watched = run.record.stalls || run.record.waits;
+        let fcfs = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
+        let by_choice = choices.is_some_and(|choices| !choices.one_port);
+        let batches = router.compat.has_batches(router.st_delay_cycles);
+        let plain = islip1(&router.vc_allocator)
+            && islip1(&router.sw_allocator)
+            && !router.speculative
+            && (packets || !router.hold_switch_for_packet && !router.hold_switch_until_tail)
+            && router.input_speedup == 1
+            && router.output_speedup == 1
+            && !batches
+            && router.shared_buffer_flits == 0
+            && !plan.fabric.has_own_times();
+        let in_one = plain && !packets && !watched && !by_choice;
+        let batches_of_routing = BatchStage::new(&router.compat, router.routing_delay_cycles, 0).is_some();
         Rules {
             ejection_port: network.nic.ejection_port,
             own_vc,
@@ -203,25 +226,24 @@ impl Rules {
             hold: !packets && (router.hold_switch_for_packet || router.hold_switch_until_tail),
             until_tail: router.hold_switch_until_tail,
             injection_last: router.injection_priority == InjectionPriority::Last,
-            fcfs: [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals()),
+            fcfs,
             chooses_ejection_port: several_ejection_ports,
             hop_by_hop: choices.is_some(),
             in_tree: in_tree.is_some(),
             decides: in_tree.is_some_and(InTree::compares),
-            by_choice: choices.is_some_and(|choices| !choices.one_port),
-            chooses_port: choices.is_some_and(|choices| !choices.one_port) || several_ejection_ports,
+            by_choice,
+            chooses_port: by_choice || several_ejection_ports,
             first_use: FirstUse::new(plan),
-            short_packets: !run.record.stalls && !run.record.waits && has_short_packets(plan),
+            short_packets: !watched && has_short_packets(plan),
+            routes_in_one: in_one && router.routing_delay_cycles == 1 && !batches_of_routing,
+            allocates_in_one: in_one && router.vc_alloc_delay_cycles == 1,
+            has_stages: false,
+            plain_heads: !fcfs
+                && !own_vc
+                && router.routing_delay_cycles == 0
+                && (choices.is_none() || in_tree.is_some()),
             sends_at_once: router.vc_alloc_delay_cycles == 0,
-            plain: islip1(&router.vc_allocator)
-                && islip1(&router.sw_allocator)
-                && !router.speculative
-                && (packets || !router.hold_switch_for_packet && !router.hold_switch_until_tail)
-                && router.input_speedup == 1
-                && router.output_speedup == 1
-                && !router.compat.has_batches(router.st_delay_cycles)
-                && router.shared_buffer_flits == 0
-                && !plan.fabric.has_own_times(),
+            plain,
         }
     }
 }

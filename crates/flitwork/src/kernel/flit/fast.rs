@@ -72,18 +72,23 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 self.serve_waiting(me, scratch, env);
             }
         }
-        if self.ready.is_empty() {
-            return;
-        }
         if PACKETS {
+            if self.ready.is_empty() {
+                return;
+            }
             let aside = self.set_busy_aside(me, env);
             if !self.ready.is_empty() {
                 self.allocate_switch_fast(me, env);
                 env.streams.again |= self.may_send(me, env);
             }
             self.ready.insert_all(&aside);
-        } else {
+            return;
+        }
+        if !self.ready.is_empty() {
             self.allocate_switch_fast(me, env);
+        }
+        if env.rules.has_stages {
+            self.end_stages(me, env);
         }
     }
 

@@ -60,50 +60,70 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// Waiting packets that have yet to decide for a port do.
     #[inline(never)]
     pub(super) fn decide_waiting(&mut self, me: usize, env: &mut Env) {
-        let (mut wanted, mut shared, mut from) = (0u64, 0u64, 0);
+        // The ports with the fewest flits behind them, once a packet asks: no flit leaves meanwhile.
+        let (mut least, mut from) = (0u64, 0);
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 if self.input(slot).flags & UNDECIDED != 0 {
-                    self.decide(me, slot, env);
+                    self.decide(me, slot, &mut least, env);
                 }
-                let port = 1 << (self.input(slot).port & 63);
-                shared |= wanted & port;
-                wanted |= port;
             }
             from = word + 1;
         }
-        (self.wanted_ports, self.shared_ports) = (wanted, shared);
+        if PACKETS || !env.rules.sends_at_once {
+            self.renew_wanted_ports();
+        }
     }
 
     /// The front packet of an input VC decides for the least loaded of so many up ports, drawn at random, or of all in cyclic order from
-    /// one that is drawn. Of equals the first.
+    /// one that is drawn. Of equals the first. `least`: see [`Router::least_loaded`]; nothing where that is not known.
     #[inline(always)]
-    fn decide(&mut self, me: usize, slot: usize, env: &mut Env) {
+    fn decide(&mut self, me: usize, slot: usize, least: &mut u64, env: &mut Env) {
         let Some(tree) = &env.in_tree else { return };
         let parents = tree.steps.parents(me);
         let packet = &env.pool[self.input(slot).front];
         let bits = packet_bits(tree.seed, packet.src, packet.sequence);
         let drawn = |i: u32| draw_below(draw(bits, me as u32, i), u64::from(parents)) as u32;
-        let first = drawn(0);
-        let mut best = (self.flits_behind(me, first as usize, env), first);
-        let mut compare = |port: u32| {
-            let flits = self.flits_behind(me, port as usize, env);
-            if flits < best.0 {
-                best = (flits, port);
+        let port = match tree.steps.compares() {
+            Some(candidates) if candidates > 0 => {
+                // The first of equals is the minimum.
+                let port = (0..candidates).map(drawn).min_by_key(|&port| self.flits_behind(me, port as usize, env));
+                port.unwrap_or_default()
+            }
+            _ => {
+                if *least == 0 {
+                    *least = self.least_loaded(me, parents, env);
+                }
+                least.first_from(drawn(0) as usize) as u32
             }
         };
-        match tree.steps.compares() {
-            Some(candidates) if candidates > 0 => (1..candidates).for_each(|i| compare(drawn(i))),
-            _ => (first + 1..parents).chain(0..first).for_each(compare),
-        }
         let vc = self.input(slot);
-        vc.port = best.1 as u8;
+        vc.port = port as u8;
         vc.flags &= !UNDECIDED;
         if PACKETS {
-            env.note_change(me, 1 << best.1);
+            env.note_change(me, 1 << port);
         }
+    }
+
+    /// Of the first `ports` ports those with the fewest flits behind them, as bits.
+    #[inline(always)]
+    fn least_loaded(&self, me: usize, ports: u32, env: &Env) -> u64 {
+        let (mut behind, mut fewest, mut least) = ([u32::MAX; PORTS], u32::MAX, 0);
+        let of_ports = behind.iter_mut().zip(&self.ports).take(ports as usize);
+        if PACKETS || env.pools.is_some() {
+            of_ports.enumerate().for_each(|(port, (behind, _))| *behind = self.flits_behind(me, port, env));
+        } else {
+            of_ports.for_each(|(behind, port)| *behind = (port.flits as u32).wrapping_sub(port.returned));
+        }
+        for &flits in &behind[..(ports as usize).min(PORTS)] {
+            fewest = fewest.min(flits);
+        }
+        for (port, &flits) in behind.iter().take(ports as usize).enumerate() {
+            least |= u64::from(flits == fewest) << port;
+        }
+        least
     }
 
     /// Flits that have left by a port and whose credits have not come back.

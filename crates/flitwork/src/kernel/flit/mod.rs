@@ -150,6 +150,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let in_tree = InTree::of(plan);
         let mut rules = Rules::new(plan, choices.as_deref(), in_tree.as_deref(), PACKETS);
         rules.plain &= !variation.general;
+        rules.routes_in_one &= rules.plain;
+        rules.allocates_in_one &= rules.plain;
+        rules.has_stages = rules.routes_in_one || rules.allocates_in_one;
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let fabric = &plan.fabric;
         let longest_delay = if PACKETS { packets::longest_delay(plan) } else { p.longest_delay_cycles };

@@ -187,6 +187,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             if PACKETS || self.output(output).credits > 0 {
                 self.ready.insert(slot);
             }
+        } else if env.rules.allocates_in_one {
+            self.input(slot).flags |= ACTIVE;
+            if self.output(output).credits > 0 {
+                self.staged.insert(slot);
+            }
         } else {
             let at = env.now + u64::from(env.p.vc_alloc_delay_cycles);
             env.wheel.at(at).wakes.push((me * SLOTS + slot) as u32);

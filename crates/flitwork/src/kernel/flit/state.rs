@@ -109,6 +109,9 @@ pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize, const WORDS:
     pub waiting: SlotSet<WORDS>,
     /// Input VCs with a flit and a credit for it.
     pub ready: SlotSet<WORDS>,
+    /// Input VCs whose front packet ends a stage of one cycle: from the next cycle on it waits, or is ready if it owns an output VC. Empty
+    /// between cycles.
+    pub staged: SlotSet<WORDS>,
     /// Output ports that packets wait for, and those that more than one waits for; not kept where flits may go on in the cycle of VC
     /// allocation, which looks at all that wait.
     pub wanted_ports: u64,
@@ -142,6 +145,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let empty = Router {
             waiting: SlotSet::EMPTY,
             ready: SlotSet::EMPTY,
+            staged: SlotSet::EMPTY,
             wanted_ports: 0,
             shared_ports: 0,
             ports: [port; PORTS],
