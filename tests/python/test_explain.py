@@ -88,6 +88,26 @@ def test_what_an_adapter_spends_before_a_message_stands_on_the_path() -> None:
     assert causes(result) == {"message_overhead": 9, "serialisation": 7, "hops": sum(delays(result))}
 
 
+def test_what_a_port_waits_for_besides_the_adapter_keeps_its_cause() -> None:
+    """A pause, or reading, is longer than the overhead of one cycle beside it."""
+    service = fw.Service(order="round_robin", message_overhead_cycles=1)
+    paced = fw.simulate(fw.Mesh(2, nic=fw.Nic(packet_gap_cycles=50, service=service)), messages(3, 8), run=RECORDED)
+    assert causes(paced)["pacing"] >= 98 and causes(paced)["message_overhead"] <= 3
+    slow, plain = fw.Host(read_flits_per_cycle=0.1), fw.Nic(service=service)
+    read = fw.simulate(fw.Mesh(2, nic=plain), messages(3, 8), host=slow, run=RECORDED)
+    assert causes(read)["reading"] >= 3 * 80 - 2 and causes(read).get("message_overhead", 0) <= 3
+
+
+def test_messages_by_the_bus() -> None:
+    """3 cycles of arbitration and 20 of 40 flits; the second message waits for the first."""
+    network = fw.Mesh(3, bus=fw.Bus(flits_per_cycle=2, arbitration_cycles=3))
+    sends = [[fw.Send(2, flits=40, network="bus", tag=rank)] for rank in range(2)]
+    work = fw.Schedule([*sends, [fw.Receive(rank, flits=40, tag=rank) for rank in range(2)]])
+    explained = fw.explain(fw.simulate(network, work, run=RECORDED))
+    assert causes(explained.result) == {"bus": 23, "bus_busy": 23}
+    assert explained.path[["what", "rank"]].to_numpy().tolist() == [["queued", 1], ["sending", 1]]
+
+
 def test_a_message_that_asks_first() -> None:
     """Request and answer are one flit each, and take the way of a packet; a receive that is late holds up the answer."""
     asking, way = fw.Host(eager_limit_flits=4), sum(delays(fw.simulate(fw.Mesh(2), messages(1, 8), run=RECORDED)))
@@ -192,8 +212,8 @@ def test_each_head_takes_what_the_model_says_and_the_rest_are_waits() -> None:
         assert len(waits.packet) > 10
 
 
-def program(rng: random.Random, ranks: int) -> fw.Schedule:
-    """A random schedule that can end: operations are made one after the other."""
+def program(rng: random.Random, ranks: int, bus: bool = False) -> fw.Schedule:
+    """A random schedule that can end: operations are made one after the other. With ``bus`` half of it goes there."""
     programs: list[list[Any]] = [[] for _ in range(ranks)]
 
     def add(rank: int, operation: Any) -> None:
@@ -205,7 +225,8 @@ def program(rng: random.Random, ranks: int) -> fw.Schedule:
 
     for tag in range(rng.randrange(1, 4 * ranks)):
         sender, receiver = rng.sample(range(ranks), 2)
-        add(sender, fw.Send(receiver, flits=rng.randrange(1, 40), tag=tag, after=some(sender)))
+        way: Any = rng.choice(["bus", "network"]) if bus else "network"
+        add(sender, fw.Send(receiver, flits=rng.randrange(1, 40), tag=tag, after=some(sender), network=way))
         add(receiver, fw.Receive(sender, flits=40, tag=tag))
         if rng.random() < 0.3:
             add(sender, fw.Compute(cycles=rng.randrange(1, 60), after=some(sender)))
@@ -225,7 +246,11 @@ def test_the_pieces_sum_to_the_completion_time(seed: int) -> None:
     start = {"kind": "normal_range", "latest_cycles": rng.choice([0, 80])}
     host = fw.Host(send_queue=rng.choice(["program_order", "as_ready"]), start=start, ranks_per_terminal=1 + seed % 2)
     ranks = 3 * network.spec["topology"]["size"][1] * (1 + seed % 2)
-    work = program(rng, ranks)
+    if seed % 7 == 3:
+        network = network.replace(
+            bus=fw.Bus(flits_per_cycle=rng.choice([0.3, 1, 4]), arbitration_cycles=rng.randrange(9))
+        )
+    work = program(rng, ranks, seed % 7 == 3)
     background = fw.uniform(offered_load=0.1, packet_flits=4) if seed % 5 == 0 else None
     if seed % 3 == 1:
         host = host.replace(eager_limit_flits=rng.choice([0, 4, 20]), control_flits=rng.choice([1, 3]))

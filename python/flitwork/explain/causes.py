@@ -70,10 +70,11 @@ def causes_on_path(pieces: pd.DataFrame, completion_cycles: int) -> pd.DataFrame
 def causes_of_packets(records: Records) -> pd.DataFrame:
     """One row a cause: the mean over the packets of the workload that arrived (of an open loop: that were measured).
 
+    Messages by a bus are not among them.
     The cycles sum to the mean packet latency.
     """
     packets, waits = records.packets, records.waits
-    arrived = (packets.arrived != NOT_YET) & ~packets.background
+    arrived = (packets.arrived != NOT_YET) & ~packets.background & ~packets.bus
     result = records.result
     if not result.runs_to_completion:
         end = result.warmup_cycles + result.measurement_cycles

@@ -110,6 +110,8 @@ class _Walk(PacketSteps):
             return At("issued", op, time)
         if int(self.ops.kind[before]) == KIND["send"] and self.by_operation.get(before):
             first = self.by_operation[before][0]
+            if self.packets.bus[first]:
+                return self._by_bus(first, time, "sending")
             taken = int(self.packets.taken[first])
             self._spend("sending", "serialisation", before, taken, time)
             return At("taken", first, taken)
@@ -133,6 +135,8 @@ class _Walk(PacketSteps):
         if not sent:
             return self._copied(op, time)
         last = max(sent, key=lambda packet: int(self.packets.left[packet]))
+        if self.packets.bus[last]:
+            return self._by_bus(last, time, "sending")
         left = int(self.packets.left[last])
         receive = self.receive_of.get(op)
         if left < time and receive is not None and not self.noise:

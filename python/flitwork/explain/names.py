@@ -17,6 +17,8 @@ CAUSES: Mapping[str, str] = {
     "behind_packet": "waited in a buffer behind another packet",
     "ejection_busy": "waited for a busy ejection port",
     "source_busy": "waited at its network interface, which was sending other messages",
+    "bus": "was sent over the bus, or waited for its turn in its transfer",
+    "bus_busy": "waited for the bus, which others held",
     "message_overhead": "waited for its network interface to begin a message: overhead and start jitter",
     "rendezvous": "asked the receiver whether the message may go: the way of the request and of the answer",
     "reading": "was read from memory, or waited for the messages that are read before it",

@@ -38,8 +38,19 @@ class PacketSteps(Steps):
         sent = self.by_operation.get(op)
         return max(sent, key=lambda packet: int(self.packets.arrived[packet])) if sent else None
 
+    def _by_bus(self, packet: int, time: int, what: str = "message") -> At:
+        """A message by the bus, until cycle ``time``: its transfer, and before that the transfers of others."""
+        op, begin = int(self.packets.operation[packet]), int(self.packets.created[packet])
+        rank, came = int(self.ops.rank[op]), min(self._came(op), begin)
+        to_rank = int(self.ops.peer[op]) if what == "message" else rank
+        self._add(what, begin, time, rank, [Piece(CAUSE["bus"], time - begin)], to_rank, op, packet)
+        self._spend("queued", "bus_busy", op, came, begin)
+        return At("issued", op, came)
+
     def _packet(self, packet: int, time: int) -> At:
         packets, op = self.packets, int(self.packets.operation[packet])
+        if packets.bus[packet]:
+            return self._by_bus(packet, time)
         taken = int(packets.taken[packet])
         pieces = [*self._waits(packet)]
         moved = time - taken - sum(piece.length for piece in pieces)
@@ -88,11 +99,12 @@ class PacketSteps(Steps):
             return time
         before = self._before_on_port(packet, time)
         free = max(came, int(self.packets.left[before])) if before >= 0 else came
+        # What is longer than overhead and jitter is a pause of the port, or the reading of the message.
+        begin = min(max(free, time - self.prepares), time)
         op = int(self.packets.operation[packet])
         rank, _ = self.rendezvous.ends(packet, op, self.ops)
-        pieces = [Piece(CAUSE["message_overhead"], time - free)]
-        self._add("message overhead", free, time, rank, pieces, operation=op)
-        return min(free, time)
+        self._add("message overhead", begin, time, rank, [Piece(CAUSE["message_overhead"], time - begin)], operation=op)
+        return begin
 
     def _asked(self, packet: int, time: int) -> At | None:
         """An answer, or data that was asked for: its port was busy, or it came now."""
@@ -126,6 +138,9 @@ class PacketSteps(Steps):
         while before >= 0 and self.ops.rank[before] == rank:
             if self.ops.kind[before] == KIND["send"]:
                 first = self.by_operation.get(before, [None])[0]
+                if first is not None and self.packets.bus[first]:
+                    before -= 1
+                    continue
                 if first is None or int(self.packets.taken[first]) != time:
                     return None
                 if self._came(before) >= time:

@@ -108,6 +108,8 @@ class Packets:
     arrived: Ints
     head_arrived: Ints
     background: NDArray[np.bool_]
+    #: Whether it went by the bus: then ``created`` is when the bus took its transfer.
+    bus: NDArray[np.bool_]
     #: The operation that sent it, as an index into :class:`Operations`; ``-1`` of traffic.
     operation: Ints
     #: Cycles at its injection port without a credit: of its head, and of all of it.
@@ -121,8 +123,8 @@ class Packets:
 
     @cached_property
     def left(self) -> Ints:
-        """The cycle after the one in which its last flit left its terminal."""
-        return self.taken + self.flits + self.source_waits
+        """The cycle after the one in which its last flit left its terminal; by the bus: of its arrival."""
+        return np.where(self.bus, self.arrived, self.taken + self.flits + self.source_waits)
 
     @cached_property
     def before(self) -> Ints:
@@ -219,6 +221,11 @@ class Records:
         names = ("packet", "hop", "router", "port", "reason", "body", "cycles")
         return {name: self._column(f"waits.{name}").astype(np.int64) for name in names}
 
+    def _on_bus(self, port: Ints) -> NDArray[np.bool_]:
+        """Those whose injection port is the one behind the ports of the NIC."""
+        network = self.result.spec["network"]
+        return np.full(len(port), bool(network.get("bus"))) & (port == (network["nic"].get("ports") or 1))
+
     @cached_property
     def packets(self) -> Packets:
         """Every packet."""
@@ -242,7 +249,7 @@ class Records:
         return Packets(
             of("src"), of("injection_port"), of("flits"), when("created"), when("injected"), when("arrived"),
             when("head_arrived") if "packets.head_arrived_cycle" in self.result.columns else np.full(count, NOT_YET),
-            self._column("packets.background").astype(bool), operation,
+            self._column("packets.background").astype(bool), self._on_bus(of("injection_port")), operation,
             _summed(waits["packet"][head], waits["cycles"][head], count),
             _summed(waits["packet"][source], waits["cycles"][source], count),
         )  # fmt: skip

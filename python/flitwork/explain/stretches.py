@@ -73,8 +73,8 @@ class Steps:
         self.reads = bool(host.get("read_flits_per_cycle"))
         self.queued = "reading" if self.reads else "source_busy"
         service = records.result.spec["network"]["nic"].get("service") or {}
-        #: Whether a free port may wait for a message that has come.
-        self.prepares = bool(service.get("message_overhead_cycles") or service.get("start_jitter_cycles"))
+        #: How long a free port may wait for a message that has come [cycles].
+        self.prepares = int(service.get("message_overhead_cycles") or 0) + int(service.get("start_jitter_cycles") or 0)
         self.stretches: list[Stretch] = []
 
     @cached_property
