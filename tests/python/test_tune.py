@@ -133,6 +133,21 @@ def test_simulated_times_are_those_of_simulations() -> None:
         fw.tune.simulated(fw.Torus(2, 2, units=fw.Units(flit_bytes=16)), [64], algorithms=["bruck"])
 
 
+def test_simulated_blocks_of_different_sizes_send_their_sizes_where_they_are_handed_on() -> None:
+    net = fw.Torus(2, 2, units=fw.Units(flit_bytes=16, cycle_ns=4))
+    names = ["bruck", "pairwise_xor"]
+    found = fw.tune.simulated(net, [64, 1024], algorithms=names, operations=["alltoall", "alltoallv"])
+    rows = found.to_dict("records")
+    times = {(row["operation"], row["algorithm"], row["bytes"]): float(row["seconds"]) for row in rows}
+    assert {key[2] for key in times} == {64, 1024}
+    (lengths,) = fw.tune.simulated(net, [8], algorithms=["bruck"])["seconds"].tolist()
+    assert times["alltoallv", "bruck", 64] == times["alltoall", "bruck", 64] + lengths
+    assert times["alltoallv", "pairwise_xor", 1024] == times["alltoall", "pairwise_xor", 1024]
+    assert {rule.operation for rule in fw.tune.rules(found)} == {"alltoall", "alltoallv"}
+    with pytest.raises(fw.ConfigError, match="of alltoall, alltoallv, alltoallw"):
+        fw.tune.simulated(net, [64], operations=["allgather"])
+
+
 def test_what_is_written_is_read_again() -> None:
     rows = [(8, 2, size, name, time * size) for size in (1, 100) for name, time in (("bruck", 1.0), ("birkhoff", 1.5))]
     rules = fw.tune.rules(table(*rows))

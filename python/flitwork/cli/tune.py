@@ -69,6 +69,12 @@ def rules(
         ),
     ] = None,
     algorithms: Annotated[str | None, typer.Option(metavar="NAMES", help="Only these algorithms, with commas.")] = None,
+    operations: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="--machine: alltoall, alltoallv, alltoallw, with commas [default: alltoall]."
+        ),
+    ] = None,
     target: Annotated[
         str, typer.Option("--for", metavar="NAME", help=f"Who reads the rules: {_TARGETS}.")
     ] = "flitwork",
@@ -116,16 +122,16 @@ def rules(
         if not sizes:
             raise ConfigError("--message-bytes", "nothing", "sizes with commas", "for example 256,4096,65536")
         table = tune.simulated(
-            network, sizes, host=host or None, ranks_per_server=servers, algorithms=names, seeds=seeds,
-            jobs=jobs, watcher=watcher(patient=True), **run,
+            network, sizes, host=host or None, ranks_per_server=servers, algorithms=names, seeds=seeds, jobs=jobs,
+            operations=[name.strip() for name in (operations or "alltoall").split(",")],
+            watcher=watcher(patient=True), **run,
         )  # fmt: skip
         if save:
             write_csv(table, save)
     else:
-        if message_bytes is not None or save is not None:
-            raise ConfigError(
-                "--message-bytes" if save is None else "--save", message_bytes or save, "--machine with it"
-            )
+        for option, value in (("--message-bytes", message_bytes), ("--save", save), ("--operations", operations)):
+            if value is not None:
+                raise ConfigError(option, value, "--machine with it")
         table = pd.concat([_read(word, counts, servers) for word in measurements or []], ignore_index=True)
         table = _only(table, "ranks_per_server", servers)
         table = table if names is None else table[[str(text).split()[0] in names for text in table["algorithm"]]]
