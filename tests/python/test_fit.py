@@ -48,6 +48,26 @@ def test_a_line_by_hand() -> None:
     assert np.isnan(found.aicc)
 
 
+#: Norris' calibration of ozone monitors (y x), one of NIST's Statistical Reference Datasets with certified results.
+NORRIS = """
+    0.1 0.2; 338.8 337.4; 118.1 118.2; 888.0 884.6; 9.2 10.1; 228.1 226.5; 668.5 666.3; 998.5 996.3; 449.1 448.6;
+    778.9 777.0; 559.2 558.2; 0.3 0.4; 0.1 0.6; 778.1 775.5; 668.8 666.9; 339.3 338.0; 448.9 447.5; 10.8 11.6;
+    557.7 556.0; 228.3 228.1; 998.0 995.8; 888.8 887.6; 119.6 120.2; 0.3 0.3; 0.6 0.3; 557.6 556.8; 339.3 339.1;
+    888.0 887.2; 998.5 999.0; 778.9 779.0; 10.2 11.1; 117.6 118.3; 228.9 229.2; 668.4 669.1; 449.2 448.9; 0.2 0.5
+"""
+
+
+def test_certified_results_of_nist() -> None:
+    y, x = zip(*(map(float, row.split()) for row in NORRIS.split(";")), strict=True)
+    found = fit_model(pd.DataFrame({"bytes": x, "seconds": y}), "linear_bytes")
+    assert found.value("a") == pytest.approx(1.00211681802045, rel=1e-12)
+    assert found.value("t0") == pytest.approx(-0.262323073774029, rel=1e-10)
+    assert found.sd == pytest.approx(0.884796396144373, rel=1e-12)
+    assert found.r_squared == pytest.approx(0.999993745883712, rel=1e-14)
+    deviations = [0.429796848199937e-03, 0.232818234301152]
+    assert np.sqrt(np.diag(found.covariance)).tolist() == pytest.approx(deviations, rel=1e-10)
+
+
 def test_a_total_exchange_is_found_again() -> None:
     found = fit_model(exchanges(), "total_exchange")
     assert found.value("a") == pytest.approx(A)

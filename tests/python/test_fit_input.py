@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,9 @@ import flitwork as fw
 import numpy as np
 import pandas as pd
 import pytest
-from flitwork.fit import best_ranks, compare_models, fit, fit_model, predict, read_fits, save_fits
+from flitwork.fit import MODELS, best_ranks, compare_models, fit, fit_model, predict, read_fits, save_fits
 from flitwork.fit.quantity import quantity
+from flitwork.fit.solve import ERRORS, METHODS
 from test_tune_benchmarks import IMB, LATENCY, OSU
 
 GOOD = pd.DataFrame(
@@ -233,3 +236,29 @@ def test_tables_of_the_simulator_are_read() -> None:
     (found,) = fit(table, "linear_bytes")
     assert found.title == "alltoall, pairwise_shift, simulated, 4 ranks"
     assert found.r_squared > 0.9999 and found.value("t0") > 3 * 400e-9
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("seed", range(15))
+def test_any_table_is_fitted_or_refused(seed: int) -> None:
+    draw = random.Random(seed)
+    count = draw.randint(3, 14)
+    table = pd.DataFrame(
+        {
+            "operation": draw.choice(["alltoall", "pingpong", "", "allreduce"]),
+            "bytes": [draw.choice([0, 1, 8, 64, 2**40, draw.randint(0, 10**6)]) for _ in range(count)],
+            "ranks": [draw.choice([2, 3, 4] if seed % 5 else [1, 2, 1_000_000]) for _ in range(count)],
+            "ranks_per_server": [draw.choice([1, 2]) if seed % 3 else 1 for _ in range(count)],
+            "seconds": [draw.choice([1e-12, 1e-6, 1.0, 1e12, draw.random()]) for _ in range(count)],
+        }
+    )
+    for model, method, errors in itertools.product(MODELS, METHODS, ERRORS):
+        try:
+            found = fit(table, model, method=method, errors=errors)
+        except fw.ConfigError:
+            continue
+        for one in found:
+            used = {name: value for name, value in (("bytes", [0, 100]), ("ranks", 7)) if name in one.model.uses}
+            times = predict(one, ranks_per_server=1 if model == "max_rate" else None, **used)
+            assert np.isfinite(times["seconds"]).all() and json.dumps(one.to_dict(), allow_nan=False)

@@ -54,31 +54,33 @@ def solve(design: Array, seconds: Array, method: Method, errors: Errors) -> Solu
     With ``errors="relative"`` a time's standard deviation is in proportion to the time that the model gives:
     weights are computed again from each fit until they stay.
     """
-    rows, columns = design.shape
-    size = np.abs(design).max(axis=0)
-    if rows <= columns or not size.all() or np.linalg.matrix_rank(design / size) < columns:
+    if design.shape[0] <= design.shape[1]:
         return None
-    scale = np.ones(rows) if errors == "absolute" else seconds
-    found = _weighted(design / size, seconds, scale, method)
+    scale = np.ones(len(seconds)) if errors == "absolute" else seconds
+    found = _weighted(design, seconds, scale, method)
     for _ in range(_PASSES if errors == "relative" else 0):
+        if found is None:
+            break
         new = np.maximum(found.fitted, _LEAST_PART * seconds)
         if np.allclose(new, scale, rtol=1e-10, atol=0):
             break
         scale = new
-        found = _weighted(design / size, seconds, scale, method)
-    return Solution(
-        found.coefficients / size, found.covariance / np.outer(size, size), found.sd, found.degrees, found.fitted,
-        found.scale, found.weights, found.log_likelihood, found.exact,
-    )  # fmt: skip
+        found = _weighted(design, seconds, scale, method)
+    return found
 
 
-def _weighted(design: Array, seconds: Array, scale: Array, method: Method) -> Solution:
-    """One fit with errors in proportion to ``scale``."""
+def _weighted(design: Array, seconds: Array, scale: Array, method: Method) -> Solution | None:
+    """One fit with errors in proportion to ``scale``; ``None`` where its columns depend on each other."""
     # Only here: it takes a second to load.
     import statsmodels.api as sm
 
     unit = float(np.abs(seconds / scale).max())
     x, y = design / scale[:, None] / unit, seconds / scale / unit
+    # Columns differ by many orders of magnitude (bytes, and ones): each in units of its own.
+    size = np.abs(x).max(axis=0)
+    if not size.all() or np.linalg.matrix_rank(x / size) < x.shape[1]:
+        return None
+    x = x / size
     least = sm.OLS(y, x).fit()
     exact = float(np.abs(least.resid).max()) < _EXACT
     weights = np.ones(len(y))
@@ -92,10 +94,10 @@ def _weighted(design: Array, seconds: Array, scale: Array, method: Method) -> So
     degrees = len(y) - x.shape[1]
     sd = math.sqrt(least.ssr / degrees) if found is least else float(found.scale)
     likelihood = _normal(least.resid) if found is least else _of_huber(np.asarray(found.resid))
-    fitted = design @ found.params
-    covariance = np.nan_to_num(np.asarray(found.cov_params()))
+    coefficients = np.asarray(found.params) / size
+    covariance = np.nan_to_num(np.asarray(found.cov_params())) / np.outer(size, size)
     return Solution(
-        np.asarray(found.params), covariance, sd * unit, degrees, fitted, scale, weights,
+        coefficients, covariance, sd * unit, degrees, design @ coefficients, scale, weights,
         likelihood - float(np.log(scale * unit).sum()), exact,
     )  # fmt: skip
 
