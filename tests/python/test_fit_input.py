@@ -211,6 +211,8 @@ def test_tables_of_sweeps_are_known() -> None:
     both = fit(sweep, "linear_bytes")
     assert [one.conditions["ranks"] for one in both] == [4, 9]
     assert both[0].value("a") == pytest.approx(16e-9) and both[0].conditions["algorithm"] == "bruck"
+    named = fit(sweep.assign(workload="a2at"), "loggp")[0].conditions
+    assert (named["operation"], named["algorithm"]) == ("alltoall", "a2at")
     refused(lambda: fit(sweep.drop(columns="completion_ns"), "hockney"), "completion_ns", "units")
     refused(lambda: fit(sweep.assign(status="max_cycles"), "hockney"), "row 1: status", "max_cycles")
 

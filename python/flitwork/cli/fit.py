@@ -22,7 +22,7 @@ from flitwork.fit.table import TAKEN
 #: A smaller part of the largest time is nothing but rounding.
 _ROUNDING = 1e-12
 _NAMES = ", ".join(MODELS)
-Model = Annotated[str | None, typer.Option(metavar="NAME", help=f"{_NAMES} [default: all; the best by AICc is shown].")]
+Model = Annotated[str | None, typer.Option(metavar="NAME", help=f"{_NAMES}. Without it: all, and the best by AICc.")]
 Method = Annotated[str, typer.Option(metavar="NAME", help=f"{' or '.join(METHODS)}, which minds outliers less.")]
 Errors = Annotated[
     str, typer.Option(metavar="KIND", help=f"{' or '.join(ERRORS)}: errors as large for all times, or in proportion.")
@@ -82,7 +82,7 @@ def fit(
 
       flitwork fit osu_latency.txt --model segmented --errors relative
 
-      flitwork fit results.csv --column seconds=completion_ns --column ranks=terminals --operation a2at
+      flitwork fit results.csv --column seconds=completion_ns --column bytes=size --model hockney
     """
     if out:
         writable_folder(out)

@@ -49,15 +49,16 @@ def predict(
         str | None, typer.Option(metavar="SIZES", help="Bytes of all ranks together (bytes·n²), with commas.")
     ] = None,
     ranks: Annotated[
-        str | None, typer.Option(metavar="NUMBERS", help="Ranks, with commas [default: the best number is looked for].")
+        str | None,
+        typer.Option(metavar="NUMBERS", help="Ranks, with commas. Without it the best number is looked for."),
     ] = None,
     ranks_per_server: Annotated[int | None, typer.Option(min=1, help="Ranks on a server.")] = None,
     at_most: Annotated[
         int | None,
-        typer.Option(min=2, help="The best number is looked for up to here [default: 1024, or 4 x measured]."),
+        typer.Option(min=2, help="The best number is looked for up to here. Without it: 1024, or 4 x measured."),
     ] = None,
     work_seconds: Annotated[
-        float, typer.Option(min=0, help="Computation on one rank [s], which n ranks share; it is added to the time.")
+        float, typer.Option(min=0, help="Computation on one rank in s, which n ranks share; it is added to the time.")
     ] = 0.0,
     model: Model = None,
     method: Method = "least_squares",

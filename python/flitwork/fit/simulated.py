@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.result import Result
 
 #: Columns by which such a table is known.
 _MARKS = ("completion_cycles", "terminals", "workload")
+#: The operation of workloads that are named by their algorithm alone.
+_EXCHANGE = "alltoall"
 
 
 def is_of_simulations(table: pd.DataFrame) -> bool:
@@ -35,13 +40,18 @@ def named(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> 
     if "seconds" not in told and "completion_ns" not in table:
         hint = "units = { flit_bytes = 16, cycle_ns = 4 } in the network"
         raise ConfigError(f"{file}: completion_ns", "missing", "what a cycle is in ns", hint)
-    words = table["workload"].astype(str).str.split(" ", n=1)
-    own = pd.DataFrame({"operation": words.str[0], "algorithm": words.str[1].fillna("")})
-    own = own.assign(mpi="simulated")
+    own = _operations(table["workload"]).assign(mpi="simulated")
     kept = {str(name): own[name] for name in own if name not in told}
     # Which version of flitwork has run a point is no condition of it: digests are the same.
     found = table.drop(columns=["version"], errors="ignore").assign(**kept)
     return found, {**known, **{name: name for name in kept}, **told}
+
+
+def _operations(workloads: pd.Series[Any]) -> pd.DataFrame:
+    """Operation and algorithm: ``allreduce ring``, or the name of an all-to-all alone."""
+    exchanges = {row["name"] for row in json.loads(_core.components())["algorithms"]}
+    words = [f"{_EXCHANGE} {name}" if name in exchanges else str(name) for name in workloads]
+    return pd.DataFrame([word.partition(" ")[::2] for word in words], columns=["operation", "algorithm"])
 
 
 def stored_result(file: Path) -> pd.DataFrame | None:
