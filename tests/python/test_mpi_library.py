@@ -65,11 +65,11 @@ def test_all_algorithms_go_on_after_the_call(mpi: Family, tmp_path: Path) -> Non
         "report": "1",
         "rules": str(of_all(names, tmp_path, "bruck", "aggregation")),
     }
-    done = mpi.run(4, mpi.compile("cases.c"), "4", "160", "later", **settings)
-    assert "160 cases on 4 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
+    done = mpi.run(4, mpi.compile("cases.c"), "4", "100", "later", **settings)
+    assert "100 cases on 4 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
     rows = re.findall(r"^flitwork: i(\w+) +(\S+) +\d+ +\d+$", done.stderr, re.MULTILINE)
     assert {("alltoallv", "bruck"), ("alltoallw", "aggregation")} < set(rows), done.stderr
-    assert len({name for operation, name in rows if operation == "alltoall"}) > len(names) / 2, done.stderr
+    assert len({name for operation, name in rows if operation == "alltoall"}) > 5, done.stderr
 
 
 SLOW = pytest.mark.slow
@@ -88,7 +88,7 @@ def test_fortran_programs(mpi: Family, interface: str) -> None:
     assert re.search(r"\bialltoallw +bruck +4 ", done.stderr), done.stderr
 
 
-@pytest.mark.parametrize("name", WHEELS)
+@pytest.mark.parametrize("name", [WHEELS[0], pytest.param(WHEELS[1], marks=SLOW)])
 def test_python_programs(name: str) -> None:
     mpi = family(name)
     assert mpi.python is not None
