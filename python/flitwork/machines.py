@@ -11,7 +11,7 @@ from flitwork.errors import ConfigError
 from flitwork.network import Network
 from flitwork.placement import List
 from flitwork.routing import DimensionOrder, StructuredPool
-from flitwork.values import Allocator, Bus, Channel, Host, Nic, Pacing, Router, Units
+from flitwork.values import Allocator, BarrierTree, Bus, Channel, Host, Nic, Pacing, Router, Units
 
 __all__ = ["Machine", "ap1000", "nsim"]
 
@@ -106,13 +106,13 @@ def ap1000(
     buffer_flits: int = 16,
     memory_bytes_per_s: float | str | None = None,
 ) -> Machine:
-    """The Fujitsu AP1000 (1991), by default 8 x 2 cells: two networks, each with its operations.
+    """The Fujitsu AP1000 (1991), by default 8 x 2 cells: three networks, each with its operations.
 
     * T-Net: a torus of channels of 25 MB/s, in flits of 4 bytes, which are cycles of 160 ns. Wormhole, dimension
       order, a structured buffer pool: a set of buffers for each channel of a route. One cycle a hop.
     * B-Net: a bus of 50 MB/s that all cells and the host share, with functions for broadcast, scatter and gather: these
       operations go over it.
-    * The S-Net, a tree for barriers, is not modelled.
+    * S-Net: wires for barriers, one cycle from cell to cell in the tree of a barrier (free: we have no source).
 
     ``size``: columns and rows, at most 1,024 cells. ``host``: whether there is one more rank, the last one, which is
     the host. It has a station of its own on the bus, and stands at cell 0 otherwise: let it send by the bus alone.
@@ -144,6 +144,7 @@ def ap1000(
             arbitration_cycles=round(arbitration_ns / _T_CYCLE),
             operations=("broadcast", "scatter", "gather"),
         ),
+        barrier_tree=BarrierTree(),
         units=Units(flit_bytes=4, channel_bytes_per_s=_T_NET),
     )
     half = round(startup_ns / 2 / _T_CYCLE)

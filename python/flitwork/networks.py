@@ -18,6 +18,7 @@ from flitwork.routing import Routing
 from flitwork.value import default
 from flitwork.values import (
     Allocator,
+    BarrierTree,
     Bus,
     Channel,
     Compat,
@@ -90,6 +91,7 @@ class FlatOptions(TypedDict, total=False):
 class NetworkOptions(FlatOptions, total=False):
     """All options of a network: its tables, the flat options of grids, those of every network."""
 
+    barrier_tree: BarrierTree | Mapping[str, Any]
     bus: Bus | Mapping[str, Any]
     channel: Channel | Mapping[str, Any]
     nic: Nic | Mapping[str, Any]
@@ -120,6 +122,7 @@ def Torus(
     *size: int | Sequence[int],
     ring2: Literal["double", "single"] = default("double"),
     terminals_per_router: int = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
     bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
@@ -133,6 +136,7 @@ def Torus(
     * ``size``: Routers along each dimension [routers].
     * ``ring2``: Cables between the two routers of a ring of length 2. Default: double.
     * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
     * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
@@ -147,6 +151,7 @@ def Torus(
         size=sizes(size),
         ring2=ring2,
         terminals_per_router=terminals_per_router,
+        barrier_tree=barrier_tree,
         bus=bus,
         channel=channel,
         nic=nic,
@@ -160,6 +165,7 @@ def Torus(
 def Mesh(
     *size: int | Sequence[int],
     terminals_per_router: int = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
     bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
@@ -172,6 +178,7 @@ def Mesh(
 
     * ``size``: Routers along each dimension [routers].
     * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
     * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
@@ -185,6 +192,7 @@ def Mesh(
         "mesh",
         size=sizes(size),
         terminals_per_router=terminals_per_router,
+        barrier_tree=barrier_tree,
         bus=bus,
         channel=channel,
         nic=nic,
@@ -201,6 +209,7 @@ def Grid(
     wrap: Sequence[bool],
     ring2: Literal["double", "single"] = default("double"),
     terminals_per_router: int = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
     bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
@@ -215,6 +224,7 @@ def Grid(
     * ``wrap``: Whether each dimension wraps; as many as ``size`` has.
     * ``ring2``: Cables between the two routers of a wrapped ring of length 2. Default: double.
     * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
     * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
@@ -230,6 +240,7 @@ def Grid(
         wrap=wrap,
         ring2=ring2,
         terminals_per_router=terminals_per_router,
+        barrier_tree=barrier_tree,
         bus=bus,
         channel=channel,
         nic=nic,
@@ -243,6 +254,7 @@ def Grid(
 def Crossbar(
     *,
     terminals: int,
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
     bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
@@ -254,6 +266,7 @@ def Crossbar(
     """A single crossbar: one router with all terminals at it.
 
     * ``terminals``: Terminals at the router, 2 to 64.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
     * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
@@ -266,6 +279,7 @@ def Crossbar(
     return Network(
         "crossbar",
         terminals=terminals,
+        barrier_tree=barrier_tree,
         bus=bus,
         channel=channel,
         nic=nic,
@@ -280,6 +294,7 @@ def KAryNTree(
     *,
     k: int,
     levels: int,
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
     bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
@@ -292,6 +307,7 @@ def KAryNTree(
 
     * ``k``: Children of each router, and parents of each below the top: 1 to 32, to 64 where there is one level.
     * ``levels``: Levels of routers, n: 1 to 16. There are ``k^n`` terminals, at most 2^20.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
     * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
@@ -305,6 +321,7 @@ def KAryNTree(
         "k_ary_n_tree",
         k=k,
         levels=levels,
+        barrier_tree=barrier_tree,
         bus=bus,
         channel=channel,
         nic=nic,
@@ -319,6 +336,7 @@ def Xgft(
     *,
     children: Sequence[int],
     parents: Sequence[int],
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
     bus: Bus | Mapping[str, Any] = default(None),
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
@@ -332,6 +350,7 @@ def Xgft(
     * ``children``: Children of a router of each level from below, m_1, ..., m_h; the first are terminals.
     * ``parents``: Parents of what is below each level, w_1, ..., w_h: the first, those of a terminal, is 1; a router
       of level l has the (l+1)-th. A level is oversubscribed where a router has fewer parents than children.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
     * ``bus``: A bus beside routers and channels. Default: none.
     * ``channel``: The channels between routers.
     * ``nic``: The network interfaces.
@@ -345,6 +364,7 @@ def Xgft(
         "xgft",
         children=children,
         parents=parents,
+        barrier_tree=barrier_tree,
         bus=bus,
         channel=channel,
         nic=nic,

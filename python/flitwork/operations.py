@@ -29,7 +29,8 @@ class Send:
 
     ``network``: by which network of the machine it goes. ``bus``: over ``network.bus``, in a transfer of its own;
     ``bus_next``: behind the message before it in the same transfer, as of a scatter function; ``bus_same``: together
-    with the message before it, as the same data for another rank, as of a broadcast function.
+    with the message before it, as the same data for another rank, as of a broadcast function. ``tree``: news of one
+    flit over ``network.barrier_tree``.
     """
 
     to: int
@@ -38,7 +39,7 @@ class Send:
     after: Sequence[int] = ()
     bytes: int | None = field(default=None, kw_only=True)
     step: int | None = field(default=None, kw_only=True)
-    network: Literal["network", "bus", "bus_next", "bus_same"] = field(default="network", kw_only=True)
+    network: Literal["network", "bus", "bus_next", "bus_same", "tree"] = field(default="network", kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 Columns: ``rank``, ``operation`` (send, receive, compute, wait), ``peer`` (-1: any), ``flits`` or ``bytes`` of a
 message, ``cycles`` or ``ns`` of a computation, ``tag`` (-1: any), ``step``, ``network`` (of a send: network, bus,
-bus_next or bus_same), and ``after``: what the operation waits for, by number within its rank, with blanks between. An
-empty cell stands for nothing, or 0; the rows of a rank are in program order.
+bus_next, bus_same or tree), and ``after``: what the operation waits for, by number within its rank, with blanks
+between. An empty cell stands for nothing, or 0; the rows of a rank are in program order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KINDS = ("send", "receive", "compute", "wait")
 #: What only programs of other formats have; tables that are read do not.
 _OF_PROGRAMS = ("task", "started")
 #: Networks of a machine that a message may go by, in the order in which the simulator counts them.
-NETWORKS = ("network", "bus", "bus_next", "bus_same")
+NETWORKS = ("network", "bus", "bus_next", "bus_same", "tree")
 SIZES, TIMES = ("flits", "bytes"), ("cycles", "ns")
 COLUMNS = ("rank", "operation", "peer", *SIZES, *TIMES, "tag", "step", "network", "after")
 _EXPECTED = "columns rank, operation and, as needed, peer, flits or bytes, cycles or ns, tag, step, network, after"

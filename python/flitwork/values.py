@@ -17,6 +17,7 @@ from flitwork.value import Value, default, value
 
 __all__ = [
     "Allocator",
+    "BarrierTree",
     "Bus",
     "Channel",
     "Compat",
@@ -31,6 +32,20 @@ __all__ = [
     "Steady",
     "Units",
 ]
+
+
+@value
+class BarrierTree(Value):
+    """Wires of their own for barriers: news of one flit arrives after a fixed time, waits for nothing and costs no
+    software. A barrier of a collective goes over it, and sends of a schedule that say so.
+
+    * ``hop_cycles``: From a rank to the next one in the tree of its barrier [cycles], 1 to 10000. Default: 1.
+    * ``hop_ns``: ``hop_cycles`` in ns; or text with a unit.
+    """
+
+    TABLES = ("network.barrier_tree",)
+    hop_cycles: int = default(1)
+    hop_ns: float | str | Sequence[float | str] = default(None)
 
 
 @value

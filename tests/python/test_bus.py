@@ -77,6 +77,18 @@ def test_the_host_is_one_more_rank_at_the_same_distance_from_all_cells() -> None
     assert result.packets["arrived_cycle"].diff().dropna().unique().tolist() == [500]
 
 
+def test_a_barrier_goes_by_wire_and_a_schedule_may_say_so() -> None:
+    machine = fw.machines.ap1000(8, 2)
+    barrier = fw.simulate(machine.network, fw.collective("barrier", "tree"), host=machine.host)
+    assert barrier.completion_cycles == 2 * 4 and barrier.row["flit_hops"] == 0
+    news = fw.Schedule([[fw.Send(1, flits=1, network="tree")], [fw.Receive(0, flits=1)]])
+    assert fw.simulate(fw.Torus(4, barrier_tree=fw.BarrierTree(hop_cycles=7)), news).completion_cycles == 7
+    with pytest.raises(fw.ConfigError, match="it has no barrier tree"):
+        fw.simulate(fw.Torus(4), news)
+    with pytest.raises(fw.ScheduleError, match="carries news alone"):
+        fw.Schedule([[fw.Send(1, flits=2, network="tree")], [fw.Receive(0, flits=2)]])
+
+
 @pytest.mark.parametrize("size", [(64, 32), (2, 2, 2), (0, 4), (-1,)])
 def test_sizes_that_no_ap1000_has_are_refused(size: tuple[int, ...]) -> None:
     with pytest.raises(fw.ConfigError, match="columns and rows, at most 1,024 cells"):

@@ -49,7 +49,7 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
             let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_ports(nic_ports) };
             let schedule = schedule.compile(&plan.units)?;
             let of_messages = bound::bound(&plan.fabric, &plan.routing, &schedule, &plan.placement, &limits)?;
-            let collective = plan.collective().filter(|_| !plan.collective_on_bus());
+            let collective = plan.collective().filter(|_| !plan.collective_is_elsewhere());
             let operation = collective.zip(plan.collective_flits()).map(|((algorithm, world), flits)| {
                 let operation = algorithm.promises(&world);
                 bound::operation_bound(&plan.fabric, operation, &world, flits, &plan.placement, &limits)

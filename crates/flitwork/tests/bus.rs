@@ -128,3 +128,48 @@ fn a_message_by_a_bus_that_is_not_there_is_refused() {
     assert!(fault.contains("rank 0 operation 0 (send to rank 1, tag 0) by the bus"), "{fault}");
     assert!(fault.contains("it has no bus") && fault.contains("set network.bus"), "{fault}");
 }
+
+/// Up a binomial tree of four ranks and down again, four hops, whatever software and channels cost.
+#[test]
+fn a_barrier_takes_the_hops_of_its_tree() {
+    let barrier = |algorithm: &str, tree: &Value| {
+        let workload = json!({ "kind": "collective", "operation": "barrier", "algorithm": algorithm });
+        let mut spec = machine(&json!({}), &workload);
+        spec["host"] = json!({ "send_overhead_cycles": 100, "receive_overhead_cycles": 50 });
+        if !tree.is_null() {
+            spec["network"]["barrier_tree"] = tree.clone();
+        }
+        spec
+    };
+    let result = run(&barrier("tree", &json!({ "hop_cycles": 3 })));
+    assert_eq!((result.completion_cycles, result.packets, result.flit_hops), (4 * 3, 6, 0));
+    assert!(result.packet_records.iter().all(|p| p.injection_port == 2));
+    // Two rounds.
+    assert_eq!(run(&barrier("dissemination", &json!({ "hop_cycles": 3 }))).completion_cycles, 2 * 3);
+    assert!(run(&barrier("tree", &Value::Null)).completion_cycles > 4 * 100);
+    let fault = |spec: &Value| plan(spec).unwrap_err().to_string();
+    let still = fault(&barrier("tree", &json!({ "hop_cycles": 0 })));
+    assert!(still.starts_with("network.barrier_tree.hop_cycles = 0: expected a whole number, 1 to 10000"), "{still}");
+    let mut both = barrier("tree", &json!({}));
+    both["network"]["bus"]["operations"] = json!(["barrier"]);
+    assert!(fault(&both).starts_with("network.bus.operations = barrier: expected what goes by one network"));
+}
+
+#[test]
+fn a_barrier_tree_carries_news_alone() {
+    let by_tree = |size| {
+        let mut b = ScheduleBuilder::new("by tree");
+        b.op_via(OpKind::Send { to: 1, size, tag: 0 }, Via::Tree, 0, &[]);
+        b.end_rank();
+        b.op(OpKind::Receive { from: 0, size, tag: 0 }, 0, &[]);
+        b.end_rank();
+        b.build()
+    };
+    let mut spec = machine(&json!({}), &json!({}));
+    let fault = with_schedule(&spec, &by_tree(1)).unwrap_err().to_string();
+    assert!(fault.contains("by the barrier tree: expected messages by a network that the machine has"), "{fault}");
+    spec["network"]["barrier_tree"] = json!({});
+    assert!(with_schedule(&spec, &by_tree(1)).is_ok());
+    let long = flitwork::schedule::check_form(&by_tree(2)).unwrap_err().to_string();
+    assert!(long.contains("sends more than 1 flit, or byte, by the barrier tree"), "{long}");
+}

@@ -141,7 +141,8 @@ fn packets_of_random_programs_arrive_as_in_the_oracle() {
     });
 }
 
-/// Two networks in one run: of the messages of random programs some go over a bus, alone or with the one before, by either kernel.
+/// Several networks in one run: of the messages of random programs some go over a bus, alone or with the one before, and some over a
+/// barrier tree, by either kernel.
 #[test]
 fn messages_over_a_bus_beside_the_network_arrive_as_in_the_oracle() {
     let network = prop_oneof![
@@ -150,22 +151,29 @@ fn messages_over_a_bus_beside_the_network_arrive_as_in_the_oracle() {
         hop_by_hop::network(12, 1).boxed(),
     ];
     let chosen = prop::collection::vec(any::<u8>(), 1..12);
-    let strategy = (cases::program(network), (on_bus::bus(), chosen), any::<u64>(), 0..60u64);
-    for_all("programs over a bus", 160, 6_000, strategy, |((mut case, mut program), (bus, chosen), seed, warmup)| {
-        case.network.bus = Some(bus);
-        program.schedule = on_bus::on_bus(&program.schedule, &chosen);
-        let Some(plan) = plan(&case, recording(seed, warmup, 1, LONG))? else { return Ok(false) };
-        let plan = with_program(plan, program);
-        let over_bus = plan.params.nic_ports as u32;
-        if plan.not_in_whole_packets().is_none() {
-            check_both(&case.network, plan.clone())?;
-        } else {
-            check(&case.network, &plan)?;
-        }
-        let Workload::Schedule { schedule, .. } = &plan.workload else { panic!("a program") };
-        check_bus_report(&plan, schedule, over_bus)?;
-        Ok(true)
-    });
+    let strategy = (cases::program(network), (on_bus::bus(), on_bus::tree(), chosen), any::<u64>(), 0..60u64);
+    for_all(
+        "programs over a bus",
+        160,
+        6_000,
+        strategy,
+        |((mut case, mut program), (bus, tree, chosen), seed, warmup)| {
+            case.network.bus = Some(bus);
+            program.schedule = on_bus::on_bus(&program.schedule, &chosen, tree.is_some());
+            case.network.barrier_tree = tree;
+            let Some(plan) = plan(&case, recording(seed, warmup, 1, LONG))? else { return Ok(false) };
+            let plan = with_program(plan, program);
+            let over_bus = plan.params.nic_ports as u32;
+            if plan.not_in_whole_packets().is_none() {
+                check_both(&case.network, plan.clone())?;
+            } else {
+                check(&case.network, &plan)?;
+            }
+            let Workload::Schedule { schedule, .. } = &plan.workload else { panic!("a program") };
+            check_bus_report(&plan, schedule, over_bus)?;
+            Ok(true)
+        },
+    );
 }
 
 /// The report of the bus, and its packets, are those of the messages that go over it.

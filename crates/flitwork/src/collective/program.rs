@@ -13,8 +13,8 @@ pub struct Between {
     pub reduce_cycles_per_flit: f64,
     /// Whether all ranks meet behind each step.
     pub barriers: bool,
-    /// Whether its messages go over the bus of the machine.
-    pub on_bus: bool,
+    /// By which network of the machine its messages go; [`Via::Bus`]: over the bus, in transfers.
+    pub over: Via,
 }
 
 /// The schedule of an algorithm, in flits. `length` is that of a block, or of the vector ([`Operation::has_vector`]).
@@ -161,8 +161,8 @@ impl Reader {
 
     /// By which network a message with these blocks goes.
     fn via_of_send(&mut self, blocks: &Blocks) -> Via {
-        if !self.program.between.on_bus {
-            return Via::Network;
+        if !self.program.between.over.is_bus() {
+            return self.program.between.over;
         }
         match self.sent.replace(blocks.clone()) {
             None => Via::Bus,
@@ -172,10 +172,9 @@ impl Reader {
     }
 
     fn via_of_receive(&mut self) -> Via {
-        match (self.program.between.on_bus, std::mem::replace(&mut self.received, true)) {
-            (false, _) => Via::Network,
-            (true, false) => Via::Bus,
-            (true, true) => Via::BusNext,
+        match (self.program.between.over, std::mem::replace(&mut self.received, true)) {
+            (Via::Bus, true) => Via::BusNext,
+            (over, _) => over,
         }
     }
 

@@ -8,7 +8,7 @@ use super::queue::Queue;
 use super::ranks::Hosts;
 use super::under_way::Letter;
 use super::window::Window;
-use crate::schedule::{Rate, SendQueue};
+use crate::schedule::{Rate, SendQueue, Via};
 use crate::timers::Timers;
 
 /// What a rank copies.
@@ -67,7 +67,7 @@ impl Hosts {
     pub fn copy_within_terminals(&mut self, rate: Rate, packet_flits: u32, queue: SendQueue) {
         // The injection ports of a terminal wait for its other messages alone.
         for message in self.schedule.messages() {
-            if self.terminal_of(message.from) == self.terminal_of(message.to) && !message.via.is_bus() {
+            if self.terminal_of(message.from) == self.terminal_of(message.to) && message.via == Via::Network {
                 let unsent = &mut self.ranks[message.from as usize].unsent;
                 *unsent = unsent.saturating_sub(1);
             }

@@ -62,6 +62,8 @@ pub(super) struct Rank {
     pub copies: Option<Box<Copying>>,
     /// Its messages over the bus, where there is one.
     pub on_bus: Option<Box<OnBus>>,
+    /// Its news over the barrier tree, where there is one.
+    pub on_tree: Option<Box<Queue>>,
     pub mail: Mailbox,
     /// Receives and tasks that its program has passed and that could not start then; made for the first of them.
     pub held: Option<Box<Held>>,
@@ -95,7 +97,7 @@ impl Rank {
         self.last_cycle = self.last_cycle.max(now);
         self.news = true;
         let mut released = matches!(self.block, Block::Polls(_));
-        let Rank { window, queue, copies, on_bus, held, .. } = self;
+        let Rank { window, queue, copies, on_bus, on_tree, held, .. } = self;
         window.complete(op, |other| {
             released = true;
             if !held.as_mut().is_some_and(|held| held.release(other)) {
@@ -105,6 +107,9 @@ impl Rank {
                 }
                 if let Some(on_bus) = on_bus {
                     on_bus.queue.release(other, now);
+                }
+                if let Some(on_tree) = on_tree {
+                    on_tree.release(other, now);
                 }
             }
         });
@@ -165,6 +170,9 @@ pub(crate) struct Hosts {
     pub(super) reading: Option<Box<Reading>>,
     /// Whose turn it is on the bus, where there is one.
     pub(super) bus: Option<Box<BusTurns>>,
+    /// Whether there is a barrier tree, and ranks that may have news for it.
+    pub(super) has_tree: bool,
+    pub(super) with_news: Vec<u32>,
 }
 
 impl Hosts {
@@ -187,6 +195,7 @@ impl Hosts {
             queue: Queue::new(queue),
             copies: None,
             on_bus: None,
+            on_tree: None,
             mail: Mailbox::default(),
             held: None,
             under_way: Vec::with_capacity(16),
@@ -236,6 +245,8 @@ impl Hosts {
             copies: None,
             reading: None,
             bus: None,
+            has_tree: false,
+            with_news: Vec::new(),
             ranks,
         }
     }
@@ -301,7 +312,12 @@ impl Hosts {
                     Block::Probes(ref probe) => rank.mail.find(probe, &self.letters).is_none(),
                 };
                 let copies = rank.copies.as_ref().is_some_and(|copies| copies.may_go_on(&rank.window));
-                blocked && rank.queue.next(&rank.window).is_none() && !copies && !rank.next_on_bus()
+                blocked
+                    && rank.queue.next(&rank.window).is_none()
+                    && !copies
+                    && !rank.next_on_bus()
+                    && !rank.next_on_tree()
+                    && !rank.next_on_tree()
             })
     }
 
@@ -450,10 +466,11 @@ impl Hosts {
                 let number = rank.sends;
                 let message = Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step };
                 let here = self.terminal_of[r as usize] == self.terminal_of[to as usize];
-                match (&mut rank.on_bus, rank.copies.as_mut().filter(|_| here)) {
-                    (Some(on_bus), _) if envelope.via.is_bus() => on_bus.join(message, waits),
-                    (_, Some(copies)) => copies.queue.join(message, waits),
-                    (_, None) => rank.queue.join(message, waits),
+                match (&mut rank.on_tree, &mut rank.on_bus, rank.copies.as_mut().filter(|_| here)) {
+                    (Some(on_tree), _, _) if envelope.via.is_tree() => on_tree.join(message, waits),
+                    (_, Some(on_bus), _) if envelope.via.is_bus() => on_bus.join(message, waits),
+                    (_, _, Some(copies)) => copies.queue.join(message, waits),
+                    (_, _, None) => rank.queue.join(message, waits),
                 }
                 rank.sends += 1;
                 rank.last_send = Some(op);

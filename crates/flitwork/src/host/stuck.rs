@@ -14,7 +14,12 @@ impl Hosts {
         }
         let copies = |rank: &Rank| rank.copies.as_ref().is_some_and(|copies| !copies.queue.is_empty());
         let on_bus = |rank: &Rank| rank.on_bus.as_ref().is_some_and(|on_bus| !on_bus.queue.is_empty());
-        let unsent = |rank: &Rank| !rank.queue.is_empty() || copies(rank) || on_bus(rank);
+        let unsent = |rank: &Rank| {
+            !rank.queue.is_empty()
+                || copies(rank)
+                || on_bus(rank)
+                || rank.on_tree.as_ref().is_some_and(|queue| !queue.is_empty())
+        };
         let unfinished = |rank: &Rank| !rank.ended || unsent(rank) || rank.mail.first_posted().is_some();
         let stuck: Vec<u32> = (0..self.ranks.len() as u32).filter(|&r| unfinished(&self.ranks[r as usize])).collect();
         let mut reasons: Vec<String> = stuck.iter().take(NAMED).filter_map(|&r| self.reason(r)).collect();
@@ -36,11 +41,14 @@ impl Hosts {
         let held = || rank.held.as_ref().and_then(|held| held.first_waiting());
         let copies = || rank.copies.as_ref().and_then(|copies| copies.queue.first_waiting());
         let on_bus = || rank.on_bus.as_ref().and_then(|on_bus| on_bus.queue.first_waiting());
-        let blocked = rank.queue.first_waiting().or_else(copies).or_else(on_bus).or_else(held).or(match rank.block {
-            Block::Waits(op, _) | Block::Computes(op) => Some(op),
-            Block::Probes(probe) => return Some(format!("{} has no message", self.named(r, probe.op))),
-            Block::Polls(_) | Block::Free => None,
-        });
+        let on_tree = || rank.on_tree.as_ref().and_then(|queue| queue.first_waiting());
+        let blocked = rank.queue.first_waiting().or_else(copies).or_else(on_bus).or_else(on_tree).or_else(held).or(
+            match rank.block {
+                Block::Waits(op, _) | Block::Computes(op) => Some(op),
+                Block::Probes(probe) => return Some(format!("{} has no message", self.named(r, probe.op))),
+                Block::Polls(_) | Block::Free => None,
+            },
+        );
         let Some(op) = blocked else {
             let receive = rank.mail.first_posted()?;
             return Some(format!("{} has no message", self.named(r, receive.op)));

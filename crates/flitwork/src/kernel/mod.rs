@@ -1,5 +1,6 @@
 //! The loop that drives a simulation, and the kernels, which advance a network. Only what is here runs per cycle.
 
+mod barrier_tree;
 mod bus;
 pub(crate) mod flit;
 mod ideal;

@@ -3,7 +3,7 @@
 //! A cycle is that of `docs/model.md`: networks deliver (1), ranks go on (2a), injection ports take packets and send, and
 //! routers work (2b to 6). The loop knows nothing of flits: it asks every network for its next event and leaves out the cycles
 //! in which neither a network nor a NIC nor a rank has anything to do. Several networks advance in lockstep: those of one
-//! machine (a bus beside routers and channels) share hosts, NICs and the log of packets, others have NICs and a log of their own.
+//! machine (a bus and a barrier tree beside routers and channels) share hosts, NICs and the log of packets, others have NICs and a log of their own.
 //!
 //! A simulation can be paused: [`Simulation::advance`] returns when it has come to a given cycle, when the run is over, or
 //! within a cycle (after 1, in 2a) when ranks ask what to do next; the caller answers with [`Simulation::give`] and goes on.
@@ -11,6 +11,7 @@
 mod asked;
 
 use super::Progress;
+use super::barrier_tree::BarrierTree;
 use super::bus::Bus;
 use super::flit::{self, Variation};
 use super::network::{Endpoints, Network};
@@ -263,6 +264,9 @@ impl Simulation {
             if hosts.has_bus() {
                 hosts.look_at_bus(nics.woken());
             }
+            if hosts.has_barrier_tree() {
+                hosts.look_at_tree(nics.woken());
+            }
         }
         for Attached { network, nics, log } in &mut self.networks {
             network.step(self.now, &mut Endpoints { nics, hosts: hosts.as_deref_mut(), log });
@@ -445,6 +449,9 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     if plan.bus.is_some() {
         hosts.use_bus(plan.spec.host.send_queue);
     }
+    if plan.spec.network.barrier_tree.is_some() {
+        hosts.use_barrier_tree();
+    }
     if let Some(noise) = &plan.noise {
         hosts.disturb(noise, plan.start_cycle, plan.spec.run.max_cycles);
     }
@@ -453,8 +460,11 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
 
 /// The networks of a machine beside its routers and channels.
 fn others(plan: &Plan) -> Vec<Box<dyn Network>> {
-    let bus = plan.bus.map(|params| -> Box<dyn Network> { Box::new(Bus::new(params, plan.params.nic_ports)) });
-    bus.into_iter().collect()
+    let ports = plan.params.nic_ports;
+    let bus = plan.bus.map(|params| -> Box<dyn Network> { Box::new(Bus::new(params, ports)) });
+    let tree = plan.spec.network.barrier_tree.as_ref();
+    let tree = tree.map(|tree| -> Box<dyn Network> { Box::new(BarrierTree::new(tree.hop_cycles, ports)) });
+    bus.into_iter().chain(tree).collect()
 }
 
 fn limits(plan: &Plan) -> Limits {

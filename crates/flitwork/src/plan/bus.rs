@@ -1,6 +1,7 @@
 //! The bus, checked: its numbers, and who uses it.
 
 use super::{Plan, Workload, within};
+use crate::collective::Operation;
 use crate::error::{Error, Result};
 use crate::schedule::{OpKind, Rate, Schedule, name};
 use crate::spec::{BusSpec, MAX_DELAY, NetworkSpec, SimulationSpec, WorkloadSpec};
@@ -19,6 +20,13 @@ pub struct BusParams {
 
 /// Those of a network that has one.
 pub(super) fn resolve(network: &NetworkSpec, fabric: &Fabric) -> Result<Option<BusParams>> {
+    if let Some(tree) = &network.barrier_tree {
+        within("network.barrier_tree.hop_cycles", tree.hop_cycles, 1, MAX_DELAY, "cycles")?;
+        if network.bus.as_ref().is_some_and(|bus| bus.operations.contains(&Operation::Barrier)) {
+            let (path, hint) = ("network.bus.operations", "take barrier out, or network.barrier_tree");
+            return Err(Error::config(path, "barrier", "what goes by one network: barriers go over the tree", hint));
+        }
+    }
     let Some(bus) = &network.bus else { return Ok(None) };
     let &BusSpec { flits_per_cycle, arbitration_cycles, latency_cycles, .. } = bus;
     let Some(rate) = Rate::of(flits_per_cycle) else {
@@ -38,14 +46,14 @@ pub(super) fn check(spec: &SimulationSpec, workload: &Workload) -> Result<()> {
     let Workload::Schedule { schedule, .. } = workload else { return Ok(()) };
     let operations = spec.network.bus.as_ref().map_or(&[][..], |bus| &bus.operations);
     if let WorkloadSpec::AllToAll { .. } = spec.workload {
-        if operations.contains(&crate::collective::Operation::AllToAll) {
+        if operations.contains(&Operation::AllToAll) {
             let expected = "collective: an all_to_all goes by coordinates, and over the network";
             let hint = "say kind = \"collective\" and operation = \"all_to_all\"";
             return Err(Error::config("workload.kind", "all_to_all", expected, hint));
         }
     }
     if matches!(spec.workload, WorkloadSpec::Schedule { .. }) {
-        check_given(schedule, spec.network.bus.is_some())?;
+        check_given(schedule, spec.network.bus.is_some(), spec.network.barrier_tree.is_some())?;
     }
     if !spec.network.bus.is_some() {
         return Ok(());
@@ -60,35 +68,31 @@ pub(super) fn check(spec: &SimulationSpec, workload: &Workload) -> Result<()> {
 }
 
 /// A schedule that comes with the specification names networks that the machine has.
-fn check_given(schedule: &Schedule, has_bus: bool) -> Result<()> {
+fn check_given(schedule: &Schedule, has_bus: bool, has_tree: bool) -> Result<()> {
     for rank in 0..schedule.ranks() {
-        let mut on_bus = (0u32..).zip(schedule.operations(rank)).filter(|(_, op)| op.via.is_bus());
-        let sends = |(_, op): &(u32, crate::schedule::Operation)| matches!(op.kind, OpKind::Send { .. });
-        if let Some((number, op)) = on_bus.find(sends).filter(|_| !has_bus) {
-            let value = format!("{} by the bus", name(rank, number, &op.kind));
-            let expected = "messages by a network that the machine has: it has no bus";
-            return Err(Error::config(
-                "workload.schedule",
-                value,
-                expected,
-                "set network.bus, or network = \"network\"",
-            ));
+        for (number, op) in (0u32..).zip(schedule.operations(rank)) {
+            let (what, field) = match op.via {
+                via if via.is_bus() && !has_bus => ("bus", "bus"),
+                via if via.is_tree() && !has_tree => ("barrier tree", "barrier_tree"),
+                _ => continue,
+            };
+            if matches!(op.kind, OpKind::Send { .. }) {
+                let value = format!("{} by the {what}", name(rank, number, &op.kind));
+                let expected = format!("messages by a network that the machine has: it has no {what}");
+                let hint = format!("set network.{field}, or network = \"network\"");
+                return Err(Error::config("workload.schedule", value, expected, hint));
+            }
         }
     }
     Ok(())
 }
 
 impl Plan {
-    /// Whether the messages of the workload, a collective, go over the bus.
-    pub fn collective_on_bus(&self) -> bool {
-        on_bus(&self.spec)
-    }
-}
-
-/// Whether the messages of a collective go over the bus.
-pub(super) fn on_bus(spec: &SimulationSpec) -> bool {
-    match (&spec.network.bus, &spec.workload) {
-        (Some(bus), WorkloadSpec::Collective { operation, .. }) => bus.operations.contains(operation),
-        _ => false,
+    /// Whether the messages of the workload, a collective, go by another network than that of routers and channels.
+    pub fn collective_is_elsewhere(&self) -> bool {
+        let WorkloadSpec::Collective { operation, .. } = &self.spec.workload else { return false };
+        let network = &self.spec.network;
+        let on_bus = network.bus.as_ref().is_some_and(|bus| bus.operations.contains(operation));
+        on_bus || network.barrier_tree.is_some() && !operation.has_data()
     }
 }

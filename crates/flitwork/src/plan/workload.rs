@@ -92,9 +92,21 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     let (seed, start) = (spec.run.seed, start_cycle);
     let (host, reduce_cycles_per_flit) = (&spec.host, reduce_rate(spec)?);
     let bus_operations = spec.network.bus.as_ref().map_or(&[][..], |bus| &bus.operations);
+    let has_tree = spec.network.barrier_tree.is_some();
     let at = "workload";
-    let context =
-        Context { at, router, fabric, params, units, host, reduce_cycles_per_flit, bus_operations, seed, start };
+    let context = Context {
+        at,
+        router,
+        fabric,
+        params,
+        units,
+        host,
+        reduce_cycles_per_flit,
+        bus_operations,
+        has_tree,
+        seed,
+        start,
+    };
     let workload = context.workload(&mut spec.workload)?;
     let placement = place(&spec.host, &workload, params.terminals as u32)?;
     if router.compat.late_receives && !matches!(workload, Workload::Schedule { .. }) {
@@ -217,6 +229,8 @@ struct Context<'a> {
     reduce_cycles_per_flit: f64,
     /// The operations whose messages go over the bus.
     bus_operations: &'a [Operation],
+    /// Whether there are wires for barriers.
+    has_tree: bool,
     seed: u64,
     /// First cycle in which packets are created [cycles].
     start: u64,

@@ -2,7 +2,7 @@
 //!
 //! They are computations between the operations, so nothing that executes a schedule knows of them:
 //! * a rank that starts late computes first;
-//! * a send is preceded by a computation of the send overhead (one that goes with the send before it on a bus is not);
+//! * a send is preceded by a computation of the send overhead (one that goes with the send before it on a bus, or over the barrier tree, is not);
 //! * an operation that waits for `k` receives which no operation before it has waited for is followed by a computation of `k` receive
 //!   overheads (receives that belong to one call on a bus have one), and of the time in which what they received is copied (a computation becomes so much longer). Receives that no operation waits for are waited for at the end of the program.
 
@@ -95,7 +95,7 @@ struct Charges {
     copy: Option<(Rate, u64)>,
     /// Of each operation so far, whether it is a receive that nothing has waited for.
     open: Vec<bool>,
-    /// Receives that belong to the call of the one before them.
+    /// Receives for which no software is called.
     joined: Vec<bool>,
     /// The flits of each that are copied, where some are.
     copied: Vec<u64>,
@@ -123,7 +123,7 @@ impl Charges {
 
     fn of(&mut self, op: &Operation) -> Extra {
         self.open.push(matches!(op.kind, OpKind::Receive { .. }));
-        self.joined.push(op.via.is_joined());
+        self.joined.push(op.via.is_free());
         if let Some((_, limit)) = self.copy {
             self.copied.push(match op.kind {
                 OpKind::Receive { size, .. } if size <= limit => size,
@@ -138,7 +138,7 @@ impl Charges {
         };
         let time = self.time_of(&waited);
         match op.kind {
-            OpKind::Send { .. } if op.via.is_joined() => Extra { before: 0, after: 0, longer: 0 },
+            OpKind::Send { .. } if op.via.is_free() => Extra { before: 0, after: 0, longer: 0 },
             OpKind::Send { .. } => Extra { before: self.send, after: 0, longer: 0 },
             OpKind::Compute { .. } => Extra { before: 0, after: 0, longer: time },
             OpKind::Wait | OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started => {

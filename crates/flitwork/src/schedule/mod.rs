@@ -223,7 +223,7 @@ impl Schedule {
 
     /// Those of its messages that go over the network of routers and channels.
     pub fn messages_over_network(&self) -> impl Iterator<Item = Message> + '_ {
-        self.messages().filter(|message| !message.via.is_bus())
+        self.messages().filter(|message| message.via == Via::Network)
     }
 
     /// All messages in order of (sender, send order).

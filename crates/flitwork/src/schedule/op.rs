@@ -60,11 +60,13 @@ pub enum Via {
     BusNext,
     /// The bus, together with the message before it: the same data for another rank, as of a broadcast function.
     BusSame,
+    /// The barrier tree: news of one flit.
+    Tree,
 }
 
 impl Via {
     /// Names in specifications and tables, by [`Via::code`].
-    pub const NAMES: [&'static str; 4] = ["network", "bus", "bus_next", "bus_same"];
+    pub const NAMES: [&'static str; 5] = ["network", "bus", "bus_next", "bus_same", "tree"];
 
     /// Its number.
     pub fn code(self) -> u8 {
@@ -73,17 +75,27 @@ impl Via {
 
     /// That of a number.
     pub fn of_code(code: u8) -> Option<Via> {
-        [Via::Network, Via::Bus, Via::BusNext, Via::BusSame].get(usize::from(code)).copied()
+        [Via::Network, Via::Bus, Via::BusNext, Via::BusSame, Via::Tree].get(usize::from(code)).copied()
     }
 
     /// Whether it is the bus.
     pub fn is_bus(self) -> bool {
-        self != Via::Network
+        matches!(self, Via::Bus | Via::BusNext | Via::BusSame)
     }
 
-    /// Whether the message goes with the one before it, so that its rank calls the software once for both.
+    /// Whether it is the barrier tree.
+    pub fn is_tree(self) -> bool {
+        self == Via::Tree
+    }
+
+    /// Whether the message goes with the one before it.
     pub fn is_joined(self) -> bool {
         matches!(self, Via::BusNext | Via::BusSame)
+    }
+
+    /// Whether its rank does not call the software for it: for one that goes with another, or for what hardware does alone.
+    pub fn is_free(self) -> bool {
+        self.is_joined() || self.is_tree()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The bus that a machine may have beside its routers and channels.
+//! The bus and the barrier tree that a machine may have beside its routers and channels.
 
 use super::MAX_DELAY;
 use crate::collective::Operation;
@@ -21,6 +21,22 @@ pub struct BusSpec {
     pub latency_cycles: u32,
     /// The collective operations whose messages go over it. Default: none.
     pub operations: Vec<Operation>,
+}
+
+/// Wires of their own for barriers: news of one flit arrives after a fixed time, waits for nothing and costs no software. A barrier of a
+/// collective goes over it, and sends of a schedule that say so.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BarrierTreeSpec {
+    /// From a rank to the next one in the tree of its barrier [cycles], 1 to 10000. Default: 1.
+    #[schemars(range(min = 1, max = MAX_DELAY))]
+    pub hop_cycles: u32,
+}
+
+impl Default for BarrierTreeSpec {
+    fn default() -> Self {
+        BarrierTreeSpec { hop_cycles: 1 }
+    }
 }
 
 impl Default for BusSpec {

@@ -19,7 +19,7 @@ mod units;
 mod vc_policy;
 mod workload;
 
-pub use bus::BusSpec;
+pub use bus::{BarrierTreeSpec, BusSpec};
 pub use host::HostSpec;
 pub(crate) use host::MAX_RANKS_PER_TERMINAL;
 pub use loggops::LogGopsSpec;

@@ -2,7 +2,7 @@
 
 use super::units::UnitsSpec;
 use super::vc_policy::{ServiceLevel, VcPolicy};
-use super::{BusSpec, ServiceSpec};
+use super::{BarrierTreeSpec, BusSpec, ServiceSpec};
 use crate::compat::CompatSpec;
 use crate::pace::PacingSpec;
 use crate::router::AllocatorSpec;
@@ -45,6 +45,10 @@ pub struct NetworkSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "BusSpec")]
     pub bus: Option<BusSpec>,
+    /// Wires for barriers beside routers and channels. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "BarrierTreeSpec")]
+    pub barrier_tree: Option<BarrierTreeSpec>,
     /// What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for results in them.
     #[serde(default, skip_serializing_if = "UnitsSpec::is_default")]
     pub units: UnitsSpec,

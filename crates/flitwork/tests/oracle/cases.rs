@@ -242,6 +242,7 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
                 channel,
                 nic,
                 bus: None,
+                barrier_tree: None,
                 units: UnitsSpec::default(),
             }
         },

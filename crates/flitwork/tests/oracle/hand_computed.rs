@@ -17,6 +17,7 @@ fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> 
         channel,
         nic: NicSpec::default(),
         bus: None,
+        barrier_tree: None,
         units: UnitsSpec::default(),
     }
 }

@@ -17,6 +17,8 @@ pub struct Machine {
     pub router: RouterSpec,
     pub nic: NicSpec,
     pub bus: Option<BusSpec>,
+    /// Cycles of a hop of the barrier tree, if there is one.
+    pub tree_cycles: Option<u64>,
     /// `C`, injection ports of a terminal.
     pub nic_ports: usize,
     /// `V`, virtual channels of a port.
@@ -68,6 +70,7 @@ impl Machine {
             seed,
             nic: spec.nic.clone(),
             bus: spec.bus.clone(),
+            tree_cycles: spec.barrier_tree.as_ref().map(|tree| u64::from(tree.hop_cycles)),
             nic_ports: spec.nic.ports as usize,
             vcs: router.vcs as usize,
             buffer: u64::from(router.buffer_flits),

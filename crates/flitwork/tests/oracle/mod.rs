@@ -27,6 +27,7 @@ mod random;
 mod reading;
 mod router;
 mod rules;
+mod signals;
 mod terminal;
 mod tree;
 mod trip;
@@ -46,6 +47,7 @@ use program::{Programs, Rendezvous};
 use queue::Job;
 use reading::Reader;
 use router::Router;
+use signals::Signals;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use terminal::Terminal;
@@ -161,6 +163,7 @@ struct Network<'a> {
     /// Where messages are copied: of each terminal.
     memories: Vec<Memory>,
     bus: Option<Bus>,
+    signals: Option<Signals>,
     programs: Option<Programs<'a>>,
     /// The cycle in which programs begin.
     start: u64,
@@ -207,6 +210,10 @@ impl<'a> Network<'a> {
             }
             _ => None,
         };
+        let signals = match (load, machine.tree_cycles) {
+            (Load::Schedule { schedule, .. }, Some(cycles)) => Some(Signals::new(cycles, schedule.ranks())),
+            _ => None,
+        };
         let programs = match load {
             Load::Trace(packets) => {
                 for packets in jobs(packets) {
@@ -231,6 +238,7 @@ impl<'a> Network<'a> {
             terminals,
             memories,
             bus,
+            signals,
             programs,
             start: beside.start,
             channels: Vec::new(),
@@ -275,6 +283,7 @@ impl<'a> Network<'a> {
         if let Some(programs) = &mut self.programs {
             self.memories.iter_mut().for_each(|memory| memory.arrive(programs, now));
             self.bus.iter_mut().for_each(|bus| bus.arrive(programs, now));
+            self.signals.iter_mut().for_each(|signals| signals.arrive(programs, now));
             programs.deliver(now);
         }
         moved
@@ -307,6 +316,10 @@ impl<'a> Network<'a> {
                             bus.push(message);
                             continue;
                         }
+                        if let Some(signals) = self.signals.as_mut().filter(|_| message.via.is_tree()) {
+                            signals.push(message);
+                            continue;
+                        }
                         match self.memories.get_mut(terminal).filter(|_| message.dst == terminal as u32) {
                             Some(memory) => memory.push(i, message),
                             None => self.terminals[terminal].queues[i].push(Job::Message(message)),
@@ -330,13 +343,17 @@ impl<'a> Network<'a> {
         }
         if let Some(bus) = &mut self.bus {
             let carried = bus.carry(&mut self.programs, now);
-            carried.into_iter().for_each(|one| self.record_carried(&one, now));
+            carried.into_iter().for_each(|one| self.record_carried(&one, 0, now));
+        }
+        if let Some(signals) = &mut self.signals {
+            let carried = signals.carry(&mut self.programs, now);
+            carried.into_iter().for_each(|one| self.record_carried(&one, 1, now));
         }
         moved
     }
 
-    /// The record of a message that the bus has taken.
-    fn record_carried(&mut self, carried: &Carried, now: u64) {
+    /// The record of a message that the bus (`which` is 0) or the barrier tree (1) has taken.
+    fn record_carried(&mut self, carried: &Carried, which: u32, now: u64) {
         let Carried { message, injected, arrived } = carried;
         let placement = self.programs.as_ref().expect("a schedule").terminal_of(message.send.0);
         let sequence = self.terminals[placement as usize].number_packet();
@@ -346,7 +363,7 @@ impl<'a> Network<'a> {
             dst: message.dst,
             flits: message.flits,
             message: message.number,
-            injection_port: self.machine.nic_ports as u32,
+            injection_port: self.machine.nic_ports as u32 + which,
             minus: 0,
             wraps: 0,
             hops: 0,
@@ -436,6 +453,7 @@ impl<'a> Network<'a> {
             && self.terminals.iter().all(Terminal::idle)
             && self.memories.iter().all(Memory::idle)
             && self.bus.as_ref().is_none_or(Bus::idle)
+            && self.signals.as_ref().is_none_or(Signals::idle)
             && self.flits() == 0
     }
 

@@ -31,7 +31,7 @@ impl Simulation {
         };
         let (ranks, before) = (self.given.len() as u32, self.given[rank as usize]);
         for (op, task) in (before..).zip(&tasks) {
-            if let Some(what) = wrong(task, op, ranks, hosts.has_bus()) {
+            if let Some(what) = wrong(task, op, ranks, (hosts.has_bus(), hosts.has_barrier_tree())) {
                 return fault(format!("rank {rank} operation {op} {what}"));
             }
         }
@@ -71,7 +71,7 @@ impl Simulation {
 }
 
 /// What is wrong with operation number `op` of one of `ranks` ranks.
-fn wrong(task: &Task, op: u32, ranks: u32, has_bus: bool) -> Option<String> {
+fn wrong(task: &Task, op: u32, ranks: u32, (has_bus, has_tree): (bool, bool)) -> Option<String> {
     let no_rank = |from: u32| from >= ranks && from != ANY;
     match task.kind {
         TaskKind::Operation(OpKind::Send { to, .. }) if to >= ranks => {
@@ -83,6 +83,12 @@ fn wrong(task: &Task, op: u32, ranks: u32, has_bus: bool) -> Option<String> {
         TaskKind::Operation(OpKind::Send { size: 0, .. }) => return Some("sends a message of 0 flits".into()),
         TaskKind::Operation(OpKind::Send { .. }) if task.envelope.via.is_bus() && !has_bus => {
             return Some("goes by the bus, and the machine has none: set network.bus".into());
+        }
+        TaskKind::Operation(OpKind::Send { .. }) if task.envelope.via.is_tree() && !has_tree => {
+            return Some("goes by the barrier tree, and the machine has none: set network.barrier_tree".into());
+        }
+        TaskKind::Operation(OpKind::Send { size, .. }) if task.envelope.via.is_tree() && size > 1 => {
+            return Some("sends more than 1 flit by the barrier tree".into());
         }
         TaskKind::WaitAny if task.after.is_empty() => return Some("waits for any of no operations".into()),
         _ => {}

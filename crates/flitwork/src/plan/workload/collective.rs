@@ -4,7 +4,7 @@ use super::{Context, MOST_FLITS, Workload};
 use crate::collective::{self, Between, BlockReading, Collective, Length, Operation, RankGrid, Servers, World};
 use crate::error::{Error, Result};
 use crate::plan::units::{MESSAGE_FLITS, message_flits};
-use crate::schedule::{Placement, Repeats, Units};
+use crate::schedule::{Placement, Repeats, Units, Via};
 use crate::spec::{MAX_MESSAGE_BYTES, WorkloadSpec};
 use crate::topology::Fabric;
 use crate::traffic::{Attached, no_file};
@@ -111,7 +111,13 @@ impl Context<'_> {
         let between = Between {
             reduce_cycles_per_flit: self.reduce_cycles_per_flit,
             barriers: *step_barriers,
-            on_bus: self.bus_operations.contains(&row.operation),
+            over: if self.bus_operations.contains(&row.operation) {
+                Via::Bus
+            } else if self.has_tree && !row.operation.has_data() {
+                Via::Tree
+            } else {
+                Via::Network
+            },
         };
         let repeats = Repeats { times: *repeats, compute: *compute_cycles, steps: (row.steps)(&world) };
         let schedule = collective::schedule(row, &world, length, between)?.repeated(repeats);

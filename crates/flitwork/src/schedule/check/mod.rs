@@ -38,6 +38,9 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
                 let what = "has no message before it on the bus that it could go with (nothing may hold it up)";
                 return at(what.into());
             }
+            if is_send && op.via.is_tree() && size > 1 {
+                return at("sends more than 1 flit, or byte, by the barrier tree, which carries news alone".into());
+            }
             on_bus |= is_send && op.via == Via::Bus;
             on_bus &= !matches!(op.kind, OpKind::Wait | OpKind::Compute { .. });
             if size == 0 && s.sizes() == SizeUnit::Flits {

@@ -19,7 +19,16 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
             fit_level(&mut nic, &router, terminals);
             // It is the default where there is no grid.
             let routing = named.then(|| RoutingSpec::ShortestPath(ShortestPathOptions::default()));
-            NetworkSpec { topology, routing, router, channel, nic, bus: None, units: UnitsSpec::default() }
+            NetworkSpec {
+                topology,
+                routing,
+                router,
+                channel,
+                nic,
+                bus: None,
+                barrier_tree: None,
+                units: UnitsSpec::default(),
+            }
         },
     )
 }

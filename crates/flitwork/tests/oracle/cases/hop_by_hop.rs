@@ -187,6 +187,7 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
                 channel,
                 nic,
                 bus: None,
+                barrier_tree: None,
                 units: UnitsSpec::default(),
             }
         })

@@ -1,7 +1,7 @@
 //! Random buses, and programs some of whose messages go over them.
 
 use flitwork::schedule::{OpKind, Schedule, ScheduleBuilder, Via};
-use flitwork::spec::BusSpec;
+use flitwork::spec::{BarrierTreeSpec, BusSpec};
 use proptest::prelude::*;
 
 /// A bus that is faster or slower than a channel.
@@ -19,9 +19,14 @@ pub fn bus() -> impl Strategy<Value = BusSpec> {
     })
 }
 
+/// Wires for barriers, perhaps.
+pub fn tree() -> impl Strategy<Value = Option<BarrierTreeSpec>> {
+    prop_oneof![1 => Just(None), 2 => (1..=9u32).prop_map(|hop_cycles| Some(BarrierTreeSpec { hop_cycles }))]
+}
+
 /// The same schedule with some of its messages on the bus, by the bits of `chosen` in turn; where it can be, in the transfer of the
-/// message before.
-pub fn on_bus(schedule: &Schedule, chosen: &[u8]) -> Schedule {
+/// message before. With `tree` some go over the barrier tree, as one flit.
+pub fn on_bus(schedule: &Schedule, chosen: &[u8], tree: bool) -> Schedule {
     let mut builder = ScheduleBuilder::new("random, some by bus");
     let mut number = 0;
     for rank in 0..schedule.ranks() {
@@ -33,6 +38,7 @@ pub fn on_bus(schedule: &Schedule, chosen: &[u8]) -> Schedule {
                     number += 1;
                     let bits = chosen[number % chosen.len()];
                     match bits & 3 {
+                        0 if tree && bits & 4 != 0 => Via::Tree,
                         0 => Via::Network,
                         1 => Via::Bus,
                         _ if !may_join || !after.is_empty() => Via::Bus,
@@ -44,7 +50,11 @@ pub fn on_bus(schedule: &Schedule, chosen: &[u8]) -> Schedule {
             };
             may_join |= via.is_bus();
             may_join &= !matches!(op.kind, OpKind::Wait | OpKind::Compute { .. });
-            builder.op_via(op.kind, via, op.step, &after);
+            let kind = match op.kind {
+                OpKind::Send { to, tag, .. } if via.is_tree() => OpKind::Send { to, size: 1, tag },
+                kind => kind,
+            };
+            builder.op_via(kind, via, op.step, &after);
         }
         builder.end_rank();
     }

@@ -40,7 +40,16 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
             let mut router = RouterSpec { vcs, vc_policy: VcPolicy::Dateline, ..router };
             fit_rules(&mut router, false);
             keep_injection_vcs(&mut nic, &router);
-            NetworkSpec { topology, routing, router, channel, nic, bus: None, units: UnitsSpec::default() }
+            NetworkSpec {
+                topology,
+                routing,
+                router,
+                channel,
+                nic,
+                bus: None,
+                barrier_tree: None,
+                units: UnitsSpec::default(),
+            }
         },
     )
 }
