@@ -293,34 +293,6 @@ impl Hosts {
         self.running == 0 && self.passed == self.arrived && self.unmatched == 0 && self.unfinished == 0
     }
 
-    /// Whether no rank can go on, though no message is under way and nobody computes or is asked.
-    pub fn is_stuck(&self) -> bool {
-        !self.is_complete()
-            && self.just_sent.is_empty()
-            && self.landed.is_empty()
-            && self.late_receives.is_empty()
-            && self.computing.is_empty()
-            && self.noise.as_ref().is_none_or(|noise| noise.is_idle())
-            && self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.is_idle())
-            && self.copies.as_ref().is_none_or(|copies| copies.is_idle())
-            && self.reading.as_ref().is_none_or(|reading| reading.is_idle())
-            && self.ranks.iter().all(|rank| {
-                let blocked = match rank.block {
-                    Block::Free => rank.ended || self.reads_late && !rank.queue.is_empty(),
-                    Block::Waits(op, _) => rank.window.waits(op),
-                    Block::Computes(_) | Block::Polls(_) => false,
-                    Block::Probes(ref probe) => rank.mail.find(probe, &self.letters).is_none(),
-                };
-                let copies = rank.copies.as_ref().is_some_and(|copies| copies.may_go_on(&rank.window));
-                blocked
-                    && rank.queue.next(&rank.window).is_none()
-                    && !copies
-                    && !rank.next_on_bus()
-                    && !rank.next_on_tree()
-                    && !rank.next_on_tree()
-            })
-    }
-
     /// Start of step 2 of a cycle, behind all arrivals of the cycle: sends of the previous cycle and computations that end now are
     /// complete. Calls `wake` for each terminal that may be able to go on.
     pub fn begin_cycle(&mut self, now: u64, mut wake: impl FnMut(u32)) {

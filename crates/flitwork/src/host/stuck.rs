@@ -7,6 +7,34 @@ use crate::schedule::{OpId, name};
 const NAMED: usize = 8;
 
 impl Hosts {
+    /// Whether no rank can go on, though no message is under way and nobody computes or is asked.
+    pub fn is_stuck(&self) -> bool {
+        !self.is_complete()
+            && self.just_sent.is_empty()
+            && self.landed.is_empty()
+            && self.late_receives.is_empty()
+            && self.computing.is_empty()
+            && self.noise.as_ref().is_none_or(|noise| noise.is_idle())
+            && self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.is_idle())
+            && self.copies.as_ref().is_none_or(|copies| copies.is_idle())
+            && self.reading.as_ref().is_none_or(|reading| reading.is_idle())
+            && self.ranks.iter().all(|rank| {
+                let blocked = match rank.block {
+                    Block::Free => rank.ended || self.reads_late && !rank.queue.is_empty(),
+                    Block::Waits(op, _) => rank.window.waits(op),
+                    Block::Computes(_) | Block::Polls(_) => false,
+                    Block::Probes(ref probe) => rank.mail.find(probe, &self.letters).is_none(),
+                };
+                let copies = rank.copies.as_ref().is_some_and(|copies| copies.may_go_on(&rank.window));
+                blocked
+                    && rank.queue.next(&rank.window).is_none()
+                    && !copies
+                    && !rank.next_on_bus()
+                    && !rank.next_on_tree()
+                    && !rank.next_on_tree()
+            })
+    }
+
     /// Which ranks cannot finish, and what the first of them wait for.
     pub fn why_stuck(&self) -> String {
         if let Some(fault) = &self.fault {
