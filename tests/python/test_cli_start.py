@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -13,3 +14,11 @@ def test_commands_that_draw_nothing_import_nothing_that_draws() -> None:
     asked = f"import sys, flitwork.cli; print([name for name in {HEAVY} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_square_brackets_in_help_are_text() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "flitwork", "predict", "--help"],
+        capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "200"},
+    )  # fmt: skip
+    assert "Computation on one rank [s], which n ranks share" in shown.stdout

@@ -22,7 +22,18 @@ _Misused: type[Any] = next(base for base in typer.BadParameter.__mro__ if base._
 
 
 class Command(TyperCommand):
-    """A command that takes each option once, except those that may be repeated: typer would take the last of them."""
+    """A command that takes each option once, except those that may be repeated: typer would take the last of them.
+
+    Square brackets in its help are text, such as units: typer would take them for markup and leave them out.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.help = escape(self.help or "")
+        for parameter in self.params:
+            about = getattr(parameter, "help", None)
+            if about:
+                parameter.help = escape(about)  # type: ignore[attr-defined]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuses an option that stands twice, then reads the arguments as ever."""

@@ -224,7 +224,8 @@ class Records:
     def _on_bus(self, port: Ints) -> NDArray[np.bool_]:
         """Those whose injection port is the one behind the ports of the NIC."""
         network = self.result.spec["network"]
-        return np.full(len(port), bool(network.get("bus"))) & (port == (network["nic"].get("ports") or 1))
+        found: NDArray[np.bool_] = port == (network["nic"].get("ports") or 1)
+        return found if network.get("bus") else np.zeros(len(port), dtype=np.bool_)
 
     @cached_property
     def packets(self) -> Packets:

@@ -40,6 +40,8 @@ class Section:
     found: list[str] = field(default_factory=list)
     paper: str = ""
     command: str = ""
+    #: How to run all of a study of which this is the smaller version.
+    full: str = ""
     facts: dict[str, str] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
     figures: list[Shown] = field(default_factory=list)
@@ -52,8 +54,9 @@ class Section:
 
     @property
     def short(self) -> str:
-        """The first words of its name."""
-        return " ".join(self.name.split("-")[:2])
+        """First author and year, where its name begins with them; else all of it."""
+        words = self.name.split("-")
+        return " ".join(words[:2] if len(words) > 1 and len(words[1]) == 4 and words[1].isdigit() else words)
 
     @property
     def head(self) -> pd.DataFrame:
@@ -81,6 +84,7 @@ def of_reproduction(name: str, done: Reproduction) -> Section:
         found=done.front.told(done.claims),
         paper=head.paper,
         command=command,
+        full=f"flitwork reproduce {name}" if done.quick else "",
         facts={**_facts(done.run), "version of the study": "smaller" if done.quick else "full"},
         claims=done.claims,
         figures=_shown(done.figures),

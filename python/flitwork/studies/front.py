@@ -1,7 +1,8 @@
 """What a study's paper asked and what came out, in a reader's words: ``front.toml`` of its folder.
 
 Numbers are not written there. ``{F4.torus}`` stands for our value of that claim, ``{F4.torus:paper}`` for the paper's,
-``{F4.torus:verdict}`` for the verdict. A sentence with a claim that was not measured is left out.
+``{F4.torus:verdict}`` for the verdict, ``{F4.torus:percent}`` for our value of a share
+(``paper percent`` for the paper's). A sentence with a claim that was not measured is left out.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.strict import Table, read_toml, validate
 from flitwork.studies.claims import Claim
 
-_PLACE = re.compile(r"\{([^{}:]+)(?::(paper|verdict))?\}")
+_PLACE = re.compile(r"\{([^{}:]+)(?::(paper|verdict|percent|paper percent))?\}")
 
 
 class Front(Table):
@@ -49,7 +50,10 @@ class Front(Table):
 def _value(claim: Claim, what: str | None) -> str:
     if what == "verdict":
         return claim.verdict
-    value = claim.paper if what == "paper" else claim.ours
+    words = (what or "").split()
+    value = claim.paper if "paper" in words else claim.ours
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if "percent" in words and value is not None:
+        return f"{100 * value:.3g} %"
     return f"{value:.3g}" if value is not None and abs(value) < 1000 else f"{value:,.0f}"
