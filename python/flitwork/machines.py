@@ -120,7 +120,7 @@ def ap1000(
     Free parameters, for which we have no source; times become whole cycles:
 
     * ``startup_ns``: software time of a message, half of it at the sender and half at the receiver.
-    * ``arbitration_ns``: what each transfer of the bus takes besides its bytes.
+    * ``arbitration_ns``: what each transfer of the bus takes besides its bytes, rounded to cycles of 160 ns.
     * ``buffer_flits``: each buffer of the pool.
     * ``memory_bytes_per_s``: at which rate a cell reads what it sends by the T-Net; not said: as fast as a channel.
     * ``ways``: rings in the direction of the shortest route, or towards plus alone.
@@ -133,6 +133,9 @@ def ap1000(
     if len(cells) > 2 or not all(isinstance(n, int) and n > 0 for n in cells) or math.prod(cells) > _MOST_CELLS:
         expected = f"columns and rows, at most {_MOST_CELLS:,} cells"
         raise ConfigError("size", "x".join(map(str, cells)), expected, "for example ap1000(32, 32)")
+    for name, value in (("startup_ns", startup_ns), ("arbitration_ns", arbitration_ns)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+            raise ConfigError(name, repr(value), "a time of 0 ns or more")
     ranks = math.prod(cells)
     longest = sum(n - 1 if ways == "plus" else n // 2 for n in cells)
     network = networks.Torus(

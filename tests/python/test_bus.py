@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import flitwork as fw
@@ -46,6 +47,9 @@ def test_networks_that_make_no_sense_are_named() -> None:
     assert fault(fw.Send(1, flits=1, network="buss")).startswith("programs[0][0].network = 'buss'")  # type: ignore[arg-type]
     with pytest.raises(fw.ScheduleError, match="has no message before it on the bus"):
         fw.Schedule([[fw.Send(1, flits=1, network="bus_next")], [fw.Receive(0, flits=1)]])
+    together = [fw.Send(1, flits=4, network="bus"), fw.Send(2, flits=800, network="bus_same")]
+    with pytest.raises(fw.ScheduleError, match="goes together with a message of 4 and cannot be of another size"):
+        fw.Schedule([together, [fw.Receive(0, flits=4)], [fw.Receive(0, flits=800)]])
     with pytest.raises(fw.ConfigError, match="it has no bus"):
         fw.simulate(fw.Torus(4), _both())
     rows = {"rank": [0, 1], "operation": ["send", "receive"], "peer": [1, 0], "flits": [1, 1]}
@@ -91,6 +95,9 @@ def test_a_barrier_goes_by_wire_and_a_schedule_may_say_so() -> None:
 
 @pytest.mark.parametrize("size", [(64, 32), (2, 2, 2), (0, 4), (-1,)])
 def test_sizes_that_no_ap1000_has_are_refused(size: tuple[int, ...]) -> None:
+    for wrong in (math.nan, -1.0, "5 us", True):
+        with pytest.raises(fw.ConfigError, match="startup_ns = .*: expected a time of 0 ns or more"):
+            fw.machines.ap1000(startup_ns=wrong)  # type: ignore[arg-type]
     with pytest.raises(fw.ConfigError, match="columns and rows, at most 1,024 cells"):
         fw.machines.ap1000(*size)
 

@@ -55,7 +55,7 @@ pub(super) fn check(spec: &SimulationSpec, workload: &Workload) -> Result<()> {
     if matches!(spec.workload, WorkloadSpec::Schedule { .. }) {
         check_given(schedule, spec.network.bus.is_some(), spec.network.barrier_tree.is_some())?;
     }
-    if !spec.network.bus.is_some() {
+    if spec.network.bus.is_none() {
         return Ok(());
     }
     match schedule.messages().find(|message| message.via.is_bus() && message.size > u64::from(u32::MAX)) {

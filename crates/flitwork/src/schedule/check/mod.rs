@@ -22,6 +22,8 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
         let mut starts = false;
         // Whether a transfer on a bus has begun that the program has not been held up behind.
         let mut on_bus = false;
+        // The size of the message before on the bus.
+        let mut before = 0;
         for (i, op) in s.operations(rank).enumerate() {
             let at = |what: String| Err(fault(s, format!("{} {what}", name(rank, i as u32, &op.kind))));
             let (peer, size) = match op.kind {
@@ -37,6 +39,12 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
             if is_send && op.via.is_joined() && !(on_bus && op.after.iter().next().is_none()) {
                 let what = "has no message before it on the bus that it could go with (nothing may hold it up)";
                 return at(what.into());
+            }
+            if is_send && op.via == Via::BusSame && size != before {
+                return at(format!("goes together with a message of {before} and cannot be of another size"));
+            }
+            if is_send && op.via.is_bus() {
+                before = size;
             }
             if is_send && op.via.is_tree() && size > 1 {
                 return at("sends more than 1 flit, or byte, by the barrier tree, which carries news alone".into());
