@@ -376,3 +376,22 @@ fn several_ranks_run_on_a_terminal_where_they_are_placed() {
     assert_eq!(round_robin, [0, 1, 2, 3, 0, 1, 2, 3]);
     assert_eq!(packets, 8 * 7);
 }
+
+/// The watchdog looks in every cycle in which nothing moved: a packet that is alone in a stage of its router is not stuck.
+#[test]
+fn a_packet_in_a_stage_of_its_router_is_no_deadlock() {
+    for (routing, allocation, flits, iterations) in
+        (0..54).map(|i| (i % 3, i / 3 % 3, [1, 2, 7][i / 9 % 3], 1 + i / 27))
+    {
+        let router = json!({
+            "vcs": 4, "routing_delay_cycles": routing, "vc_alloc_delay_cycles": allocation,
+            "vc_allocator": { "kind": "islip", "iterations": iterations },
+        });
+        let spec = json!({
+            "network": { "topology": { "kind": "torus", "size": [4, 4] }, "router": router },
+            "workload": { "kind": "uniform", "offered_load": 0.0005 * flits as f64, "packet_flits": flits },
+            "run": { "warmup_cycles": 0, "measurement_cycles": 20_000, "watchdog_cycles": 1 },
+        });
+        assert!(run(&spec).packets > 50);
+    }
+}

@@ -297,6 +297,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     pub(super) fn end_stages(&mut self, me: usize, env: &mut Env) {
         let mut from = 0;
         while let Some((word, mut bits)) = self.staged.word_from(from) {
+            env.staged_at = env.now;
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;

@@ -74,6 +74,8 @@ pub(super) struct Env {
     /// Where packets move whole: what they do later.
     pub streams: Streams,
     pub now: u64,
+    /// The last cycle in which a stage of one cycle ended: what left it can move on in the next one.
+    pub staged_at: u64,
 }
 
 /// The options of the network that the step function asks for.

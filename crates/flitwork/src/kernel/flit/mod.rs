@@ -207,6 +207,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 watched,
                 observer: Observer::new(if watched { p.routers } else { 0 }, PORTS, SLOTS),
                 now: 0,
+                staged_at: u64::MAX,
                 rules,
                 p,
             },
@@ -309,7 +310,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     fn deadlock(&self) -> Option<String> {
-        let idle = self.env.wheel.is_idle() && self.env.streams.due.is_idle();
+        let idle = self.env.wheel.is_idle() && self.env.streams.due.is_idle() && self.env.staged_at != self.env.now;
         (self.env.pool.live() > 0 && idle).then(|| self.who_waits())
     }
 
