@@ -100,7 +100,11 @@ def test_predict_finds_the_best_number_of_ranks(data: Path, monkeypatch: Any, ca
         (["predict", "none.json", "--bytes", "4"], "none.json"),
         (["predict", "FIT", "--model", "loggp", "--bytes", "4"], "one of its fits: total_exchange"),
         (["predict", "FIT", "--bytes", "4", "--ranks", "4", "--at-most", "9"], "--at-most"),
-        (["predict", "FIT", "--bytes", "4", "--total-bytes", "4", "--ranks", "4"], "total_bytes"),
+        (["predict", "FIT", "--bytes", "4", "--total-bytes", "4", "--ranks", "4"], "--total-bytes = given beside"),
+        (["predict", "FIT", "--bytes", "4", "--confidence", "0.5"], "--confidence = given beside a stored fit"),
+        (["fit", "DATA", "DATA"], "each file once"),
+        (["fit", "DATA", "--operation", ""], "at least one name"),
+        (["fit", "DATA", "--modle", "hockney"], "flitwork fit --help says what there is"),
     ],
 )
 def test_bad_input_is_an_error_in_words(

@@ -33,6 +33,17 @@ def bent(size: Any) -> Any:
     return 5e-6 + size * 1e-9 + 4e-8 * size**0.75
 
 
+def test_errors_that_grow_with_the_time_are_no_lack_of_fit() -> None:
+    told = [codes(series(line, repeats=3, seed=seed), errors="absolute") for seed in range(20)]
+    assert sum("uneven_spread" in one for one in told) >= 15 and not any("lack_of_fit" in one for one in told)
+
+
+def test_a_ratio_of_points_on_the_line_is_exact() -> None:
+    for one in (1e-6, 2.5e-6, 7e-7):
+        half = fit_model(series(lambda size, t0=one: t0 + size * 1e-9, noise=0.0), "hockney").parameters["half_bytes"]
+        assert half.low == pytest.approx(half.value, rel=1e-3) and half.high == pytest.approx(half.value, rel=1e-3)
+
+
 def test_a_model_that_fits_has_no_warnings() -> None:
     told = [codes(series(line, repeats=3, seed=seed)) for seed in range(20)]
     # Each of four tests is wrong once in a hundred times.

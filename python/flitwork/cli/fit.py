@@ -87,7 +87,8 @@ def fit(
     if out:
         writable_folder(out)
     asked = options(
-        data, method, errors, take, confidence, column, operation=names(operation), algorithm=names(algorithm),
+        data, method, errors, take, confidence, column, operation=names("--operation", operation),
+        algorithm=names("--algorithm", algorithm),
         ranks=whole("--ranks", ranks), bytes=numbers("--bytes", message_bytes),
         ranks_per_server=whole("--ranks-per-server", ranks_per_server),
     )  # fmt: skip
@@ -111,6 +112,9 @@ def options(
     **only: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """The arguments of fits, as they stand on the command line."""
+    for i, file in enumerate(data):
+        if file.resolve() in {other.resolve() for other in data[:i]}:
+            raise ConfigError("data", str(file), "each file once", "its rows would count twice")
     chosen = {name: value[0] if len(value) == 1 else value for name, value in only.items() if value is not None}
     return {
         "data": list(data), "method": method, "errors": errors, "take": take, "confidence": confidence,
@@ -130,9 +134,12 @@ def _columns(pairs: Sequence[str] | None) -> dict[str, str] | None:
     return found or None
 
 
-def names(text: str | None) -> list[str] | None:
+def names(option: str, text: str | None) -> list[str] | None:
     """Words with commas between them."""
-    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+    found = None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+    if found == []:
+        raise ConfigError(option, f'"{text}"', "at least one name", "leave it out for all")
+    return found
 
 
 def numbers(option: str, text: str | None) -> list[float] | None:

@@ -23,7 +23,7 @@ from flitwork.cli.fit import (
     options,
     whole,
 )
-from flitwork.cli.options import AsJson
+from flitwork.cli.options import AsJson, given_options
 from flitwork.cli.output import guarded, note, print_json, print_table, say
 from flitwork.errors import ConfigError
 from flitwork.fit import BestRanks, Fit, best_ranks, compare_models, read_fits
@@ -31,9 +31,12 @@ from flitwork.fit import fit as fit_each
 from flitwork.fit import predict as times
 from flitwork.fit.quantity import quantity
 
+_OF_FITTING = ("method", "errors", "take", "confidence", "column")
+
 
 @guarded
 def predict(
+    context: typer.Context,
     source: Annotated[
         list[Path],
         typer.Argument(
@@ -82,9 +85,12 @@ def predict(
 
       flitwork predict fits/fit.json --total-bytes 1e8 --work-seconds 2.5 --at-most 4096
     """
-    only = {"operation": names(operation), "algorithm": names(algorithm)}
+    only = {"operation": names("--operation", operation), "algorithm": names("--algorithm", algorithm)}
     stored = len(source) == 1 and source[0].suffix.lower() == ".json"
+    if message_bytes is not None and total_bytes is not None:
+        raise ConfigError("--total-bytes", "given beside --bytes", "one of the two", "leave one out")
     if stored:
+        _check_stored(context)
         found = _stored(source[0], model, only)
     else:
         asked = options(source, method, errors, take, confidence, column, **only)
@@ -110,6 +116,16 @@ def predict(
             shown.append(_times(one, {**sizes, "ranks": counts, "ranks_per_server": ranks_per_server}, as_json))
     if as_json:
         print_json({"predictions": shown})
+
+
+def _check_stored(context: typer.Context) -> None:
+    """Refuses options of fitting, which would be ignored."""
+    for name, option in given_options(context).items():
+        if name in _OF_FITTING:
+            expected = "data to be fitted beside it: a stored fit is used as it is"
+            raise ConfigError(
+                option, "given beside a stored fit", expected, "leave it out, or fit the data again with it"
+            )
 
 
 def _stored(file: Path, model: str | None, only: dict[str, list[str] | None]) -> list[Fit]:

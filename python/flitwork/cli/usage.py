@@ -88,6 +88,9 @@ def _hint(fault: Any, command: str) -> str:
     known = {**FLAT["network"], **FLAT["run"]}
     if command.split()[-1] in _STUDY_COMMANDS:
         return "what is simulated stands in the study file: change it there" if key in {*known, "set", "size"} else ""
+    has = getattr(getattr(getattr(fault, "ctx", None), "command", None), "params", ())
+    if not any(parameter.name == "settings" for parameter in has):
+        return ""
     if key in known:
         return f"write --set {key}=VALUE"
     near = did_you_mean(key, known)

@@ -35,6 +35,9 @@ def warnings_of(fit: Fit, found: Solution) -> Fit:
             *_parameters(fit), *_variant(fit), *_size(fit), *_structure(fit), *_spread(fit, found), *_outliers(fit),
             *_few(fit), *_units(fit),
         ]  # fmt: skip
+        if fit.errors == "absolute" and any(one.code == "uneven_spread" for one in told):
+            # These two tests take all errors to be alike, as this fit does.
+            told = [one for one in told if one.code not in ("lack_of_fit", "outliers")]
     return dataclasses.replace(fit, warnings=tuple(told))
 
 
@@ -116,7 +119,7 @@ def _structure(fit: Fit) -> Iterator[Warned]:
     if chance is not None and chance < _BY_CHANCE:
         yield Warned(
             "lack_of_fit", "the means of points that were measured several times are off the model by more than their "
-            f"spread explains (F test, p = {chance:.1g}): the formula is another one",
+            f"spread explains (F test, p = {chance:.1g}): this suggests another formula",
         )  # fmt: skip
         return
     for name in fit.model.uses:
@@ -175,7 +178,9 @@ def _spread(fit: Fit, found: Solution) -> Iterator[Warned]:
     chance = float(het_breuschpagan(squared, beside)[1])
     if chance < _BY_CHANCE and fit.method == "least_squares":
         grows = np.corrcoef(np.abs(squared), found.fitted)[0, 1] > 0
-        hint = "; errors=relative takes them as a part of it" if grows and fit.errors == "absolute" else ""
+        hint = (
+            "; errors=relative expects errors in proportion to the time" if grows and fit.errors == "absolute" else ""
+        )
         how = "grow" if grows else "shrink"
         yield Warned(
             "uneven_spread", f"the residuals {how} with the time (Breusch and Pagan, p = {chance:.1g}): the intervals "

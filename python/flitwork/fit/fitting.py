@@ -18,6 +18,9 @@ from flitwork.fit.solve import ERRORS, METHODS, Errors, Method, Solution, solve
 from flitwork.fit.table import TELLING, Data, chosen, conditions, parts, read_table, taken, varying
 from flitwork.measurements import Told
 
+#: What rounding may leave of a difference that is 0, as a part of its terms.
+_ROUNDED = 1e-9
+
 
 def fit_model(
     data: Data | Sequence[Data],
@@ -223,6 +226,8 @@ def _ratio(found: Solution, above: int, below: int, t: float) -> tuple[float, fl
         return math.nan, math.nan, math.nan
     a, b, c = y**2 - v[below, below], x * y - v[above, below], x**2 - v[above, above]
     root = b**2 - a * c
+    # Of points that lie on the line it is 0 but for rounding.
+    root = 0.0 if abs(root) < _ROUNDED * b**2 else root
     if a <= 0 or root < 0:
         return float(x / y), -math.inf, math.inf
     return float(x / y), float((b - math.sqrt(root)) / a), float((b + math.sqrt(root)) / a)
