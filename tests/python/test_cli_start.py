@@ -18,7 +18,7 @@ def test_commands_that_draw_nothing_import_nothing_that_draws() -> None:
 
 def test_square_brackets_in_help_are_text() -> None:
     shown = subprocess.run(
-        [sys.executable, "-m", "flitwork", "predict", "--help"],
+        [sys.executable, "-m", "flitwork", "simulate", "--help"],
         capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "200"},
     )  # fmt: skip
-    assert "Computation on one rank [s], which n ranks share" in shown.stdout
+    assert "for example 9x9 or 8x8x4 [default: 8x8]" in shown.stdout
