@@ -85,8 +85,11 @@ impl Allocator {
 
     /// Matches the requests of `router`; grants are added to `grants`. At most one request a (row, column).
     pub fn allocate(&mut self, router: usize, requests: &[Request], grants: &mut Vec<(u16, u16)>) {
-        if requests.is_empty() {
-            return;
+        match requests {
+            [] => return,
+            // Nobody contends with it, whatever the allocator.
+            &[Request { row, col, .. }] => return self.grant_alone(router, row, col, grants),
+            _ => {}
         }
         match self.kind {
             AllocatorKind::Wavefront => self.wavefront(router, requests, grants),
@@ -94,6 +97,16 @@ impl Allocator {
             AllocatorKind::SeparableOutputFirst => self.separable(router, requests, Side::Col, true, grants),
             AllocatorKind::Islip => self.separable(router, requests, Side::Col, false, grants),
         }
+    }
+
+    fn grant_alone(&mut self, router: usize, row: u16, col: u16, grants: &mut Vec<(u16, u16)>) {
+        if let Some(diagonal) = self.diagonals.get_mut(router) {
+            *diagonal = ((usize::from(*diagonal) + 1) % self.rows.max(self.cols)) as u16;
+        } else {
+            self.row_arbiters.serve(router * self.rows + row as usize, col);
+            self.col_arbiters.serve(router * self.cols + col as usize, row);
+        }
+        grants.push((row, col));
     }
 
     fn separable(

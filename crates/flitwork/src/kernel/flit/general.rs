@@ -126,7 +126,6 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 self.decide_waiting(me, env);
             }
             self.allocate_vcs(me, general, env);
-            self.renew_wanted_ports();
         }
         // Without output speed-up, which slow channels exclude, a column is a port.
         let busy = env.own_times.as_ref().map_or(0, |own| own.busy_ports(me, env.now));
@@ -181,9 +180,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     fn allocate_vcs(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
-        let mut asks = std::mem::take(&mut general.asks);
         // What nothing has changed for would find as little as before.
-        let look = if PACKETS && !env.rules.chooses_port { self.ports_to_look_at(me, env) } else { !0 };
+        let by_port = PACKETS && !env.rules.chooses_port;
+        let look = if by_port { self.ports_to_look_at(me, env) } else { !0 };
+        if look == 0 {
+            return;
+        }
+        let mut asks = std::mem::take(&mut general.asks);
         self.collect_asks(me, look, &mut asks, env);
         general.requests.clear();
         for ask in &asks {
@@ -203,6 +206,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         general.asks = asks;
         general.grants.clear();
         general.vc_allocator.allocate(me, &general.requests, &mut general.grants);
+        if by_port && general.grants.is_empty() {
+            return; // Those who wait want what they wanted before.
+        }
         if env.pools.is_some() {
             // Who comes first takes places of the pool.
             general.grants.sort_unstable();
@@ -226,6 +232,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 self.activate_after_delay(me, slot, Self::slot(port, out_vc), env);
             }
         }
+        self.renew_wanted_ports();
     }
 
     /// Sends the next flit of each held path, or gives the path up; returns the rows that take no part in switch allocation in this
@@ -258,7 +265,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// The VC that a row sends for a column, of those in `candidates`: the best priority, then the first in turn.
     fn pick_vc(&self, me: usize, row: usize, candidates: &M, general: &GeneralAllocators<M>, env: &Env) -> usize {
         let pointer = general.sw_vc[me * general.rows + row] as usize;
-        if !general.sw_arbiter.has_priority() {
+        if !general.sw_arbiter.has_priority() || candidates.count() == 1 {
             return candidates.first_from(pointer);
         }
         let in_port = row / general.input_speedup;
@@ -274,18 +281,24 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         general.requests.clear();
         general.senders.clear();
         if !self.ready.is_empty() {
-            let ports = general.ports;
             let mut rows_of = [0u64; PORTS];
-            self.switch_asks(&mut rows_of);
-            for (port, in_port) in (0..ports).flat_map(|q| (0..ports).map(move |in_port| (q, in_port))) {
-                if rows_of[port] >> in_port & 1 == 1 {
+            let ports = self.switch_asks(&mut rows_of);
+            ports.for_each(|port| {
+                if general.output_speedup == 1 && general.is_busy(port) {
+                    return;
+                }
+                let idle = if general.input_speedup == 1 { !busy_rows } else { !0 };
+                (rows_of[port] & idle).for_each(|in_port| {
                     let sendable = self.sendable(in_port, port);
                     self.request_switch(me, in_port, port, sendable, general, busy_rows, env);
-                }
-            }
+                });
+            });
         }
         if env.rules.speculative {
             self.add_speculative(me, general, busy_rows, env);
+        }
+        if general.requests.is_empty() {
+            return;
         }
         general.grants.clear();
         general.sw_allocator.allocate(me, &general.requests, &mut general.grants);

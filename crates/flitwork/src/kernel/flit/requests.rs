@@ -21,12 +21,17 @@ pub(super) struct Ask<M> {
 impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, SLOTS, WORDS, PACKETS>
 {
-    /// Collects what those waiting packets ask for that want one of the output ports `of`.
+    /// Collects what those waiting packets ask for that want one of the output ports `of`: all, where packets choose their port.
     pub(super) fn collect_asks(&mut self, me: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         asks.clear();
         let mut from = 0;
         while let Some((word, bits)) = self.waiting.word_from(from) {
-            bits.for_each(|bit| self.collect_ask(me, word * 64 + bit, of, asks, env));
+            bits.for_each(|bit| {
+                let slot = word * 64 + bit;
+                if of == !0 || of >> (self.input(slot).port & 63) & 1 == 1 {
+                    self.collect_ask(me, slot, asks, env);
+                }
+            });
             from = word + 1;
         }
         if env.rules.by_choice {
@@ -35,16 +40,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     #[inline(never)]
-    fn collect_ask(&mut self, me: usize, slot: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
+    fn collect_ask(&mut self, me: usize, slot: usize, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
             let changed = *at(&env.changed_ports, me);
             let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(me * SLOTS + slot, changed));
             !blocked && self.ask_by_choice(me, slot, asks, env)
         } else {
             let port = self.wanted_port(me, slot, env);
-            if of >> port & 1 == 0 {
-                return;
-            }
             let usable = self.usable(me, slot, port, env);
             if !usable.is_empty() {
                 asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
