@@ -66,10 +66,10 @@ LAYERS = (
         "burst",
         "booksim",
         "fit",
-        "studies",
-        "report",
         "mpi",
         "tune",
+        "studies",
+        "report",
         "cli",
     ),
 )

@@ -76,7 +76,7 @@ def bench(
         writable_file(output, "--output")
     limits = tune.Limits(interval=interval, repetitions=repetitions, seconds=seconds, timeout_seconds=timeout)
     found = tune.bench(
-        words or shlex.split(str(launcher)),
+        words or launcher_words(str(launcher)),
         numbers("--message-bytes", message_bytes) or [],
         operations=_names(operations) or [],
         algorithms=_names(algorithms),
@@ -86,7 +86,7 @@ def bench(
         servers=servers,
         map=places,
         output=output,
-        told=_told,
+        told=row_told,
     )
     if as_json:
         print_json({"rows": found.table.to_dict("records"), "failed": found.failed, "left_out": found.left_out})
@@ -106,11 +106,24 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _told(row: Mapping[str, Any], number: int, total: int) -> None:
+def launcher_words(text: str) -> list[str]:
+    """The words of a launcher that is given as one text."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ConfigError("launcher", text, f"words as a shell reads them ({error})", "mpirun -n 8") from None
+    if not words:
+        raise ConfigError("launcher", text, "what starts ranks", "mpirun -n 8")
+    return words
+
+
+def row_told(row: Mapping[str, Any], number: int, total: int) -> None:
     """A line for a row that is finished."""
     half = (row["high"] - row["low"]) / 2
-    times = f"{row['seconds'] * 1e6:.3g} us ± {half * 1e6:.2g}, {row['repetitions']} calls"
-    note(escape(f"{number}/{total} {row['operation']} {row['algorithm']}, {row['bytes']} bytes: {times}"))
+    width = "" if half != half else f" ± {half * 1e6:.2g}"
+    times = f"{row['seconds'] * 1e6:.3g} us{width}, {row['repetitions']} calls"
+    what = f"{row['operation']} {row['algorithm']}, {row['bytes']} bytes, {row['ranks']} ranks"
+    note(escape(f"{number}/{total} {what}: {times}"))
 
 
 def _show(found: tune.Bench, output: Path | None) -> None:

@@ -11,13 +11,14 @@ import typer
 from rich.markup import escape
 
 from flitwork.cli import goal
+from flitwork.cli.mpi_bench import launcher_words, row_told
 from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler, given_options
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.errors import ConfigError
 from flitwork.experiment import StudyRun, default_folder, load_study, run_study
 from flitwork.goal import PARAMETERS
-from flitwork.studies import Claim, Reproduction, default_results, published
+from flitwork.studies import Claim, OnMpi, Reproduction, default_results, published
 from flitwork.studies import reproduce as reproduce_study
 from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
 
@@ -130,6 +131,12 @@ def reproduce(
     published_results: Annotated[
         bool, typer.Option("--published", help="Take the results that come with the study, and simulate only others.")
     ] = False,
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORDS", help='Measure the same on real MPI, too: --mpi "mpirun -n 8".', show_default=False
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a published study again, judge each claim of its paper, and write a report.
@@ -146,26 +153,33 @@ def reproduce(
 
       flitwork reproduce takaue-2010-a2at --published
 
+      flitwork reproduce makino-1997-ap1000 --mpi "mpirun -n 8"
+
       flitwork reproduce --all --quick
     """
     # What draws is imported when the backend has been chosen.
-    from flitwork.report import of_reproduction, write
+    from flitwork.report import of_measurements, of_reproduction, write
 
     if everything == (name is not None):
         given = "both" if everything else "neither"
         raise ConfigError("study", given, "the name of a study, or --all", "`flitwork list studies` has the names")
     how: dict[str, Any] = {"quick": quick, "jobs": jobs, "engine": engine, "scheduler": scheduler}
+    if everything and mpi is not None:
+        raise ConfigError("--mpi", mpi, "one study beside it", "flitwork reproduce makino-1997-ap1000 --mpi ...")
     folder = out or (Path("results") if name is None else default_results(name, quick))
     try:
         if name is None:
             done, title = _everything(folder, published_results, how), "Published studies, simulated again"
         else:
+            how |= {"mpi": None if mpi is None else launcher_words(mpi), "told": row_told}
             done = {name: reproduce_study(name, folder, published_results=published_results, watcher=watcher(), **how)}
             title = done[name].run.study.study.title
     except KeyboardInterrupt:
         _interrupted(folder)
         raise
-    report = write(folder / "report.html", [of_reproduction(one, found) for one, found in done.items()], title)
+    sections = [of_reproduction(one, found) for one, found in done.items()]
+    sections += [of_measurements(one, found.on_mpi) for one, found in done.items() if found.on_mpi]
+    report = write(folder / "report.html", sections, title)
     _tell(done, report, as_json)
 
 
@@ -188,7 +202,13 @@ def _tell(done: dict[str, Reproduction], report: Path, as_json: bool) -> None:
     """Prints what came out; ends with the exit code for it."""
     if as_json:
         found = [
-            {**_summary(one.run), "figures": one.figures, "claims": [_claim(c) for c in one.claims], "report": report}
+            {
+                **_summary(one.run),
+                "figures": one.figures,
+                "claims": [_claim(c) for c in one.claims],
+                "report": report,
+                **({"mpi": _measured(one.on_mpi)} if one.on_mpi else {}),
+            }
             for one in done.values()
         ]
         print_json(found[0] if len(found) == 1 else found)
@@ -196,6 +216,8 @@ def _tell(done: dict[str, Reproduction], report: Path, as_json: bool) -> None:
         for one in done.values():
             _show_claims(one)
             _show_files(one.run.files, one.figures)
+            if one.on_mpi:
+                _show_measured(one.on_mpi)
         say(f"report  {escape(str(report))}")
     else:
         for name, one in done.items():
@@ -206,6 +228,17 @@ def _tell(done: dict[str, Reproduction], report: Path, as_json: bool) -> None:
         raise typer.Exit(SIMULATION_FAILED)
     if any(one.failed for one in done.values()):
         raise typer.Exit(CLAIM_FAILED)
+
+
+def _measured(found: OnMpi) -> dict[str, Any]:
+    fits = found.table.astype(object).where(found.table.notna(), None)
+    return {
+        "machine": found.machine,
+        "found": found.found,
+        "fits": fits.to_dict("records"),
+        "file": found.file,
+        "figures": found.figures,
+    }
 
 
 def _tally(claims: Sequence[Claim]) -> str:
@@ -268,6 +301,20 @@ def _show_claims(done: Reproduction) -> None:
         if mine:
             say(f"{whose}: {_tally(mine)}")
     _show_failed(done)
+
+
+def _show_measured(found: OnMpi) -> None:
+    """What real MPI took: both machines' fits, and what a reader must know of them."""
+    columns = [str(name) for name in found.table if not any(end in str(name) for end in (" low,", " high,"))]
+    rows = [[_number(value) for value in row] for row in found.table[columns].itertuples(index=False)]
+    print_table(columns, rows, f"here: {found.machine}. simulated: the study's machine. a in s/B or s a rank, t0 in s")
+    for sentence in found.found:
+        say(escape(sentence))
+    _show_files([found.file, found.file.with_name("fits.csv")], found.figures)
+
+
+def _number(value: object) -> object:
+    return "-" if value is None or value != value else f"{value:.3g}" if isinstance(value, float) else value
 
 
 def _show_failed(done: Reproduction) -> None:

@@ -6,6 +6,6 @@ front. The page is made by a Jinja template; style, script and figures are insid
 """
 
 from flitwork.report.page import write
-from flitwork.report.section import Section, Shown, of_reproduction, of_result, of_study
+from flitwork.report.section import Section, Shown, of_measurements, of_reproduction, of_result, of_study
 
-__all__ = ["Section", "Shown", "of_reproduction", "of_result", "of_study", "write"]
+__all__ = ["Section", "Shown", "of_measurements", "of_reproduction", "of_result", "of_study", "write"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import shlex
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from flitwork.experiment.study import StudyRun
 from flitwork.plot.gallery import draw_result
 from flitwork.result import Result
 from flitwork.studies.claims import Claim
+from flitwork.studies.on_mpi import OnMpi
 from flitwork.studies.reproduce import Reproduction
 
 #: Rows of what a table says of itself that are shown; the file behind it has all.
@@ -89,6 +91,19 @@ def of_reproduction(name: str, done: Reproduction) -> Section:
         claims=done.claims,
         figures=_shown(done.figures),
         table=done.run.table,
+    )
+
+
+def of_measurements(name: str, found: OnMpi) -> Section:
+    """What a study measured on real MPI: its fits beside those of the simulated machine. No claim is judged by it."""
+    return Section(
+        name=f"{name}-mpi",
+        title=f"The same on real MPI: {found.machine}",
+        found=found.found,
+        command=f"flitwork reproduce {name} --mpi {shlex.quote(' '.join(found.launcher))}",
+        facts={"version": __version__, "machine": found.machine},
+        figures=_shown(found.figures),
+        table=found.table,
     )
 
 

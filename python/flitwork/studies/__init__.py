@@ -12,10 +12,13 @@ A subpackage ``author_year_key`` has
 * ``front.toml`` (optional) - what the paper asked and what came out, for reports
   (:class:`~flitwork.studies.front.Front`);
 * ``published.parquet`` (optional) - the results of its points (:class:`~flitwork.experiment.Archive`);
+* ``on_mpi.py`` (optional) - ``measure(launcher, folder, results, quick, told) -> OnMpi``, for ``--mpi``: the same on
+  real MPI (:class:`~flitwork.studies.on_mpi.OnMpi`);
 * ``figures.py`` (optional) - ``figures(results: pandas.DataFrame, outdir: pathlib.Path) -> list[pathlib.Path]``.
 """
 
 from flitwork.studies.claims import Claim, judged
+from flitwork.studies.on_mpi import OnMpi
 from flitwork.studies.reproduce import (
     Published,
     Reproduction,
@@ -25,4 +28,14 @@ from flitwork.studies.reproduce import (
     reproduce,
 )
 
-__all__ = ["Claim", "Published", "Reproduction", "default_results", "judge_stored", "judged", "published", "reproduce"]
+__all__ = [
+    "Claim",
+    "OnMpi",
+    "Published",
+    "Reproduction",
+    "default_results",
+    "judge_stored",
+    "judged",
+    "published",
+    "reproduce",
+]

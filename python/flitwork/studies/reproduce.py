@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -19,8 +19,10 @@ from flitwork.experiment.execute import Watcher
 from flitwork.experiment.points import known_columns
 from flitwork.experiment.study import StudyRun, run_study
 from flitwork.experiment.study_file import StudyFile, load_study
+from flitwork.mpi.native import build
 from flitwork.studies.claims import Claim, check_measures, judged, load_claims
 from flitwork.studies.front import Front
+from flitwork.studies.on_mpi import OnMpi, RowTold
 
 T = TypeVar("T")
 
@@ -51,7 +53,7 @@ class Published:
         return tuple(getattr(self.module("claims"), "READS_RUNS_OF", ()))
 
     def module(self, name: str) -> ModuleType | None:
-        """Its optional module ``claims`` or ``figures``."""
+        """Its optional module ``claims``, ``figures`` or ``on_mpi``."""
         path = self.folder / f"{name}.py"
         if not path.exists():
             return None
@@ -74,6 +76,7 @@ class Reproduction:
     figures: list[Path]
     quick: bool = False
     front: Front = field(default_factory=Front)
+    on_mpi: OnMpi | None = None
 
     @property
     def failed(self) -> list[Claim]:
@@ -116,6 +119,8 @@ def reproduce(
     scheduler: str | None = None,
     watcher: Watcher | None = None,
     published_results: bool = False,
+    mpi: Sequence[str] | None = None,
+    told: RowTold | None = None,
 ) -> Reproduction:
     """Runs the study and judges its claims. ``out`` is ``results/NAME`` by default (``results/NAME-quick``).
 
@@ -124,8 +129,12 @@ def reproduce(
 
     With ``published_results`` only what the study's published results lack is simulated. A study without any is a
     :class:`~flitwork.errors.ConfigError`.
+
+    With ``mpi``, what starts ranks of an MPI program (``["mpirun", "-n", "8"]``), the study is measured on that machine
+    as well, each row of which ``told`` learns; a study that cannot be is a :class:`~flitwork.errors.ConfigError`.
     """
     study = find(name)
+    measured = None if mpi is None else _measured_by(study, mpi)
     declared, front = load_claims(study.folder / "claims.toml"), Front.load(study.folder)
     file = load_study(study.folder / "study.toml")
     _check(declared, file, quick)
@@ -140,7 +149,10 @@ def reproduce(
     drawn = _with_gaps(
         run, lambda: figures_module.figures(run.table, run.out / "figures") if figures_module else [], "figures.py"
     )
-    return Reproduction(run, claims, [*run.figures, *(drawn or [])], quick, front)
+    here = None
+    if mpi is not None and measured is not None:
+        here = measured.measure(mpi, run.out / "mpi", run.table, quick, told)
+    return Reproduction(run, claims, [*run.figures, *(drawn or [])], quick, front, here)
 
 
 def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Claim], bool]:
@@ -155,6 +167,16 @@ def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Cla
     if module and hasattr(module, "claims_of_runs"):
         computed += module.claims_of_runs(results, folder / "points")
     return judged(declared, computed, results, quick), True
+
+
+def _measured_by(study: Published, launcher: Sequence[str]) -> ModuleType:
+    """The module of a study that measures it on real MPI; a launcher that cannot be run is an error right away."""
+    found = study.module("on_mpi")
+    if found is None:
+        having = ", ".join(name for name, other in published().items() if (other.folder / "on_mpi.py").is_file())
+        raise ConfigError("mpi", study.name, f"a study that can be measured on real MPI ({having})")
+    build.program(launcher)
+    return found
 
 
 def _archive(study: Published) -> Archive:

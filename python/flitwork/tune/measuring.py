@@ -17,20 +17,16 @@ from typing import Any
 import pandas as pd
 
 from flitwork.errors import ConfigError, did_you_mean
-from flitwork.files import write_atomically, write_csv
-from flitwork.measurements import COLUMNS
 from flitwork.mpi.native import build
 from flitwork.statistics import median_interval_95
 from flitwork.tune.session import BenchError, Job, Session
 from flitwork.tune.setting import NotTaken, Setting, check_taken, family_of
-from flitwork.tune.table import read_measurements
+from flitwork.tune.store import Stored
 
 OPERATIONS = ("alltoall", "alltoallv")
 _WARM_UP = 3
 _FIRST = 10
 _MOST_AT_ONCE = 1000
-#: What tells a row from the others.
-_KEY = ("operation", "algorithm", "bytes", "ranks", "ranks_per_server", "mpi", "version")
 
 
 @dataclass(frozen=True)
@@ -111,14 +107,19 @@ def bench(
     names = setting.named(algorithms, operations)
     per_server = job.most if servers is None else setting.per_server()
     same = {"ranks": job.ranks, "ranks_per_server": per_server, "mpi": mpi, "version": version}
-    stored = _Stored(Path(output) if output is not None else None, same)
+    stored = Stored(Path(output) if output is not None else None)
     failed: dict[str, str] = {}
     left_out: dict[str, str] = {}
     total = len(operations) * len(names) * len(sizes)
-    number = total - sum(len(stored.missing(o, a, sizes)) for o in operations for a in names)
+
+    def unmeasured(operation: str, name: str) -> list[int]:
+        told_apart = {"operation": operation, "algorithm": name, **same}
+        return [size for size in sizes if not stored.has({**told_apart, "bytes": size})]
+
+    number = total - sum(len(unmeasured(o, a)) for o in operations for a in names)
     for operation in operations:
         for name in names:
-            missing = stored.missing(operation, name, sizes)
+            missing = unmeasured(operation, name)
             try:
                 told_to = setting.environment(operation, name)
                 if not missing or told_to is None:
@@ -130,7 +131,7 @@ def bench(
                     number += 1
                     stored.add({**row, **same})
                     if told:
-                        told(row, number, total)
+                        told(stored.rows[-1], number, total)
             except NotTaken as reason:
                 left_out[f"{operation} {name}"] = str(reason)
                 number += len(missing)
@@ -197,37 +198,3 @@ def measured(session: Session, operation: str, size: int, limits: Limits) -> tup
         narrow = high - low <= 2 * limits.interval * statistics.median(times)
         if narrow or len(times) >= limits.repetitions or time.monotonic() - began >= limits.seconds:
             return times, verified
-
-
-class _Stored:
-    """The rows that are finished, in a file if there is one."""
-
-    def __init__(self, file: Path | None, same: Mapping[str, Any]) -> None:
-        if file is not None and file.suffix.lower() not in (".csv", ".parquet"):
-            raise ConfigError("output", file, "a file .csv or .parquet", "the ending of its name says what it is")
-        self.file = file
-        self.same = same
-        self.rows: list[dict[str, Any]] = []
-        if file is not None and file.exists():
-            self.rows = [{str(k): v for k, v in row.items()} for row in read_measurements(file).to_dict("records")]
-
-    def missing(self, operation: str, algorithm: str, sizes: Sequence[int]) -> list[int]:
-        """The sizes that have no row yet."""
-        have = {tuple(row[name] for name in _KEY) for row in self.rows}
-        asked = {"operation": operation, "algorithm": algorithm, **self.same}
-        return [size for size in sizes if tuple({**asked, "bytes": size}[name] for name in _KEY) not in have]
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """One more, which is on the disk when this returns."""
-        self.rows.append({name: row[name] for name in COLUMNS})
-        if self.file is None:
-            return
-        table = self.table()
-        if self.file.suffix.lower() == ".csv":
-            write_csv(table, self.file)
-        else:
-            write_atomically(self.file, lambda opened: opened.write(table.to_parquet(index=False)))
-
-    def table(self) -> pd.DataFrame:
-        """All rows."""
-        return pd.DataFrame(self.rows, columns=[*COLUMNS])

@@ -70,9 +70,15 @@ class Session:
         ranks, fewest, most, _, library = self._answer("job", 4)
         return Job(int(ranks), int(fewest), int(most), library.strip())
 
-    def times(self, operation: str, message_bytes: int, count: int) -> tuple[list[float], bool]:
-        """Times ``count`` calls: seconds each, and whether all data were right."""
-        self._tell(f"run {operation} {message_bytes} {count}\n")
+    def times(
+        self, operation: str, message_bytes: int, count: int, ranks: int | None = None
+    ) -> tuple[list[float], bool]:
+        """Times ``count`` calls among the first ``ranks`` ranks, or all: seconds each, and whether all data were right.
+
+        Operations: alltoall, alltoallv, broadcast, scatter, gather; point_to_point, from the first rank to the last.
+        """
+        among = "" if ranks is None else f" {ranks}"
+        self._tell(f"run {operation} {message_bytes} {count}{among}\n")
         (answer,) = self._answer("times", 0)
         right, *times = answer.split()
         return [float(time) for time in times], right == "1"

@@ -152,6 +152,11 @@ def check_taken(command: Sequence[str], operation: str, size: int, timeout_secon
     with Session(command, {}, timeout_seconds) as session:
         session.job()
         session.times(operation, size, 1)
+    check_handed_over(session, operation)
+
+
+def check_handed_over(session: Session, operation: str) -> None:
+    """Raises :class:`NotTaken` if our library handed a call over in a session that has ended."""
     said = session.said()
     for match in filter(None, map(_HANDED_OVER.search, said)):
         if match["operation"] == operation and int(match["calls"]):

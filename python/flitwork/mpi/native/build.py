@@ -51,7 +51,7 @@ RECIPES = {
         ("-std=gnu11", "-O2", "-fPIC", "-shared"),
         ("-ldl", "-lpthread"),
     ),
-    "bench": Recipe(_in("bench"), lambda name: name == "bench/alltoall.c", ("-std=c99", "-O2")),
+    "bench": Recipe(_in("bench"), lambda name: name == "bench/operations.c", ("-std=c99", "-O2")),
     "check": Recipe(_in("doctor"), lambda name: name == "doctor/check.c", ("-std=c99", "-O2")),
     "check_fortran": Recipe(_in("doctor"), lambda name: name == "doctor/check.f90", ("-O1",)),
 }

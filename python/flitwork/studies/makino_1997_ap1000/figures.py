@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from flitwork.fit import Fit
 from flitwork.plot.style import COLOURS, MARKERS, save, style
@@ -66,6 +68,12 @@ def _shown(fit: Fit, what: str) -> str:
 
 def _lines(parts: dict[str, pd.DataFrame], what: str, title: str) -> Figure:
     figure, ax = plt.subplots(figsize=(9, 4.6), layout="constrained")
+    _draw_lines(ax, parts, what, title)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize="x-small")
+    return figure
+
+
+def _draw_lines(ax: Axes, parts: dict[str, pd.DataFrame], what: str, title: str) -> None:
     column, label = ("bytes", "message [KiB]") if what == "lengths" else ("ranks", "cells")
     unit = 1024 if what == "lengths" else 1
     for i, (name, part) in enumerate(parts.items()):
@@ -82,8 +90,6 @@ def _lines(parts: dict[str, pd.DataFrame], what: str, title: str) -> Figure:
     ax.set(xlabel=label, ylabel="time [us]", yscale="log", title=title)
     if what == "lengths":
         ax.set_xscale("log", base=2)
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize="x-small")
-    return figure
 
 
 def _curve(ax: Axes, x: np.ndarray, us: np.ndarray, colour: str) -> None:
@@ -92,13 +98,60 @@ def _curve(ax: Axes, x: np.ndarray, us: np.ndarray, colour: str) -> None:
 
 def _totals(parts: dict[str, pd.DataFrame]) -> Figure:
     figure, ax = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
+    _draw_totals(ax, parts, "Total exchange in relative order")
+    ax.legend(fontsize="small")
+    return figure
+
+
+def _draw_totals(ax: Axes, parts: dict[str, pd.DataFrame], title: str) -> None:
     for i, (name, part) in enumerate(parts.items()):
         table, fit = least(part).sort_values("ranks"), fitted(part, "total_exchange")
         shown = f"a {1e9 * fit.value('a'):.3g} ns/B, t0 {1e6 * fit.value('t0'):.3g} us, R² {fit.r_squared:.3f}"
         ax.plot(table["ranks"], 1e6 * table["seconds"], MARKERS[i], color=COLOURS[i], label=f"{name}: {shown}")
         _curve(ax, table["ranks"].to_numpy(), 1e6 * fit.seconds(table), COLOURS[i])
-    ax.set(xlabel="cells", ylabel="time [us]", yscale="log", title="Total exchange in relative order")
-    ax.legend(fontsize="small")
+    ax.set(xlabel="cells", ylabel="time [us]", yscale="log", title=title)
+
+
+def side_by_side(
+    results: pd.DataFrame, series: Sequence[tuple[str, str, pd.DataFrame]], machine: str, outdir: Path
+) -> list[Path]:
+    """Figures 3 to 5 twice: of the simulated AP1000 and, from ``series`` (what, name, times), of ``machine``."""
+    drawn: list[Path] = []
+    messages = next(part for over, _, part in series if over == "peers")
+    simulated = {what: dict(lines(results, what)) for what in ("lengths", "cells")}
+    simulated["total"] = {f"{size:,} KiB in all": part for size, part in totals(results)}
+    with style():
+        drawn += save(_messages(results, messages, machine), outdir, "mpi-figure-2")
+        for what, name in (("lengths", "mpi-figure-3"), ("cells", "mpi-figure-4"), ("total", "mpi-figure-5")):
+            here = {label: part for over, label, part in series if over == what and len(part)}
+            figure, axes = plt.subplots(1, 2, figsize=(12, 5.6), layout="constrained")
+            for ax, parts, title in zip(axes, (simulated[what], here), ("simulated AP1000", machine), strict=True):
+                if what == "total":
+                    _draw_totals(ax, parts, title)
+                else:
+                    _draw_lines(ax, parts, what, title)
+                # Below its own panel, so that the formulas of both can be read.
+                if parts:
+                    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), fontsize="x-small")
+            if what != "lengths":
+                axes[1].xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes[1].set_xlabel(axes[1].get_xlabel().replace("cells", "ranks"))
+            drawn += save(figure, outdir, name)
+    return drawn
+
+
+def _messages(results: pd.DataFrame, measured: pd.DataFrame, machine: str) -> Figure:
+    """One message by the number of who receives it: cells of the simulated machine, and ranks of this one."""
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    here = measured.assign(KiB=measured["bytes"] / 1024, cell=measured["ranks"] - 1, us=1e6 * measured["seconds"])
+    for ax, table in zip(axes, (positions(results, "cell_to_cell"), here), strict=True):
+        for i, (size, part) in enumerate(table.sort_values("cell").groupby("KiB")):
+            ax.plot(part["cell"], part["us"], color=COLOURS[i], marker=MARKERS[i], label=f"{size:g} KiB")
+        ax.set(yscale="log", ylabel="time of a message [us]")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.legend(fontsize="small")
+    axes[0].set(xlabel="cell", title="simulated AP1000, from cell 0")
+    axes[1].set(xlabel="rank", title=f"{machine}, from rank 0")
     return figure
 
 

@@ -85,6 +85,23 @@ def positions(results: pd.DataFrame, experiment: str) -> pd.DataFrame:
     return table.groupby(["KiB", "cell"])["us"].min().reset_index()
 
 
+def one_message(results: pd.DataFrame) -> pd.DataFrame:
+    """The least times of a message from cell 0 to the last cell over the torus, as a table for fits."""
+    table = rows(results, "cell_to_cell")
+    if table.empty:
+        return pd.DataFrame(columns=[*_SAME, "seconds"])
+    last = table[table["cell"] == table["cell"].max()]
+    return pd.DataFrame(
+        {
+            "operation": "point_to_point",
+            "order": "",
+            "bytes": 1024.0 * last["KiB"],
+            "ranks": 2,
+            "seconds": 1e-6 * last["us"].astype(float),
+        }
+    )
+
+
 def gains(table: pd.DataFrame, relative: str = RELATIVE, by: list[str] | None = None) -> pd.DataFrame:
     """By how much relative order is shorter than each absolute one: columns of ``by``, order, gain.
 

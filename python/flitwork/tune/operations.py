@@ -1,0 +1,115 @@
+"""Times of operations on the MPI library at hand, on all ranks and on the first of them: the least of some calls.
+
+The time of a call is the longest that any rank spends in it behind a barrier, by its own clock; that of a message from
+one rank to another half of its way there and back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from flitwork.errors import SimulationError
+from flitwork.mpi.native import build
+from flitwork.tune.measuring import Told
+from flitwork.tune.session import BenchError, Job, Session
+from flitwork.tune.setting import check_handed_over, family_of
+from flitwork.tune.store import Stored
+
+_WARM_UP = 2
+_TIMEOUT_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What is timed: an operation of ``tune.Session``, in messages of ``bytes``, among the first ``ranks`` ranks."""
+
+    operation: str
+    bytes: int
+    ranks: int
+
+
+@dataclass(frozen=True)
+class Way:
+    """How operations are carried out: ``algorithm`` is its name in the table, ``variables`` are given to the ranks.
+
+    ``ours``: our library carries it out, and the measurement fails where it hands calls over.
+    """
+
+    algorithm: str
+    variables: Mapping[str, str]
+    measurements: Sequence[Measurement]
+    ours: bool = False
+
+
+#: What is to be measured in a job of so many ranks.
+Plan = Callable[[Job], Sequence[Way]]
+
+
+def bench_operations(
+    launcher: Sequence[str], plan: Plan, output: Path, *, calls: int = 10, told: Told | None = None
+) -> pd.DataFrame:
+    """Measures what ``plan`` says with ``launcher``, such as ``["mpirun", "-n", "8"]``: a row for each measurement.
+
+    ``seconds`` is the least of ``calls`` calls. Every row is in ``output``, a ``.csv`` or ``.parquet``, when it is
+    finished, and what is there of this MPI library is not measured again.
+
+    Raises :class:`flitwork.ConfigError` for a launcher that cannot be run, and :class:`flitwork.SimulationError` where
+    a job fails or data are wrong.
+    """
+    file = str(build.program(launcher))
+    with Session([*launcher, file], {}, _TIMEOUT_SECONDS) as session:
+        job = session.job()
+    mpi, version = family_of(job.library)
+    stored = Stored(output)
+    ways = plan(job)
+    total = sum(len(way.measurements) for way in ways)
+    number = 0
+    for way in ways:
+        rows = [_row(way, one, job, mpi, version) for one in way.measurements]
+        missing = [row for row in rows if not stored.has(row)]
+        number += len(rows) - len(missing)
+        if not missing:
+            continue
+        given = [f"{name}={value}" for name, value in way.variables.items()]
+        with Session([*launcher, *(["env", *given] if given else []), file], {}, _TIMEOUT_SECONDS) as session:
+            session.job()
+            for row in missing:
+                number += 1
+                stored.add({**row, **_least(session, row, calls)})
+                if told:
+                    told(stored.rows[-1], number, total)
+        if way.ours:
+            check_handed_over(session, "alltoall")
+    table = stored.table()
+    return table[(table["mpi"] == mpi) & (table["version"] == version)].reset_index(drop=True)
+
+
+def _row(way: Way, one: Measurement, job: Job, mpi: str, version: str) -> dict[str, object]:
+    return {
+        "operation": one.operation,
+        "algorithm": way.algorithm,
+        "bytes": one.bytes,
+        "ranks": one.ranks,
+        "ranks_per_server": min(job.most, one.ranks),
+        "mpi": mpi,
+        "version": version,
+    }
+
+
+def _least(session: Session, row: Mapping[str, object], calls: int) -> dict[str, object]:
+    operation, size, ranks = str(row["operation"]), int(str(row["bytes"])), int(str(row["ranks"]))
+    session.times(operation, size, _WARM_UP, ranks)
+    times, right = session.times(operation, size, calls, ranks)
+    if not right:
+        raise SimulationError(
+            f"{operation} of {size} bytes among {ranks} ranks, {row['algorithm']}: wrong data arrived"
+        )
+    return {"seconds": min(times), "low": math.nan, "high": math.nan, "repetitions": calls, "verified": right}
+
+
+__all__ = ["BenchError", "Measurement", "Plan", "Way", "bench_operations"]
