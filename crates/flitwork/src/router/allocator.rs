@@ -88,7 +88,10 @@ impl Allocator {
         match requests {
             [] => return,
             // Nobody contends with it, whatever the allocator.
-            &[Request { row, col, .. }] => return self.grant_alone(router, row, col, grants),
+            &[Request { row, col, .. }] => {
+                self.serve(router, row, col);
+                return grants.push((row, col));
+            }
             _ => {}
         }
         match self.kind {
@@ -99,14 +102,14 @@ impl Allocator {
         }
     }
 
-    fn grant_alone(&mut self, router: usize, row: u16, col: u16, grants: &mut Vec<(u16, u16)>) {
+    /// The only request of a router in a cycle is granted: what remembers who was served learns of it.
+    pub fn serve(&mut self, router: usize, row: u16, col: u16) {
         if let Some(diagonal) = self.diagonals.get_mut(router) {
             *diagonal = ((usize::from(*diagonal) + 1) % self.rows.max(self.cols)) as u16;
         } else {
             self.row_arbiters.serve(router * self.rows + row as usize, col);
             self.col_arbiters.serve(router * self.cols + col as usize, row);
         }
-        grants.push((row, col));
     }
 
     fn separable(

@@ -106,6 +106,11 @@ impl<M> GeneralAllocators<M> {
         self.busy_cols[col / 64] >> (col % 64) & 1 == 1
     }
 
+    /// A row sends a flit of `vc`: the next time it looks behind it first.
+    fn serve_vc(&mut self, me: usize, row: usize, vc: usize) {
+        self.sw_vc[me * self.rows + row] = ((vc + self.input_speedup) % self.vcs) as u16;
+    }
+
     /// Row and column of the switch for a flit of `vc` of `in_port` to `port`.
     fn row_and_col(&self, in_port: usize, vc: usize, port: usize) -> (usize, usize) {
         let row = in_port * self.input_speedup + vc % self.input_speedup;
@@ -189,8 +194,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let mut asks = std::mem::take(&mut general.asks);
         self.collect_asks(me, look, &mut asks, env);
         general.requests.clear();
+        // Nobody compares the only one.
+        let rivals = asks.len() > 1;
         for ask in &asks {
-            let priority = self.priority(me, ask.slot as usize, general.vc_arbiter, env);
+            let slot = ask.slot as usize;
+            let priority = if rivals { self.priority(me, slot, general.vc_arbiter, env) } else { 0 };
             let row = Self::model_number(ask.slot as usize, general.vcs);
             let mut credit = false;
             ask.usable.for_each(|v| {
@@ -278,6 +286,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     fn allocate_switch(&mut self, me: usize, general: &mut GeneralAllocators<M>, busy_rows: u64, env: &Env) {
+        if !env.rules.speculative && self.ready.has_few() && self.switch_at_most_one(me, general, busy_rows) {
+            return;
+        }
         general.requests.clear();
         general.senders.clear();
         if !self.ready.is_empty() {
@@ -311,11 +322,37 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 continue;
             }
             let (_, vc) = Self::port_and_vc(slot as usize);
-            general.sw_vc[me * general.rows + row as usize] = ((vc + general.input_speedup) % general.vcs) as u16;
+            general.serve_vc(me, row as usize, vc);
             if certain || self.speculation_came_true(slot, col, general) {
                 general.sending.push((row, slot));
             }
         }
+    }
+
+    /// Where no more than one ready VC has its row and column free: sends it, without lists of requests. False where there are several.
+    fn switch_at_most_one(&mut self, me: usize, general: &mut GeneralAllocators<M>, busy_rows: u64) -> bool {
+        let (mut found, mut from) = (None, 0);
+        while let Some((word, mut bits)) = self.ready.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let port = self.input(slot).port as usize;
+                let (row, col) = Self::row_and_col(general, slot, port);
+                if busy_rows >> row & 1 == 1 || general.is_busy(col) {
+                    continue;
+                }
+                if found.replace((slot, row, col)).is_some() {
+                    return false;
+                }
+            }
+            from = word + 1;
+        }
+        if let Some((slot, row, col)) = found {
+            general.sw_allocator.serve(me, row as u16, col as u16);
+            general.serve_vc(me, row, Self::port_and_vc(slot).1);
+            general.sending.push((row as u16, slot as u16));
+        }
+        true
     }
 
     /// The requests of an input port for an output port: one for each of its rows that has a flit for it. `busy_rows` take
