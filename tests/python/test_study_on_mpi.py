@@ -64,7 +64,9 @@ def test_operations_on_the_first_ranks(family: str, tmp_path: Path) -> None:
 
     def run() -> pd.DataFrame:
         told.clear()
-        return bench_operations(launcher, few, tmp_path / "t.csv", calls=3, told=lambda *row: told.append(row[1:]))
+        return bench_operations(
+            launcher, few, lambda _: tmp_path / "t.csv", calls=3, told=lambda *row: told.append(row[1:])
+        )
 
     table = run()
     assert told[0] == (1, 36) and told[-1] == (36, 36)
@@ -80,14 +82,14 @@ def test_wrong_data_are_no_times(tmp_path: Path) -> None:
     broken = found.build(BROKEN, tmp_path / "broken.so", "-shared", "-fPIC")
     way = Way("library", {"LD_PRELOAD": str(broken)}, [Measurement("broadcast", 5, 3)])
     with pytest.raises(fw.SimulationError, match="broadcast of 5 bytes among 3 ranks, library: wrong data"):
-        bench_operations(found.launcher(3), lambda _: [way], tmp_path / "t.csv")
+        bench_operations(found.launcher(3), lambda _: [way], lambda _: tmp_path / "t.csv")
     assert not (tmp_path / "t.csv").exists()
 
 
 def test_a_command_that_makes_no_sense_ends_the_job(tmp_path: Path) -> None:
     way = Way("library", {}, [Measurement("broadcast", 5, 9)])
     with pytest.raises(BenchError, match="cannot do this command"):
-        bench_operations(library("mpich").launcher(2), lambda _: [way], tmp_path / "t.csv")
+        bench_operations(library("mpich").launcher(2), lambda _: [way], lambda _: tmp_path / "t.csv")
 
 
 def _simulated() -> pd.DataFrame:

@@ -51,12 +51,12 @@ Plan = Callable[[Job], Sequence[Way]]
 
 
 def bench_operations(
-    launcher: Sequence[str], plan: Plan, output: Path, *, calls: int = 10, told: Told | None = None
+    launcher: Sequence[str], plan: Plan, output: Callable[[Job], Path], *, calls: int = 10, told: Told | None = None
 ) -> pd.DataFrame:
     """Measures what ``plan`` says with ``launcher``, such as ``["mpirun", "-n", "8"]``: a row for each measurement.
 
-    ``seconds`` is the least of ``calls`` calls. Every row is in ``output``, a ``.csv`` or ``.parquet``, when it is
-    finished, and what is there of this MPI library is not measured again.
+    ``seconds`` is the least of ``calls`` calls. Every row is in the file ``output(job)``, a ``.csv`` or ``.parquet``,
+    when it is finished, and what is there of this MPI library is not measured again.
 
     Raises :class:`flitwork.ConfigError` for a launcher that cannot be run, and :class:`flitwork.SimulationError` where
     a job fails or data are wrong.
@@ -65,8 +65,8 @@ def bench_operations(
     with Session([*launcher, file], {}, _TIMEOUT_SECONDS) as session:
         job = session.job()
     mpi, version = family_of(job.library)
-    stored = Stored(output)
     ways = plan(job)
+    stored = Stored(output(job))
     total = sum(len(way.measurements) for way in ways)
     number = 0
     for way in ways:

@@ -60,7 +60,7 @@ def measure(
 ) -> OnMpi:
     """Measures with ``launcher``, such as ``["mpirun", "-n", "8"]``, and fits what came out beside ``results``.
 
-    Times are in ``folder/times.csv``, each when it is known: the same call continues. Raises
+    Times of 8 ranks are in ``folder/times-8.csv``, each when it is known: the same call continues. Raises
     :class:`flitwork.ConfigError` for a launcher that cannot be run or starts fewer than 4 ranks, and
     :class:`flitwork.SimulationError` where a job fails.
     """
@@ -70,7 +70,7 @@ def measure(
     folder.mkdir(parents=True, exist_ok=True)
     jobs: list[Job] = []
     plan = partial(_ways, launcher=launcher, folder=folder, quick=quick, jobs=jobs)
-    table = bench_operations(launcher, plan, folder / "times.csv", told=told)
+    table = bench_operations(launcher, plan, partial(_file, folder), told=told)
     job = jobs[-1]
     wanted = {(m.operation, m.bytes, m.ranks) for m in _library(job.ranks, quick) + _exchanges(job.ranks, quick)}
     table = table[[key in wanted for key in zip(table["operation"], table["bytes"], table["ranks"], strict=True)]]
@@ -83,11 +83,16 @@ def measure(
     return OnMpi(
         machine=machine,
         launcher=launcher,
-        file=folder / "times.csv",
+        file=_file(folder, job),
         found=[*_conditions(job), *_gained(series)],
         table=fits,
         figures=side_by_side(results, series, machine, folder / "figures"),
     )
+
+
+def _file(folder: Path, job: Job) -> Path:
+    """Where the times of a job are: those of another number of ranks, busier or less, are not mixed with them."""
+    return folder / f"times-{job.ranks}.csv"
 
 
 def _counts(ranks: int) -> list[int]:
