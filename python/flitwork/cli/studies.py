@@ -20,6 +20,8 @@ from flitwork.experiment import StudyRun, default_folder, load_study, run_study
 from flitwork.goal import PARAMETERS
 from flitwork.studies import Claim, OnMpi, Reproduction, default_results, published
 from flitwork.studies import reproduce as reproduce_study
+from flitwork.studies.judging import Pending, judges
+from flitwork.studies.reproduce import simulate as simulate_study
 from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
 
 Out = Annotated[
@@ -184,18 +186,35 @@ def reproduce(
 
 
 def _everything(folder: Path, published_results: bool, how: Mapping[str, Any]) -> dict[str, Reproduction]:
-    """All studies, each in a folder of its own; published results of those that have some."""
-    done = {}
+    """All studies, each in a folder of its own; published results of those that have some.
+
+    The claims and figures of a study are made while the next one is simulated.
+    """
+    done: dict[str, Reproduction] = {}
     studies = published()
-    for number, (name, study) in enumerate(studies.items(), start=1):
-        note(f"[bold]{name}[/] ({number} of {len(studies)})")
-        place, taken = default_results(name, how["quick"], folder), published_results and study.archive_file.is_file()
-        done[name] = reproduce_study(name, place, published_results=taken, watcher=watcher(), **how)
+    with judges() as judge:
+        waiting: dict[str, Pending] = {}
+        for number, (name, study) in enumerate(studies.items(), start=1):
+            note(f"[bold]{name}[/] ({number} of {len(studies)})")
+            place, taken = (
+                default_results(name, how["quick"], folder),
+                published_results and study.archive_file.is_file(),
+            )
+            simulated = simulate_study(name, place, published_results=taken, watcher=watcher(), **how)
+            waiting[name] = judge.take(simulated)
+            _collect(waiting, done, [name for name, pending in waiting.items() if pending.ready])
+        _collect(waiting, done, list(waiting))
+    return {name: done[name] for name in studies}
+
+
+def _collect(waiting: dict[str, Pending], done: dict[str, Reproduction], names: Sequence[str]) -> None:
+    """Moves studies from those that are waited for to those that are done, and says what came out."""
+    for name in names:
+        done[name] = waiting.pop(name).result()
         note(f"[bold]{name}[/]: {_tally(done[name].claims)}")
         # Somebody who waits has a picture to look at.
         for path in done[name].figures[:1]:
             note(f"the first of its figures: {escape(str(path))}")
-    return done
 
 
 def _tell(done: dict[str, Reproduction], report: Path, as_json: bool) -> None:

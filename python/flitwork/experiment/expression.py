@@ -9,6 +9,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -47,16 +48,23 @@ def check(text: str, names: Iterable[str], path: str) -> ast.expr:
     """The syntax tree of ``text``, which is arithmetic of ``names`` only; nothing is computed."""
     known = list(names)
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
-        nodes = list(_parts(tree))
+        tree, nodes = _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ConfigError(path, f'"{text}"', _WHAT) from None
-    for node in nodes:
+    for node, name in nodes:
         _check_exponent(node, path, text)
-        if isinstance(node, (ast.Name, ast.Attribute)) and (name := ast.unparse(node)) not in known:
+        if name is not None and name not in known:
             expected = f"names out of {', '.join(known) or '(none)'}"
             raise ConfigError(path, f'"{text}"', expected, did_you_mean(name, known))
     return tree
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> tuple[ast.expr, list[tuple[ast.expr, str | None]]]:
+    """The syntax tree, and what it consists of, each with its name if it is one. The same text comes for each point."""
+    tree = ast.parse(text.strip(), mode="eval").body
+    named = (ast.Name, ast.Attribute)
+    return tree, [(node, ast.unparse(node) if isinstance(node, named) else None) for node in _parts(tree)]
 
 
 def _check_exponent(node: ast.expr, path: str, text: str) -> None:

@@ -47,6 +47,21 @@ def expand(study: StudyFile, quick: bool = False, rows: Rows | None = None) -> l
 
 def known_columns(study: StudyFile, quick: bool = False) -> dict[str, Columns]:
     """The columns that the results of each experiment will have."""
+    # Several ask for those of one study, and large studies take seconds.
+    key = (repr(study), quick)
+    if key not in _KNOWN:
+        while len(_KNOWN) >= _KEPT:
+            _KNOWN.pop(next(iter(_KNOWN)))
+        _KNOWN[key] = _columns(study, quick)
+    return dict(_KNOWN[key])
+
+
+#: The columns of the studies that were asked for last, by their contents.
+_KNOWN: dict[tuple[str, bool], dict[str, Columns]] = {}
+_KEPT = 4
+
+
+def _columns(study: StudyFile, quick: bool) -> dict[str, Columns]:
     found: dict[str, Columns] = {}
     for i, experiment in enumerate(study.experiments):
         if quick and experiment.quick.skip:

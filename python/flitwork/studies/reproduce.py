@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
@@ -133,8 +133,54 @@ def reproduce(
     With ``mpi``, what starts ranks of an MPI program (``["mpirun", "-n", "8"]``), the study is measured on that machine
     as well, each row of which ``told`` learns; a study that cannot be is a :class:`~flitwork.errors.ConfigError`.
     """
+    measured = None if mpi is None else _measured_by(find(name), mpi)
+    done = simulate(
+        name, out, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher,
+        published_results=published_results,
+    )  # fmt: skip
+    found = done.judged(lambda: claims_of(*done.made), lambda: figures_of(*done.made))
+    if mpi is None or measured is None:
+        return found
+    return replace(found, on_mpi=measured.measure(mpi, done.run.out / "mpi", done.run.table, quick, told))
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A study whose simulations are done, before its claims are judged and its figures drawn."""
+
+    study: Published
+    declared: list[Claim]
+    front: Front
+    run: StudyRun
+    quick: bool
+
+    @property
+    def made(self) -> tuple[str, pd.DataFrame, Path]:
+        """What :func:`claims_of` and :func:`figures_of` need."""
+        name = self.study.name if self.study.package else str(self.study.folder)
+        return name, self.run.table, self.run.out
+
+    def judged(self, claims: Callable[[], list[Claim]], figures: Callable[[], list[Path]]) -> Reproduction:
+        """The verdicts; ``claims`` and ``figures`` give what :func:`claims_of` and :func:`figures_of` make of it."""
+        computed = _with_gaps(self.run, claims, "claims.py") or []
+        verdicts = judged(self.declared, computed, self.run.table, self.quick)
+        drawn = _with_gaps(self.run, figures, "figures.py") or []
+        return Reproduction(self.run, verdicts, [*self.run.figures, *drawn], self.quick, self.front)
+
+
+def simulate(
+    name: str,
+    out: str | Path | None = None,
+    *,
+    quick: bool = False,
+    jobs: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
+    watcher: Watcher | None = None,
+    published_results: bool = False,
+) -> Simulated:
+    """The first part of :func:`reproduce`, which takes the same: everything up to the table of results."""
     study = find(name)
-    measured = None if mpi is None else _measured_by(study, mpi)
     declared, front = load_claims(study.folder / "claims.toml"), Front.load(study.folder)
     file = load_study(study.folder / "study.toml")
     _check(declared, file, quick)
@@ -143,16 +189,24 @@ def reproduce(
         file, folder, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher,
         archive=_archive(study) if published_results else None, run_again=study.reads_runs_of,
     )  # fmt: skip
-    claims_module, figures_module = study.module("claims"), study.module("figures")
-    computed = _with_gaps(run, lambda: _computed(claims_module, run), "claims.py") or []
-    claims = judged(declared, computed, run.table, quick)
-    drawn = _with_gaps(
-        run, lambda: figures_module.figures(run.table, run.out / "figures") if figures_module else [], "figures.py"
-    )
-    here = None
-    if mpi is not None and measured is not None:
-        here = measured.measure(mpi, run.out / "mpi", run.table, quick, told)
-    return Reproduction(run, claims, [*run.figures, *(drawn or [])], quick, front, here)
+    return Simulated(study, declared, front, run, quick)
+
+
+def claims_of(name: str, table: pd.DataFrame, folder: Path) -> list[Claim]:
+    """What ``claims.py`` of the study says of its results, which are ``table`` and lie in ``folder``."""
+    module = find(name).module("claims")
+    if module is None:
+        return []
+    found: list[Claim] = list(module.claims(table))
+    if hasattr(module, "claims_of_runs"):
+        found += module.claims_of_runs(table, folder / "points")
+    return found
+
+
+def figures_of(name: str, table: pd.DataFrame, folder: Path) -> list[Path]:
+    """The pictures that ``figures.py`` of the study draws of the same."""
+    module = find(name).module("figures")
+    return list(module.figures(table, folder / "figures")) if module else []
 
 
 def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Claim], bool]:
@@ -162,11 +216,8 @@ def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Cla
     table = folder / "results.parquet"
     if not table.is_file():
         return declared, False
-    results, module = pd.read_parquet(table), study.module("claims")
-    computed = list(module.claims(results)) if module else []
-    if module and hasattr(module, "claims_of_runs"):
-        computed += module.claims_of_runs(results, folder / "points")
-    return judged(declared, computed, results, quick), True
+    results = pd.read_parquet(table)
+    return judged(declared, claims_of(name, results, folder), results, quick), True
 
 
 def _measured_by(study: Published, launcher: Sequence[str]) -> ModuleType:
@@ -185,15 +236,6 @@ def _archive(study: Published) -> Archive:
         expected = f"a study that comes with results ({having or 'none does'})"
         raise ConfigError("published", study.name, expected, "without --published everything is simulated")
     return Archive.load(study.archive_file)
-
-
-def _computed(module: ModuleType | None, run: StudyRun) -> list[Claim]:
-    if module is None:
-        return []
-    found: list[Claim] = list(module.claims(run.table))
-    if hasattr(module, "claims_of_runs"):
-        found += module.claims_of_runs(run.table, run.out / "points")
-    return found
 
 
 def _check(declared: list[Claim], file: StudyFile, quick: bool) -> None:
