@@ -102,3 +102,10 @@ def in_folder(node: Any, folder: Path) -> Any:
         key: str(folder / value) if key == "file" and isinstance(value, str) else in_folder(value, folder)
         for key, value in node.items()
     }
+
+
+def refuse_existing(path: Path, overwrite: bool, name: str) -> None:
+    """Refuses the ``path`` that the field ``name`` names if a file is there, unless it is to be replaced."""
+    if path.is_file() and not overwrite:
+        hint = "name another, or replace it: --overwrite (in Python overwrite=True)"
+        raise ConfigError(name, str(path), "a file that does not exist", hint)

@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import flitwork as fw
 import numpy as np
 import pandas as pd
 import pytest
 from flitwork.cli import main
 from flitwork.fit import fit_model, predict, read_fits
+from flitwork.fit.table import read_table
 
 
 @pytest.fixture
@@ -120,3 +122,77 @@ def test_bad_input_is_an_error_in_words(
 def test_a_fit_that_is_used_from_python_predicts_the_same(data: Path) -> None:
     found = fit_model(data, "total_exchange", algorithm="ring", ranks=[2, 4])
     assert predict(found, bytes=4096, ranks=2)["seconds"].tolist() == pytest.approx([1e-6 + 4096e-9])
+
+
+def test_the_search_stops_where_a_message_would_be_shorter_than_a_byte(
+    data: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    asked = ["predict", data, "--model", "total_exchange", "--algorithm", "ring", "--total-bytes"]
+    (found,) = json.loads(run([*asked, 100, "--json"], monkeypatch, capsys).out)["predictions"]
+    assert max(row["ranks"] for row in found["best"]["table"]) == 10
+    assert min(row["bytes"] for row in found["best"]["table"]) == 1
+    assert "up to 10 ranks: with more a message would be shorter than 1 byte" in found["best"]["notes"][-1]
+    assert "at least 4" in run([*asked, 3], monkeypatch, capsys, 2).err
+    assert "less than 1 byte" in run([*asked, 100, "--ranks", 16], monkeypatch, capsys).out
+    (whole,) = json.loads(run([*asked, "1e8", "--json"], monkeypatch, capsys).out)["predictions"]
+    assert not any("byte" in note for note in whole["best"]["notes"])
+
+
+def test_files_that_are_no_tables_are_named_as_such(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    file = tmp_path / "times.csv"
+    for text, cause in (
+        ("", "an empty file"),
+        (" \n", "an empty file"),
+        ("bytes;seconds\n64;1\n", "semicolons between the columns"),
+        ("bytes\tseconds\n64\t1\n", "tabs between the columns"),
+    ):
+        file.write_text(text)
+        said = run(["fit", file], monkeypatch, capsys, 2).err
+        assert cause in said and str(file) in said
+
+
+def test_what_is_not_given_and_which_rows_are_too_few_is_said_plainly(
+    data: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    said = run(["predict", data, "--model", "total_exchange"], monkeypatch, capsys, 2).err
+    assert "total_bytes = not given" in said
+    few = data.with_name("few.csv")
+    few.write_text("operation,bytes,ranks,seconds\nalltoall,64,2,1e-6\nalltoall,128,2,2e-6\n")
+    said = run(["fit", few, "--model", "hockney"], monkeypatch, capsys, 2).err
+    assert "too few points: 2" in said and "these rows alone are fitted together: alltoall" in said
+
+
+def test_intervals_below_zero_are_remarked(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    file = tmp_path / "times.csv"
+    sizes, rough = np.repeat([64, 4096, 65536], 4), np.tile([1e-5, 1e-3], 6)
+    pd.DataFrame({"bytes": sizes, "ranks": 2, "seconds": rough}).to_csv(file, index=False)
+    asked = ["predict", file, "--model", "linear_bytes", "--bytes", 64]
+    assert "intervals reach below 0" in run(asked, monkeypatch, capsys).err
+    steady = tmp_path / "steady.csv"
+    fine = 1e-4 + sizes * 1e-9 + rough * 1e-4
+    pd.DataFrame({"bytes": sizes, "ranks": 2, "seconds": fine}).to_csv(steady, index=False)
+    said = run(["predict", steady, "--model", "linear_bytes", "--bytes", 64], monkeypatch, capsys).err
+    assert "below 0" not in said
+
+
+def test_a_file_of_fits_is_replaced_only_when_told(data: Path, monkeypatch: Any, capsys: Any) -> None:
+    asked = ["fit", data, "--model", "total_exchange", "-o", data.parent / "fits"]
+    run(asked, monkeypatch, capsys)
+    (data.parent / "fits" / "fit.json").write_text("mine")
+    assert "--overwrite" in run(asked, monkeypatch, capsys, 2).err
+    assert (data.parent / "fits" / "fit.json").read_text() == "mine"
+    run([*asked, "--overwrite"], monkeypatch, capsys)
+    assert len(read_fits(data.parent / "fits" / "fit.json")) == 2
+
+
+def test_ranks_that_share_terminals_are_counted() -> None:
+    def exchange(message_bytes: int) -> Any:
+        units = fw.Units(flit_bytes=16, cycle_ns=4)
+        work = fw.collective("all_to_all", "pairwise_shift", message_bytes=message_bytes, packet_flits=16)
+        return fw.Torus(2, 2, units=units), work
+
+    table = fw.sweep(exchange, message_bytes=[64, 512])
+    assert set(read_table(table)["ranks"]) == {4}
+    # As the table of a study has it whose axis says how many ranks a terminal has.
+    found = read_table(table.assign(**{"host.ranks_per_terminal": [2, 4]}))
+    assert list(found["ranks"]) == [8, 16] and list(found["ranks_per_server"]) == [2, 4]

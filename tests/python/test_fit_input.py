@@ -106,7 +106,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_predictions_that_make_no_sense() -> None:
     found = fit_model(GOOD, "linear_bytes")
-    refused(lambda: predict(found), "bytes", "nothing", "8 to 4096")
+    refused(lambda: predict(found), "bytes", "not given", "8 to 4096")
     refused(lambda: predict(found, bytes=-1), "bytes = -1")
     refused(lambda: predict(found, bytes=8, total_bytes=8), "total_bytes")
     refused(lambda: predict(found, bytes=8, ranks=8), "ranks = 8", "4: the fit is for that")
@@ -114,7 +114,7 @@ def test_predictions_that_make_no_sense() -> None:
     refused(lambda: best_ranks(found, bytes=8), "model = linear_bytes", "total_exchange")
     rows = GOOD.assign(ranks=[2, 3, 4, 5])
     ranked = fit_model(rows, "total_exchange")
-    refused(lambda: best_ranks(ranked), "total_bytes", "nothing")
+    refused(lambda: best_ranks(ranked), "total_bytes", "not given")
     refused(lambda: best_ranks(ranked, bytes=8, at_most=1), "at_most")
     refused(lambda: best_ranks(ranked, bytes=8, work_seconds=-1), "work_seconds")
     refused(lambda: predict(ranked, bytes=8, ranks=2.5), "ranks = 2.5", "whole number")

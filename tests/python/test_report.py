@@ -172,6 +172,15 @@ def test_the_commands_report_and_claims(cli: Cli, tmp_path: Path) -> None:
     refused = cli("report", study, "--out", "report.pdf")
     assert refused.returncode == 2 and "a file that ends in .html" in refused.stderr
     assert cli("report", "no-such-study").returncode == 2
+    stored = next((tmp_path / "results" / "small" / "points").glob("*.parquet"))
+    (tmp_path / "r").mkdir()
+    one = cli("report", stored, "-o", "r/one.html")
+    assert one.returncode == 0, one.stderr
+    # Self-contained: nothing lies beside it; and it is replaced only when told.
+    assert [path.name for path in (tmp_path / "r").iterdir()] == ["one.html"]
+    again = cli("report", stored, "-o", "r/one.html")
+    assert again.returncode == 2 and "--overwrite" in again.stderr
+    assert cli("report", stored, "-o", "r/one.html", "--overwrite").returncode == 0
     nothing = cli("claims", "takaue-2010-a2at")
     assert nothing.returncode == 0 and "no results in results/takaue-2010-a2at" in nothing.stderr
     assert "not measured" in nothing.stdout

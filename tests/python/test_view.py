@@ -449,6 +449,13 @@ def test_a_page_fits_a_phone(page: Path, browser: Any) -> None:
     browser.set_window_size(500, 900)
     _until(browser, "document.documentElement.scrollWidth <= window.innerWidth")
     assert _of(browser, "network.width") > 300
+    # However far the page is scrolled, the controls do not lie over the network.
+    for top in ("0", "document.body.scrollHeight / 2", "document.body.scrollHeight"):
+        apart = f"""(() => {{ scrollTo(0, {top});
+            const [controls, shown] = ["footer", "#canvas-box"].map(
+                (one) => document.querySelector(one).getBoundingClientRect());
+            return controls.bottom <= shown.top || controls.top >= shown.bottom; }})()"""
+        assert _of(browser, apart), top
 
 
 def _text(browser: Any, name: str) -> str:

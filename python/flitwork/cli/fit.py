@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from flitwork.cli.options import AsJson
+from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import cell, guarded, note, print_json, print_table, say
 from flitwork.errors import ConfigError
-from flitwork.files import writable_folder
+from flitwork.files import refuse_existing, writable_folder
 from flitwork.fit import MODELS, Comparison, Fit, Parameter, compare_models, save_fits, save_pictures
 from flitwork.fit import fit as fit_each
 from flitwork.fit.quantity import quantity
@@ -69,6 +69,7 @@ def fit(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of fit.json, and of pictures with their numbers.")
     ] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit times with a formula in message size and ranks; say how well it fits, and where it does not.
@@ -85,7 +86,7 @@ def fit(
       flitwork fit results.csv --column seconds=completion_ns --column bytes=size --model hockney
     """
     if out:
-        writable_folder(out)
+        refuse_existing(writable_folder(out) / "fit.json", overwrite, "--out")
     asked = options(
         data, method, errors, take, confidence, column, operation=names("--operation", operation),
         algorithm=names("--algorithm", algorithm),

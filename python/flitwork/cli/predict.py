@@ -29,6 +29,7 @@ from flitwork.errors import ConfigError
 from flitwork.fit import BestRanks, Fit, best_ranks, compare_models, read_fits
 from flitwork.fit import fit as fit_each
 from flitwork.fit import predict as times
+from flitwork.fit.predicting import below_zero
 from flitwork.fit.quantity import quantity
 
 _OF_FITTING = ("method", "errors", "take", "confidence", "column")
@@ -152,8 +153,8 @@ def _times(one: Fit, asked: dict[str, Any], as_json: bool) -> dict[str, Any]:
     table = times(one, **asked)
     if not as_json:
         _show_table(table, f"{one.model_name}: {one.title}", one.confidence)
-        for warning in one.warnings:
-            note(f"[yellow]warning[/]: {escape(warning.text)}")
+        for text in (*(warning.text for warning in one.warnings), *below_zero(table)):
+            note(f"[yellow]warning[/]: {escape(text)}")
     return {
         "model": one.model_name, "title": one.title, "times": table.to_dict("records"),
         "warnings": [vars(warning) for warning in one.warnings],

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from flitwork.cli.options import AsJson, Quick
+from flitwork.cli.options import AsJson, Overwrite, Quick
 from flitwork.cli.output import guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.errors import ConfigError
 from flitwork.experiment import load_study, run_study
+from flitwork.files import refuse_existing
 from flitwork.result import Result
 from flitwork.studies import Claim, default_results, judge_stored, published, reproduce
 from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
-
-if TYPE_CHECKING:
-    from flitwork.report import Section
 
 
 @guarded
@@ -37,6 +36,7 @@ def report(
             "--out", "-o", help="The report, FILE.html [default: report.html beside the results].", show_default=False
         ),
     ] = None,
+    overwrite: Overwrite = False,
     quick: Quick = False,
 ) -> None:
     """Write a report: one HTML file with figures, the numbers in them, tables and how to make it all again.
@@ -52,14 +52,21 @@ def report(
       flitwork report takaue-2010-a2at --quick
     """
     # What draws is imported when the backend has been chosen.
-    from flitwork.report import of_reproduction, of_study, write
+    from flitwork.report import of_reproduction, of_result, of_study, write
 
     if out is not None and out.suffix != ".html":
         raise ConfigError("--out", str(out), "a file that ends in .html", f"{out}.html")
+    if out is not None:
+        refuse_existing(out, overwrite, "--out")
     path = Path(what)
     if path.suffix == ".parquet":
-        section, place = _of_result(path, out)
-    elif path.suffix == ".toml":
+        # The report has the pictures and their numbers in it.
+        with tempfile.TemporaryDirectory() as folder:
+            section = of_result(Result.load(path), path.stem, Path(folder))
+            written = write(out or path.parent / "report.html", [section], section.title)
+        say(f"report  {escape(str(written))}")
+        return
+    if path.suffix == ".toml":
         run = run_study(load_study(path), quick=quick, watcher=watcher())
         section, place = of_study(run), run.out
     else:
@@ -67,14 +74,6 @@ def report(
         section, place = of_reproduction(what, done), done.run.out
     written = write(out or place / "report.html", [section], section.title)
     say(f"report  {escape(str(written))}")
-
-
-def _of_result(path: Path, out: Path | None) -> tuple[Section, Path]:
-    from flitwork.report import of_result
-
-    result = Result.load(path)
-    place = (out or path).parent
-    return of_result(result, path.stem, place / f"{path.stem}-figures"), place
 
 
 @guarded

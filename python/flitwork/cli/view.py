@@ -16,6 +16,7 @@ from flitwork.cli.options import (
     IsMesh,
     Load,
     MessageFlits,
+    Overwrite,
     PacketFlits,
     Ports,
     Quick,
@@ -79,7 +80,7 @@ def view_run(
             show_default=False,
         ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page if it exists.")] = False,
+    overwrite: Overwrite = False,
     show: Annotated[bool, typer.Option("--show", help="Open the page in the browser.")] = False,
     as_json: AsJson = False,
 ) -> None:

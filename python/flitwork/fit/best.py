@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 
 from flitwork.errors import ConfigError
 from flitwork.fit.model import Array
-from flitwork.fit.predicting import asked_rows, beyond, with_times
+from flitwork.fit.predicting import asked_rows, below_zero, beyond, with_times
 from flitwork.fit.result import Fit
 
 _DRAWS = 2000
@@ -73,18 +74,34 @@ def best_ranks(
     if "ranks" not in fit.model.uses:
         raise ConfigError("model", fit.model_name, "a model of ranks: linear_ranks, total_exchange, loggp, max_rate")
     if total_bytes is None and bytes is None and "bytes" in fit.model.uses:
-        raise ConfigError("total_bytes", "nothing", "bytes of all ranks together, or bytes to each other rank")
+        raise ConfigError("total_bytes", "not given", "bytes of all ranks together, or bytes to each other rank")
     if not 0 <= work_seconds < float("inf"):
         raise ConfigError("work_seconds", work_seconds, "a time in s, at least 0")
     most = at_most if at_most is not None else max(_DEFAULT_MOST, int(4 * fit.range_of("ranks")[1]))
     if not 2 <= at_least <= most <= _MOST_RANKS:
         raise ConfigError("at_most", f"{at_least} to {most}", f"numbers of ranks from 2 to {_MOST_RANKS:,}")
-    numbers = _numbers(at_least, most)
+    last = _last(total_bytes, at_least, most)
+    numbers = _numbers(at_least, last)
     table = with_times(fit, asked_rows(fit, bytes, total_bytes, numbers.tolist(), ranks_per_server))
     work = work_seconds / numbers
     for name in ("seconds", "low", "high", "one_low", "one_high"):
         table[name] += work
-    return _found(fit, table, numbers, work)
+    found = _found(fit, table, numbers, work)
+    if last == most:
+        return found
+    note = f"looked at up to {last:,} ranks: with more a message would be shorter than 1 byte"
+    return replace(found, notes=(*found.notes, note))
+
+
+def _last(total_bytes: float | None, least: int, most: int) -> int:
+    """The most ranks to look at: a message of all ranks' ``total_bytes`` is at least a byte, or there are none."""
+    if not total_bytes or not total_bytes > 0:
+        return most
+    last = math.isqrt(int(total_bytes))
+    if last < least:
+        expected = f"at least {least**2:,}: 1 byte from each of {least:,} ranks to each, itself included"
+        raise ConfigError("total_bytes", total_bytes, expected)
+    return min(most, last)
 
 
 def _numbers(least: int, most: int) -> Array:
@@ -135,6 +152,7 @@ def _notes(fit: Fit, table: pd.DataFrame, numbers: Array, best: int, seconds: Ar
     notes = [warning.text for warning in fit.warnings]
     if seconds[best] < 0:
         notes.append("the least time is negative: the model does not hold there")
+    notes += below_zero(_some_rows(table, numbers, best))
     if best == len(numbers) - 1:
         notes.append(f"more ranks pay up to {numbers[best]:,}, the most that were looked at")
     elif best == 0:
@@ -146,6 +164,10 @@ def _notes(fit: Fit, table: pd.DataFrame, numbers: Array, best: int, seconds: Ar
 
 def _some(fit: Fit, table: pd.DataFrame, numbers: Array, best: int) -> pd.DataFrame:
     """The powers of 2, the best number, and the ends."""
-    shown = sorted({0, best, len(numbers) - 1, *(int(np.searchsorted(numbers, 2**i)) for i in range(1, 21))})
-    some = table.iloc[[i for i in shown if i < len(numbers)]].reset_index(drop=True)
+    some = _some_rows(table, numbers, best).reset_index(drop=True)
     return some.assign(beyond=beyond(fit, some))
+
+
+def _some_rows(table: pd.DataFrame, numbers: Array, best: int) -> pd.DataFrame:
+    shown = sorted({0, best, len(numbers) - 1, *(int(np.searchsorted(numbers, 2**i)) for i in range(1, 21))})
+    return table.iloc[[i for i in shown if i < len(numbers)]]

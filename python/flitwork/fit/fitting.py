@@ -168,7 +168,9 @@ def _too_few(table: pd.DataFrame, model: Model) -> ConfigError:
     kinds = ", ".join(f"{table[name].nunique()} of {name}" for name in model.uses)
     series = ", ".join(_shown(value) for value in conditions(table).values())
     found = f"too few points: {len(table)}, with different values: {kinds}"
-    return ConfigError(f"model {model.name}", found, model.needs, f"the series: {series}" if series else "")
+    return ConfigError(
+        f"model {model.name}", found, model.needs, f"these rows alone are fitted together: {series}" if series else ""
+    )
 
 
 def _standardised(residuals: Array, found: Solution) -> Array:

@@ -72,6 +72,13 @@ def with_times(fit: Fit, table: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def below_zero(table: pd.DataFrame) -> list[str]:
+    """What is to be said where an interval of ``table`` reaches below 0, which no time is; one sentence, or none."""
+    if not (table[["low", "one_low"]].to_numpy(float) < 0).any():
+        return []
+    return ["intervals reach below 0, where no time can be: these times are not known better than that"]
+
+
 def beyond(fit: Fit, table: pd.DataFrame) -> list[str]:
     """What of each row lies outside of the points that were fitted, in words."""
     return [_beyond(fit, row) for row in table.to_dict("records")]
@@ -83,7 +90,7 @@ def _given(fit: Fit, name: str, value: Numbers | None, needed: bool = False) -> 
     if name in fit.model.uses or needed:
         if value is None and fixed is None:
             low, high = fit.range_of(name)
-            raise ConfigError(name, "nothing", f"a number: {fit.model.formula}", f"{low:g} to {high:g} were measured")
+            raise ConfigError(name, "not given", f"a number: {fit.model.formula}", f"{low:g} to {high:g} were measured")
         return [fixed] if value is None and fixed is not None else _numbers(name, value)
     if value is not None and fixed is not None and _numbers(name, value) != [fixed]:
         raise ConfigError(name, value, f"{fixed:g}: the fit is for that", f"{fit.model_name} does not know of {name}")
@@ -111,6 +118,8 @@ def _beyond(fit: Fit, row: Mapping[Hashable, Any]) -> str:
         # A model without that term says the same for all of them.
         if not low <= row[name] <= high:
             found.append(f"{row[name]:g} {name.replace('_', ' ')} (measured: {low:g} to {high:g})")
+    if 0 < row["bytes"] < 1:
+        found.append("messages of less than 1 byte")
     if fit.variant.get("short_up_to", math.inf) < row["bytes"] < fit.variant.get("long_from", math.inf):
         found.append("the break lies somewhere between the sizes beside it")
     return "; ".join(found)

@@ -33,6 +33,7 @@ def named(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> 
         row = int((table["status"] != "complete").to_numpy().argmax())
         expected = "complete: the others have no time to completion"
         raise ConfigError(f"{file}: row {row + 1}: status", table["status"].iloc[row], expected)
+    table = _with_ranks(table)
     known = {"seconds": "completion_ns", "ranks": "ranks" if "ranks" in table else "terminals"}
     sizes = [str(name) for name in table.columns if str(name).rpartition(".")[2] in ("bytes", "message_bytes")]
     if len(sizes) == 1 and "total_bytes" not in told:
@@ -45,6 +46,15 @@ def named(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> 
     # Which version of flitwork has run a point is no condition of it: digests are the same.
     found = table.drop(columns=["version"], errors="ignore").assign(**kept)
     return found, {**known, **{name: name for name in kept}, **told}
+
+
+def _with_ranks(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with its number of ranks, where a column says how many are on each terminal."""
+    per_terminal = [name for name in table.columns if str(name).rpartition(".")[2] == "ranks_per_terminal"]
+    if "ranks" in table or len(per_terminal) != 1:
+        return table
+    here = table[per_terminal[0]].fillna(1).astype(int)
+    return table.assign(ranks=table["terminals"] * here, ranks_per_server=here)
 
 
 def _operations(workloads: pd.Series[Any]) -> pd.DataFrame:

@@ -41,9 +41,16 @@ def read_rows(path: str | Path, told: Told) -> pd.DataFrame:
     if file.suffix.lower() == ".parquet":
         return read_parquet(file, "measurements", _ROW_BYTES)
     text = read_text(file)
+    if not text.strip():
+        raise ConfigError(str(file), "an empty file", what, "flitwork mpi bench writes one")
     kind = recognised(text)
     if kind is not None:
         return pd.DataFrame(rows(text, kind, str(file), told))
+    first = text.lstrip().splitlines()[0]
+    for found, mark in (("semicolons", ";"), ("tabs", "\t")):
+        if mark in first and "," not in first:
+            expected = "commas between the columns, and a point in numbers"
+            raise ConfigError(f"{file}: row of names", f"{found} between the columns", expected, "export it again so")
     return read_csv(file, "measurements", what, "flitwork mpi bench writes one", named=True)
 
 

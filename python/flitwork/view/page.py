@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from flitwork import __version__
 from flitwork.errors import ConfigError
-from flitwork.files import writable_file, write_atomically
+from flitwork.files import refuse_existing, writable_file, write_atomically
 
 if TYPE_CHECKING:
     # What draws takes a second to import: commands that draw nothing start without it.
@@ -41,9 +41,7 @@ def check_place(path: str | Path, overwrite: bool, name: str = "path") -> Path:
     path = Path(path)
     if path.suffix.lower() != ".html":
         raise ConfigError(name, str(path), "a file that ends in .html", f"{path}.html")
-    if path.is_file() and not overwrite:
-        hint = "name another, or replace it: --overwrite (in Python overwrite=True)"
-        raise ConfigError(name, str(path), "a file that does not exist", hint)
+    refuse_existing(path, overwrite, name)
     writable_file(path, name)
     return path
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from flitwork.fit import Fit
-from flitwork.plot.style import COLOURS, MARKERS, save, style
+from flitwork.plot.style import COLOURS, MARKERS, logarithmic, save, style
 from flitwork.studies.makino_1997_ap1000.measures import (
     ABSOLUTE,
     fitted,
@@ -51,9 +51,11 @@ def _positions(results: pd.DataFrame) -> Figure:
     for ax, (experiment, words) in zip(axes, _FROM, strict=True):
         for i, (size, part) in enumerate(positions(results, experiment).groupby("KiB")):
             ax.plot(part["cell"], part["us"], color=COLOURS[i], marker=MARKERS[i], label=f"{size} KiB")
-        ax.set(xlabel="cell", yscale="log", title=words)
+        ax.set(xlabel="cell", title=words)
+        logarithmic(ax, "y")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0].set_ylabel("time of a message [us]")
-    axes[1].legend(loc="center right", fontsize="small")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
