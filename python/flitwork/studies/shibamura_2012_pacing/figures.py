@@ -69,7 +69,12 @@ def _times(table: pd.DataFrame, words: str) -> Figure:
             places = [i + (0.2 if paced else -0.2) for i in range(len(_ORDER))]
             heights = [part.get((name, paced), float("nan")) for name in _ORDER]
             ax.bar(places, heights, 0.4, color=colour, label=label)
+        for i, name in enumerate(_ORDER):
+            if (name, False) not in part.index and (name, True) not in part.index:
+                ax.text(i, 0.02, "not run", rotation=90, ha="center", color="0.35", fontsize="small",
+                        transform=ax.get_xaxis_transform())  # fmt: skip
         ax.set_xticks(range(len(_ORDER)), _ORDER)
+        ax.set_xlim(-0.6, len(_ORDER) - 0.4)
         ax.set_ylim(bottom=0)
     _label_left(panels, "completion [ms]")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
