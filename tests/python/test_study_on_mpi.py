@@ -11,8 +11,9 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from flitwork.cli import main
+from flitwork.mpi.native.launcher import ranks_told
 from flitwork.report import of_measurements
-from flitwork.studies.makino_1997_ap1000 import measures, on_mpi
+from flitwork.studies.makino_1997_ap1000 import claims_on_mpi, measures, on_mpi
 from flitwork.tune import session
 from flitwork.tune.operations import Measurement, Way, bench_operations
 from flitwork.tune.session import BenchError
@@ -130,7 +131,10 @@ def test_fits_of_both_machines_stand_side_by_side(family: str, tmp_path: Path) -
     assert {path.stem for path in found.figures} == {f"mpi-figure-{number}" for number in (2, 3, 4, 5)}
     assert found.machine.endswith(", 4 ranks") and any("Relative order beside" in said for said in found.found)
     page = of_measurements("makino-1997-ap1000", found)
-    assert len(page.figures) == 4 and not page.claims and "--mpi '" in page.command
+    assert len(page.figures) == 4 and "--mpi '" in page.command
+    # What is asked of this machine stands apart: the paper has no verdict by it, and every claim has a value.
+    assert {claim.by for claim in page.claims} == {"this machine"} and not page.verdicts
+    assert len(page.claims) == 9 and all(claim.ours is not None and not claim.fails for claim in page.claims)
     # The same again measures nothing.
     told: list[Any] = []
     on_mpi.measure(launcher, tmp_path / "mpi", _simulated(), quick=True, told=lambda *row: told.append(row))
@@ -165,6 +169,8 @@ def test_the_numbers_of_ranks() -> None:
         (["makino-1997-ap1000", "--mpi", "  "], "what starts ranks"),
         (["makino-1997-ap1000", "--mpi", "mpirun -n '4"], "words as a shell reads them"),
         (["makino-1997-ap1000", "--mpi", "no-such-launcher -n 4"], "a command that can be run"),
+        (["makino-1997-ap1000", "--mpi", "mpirun"], "told how many ranks it starts"),
+        (["makino-1997-ap1000", "--mpi", "mpirun -n 1"], "4 ranks or more"),
     ],
 )
 def test_what_cannot_be_measured(
@@ -187,6 +193,84 @@ def test_what_cannot_be_measured(
 def test_too_few_ranks_for_a_line(ranks: int, tmp_path: Path) -> None:
     with pytest.raises(fw.ConfigError, match="4 ranks or more"):
         on_mpi.measure(library("mpich").launcher(ranks), tmp_path / "mpi", _simulated(), quick=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "ranks"),
+    [
+        ("mpirun -n 8", 8),
+        ("mpirun.mpich -np 4 --bind-to core", 4),
+        ("srun -n16", 16),
+        ("/opt/bin/mpiexec --ntasks=2", 2),
+        ("mpirun -n 2 -n 8", 8),
+        ("./start.sh", None),
+    ],
+)
+def test_how_many_ranks_a_launcher_is_told(words: str, ranks: int | None) -> None:
+    assert ranks_told(words.split()) == ranks
+
+
+@pytest.mark.parametrize(
+    "words", ["mpirun", "mpirun -n", "mpirun -n four", "mpirun.openmpi --oversubscribe", "srun -n 0x4"]
+)
+def test_a_launcher_that_is_not_told_how_many_ranks(words: str, tmp_path: Path) -> None:
+    with pytest.raises(fw.ConfigError, match="told how many ranks"):
+        on_mpi.check(words.split(), tmp_path / "mpi")
+
+
+@pytest.mark.parametrize("ranks", [0, 1, 2, 3])
+def test_too_few_ranks_are_refused_before_anything_is_started(ranks: int, tmp_path: Path) -> None:
+    with pytest.raises(fw.ConfigError, match="4 ranks or more"):
+        on_mpi.check(["mpirun", "-n", str(ranks)], tmp_path / "mpi")
+
+
+def test_the_job_has_as_many_ranks_as_the_launcher_was_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_mpi, "job_of", lambda _: session.Job(1, 1, 1, "Open MPI v4.1.4"))
+    with pytest.raises(fw.ConfigError, match="8 ranks; a job had 1"):
+        on_mpi.check(["mpirun", "-n", "8"], tmp_path / "mpi")
+    # What is no launcher that is known is asked by its job.
+    with pytest.raises(fw.ConfigError, match="4 ranks or more"):
+        on_mpi.check(["./start.sh"], tmp_path / "mpi")
+
+
+def test_a_job_that_fails_is_told_before_anything_is_simulated(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="no-such-option"):
+        on_mpi.check([*library("mpich").launcher(4), "--no-such-option"], tmp_path / "mpi")
+
+
+def test_the_papers_statements_asked_of_this_machine() -> None:
+    def times(us: Any, counts: tuple[int, ...] = (2, 3, 4), order: str = "") -> pd.DataFrame:
+        rows = [{"bytes": 4096.0, "ranks": n, "seconds": 1e-6 * us(n)} for n in counts]
+        return pd.DataFrame(rows).assign(operation="x", order=order)
+
+    # Among 2 ranks all orders are one; among 4 relative order is 20 % shorter, among 3 a quarter longer.
+    relative = {2: 99, 3: 50, 4: 80}.__getitem__
+    series = [
+        ("peers", "one message", times(lambda n: 10 + n, (2, 4))),
+        ("cells", "broadcast", times(lambda n: 10 * n)),
+        ("cells", f"total exchange, {measures.RELATIVE}", times(relative, order=measures.RELATIVE)),
+        ("cells", "total exchange, cell", times({2: 9, 3: 40, 4: 100}.__getitem__, order=measures.ABSOLUTE["cell"])),
+    ]
+    fits = pd.DataFrame(
+        [("lengths", "gather", 0.9), ("cells", "gather", 0.8), ("cells", "broadcast", 0.1), ("total", "t", 0.7)],
+        columns=["over", "what", "R², here"],
+    )
+    found = {claim.id: claim.ours for claim in claims_on_mpi.claims(series, fits)}
+    assert found == {
+        "here.F2": pytest.approx(14 / 12 - 1),
+        "here.F3.linear": 0.9,
+        "here.F4.linear": 0.8,
+        "here.F4.broadcast": pytest.approx(1),
+        "here.F5.linear": 0.7,
+        "here.gain.cell": pytest.approx(0.2),
+        "here.never-longer": 0.5,
+    }
+
+
+def test_times_of_other_launchers_are_kept_apart(tmp_path: Path) -> None:
+    job = session.Job(8, 8, 8, "")
+    files = {on_mpi._file(tmp_path, words.split(), job) for words in ("mpirun -n 8", "mpirun -n 8 --map-by node")}
+    assert len(files) == 2
 
 
 def test_a_folder_with_a_blank_is_refused(tmp_path: Path) -> None:

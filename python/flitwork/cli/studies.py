@@ -34,6 +34,7 @@ _COLOUR = {
     "undecided": "yellow",
     "not measured": "dim",
 }
+_HEADERS = ("claim", "source", "statement", "paper", "ours", "verdict")
 _BY = {"paper": "of the paper", "calibration": "of the paper that chose the reading", "ours": "our own"}
 
 
@@ -254,6 +255,7 @@ def _measured(found: OnMpi) -> dict[str, Any]:
     return {
         "machine": found.machine,
         "found": found.found,
+        "claims": [_claim(claim) for claim in found.claims],
         "fits": fits.to_dict("records"),
         "file": found.file,
         "figures": found.figures,
@@ -311,8 +313,7 @@ def _show_files(files: list[Path], figures: list[Path]) -> None:
 
 
 def _show_claims(done: Reproduction) -> None:
-    headers = ("claim", "source", "statement", "paper", "ours", "verdict")
-    print_table(headers, [_row(claim) for claim in done.claims], done.run.study.study.title)
+    print_table(_HEADERS, [_row(claim) for claim in done.claims], done.run.study.study.title)
     if any(claim.tolerance for claim in done.claims):
         say("± beside a number of the paper is our tolerance")
     for by, whose in _BY.items():
@@ -324,9 +325,13 @@ def _show_claims(done: Reproduction) -> None:
 
 def _show_measured(found: OnMpi) -> None:
     """What real MPI took: both machines' fits, and what a reader must know of them."""
-    columns = [str(name) for name in found.table if not any(end in str(name) for end in (" low,", " high,"))]
+    columns = [
+        str(name) for name in found.table if not any(end in str(name) for end in (" low,", " high,", "warnings,"))
+    ]
     rows = [[_number(value) for value in row] for row in found.table[columns].itertuples(index=False)]
     print_table(columns, rows, f"here: {found.machine}. simulated: the study's machine. a in s/B or s a rank, t0 in s")
+    if found.claims:
+        print_table(_HEADERS, [_row(claim) for claim in found.claims], f"the same statements here: {found.machine}")
     for sentence in found.found:
         say(escape(sentence))
     _show_files([found.file, found.file.with_name("fits.csv")], found.figures)

@@ -95,13 +95,14 @@ def of_reproduction(name: str, done: Reproduction) -> Section:
 
 
 def of_measurements(name: str, found: OnMpi) -> Section:
-    """What a study measured on real MPI: its fits beside those of the simulated machine. No claim is judged by it."""
+    """What a study measured on real MPI: its fits beside the simulated ones, and claims that are this machine's."""
     return Section(
         name=f"{name}-mpi",
         title=f"The same on real MPI: {found.machine}",
         found=found.found,
         command=f"flitwork reproduce {name} --mpi {shlex.quote(' '.join(found.launcher))}",
         facts={"version": __version__, "machine": found.machine},
+        claims=found.claims,
         figures=_shown(found.figures),
         table=found.table,
     )

@@ -12,8 +12,9 @@ A subpackage ``author_year_key`` has
 * ``front.toml`` (optional) - what the paper asked and what came out, for reports
   (:class:`~flitwork.studies.front.Front`);
 * ``published.parquet`` (optional) - the results of its points (:class:`~flitwork.experiment.Archive`);
-* ``on_mpi.py`` (optional) - ``measure(launcher, folder, results, quick, told) -> OnMpi``, for ``--mpi``: the same on
-  real MPI (:class:`~flitwork.studies.on_mpi.OnMpi`);
+* ``on_mpi.py`` (optional) - for ``--mpi``: ``check(launcher, folder)``, an error for what cannot be used, and
+  ``measure(launcher, folder, results, quick, told) -> OnMpi``, the same on real MPI
+  (:class:`~flitwork.studies.on_mpi.OnMpi`);
 * ``figures.py`` (optional) - ``figures(results: pandas.DataFrame, outdir: pathlib.Path) -> list[pathlib.Path]``.
 """
 

@@ -41,7 +41,7 @@ class Claim(Table):
     is not, and where one is that should not be; ``quick_expected`` is that of the smaller version, where it is another
     one. Both are ``not run`` where nobody knows yet: then no verdict fails. ``because`` is the reason where ours is
     known to differ. ``by`` says whose statement it is: the paper's, one of its numbers that chose how it was read (no
-    evidence for the reading), or ours (a check of ourselves, or an aim).
+    evidence for the reading), ours (a check of ourselves, or an aim), or that of another machine, asked of this one.
 
     Tolerances are always ours; ``limit = "ours"`` says that the number in ``paper`` is, too, because the paper says it
     in words. ``variants`` are our values where what has no chance in it was varied: the claim is undecided unless all
@@ -57,7 +57,7 @@ class Claim(Table):
     relative: bool = False
     relation: Literal["equal", "at_least", "at_most"] = "equal"
     limit: Literal["paper", "ours"] = "paper"
-    by: Literal["paper", "calibration", "ours"] = "paper"
+    by: Literal["paper", "calibration", "ours", "this machine"] = "paper"
     expected: Expected = "reproduced"
     quick_expected: Expected | None = None
     because: str = ""

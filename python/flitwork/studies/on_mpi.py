@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from flitwork.studies.claims import Claim
+
 #: Is told of a row that was measured, its number and how many there are in all.
 RowTold = Callable[[Mapping[str, Any], int, int], None]
 
@@ -17,8 +19,8 @@ RowTold = Callable[[Mapping[str, Any], int, int], None]
 class OnMpi:
     """What was measured, for readers: sentences, a table of what came out, and figures.
 
-    ``machine`` names the MPI library and its ranks; ``file`` has the times, a row for each measurement. None of it
-    judges a claim of the paper, which speaks of another machine.
+    ``machine`` names the MPI library and its ranks; ``file`` has the times, a row for each measurement. ``claims`` ask
+    of this machine what the paper says of another one, and do not judge the paper: they are ``by`` this machine.
     """
 
     machine: str
@@ -27,3 +29,4 @@ class OnMpi:
     found: list[str] = field(default_factory=list)
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
     figures: list[Path] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)

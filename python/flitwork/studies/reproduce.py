@@ -19,7 +19,6 @@ from flitwork.experiment.execute import Watcher
 from flitwork.experiment.points import known_columns
 from flitwork.experiment.study import StudyRun, run_study
 from flitwork.experiment.study_file import StudyFile, load_study
-from flitwork.mpi.native import build
 from flitwork.studies.claims import Claim, check_measures, judged, load_claims
 from flitwork.studies.front import Front
 from flitwork.studies.on_mpi import OnMpi, RowTold
@@ -27,6 +26,8 @@ from flitwork.studies.on_mpi import OnMpi, RowTold
 T = TypeVar("T")
 
 _FOLDER = Path(__file__).parent
+#: The folder of what was measured on real MPI, in that of the results.
+_MPI = "mpi"
 
 
 @dataclass(frozen=True)
@@ -133,15 +134,17 @@ def reproduce(
     With ``mpi``, what starts ranks of an MPI program (``["mpirun", "-n", "8"]``), the study is measured on that machine
     as well, each row of which ``told`` learns; a study that cannot be is a :class:`~flitwork.errors.ConfigError`.
     """
-    measured = None if mpi is None else _measured_by(find(name), mpi)
+    study = find(name)
+    folder = Path(out) if out else default_results(study.name, quick)
+    measured = None if mpi is None else _measured_by(study, mpi, folder)
     done = simulate(
-        name, out, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher,
+        name, folder, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher,
         published_results=published_results,
     )  # fmt: skip
     found = done.judged(lambda: claims_of(*done.made), lambda: figures_of(*done.made))
     if mpi is None or measured is None:
         return found
-    return replace(found, on_mpi=measured.measure(mpi, done.run.out / "mpi", done.run.table, quick, told))
+    return replace(found, on_mpi=measured.measure(mpi, done.run.out / _MPI, done.run.table, quick, told))
 
 
 @dataclass(frozen=True)
@@ -220,13 +223,13 @@ def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Cla
     return judged(declared, claims_of(name, results, folder), results, quick), True
 
 
-def _measured_by(study: Published, launcher: Sequence[str]) -> ModuleType:
-    """The module of a study that measures it on real MPI; a launcher that cannot be run is an error right away."""
+def _measured_by(study: Published, launcher: Sequence[str], folder: Path) -> ModuleType:
+    """The module of a study that measures it on real MPI; a launcher that it cannot use is an error right away."""
     found = study.module("on_mpi")
     if found is None:
         having = ", ".join(name for name, other in published().items() if (other.folder / "on_mpi.py").is_file())
         raise ConfigError("mpi", study.name, f"a study that can be measured on real MPI ({having})")
-    build.program(launcher)
+    found.check(launcher, folder / _MPI)
     return found
 
 

@@ -50,6 +50,16 @@ class Way:
 Plan = Callable[[Job], Sequence[Way]]
 
 
+def job_of(launcher: Sequence[str]) -> Job:
+    """The job that a launcher starts, which ends at once.
+
+    Raises :class:`flitwork.ConfigError` for a launcher that cannot be run, and :class:`flitwork.SimulationError` where
+    the job fails.
+    """
+    with Session([*launcher, str(build.program(launcher))], {}, _TIMEOUT_SECONDS) as session:
+        return session.job()
+
+
 def bench_operations(
     launcher: Sequence[str], plan: Plan, output: Callable[[Job], Path], *, calls: int = 10, told: Told | None = None
 ) -> pd.DataFrame:
@@ -61,9 +71,7 @@ def bench_operations(
     Raises :class:`flitwork.ConfigError` for a launcher that cannot be run, and :class:`flitwork.SimulationError` where
     a job fails or data are wrong.
     """
-    file = str(build.program(launcher))
-    with Session([*launcher, file], {}, _TIMEOUT_SECONDS) as session:
-        job = session.job()
+    job, file = job_of(launcher), str(build.program(launcher))
     mpi, version = family_of(job.library)
     ways = plan(job)
     stored = Stored(output(job))
@@ -112,4 +120,4 @@ def _least(session: Session, row: Mapping[str, object], calls: int) -> dict[str,
     return {"seconds": min(times), "low": math.nan, "high": math.nan, "repetitions": calls, "verified": right}
 
 
-__all__ = ["BenchError", "Measurement", "Plan", "Way", "bench_operations"]
+__all__ = ["BenchError", "Measurement", "Plan", "Way", "bench_operations", "job_of"]

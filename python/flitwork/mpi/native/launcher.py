@@ -7,12 +7,15 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from flitwork.errors import ConfigError
 
 _SECONDS = 60.0
 _NAME = re.compile(r"(mpirun|mpiexec|orterun|prterun)(.*)")
+_COUNTED = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun)(\W.*)?")
+_COUNT = re.compile(r"(-n|-np|--n|--np|--ntasks)(=?(?P<number>\d+))?")
 #: How launchers call themselves, and the words that give a variable to the ranks.
 _FAMILIES = {
     "openmpi": (re.compile(r"open-mpi\.org|Open MPI|OpenRTE|PRRTE"), ("-x", "{name}={value}")),
@@ -60,6 +63,23 @@ class Launcher:
         match = _NAME.fullmatch(Path(self.path).name)
         found = Path(self.path).with_name(f"{name}{match[2]}") if match else None
         return str(found) if found and found.exists() else None
+
+
+def ranks_told(command: Sequence[str]) -> int | None:
+    """How many ranks a launcher is told to start: ``-n 8``; ``None`` of a program that is no launcher that is known.
+
+    Raises :class:`flitwork.ConfigError` where a known launcher is not told, or not in a number.
+    """
+    if not _COUNTED.match(Path(command[0]).name if command else ""):
+        return None
+    told = None
+    for word, behind in pairwise([*command[1:], ""]):
+        if match := _COUNT.fullmatch(word):
+            told = match["number"] if match["number"] is not None else behind
+    if told is None or not told.isdecimal():
+        given = " ".join(command)
+        raise ConfigError("LAUNCHER", given, "a launcher that is told how many ranks it starts", f"{command[0]} -n 8")
+    return int(told)
 
 
 def compiler_of(command: Sequence[str]) -> str:

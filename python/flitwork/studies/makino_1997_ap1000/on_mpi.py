@@ -9,6 +9,8 @@ relative order in one direction is the same.
 from __future__ import annotations
 
 import os
+import shlex
+import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,22 +21,24 @@ import pandas as pd
 from flitwork.errors import ConfigError
 from flitwork.files import write_csv
 from flitwork.mpi.native import build
+from flitwork.mpi.native.launcher import ranks_told
 from flitwork.mpi.step_table import step_table
 from flitwork.networks import Torus
+from flitwork.studies.claims import judged, load_claims
+from flitwork.studies.makino_1997_ap1000.claims_on_mpi import Series, claims, measured_gains
 from flitwork.studies.makino_1997_ap1000.figures import side_by_side
 from flitwork.studies.makino_1997_ap1000.measures import (
     ABSOLUTE,
     BUS,
     RELATIVE,
     fitted,
-    gains,
     least,
     lines,
     one_message,
     totals,
 )
 from flitwork.studies.on_mpi import OnMpi, RowTold
-from flitwork.tune.operations import Measurement, Way, bench_operations
+from flitwork.tune.operations import Measurement, Way, bench_operations, job_of
 from flitwork.tune.session import Job
 
 #: The orders of a total exchange, by the algorithm that has it.
@@ -55,22 +59,50 @@ _FAMILIES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "mva
 _MODELS = {"lengths": "linear_bytes", "cells": "linear_ranks", "total": "total_exchange"}
 
 
+def check(launcher: Sequence[str], folder: Path) -> None:
+    """Starts a job of ``launcher``, and says what would be wrong later: :func:`measure` runs behind simulations.
+
+    Raises :class:`flitwork.ConfigError` for a launcher that cannot be run, that does not say how many ranks it starts,
+    or starts fewer than 4, and for a folder with blanks in its path; :class:`flitwork.SimulationError` where the job
+    fails.
+    """
+    _check_folder(folder.resolve())
+    told = ranks_told(launcher)
+    if told is not None:
+        _check_ranks(told, launcher)
+    ranks = job_of(launcher).ranks
+    if told is not None and ranks != told:
+        hint = "does the mpicc beside the launcher belong to the same MPI library?"
+        raise ConfigError("mpi", shlex.join(launcher), f"{told} ranks; a job had {ranks}", hint)
+    _check_ranks(ranks, launcher)
+
+
+def _check_folder(folder: Path) -> None:
+    if len(str(folder).split()) != 1:
+        raise ConfigError("out", folder, "a folder without blanks in its path", "files of steps are named by words")
+
+
+def _check_ranks(ranks: int, launcher: Sequence[str]) -> None:
+    if ranks < _LEAST_RANKS:
+        expected = f"{_LEAST_RANKS} ranks or more: a line over ranks needs 3 numbers"
+        raise ConfigError("mpi", shlex.join(launcher), expected, f"mpirun -n {_LEAST_RANKS}")
+
+
 def measure(
     launcher: Sequence[str], folder: Path, results: pd.DataFrame, quick: bool = False, told: RowTold | None = None
 ) -> OnMpi:
     """Measures with ``launcher``, such as ``["mpirun", "-n", "8"]``, and fits what came out beside ``results``.
 
-    Times of 8 ranks are in ``folder/times-8.csv``, each when it is known: the same call continues. Raises
+    Times are in a file ``times-*.csv`` of ``folder``, each when it is known: the same call continues. Raises
     :class:`flitwork.ConfigError` for a launcher that cannot be run or starts fewer than 4 ranks, and
     :class:`flitwork.SimulationError` where a job fails.
     """
     folder = folder.resolve()
-    if len(str(folder).split()) != 1:
-        raise ConfigError("out", folder, "a folder without blanks in its path", "files of steps are named by words")
+    _check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     jobs: list[Job] = []
     plan = partial(_ways, launcher=launcher, folder=folder, quick=quick, jobs=jobs)
-    table = bench_operations(launcher, plan, partial(_file, folder), told=told)
+    table = bench_operations(launcher, plan, partial(_file, folder, launcher), told=told)
     job = jobs[-1]
     wanted = {(m.operation, m.bytes, m.ranks) for m in _library(job.ranks, quick) + _exchanges(job.ranks, quick)}
     table = table[[key in wanted for key in zip(table["operation"], table["bytes"], table["ranks"], strict=True)]]
@@ -80,19 +112,21 @@ def measure(
     fits = pd.DataFrame([_fit(what, name, part, results) for what, name, part in series if what in _MODELS])
     fits = fits[fits["R², here"].notna()].reset_index(drop=True)
     write_csv(fits, folder / "fits.csv")
+    declared = load_claims(Path(__file__).with_name("on_mpi.toml"))
     return OnMpi(
         machine=machine,
         launcher=launcher,
-        file=_file(folder, job),
+        file=_file(folder, launcher, job),
         found=[*_conditions(job), *_gained(series)],
+        claims=judged(declared, claims(series, fits), table, quick=False),
         table=fits,
         figures=side_by_side(results, series, machine, folder / "figures"),
     )
 
 
-def _file(folder: Path, job: Job) -> Path:
-    """Where the times of a job are: those of another number of ranks, busier or less, are not mixed with them."""
-    return folder / f"times-{job.ranks}.csv"
+def _file(folder: Path, launcher: Sequence[str], job: Job) -> Path:
+    """Where the times of a job are: those of other ranks, or of ranks that lie elsewhere, are not mixed with them."""
+    return folder / f"times-{job.ranks}-{zlib.crc32(shlex.join(launcher).encode()):08x}.csv"
 
 
 def _counts(ranks: int) -> list[int]:
@@ -121,8 +155,7 @@ def _exchanges(ranks: int, quick: bool) -> list[Measurement]:
 
 def _ways(job: Job, launcher: Sequence[str], folder: Path, quick: bool, jobs: list[Job]) -> list[Way]:
     """What is measured in a job of so many ranks, which ``jobs`` learns of."""
-    if job.ranks < _LEAST_RANKS:
-        raise ConfigError("mpi", " ".join(launcher), f"{_LEAST_RANKS} ranks or more: a line over ranks needs 3 numbers")
+    _check_ranks(job.ranks, launcher)
     jobs.append(job)
     library = str(build.library(launcher))
     ways = [Way("library", {}, _library(job.ranks, quick))]
@@ -160,7 +193,7 @@ def _cells(ranks: int) -> tuple[int, ...]:
     return (ranks // 2, 2) if ranks % 2 == 0 and ranks > 2 else (ranks,)
 
 
-def _series(table: pd.DataFrame, ranks: int, quick: bool) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def _series(table: pd.DataFrame, ranks: int, quick: bool) -> Iterator[Series]:
     """What each figure shows of each operation, with columns as those of the simulated times."""
     table = table.assign(order=table["algorithm"].map(ORDERS).fillna(""), bytes=table["bytes"].astype(float))
     longest = {"alltoall": 1024 * max(_EXCHANGED_KIB[quick])}
@@ -191,6 +224,7 @@ def _fit(what: str, name: str, part: pd.DataFrame, results: pd.DataFrame) -> dic
             row[f"{parameter} low, {whose}"] = None if given is None else given.low
             row[f"{parameter} high, {whose}"] = None if given is None else given.high
         row[f"R², {whose}"] = None if found is None else found.r_squared
+        row[f"warnings, {whose}"] = "" if found is None else ", ".join(one.code for one in found.warnings)
     return row
 
 
@@ -206,20 +240,22 @@ def _simulated(results: pd.DataFrame, what: str) -> Iterator[tuple[str, pd.DataF
 def _conditions(job: Job) -> list[str]:
     """What a reader must know of how it was measured."""
     here = os.cpu_count() or 1
-    said = ["The times say nothing of the AP1000: none of them judges a claim of the paper."]
+    said = ["Rows here.* ask of this machine what the paper says of the AP1000: none of them judges the paper."]
     if job.most > here:
         said.append(
             f"{job.most} ranks shared the {here} cores of a server: their times say more of the scheduler than of MPI."
         )
+    elif (load := os.getloadavg()[0]) > here + 1:
+        said.append(
+            f"The {here} cores of this machine were busy (load {load:.0f}): times have noise of other programs."
+        )
     return said
 
 
-def _gained(series: Sequence[tuple[str, str, pd.DataFrame]]) -> list[str]:
+def _gained(series: Sequence[Series]) -> list[str]:
     """By how much relative order was shorter than each absolute one."""
-    parts = [part for what, name, part in series if what in ("lengths", "cells") and name.startswith("total")]
-    found = gains(least(pd.concat(parts)))
     said = []
-    for order, part in found.groupby("order"):
+    for order, part in measured_gains(series).groupby("order"):
         ordered = part.sort_values("gain").to_dict("records")
         said.append(f"Relative order beside {order}: {_words(ordered[-1])}; {_words(ordered[0])}.")
     return said
