@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from flitwork.fit import Fit
-from flitwork.plot.style import COLOURS, MARKERS, logarithmic, save, style
+from flitwork.plot.style import COLOURS, MARKERS, MORE_COLOURS, logarithmic, save, style
 from flitwork.studies.makino_1997_ap1000.measures import (
     ABSOLUTE,
     fitted,
@@ -25,6 +25,7 @@ from flitwork.studies.makino_1997_ap1000.measures import (
     totals,
 )
 
+_MANY_COLOURS = (*COLOURS, *MORE_COLOURS)
 _FROM = (("host_to_cell", "from the host, by the bus"), ("cell_to_cell", "from cell 0, by the torus"))
 
 
@@ -81,7 +82,7 @@ def _draw_lines(ax: Axes, parts: dict[str, pd.DataFrame], what: str, title: str)
     for i, (name, part) in enumerate(parts.items()):
         table = least(part).sort_values(column)
         x, us = table[column] / unit, 1e6 * table["seconds"]
-        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+        colour, marker = _MANY_COLOURS[i % len(_MANY_COLOURS)], MARKERS[i % len(MARKERS)]
         constant = what == "cells" and us.max() < 1.02 * us.min()
         if len(table) < 3 or constant:
             ax.plot(x, us, marker, color=colour, linestyle="-" if constant else "none", label=name)
