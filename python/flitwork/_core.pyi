@@ -289,8 +289,8 @@ class Plan:
 class Simulation:
     """A simulation in progress."""
 
-    def __new__(cls, plan: Plan) -> Simulation:
-        """A simulation of a plan, before its first cycle."""
+    def __new__(cls, plan: Plan, tally: bool = False) -> Simulation:
+        """A simulation of a plan, before its first cycle; with ``tally`` it counts traffic by terminal."""
 
     @property
     def now(self) -> int:
@@ -304,7 +304,16 @@ class Simulation:
     def asking(self) -> list[int]:
         """Ranks that ask what to do next, in the order in which they began to."""
 
-    def advance(self, until: int | None = None) -> str:
+    @property
+    def tally(self) -> dict[str, Any]:
+        """What has been counted before this cycle, by name: numbers, and arrays with an entry for each terminal."""
+
+    def extend(self, plan: Plan) -> None:
+        """Goes on as a simulation of a plan that measures longer; it must be at the end of its measurement."""
+
+    def advance(
+        self, until: int | None = None, progress: Callable[[int, int, int | None], object] | None = None
+    ) -> str:
         """Simulates all cycles before ``until``; says why it paused: ``asked``, ``reached`` or ``ended``."""
 
     def give(

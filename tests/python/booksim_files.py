@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pandas as pd
 from conftest import REPOSITORY
+from flitwork import _core
 from flitwork.booksim.config_file import parse
 from flitwork.booksim.mapping import specification
 from flitwork.booksim.measure import Sample, plan, samples
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
+from flitwork.result import run_plan
+from flitwork.spec import to_json
 
 DATA = REPOSITORY / "tests" / "data" / "booksim"
 MESH = DATA / "mesh8x8_dor_uniform_1flit.cfg"
@@ -33,3 +37,11 @@ def planned(text: str) -> dict[str, Any]:
 
 def sample(text: str) -> Sample:
     return next(iter(samples(settings(text))))
+
+
+def recorded(one: Sample) -> pd.DataFrame:
+    """The packets of the same simulation, which is run again to record them."""
+    spec = {**one.result.spec, "run": {**one.result.spec["run"], "record": {"packets": True}}}
+    again = run_plan(_core.Plan(to_json(spec)))
+    assert again.digest == one.result.digest and one.result.packets.empty
+    return again.packets

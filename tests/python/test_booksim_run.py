@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
-from booksim_files import MESH, SMALL, sample, settings
+from booksim_files import MESH, SMALL, recorded, sample, settings
 from flitwork.booksim.measure import samples
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import read_settings
@@ -29,11 +28,10 @@ def test_the_periods_follow_the_thresholds() -> None:
 def test_the_changes_are_those_of_running_means() -> None:
     """Made up: two packets a period, the latency rises by one a period."""
     phases = Phases(period_cycles=100, warmup=3, measured=3, most=10, drain=True)
-    created = np.repeat(np.arange(6) * 100, 2)
-    latency = np.repeat(np.arange(10, 16), 2)
-    packets = pd.DataFrame({"created_cycle": created, "arrived_cycle": created + latency, "flits": 1})
-    packets["packet_latency_cycles"] = latency
-    changes = list(phases._changes(packets))
+    assert phases.looks == [200, 300, 400, 500, 600]
+    names = ("packets", "flits", "packet_latency_cycles", "measured_packets", "measured_packet_latency_cycles")
+    counted = [(4, 4, 42, 0, 0), (6, 6, 66, 0, 0), (8, 8, 92, 2, 26), (10, 10, 120, 4, 54), (12, 12, 150, 6, 84)]
+    changes = list(phases._changes([dict(zip(names, one, strict=True)) for one in counted]))
     # The last warm-up period counts alone (it has begun anew after the second): 12, then means of 13, 13.5, 14.
     assert [c[0] for c in changes] == pytest.approx([1 / 13, 0.5 / 13.5, 0.5 / 14])
     assert [c[1] for c in changes] == pytest.approx([0, 0, 0])
@@ -41,12 +39,17 @@ def test_the_changes_are_those_of_running_means() -> None:
 
 def test_rates_are_counted_in_the_measurement() -> None:
     one = sample(f"{SMALL} packet_size = 3; injection_rate_uses_flits = 1; injection_rate = 0.3;")
-    packets, (start, end) = one.result.packets, (600, 1200)
+    packets, (start, end) = recorded(one), (600, one.phases.end)
     inside = packets[(packets["injected_cycle"] >= start) & (packets["injected_cycle"] < end)]
-    assert one.injected_packets.average == pytest.approx(len(inside) / 600 / 16)
-    assert one.injected_flits.average == pytest.approx(3 * len(inside) / 600 / 16)
+    assert one.injected_packets.average == pytest.approx(len(inside) / (end - start) / 16)
+    assert one.injected_flits.average == pytest.approx(3 * len(inside) / (end - start) / 16)
+    arrived = packets[(packets["arrived_cycle"] >= start) & (packets["arrived_cycle"] < end)]
+    to_node = arrived.groupby("dst").size().reindex(range(16), fill_value=0)
+    assert (one.accepted_packets.minimum, one.accepted_packets.maximum) == tuple(
+        to_node.agg(["min", "max"]) / (end - start)
+    )
     by_node = inside.groupby("src").size().reindex(range(16), fill_value=0)
-    assert one.injected_packets.minimum == by_node.min() / 600
+    assert one.injected_packets.minimum == by_node.min() / (end - start)
     assert by_node[one.injected_packets.maximum_node or 0] == by_node.max()
     assert one.accepted_flits.average == pytest.approx(one.result.accepted_load)
     assert one.hops == one.result.row["mean_hops"] + 1
@@ -92,7 +95,7 @@ def test_rules_that_move_the_mean_are_booksims(text: str, cycles: float) -> None
 def test_flits_are_known_of_packets_of_one_flit() -> None:
     """Those of all packets that arrive in the measurement or after it."""
     one = sample(f"{SMALL} injection_rate = 0.4; packet_size = {{{{1,1}}}};")
-    packets = one.result.packets.dropna()
+    packets = recorded(one).dropna()
     late = packets[packets["arrived_cycle"] >= one.phases.start]
     assert set(late["created_cycle"] < one.phases.start) == {True, False}
     latency = (late["arrived_cycle"] - late["injected_cycle"]).astype(float)
@@ -106,6 +109,6 @@ def test_flits_are_known_of_packets_of_one_flit() -> None:
 
 
 def test_the_table_of_packets_has_its_columns_without_packets() -> None:
-    some, none = sample(SMALL).result.packets, sample(f"{SMALL} injection_rate = 1e-7;").result.packets
+    some, none = recorded(sample(SMALL)), recorded(sample(f"{SMALL} injection_rate = 1e-7;"))
     assert len(some) and none.empty
     assert none.dtypes.equals(some.dtypes)

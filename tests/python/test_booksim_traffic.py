@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from booksim_files import SMALL, planned, sample, settings
+from booksim_files import SMALL, planned, recorded, sample, settings
 from flitwork.booksim.mapping import notes, specification
 
 
@@ -122,5 +122,5 @@ def test_what_follows_acts_as_1_where_it_is_more(given: str, said: str, packets:
     (note,) = notes(found)
     assert said in note and f"create {packets:.4g} packets/cycle, not 0.3" in note
     one = sample(f"{SMALL} injection_process = on_off; injection_rate = 0.3; sample_period = 5000; {given}")
-    created = one.result.packets["created_cycle"]
+    created = recorded(one)["created_cycle"]
     assert ((created >= 15000) & (created < 20000)).sum() / 5000 / 16 == pytest.approx(packets, rel=0.1)

@@ -204,24 +204,29 @@ fn check(plan: &flitwork::Plan) -> flitwork::Result<Value> {
 
 /// How far a simulation has come, and whether it shall go on.
 #[derive(Default)]
-struct Watch {
+pub struct Watch {
     now: Mutex<Option<Progress>>,
     stopped: AtomicBool,
 }
 
 impl Watch {
     /// Takes note of how far it has come; false where it shall stop.
-    fn note(&self, now: Progress) -> bool {
+    pub fn note(&self, now: Progress) -> bool {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         !self.stopped.load(Ordering::Relaxed)
     }
 
-    fn stop(&self) {
+    pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    /// Whether nobody has stopped it.
+    pub fn goes_on(&self) -> bool {
+        !self.stopped.load(Ordering::Relaxed)
+    }
+
     /// Tells the caller, if there is anything new; stops the simulation where the caller says `False`.
-    fn tell(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    pub fn tell(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         let news = self.now.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let (Some(now), Some(progress)) = (news, progress) {
             let answer = progress.call1(py, (now.cycle, now.packets_done, now.packets_total))?;

@@ -1,7 +1,7 @@
 //! A simulation that a caller advances, and whose ranks it tells what to do.
 
 use crate::detached::without_gil;
-use crate::plan::Plan;
+use crate::plan::{Plan, Watch};
 use crate::{arrays, errors, tables::json_text, told, topology};
 use flitwork::schedule::{ANY, After, OpKind, Operation, Units, Via};
 use flitwork::{Error, Pause};
@@ -22,21 +22,26 @@ type Given = (String, Option<u32>, u64, bool, Option<u32>, Vec<u32>, u32, u8);
 /// A simulation in progress.
 #[pyclass(frozen, module = "flitwork._core")]
 pub struct Simulation {
-    plan: Arc<flitwork::Plan>,
+    /// The one that it goes on as, where it was extended.
+    plan: Mutex<Arc<flitwork::Plan>>,
     /// Nothing once it has given its result.
     running: Mutex<Option<flitwork::Simulation>>,
 }
 
 #[pymethods]
 impl Simulation {
-    /// A simulation of a plan, before its first cycle.
+    /// A simulation of a plan, before its first cycle; with `tally` it counts traffic by terminal.
     #[new]
-    fn new(py: Python<'_>, plan: &Plan) -> PyResult<Self> {
+    #[pyo3(signature = (plan, tally=false))]
+    fn new(py: Python<'_>, plan: &Plan, tally: bool) -> PyResult<Self> {
         let plan = plan.shared();
         let of = Arc::clone(&plan);
         let made = without_gil(py, move || flitwork::Simulation::new(&of))?;
-        let running = Mutex::new(Some(made.map_err(|e| errors::to_python(py, &e))?));
-        Ok(Simulation { plan, running })
+        let mut simulation = made.map_err(|e| errors::to_python(py, &e))?;
+        if tally {
+            simulation.keep_tally();
+        }
+        Ok(Simulation { plan: Mutex::new(plan), running: Mutex::new(Some(simulation)) })
     }
 
     /// The current cycle.
@@ -48,7 +53,7 @@ impl Simulation {
     /// The terminal of each rank.
     #[getter]
     fn placement(&self) -> Vec<u32> {
-        self.plan.placement.terminal_of().to_vec()
+        self.plan().placement.terminal_of().to_vec()
     }
 
     /// Ranks that ask what to do next, in the order in which they began to.
@@ -58,18 +63,21 @@ impl Simulation {
     }
 
     /// Simulates all cycles before `until` (all, without it), without the GIL. Says why it paused: `asked`, `reached` or `ended`.
-    #[pyo3(signature = (until=None))]
-    fn advance(&self, py: Python<'_>, until: Option<u64>) -> PyResult<&'static str> {
-        let (mut looked, mut raised) = (Instant::now(), None);
+    /// `progress(cycle, done, total)` is called about 20 times a second; where it returns `False` the run stops with `KeyboardInterrupt`.
+    #[pyo3(signature = (until=None, progress=None))]
+    fn advance(&self, py: Python<'_>, until: Option<u64>, progress: Option<Py<PyAny>>) -> PyResult<&'static str> {
+        let (mut looked, mut raised, watch) = (Instant::now(), None, Watch::default());
         let advanced = py.detach(|| {
             self.with(|simulation| {
-                Ok(simulation.advance(until.unwrap_or(u64::MAX), &mut |_| {
+                Ok(simulation.advance(until.unwrap_or(u64::MAX), &mut |now| {
                     if looked.elapsed() < LOOK {
                         return true;
                     }
                     looked = Instant::now();
-                    raised = Python::attach(|py| py.check_signals()).err();
-                    raised.is_none()
+                    watch.note(now);
+                    let told = |py: Python<'_>| py.check_signals().and_then(|()| watch.tell(py, progress.as_ref()));
+                    raised = Python::attach(told).err();
+                    watch.goes_on() && raised.is_none()
                 }))
             })
         })?;
@@ -84,8 +92,9 @@ impl Simulation {
 
     /// Tells a rank that asks what it does next; with nothing it is at its end.
     fn give(&self, py: Python<'_>, rank: u32, operations: Vec<Given>) -> PyResult<()> {
+        let plan = self.plan();
         let operations =
-            operations.into_iter().map(|given| operation(given, &self.plan.units)).collect::<PyResult<Vec<_>>>()?;
+            operations.into_iter().map(|given| operation(given, &plan.units)).collect::<PyResult<Vec<_>>>()?;
         self.with(|simulation| simulation.give(rank, operations).map_err(|e| errors::to_python(py, &e)))
     }
 
@@ -96,11 +105,12 @@ impl Simulation {
         py: Python<'_>,
         answers: Vec<told::Answer>,
     ) -> PyResult<(&'static str, u64, Vec<u32>, Vec<told::Completed>)> {
+        let plan = self.plan();
         self.with(|simulation| {
             simulation.note_completions();
-            answers.into_iter().try_for_each(|answer| told::tell(simulation, answer, &self.plan.units))
+            answers.into_iter().try_for_each(|answer| told::tell(simulation, answer, &plan.units))
         })?;
-        let paused = self.advance(py, None)?;
+        let paused = self.advance(py, None, None)?;
         self.with(|simulation| {
             let completed = simulation.take_completions().into_iter().map(told::completed).collect();
             Ok((paused, simulation.now(), simulation.asking().collect(), completed))
@@ -117,6 +127,40 @@ impl Simulation {
         self.with(|simulation| Ok(simulation.cancel(rank, operation)))
     }
 
+    /// What has been counted of the traffic before the current cycle, by name: numbers, and arrays with an entry for each terminal.
+    #[getter]
+    fn tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tally = self.with(|simulation| Ok(simulation.tally().cloned()))?;
+        let of = PyDict::new(py);
+        let Some(tally) = tally else { return Ok(of) };
+        let (sum, least, most) = tally.late_network_latency_cycles;
+        for (name, number) in [
+            ("packets", tally.packets),
+            ("flits", tally.flits),
+            ("packet_latency_cycles", tally.packet_latency_cycles),
+            ("measured_packets", tally.measured_packets),
+            ("measured_packet_latency_cycles", tally.measured_packet_latency_cycles),
+            ("late_packets", tally.late_packets),
+            ("late_network_latency_cycles", sum),
+            ("late_network_latency_min_cycles", least),
+            ("late_network_latency_max_cycles", most),
+        ] {
+            of.set_item(name, number)?;
+        }
+        of.set_item("injected_packets", tally.injected_packets.into_pyarray(py))?;
+        of.set_item("injected_flits", tally.injected_flits.into_pyarray(py))?;
+        of.set_item("accepted_packets", tally.accepted_packets.into_pyarray(py))?;
+        Ok(of)
+    }
+
+    /// Goes on as a simulation of a plan that measures longer; it must be at the end of its measurement.
+    fn extend(&self, py: Python<'_>, plan: &Plan) -> PyResult<()> {
+        let longer = plan.shared();
+        self.with(|simulation| simulation.extend(&longer).map_err(|e| errors::to_python(py, &e)))?;
+        *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = longer;
+        Ok(())
+    }
+
     /// The cycle in which each rank has completed an operation last.
     fn last_cycles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         self.with(|simulation| Ok(simulation.last_cycles())).map(|cycles| cycles.into_pyarray(py))
@@ -128,12 +172,16 @@ impl Simulation {
         let simulation = running.ok_or_else(|| errors::to_python(py, &over()))?;
         let mut result = py.detach(|| simulation.into_result());
         let columns = arrays::take_columns(py, &mut result)?;
-        topology::set_channels(&columns, "channels.", &self.plan.fabric)?;
+        topology::set_channels(&columns, "channels.", &self.plan().fabric)?;
         Ok((json_text(&result)?, columns))
     }
 }
 
 impl Simulation {
+    fn plan(&self) -> Arc<flitwork::Plan> {
+        Arc::clone(&self.plan.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn with<T>(&self, work: impl FnOnce(&mut flitwork::Simulation) -> PyResult<T>) -> PyResult<T> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         match running.as_mut() {

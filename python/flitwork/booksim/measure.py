@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from flitwork import _core
 from flitwork.booksim.mapping import explained, specification
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
+from flitwork.bound import Bound
 from flitwork.errors import ConfigError
-from flitwork.result import Progress, Result, run_plan
+from flitwork.result import Progress, Result
 from flitwork.spec import to_json
 
 
@@ -37,6 +39,8 @@ class Sample:
 
     result: Result
     phases: Phases
+    #: What the simulation has counted of the traffic: see ``Simulation.tally``.
+    tally: dict[str, Any]
 
     @property
     def packet_latency(self) -> Spread:
@@ -50,7 +54,7 @@ class Sample:
 
     @cached_property
     def one_flit(self) -> bool:
-        """Whether each packet is a flit: the records of packets say then what BookSim measures of flits."""
+        """Whether each packet is a flit: the latencies of packets are then those of flits."""
         lengths = self.result.spec["workload"]["packet_flits"]
         return all(one["flits"] == 1 for one in lengths) if isinstance(lengths, list) else lengths == 1
 
@@ -61,12 +65,11 @@ class Sample:
         As in BookSim of all flits that arrived from the start of the measurement to the end of the run, whenever they
         were created.
         """
-        packets = self.result.packets
-        arrived = packets[(packets["arrived_cycle"] >= self.phases.start).fillna(False)]
-        if not self.one_flit or arrived.empty:
+        count = self.tally["late_packets"]
+        if not self.one_flit or not count:
             return Spread(math.nan, math.nan, math.nan)
-        cycles = arrived["network_latency_cycles"].astype(float)
-        return Spread(float(cycles.mean()), float(cycles.min()), float(cycles.max()))
+        total, least, most = (self.tally[f"late_network_latency_{what}cycles"] for what in ("", "min_", "max_"))
+        return Spread(total / count, float(least), float(most))
 
     @property
     def fragmentation(self) -> Spread:
@@ -77,18 +80,17 @@ class Sample:
     @cached_property
     def injected_packets(self) -> Spread:
         """Packets whose head entered the network in the measurement [packets/cycle/node]."""
-        return self._rate(np.bincount(self._within("injected_cycle")["src"], minlength=self._nodes))
+        return self._rate(self.tally["injected_packets"])
 
     @cached_property
     def accepted_packets(self) -> Spread:
         """Packets whose tail arrived in the measurement [packets/cycle/node]."""
-        return self._rate(np.bincount(self._within("arrived_cycle")["dst"], minlength=self._nodes))
+        return self._rate(self.tally["accepted_packets"])
 
     @cached_property
     def injected_flits(self) -> Spread:
         """Flits of the packets that entered [flits/cycle/node]."""
-        entered = self._within("injected_cycle")
-        return self._rate(np.bincount(entered["src"], weights=entered["flits"], minlength=self._nodes))
+        return self._rate(self.tally["injected_flits"])
 
     @cached_property
     def accepted_flits(self) -> Spread:
@@ -110,21 +112,10 @@ class Sample:
             return "The packets of the measurement had not all arrived at the limit of cycles."
         return ""
 
-    @property
-    def _nodes(self) -> int:
-        return int(self.result.plan["derived"]["terminals"])
-
     def _latency(self, name: str) -> Spread:
         row = self.result.row
         mean, least, most = (float(row[f"{name}_{what}_cycles"]) for what in ("mean", "min", "max"))
         return Spread(mean, least, most)
-
-    def _within(self, column: str) -> pd.DataFrame:
-        """The packets of which something happened in the measurement."""
-        cycles = self.result.packets[column]
-        return self.result.packets[
-            (cycles >= self.phases.start).fillna(False) & (cycles < self.phases.end).fillna(False)
-        ]
 
     def _rate(self, counts: np.ndarray[Any, Any]) -> Spread:
         rates = counts / (self.phases.end - self.phases.start)
@@ -132,11 +123,9 @@ class Sample:
         return Spread(float(rates.mean()), float(rates[least]), float(rates[most]), least, most)
 
 
-def plan(settings: Settings, phases: Phases, seed: int, packets: bool = False) -> _core.Plan:
+def plan(settings: Settings, phases: Phases, seed: int) -> _core.Plan:
     """The plan of one simulation; an error is about the keys that say what is wrong."""
     spec = specification(settings, phases, seed)
-    if packets:
-        spec["run"]["record"] = {"packets": True}
     try:
         return _core.Plan(to_json(spec))
     except ConfigError as error:
@@ -146,15 +135,33 @@ def plan(settings: Settings, phases: Phases, seed: int, packets: bool = False) -
 def samples(settings: Settings, progress: Progress | None = None) -> Iterator[Sample]:
     """The simulations of a configuration, ``sim_count`` of them, with seeds that follow each other.
 
-    Each is run again with one more period until BookSim would stop: the same cycles, and some more.
+    Each measures one more period until BookSim would stop.
     """
     if settings["sim_count"] < 1:
         raise settings.error("sim_count", "at least 1")
     first = Phases.of(settings)
     for i in range(settings["sim_count"]):
-        phases = first
-        result = run_plan(plan(settings, phases, settings["seed"] + i, packets=True), progress)
-        while not phases.last(settings, result):
-            phases = phases.longer()
-            result = run_plan(plan(settings, phases, settings["seed"] + i, packets=True), progress)
-        yield Sample(result, phases)
+        yield _sample(settings, first, settings["seed"] + i, progress)
+
+
+def _sample(settings: Settings, phases: Phases, seed: int, progress: Progress | None) -> Sample:
+    """One simulation, which goes on where its measurement is not long enough. It keeps no record of a packet."""
+    made, started = plan(settings, phases, seed), perf_counter()
+    simulation = _core.Simulation(made, tally=True)
+    tallies = [_tally(simulation, cycle, progress) for cycle in phases.looks]
+    while not phases.last(settings, tallies):
+        phases = phases.longer()
+        made = plan(settings, phases, seed)
+        simulation.extend(made)
+        tallies.append(_tally(simulation, phases.end, progress))
+    tally = _tally(simulation, None, progress)
+    values, columns = simulation.finish()
+    wall_seconds = perf_counter() - started
+    result = Result(json.loads(made.json), json.loads(values), columns, Bound.of(made), wall_seconds)
+    return Sample(result, phases, tally)
+
+
+def _tally(simulation: _core.Simulation, cycle: int | None, progress: Progress | None) -> dict[str, Any]:
+    """What has been counted before a cycle, or when the run is over."""
+    simulation.advance(cycle, progress)
+    return simulation.tally

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import pandas as pd
+from typing import Any
 
 from flitwork.booksim.settings import Settings
-from flitwork.result import Result
 from flitwork.workloads import Spec
 
 #: So many periods in a row must change little.
@@ -63,10 +61,17 @@ class Phases:
         """One period more."""
         return replace(self, measured=self.measured + 1)
 
-    def last(self, settings: Settings, result: Result) -> bool:
+    @property
+    def looks(self) -> list[int]:
+        """The cycles before which traffic has to be counted: where BookSim's averages begin, then from the start on."""
+        # In the warm-up it starts anew every second period.
+        begin = (self.warmup - 1) // 2 * 2 * self.period_cycles
+        return [begin, *(self.start + period * self.period_cycles for period in range(self.measured + 1))]
+
+    def last(self, settings: Settings, tallies: Sequence[Mapping[str, Any]]) -> bool:
         """Whether BookSim would end its measurement here: three periods in a row changed little, or there are no more.
 
-        ``result`` needs the records of its packets.
+        ``tallies`` are what a simulation had counted at each of :attr:`looks`.
         """
         latency_limit = settings["stopping_thres"] if self.drain else -1.0
         accepted_limit = settings["acc_stopping_thres"]
@@ -74,31 +79,27 @@ class Phases:
             return True
         *before, last = (
             not (0 <= latency_limit < latency) and not (0 <= accepted_limit < accepted)
-            for latency, accepted in self._changes(result.packets)
+            for latency, accepted in self._changes(tallies)
         )
         return last and all(before[-(ENOUGH - 1) :])
 
-    def _changes(self, packets: pd.DataFrame) -> Iterator[tuple[float, float]]:
+    def _changes(self, tallies: Sequence[Mapping[str, Any]]) -> Iterator[tuple[float, float]]:
         """For each period measured: by what share latency and accepted load differ from those a period before.
 
-        They are means from the start of the measurement; in the warm-up BookSim starts anew every second period.
+        They are means from the start of the measurement on; those before it are of the end of the warm-up.
         """
-        arrived = packets["arrived_cycle"].astype(float)
-        begin = (self.warmup - 1) // 2 * 2 * self.period_cycles
-        seen = packets[(arrived >= begin) & (arrived < self.start)]
-        previous = _averages(seen, self.start - begin)
-        for period in range(1, self.measured + 1):
-            now = self.start + period * self.period_cycles
-            delivered = packets[(arrived >= self.start) & (arrived < now)]
-            measured = delivered[delivered["created_cycle"].astype(float) >= self.start]
-            current = _averages(measured, 1)[0], _averages(delivered, now - self.start)[1]
+        (begin, *_), (first, start, *measured) = self.looks, tallies
+        seen = {name: start[name] - first[name] for name in ("packets", "packet_latency_cycles", "flits")}
+        previous = _mean(seen["packet_latency_cycles"], seen["packets"]), seen["flits"] / (self.start - begin)
+        for period, now in enumerate(measured, 1):
+            latency = _mean(now["measured_packet_latency_cycles"], now["measured_packets"])
+            current = latency, (now["flits"] - start["flits"]) / (period * self.period_cycles)
             yield _change(previous[0], current[0]), _change(previous[1], current[1])
             previous = current
 
 
-def _averages(packets: pd.DataFrame, cycles: int) -> tuple[float, float]:
-    latency = float(packets["packet_latency_cycles"].astype(float).mean()) if len(packets) else math.nan
-    return latency, float(packets["flits"].sum()) / cycles
+def _mean(total: int, count: int) -> float:
+    return total / count if count else math.nan
 
 
 def _change(before: float, now: float) -> float:

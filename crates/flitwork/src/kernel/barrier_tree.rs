@@ -53,6 +53,7 @@ impl BarrierTree {
         });
         let arrival = Arrival {
             src: from,
+            dst: message.to,
             sequence,
             message: message.id,
             record,

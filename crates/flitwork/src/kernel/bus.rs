@@ -99,6 +99,7 @@ impl Bus {
             });
             let arrival = Arrival {
                 src: from,
+                dst: message.to,
                 sequence,
                 message: message.id,
                 record,

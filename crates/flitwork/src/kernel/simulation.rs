@@ -9,6 +9,7 @@
 //! within a cycle (after 1, in 2a) when ranks ask what to do next; the caller answers with [`Simulation::give`] and goes on.
 
 mod asked;
+mod longer;
 
 use super::Progress;
 use super::barrier_tree::BarrierTree;

@@ -2,7 +2,7 @@
 
 use super::batches::Totals;
 use super::deliveries::DeliveryRecorder;
-use super::{DeliveryWindows, LatencyRecorder, PacketRecord};
+use super::{DeliveryWindows, LatencyRecorder, PacketRecord, Tally};
 use crate::mix::mix;
 use std::ops::Range;
 
@@ -10,6 +10,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     pub src: u32,
+    pub dst: u32,
     pub sequence: u32,
     pub message: u32,
     pub record: u32,
@@ -114,12 +115,24 @@ pub(crate) struct PacketLog {
     pub background: Option<TrafficLog>,
     digest: u64,
     records: Option<Vec<PacketRecord>>,
+    /// Of workload and background, where asked for.
+    tally: Option<Box<Tally>>,
 }
 
 impl PacketLog {
     /// A log that keeps whole records if `keep`.
     pub fn new(workload: TrafficLog, background: Option<TrafficLog>, keep: bool) -> Self {
-        PacketLog { workload, background, digest: 0, records: keep.then(Vec::new) }
+        PacketLog { workload, background, digest: 0, records: keep.then(Vec::new), tally: None }
+    }
+
+    /// Counts traffic terminal by terminal from now on.
+    pub fn keep_tally(&mut self, terminals: usize) {
+        self.tally = Some(Box::new(Tally::new(terminals)));
+    }
+
+    /// What has been counted so far, if it was asked for.
+    pub fn tally(&self) -> Option<&Tally> {
+        self.tally.as_deref()
     }
 
     #[inline]
@@ -157,9 +170,12 @@ impl PacketLog {
 
     /// Its head left the terminal.
     #[inline]
-    pub fn injected(&mut self, record: u32, now: u64) {
+    pub fn injected(&mut self, record: u32, terminal: u32, flits: u16, now: u64) {
         if let Some(records) = &mut self.records {
             records[record as usize].injected = now;
+        }
+        if let Some(tally) = &mut self.tally {
+            tally.injected(terminal, u32::from(flits), now, &self.workload.window);
         }
     }
 
@@ -173,6 +189,9 @@ impl PacketLog {
             let record = &mut records[packet.record as usize];
             record.arrived = now;
             record.hops = packet.hops;
+        }
+        if let Some(tally) = &mut self.tally {
+            tally.arrived(packet, now, &self.workload.window);
         }
     }
 

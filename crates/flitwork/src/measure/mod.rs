@@ -10,6 +10,7 @@ mod operations;
 mod phases;
 mod stalls;
 mod steady;
+mod tally;
 mod waits;
 mod warm_up;
 
@@ -23,6 +24,7 @@ pub(crate) use phases::{Phases, View};
 pub(crate) use stalls::StallCounter;
 pub use stalls::{STALL_REASONS, StallReason, StallReport};
 pub use steady::{SteadySpec, WarmUpTest};
+pub use tally::Tally;
 pub(crate) use waits::WaitLog;
 pub use waits::{BEHIND_PACKET, WaitReason, WaitRecord, WaitReport, WaitWindow};
 

@@ -79,6 +79,13 @@ impl Phases {
         Phases { window, begin, end, batches, steady, lead, verdict: Status::Complete, next }
     }
 
+    /// Makes a fixed measurement that is not over last until cycle `end`.
+    pub fn extend(&mut self, end: u64) {
+        debug_assert!(self.steady.is_none() && self.end.state.is_none(), "the end of the measurement is in the past");
+        self.window.end = end;
+        self.next = self.next_look();
+    }
+
     /// Cycles that are measured.
     pub fn window(&self) -> Range<u64> {
         self.window.clone()

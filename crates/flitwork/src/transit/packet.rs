@@ -91,6 +91,7 @@ impl Packet {
     pub fn arrival(&self) -> Arrival {
         Arrival {
             src: self.src,
+            dst: self.dst,
             sequence: self.sequence,
             message: self.message,
             record: self.record,

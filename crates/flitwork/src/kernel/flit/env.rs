@@ -61,6 +61,9 @@ pub(super) struct Env {
     pub router_of: Vec<u32>,
     /// Flits ejected at each terminal in the measurement.
     pub ejected: Vec<u64>,
+    /// Arrivals behind the end of the measurement of flits that were sent before it: cycle and terminal. They count where the
+    /// measurement becomes longer.
+    pub late: Vec<(u64, u32)>,
     pub measurement: Range<u64>,
     pub flit_hops: u64,
     pub stalls: Option<StallCounter>,

@@ -303,7 +303,7 @@ impl Injection {
             (port.vc, port.last_vc, port.head_sent) = (vc, vc, true);
             let packet = &mut env.pool[packet];
             packet.injected = env.now;
-            ends.log.injected(packet.record, env.now);
+            ends.log.injected(packet.record, packet.src, packet.flits, env.now);
         }
         let flit = FlitArrival { vc: port.entry + u32::from(vc), packet: if head_sent { NONE } else { packet } };
         env.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);

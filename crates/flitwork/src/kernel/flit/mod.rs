@@ -199,6 +199,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 first_terminals: (0..fabric.routers()).map(|r| fabric.terminals_at(r).start).collect(),
                 router_of: (0..fabric.terminals()).map(|t| fabric.router_of(t)).collect(),
                 ejected: vec![0; p.terminals],
+                late: Vec::new(),
                 measurement: 0..0,
                 flit_hops: 0,
                 stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
@@ -317,6 +318,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     fn measure(&mut self, now: u64, window: Range<u64>) {
         if PACKETS {
             self.count_all_ejected(now);
+        }
+        for (arrival, terminal) in std::mem::take(&mut self.env.late) {
+            if window.contains(&arrival) {
+                self.env.ejected[terminal as usize] += 1;
+            } else {
+                self.env.late.push((arrival, terminal));
+            }
         }
         self.env.measurement = window;
     }

@@ -119,7 +119,17 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let local = if p.concentration == 1 { 0 } else { (port - env.network_ports(me)) / p.nic_ports };
             let terminal = env.first_terminal(me) + local;
             env.ejected[terminal] += 1;
+        } else if env.now < env.measurement.end && arrival >= env.measurement.end {
+            Self::eject_late(me, port, arrival, env);
         }
+    }
+
+    /// The same of a flit that arrives just behind the end of the measurement.
+    #[cold]
+    #[inline(never)]
+    fn eject_late(me: usize, port: usize, arrival: u64, env: &mut Env) {
+        let terminal = env.first_terminal(me) + (port - env.network_ports(me)) / env.p.nic_ports;
+        env.late.push((arrival, terminal as u32));
     }
 
     /// The output VC is free again, and the next packet of the buffer comes to the front.

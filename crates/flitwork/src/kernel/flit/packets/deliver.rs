@@ -87,9 +87,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let delay = u64::from(env.p.eject_cycles);
         let first = (sent.start + delay).max(env.measurement.start);
         let end = (sent.end + delay).min(env.measurement.end);
+        let terminal = env.first_terminal(me) + (port - env.network_ports(me)) / env.p.nic_ports;
         if first < end {
-            let terminal = env.first_terminal(me) + (port - env.network_ports(me)) / env.p.nic_ports;
             env.ejected[terminal] += end - first;
+        }
+        // Sent before the end of the measurement, and there behind it.
+        let (sent_before, behind) = (sent.end.min(env.measurement.end), env.measurement.end);
+        for arrival in (sent.start + delay).max(behind)..sent_before.saturating_add(delay) {
+            env.late.push((arrival, terminal as u32));
         }
     }
 

@@ -63,7 +63,7 @@ impl Injection {
         };
         let flits = packet.flits;
         packet.injected = env.now;
-        ends.log.injected(packet.record, env.now);
+        ends.log.injected(packet.record, packet.src, packet.flits, env.now);
         self.credits[first + usize::from(vc)] -= flits;
         let port = &mut self.ports[number];
         (port.vc, port.last_vc, port.head_sent) = (vc, vc, true);

@@ -1,0 +1,51 @@
+//! A measurement that is prolonged: traffic is counted, a caller looks at the counts and goes on, nothing is run twice.
+
+use super::Simulation;
+use crate::error::{Error, Result};
+use crate::measure::Tally;
+use crate::plan::{Plan, Workload};
+
+impl Simulation {
+    /// Counts traffic terminal by terminal: see [`Simulation::tally`]. Call it before the first cycle.
+    pub fn keep_tally(&mut self) {
+        let terminals = self.limits.terminals;
+        self.networks[0].log.keep_tally(terminals);
+    }
+
+    /// What has arrived before the current cycle, if [`Simulation::keep_tally`] was called.
+    pub fn tally(&self) -> Option<&Tally> {
+        self.networks[0].log.tally()
+    }
+
+    /// Goes on as a simulation of `plan`, which differs from this one's in a longer measurement only: from the cycle in which this one's
+    /// ends, to which it must have been advanced. What comes out is what a simulation of `plan` gives from the start.
+    ///
+    /// # Errors
+    /// [`Error::Config`] where the measurement is not fixed, is over, or does not become longer.
+    pub fn extend(&mut self, plan: &Plan) -> Result<()> {
+        let run = &plan.spec.run;
+        let (old, new) = (self.phases.window(), run.fixed_window());
+        let refused = |value: String, expected: &str| {
+            Error::config("run.measurement_cycles", value, expected, "make a new simulation of it")
+        };
+        if run.steady.is_some() || !matches!(plan.workload, Workload::OpenLoop(_)) || self.limits.completes {
+            return Err(refused("not fixed".into(), "a fixed measurement of traffic"));
+        }
+        if new.start != old.start || new.end <= old.end {
+            let measured = format!("{} cycles from cycle {}", new.end - new.start, new.start);
+            return Err(refused(measured, "a longer measurement that begins in the same cycle"));
+        }
+        // Where everything had arrived, it ended with the last cycle of the measurement.
+        let next = self.now + u64::from(self.ended.is_some());
+        if next > old.end {
+            return Err(refused(format!("cycle {next}"), "a simulation at the end of its measurement"));
+        }
+        self.ended = None;
+        self.limits.max_cycles = run.max_cycles;
+        self.phases.extend(new.end);
+        let attached = &mut self.networks[0];
+        attached.network.measure(next, new.clone());
+        attached.log.measure(&new);
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! What is counted of traffic, terminal by terminal, without a record for each packet.
+
+use super::Arrival;
+use std::ops::Range;
+
+/// Sums over the packets of a run so far, where they were asked for. Its size depends on the terminals alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Packets whose tail has arrived, whenever they were created.
+    pub packets: u64,
+    /// Their flits.
+    pub flits: u64,
+    /// Sum of their packet latencies [cycles].
+    pub packet_latency_cycles: u64,
+    /// Packets created in the measurement that have arrived.
+    pub measured_packets: u64,
+    /// Sum of their packet latencies [cycles].
+    pub measured_packet_latency_cycles: u64,
+    /// Packets that arrived from the start of the measurement on, whenever they were created.
+    pub late_packets: u64,
+    /// Sum, smallest and largest of their network latencies [cycles]; of no packets 0, `u64::MAX` and 0.
+    pub late_network_latency_cycles: (u64, u64, u64),
+    /// Packets whose head left the terminal in the measurement, by source.
+    pub injected_packets: Vec<u64>,
+    /// Their flits.
+    pub injected_flits: Vec<u64>,
+    /// Packets whose tail arrived in the measurement, by destination.
+    pub accepted_packets: Vec<u64>,
+}
+
+impl Tally {
+    pub(crate) fn new(terminals: usize) -> Self {
+        Tally {
+            late_network_latency_cycles: (0, u64::MAX, 0),
+            injected_packets: vec![0; terminals],
+            injected_flits: vec![0; terminals],
+            accepted_packets: vec![0; terminals],
+            ..Tally::default()
+        }
+    }
+
+    /// The head of a packet left its terminal in cycle `now`; cycles of `window` are measured.
+    pub(crate) fn injected(&mut self, terminal: u32, flits: u32, now: u64, window: &Range<u64>) {
+        if window.contains(&now) {
+            self.injected_packets[terminal as usize] += 1;
+            self.injected_flits[terminal as usize] += u64::from(flits);
+        }
+    }
+
+    /// Its tail arrived.
+    pub(crate) fn arrived(&mut self, packet: &Arrival, now: u64, window: &Range<u64>) {
+        let latency = now - packet.created;
+        self.packets += 1;
+        self.flits += u64::from(packet.flits);
+        self.packet_latency_cycles += latency;
+        if window.contains(&packet.created) {
+            self.measured_packets += 1;
+            self.measured_packet_latency_cycles += latency;
+        }
+        if now >= window.start {
+            let (sum, least, most) = &mut self.late_network_latency_cycles;
+            let cycles = now - packet.injected;
+            (*sum, *least, *most) = (*sum + cycles, cycles.min(*least), cycles.max(*most));
+            self.late_packets += 1;
+        }
+        if window.contains(&now) {
+            self.accepted_packets[packet.dst as usize] += 1;
+        }
+    }
+}
