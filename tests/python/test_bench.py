@@ -111,7 +111,7 @@ def test_every_routing_is_compared_with_dimension_order() -> None:
             fw.bound(fw.Torus(4, 4, routing={"kind": kind}), fw.uniform(offered_load=0.1))
 
 
-def test_trees_and_pipelines_are_compared_with_the_torus() -> None:
+def test_trees_pipelines_and_records_are_compared_with_the_torus() -> None:
     """With the same VCs, buffers and packets, so that the ratio says something."""
     by_name = {case["name"]: case for case in CASES}
     compared = {}
@@ -128,7 +128,12 @@ def test_trees_and_pipelines_are_compared_with_the_torus() -> None:
     pipelines = [ratio for name, ratio in compared.items() if name.endswith("R = A = 1")]
     assert trees == [1.3] * 4
     assert pipelines == [1.1] * 2
-    assert len(compared) == 6
+    recorded = next(case for case in CASES if case["spec"]["run"].get("record") == {"packets": True})
+    base = by_name[recorded["against"]]
+    assert {**recorded["spec"]["run"], "record": {}} == {**base["spec"]["run"], "record": {}}
+    assert (recorded["digest"], recorded["flit_hops"]) == (base["digest"], base["flit_hops"])
+    assert compared[recorded["name"]] == 1.08
+    assert len(compared) == 7
 
 
 #: Answers as BookSim does, with the exit code that it has after a good run; its configuration is left beside it.
