@@ -34,18 +34,26 @@ pub(crate) struct CompiledSize {
     pub router_bytes: usize,
 }
 
-/// The first that has room is taken. Each has at most twice the bytes of the one before.
-const SIZES: [CompiledSize; 16] = [
+/// The first that has room is taken: they ascend in bytes. Up to 64 VCs, there is a size for each power of two of ports and of VCs, so
+/// that one port or one VC more takes at most twice the bytes. Two steps are longer: routers with more than 8 ports have room for 8 VCs
+/// at least, and ports with more VCs than a word has bits share the last four sizes.
+const SIZES: [CompiledSize; 22] = [
     CompiledSize::new(8, 2),
     CompiledSize::new(8, 4),
     CompiledSize::new(8, 8),
     CompiledSize::new(8, 16),
     CompiledSize::new(16, 8),
+    CompiledSize::new(8, 32),
     CompiledSize::new(16, 16),
     CompiledSize::new(32, 8),
+    CompiledSize::new(8, 64),
+    CompiledSize::new(16, 32),
+    CompiledSize::new(32, 16),
     CompiledSize::new(64, 8),
+    CompiledSize::new(16, 64),
     CompiledSize::new(32, 32),
     CompiledSize::new(64, 16),
+    CompiledSize::new(32, 64),
     CompiledSize::new(64, 32),
     CompiledSize::new(64, 64),
     CompiledSize::new(8, 1024),
@@ -87,13 +95,47 @@ impl CompiledSize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routing::MAX_VCS;
+
+    fn bytes(ports: usize, vcs: usize) -> usize {
+        CompiledSize::for_router(ports, vcs).router_bytes
+    }
 
     #[test]
-    fn memory_follows_ports_and_virtual_channels_without_a_leap() {
+    fn sizes_ascend_so_that_the_first_with_room_is_the_smallest() {
         let bytes: Vec<usize> = CompiledSize::all().iter().map(|size| size.router_bytes).collect();
-        assert!(bytes.windows(2).all(|pair| pair[0] < pair[1] && pair[1] <= 2 * pair[0]), "{bytes:?}");
+        assert!(bytes.windows(2).all(|pair| pair[0] < pair[1]), "{bytes:?}");
+    }
+
+    /// How many times the bytes a router takes with one port or one VC more, at most.
+    fn longest_step(ports: usize, vcs: usize) -> f64 {
+        match (ports, vcs) {
+            (8, ..=2) => 4.92,
+            (8, ..=4) => 3.28,
+            (_, 64) => 15.7,
+            _ => 2.0,
+        }
+    }
+
+    #[test]
+    fn one_port_or_one_virtual_channel_more_takes_at_most_twice_the_memory_but_for_two_steps() {
+        for (ports, vcs) in (1..=64).flat_map(|ports| (1..=MAX_VCS as usize).map(move |vcs| (ports, vcs))) {
+            let (here, size) = (bytes(ports, vcs), CompiledSize::for_router(ports, vcs));
+            assert!(size.ports >= ports && size.vcs >= vcs, "{ports} ports, {vcs} VCs: {size:?}");
+            let most = here as f64 * longest_step(ports, vcs);
+            let wider = bytes((ports + 1).min(64), vcs) as f64;
+            let deeper = bytes(ports, (vcs + 1).min(MAX_VCS as usize)) as f64;
+            assert!(wider <= most, "{ports} ports and one more, {vcs} VCs: {} times", wider / here as f64);
+            assert!(deeper <= most, "{ports} ports, {vcs} VCs and one more: {} times", deeper / here as f64);
+        }
+    }
+
+    #[test]
+    fn a_router_gets_the_smallest_size_with_room() {
         let size = |ports, vcs| (CompiledSize::for_router(ports, vcs).ports, CompiledSize::for_router(ports, vcs).vcs);
         assert_eq!((size(17, 4), size(36, 8), size(64, 9), size(20, 20)), ((32, 8), (64, 8), (64, 16), (32, 32)));
         assert_eq!((size(5, 3), size(16, 16), size(9, 65), size(33, 577)), ((8, 4), (16, 16), (16, 1024), (64, 1024)));
+        assert_eq!((size(8, 17), size(8, 33), size(9, 17), size(16, 33)), ((8, 32), (8, 64), (16, 32), (16, 64)));
+        assert_eq!((size(17, 9), size(17, 33)), ((32, 16), (32, 64)));
     }
 }
