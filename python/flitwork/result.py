@@ -93,6 +93,17 @@ class Result:
         return None if note is None else str(note)
 
     @property
+    def threads(self) -> int:
+        """The threads that shared out the network among them; the result is the same for any number."""
+        return int(self.values.get("threads", 1))
+
+    @property
+    def threads_why(self) -> str | None:
+        """Why it was one thread where ``run.threads`` asked for more; else ``None``."""
+        why = self.values.get("threads_why")
+        return None if why is None else str(why)
+
+    @property
     def status(self) -> str:
         """How the run ended.
 

@@ -5,10 +5,12 @@
 
 mod oracle;
 
+use flitwork::measure::SimulationResult;
 use flitwork::pace;
 use flitwork::schedule::{Placement, Rate, Schedule, Via};
-use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec};
-use flitwork::{Plan, Workload};
+use flitwork::spec::{ArbiterKind, KernelChoice, RouterSpec};
+use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec, Threads};
+use flitwork::{Plan, Workload, simulate};
 use oracle::asked::{by_the_clock, check_asked};
 use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording};
 use oracle::cases::{self, Case, Program, any_network, hop_by_hop, in_whole_packets, on_bus, trees};
@@ -130,6 +132,62 @@ fn all_to_all_packets_arrive_as_in_the_oracle() {
     for_all("all-to-all", 120, 6_000, strategy, |(case, warmup)| {
         Ok(check_case(&case, recording(1, warmup, 1, LONG))?.is_some())
     });
+}
+
+/// Takes out most of what networks in parts must not have; what is left is for them to refuse.
+fn fit_for_parts(case: &mut Case) {
+    let usual = RouterSpec::default();
+    let router = &mut case.network.router;
+    (router.output_speedup, router.shared_buffer_flits) = (1, 0);
+    (router.vc_policy, router.sl_to_vl, router.compat) = (usual.vc_policy, usual.sl_to_vl, usual.compat);
+    for allocator in [&mut router.vc_allocator, &mut router.sw_allocator] {
+        if allocator.arbiter == ArbiterKind::OldestFirst {
+            allocator.arbiter = ArbiterKind::default();
+        }
+    }
+    case.background = None;
+}
+
+/// Networks that may be cut in parts give the same result on any number of threads, down to the last figure; the packets of one thread
+/// arrive as in the oracle.
+#[test]
+fn packets_of_networks_in_parts_arrive_as_in_the_oracle() {
+    let in_parts = (Cell::new(0_usize), Cell::new(0_usize));
+    let network = || cases::network(40, 3, true);
+    let any_traffic = prop_oneof![cases::open_loop(network()), cases::burst(network()), cases::trace(network())];
+    let strategy = (any_traffic, any::<u64>(), (0..60u64, 1..120u64), 2..6u32);
+    for_all("in parts", 250, 8_000, strategy, |(mut case, seed, (warmup, measurement), threads)| {
+        fit_for_parts(&mut case);
+        let run = RunSpec { kernel: KernelChoice::Flit, ..recording(seed, warmup, measurement, 900) };
+        let Some(of_oracle) = plan(&case, run.clone())? else { return Ok(false) };
+        let summary = RunSpec { record: Default::default(), threads: Threads::Count(threads), ..run };
+        let Some(mut plan) = plan(&case, summary)? else { return Ok(false) };
+        in_parts.1.set(in_parts.1.get() + 1);
+        if plan.not_in_parts().is_some() {
+            return Ok(true);
+        }
+        in_parts.0.set(in_parts.0.get() + usize::from(plan.threads() > 1));
+        if matches!(plan.workload, Workload::OpenLoop(_)) {
+            check(&case.network, &of_oracle)?;
+        }
+        let result = |plan: &Plan| simulate(plan, &mut |_| true).map_err(|error| error.to_string());
+        let shared = result(&plan);
+        plan.spec.run.threads = Threads::ONE;
+        let alone = result(&plan);
+        if let Ok(shared) = &shared {
+            prop_assert_eq!(shared.threads, threads.min(plan.params.routers as u32) as usize);
+        }
+        // What is said of the threads themselves apart.
+        let rest = |result: Result<SimulationResult, String>| {
+            result.map(|r| SimulationResult { threads: 1, threads_why: None, ..r })
+        };
+        prop_assert_eq!(rest(shared), rest(alone.clone()));
+        let recorded = result(&of_oracle);
+        prop_assert_eq!(alone.map(|r| r.digest), recorded.map(|r| r.digest));
+        Ok(true)
+    });
+    let (parts, all) = (in_parts.0.get(), in_parts.1.get());
+    assert!(4 * parts > all, "only {parts} of {all} networks were cut in parts");
 }
 
 /// Sends, receives, computing and waits in any order.

@@ -5,6 +5,7 @@ mod bus;
 pub(crate) mod flit;
 mod ideal;
 mod network;
+mod parallel;
 mod result;
 mod simulation;
 

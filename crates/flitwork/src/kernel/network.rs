@@ -1,5 +1,6 @@
 //! What the simulation knows of a network, whatever advances it.
 
+use super::parallel::Border;
 use crate::host::Hosts;
 use crate::measure::{Arrival, BusReport, ChannelWindows, PacketLog, StallReport, WaitReport};
 use crate::terminal::{Nics, Outgoing};
@@ -33,6 +34,11 @@ pub(crate) trait Network: Send {
     /// Appends the flits sent over every channel before cycle `before`; nothing happened since.
     fn channel_flits(&self, before: u64, flits: &mut Vec<u64>);
 
+    /// Where it is a part of a network: what goes to other parts, and what comes from them.
+    fn border(&mut self) -> Option<&mut Border> {
+        None
+    }
+
     /// What it has observed; the run ended after cycle `now`.
     fn finish(self: Box<Self>, now: u64) -> Observed;
 }
@@ -54,6 +60,15 @@ pub(crate) struct Observed {
     pub waits: Option<WaitReport>,
     /// What a bus has carried.
     pub bus: Option<BusReport>,
+}
+
+impl Observed {
+    /// Adds what the next part of the network has observed.
+    pub fn absorb(&mut self, next: Observed) {
+        self.flit_hops += next.flit_hops;
+        self.channel_flits.extend(next.channel_flits);
+        self.ejected_flits.iter_mut().zip(next.ejected_flits).for_each(|(sum, flits)| *sum += flits);
+    }
 }
 
 /// What is at the ends of a network: NICs, the ranks behind them, and the log of what they send.

@@ -1,6 +1,7 @@
 //! The result of a run, put together when it is over.
 
-use super::simulation::{Attached, Simulation};
+use super::parallel::gather;
+use super::simulation::Simulation;
 use crate::host::Hosts;
 use crate::measure::{BackgroundResult, Fairness, SimulationResult, Status};
 
@@ -9,15 +10,15 @@ impl Simulation {
     pub fn into_result(mut self) -> SimulationResult {
         let (now, ended) = (self.now, self.ended);
         self.look(now + 1);
-        let Simulation { phases, limits, mut networks, others, hosts, .. } = self;
-        let Attached { network, nics, mut log } = networks.swap_remove(0);
-        let observed = network.finish(now);
+        let Simulation { phases, limits, mut networks, parts, others, hosts, .. } = self;
         let bus = others.into_iter().find_map(|network| network.finish(now).bus);
         let window = phases.window();
         let cycles = if limits.completes { (now - limits.start).max(1) } else { window.end - window.start };
         let load = |flits: u64| flits as f64 / (cycles as f64 * limits.terminals as f64);
         let created = window.start..if limits.completes { now + 1 } else { window.end };
-        let (untaken, untaken_of_background) = nics.untaken(created);
+        let gathered = gather(networks.drain(..parts), now, created);
+        let (observed, (untaken, untaken_of_background), mut log) =
+            gathered.unwrap_or_else(|| unreachable!("there is a network"));
         let digest = log.digest();
         let background = log.background.take().map(|mut log| BackgroundResult {
             packets: log.totals.packets,
@@ -38,6 +39,8 @@ impl Simulation {
             status,
             kernel: limits.kernel,
             kernel_note: limits.kernel_note.map(String::from),
+            threads: parts,
+            threads_why: limits.threads_why.filter(|_| parts == 1).map(String::from),
             completion_cycles: now - limits.start,
             digest,
             packets: work.totals.packets,

@@ -16,9 +16,10 @@ use super::barrier_tree::BarrierTree;
 use super::bus::Bus;
 use super::flit::{self, Variation};
 use super::network::{Endpoints, Network};
+use super::parallel::Team;
 use crate::error::{Error, Result};
 use crate::host::Hosts;
-use crate::measure::{Arrival, DeliveryRecorder, KernelName, PacketLog, Phases, TrafficLog, View};
+use crate::measure::{Arrival, DeliveryRecorder, KernelName, PacketLog, Phases, Totals, TrafficLog, View};
 use crate::plan::{Plan, Workload};
 use crate::terminal::Nics;
 
@@ -65,6 +66,8 @@ pub(super) struct Limits {
     /// The kernel that advances the network, and why that is not the packet kernel.
     pub kernel: KernelName,
     pub kernel_note: Option<&'static str>,
+    /// Why it runs on one thread where more are asked for.
+    pub threads_why: Option<&'static str>,
 }
 
 /// A simulation in progress.
@@ -73,6 +76,9 @@ pub struct Simulation {
     pub(super) hosts: Option<Hosts>,
     /// The network that the workload runs on, then others.
     pub(super) networks: Vec<Attached>,
+    /// How many of them are parts of the first one, itself included, and the threads that advance these.
+    pub(super) parts: usize,
+    pub(super) team: Option<Team>,
     /// Networks of the machine beside the first one, with which they share hosts, NICs and log.
     pub(super) others: Vec<Box<dyn Network>>,
     pub(super) phases: Phases,
@@ -112,6 +118,8 @@ impl Simulation {
             now: 0,
             hosts,
             networks: Vec::new(),
+            parts: 1,
+            team: None,
             others: others(plan),
             limits: limits(plan),
             stage: Stage::Begin,
@@ -129,7 +137,7 @@ impl Simulation {
     }
 
     /// Adds a network with NICs of its own.
-    fn attach(&mut self, plan: &Plan, mut network: Box<dyn Network>) {
+    pub(super) fn attach(&mut self, plan: &Plan, mut network: Box<dyn Network>) {
         network.measure(0, self.phases.window());
         let log = packet_log(plan, &self.phases);
         self.networks.push(Attached { network, nics: Nics::new(plan), log });
@@ -179,14 +187,20 @@ impl Simulation {
                 if self.now >= self.phases.next() {
                     self.look(self.now);
                 }
-                self.deliver();
-                self.wake();
+                if self.team.is_some() {
+                    self.cycle_of_parts();
+                } else {
+                    self.deliver();
+                    self.wake();
+                }
                 self.stage = Stage::Ranks;
             }
             if self.ranks_ask() {
                 return Ok(Pause::Asked);
             }
-            self.drive();
+            if self.team.is_none() {
+                self.drive();
+            }
             self.stage = Stage::End;
             self.check(progress)?;
         }
@@ -312,6 +326,11 @@ impl Simulation {
         Ok(())
     }
 
+    /// The network that the workload runs on, in its parts.
+    fn of_workload(&self) -> &[Attached] {
+        &self.networks[..self.parts]
+    }
+
     fn all_networks(&self) -> impl Iterator<Item = &dyn Network> {
         self.networks.iter().map(|attached| &attached.network).chain(&self.others).map(|network| &**network)
     }
@@ -348,16 +367,18 @@ impl Simulation {
     /// Lets the phases of the run see its state at the beginning of cycle `now`; they may decide what is measured.
     #[inline(never)]
     pub(super) fn look(&mut self, now: u64) {
-        let Simulation { phases, networks, .. } = self;
-        let Attached { network, nics, log } = &mut networks[0];
+        let Simulation { phases, networks, parts, .. } = self;
+        let parts = &mut networks[..*parts];
         let view = View {
-            totals: log.workload.totals,
-            untaken_before: &|cycle| nics.untaken(0..cycle).0.packets,
-            channel_flits: &|before, flits| network.channel_flits(before, flits),
+            totals: totals(parts),
+            untaken_before: &|cycle| parts.iter().map(|part| part.nics.untaken(0..cycle).0.packets).sum(),
+            channel_flits: &|before, flits| parts.iter().for_each(|part| part.network.channel_flits(before, flits)),
         };
         if phases.look(now, &view) {
-            network.measure(now, phases.window());
-            log.measure(&phases.window());
+            for Attached { network, log, .. } in parts {
+                network.measure(now, phases.window());
+                log.measure(&phases.window());
+            }
         }
     }
 
@@ -369,13 +390,16 @@ impl Simulation {
         if let Some(hosts) = &self.hosts {
             return hosts.is_complete();
         }
-        let Attached { nics, log, .. } = &self.networks[0];
-        if nics.finite_packets().is_some() {
-            let work = &log.workload;
-            return work.taken == work.totals.packets && nics.all_taken();
+        let parts = self.of_workload();
+        if parts[0].nics.finite_packets().is_some() {
+            let taken: u64 = parts.iter().map(|part| part.log.workload.taken).sum();
+            return taken == totals(parts).packets && parts.iter().all(|part| part.nics.all_taken());
         }
         let end = self.phases.window().end;
-        self.now + 1 >= end && (!self.phases.drains() || log.measured_under_way() == 0 && nics.all_taken_before(end))
+        // A part may have sent what arrived in another.
+        let under_way = || parts.iter().fold(0u64, |sum, part| sum.wrapping_add(part.log.measured_under_way()));
+        let all_arrived = || under_way() == 0 && parts.iter().all(|part| part.nics.all_taken_before(end));
+        self.now + 1 >= end && (!self.phases.drains() || all_arrived())
     }
 
     /// Whether a schedule cannot go on though packets of a background move.
@@ -397,18 +421,16 @@ impl Simulation {
 
     /// What of a workload that completes has not arrived.
     fn what_is_left(&self) -> String {
-        let Attached { nics, log, .. } = &self.networks[0];
-        match (&self.hosts, nics.finite_packets()) {
+        let arrived = totals(self.of_workload()).packets;
+        match (&self.hosts, self.networks[0].nics.finite_packets()) {
             (Some(hosts), _) => format!("{} messages have not arrived", hosts.messages().1),
-            (None, packets) => {
-                format!("{} of {} packets have arrived", log.workload.totals.packets, packets.unwrap_or_default())
-            }
+            (None, packets) => format!("{arrived} of {} packets have arrived", packets.unwrap_or_default()),
         }
     }
 
     fn progress(&self) -> Progress {
-        let Attached { nics, log, .. } = &self.networks[0];
-        let arrived = log.workload.totals.packets;
+        let nics = &self.networks[0].nics;
+        let arrived = totals(self.of_workload()).packets;
         let (done, total) = match (self.hosts.as_ref().map(Hosts::messages), nics.finite_packets()) {
             (Some((all, left)), _) => (all - left, Some(all)),
             // Where ties cut packets in two, more arrive than were created.
@@ -417,6 +439,25 @@ impl Simulation {
         };
         Progress { cycle: self.now, packets_done: done, packets_total: total }
     }
+}
+
+impl Attached {
+    /// One cycle of a network without ranks.
+    pub fn cycle(&mut self, now: u64, start: u64, arrived: &mut Vec<Arrival>) {
+        let Attached { network, nics, log } = self;
+        network.deliver(now, arrived);
+        arrived.drain(..).for_each(|packet| log.arrived(&packet, now));
+        if now == start {
+            nics.wake_all();
+        }
+        nics.begin_cycle(now);
+        network.step(now, &mut Endpoints { nics, hosts: None, log });
+    }
+}
+
+/// What of the workload has arrived.
+fn totals(parts: &[Attached]) -> Totals {
+    parts.iter().fold(Totals::default(), |sum, part| sum.and(&part.log.workload.totals))
 }
 
 /// Whether ranks are told what to do while they run.
@@ -482,6 +523,7 @@ fn limits(plan: &Plan) -> Limits {
         schedule,
         kernel: plan.kernel(),
         kernel_note: plan.not_in_whole_packets(),
+        threads_why: plan.why_one_thread(),
     }
 }
 

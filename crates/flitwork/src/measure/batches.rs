@@ -24,7 +24,8 @@ impl Totals {
         }
     }
 
-    fn and(&self, more: &Totals) -> Totals {
+    /// The sum of two.
+    pub fn and(&self, more: &Totals) -> Totals {
         Totals {
             packets: self.packets + more.packets,
             flits: self.flits + more.flits,

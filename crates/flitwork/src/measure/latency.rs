@@ -67,6 +67,17 @@ impl LatencyRecorder {
         self.max = self.max.max(cycles);
     }
 
+    /// Adds the latencies of another recorder.
+    pub fn absorb(&mut self, more: &Self) {
+        self.small.iter_mut().zip(more.small.iter()).for_each(|(sum, count)| *sum += count);
+        more.large.iter_recorded().for_each(|v| {
+            self.large.saturating_record_n(v.value_iterated_to(), v.count_at_value());
+        });
+        self.sum += more.sum;
+        self.min = self.min.min(more.min);
+        self.max = self.max.max(more.max);
+    }
+
     /// All latencies so far.
     fn all(&self) -> Histogram<u64> {
         let mut all = self.large.clone();

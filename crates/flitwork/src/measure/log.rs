@@ -94,7 +94,22 @@ impl TrafficLog {
     }
 
     fn measured_under_way(&self) -> u64 {
-        self.measured_taken - self.measured_arrived
+        // In a part of a network more may arrive than it has sent.
+        self.measured_taken.wrapping_sub(self.measured_arrived)
+    }
+
+    /// Adds what another part of the network has noted.
+    fn absorb(&mut self, more: &TrafficLog) {
+        self.taken += more.taken;
+        self.measured_taken += more.measured_taken;
+        self.measured_arrived += more.measured_arrived;
+        self.measured_taken_flits += more.measured_taken_flits;
+        self.totals = self.totals.and(&more.totals);
+        self.packet_latency.absorb(&more.packet_latency);
+        self.network_latency.absorb(&more.network_latency);
+        self.delivered_flits.iter_mut().zip(&more.delivered_flits).for_each(|(sum, flits)| *sum += flits);
+        self.has_sent.iter_mut().zip(&more.has_sent).for_each(|(any, has)| *any |= has);
+        self.measured_hops += more.measured_hops;
     }
 
     /// Mean channels on the route of a measured packet, if there was one.
@@ -198,6 +213,13 @@ impl PacketLog {
     /// Measured packets under way, of both.
     pub fn measured_under_way(&self) -> u64 {
         self.workload.measured_under_way() + self.background.as_ref().map_or(0, TrafficLog::measured_under_way)
+    }
+
+    /// Adds the log of another part of the network; without a background, records and windows.
+    pub fn absorb(&mut self, more: PacketLog) {
+        debug_assert!(self.background.is_none() && self.records.is_none());
+        self.digest = self.digest.wrapping_add(more.digest);
+        self.workload.absorb(&more.workload);
     }
 
     /// Fingerprint of all arrivals, of both.

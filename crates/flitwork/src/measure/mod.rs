@@ -14,6 +14,7 @@ mod tally;
 mod waits;
 mod warm_up;
 
+pub(crate) use batches::Totals;
 pub(crate) use deliveries::DeliveryRecorder;
 pub use deliveries::DeliveryWindows;
 pub use fairness::Fairness;
@@ -155,6 +156,12 @@ pub struct SimulationResult {
     pub kernel: KernelName,
     /// Why that was not the packet kernel, where its conditions are not met.
     pub kernel_note: Option<String>,
+    /// Threads that the run was cut up for.
+    #[serde(default = "one")]
+    pub threads: usize,
+    /// Why that is one where more were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads_why: Option<String>,
     /// Workload that completes: cycles from t = 0 until the last tail arrived, or the last rank's program ended if that is later.
     /// Open loop: cycle in which the run ended.
     pub completion_cycles: u64,
@@ -215,4 +222,9 @@ pub struct SimulationResult {
     /// What ranks did and when, where asked for; not in the JSON.
     #[serde(skip)]
     pub operations: Option<OperationReport>,
+}
+
+/// The threads of a result that says nothing of them.
+fn one() -> usize {
+    1
 }

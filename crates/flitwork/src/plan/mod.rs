@@ -7,7 +7,7 @@ use crate::routing::{MAX_VCS, Routing};
 use crate::schedule::{Delays, Noise, Placement, Rate, Units};
 use crate::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP,
-    NetworkSpec, RouterSpec, SimulationSpec, Switching,
+    NetworkSpec, RouterSpec, SimulationSpec, Switching, Threads,
 };
 use crate::topology::Fabric;
 use crate::traffic::Traffic;
@@ -22,6 +22,7 @@ mod kernel;
 mod memory;
 mod routing;
 mod run;
+mod threads;
 mod units;
 mod vc_policy;
 mod workload;
@@ -216,7 +217,10 @@ impl Plan {
         let mut hasher = Sha256::new();
         hasher.update(env!("CARGO_PKG_VERSION"));
         hasher.update(MODEL_REVISION.to_le_bytes());
-        hasher.update(serde_json::to_string(&self.spec).unwrap_or_default());
+        // However many threads run it, the result is the same.
+        let mut spec = self.spec.clone();
+        spec.run.threads = Threads::ONE;
+        hasher.update(serde_json::to_string(&spec).unwrap_or_default());
         hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! How to run: seed, phases, limits, what to record.
 
+use super::Threads;
 use crate::measure::SteadySpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,11 @@ pub struct RunSpec {
     /// Default: auto.
     #[serde(default, skip_serializing_if = "KernelChoice::is_auto")]
     pub kernel: KernelChoice,
+    /// Threads that advance the network, which they share out among them: a number from 1 to 64, or auto (as many as the machine has cores,
+    /// where the network is large enough). The result is the same for any number, and says how many it was (`threads`) and, where
+    /// this network cannot be shared out, why (`threads_why`). Default: 1.
+    #[serde(default = "one_thread", skip_serializing_if = "Threads::is_one")]
+    pub threads: Threads,
     /// Open loop: detect the warm-up and measure until the mean latency is known well enough. Without this table: fixed
     /// warm-up and measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,10 +81,15 @@ impl Default for RunSpec {
             deadlock_check: true,
             memory_limit_mb: 0,
             kernel: KernelChoice::Auto,
+            threads: Threads::ONE,
             steady: None,
             record: RecordSpec::default(),
         }
     }
+}
+
+fn one_thread() -> Threads {
+    Threads::ONE
 }
 
 /// Which kernel runs a simulation.

@@ -9,3 +9,4 @@ mod reading;
 mod service;
 
 pub(crate) use nic::{Nics, Outgoing};
+pub(crate) use queue::Untaken;

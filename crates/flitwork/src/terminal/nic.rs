@@ -110,6 +110,11 @@ impl Nics {
         nics
     }
 
+    /// Only these terminals send traffic: the others are in other parts of the network.
+    pub fn keep(&mut self, keep: impl Fn(u32) -> bool) {
+        self.queues.keep(keep);
+    }
+
     /// Packets of traffic that has an end; `None` of all else.
     pub fn finite_packets(&self) -> Option<u64> {
         self.queues.finite_packets()

@@ -53,6 +53,13 @@ impl Feed {
         }
     }
 
+    /// Sources of other terminals create nothing.
+    fn keep(&mut self, keep: &impl Fn(u32) -> bool) {
+        let others = self.sources.iter_mut().enumerate().filter(|&(terminal, _)| !keep(terminal as u32));
+        others.for_each(|(_, source)| source.close());
+        self.open = self.sources.iter().filter(|s| s.next_creation() < u64::MAX).count();
+    }
+
     /// Packets, and their flits, that were created in `window` and that no injection port has taken.
     fn untaken(&self, window: Range<u64>) -> Untaken {
         let terminals = self.sources.len() as u32;
@@ -79,6 +86,13 @@ impl Feed {
 pub(crate) struct Untaken {
     pub packets: u64,
     pub flits: u64,
+}
+
+impl Untaken {
+    /// The sum of two.
+    pub fn and(self, more: Untaken) -> Untaken {
+        Untaken { packets: self.packets + more.packets, flits: self.flits + more.flits }
+    }
 }
 
 /// The workload.
@@ -124,6 +138,13 @@ impl SourceQueues {
         self.background = Some(Feed::new(traffic, terminals));
         self.background_next = vec![false; if alternate { terminals as usize } else { 0 }];
         self
+    }
+
+    /// Traffic of other terminals is left out.
+    pub fn keep(&mut self, keep: impl Fn(u32) -> bool) {
+        if let Work::Traffic(feed) = &mut self.work {
+            feed.keep(&keep);
+        }
     }
 
     /// Whether ranks feed the queues.

@@ -184,6 +184,11 @@ impl Source {
         self.next
     }
 
+    /// No more packets come.
+    pub fn close(&mut self) {
+        (self.next, self.left) = (u64::MAX, 0);
+    }
+
     /// Draws the next packet, and moves on to the one after it.
     pub fn draw(&mut self, traffic: &Traffic, terminal: u32, terminals: u32) -> Created {
         let (cycle, bits) = (self.next, self.rng.next_u64());

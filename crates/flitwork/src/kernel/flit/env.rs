@@ -11,6 +11,7 @@ use super::packets::Streams;
 use super::pools::Pools;
 use super::route::RouteTable;
 use crate::compat::BatchStage;
+use crate::kernel::parallel::Border;
 use crate::measure::{StallCounter, WaitLog};
 use crate::plan::{Params, Plan, Workload};
 use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, InjectionPriority, Switching};
@@ -29,6 +30,8 @@ pub(super) struct Env {
     /// The parts of the wheel that flits and credits on network channels go to in this cycle, at hand: most events do.
     pub next_flits: Vec<FlitArrival>,
     pub next_credits: Vec<u32>,
+    /// Where this is a part of a network.
+    pub border: Option<Box<Border>>,
     /// How many of the flits were there before this cycle: others put them there.
     pub next_flits_before: usize,
     pub routes: RouteTable,
@@ -268,6 +271,9 @@ impl Env {
         if let Some(news) = self.choices.as_mut().and_then(|choices| choices.news()) {
             news.flits_leave(&self.next_flits[self.next_flits_before..]);
             news.post(self.now);
+        }
+        if let Some(border) = &mut self.border {
+            border.send(self.now, &mut self.next_flits, &mut self.next_credits, &mut self.pool);
         }
         let (flits, credits) = (self.now + u64::from(self.p.hop_cycles), self.now + u64::from(self.p.credit_cycles));
         let slot = &mut self.wheel.at(flits).flits;

@@ -13,6 +13,7 @@ use crate::terminal::Outgoing;
 use crate::topology::End;
 use crate::transit::{FlitArrival, Layout, NONE, Packet};
 use crate::unchecked::{at, at_mut};
+use std::ops::Range;
 
 /// An injection port.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +49,8 @@ pub(super) struct Injection {
     pub(super) active: Vec<u64>,
     /// Terminals with a port that sleeps until a credit arrives, one bit each.
     pub(super) starved: Vec<u64>,
+    /// The words of these with terminals that are there.
+    words: Range<usize>,
     routing: Routing,
     seed: u64,
     injection_vc: InjectionVc,
@@ -58,8 +61,8 @@ pub(super) struct Injection {
 }
 
 impl Injection {
-    /// The injection ports of a plan, idle; `packets`: packets move whole.
-    pub fn new(plan: &Plan, layout: Layout, packets: bool) -> Self {
+    /// The injection ports of a plan, idle; `packets`: packets move whole; `own`: the routers that are there.
+    pub fn new(plan: &Plan, layout: Layout, packets: bool, own: &Range<usize>) -> Self {
         let Plan { params: p, fabric, routing, .. } = plan;
         let network = &plan.spec.network;
         let ports = p.terminals * p.nic_ports;
@@ -77,7 +80,8 @@ impl Injection {
             let router = fabric.router_of(terminal);
             let local = (terminal - fabric.terminals_at(router).start) as usize * p.nic_ports + number % p.nic_ports;
             let slot = layout.slot(fabric.network_ports_of(router) + local, 0);
-            InjectionPort { entry: layout.vc(router as usize, slot) as u32, ..idle }
+            let entry = (layout.vc(router as usize, slot) as u32).wrapping_sub(layout.vc(own.start, 0) as u32);
+            InjectionPort { entry, ..idle }
         };
         // A VC that terminals may not fill has no credits.
         let filled = &network.nic.injection_vcs;
@@ -94,6 +98,7 @@ impl Injection {
             vcs: p.vcs,
             active: vec![0; p.terminals.div_ceil(64)],
             starved: vec![0; p.terminals.div_ceil(64)],
+            words: words_of(plan, own),
             routing: routing.clone(),
             seed: plan.spec.run.seed,
             injection_vc: network.nic.injection_vc,
@@ -151,7 +156,7 @@ impl Injection {
     /// One cycle of all ports.
     #[inline(never)]
     pub fn step<const PACKETS: bool>(&mut self, env: &mut Env, ends: &mut Endpoints) {
-        for word in 0..self.active.len() {
+        for word in self.words.clone() {
             let mut left = self.active[word] | ends.nics.take_woken(word);
             let mut active = left;
             while left != 0 {
@@ -360,6 +365,15 @@ impl Injection {
     pub fn credits_at(&self, at: usize) -> u16 {
         self.credits[at]
     }
+}
+
+/// The words of a set of terminals that those at some routers are in.
+fn words_of(plan: &Plan, routers: &Range<usize>) -> Range<usize> {
+    let of_part = |&terminal: &u32| routers.contains(&(plan.fabric.router_of(terminal) as usize));
+    let mut terminals = (0..plan.params.terminals as u32).filter(of_part);
+    let first = terminals.next().unwrap_or(0);
+    let last = terminals.last().unwrap_or(first);
+    first as usize / 64..last as usize / 64 + 1
 }
 
 /// The VC for a new packet among those with at least `needed` credits, of at most `most`.

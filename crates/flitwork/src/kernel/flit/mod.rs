@@ -36,9 +36,10 @@ mod state;
 mod traverse;
 
 use super::network::{Endpoints, Network, Observed};
+use super::parallel::{self, Border, Part};
 use super::simulation::Simulation;
 use crate::compat::BatchStage;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::Progress;
 use crate::measure::{Arrival, KernelName, SimulationResult, StallCounter, StallReport, WaitLog};
 use crate::plan::Plan;
@@ -91,6 +92,8 @@ pub(crate) struct Variation {
     pub large: bool,
     /// Move flits one by one where packets could move whole.
     pub flits: bool,
+    /// Only this part of the network.
+    pub part: Option<Part>,
 }
 
 /// Runs a plan. `progress` is called every few milliseconds; it returns false to stop the run.
@@ -102,6 +105,13 @@ pub(crate) fn simulate(
     variation: Variation,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<SimulationResult> {
+    if plan.threads() > 1 {
+        match parallel::simulate(plan, plan.threads(), parallel::EPOCH, progress) {
+            // Who waits for whom is found in one piece.
+            Err(Error::Deadlock { .. }) => {}
+            outcome => return outcome,
+        }
+    }
     let mut simulation = Simulation::on(plan, network(plan, variation)?)?;
     simulation.run(progress)?;
     Ok(simulation.into_result())
@@ -149,7 +159,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
 {
     fn new(plan: &Plan, variation: Variation) -> Result<Self> {
-        let p = plan.params.clone();
+        let mut p = plan.params.clone();
+        let own = variation.part.map_or(0..p.routers, |part| part.routers(p.routers));
+        p.routers = own.len();
+        let cycles = (u64::from(p.hop_cycles), u64::from(p.credit_cycles));
+        let border = variation.part.map(|part| Box::new(Border::new(part, plan.params.routers, SLOTS, cycles)));
+        let routers = || own.start as u32..own.end as u32;
         let (run, router) = (&plan.spec.run, &plan.spec.network.router);
         let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
         let choices = Choices::new(plan, layout);
@@ -170,8 +185,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         });
         let most_ports = plan.routing.hop_by_hop().map_or(1, |routing| routing.most_ports());
         Ok(Kernel {
-            routers: Router::all(&p, &plan.fabric),
-            injection: Injection::new(plan, layout, PACKETS),
+            routers: Router::all(&p, &plan.fabric, own.start),
+            injection: Injection::new(plan, layout, PACKETS, &own),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan, rules.hold))),
             channels: (run.record.channel_window_cycles > 0)
@@ -182,6 +197,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             env: Env {
                 pool: PacketPool::new(packets),
                 wheel: Wheel::with_room(longest_delay, p.routers * p.ports),
+                border,
                 streams: if PACKETS { Streams::new(plan, SLOTS, PORTS) } else { Streams::none() },
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
@@ -189,7 +205,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 own_times: OwnTimes::of(plan).map(Box::new),
                 own_vcs: OwnVcs::new(plan, p.routers * SLOTS),
                 pools: Pools::behind_outputs(plan, SLOTS, PORTS),
-                routes: RouteTable::of(fabric.routers(), &plan.routing),
+                routes: RouteTable::of(fabric.routers(), &plan.routing, variation.part.map(|_| own.clone())),
                 changed_ports: vec![0; if PACKETS || choices.is_some() { p.routers } else { 0 }],
                 choices,
                 in_tree,
@@ -201,8 +217,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                     router.compat.shared_middle_vc,
                 ),
                 arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
-                network_ports_of: (0..fabric.routers()).map(|r| fabric.network_ports_of(r) as u8).collect(),
-                first_terminals: (0..fabric.routers()).map(|r| fabric.terminals_at(r).start).collect(),
+                network_ports_of: routers().map(|r| fabric.network_ports_of(r) as u8).collect(),
+                first_terminals: routers().map(|r| fabric.terminals_at(r).start).collect(),
                 router_of: (0..fabric.terminals()).map(|t| fabric.router_of(t)).collect(),
                 ejected: vec![0; p.terminals],
                 late: Vec::new(),
@@ -270,6 +286,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 {
     fn deliver(&mut self, now: u64, arrived: &mut Vec<Arrival>) {
         self.env.now = now;
+        if let Some(border) = &mut self.env.border {
+            border.receive(&mut self.env.wheel, &mut self.env.pool);
+        }
         if PACKETS {
             self.deliver_packets_due(arrived);
         } else {
@@ -290,7 +309,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             self.moved = (now, self.env.flit_hops);
         }
         #[cfg(feature = "audit")]
-        if !PACKETS {
+        if !PACKETS && self.env.border.is_none() {
             self.audit();
         }
     }
@@ -304,7 +323,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if self.env.pool.live() > 0 || credits || self.injection.is_active() {
             return Some(now + 1);
         }
-        debug_assert!(self.env.wheel.is_idle());
+        // What another part has sent last, that part waits for.
+        debug_assert!(self.env.border.is_some() || self.env.wheel.is_idle());
         None
     }
 
@@ -318,7 +338,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     fn deadlock(&self) -> Option<String> {
         let idle = self.env.wheel.is_idle() && self.env.streams.due.is_idle() && self.env.staged_at != self.env.now;
-        (self.env.pool.live() > 0 && idle).then(|| self.who_waits())
+        let waits = self.env.pool.live() > 0 && idle;
+        waits.then(|| if self.env.border.is_some() { String::new() } else { self.who_waits() })
     }
 
     fn measure(&mut self, now: u64, window: Range<u64>) {
@@ -342,6 +363,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 flits.push(port.flits - if PACKETS { self.unsent_flits(me, number, before) } else { 0 });
             }
         }
+    }
+
+    fn border(&mut self) -> Option<&mut Border> {
+        self.env.border.as_deref_mut()
     }
 
     fn finish(mut self: Box<Self>, now: u64) -> Observed {

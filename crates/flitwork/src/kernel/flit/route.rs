@@ -6,23 +6,32 @@
 
 use crate::routing::{AtSource, Keys, Routing};
 use crate::unchecked::at;
+use std::ops::Range;
 
 /// Tables for next-hop look-up.
 #[derive(Debug)]
 pub(crate) struct RouteTable {
+    /// From the first router of this part of the network on.
     keys: Keys,
+    /// Those of all routers, where this is a part.
+    all: Option<Box<[u64]>>,
 }
 
 impl RouteTable {
-    /// The table of a routing; where each router decides, a router's key is its number.
-    pub fn of(routers: u32, routing: &Routing) -> Self {
+    /// The table of a routing; where each router decides, a router's key is its number. `part`: only these go on from here.
+    pub fn of(routers: u32, routing: &Routing, part: Option<Range<usize>>) -> Self {
         let numbers = || Keys { of_router: (0..u64::from(routers)).collect(), field_of_bit: [0; 64] };
-        RouteTable { keys: routing.at_source().map_or_else(numbers, AtSource::keys) }
+        let mut keys = routing.at_source().map_or_else(numbers, AtSource::keys);
+        let all = part.map(|own| {
+            let own = keys.of_router[own].to_vec();
+            std::mem::replace(&mut keys.of_router, own).into_boxed_slice()
+        });
+        RouteTable { keys, all }
     }
 
     /// The key of each router.
     pub fn keys(&self) -> &[u64] {
-        &self.keys.of_router
+        self.all.as_deref().unwrap_or(&self.keys.of_router)
     }
 
     /// The field to go on in from `router` towards `key`; `None` at the destination.
@@ -46,7 +55,7 @@ mod tests {
     fn walks_the_same_way_as_the_routing() {
         let grid = Grid::new(&[5, 1, 4, 3], &[true, true, false, true], false);
         let routing = DimensionOrder { order: vec![2, 0, 3, 1], tie: Tie::Plus };
-        let table = RouteTable::of(grid.routers(), &Routing::dimension_order(&grid, routing.clone()));
+        let table = RouteTable::of(grid.routers(), &Routing::dimension_order(&grid, routing.clone()), None);
         for s in 0..grid.routers() {
             for t in 0..grid.routers() {
                 let (cs, ct) = (grid.coords(s), grid.coords(t));

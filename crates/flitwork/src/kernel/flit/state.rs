@@ -130,8 +130,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// VCs a port has room for.
     pub const VCS: usize = SLOTS / PORTS;
 
-    /// All routers of a network, empty.
-    pub fn all(p: &Params, fabric: &Fabric) -> Vec<Self> {
+    /// Routers of a network from `first_router` on, empty; VCs are numbered from the first of these on.
+    pub fn all(p: &Params, fabric: &Fabric, first_router: usize) -> Vec<Self> {
         let port = Port {
             free: M::range(0, p.vcs),
             flits: 0,
@@ -156,11 +156,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         };
         let mut routers = vec![empty; p.routers];
         let layout = Layout { slots: SLOTS, vcs: Self::VCS };
+        let first_vc = layout.vc(first_router, 0) as u32;
         for (r, router) in routers.iter_mut().enumerate() {
+            let r = (first_router + r) as u32;
             for port in 0..p.network_ports {
-                let first = |(far, port): (u32, usize)| layout.vc(far as usize, layout.slot(port, 0)) as u32;
-                router.ports[port].far_end = fabric.peer(r as u32, port).map_or(NONE, first);
-                router.ports[port].feeder = fabric.feeder(r as u32, port).map_or(NONE, first);
+                let first = |(far, port): (u32, usize)| {
+                    (layout.vc(far as usize, layout.slot(port, 0)) as u32).wrapping_sub(first_vc)
+                };
+                router.ports[port].far_end = fabric.peer(r, port).map_or(NONE, first);
+                router.ports[port].feeder = fabric.feeder(r, port).map_or(NONE, first);
             }
         }
         routers

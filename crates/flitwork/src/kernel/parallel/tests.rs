@@ -1,0 +1,50 @@
+//! Parts of a network give what the whole gives, side by side, one after the other, and in turn.
+
+use super::{EPOCH, simulate};
+use crate::kernel::flit::{self, Variation};
+use crate::measure::SimulationResult;
+use crate::plan::Plan;
+use std::time::Duration;
+
+fn plan(run: &str) -> Plan {
+    let text = format!(
+        r#"{{ "network": {{ "topology": {{ "kind": "torus", "size": [4, 3] }}, "router": {{ "vcs": 2, "buffer_flits": 3 }} }},
+             "workload": {{ "kind": "uniform", "offered_load": 0.3, "packet_flits": 5 }}, "run": {run} }}"#
+    );
+    Plan::new(&crate::spec::from_json(&text).unwrap()).unwrap()
+}
+
+fn alone(plan: &Plan) -> SimulationResult {
+    flit::simulate(plan, Variation::default(), &mut |_| true).unwrap()
+}
+
+#[test]
+fn parts_give_the_same_whoever_advances_them() {
+    // Miri is slow, and finds races in few cycles.
+    let cycles = if cfg!(miri) { 30 } else { 600 };
+    let plan = plan(&format!(r#"{{ "warmup_cycles": 10, "measurement_cycles": {cycles} }}"#));
+    let whole = alone(&plan);
+    for threads in [2, 3, 12] {
+        // With epochs of no length the parts change hands again and again.
+        for epoch in [EPOCH, Duration::ZERO] {
+            let parts = simulate(&plan, threads, epoch, &mut |_| true).unwrap();
+            assert_eq!(parts.threads, threads);
+            assert_eq!(SimulationResult { threads: 1, ..parts }, whole);
+        }
+    }
+}
+
+#[test]
+fn a_steady_run_decides_the_same_in_parts() {
+    let plan =
+        plan(r#"{ "steady": { "relative_ci": 0.05, "min_warmup_cycles": 500, "min_measurement_cycles": 500 } }"#);
+    let parts = simulate(&plan, 3, EPOCH, &mut |_| true).unwrap();
+    assert_eq!(SimulationResult { threads: 1, ..parts }, alone(&plan));
+}
+
+#[test]
+fn a_run_in_parts_can_be_stopped() {
+    let plan = plan(r#"{ "warmup_cycles": 10, "measurement_cycles": 100000 }"#);
+    let error = simulate(&plan, 2, EPOCH, &mut |_| false).unwrap_err();
+    assert!(matches!(error, crate::error::Error::Interrupted { .. }));
+}

@@ -1,0 +1,60 @@
+//! How many threads advance the network of a plan.
+
+use super::{Plan, Workload};
+use crate::measure::KernelName;
+use crate::spec::{ArbiterKind, Threads};
+
+/// Fewest routers of a thread under `auto`: with fewer, threads wait for each other too often for what they do in a cycle.
+const ROUTERS_OF_A_THREAD: usize = 256;
+
+impl Plan {
+    /// The condition of several threads that this plan does not meet: a field, and what it is. `None` where the network may be cut in
+    /// parts (see docs/performance.md).
+    pub fn not_in_parts(&self) -> Option<&'static str> {
+        let (network, run) = (&self.spec.network, &self.spec.run);
+        let (router, record) = (&network.router, &run.record);
+        let batches =
+            router.compat.has_batches(router.st_delay_cycles) || router.compat.has_batches(router.routing_delay_cycles);
+        let of_packet =
+            [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter == ArbiterKind::OldestFirst);
+        let observes = record.keeps_packets()
+            || record.stalls
+            || record.operations
+            || record.channel_window_cycles > 0
+            || record.delivery_window_cycles > 0;
+        let conditions = [
+            (!matches!(self.workload, Workload::Schedule { .. }), "the workload is of ranks"),
+            (self.background.is_none(), "there is a background"),
+            (self.kernel() == KernelName::Flit, "the packet kernel runs"),
+            (self.routing.at_source().is_some(), "the route is decided hop by hop"),
+            (!self.fabric.has_own_times(), "channels are not all alike"),
+            (router.output_speedup == 1, "network.router.output_speedup is more than 1"),
+            (router.shared_buffer_flits == 0, "network.router.shared_buffer_flits is more than 0"),
+            (!router.vc_policy.gives_one_vc(), "network.router.vc_policy gives a packet one VC"),
+            (!of_packet, "an arbiter is oldest_first"),
+            (!batches, "network.router.compat.pipelined_stages is false"),
+            (!observes, "run.record asks for more than the summary"),
+        ];
+        conditions.iter().find(|(met, _)| !met).map(|(_, what)| *what)
+    }
+
+    /// The threads that the run is cut up for.
+    pub fn threads(&self) -> usize {
+        let routers = self.params.routers;
+        let asked = match self.spec.run.threads {
+            Threads::Count(count) => (count as usize).min(routers),
+            Threads::Auto => {
+                let cores = std::thread::available_parallelism().map_or(1, usize::from);
+                cores.min(routers / ROUTERS_OF_A_THREAD)
+            }
+        };
+        if asked > 1 && self.not_in_parts().is_none() { asked } else { 1 }
+    }
+
+    /// Why it runs on one thread where more are asked for.
+    pub fn why_one_thread(&self) -> Option<&'static str> {
+        let asked = self.spec.run.threads != Threads::ONE;
+        let small = || (self.threads() == 1).then_some("the network is too small, or the machine has one core");
+        self.not_in_parts().or_else(small).filter(|_| asked)
+    }
+}
