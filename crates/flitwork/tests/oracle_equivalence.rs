@@ -8,7 +8,7 @@ mod oracle;
 use flitwork::measure::SimulationResult;
 use flitwork::pace;
 use flitwork::schedule::{Placement, Rate, Schedule, Via};
-use flitwork::spec::{ArbiterKind, KernelChoice, RouterSpec};
+use flitwork::spec::{ArbiterKind, KernelChoice, NicSpec, RouterSpec, WorkloadSpec};
 use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec, Threads};
 use flitwork::{Plan, Workload, simulate};
 use oracle::asked::{by_the_clock, check_asked};
@@ -140,6 +140,8 @@ fn fit_for_parts(case: &mut Case) {
     let router = &mut case.network.router;
     (router.output_speedup, router.shared_buffer_flits) = (1, 0);
     (router.vc_policy, router.sl_to_vl, router.compat) = (usual.vc_policy, usual.sl_to_vl, usual.compat);
+    case.network.nic.service_level = NicSpec::default().service_level;
+    let router = &mut case.network.router;
     for allocator in [&mut router.vc_allocator, &mut router.sw_allocator] {
         if allocator.arbiter == ArbiterKind::OldestFirst {
             allocator.arbiter = ArbiterKind::default();
@@ -158,7 +160,9 @@ fn packets_of_networks_in_parts_arrive_as_in_the_oracle() {
     let strategy = (any_traffic, any::<u64>(), (0..60u64, 1..120u64), 2..6u32);
     for_all("in parts", 250, 8_000, strategy, |(mut case, seed, (warmup, measurement), threads)| {
         fit_for_parts(&mut case);
-        let run = RunSpec { kernel: KernelChoice::Flit, ..recording(seed, warmup, measurement, 900) };
+        // A trace has packets of any cycle.
+        let limit = if matches!(case.workload, WorkloadSpec::Trace { .. }) { LONG } else { 900 };
+        let run = RunSpec { kernel: KernelChoice::Flit, ..recording(seed, warmup, measurement, limit) };
         let Some(of_oracle) = plan(&case, run.clone())? else { return Ok(false) };
         let summary = RunSpec { record: Default::default(), threads: Threads::Count(threads), ..run };
         let Some(mut plan) = plan(&case, summary)? else { return Ok(false) };
