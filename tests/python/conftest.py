@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mpi_libraries import AS_ROOT
 
 REPOSITORY = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "flitwork"]
@@ -107,6 +108,19 @@ def slow_study(tmp_path: Path) -> Path:
     path = tmp_path / "slow.toml"
     path.write_text(SLOW_STUDY)
     return path
+
+
+@pytest.fixture(scope="session")
+def mpi_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where C programs for MPI libraries are kept: each is compiled once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def mpi_programs(monkeypatch: pytest.MonkeyPatch, mpi_cache: Path) -> None:
+    """Jobs are started from this process, by root too."""
+    for name, value in {**AS_ROOT, "XDG_CACHE_HOME": str(mpi_cache)}.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 #: All-to-alls of bytes to each peer as the arguments say.
 PROGRAM = r"""
 #include <mpi.h>
@@ -32,6 +34,8 @@ int main(int argc, char **argv) {
 
 #: Where `make test` installs the wheels of MPI libraries.
 WHEELS = Path(sys.prefix) / "mpi"
+#: Open MPI starts ranks of root only if it is told so.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 #: How launchers call themselves.
 _SAYS = {"openmpi": "open-mpi.org", "mpich": "HYDRA"}
 
@@ -48,6 +52,14 @@ class Library:
     def found(cls, family: str) -> Library | None:
         """The first of that family, if there is one: on the PATH, else the wheel that ``make test`` has installed."""
         return next(cls.every(family), None)
+
+    @classmethod
+    def needed(cls, family: str) -> Library:
+        """The first of that family; without one, the test is skipped by name."""
+        found = cls.found(family)
+        if found is None:
+            pytest.skip(f"no mpirun of {family} with its mpicc, or no cc: {family} was not tested")
+        return found
 
     @classmethod
     def of_wheel(cls, family: str) -> Library | None:
@@ -90,10 +102,14 @@ class Library:
 
     def run(self, ranks: int, *words: object, **environment: str) -> str:
         """Runs words of a command line on so many ranks; what it prints, errors behind the rest."""
-        told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **environment}
         command = [*self.launcher(ranks), *map(str, words)]
         done = subprocess.run(
-            command, env={**os.environ, **told}, capture_output=True, text=True, timeout=120, check=False
+            command,
+            env={**os.environ, **AS_ROOT, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr

@@ -32,28 +32,12 @@ int MPI_Alltoall(const void *a, int b, MPI_Datatype c, void *d, int e, MPI_Datat
 FEW = fw.tune.Limits(repetitions=12, timeout_seconds=60)
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(autouse=True)
-def as_root(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
-        monkeypatch.setenv(name, "1")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-
-
-def library(family: str) -> Library:
-    found = Library.found(family)
-    if found is None:
-        pytest.skip(f"no mpirun of {family} with its mpicc, or no cc: {family} was not measured")
-    return found
+pytestmark = pytest.mark.usefixtures("mpi_programs")
 
 
 @pytest.mark.parametrize("family", ["mpich", pytest.param("openmpi", marks=pytest.mark.slow)])
 def test_rows_and_what_continues(family: str, tmp_path: Path) -> None:
-    launcher = library(family).launcher(3)
+    launcher = Library.needed(family).launcher(3)
     told: list[Any] = []
     file = tmp_path / "t.csv"
 
@@ -83,7 +67,7 @@ def test_rows_and_what_continues(family: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_algorithms_of_the_library_itself() -> None:
-    launcher = library("openmpi").launcher(2)
+    launcher = Library.needed("openmpi").launcher(2)
     found = fw.tune.bench(launcher, [1], limits=FEW, algorithms=["openmpi:pairwise", "openmpi:linear"])
     assert [*found.table["algorithm"]] == ["openmpi:pairwise", "openmpi:linear"]
     with pytest.raises(fw.ConfigError, match="did you mean `openmpi:pairwise`"):
@@ -92,7 +76,7 @@ def test_algorithms_of_the_library_itself() -> None:
 
 @pytest.mark.parametrize("family", ["mpich", pytest.param("openmpi", marks=pytest.mark.slow)])
 def test_our_algorithms_and_what_is_left_out(family: str) -> None:
-    launcher = library(family).launcher(3)
+    launcher = Library.needed(family).launcher(3)
     names = ["bruck radix=2", "two_level_ring", "a2at"]
     done = fw.tune.bench(launcher, [5], algorithms=names, servers="2,1", operations=["alltoallv"], limits=FEW)
     assert done.failed == {} and done.left_out == {"alltoallv a2at": "a2at is not defined for 3 ranks here"}
@@ -104,7 +88,7 @@ def test_our_algorithms_and_what_is_left_out(family: str) -> None:
 def test_a_map_defines_what_goes_by_coordinates(tmp_path: Path) -> None:
     places = tmp_path / "map.txt"
     places.write_text("grid 2x2 torus\n0 0\n1 0\n0 1\n1 1\n")
-    launcher = library("mpich").launcher(4)
+    launcher = Library.needed("mpich").launcher(4)
     done = fw.tune.bench(launcher, [5], algorithms=["a2at"], servers="1,1,1,1", map=places, limits=FEW)
     assert not done.failed and not done.left_out and [*done.table["algorithm"]] == ["a2at"]
 
@@ -133,7 +117,7 @@ def test_bad_arguments(more: dict[str, Any], said: str, monkeypatch: pytest.Monk
 def test_wrong_data_and_jobs_that_hang(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    openmpi = library("openmpi")
+    openmpi = Library.needed("openmpi")
     broken = openmpi.build(BROKEN, tmp_path / "broken.so", "-shared", "-fPIC")
     launcher = [*openmpi.launcher(2), "-x", f"LD_PRELOAD={broken}"]
     file = tmp_path / "t.parquet"
@@ -151,7 +135,7 @@ def test_wrong_data_and_jobs_that_hang(
 
 @pytest.mark.slow
 def test_interrupted_jobs_end(tmp_path: Path) -> None:
-    openmpi = library("openmpi")
+    openmpi = Library.needed("openmpi")
     launcher = openmpi.launcher(2)
 
     def stop(*_: object) -> None:

@@ -13,9 +13,9 @@ import pytest
 from flitwork.cli import main
 from flitwork.mpi.native.launcher import ranks_told
 from flitwork.report import of_measurements
-from flitwork.studies.makino_1997_ap1000 import claims_on_mpi, measures, on_mpi
+from flitwork.studies.makino_1997_ap1000 import claims_on_mpi, measures, on_mpi, ways_on_mpi
 from flitwork.tune import session
-from flitwork.tune.operations import Measurement, Way, bench_operations
+from flitwork.tune.operations import Measurement, Way, bench_operations, job_of
 from flitwork.tune.session import BenchError
 from mpi_libraries import Library
 
@@ -33,23 +33,7 @@ int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 """
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(autouse=True)
-def as_root(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
-        monkeypatch.setenv(name, "1")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-
-
-def library(family: str) -> Library:
-    found = Library.found(family)
-    if found is None:
-        pytest.skip(f"no mpirun of {family} with its mpicc, or no cc: {family} was not measured")
-    return found
+pytestmark = pytest.mark.usefixtures("mpi_programs")
 
 
 def few(job: session.Job) -> list[Way]:
@@ -60,14 +44,14 @@ def few(job: session.Job) -> list[Way]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_operations_on_the_first_ranks(family: str, tmp_path: Path) -> None:
-    launcher = library(family).launcher(4)
+    launcher = Library.needed(family).launcher(4)
+    job = job_of(launcher)
     told: list[Any] = []
 
     def run() -> pd.DataFrame:
         told.clear()
-        return bench_operations(
-            launcher, few, lambda _: tmp_path / "t.csv", calls=3, told=lambda *row: told.append(row[1:])
-        )
+        file = tmp_path / "t.csv"
+        return bench_operations(launcher, job, few(job), file, calls=3, told=lambda *row: told.append(row[1:]))
 
     table = run()
     assert told[0] == (1, 36) and told[-1] == (36, 36)
@@ -79,18 +63,19 @@ def test_operations_on_the_first_ranks(family: str, tmp_path: Path) -> None:
 
 
 def test_wrong_data_are_no_times(tmp_path: Path) -> None:
-    found = library("mpich")
+    found = Library.needed("mpich")
     broken = found.build(BROKEN, tmp_path / "broken.so", "-shared", "-fPIC")
     way = Way("library", {"LD_PRELOAD": str(broken)}, [Measurement("broadcast", 5, 3)])
     with pytest.raises(fw.SimulationError, match="broadcast of 5 bytes among 3 ranks, library: wrong data"):
-        bench_operations(found.launcher(3), lambda _: [way], lambda _: tmp_path / "t.csv")
+        bench_operations(found.launcher(3), job_of(found.launcher(3)), [way], tmp_path / "t.csv")
     assert not (tmp_path / "t.csv").exists()
 
 
 def test_a_command_that_makes_no_sense_ends_the_job(tmp_path: Path) -> None:
     way = Way("library", {}, [Measurement("broadcast", 5, 9)])
+    launcher = Library.needed("mpich").launcher(2)
     with pytest.raises(BenchError, match="cannot do this command"):
-        bench_operations(library("mpich").launcher(2), lambda _: [way], lambda _: tmp_path / "t.csv")
+        bench_operations(launcher, job_of(launcher), [way], tmp_path / "t.csv")
 
 
 def _simulated() -> pd.DataFrame:
@@ -112,10 +97,10 @@ def _simulated() -> pd.DataFrame:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])
 def test_fits_of_both_machines_stand_side_by_side(family: str, tmp_path: Path) -> None:
-    launcher = library(family).launcher(4)
+    launcher = Library.needed(family).launcher(4)
     found = on_mpi.measure(launcher, tmp_path / "mpi", _simulated(), quick=True)
     times = pd.read_csv(found.file)
-    assert times["verified"].all() and {*times["algorithm"]} == {"library", *on_mpi.ORDERS}
+    assert times["verified"].all() and {*times["algorithm"]} == {"library", *ways_on_mpi.ORDERS}
     # XOR needs a power of two, the others take any number of ranks.
     ranks = {str(name): sorted({*part}) for name, part in times.groupby("algorithm")["ranks"]}
     assert ranks["xor_spread"] == [2, 4] and ranks["a2and"] == ranks["library"] == [2, 3, 4]
@@ -149,15 +134,15 @@ def test_orders_are_those_of_the_simulated_study() -> None:
     study = load_study(published()["makino-1997-ap1000"].folder / "study.toml")
     zipped: Any = next(one for one in study.experiments if one.id == "exchange_lengths").zip
     simulated = dict(zip(zipped[0]["order"], zipped[0]["workload.algorithm"], strict=True))
-    assert {order: simulated[order] for order in on_mpi.ORDERS.values()} == {
-        order: algorithm for algorithm, order in on_mpi.ORDERS.items()
+    assert {order: simulated[order] for order in ways_on_mpi.ORDERS.values()} == {
+        order: algorithm for algorithm, order in ways_on_mpi.ORDERS.items()
     }
 
 
 def test_the_numbers_of_ranks() -> None:
-    assert on_mpi._counts(4) == [2, 3, 4] and on_mpi._counts(9) == [2, 3, 4, 5, 6, 7, 8, 9]
+    assert ways_on_mpi.counts(4) == [2, 3, 4] and ways_on_mpi.counts(9) == [2, 3, 4, 5, 6, 7, 8, 9]
     for ranks in (10, 16, 100, 4096):
-        counts = on_mpi._counts(ranks)
+        counts = ways_on_mpi.counts(ranks)
         assert counts[0] == 2 and counts[-1] == ranks and counts == sorted({*counts}) and len(counts) <= 9
 
 
@@ -192,7 +177,7 @@ def test_what_cannot_be_measured(
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_too_few_ranks_for_a_line(ranks: int, tmp_path: Path) -> None:
     with pytest.raises(fw.ConfigError, match="4 ranks or more"):
-        on_mpi.measure(library("mpich").launcher(ranks), tmp_path / "mpi", _simulated(), quick=True)
+        on_mpi.measure(Library.needed("mpich").launcher(ranks), tmp_path / "mpi", _simulated(), quick=True)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +220,7 @@ def test_the_job_has_as_many_ranks_as_the_launcher_was_told(tmp_path: Path, monk
 
 def test_a_job_that_fails_is_told_before_anything_is_simulated(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="no-such-option"):
-        on_mpi.check([*library("mpich").launcher(4), "--no-such-option"], tmp_path / "mpi")
+        on_mpi.check([*Library.needed("mpich").launcher(4), "--no-such-option"], tmp_path / "mpi")
 
 
 def test_the_papers_statements_asked_of_this_machine() -> None:
@@ -279,7 +264,7 @@ def test_a_folder_with_a_blank_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_launch_that_fails_is_told(tmp_path: Path) -> None:
-    launcher = [library("mpich").mpirun, "--no-such-option"]
+    launcher = [Library.needed("mpich").mpirun, "--no-such-option"]
     with pytest.raises(fw.SimulationError, match="no-such-option"):
         on_mpi.measure(launcher, tmp_path / "mpi", _simulated())
 

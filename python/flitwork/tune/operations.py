@@ -7,7 +7,7 @@ one rank to another half of its way there and back.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +46,6 @@ class Way:
     ours: bool = False
 
 
-#: What is to be measured in a job of so many ranks.
-Plan = Callable[[Job], Sequence[Way]]
-
-
 def job_of(launcher: Sequence[str]) -> Job:
     """The job that a launcher starts, which ends at once.
 
@@ -61,24 +57,23 @@ def job_of(launcher: Sequence[str]) -> Job:
 
 
 def bench_operations(
-    launcher: Sequence[str], plan: Plan, output: Callable[[Job], Path], *, calls: int = 10, told: Told | None = None
+    launcher: Sequence[str], job: Job, ways: Sequence[Way], output: Path, *, calls: int = 10, told: Told | None = None
 ) -> pd.DataFrame:
-    """Measures what ``plan`` says with ``launcher``, such as ``["mpirun", "-n", "8"]``: a row for each measurement.
+    """Measures ``ways`` in jobs of ``launcher``, such as ``["mpirun", "-n", "8"]``: a row for each measurement.
 
-    ``seconds`` is the least of ``calls`` calls. Every row is in the file ``output(job)``, a ``.csv`` or ``.parquet``,
-    when it is finished, and what is there of this MPI library is not measured again.
+    ``job`` is what :func:`job_of` says of the launcher. ``seconds`` is the least of ``calls`` calls. Every row is in
+    the file ``output``, a ``.csv`` or ``.parquet``, when it is finished, and what is there of this MPI library is not
+    measured again.
 
     Raises :class:`flitwork.ConfigError` for a launcher that cannot be run, and :class:`flitwork.SimulationError` where
     a job fails or data are wrong.
     """
-    job, file = job_of(launcher), str(build.program(launcher))
-    mpi, version = family_of(job.library)
-    ways = plan(job)
-    stored = Stored(output(job))
-    total = sum(len(way.measurements) for way in ways)
+    file = str(build.program(launcher))
+    stored = Stored(output)
+    parts = [[_row(way, one, job) for one in way.measurements] for way in ways]
+    total = sum(map(len, parts))
     number = 0
-    for way in ways:
-        rows = [_row(way, one, job, mpi, version) for one in way.measurements]
+    for way, rows in zip(ways, parts, strict=True):
         missing = [row for row in rows if not stored.has(row)]
         number += len(rows) - len(missing)
         if not missing:
@@ -93,11 +88,11 @@ def bench_operations(
                     told(stored.rows[-1], number, total)
         if way.ours:
             check_handed_over(session, "alltoall")
-    table = stored.table()
-    return table[(table["mpi"] == mpi) & (table["version"] == version)].reset_index(drop=True)
+    return stored.of(row for rows in parts for row in rows)
 
 
-def _row(way: Way, one: Measurement, job: Job, mpi: str, version: str) -> dict[str, object]:
+def _row(way: Way, one: Measurement, job: Job) -> dict[str, object]:
+    mpi, version = family_of(job.library)
     return {
         "operation": one.operation,
         "algorithm": way.algorithm,
@@ -120,4 +115,4 @@ def _least(session: Session, row: Mapping[str, object], calls: int) -> dict[str,
     return {"seconds": min(times), "low": math.nan, "high": math.nan, "repetitions": calls, "verified": right}
 
 
-__all__ = ["BenchError", "Measurement", "Plan", "Way", "bench_operations", "job_of"]
+__all__ = ["BenchError", "Measurement", "Way", "bench_operations", "job_of"]

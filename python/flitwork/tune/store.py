@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,14 @@ class Stored:
             write_csv(table, self.file)
         else:
             write_atomically(self.file, lambda opened: opened.write(table.to_parquet(index=False)))
+
+    def of(self, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+        """Those that are of the same operation, algorithm, bytes, ranks and library as one of ``rows``, in their order.
+
+        Raises :class:`KeyError` for one that is not there.
+        """
+        have = {self._key(row): row for row in self.rows}
+        return pd.DataFrame([have[self._key(row)] for row in rows], columns=[*COLUMNS])
 
     def table(self) -> pd.DataFrame:
         """All rows."""

@@ -70,9 +70,7 @@ impl LatencyRecorder {
     /// Adds the latencies of another recorder.
     pub fn absorb(&mut self, more: &Self) {
         self.small.iter_mut().zip(more.small.iter()).for_each(|(sum, count)| *sum += count);
-        more.large.iter_recorded().for_each(|v| {
-            self.large.saturating_record_n(v.value_iterated_to(), v.count_at_value());
-        });
+        self.large.add(&more.large).unwrap_or_else(|_| unreachable!("both have the same bounds"));
         self.sum += more.sum;
         self.min = self.min.min(more.min);
         self.max = self.max.max(more.max);

@@ -14,6 +14,7 @@ use crate::traffic::Traffic;
 use crate::transit::CompiledSize;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
 mod bus;
 mod export;
@@ -218,9 +219,11 @@ impl Plan {
         hasher.update(env!("CARGO_PKG_VERSION"));
         hasher.update(MODEL_REVISION.to_le_bytes());
         // However many threads run it, the result is the same.
-        let mut spec = self.spec.clone();
-        spec.run.threads = Threads::ONE;
-        hasher.update(serde_json::to_string(&spec).unwrap_or_default());
+        let mut spec = Cow::Borrowed(&self.spec);
+        if spec.run.threads != Threads::ONE {
+            spec.to_mut().run.threads = Threads::ONE;
+        }
+        hasher.update(serde_json::to_string(&*spec).unwrap_or_default());
         hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
     }
 }

@@ -12,7 +12,6 @@ import os
 import shlex
 import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,11 @@ import pandas as pd
 
 from flitwork.errors import ConfigError
 from flitwork.files import write_csv
-from flitwork.mpi.native import build
 from flitwork.mpi.native.launcher import ranks_told
-from flitwork.mpi.step_table import step_table
-from flitwork.networks import Torus
 from flitwork.studies.claims import judged, load_claims
 from flitwork.studies.makino_1997_ap1000.claims_on_mpi import Series, claims, measured_gains
 from flitwork.studies.makino_1997_ap1000.figures import side_by_side
 from flitwork.studies.makino_1997_ap1000.measures import (
-    ABSOLUTE,
     BUS,
     RELATIVE,
     fitted,
@@ -37,24 +32,13 @@ from flitwork.studies.makino_1997_ap1000.measures import (
     one_message,
     totals,
 )
+from flitwork.studies.makino_1997_ap1000.ways_on_mpi import ORDERS, Sizes, ways
 from flitwork.studies.on_mpi import OnMpi, RowTold
-from flitwork.tune.operations import Measurement, Way, bench_operations, job_of
+from flitwork.tune.operations import bench_operations, job_of
 from flitwork.tune.session import Job
 
-#: The orders of a total exchange, by the algorithm that has it.
-ORDERS = {
-    "a2and": RELATIVE,
-    "by_number": ABSOLUTE["cell"],
-    "simple_spread": ABSOLUTE["shift"],
-    "xor_spread": ABSOLUTE["xor"],
-}
-_POWERS_OF_TWO = "xor_spread"
 #: Lines over the number of ranks need three of them.
 _LEAST_RANKS = 4
-_MOST_COUNTS = 8
-_KIB = {True: (1, 4, 16, 64), False: (1, 2, 4, 8, 16, 32, 64)}
-_EXCHANGED_KIB = {True: (1, 2, 4), False: (1, 4, 16, 64)}
-_TOTAL_KIB = {True: (64, 256), False: (256, 1024, 4096, 16384)}
 _FAMILIES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "mvapich": "MVAPICH"}
 _MODELS = {"lengths": "linear_bytes", "cells": "linear_ranks", "total": "total_exchange"}
 
@@ -100,15 +84,13 @@ def measure(
     folder = folder.resolve()
     _check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    jobs: list[Job] = []
-    plan = partial(_ways, launcher=launcher, folder=folder, quick=quick, jobs=jobs)
-    table = bench_operations(launcher, plan, partial(_file, folder, launcher), told=told)
-    job = jobs[-1]
-    wanted = {(m.operation, m.bytes, m.ranks) for m in _library(job.ranks, quick) + _exchanges(job.ranks, quick)}
-    table = table[[key in wanted for key in zip(table["operation"], table["bytes"], table["ranks"], strict=True)]]
+    job = job_of(launcher)
+    _check_ranks(job.ranks, launcher)
+    file, sizes = _file(folder, launcher, job), Sizes.of_study(quick)
+    table = bench_operations(launcher, job, ways(launcher, job.ranks, sizes, folder / "steps"), file, told=told)
     first = table.iloc[0]
     machine = f"{_FAMILIES.get(first['mpi'], first['mpi'])} {first['version']}, {job.ranks} ranks"
-    series = list(_series(table, job.ranks, quick))
+    series = list(_series(table, job.ranks, sizes))
     fits = pd.DataFrame([_fit(what, name, part, results) for what, name, part in series if what in _MODELS])
     fits = fits[fits["R², here"].notna()].reset_index(drop=True)
     write_csv(fits, folder / "fits.csv")
@@ -116,7 +98,7 @@ def measure(
     return OnMpi(
         machine=machine,
         launcher=launcher,
-        file=_file(folder, launcher, job),
+        file=file,
         found=[*_conditions(job), *_gained(series)],
         claims=judged(declared, claims(series, fits), table, quick=False),
         table=fits,
@@ -129,87 +111,22 @@ def _file(folder: Path, launcher: Sequence[str], job: Job) -> Path:
     return folder / f"times-{job.ranks}-{zlib.crc32(shlex.join(launcher).encode()):08x}.csv"
 
 
-def _counts(ranks: int) -> list[int]:
-    """The numbers of ranks that are measured: all of a few, or some of many, with the last."""
-    if ranks <= _MOST_COUNTS + 1:
-        return list(range(2, ranks + 1))
-    return sorted({2 * round(ranks * k / (2 * _MOST_COUNTS)) for k in range(1, _MOST_COUNTS)} | {2, ranks})
-
-
-def _library(ranks: int, quick: bool) -> list[Measurement]:
-    """What the MPI library carries out by itself."""
-    found = [Measurement("point_to_point", 1024 * kib, peer) for kib in _KIB[quick] for peer in range(2, ranks + 1)]
-    for operation in BUS:
-        found += [Measurement(operation, 1024 * kib, ranks) for kib in _KIB[quick]]
-        found += [Measurement(operation, 1024 * max(_KIB[quick]), count) for count in _counts(ranks)]
-    return list(dict.fromkeys(found))
-
-
-def _exchanges(ranks: int, quick: bool) -> list[Measurement]:
-    found = [Measurement("alltoall", 1024 * kib, ranks) for kib in _EXCHANGED_KIB[quick]]
-    counts = _counts(ranks)
-    found += [Measurement("alltoall", 1024 * max(_EXCHANGED_KIB[quick]), count) for count in counts]
-    found += [Measurement("alltoall", 1024 * kib // count**2, count) for kib in _TOTAL_KIB[quick] for count in counts]
-    return list(dict.fromkeys(found))
-
-
-def _ways(job: Job, launcher: Sequence[str], folder: Path, quick: bool, jobs: list[Job]) -> list[Way]:
-    """What is measured in a job of so many ranks, which ``jobs`` learns of."""
-    _check_ranks(job.ranks, launcher)
-    jobs.append(job)
-    library = str(build.library(launcher))
-    ways = [Way("library", {}, _library(job.ranks, quick))]
-    for algorithm in ORDERS:
-        some = [one for one in _exchanges(job.ranks, quick) if _defined(algorithm, one.ranks)]
-        told = {
-            "LD_PRELOAD": library,
-            "FLITWORK_MPI_RULES": str(_rules(algorithm, sorted({one.ranks for one in some}), folder / "steps")),
-            "FLITWORK_MPI_STRICT": "1",
-            "FLITWORK_MPI_REPORT": "1",
-        }
-        ways.append(Way(algorithm, told, some, ours=True))
-    return ways
-
-
-def _defined(algorithm: str, ranks: int) -> bool:
-    return algorithm != _POWERS_OF_TWO or ranks & (ranks - 1) == 0
-
-
-def _rules(algorithm: str, counts: Sequence[int], folder: Path) -> Path:
-    """Rules for our library: the steps of an order for each number of ranks."""
-    folder.mkdir(exist_ok=True)
-    lines_of_file = []
-    for count in counts:
-        where = {"network": Torus(*_cells(count))} if algorithm == "a2and" else {"ranks": count}
-        steps = step_table(algorithm, **where).save(folder / f"{algorithm}-{count}.steps")
-        lines_of_file.append(f"alltoall ranks={count} algorithm=table:{steps}\n")
-    rules = folder / f"{algorithm}.rules"
-    rules.write_text("".join(lines_of_file), encoding="utf-8")
-    return rules
-
-
-def _cells(ranks: int) -> tuple[int, ...]:
-    """Ranks as the cells of a torus: two rows, or one where their number is odd."""
-    return (ranks // 2, 2) if ranks % 2 == 0 and ranks > 2 else (ranks,)
-
-
-def _series(table: pd.DataFrame, ranks: int, quick: bool) -> Iterator[Series]:
+def _series(table: pd.DataFrame, ranks: int, sizes: Sizes) -> Iterator[Series]:
     """What each figure shows of each operation, with columns as those of the simulated times."""
     table = table.assign(order=table["algorithm"].map(ORDERS).fillna(""), bytes=table["bytes"].astype(float))
-    longest = {"alltoall": 1024 * max(_EXCHANGED_KIB[quick])}
     messages = table[table["operation"] == "point_to_point"]
     yield "peers", "one message", messages
     names = [(operation, operation, "") for operation in BUS]
     names += [(f"total exchange, {order}", "alltoall", order) for order in ORDERS.values()]
     for name, operation, order in names:
         part = table[(table["operation"] == operation) & (table["order"] == order)]
-        sizes = {1024 * kib for kib in (_EXCHANGED_KIB if order else _KIB)[quick]}
-        yield "lengths", name, part[(part["ranks"] == ranks) & part["bytes"].isin(sizes)]
-        yield "cells", name, part[part["bytes"] == longest.get(operation, 1024 * max(_KIB[quick]))]
+        lengths = sizes.exchanges if order else sizes.messages
+        yield "lengths", name, part[(part["ranks"] == ranks) & part["bytes"].isin(lengths)]
+        yield "cells", name, part[part["bytes"] == max(lengths)]
     yield "lengths", "one message", messages[messages["ranks"] == ranks]
     relative = table[(table["operation"] == "alltoall") & (table["order"] == RELATIVE)]
-    for size in _TOTAL_KIB[quick]:
-        yield "total", f"{size:,} KiB in all", relative[relative["bytes"] == 1024 * size // relative["ranks"] ** 2]
+    for size in sizes.totals:
+        yield "total", f"{size // 1024:,} KiB in all", relative[relative["bytes"] == size // relative["ranks"] ** 2]
 
 
 def _fit(what: str, name: str, part: pd.DataFrame, results: pd.DataFrame) -> dict[str, object]:

@@ -105,8 +105,9 @@ pub(crate) fn simulate(
     variation: Variation,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<SimulationResult> {
-    if plan.threads() > 1 {
-        match parallel::simulate(plan, plan.threads(), parallel::EPOCH, progress) {
+    let threads = plan.threads();
+    if threads > 1 {
+        match parallel::simulate(plan, threads, parallel::EPOCH, progress) {
             // Who waits for whom is found in one piece.
             Err(Error::Deadlock { .. }) => {}
             outcome => return outcome,
