@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json, say
 from flitwork.errors import ConfigError
 from flitwork.mpi.native.build import built
 from flitwork.mpi.native.doctor import Finding, diagnose, launchers, mpi4py_words
+from flitwork.mpi.native.launched import Launched
 from flitwork.mpi.native.launcher import Launcher
 from flitwork.mpi.native.settings import Progress, Settings, Sync
 from flitwork.tune import read_rules
@@ -106,13 +106,9 @@ def run_on_mpi(
 
 
 def _ended(command: list[str]) -> int:
-    """Runs a command to its end; Ctrl-C reaches it, too, and it ends its ranks."""
-    process = subprocess.Popen(command)
-    try:
-        code = process.wait()
-    except KeyboardInterrupt:
-        process.wait()
-        raise
+    """Runs a command to its end."""
+    with Launched(command) as launched:
+        code = launched.wait()
     # As a shell says it: ended by a signal.
     return code if code >= 0 else 128 - code
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
-import signal
 import subprocess
 import tempfile
 import threading
@@ -15,6 +13,7 @@ from types import TracebackType
 from typing import IO
 
 from flitwork.errors import SimulationError
+from flitwork.mpi.native.launched import Launched
 
 _END_SECONDS = 5.0
 _LAST_LINES = 12
@@ -43,20 +42,25 @@ class Session:
         self.errors: IO[str] = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
         self.lines: queue.Queue[str | None] = queue.Queue()
         try:
-            self.process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
-                errors="replace", env={**os.environ, **environment}, start_new_session=True,
+            self.launched = Launched(
+                self.command, environment=environment, alone=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
             )  # fmt: skip
         except OSError as error:
             self.errors.close()
             raise BenchError(f"{command[0]} cannot be started: {error.strerror or error}") from None
+        self.process = self.launched.process
         threading.Thread(target=self._read, daemon=True).start()
 
     def __enter__(self) -> Session:
+        self.launched.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.end(kindly=kind is None)
+        try:
+            self.end(kindly=kind is None)
+        finally:
+            self.launched.__exit__(kind, error, at)
 
     def _read(self) -> None:
         assert self.process.stdout
@@ -125,10 +129,7 @@ class Session:
         with contextlib.suppress(OSError):
             if self.process.stdin:
                 self.process.stdin.close()
-        for sent in (None, signal.SIGTERM, signal.SIGKILL) if kindly else (signal.SIGTERM, signal.SIGKILL):
-            if sent is not None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(self.process.pid, sent)
+        if kindly:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(_END_SECONDS)
-                return
+                self.launched.wait(_END_SECONDS)
+        self.launched.end()

@@ -7,12 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from flitwork.errors import FlitworkError
 from flitwork.mpi.native.build import built
+from flitwork.mpi.native.launched import Launched
 from flitwork.mpi.native.launcher import Launcher, family_of
 from flitwork.mpi.native.settings import Settings
 
@@ -106,20 +108,26 @@ def _ran(what: str, launcher: Launcher, program: Path, library: Path) -> Finding
     started = Launcher(launcher.path, launcher.family, words)
     command = started.with_variables({"LD_PRELOAD": str(library), **settings.variables()})
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_SECONDS, env={**os.environ, **_ANYWHERE}
-        )
+        code, said = _said(command)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding(what, False, f"an all-to-all of {_RANKS} ranks did not end: {error}")
-    said = done.stdout + done.stderr
-    if done.returncode or "right:" not in said:
-        return Finding(
-            what, False, f"an all-to-all of {_RANKS} ranks failed (exit code {done.returncode}):\n{_first(said)}"
-        )
+    if code or "right:" not in said:
+        return Finding(what, False, f"an all-to-all of {_RANKS} ranks failed (exit code {code}):\n{_first(said)}")
     taken = _TAKEN.search(said)
     if not taken or int(taken[1]) == 0:
         return Finding(what, False, f"the all-to-all was right, but our library did not carry it out:\n{_first(said)}")
     return Finding(what, True, f"an all-to-all of {_RANKS} ranks by two_level_ring is right")
+
+
+def _said(command: Sequence[str]) -> tuple[int, str]:
+    """The exit code of a job and what its ranks say; a file, not a pipe, which a rank could keep open."""
+    with (
+        tempfile.TemporaryFile("w+", errors="replace") as output,
+        Launched(command, environment=_ANYWHERE, stdout=output, stderr=subprocess.STDOUT) as launched,
+    ):
+        code = launched.wait(_SECONDS)
+        output.seek(0)
+        return code, output.read()
 
 
 def _first(said: str) -> str:

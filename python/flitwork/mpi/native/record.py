@@ -10,11 +10,11 @@ from pathlib import Path
 
 from flitwork.errors import ConfigError
 from flitwork.mpi.native.build import built
+from flitwork.mpi.native.launched import Launched
 from flitwork.mpi.native.launcher import Launcher
 
 #: How often it is said how large the trace is.
 _SECONDS = 10.0
-_END_SECONDS = 10.0
 
 
 def record(
@@ -35,28 +35,11 @@ def record(
     library = built("libflitwork_record.so", mpicc or launcher.compiler())
     told = {"LD_PRELOAD": str(library), "FLITWORK_RECORD_FOLDER": str(folder.resolve())}
     began = time.monotonic()
-    process = subprocess.Popen(launcher.with_variables(told))
-    try:
+    with Launched(launcher.with_variables(told)) as launched:
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return process.wait(_SECONDS)
+                return launched.wait(_SECONDS)
             progress(time.monotonic() - began, size_of(folder))
-    except KeyboardInterrupt:
-        # The launcher has the signal, too, and takes its ranks with it.
-        _ended(process)
-        raise
-    finally:
-        _ended(process)
-
-
-def _ended(process: subprocess.Popen[bytes]) -> None:
-    for end in (process.terminate, process.kill):
-        try:
-            process.wait(_END_SECONDS if process.poll() is None else 0)
-            return
-        except subprocess.TimeoutExpired:
-            end()
-    process.wait()
 
 
 def size_of(folder: Path) -> int:
