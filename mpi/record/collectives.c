@@ -80,7 +80,7 @@ static int64_t *describe(struct event *event, const struct call *call) {
 }
 
 /* Persistent collectives of a communicator, counted: ranks make them in one order and may start them in another. */
-static int64_t number_of_init(uint32_t comm) {
+int64_t flitwork_number_of_init(uint32_t comm) {
   static int64_t *counts;
   static uint32_t room;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -100,7 +100,7 @@ static int64_t number_of_init(uint32_t comm) {
 static void persist(struct event *event, int64_t **list, MPI_Request request) {
   int64_t *longer = realloc(*list, sizeof *longer * (event->words + 1));
   if (!longer) return;
-  longer[event->words++] = number_of_init(event->comm);
+  longer[event->words++] = flitwork_number_of_init(event->comm);
   *list = longer;
   event->flags |= PERSISTENT;
   flitwork_request_persist(flitwork_key(request), event, longer);

@@ -30,7 +30,7 @@ static int ranks_of(MPI_Group group, int64_t *out) {
   return size;
 }
 
-static uint32_t added(MPI_Comm comm, uint32_t parent, enum origin origin) {
+static uint32_t written(MPI_Comm comm, uint32_t parent, enum origin origin) {
   uint32_t number = __sync_fetch_and_add(&made_so_far, 1);
   MPI_Group local, remote = MPI_GROUP_NULL;
   int is_remote = flitwork_is_remote(comm);
@@ -53,6 +53,11 @@ static uint32_t added(MPI_Comm comm, uint32_t parent, enum origin origin) {
   free(list);
   PMPI_Group_free(&local);
   if (is_remote) PMPI_Group_free(&remote);
+  return number;
+}
+
+static uint32_t added(MPI_Comm comm, uint32_t parent, enum origin origin) {
+  uint32_t number = written(comm, parent, origin);
   PMPI_Comm_set_attr(comm, keyval, (void *)(intptr_t)(number + 1));
   return number;
 }
@@ -70,6 +75,8 @@ uint32_t flitwork_comm(MPI_Comm comm) {
   PMPI_Comm_get_attr(comm, keyval, &found, &has);
   return has ? (uint32_t)((intptr_t)found - 1) : added(comm, 0, FROM_NOWHERE);
 }
+
+uint32_t flitwork_comm_of_window(MPI_Comm comm) { return written(comm, flitwork_comm(comm), FROM_ALL); }
 
 void flitwork_comm_made(MPI_Comm parent, MPI_Comm made, enum origin origin) {
   uint32_t from = flitwork_comm(parent);

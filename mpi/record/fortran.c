@@ -109,7 +109,10 @@ static void release(struct several *several) {
 #define DECLARE_COUNTS(n) MPI_Fint *n
 #define DECLARE_DISPLS(n) MPI_Fint *n
 #define DECLARE_AINTS(n) MPI_Aint *n
+#define DECLARE_AINT(n) MPI_Aint *n
+#define DECLARE_COUNT_THERE(n) MPI_Fint *n
 #define DECLARE_TYPE(n) MPI_Fint *n
+#define DECLARE_TYPE_THERE(n) MPI_Fint *n
 #define DECLARE_TYPES(n) MPI_Fint *n
 #define DECLARE_OP(n) MPI_Fint *n
 #define DECLARE_INT(n) MPI_Fint *n
@@ -119,13 +122,17 @@ static void release(struct several *several) {
 #define FIELD_COUNTS(n) .n = n,
 #define FIELD_DISPLS(n)
 #define FIELD_AINTS(n)
+#define FIELD_AINT(n)
+#define FIELD_COUNT_THERE(n)
 #define FIELD_TYPE(n) .n = PMPI_Type_f2c(*n),
+#define FIELD_TYPE_THERE(n)
 #define FIELD_TYPES(n) .n##_f = n,
 #define FIELD_OP(n) .n = PMPI_Op_f2c(*n),
 #define FIELD_INT(n) .n = *n,
 #define PARAMETER(kind, n) DECLARE_##kind(n),
 #define ARGUMENT(kind, n) n,
 #define FIELD(kind, n) FIELD_##kind(n)
+#define CALL_WITHOUT_COMM(LIST) (&(struct call){LIST(FIELD).large = 0})
 #define CALL_OF(LIST) (&(struct call){LIST(FIELD).comm = PMPI_Comm_f2c(*comm)})
 #define HANDLE MPI_Request handle = PMPI_Request_f2c(*request)
 
@@ -176,10 +183,16 @@ WRAP(sendrecv_replace,
        HANDLE; flitwork_collective(kind, CALL_OF(LIST), &handle, 1))
 COLLECTIVES(COLLECTIVE)
 #define NEIGHBOUR(Name, name, kind, LIST) \
-  WRAP(name, (LIST(PARAMETER) MPI_Fint *comm), (LIST(ARGUMENT) comm), , flitwork_neighbours(kind, CALL_OF(LIST), NULL)) \
+  WRAP(name, (LIST(PARAMETER) MPI_Fint *comm), (LIST(ARGUMENT) comm), , flitwork_neighbours(kind, CALL_OF(LIST), NULL, 0)) \
   WRAP(i##name, (LIST(PARAMETER) MPI_Fint *comm, MPI_Fint *request), (LIST(ARGUMENT) comm, request), , \
-       HANDLE; flitwork_neighbours(kind, CALL_OF(LIST), &handle))
+       HANDLE; flitwork_neighbours(kind, CALL_OF(LIST), &handle, 0)) \
+  WRAP(name##_init, (LIST(PARAMETER) MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request), (LIST(ARGUMENT) comm, info, request), , \
+       HANDLE; flitwork_neighbours(kind, CALL_OF(LIST), &handle, 1))
 NEIGHBOURS(NEIGHBOUR)
+#define ONE_SIDED_CALL(Name, name, LIST) \
+  WRAP(name, (LIST(PARAMETER) MPI_Fint *window), (LIST(ARGUMENT) window), , \
+       flitwork_one_sided("MPI_" #Name, CALL_WITHOUT_COMM(LIST), PMPI_Win_f2c(*window)))
+ONE_SIDED(ONE_SIDED_CALL)
 
 #define HANDLES(statuses) __attribute__((cleanup(release))) struct several several = prepare(*count, requests, statuses)
 #define SEVERAL \
@@ -235,6 +248,17 @@ WRAP(graph_create, (P(comm), P(nodes), P(index), P(edges), P(reorder), P(made)),
 WRAP(intercomm_create, (P(comm), P(leader), P(bridge), P(remote), P(tag), P(made)), (comm, leader, bridge, remote, tag, made), ,
      MADE(comm, FROM_BRIDGE))
 WRAP(intercomm_merge, (P(comm), P(high), P(made)), (comm, high, made), , MADE(comm, FROM_ALL))
+
+#define WINDOW flitwork_window_made(PMPI_Comm_f2c(*comm), PMPI_Win_f2c(*window))
+WRAP(win_create, (void *base, MPI_Aint *size, P(unit), P(info), P(comm), P(window)), (base, size, unit, info, comm, window), , WINDOW)
+WRAP(win_allocate, (MPI_Aint *size, P(unit), P(info), P(comm), void *base, P(window)), (size, unit, info, comm, base, window), , WINDOW)
+WRAP(win_allocate_cptr, (MPI_Aint *size, P(unit), P(info), P(comm), void *base, P(window)), (size, unit, info, comm, base, window), , WINDOW)
+WRAP(win_create_dynamic, (P(info), P(comm), P(window)), (info, comm, window), , WINDOW)
+WRAP(win_fence, (P(assert), P(window)), (assert, window), , flitwork_fence(*assert, PMPI_Win_f2c(*window)))
+#define NOT_FENCED(Name) flitwork_not_fenced("MPI_" #Name, PMPI_Win_f2c(*window))
+WRAP(win_start, (P(group), P(assert), P(window)), (group, assert, window), , NOT_FENCED(Win_start))
+WRAP(win_lock, (P(type), P(rank), P(assert), P(window)), (type, rank, assert, window), , NOT_FENCED(Win_lock))
+WRAP(win_lock_all, (P(assert), P(window)), (assert, window), , NOT_FENCED(Win_lock_all))
 
 /* The beginning and the end have no other arguments. */
 #define EDGE(symbol, before, after) \

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* No message of a program has this tag. */
+/* No message of a program has this tag. Persistent ones have one each below it: ranks may start them in any order. */
 #define TAG (-77)
 
 struct neighbours {
@@ -58,28 +58,45 @@ static uint64_t bytes_to(enum kind kind, const struct call *call, int place) {
   return count > 0 && size > 0 ? (uint64_t)(count * size) : 0;
 }
 
-static uint32_t count_of(const int *ranks, int many) {
+/* What all of it is: a receive of each neighbour, then a send to each; how many. */
+static uint32_t all_of(enum kind kind, const struct call *call, const struct neighbours *found, struct event like, struct event *events) {
   uint32_t count = 0;
-  for (int i = 0; i < many; i++) count += ranks[i] != MPI_PROC_NULL;
-  return count;
-}
-
-static void write_all(enum kind kind, const struct call *call, const struct neighbours *found, MPI_Request *request) {
-  uint32_t comm = flitwork_comm(call->comm), count = count_of(found->from, found->in) + count_of(found->to, found->out);
-  uint32_t first = flitwork_request_add_all(request ? flitwork_key(*request) : 0, count), number = first;
+  like.flags = STARTED;
   for (int i = 0; i < found->in; i++) {
     if (found->from[i] == MPI_PROC_NULL) continue;
-    flitwork_write(&(struct event){.what = RECV, .flags = STARTED, .peer = found->from[i], .tag = TAG, .comm = comm, .request = number++}, NULL);
+    like.what = RECV;
+    like.peer = found->from[i];
+    events[count++] = like;
   }
   for (int i = 0; i < found->out; i++) {
     if (found->to[i] == MPI_PROC_NULL) continue;
-    flitwork_write(&(struct event){.what = SEND, .flags = STARTED, .peer = found->to[i], .tag = TAG, .comm = comm, .request = number++,
-                                   .bytes = bytes_to(kind, call, i)}, NULL);
+    like.what = SEND;
+    like.peer = found->to[i];
+    like.bytes = bytes_to(kind, call, i);
+    events[count++] = like;
   }
-  for (uint32_t i = 0; !request && i < count; i++) flitwork_write(&(struct event){.what = COMPLETE, .request = first + i}, NULL);
+  return count;
 }
 
-void flitwork_neighbours(enum kind kind, const struct call *call, MPI_Request *request) {
+static void write_all(enum kind kind, const struct call *call, const struct neighbours *found, MPI_Request *request, int persists) {
+  struct event like = {.tag = TAG, .comm = flitwork_comm(call->comm)};
+  struct event *events = malloc(((size_t)found->in + (size_t)found->out + 1) * sizeof *events);
+  if (!events) return;
+  if (persists) like.tag -= 1 + (int32_t)flitwork_number_of_init(like.comm);
+  uint32_t count = all_of(kind, call, found, like, events);
+  if (persists) flitwork_request_persist_all(flitwork_key(*request), events, count);
+  else {
+    uint32_t first = flitwork_request_add_all(request ? flitwork_key(*request) : 0, count);
+    for (uint32_t i = 0; i < count; i++) {
+      events[i].request = first + i;
+      flitwork_write(&events[i], NULL);
+    }
+    for (uint32_t i = 0; !request && i < count; i++) flitwork_write(&(struct event){.what = COMPLETE, .request = first + i}, NULL);
+  }
+  free(events);
+}
+
+void flitwork_neighbours(enum kind kind, const struct call *call, MPI_Request *request, int persists) {
   struct neighbours found = {0};
   int form = MPI_UNDEFINED;
   if (!flitwork_records()) return;
@@ -87,7 +104,7 @@ void flitwork_neighbours(enum kind kind, const struct call *call, MPI_Request *r
   if (form == MPI_CART) on_grid(call->comm, &found);
   if (form == MPI_GRAPH) on_graph(call->comm, &found);
   if (form == MPI_DIST_GRAPH) on_distributed_graph(call->comm, &found);
-  if (found.from && found.to) write_all(kind, call, &found, request);
+  if (found.from && found.to) write_all(kind, call, &found, request, persists);
   free(found.from);
   free(found.to);
 }

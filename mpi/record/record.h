@@ -31,6 +31,8 @@ enum kind {
   COMPLETE = 5, /* an operation is complete: request; of wildcards peer and tag */
   END = 6,      /* the program called MPI_Finalize */
   UNKNOWN = 7,  /* calls that are not recorded: bytes: how many; list: their name */
+  ONE_SIDED = 8, /* between two fences: comm: that of the window; peer; list: bytes that go there, bytes that come from there */
+  FENCE = 9,     /* comm: that of the window; tag: 1 if it ends no epoch */
   BARRIER = 16,
   BCAST = 17,
   GATHER = 18,
@@ -101,6 +103,14 @@ void flitwork_comms_start(void);
 uint32_t flitwork_comm(MPI_Comm comm);
 int flitwork_is_remote(MPI_Comm comm);
 void flitwork_comm_made(MPI_Comm parent, MPI_Comm made, enum origin origin);
+uint32_t flitwork_comm_of_window(MPI_Comm comm); /* one more, of the same ranks */
+
+/* windows.c */
+void flitwork_windows_start(void);
+void flitwork_window_made(MPI_Comm comm, MPI_Win window);
+void flitwork_fence(int assert, MPI_Win window);
+void flitwork_not_fenced(const char *name, MPI_Win window); /* an epoch of another kind begins */
+void flitwork_one_sided(const char *name, const struct call *call, MPI_Win window);
 
 /* requests.c */
 enum request_kind { OF_SEND, OF_RECV, OF_COLLECTIVE };
@@ -108,6 +118,7 @@ uint32_t flitwork_request_add(uint64_t key, enum request_kind kind, int wild);
 /* `count` operations that complete together, under one handle; the number of the first. Key 0: nobody asks for them. */
 uint32_t flitwork_request_add_all(uint64_t key, uint32_t count);
 void flitwork_request_persist(uint64_t key, const struct event *event, const int64_t *list);
+void flitwork_request_persist_all(uint64_t key, const struct event *events, uint32_t count); /* they have no lists */
 void flitwork_request_start(uint64_t key);
 void flitwork_request_cancel(uint64_t key);
 void flitwork_request_free(uint64_t key);
@@ -122,7 +133,8 @@ void flitwork_recv(const struct call *call, const MPI_Status *status, MPI_Reques
 void flitwork_exchanged(const struct call *out, const struct call *in, const MPI_Status *status);
 void flitwork_matched(MPI_Comm comm, MPI_Message message, const MPI_Status *status);
 void flitwork_collective(enum kind kind, const struct call *call, MPI_Request *request, int persists);
-void flitwork_neighbours(enum kind kind, const struct call *call, MPI_Request *request);
+int64_t flitwork_number_of_init(uint32_t comm);
+void flitwork_neighbours(enum kind kind, const struct call *call, MPI_Request *request, int persists);
 void flitwork_unknown(const char *name);
 void flitwork_unknown_end(void);
 #endif

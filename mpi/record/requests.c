@@ -15,7 +15,7 @@ struct entry {
   uint64_t key;
   uint32_t number, more; /* more: operations behind it that complete with it */
   uint8_t kind, wild, cancelled, active;
-  struct event *persistent; /* what a start writes, its list behind it; NULL: not persistent */
+  struct event *persistent; /* what a start writes: 1 + more records, the list of the first behind them; NULL: not persistent */
 };
 
 static struct bucket { struct entry *first, *last; } buckets[BUCKETS];
@@ -95,20 +95,30 @@ uint32_t flitwork_request_add_all(uint64_t key, uint32_t count) {
   return number;
 }
 
-void flitwork_request_persist(uint64_t key, const struct event *event, const int64_t *list) {
-  size_t more = event->words * sizeof *list;
-  struct event *copy = malloc(sizeof *event + more);
+static void persist(uint64_t key, struct entry values, const struct event *events, const int64_t *list) {
+  size_t records = (values.more + 1) * sizeof *events, words = events->words * sizeof *list;
+  struct event *copy = malloc(records + words);
   if (!copy) return;
-  *copy = *event;
-  if (more) memcpy(copy + 1, list, more);
+  memcpy(copy, events, records);
+  if (words) memcpy((char *)copy + records, list, words);
   pthread_mutex_lock(&lock);
   struct entry *entry = add(key);
   if (entry) {
-    entry->kind = event->what == SEND ? OF_SEND : event->what == RECV ? OF_RECV : OF_COLLECTIVE;
-    entry->wild = (event->flags & ANY_PEER) != 0;
+    entry->kind = values.kind;
+    entry->wild = values.wild;
+    entry->more = values.more;
     entry->persistent = copy;
   } else free(copy);
   pthread_mutex_unlock(&lock);
+}
+
+void flitwork_request_persist(uint64_t key, const struct event *event, const int64_t *list) {
+  uint8_t kind = event->what == SEND ? OF_SEND : event->what == RECV ? OF_RECV : OF_COLLECTIVE;
+  persist(key, (struct entry){.kind = kind, .wild = (event->flags & ANY_PEER) != 0}, event, list);
+}
+
+void flitwork_request_persist_all(uint64_t key, const struct event *events, uint32_t count) {
+  if (count) persist(key, (struct entry){.kind = OF_COLLECTIVE, .more = count - 1}, events, NULL);
 }
 
 void flitwork_request_start(uint64_t key) {
@@ -120,12 +130,17 @@ void flitwork_request_start(uint64_t key) {
   }
   entry->active = 1;
   entry->cancelled = 0;
-  entry->number = ++numbers;
-  struct event event = *entry->persistent;
-  event.request = entry->number;
-  const int64_t *list = (const int64_t *)(entry->persistent + 1);
+  entry->number = numbers + 1;
+  numbers += entry->more + 1;
+  const struct event *records = entry->persistent;
+  const int64_t *list = (const int64_t *)(records + entry->more + 1);
+  uint32_t first = entry->number, count = entry->more + 1;
   pthread_mutex_unlock(&lock);
-  flitwork_write(&event, list);
+  for (uint32_t i = 0; i < count; i++) {
+    struct event event = records[i];
+    event.request = first + i;
+    flitwork_write(&event, list);
+  }
 }
 
 void flitwork_request_cancel(uint64_t key) {

@@ -55,22 +55,25 @@
   Y(Neighbor_alltoall, neighbor_alltoall, ALLTOALL, ALLGATHERS) Y(Neighbor_alltoallv, neighbor_alltoallv, ALLTOALLV, ALLTOALLVS) \
   Y(Neighbor_alltoallw, neighbor_alltoallw, ALLTOALLW, NEIGHBOUR_ALLTOALLWS)
 
+/* One-sided calls: Y(name, name in Fortran, list before the window). What goes out is `send...`, what comes in `recv...`. */
+#define THERE(X) X(INT, peer) X(AINT, place) X(COUNT_THERE, there) X(TYPE_THERE, type_there)
+#define PUTS(X) FROM_ONE(X) THERE(X)
+#define GETS(X) TO_ONE(X) THERE(X)
+#define ACCUMULATES(X) PUTS(X) X(OP, op)
+#define GET_ACCUMULATES(X) FROM_ONE(X) TO_ONE(X) THERE(X) X(OP, op)
+#define ONE_SIDED(Y) \
+  Y(Put, put, PUTS) Y(Get, get, GETS) Y(Accumulate, accumulate, ACCUMULATES) Y(Get_accumulate, get_accumulate, GET_ACCUMULATES)
+
 /* Calls that communicate and are not recorded. They are counted, and named at the end. Y(C name, Fortran name, arguments in C, arguments in
  * Fortran, the lengths of strings among them). */
 #define NOT_RECORDED(Y) \
-  Y(Put, put, 8, 9) Y(Get, get, 8, 9) Y(Accumulate, accumulate, 9, 10) Y(Get_accumulate, get_accumulate, 12, 13) \
   Y(Fetch_and_op, fetch_and_op, 7, 8) Y(Compare_and_swap, compare_and_swap, 7, 8) Y(Rput, rput, 9, 10) \
   Y(Rget, rget, 9, 10) Y(Raccumulate, raccumulate, 10, 11) Y(Rget_accumulate, rget_accumulate, 13, 14) \
-  Y(Win_fence, win_fence, 2, 3) Y(Win_start, win_start, 3, 4) Y(Win_complete, win_complete, 1, 2) \
-  Y(Win_post, win_post, 3, 4) Y(Win_wait, win_wait, 1, 2) Y(Win_lock, win_lock, 4, 5) Y(Win_unlock, win_unlock, 2, 3) \
-  Y(Win_lock_all, win_lock_all, 2, 3) Y(Win_unlock_all, win_unlock_all, 1, 2) Y(Win_flush, win_flush, 2, 3) \
+  Y(Win_complete, win_complete, 1, 2) \
+  Y(Win_post, win_post, 3, 4) Y(Win_wait, win_wait, 1, 2) Y(Win_unlock, win_unlock, 2, 3) \
+  Y(Win_unlock_all, win_unlock_all, 1, 2) Y(Win_flush, win_flush, 2, 3) \
   Y(Win_flush_all, win_flush_all, 1, 2) Y(Comm_spawn, comm_spawn, 8, 11) \
   Y(Comm_spawn_multiple, comm_spawn_multiple, 9, 12) Y(Comm_accept, comm_accept, 5, 7) \
   Y(Comm_connect, comm_connect, 5, 7) Y(Psend_init, psend_init, 9, 10) Y(Precv_init, precv_init, 9, 10) \
-  Y(Isendrecv, isendrecv, 12, 13) Y(Isendrecv_replace, isendrecv_replace, 9, 10) \
-  Y(Neighbor_allgather_init, neighbor_allgather_init, 9, 10) \
-  Y(Neighbor_allgatherv_init, neighbor_allgatherv_init, 10, 11) \
-  Y(Neighbor_alltoall_init, neighbor_alltoall_init, 9, 10) \
-  Y(Neighbor_alltoallv_init, neighbor_alltoallv_init, 11, 12) \
-  Y(Neighbor_alltoallw_init, neighbor_alltoallw_init, 11, 12)
+  Y(Isendrecv, isendrecv, 12, 13) Y(Isendrecv_replace, isendrecv_replace, 9, 10)
 #endif

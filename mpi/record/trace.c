@@ -119,6 +119,7 @@ void flitwork_start(void) {
   struct event event = {.what = START, .peer = rank_number, .tag = size, .bytes = FORMAT};
   flitwork_write(&event, NULL);
   flitwork_comms_start();
+  flitwork_windows_start();
   left_at = now_ns();
   pending_ns = 0;
 }

@@ -5,7 +5,10 @@
 #define DECLARE_COUNTS(n) const NUMBER n[]
 #define DECLARE_DISPLS(n) const OFFSET n[]
 #define DECLARE_AINTS(n) const MPI_Aint n[]
+#define DECLARE_AINT(n) MPI_Aint n
+#define DECLARE_COUNT_THERE(n) NUMBER n
 #define DECLARE_TYPE(n) MPI_Datatype n
+#define DECLARE_TYPE_THERE(n) MPI_Datatype n
 #define DECLARE_TYPES(n) const MPI_Datatype n[]
 #define DECLARE_OP(n) MPI_Op n
 #define DECLARE_INT(n) int n
@@ -15,13 +18,17 @@
 #define FIELD_COUNTS(n) .n = n,
 #define FIELD_DISPLS(n)
 #define FIELD_AINTS(n)
+#define FIELD_AINT(n)
+#define FIELD_COUNT_THERE(n)
 #define FIELD_TYPE(n) .n = n,
+#define FIELD_TYPE_THERE(n)
 #define FIELD_TYPES(n) .n = n,
 #define FIELD_OP(n) .n = n,
 #define FIELD_INT(n) .n = n,
 #define PARAMETER(kind, n) DECLARE_##kind(n),
 #define ARGUMENT(kind, n) n,
 #define FIELD(kind, n) FIELD_##kind(n)
+#define CALL_WITHOUT_COMM(LIST) (&(struct call){LIST(FIELD).large = LARGE})
 #define CALL_OF(LIST) (&(struct call){LIST(FIELD).large = LARGE, .comm = comm})
 
 #define BLOCKING_SEND(Name, name, flags) \
@@ -130,20 +137,39 @@ OF_THIS_SIZE(COLLECTIVE)
   int NAME(MPI_, Name)(LIST(PARAMETER) MPI_Comm comm) { \
     flitwork_enter(); \
     int rc = NAME(PMPI_, Name)(LIST(ARGUMENT) comm); \
-    if (rc == MPI_SUCCESS) flitwork_neighbours(kind, CALL_OF(LIST), NULL); \
+    if (rc == MPI_SUCCESS) flitwork_neighbours(kind, CALL_OF(LIST), NULL, 0); \
     flitwork_leave(); \
     return rc; \
   } \
   int NAME(MPI_, I##name)(LIST(PARAMETER) MPI_Comm comm, MPI_Request *request) { \
     flitwork_enter(); \
     int rc = NAME(PMPI_, I##name)(LIST(ARGUMENT) comm, request); \
-    if (rc == MPI_SUCCESS) flitwork_neighbours(kind, CALL_OF(LIST), request); \
+    if (rc == MPI_SUCCESS) flitwork_neighbours(kind, CALL_OF(LIST), request, 0); \
     flitwork_leave(); \
     return rc; \
   }
 NEIGHBOURS(NEIGHBOUR)
 
+#define ONE_SIDED_CALL(Name, name, LIST) \
+  int NAME(MPI_, Name)(LIST(PARAMETER) MPI_Win window) { \
+    flitwork_enter(); \
+    int rc = NAME(PMPI_, Name)(LIST(ARGUMENT) window); \
+    if (rc == MPI_SUCCESS) flitwork_one_sided("MPI_" #Name, CALL_WITHOUT_COMM(LIST), window); \
+    flitwork_leave(); \
+    return rc; \
+  }
+ONE_SIDED(ONE_SIDED_CALL)
+
 #if HAS_PERSISTENT
+#define PERSISTENT_NEIGHBOUR(Name, name, kind, LIST) \
+  int NAME(MPI_, Name##_init)(LIST(PARAMETER) MPI_Comm comm, MPI_Info info, MPI_Request *request) { \
+    flitwork_enter(); \
+    int rc = NAME(PMPI_, Name##_init)(LIST(ARGUMENT) comm, info, request); \
+    if (rc == MPI_SUCCESS) flitwork_neighbours(kind, CALL_OF(LIST), request, 1); \
+    flitwork_leave(); \
+    return rc; \
+  }
+NEIGHBOURS(PERSISTENT_NEIGHBOUR)
 #define PERSISTENT_COLLECTIVE(Name, name, kind, LIST) \
   int NAME(MPI_, Name##_init)(LIST(PARAMETER) MPI_Comm comm, MPI_Info info, MPI_Request *request) { \
     flitwork_enter(); \

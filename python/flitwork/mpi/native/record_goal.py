@@ -16,6 +16,7 @@ from flitwork.mpi.algorithms import checked
 from flitwork.mpi.native.record_collectives import CALC, RECV, SEND, Collectives, Done
 from flitwork.mpi.native.record_match import Messages, Numbers, matched
 from flitwork.mpi.native.record_trace import FLAGS, KINDS, Trace
+from flitwork.mpi.native.record_windows import with_windows
 
 #: A node of GOAL in binary.
 _NODE = np.dtype(
@@ -113,6 +114,7 @@ def converted(
     ``compute``: what is between two calls, measured [ns] and times ``compute_scale``, or nothing. ``algorithms`` names
     those of collectives; ``topology`` (JSON) and ``ranks_per_server`` are for those that go by them.
     """
+    trace = with_windows(trace)
     messages = matched(trace)
     servers = np.arange(len(trace.ranks)) // ranks_per_server
     collectives = Collectives(trace, checked(algorithms or {}), topology, servers)

@@ -37,6 +37,8 @@ KINDS = {
     "COMPLETE": 5,
     "END": 6,
     "UNKNOWN": 7,
+    "ONE_SIDED": 8,
+    "FENCE": 9,
     "BARRIER": 16,
     "BCAST": 17,
     "GATHER": 18,
