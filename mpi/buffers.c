@@ -10,12 +10,11 @@
 #endif
 
 /* Whether the packed form of the type is the very bytes in memory. */
-static int is_plain(MPI_Datatype type, MPI_Count size) {
+static int is_plain(MPI_Datatype type, MPI_Count size, MPI_Aint low, MPI_Aint extent) {
   int integers, addresses, types, combiner;
-  MPI_Aint low, extent;
+  if (low != 0 || extent != size) return 0;
   if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return 0;
-  if (combiner != MPI_COMBINER_NAMED) return 0;
-  return PMPI_Type_get_extent(type, &low, &extent) == MPI_SUCCESS && low == 0 && extent == size;
+  return combiner == MPI_COMBINER_NAMED;
 }
 
 side side_uniform(const void *buffer, MPI_Count count, MPI_Datatype type) {
@@ -49,13 +48,19 @@ int side_is_faulty(const side *s, int ranks) {
   return 0;
 }
 
-/* Asks the MPI library for what it knows of the type. */
-int side_measure(side *s) {
-  MPI_Aint low;
+/* Asks the MPI library for what it knows of the type, unless the other side has the same. */
+int side_measure(side *s, const side *other) {
+  MPI_Aint low = 0;
   if (s->form == BY_TYPE) return MPI_SUCCESS;
+  if (other != NULL && other->form != BY_TYPE && other->type == s->type) {
+    s->size = other->size;
+    s->extent = other->extent;
+    s->plain = other->plain;
+    return MPI_SUCCESS;
+  }
   int code = PMPI_Type_size_x(s->type, &s->size);
   if (code == MPI_SUCCESS) code = PMPI_Type_get_extent(s->type, &low, &s->extent);
-  s->plain = code == MPI_SUCCESS && is_plain(s->type, s->size);
+  s->plain = code == MPI_SUCCESS && is_plain(s->type, s->size, low, s->extent);
   return code;
 }
 
@@ -75,8 +80,9 @@ block block_at(const side *s, uint32_t peer) {
   } else {
     at += (intptr_t)displacement_at(s, peer);
     b.type = s->types[peer];
+    MPI_Aint low, extent;
     PMPI_Type_size_x(b.type, &size);
-    b.plain = is_plain(b.type, size);
+    b.plain = PMPI_Type_get_extent(b.type, &low, &extent) == MPI_SUCCESS && is_plain(b.type, size, low, extent);
   }
   b.at = (char *)at;
   b.bytes = b.count * size;

@@ -103,8 +103,8 @@ choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm)
   if (receive->base == (char *)(uintptr_t)MPI_IN_PLACE || side_is_faulty(receive, state->ranks) ||
       (!c.in_place && side_is_faulty(send, state->ranks)))
     return leave(c, kind, operation, "an argument is wrong");
-  int code = side_measure(receive);
-  if (code == MPI_SUCCESS && !c.in_place) code = side_measure(send);
+  int code = side_measure(receive, NULL);
+  if (code == MPI_SUCCESS && !c.in_place) code = side_measure(send, receive);
   if (code != MPI_SUCCESS) return leave(c, kind, operation, "an argument is wrong");
   const side *sizes = c.in_place ? receive : send;
   uint64_t bytes = 0;
@@ -142,11 +142,11 @@ int take(int operation, side *send, side *receive, MPI_Comm comm, int *result) {
       exchange x;
       task t = {.state = c.state, .p = c.p, .send = send, .receive = receive, .in_place = c.in_place, .blocks = 1,
                 .scratch = c.state->scratch};
-      int changed = errors_are_heard(comm) ? errors_return() : 0;
+      int changed = errors_return_for(comm);
       x.knows = 0;
+      int copied = exchange_own_block(&t);
       exchange_begin(&x, &t);
       exchange_goes_on(&x);
-      int copied = exchange_own_block(&t);
       c.code = exchange_error(&x) != MPI_SUCCESS ? exchange_error(&x) : copied;
       errors_as_before(changed);
     }

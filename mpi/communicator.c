@@ -7,6 +7,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
+static atomic_int has_keyval;
 static atomic_int on; /* between MPI_Init and MPI_Finalize */
 
 /* Calls before MPI_Init and after MPI_Finalize go to the MPI library, which knows what is wrong with them. */
@@ -79,11 +80,12 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra) {
 }
 
 static int key_of_library(void) {
+  if (atomic_load_explicit(&has_keyval, memory_order_acquire)) return keyval;
   pthread_mutex_lock(&lock);
   if (keyval == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, NULL);
-  int key = keyval;
+  atomic_store_explicit(&has_keyval, keyval != MPI_KEYVAL_INVALID, memory_order_release);
   pthread_mutex_unlock(&lock);
-  return key;
+  return keyval;
 }
 
 /* The settings of the communicator's rank 0, on all its ranks: they may come from different worlds. The calls are made on the

@@ -125,7 +125,7 @@ side side_uniform(const void *buffer, MPI_Count count, MPI_Datatype type);
 side side_v(const void *buffer, const void *counts, const void *displacements, MPI_Datatype type, int large);
 side side_w(const void *buffer, const void *counts, const void *displacements, const MPI_Datatype *types, int large);
 int side_is_faulty(const side *, int ranks);
-int side_measure(side *);
+int side_measure(side *, const side *other);
 int side_keep(const side *from, int ranks, side *to);
 void side_drop(side *, int ranks);
 block block_at(const side *, uint32_t peer);
@@ -186,6 +186,7 @@ int servers_check(const settings *, int world_ranks, char *fault, size_t size);
 /* ---- errors.c ---- */
 int errors_are_heard(MPI_Comm user);
 int errors_return(void);
+int errors_return_for(MPI_Comm user);
 void errors_as_before(int changed);
 
 /* ---- choice.c ---- */
