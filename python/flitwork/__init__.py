@@ -9,144 +9,81 @@ A network and a workload are plain values; simulate them, bound them, sweep over
 >>> result.completion_cycles, result.ratio_to_bound
 """
 
-from typing import TYPE_CHECKING, Any
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 # First: it acts while the rest is loaded.
 from flitwork import interrupt as interrupt  # isort: skip
-from flitwork import machines, networks, noise, placement, routing, values
-from flitwork._core import __version__
-from flitwork.bound import Bound, bound
-from flitwork.burst import Burst, BurstError, burst
-from flitwork.check import Check, check
-from flitwork.curve import Curve, curve
-from flitwork.detour_file import detours
-from flitwork.errors import (
-    ConfigError,
-    DeadlockError,
-    FlitworkError,
-    ResultFileError,
-    ScheduleError,
-    SimulationError,
-    StorageError,
-)
-from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
-from flitwork.explain import Explanation, explain
-from flitwork.fit import Fit, best_ranks, compare_models, fit, fit_model, predict, read_fits, save_fits
-from flitwork.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goal
-from flitwork.hol import HolModel, hol_model
-from flitwork.network import Network
-from flitwork.networks import *  # noqa: F403
-from flitwork.operations import Compute, Receive, Send, Wait
-from flitwork.pace import Pace, pace
-from flitwork.pick import Pick, pick
-from flitwork.result import Result
-from flitwork.schedule import Schedule
-from flitwork.simulation import Simulation, simulate
-from flitwork.steady import steady
-from flitwork.values import *  # noqa: F403
-from flitwork.view import view
-from flitwork.workloads import (
-    Workload,
-    all_to_all,
-    burst_workload,
-    collective,
-    on_off,
-    programs,
-    trace,
-    traffic,
-    uniform,
-)
+from flitwork._core import __version__ as __version__
 
-if TYPE_CHECKING:
-    from flitwork import mpi, plot, studies, tune
+#: What is loaded when it is first asked for, by module; `__init__.pyi` says so to tools that read types.
+#: A module may have the name of what is in it.
+_HOMES = {
+    "bound": "Bound bound",
+    "burst": "Burst BurstError burst",
+    "check": "Check check",
+    "curve": "Curve curve",
+    "detour_file": "detours",
+    "errors": "ConfigError DeadlockError FlitworkError ResultFileError ScheduleError SimulationError StorageError",
+    "experiment": "SweepError Watcher load_study run_study sweep",
+    "explain": "Explanation explain",
+    "fit": "Fit best_ranks compare_models fit fit_model predict read_fits save_fits",
+    "goal": "Goal GoalResult LogGOPS loggops read_goal run_goal",
+    "hol": "HolModel hol_model",
+    "network": "Network",
+    "operations": "Compute Receive Send Wait",
+    "pace": "Pace pace",
+    "pick": "Pick pick",
+    "result": "Result",
+    "schedule": "Schedule",
+    "simulation": "Simulation simulate",
+    "steady": "steady",
+    "view": "view",
+    "workloads": "Workload all_to_all burst_workload collective on_off programs trace traffic uniform",
+}
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+_MODULES = ("machines", "mpi", "noise", "placement", "plot", "routing", "studies", "tune")
+#: Modules of which everything that they offer is offered here, too.
+_OFFERED = ("networks", "values")
 
-load = Result.load
+
+class _Package(ModuleType):
+    """The package: where a module has the name of a function in it, the name is that of the function."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and _MODULE_OF.get(name) == name:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    """Loads ``fw.plot`` (and matplotlib), ``fw.studies``, ``fw.mpi`` and ``fw.tune`` when they are first asked for."""
-    if name in ("mpi", "plot", "studies", "tune"):
-        import importlib
+    """Loads what is asked for: a program, or a command, waits for what it uses only."""
+    if name in (*_MODULES, *_OFFERED):
+        return import_module(f"flitwork.{name}")
+    if name == "load":
+        found = import_module("flitwork.result").Result.load
+    elif name == "__all__":
+        found = sorted(["__version__", "load", *_MODULE_OF, *_MODULES, *_offered()])
+    elif module := _MODULE_OF.get(name) or _offered(name).get(name):
+        found = getattr(import_module(f"flitwork.{module}"), name)
+    else:
+        raise AttributeError(f"module 'flitwork' has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
-        return importlib.import_module(f"flitwork.{name}")
-    raise AttributeError(f"module 'flitwork' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    """What is loaded, and what can be."""
+    return sorted({*globals(), *__getattr__("__all__")})
 
 
-__all__ = [
-    "Bound",
-    "Burst",
-    "BurstError",
-    "Check",
-    "Compute",
-    "ConfigError",
-    "Curve",
-    "DeadlockError",
-    "Explanation",
-    "Fit",
-    "FlitworkError",
-    "Goal",
-    "GoalResult",
-    "HolModel",
-    "LogGOPS",
-    "Network",
-    "Pace",
-    "Pick",
-    "Receive",
-    "Result",
-    "ResultFileError",
-    "Schedule",
-    "ScheduleError",
-    "Send",
-    "Simulation",
-    "SimulationError",
-    "StorageError",
-    "SweepError",
-    "Wait",
-    "Watcher",
-    "Workload",
-    "__version__",
-    "all_to_all",
-    "best_ranks",
-    "bound",
-    "burst",
-    "burst_workload",
-    "check",
-    "collective",
-    "compare_models",
-    "curve",
-    "detours",
-    "explain",
-    "fit",
-    "fit_model",
-    "hol_model",
-    "load",
-    "load_study",
-    "loggops",
-    "machines",
-    "mpi",
-    "noise",
-    "on_off",
-    "pace",
-    "pick",
-    "placement",
-    "plot",
-    "predict",
-    "programs",
-    "read_fits",
-    "read_goal",
-    "routing",
-    "run_goal",
-    "run_study",
-    "save_fits",
-    "simulate",
-    "steady",
-    "studies",
-    "sweep",
-    "trace",
-    "traffic",
-    "tune",
-    "uniform",
-    "view",
-]
-__all__ += networks.__all__
-__all__ += values.__all__
+def _offered(name: str = "") -> dict[str, str]:
+    """The names that whole modules offer, and their modules; each begins with a capital."""
+    if name and not name[0].isupper():
+        return {}
+    return {one: module for module in _OFFERED for one in import_module(f"flitwork.{module}").__all__}

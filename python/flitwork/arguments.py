@@ -6,9 +6,8 @@ import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from flitwork.errors import ConfigError
+from flitwork.libraries import np
 
 
 def number(name: str, value: Any, expected: str, hint: str = "") -> float:

@@ -10,13 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
-
 from flitwork.arguments import number, several
 from flitwork.errors import ConfigError
 from flitwork.experiment import Failure, Point, SweepError, Watcher, run_options, run_points
 from flitwork.experiment.axes import MOST_POINTS, check_count, check_different
+from flitwork.libraries import np, pd
 from flitwork.result import Result
 from flitwork.spec import Network, Run, RunOptions, nest_run, simulation
 from flitwork.statistics import half_width_95

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 from typing_extensions import Unpack
 
 from flitwork import _core, renamed
 from flitwork.arguments import several
 from flitwork.bound import Bound, plan
+from flitwork.libraries import pd
 from flitwork.spec import Host, Network, NetworkOptions
 from flitwork.workloads import Workload, all_to_all
 

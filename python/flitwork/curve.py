@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
 from typing_extensions import Unpack
 
 from flitwork import indices
@@ -20,6 +18,7 @@ from flitwork.bound import Bound, plan
 from flitwork.errors import ConfigError
 from flitwork.experiment import Watcher, sweep
 from flitwork.indices import Estimate
+from flitwork.libraries import np, pd
 from flitwork.schema import fields, kinds, schema
 from flitwork.spec import Network, RunOptions
 from flitwork.statistics import half_width_95

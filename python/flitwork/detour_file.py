@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from flitwork import _core
 from flitwork.errors import ConfigError
+from flitwork.libraries import pd
 from flitwork.table_file import check_memory, header_of, names_once, needs_columns, read_csv, read_parquet, short
 from flitwork.trace_file import whole_numbers
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeAlias
 
 from flitwork import _core, renamed
+from flitwork.libraries import np
 
 _COLUMNS = {
     "link_flits": "channel_flits",
@@ -22,7 +21,7 @@ _BY_PORT = ("channel_flits", "measured_channel_flits", "channel_windows")
 _BOUND = {"link_load_cycles": "channel_load_cycles"}
 _LIMIT = {"link_load": "channel_load"}
 
-Columns = dict[str, np.ndarray[Any, Any]]
+Columns: TypeAlias = "dict[str, np.ndarray[Any, Any]]"
 
 
 def plan(stored: Mapping[str, Any]) -> dict[str, Any]:

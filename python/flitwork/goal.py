@@ -14,15 +14,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically, write_csv
+from flitwork.libraries import np, pd
 from flitwork.network import Network
 from flitwork.plain import plain
 from flitwork.result import Result
@@ -32,6 +29,9 @@ from flitwork.spec import plan_of, simulation
 from flitwork.value import as_written, default, given
 from flitwork.values import Host, Run
 from flitwork.workloads import Workload
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: What stores the table of a result, by the ending of the file.
 SAVED = (".csv", ".parquet")

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from flitwork.errors import ConfigError
+from flitwork.libraries import np, pd
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ multi-core PC cluster systems", 2010: one switch with one queue for each server,
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from flitwork.arguments import whole
+from flitwork.libraries import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _MOST_RANKS = 1_000_000
 

@@ -10,17 +10,16 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeAlias
 
 from flitwork import _core
 from flitwork.arguments import floats, number, several
 from flitwork.errors import ConfigError
+from flitwork.libraries import np
 from flitwork.statistics import half_width_95
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
-Values = Sequence[float] | np.ndarray[Any, Any]
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+Values: TypeAlias = "Sequence[float] | np.ndarray[Any, Any]"
 
 #: The first slope is that of the points up to this share of the capacity.
 _FIRST = 0.2

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from flitwork import _core, renamed
 from flitwork.errors import ConfigError, unknown_key
 from flitwork.flat import FLAT, Path
+from flitwork.libraries import np
 from flitwork.plain import Spec, checked
 from flitwork.schema import fields, kinds, sizes_apart, tables
 from flitwork.value import Value, as_written, given

@@ -8,13 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeAlias
 
 from flitwork import _core
 from flitwork.detour_file import detour_table, read_detours
 from flitwork.errors import ConfigError
+from flitwork.libraries import np
 from flitwork.schedule_file import read_schedule, schedule_table
 from flitwork.schema import number_fields
 from flitwork.table_file import check_memory, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
@@ -26,7 +25,7 @@ _CACHED = 8
 #: Bytes that reading takes at most, for each byte of a file.
 _PER_BYTE = 5
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = "np.ndarray[Any, Any]"
 Place = Callable[[list[int]], str]
 
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import pandas as pd
-
 from flitwork import _core
 from flitwork.bound import plan
+from flitwork.libraries import pd
 from flitwork.spec import Host, Network
 from flitwork.workloads import Workload
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
+from flitwork.libraries import pd
 
 #: Ends of names in the units of the simulator, and what they are in physical units; the first that fits.
 _ENDS = {

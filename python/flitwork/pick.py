@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from flitwork.candidates import OPERATION, Candidate, candidates
 from flitwork.errors import ConfigError, SimulationError
 from flitwork.experiment import Watcher, execute, run_options
 from flitwork.experiment.engines import make_engine
 from flitwork.files import write_atomically, write_csv
+from flitwork.libraries import pd
 from flitwork.reasons import reason
 from flitwork.result import Result
 from flitwork.spec import Host, Network, Run, RunOptions

@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from flitwork.explain import Explanation, explain
 from flitwork.explain.names import CAUSES
+from flitwork.libraries import pd
 from flitwork.result import Result
 
 #: A run is simulated again with records only if its estimated work is less [flit-hops]: some seconds.

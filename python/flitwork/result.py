@@ -10,34 +10,31 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
-
 from flitwork import _core, format_3, renamed, result_file
 from flitwork.bound import Bound
 from flitwork.columns import RESULT_COLUMNS, STALL_REASONS, WAIT_REASONS, row_of
 from flitwork.errors import ResultFileError
 from flitwork.histogram import Histogram
+from flitwork.libraries import np, pa, pd
 from flitwork.physical import Units, with_units
 
 #: Cycle number of what had not happened when the run ended.
-NEVER = np.uint64(2**64 - 1)
+NEVER = 2**64 - 1
 #: What is recorded of a packet, in the order of the simulator's columns; a run without packets has empty ones.
 _OF_A_PACKET = {
-    "src": np.uint32,
-    "sequence": np.uint32,
-    "dst": np.uint32,
-    "flits": np.uint32,
-    "message": np.uint32,
-    "injection_port": np.uint32,
-    "minus": np.uint8,
-    "wraps": np.uint8,
-    "hops": np.uint32,
-    "created_cycle": np.uint64,
-    "injected_cycle": np.uint64,
-    "arrived_cycle": np.uint64,
-    "background": np.bool_,
+    "src": "uint32",
+    "sequence": "uint32",
+    "dst": "uint32",
+    "flits": "uint32",
+    "message": "uint32",
+    "injection_port": "uint32",
+    "minus": "uint8",
+    "wraps": "uint8",
+    "hops": "uint32",
+    "created_cycle": "uint64",
+    "injected_cycle": "uint64",
+    "arrived_cycle": "uint64",
+    "background": "bool",
 }
 
 

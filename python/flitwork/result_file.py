@@ -10,11 +10,9 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from flitwork.errors import ResultFileError
 from flitwork.files import write_atomically
+from flitwork.libraries import pa, pq
 
 _FORMAT = "5"
 #: Formats that can be read, and those of them that have no checksum.

@@ -12,12 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from flitwork import _core
 from flitwork.arguments import several, whole
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically
+from flitwork.libraries import pd
 from flitwork.operations import Operation, Plain, Receive, Send, Wait, plain_operations
 from flitwork.schedule_file import ANY, KINDS, read_schedule, schedule_table, table_frame
 from flitwork.workloads import Quantity, Workload, make_workload, said

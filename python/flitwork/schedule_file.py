@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pandas as pd
+from typing import Any, TypeAlias
 
 from flitwork import _core
 from flitwork.errors import ConfigError, ScheduleError, did_you_mean
+from flitwork.libraries import np, pd
 from flitwork.table_file import check_memory, header_of, names_once, read_csv, read_parquet, short, shown_cell
 
 #: What an operation is, in the order in which the simulator counts them.
@@ -34,7 +32,7 @@ _MOST, _MOST_AMOUNT = ANY - 1, 2**40
 #: Bytes that reading takes at most, for each byte of a CSV file, and for each row of a Parquet file.
 _PER_BYTE, _PER_ROW = 12, 400
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def schedule_table(value: Any, path: str, name: str = "schedule") -> _core.Table:

@@ -6,21 +6,23 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import Unpack
 
 from flitwork import _core
 from flitwork.arguments import whole
 from flitwork.bound import Bound
+from flitwork.libraries import np
 from flitwork.operations import Operation, plain_operations
 from flitwork.physical import Units
 from flitwork.result import Progress, Result, run_plan
 from flitwork.spec import Host, Network, Run, RunOptions, nest_run, plan_of
 from flitwork.spec import simulation as specification
 from flitwork.workloads import Workload
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _MOST_RANK = 2**32 - 1
 #: What a rank does, unchecked: kind (of :class:`Kind`), other rank, bytes or cycles, tag, context, what it waits for.

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
+from flitwork.libraries import np, pd
 
 if TYPE_CHECKING:
     from pandas.core.groupby import SeriesGroupBy

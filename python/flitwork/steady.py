@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypedDict
 
-import pandas as pd
 from typing_extensions import Unpack
 
 from flitwork.experiment import Watcher, sweep
+from flitwork.libraries import pd
 from flitwork.spec import Network, RunOptions
 from flitwork.workloads import Workload
 

@@ -6,19 +6,15 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import Any, TypeAlias
 
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.libraries import np, pa, pd, pq
 from flitwork.memory import usable_bytes
 
 _SHORT = 60
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def check_memory(file: Path, path: str, needed: int) -> None:

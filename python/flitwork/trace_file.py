@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pandas as pd
+from typing import Any, TypeAlias
 
 from flitwork import _core
 from flitwork.errors import ConfigError
+from flitwork.libraries import np, pd
 from flitwork.table_file import (
     check_memory,
     first_wrong,
@@ -29,7 +27,7 @@ _EXPECTED = f"the columns {', '.join(COLUMNS)}"
 #: Bytes that reading takes at most, for each byte of a CSV or NumPy file, and for each row of a Parquet file.
 _PER_BYTE, _PER_ROW = 4, 64
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def trace_table(value: Any, path: str) -> _core.Table:

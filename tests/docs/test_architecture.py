@@ -18,6 +18,7 @@ LAYERS = (
     *(
         "interrupt",
         "_core",
+        "libraries",
         "errors",
         "arguments",
         "memory",

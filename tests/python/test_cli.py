@@ -230,7 +230,7 @@ INTERRUPTING = "import signal\nsignal.raise_signal(signal.SIGINT)\n"
 
 @pytest.mark.parametrize("as_module", [True, False])
 def test_ctrl_c_while_the_command_loads(cli: Cli, tmp_path: Path, as_module: bool) -> None:
-    (tmp_path / "numpy.py").write_text(INTERRUPTING)
+    (tmp_path / "typer.py").write_text(INTERRUPTING)
     if as_module:
         done = cli("list", "patterns")
     else:
@@ -243,8 +243,8 @@ def test_ctrl_c_while_the_command_loads(cli: Cli, tmp_path: Path, as_module: boo
 
 
 def test_other_programs_keep_their_interrupts(tmp_path: Path) -> None:
-    (tmp_path / "numpy.py").write_text(INTERRUPTING)
-    (tmp_path / "mine.py").write_text("import flitwork\n")
+    (tmp_path / "typing_extensions.py").write_text(INTERRUPTING)
+    (tmp_path / "mine.py").write_text("import flitwork as fw\nfw.simulate\n")
     done = run_in(tmp_path, tmp_path / "mine.py")
     assert done.returncode == -2 and "KeyboardInterrupt" in done.stderr
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import flitwork as fw
 import pandas as pd
 import pytest
 from flitwork.errors import ConfigError, ResultFileError
 from flitwork.experiment import Archive, different, expand, load_study, plan_points, run_study
+from flitwork.experiment.study_file import StudyFile
 from flitwork.studies import published, reproduce
 
 STUDY = """
@@ -29,13 +29,13 @@ COUNT, WORK = 4, 3e5
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> fw.StudyFile:
+def study(tmp_path: Path) -> StudyFile:
     path = tmp_path / "small.toml"
     path.write_text(STUDY)
     return load_study(path)
 
 
-def test_what_is_in_an_archive_is_not_simulated(study: fw.StudyFile, tmp_path: Path) -> None:
+def test_what_is_in_an_archive_is_not_simulated(study: StudyFile, tmp_path: Path) -> None:
     whole = run_study(study, tmp_path / "whole")
     archive = Archive.load(Archive({}).with_results(whole.jobs[:3], whole.results).save(tmp_path / "some.parquet"))
     assert len(archive) == sum(len(job.points) for job in whole.jobs[:3])
@@ -49,7 +49,7 @@ def test_what_is_in_an_archive_is_not_simulated(study: fw.StudyFile, tmp_path: P
     assert set(run_study(study, tmp_path / "whole", archive=archive).results) == set(whole.rows)
 
 
-def test_a_result_that_is_not_this_versions_is_found(study: fw.StudyFile, tmp_path: Path) -> None:
+def test_a_result_that_is_not_this_versions_is_found(study: StudyFile, tmp_path: Path) -> None:
     run = run_study(study, tmp_path / "run")
     archive = Archive({}).with_results(run.jobs, run.results)
     assert different(run.jobs, archive.of(run.jobs), 3) == []
@@ -59,7 +59,7 @@ def test_a_result_that_is_not_this_versions_is_found(study: fw.StudyFile, tmp_pa
     assert different(run.jobs, wrong, len(run.jobs)) == [planted.points[0].label]
 
 
-def test_equal_results_make_equal_files_and_damaged_ones_are_refused(study: fw.StudyFile, tmp_path: Path) -> None:
+def test_equal_results_make_equal_files_and_damaged_ones_are_refused(study: StudyFile, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("one.parquet", "two.parquet")]
     for file, folder in zip(files, ("a", "b"), strict=True):
         run = run_study(study, tmp_path / folder)

@@ -7,12 +7,14 @@ recurrence's, found by repeated squaring, so that the sequences of different see
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from flitwork.libraries import np
 
-Numbers: TypeAlias = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Numbers: TypeAlias = "NDArray[np.int64]"
 
 _LONG, _SHORT = 100, 37
 _BITS = 30

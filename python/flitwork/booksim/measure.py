@@ -10,14 +10,13 @@ from functools import cached_property
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from flitwork import _core
 from flitwork.booksim.mapping import explained, specification
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
 from flitwork.bound import Bound
 from flitwork.errors import ConfigError
+from flitwork.libraries import np
 from flitwork.result import Progress, Result
 from flitwork.spec import to_json
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from flitwork.booksim.config_file import Value, written
 from flitwork.booksim.injection import Injection, injection
 from flitwork.booksim.parameters import Parameters, parameter_notes, parameters
 from flitwork.booksim.permutation import random_permutation
 from flitwork.booksim.settings import Settings, numbers
 from flitwork.errors import did_you_mean
+from flitwork.libraries import np
 from flitwork.workloads import Spec
 
 #: Patterns without parameters.

@@ -8,15 +8,14 @@ from typing import Annotated
 
 import typer
 
-from flitwork import __version__, interrupt
-from flitwork.cli import burst, curve, fit, inspect, mpi, one, pace, pick, predict, report, studies, tune, usage
-from flitwork.cli.booksim import booksim
-from flitwork.cli.explain import explain_run
+from flitwork import __version__
+from flitwork.cli import usage
+from flitwork.cli.commands import Commands
 from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
-from flitwork.cli.view import view_run
 
 app = typer.Typer(
     name="flitwork",
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -43,37 +42,8 @@ def _flitwork(
     """
 
 
-for _command in (
-    studies.run,
-    studies.reproduce,
-    report.report,
-    report.claims,
-    one.simulate,
-    one.plan,
-    one.bound,
-    one.check,
-    pace.pace,
-    pick.pick,
-    one.draw,
-    curve.curve,
-    burst.burst,
-    fit.fit,
-    predict.predict,
-):
-    app.command(cls=usage.Command)(_command)
-app.command("explain", cls=usage.Command)(explain_run)
-app.command("view", cls=usage.Command)(view_run)
-app.command(cls=usage.Command)(booksim)
-app.add_typer(mpi.app, name="mpi")
-app.add_typer(tune.app, name="tune")
-app.command("list", cls=usage.Command)(inspect.list_table)
-app.command("schema", cls=usage.Command)(inspect.schema)
-app.command("show", cls=usage.Command)(inspect.show)
-
-
 def main() -> None:
     """The entry point of the console script."""
-    interrupt.loaded()
     # Whatever a notebook or a desktop has set: pictures go to files here.
     os.environ["MPLBACKEND"] = "Agg"
     # A shell can close it; then nothing is printed.

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-from rich.markup import escape
 
 from flitwork.burst import PACKETS, RATE, Burst, BurstError
 from flitwork.burst import burst as find_burst
@@ -25,7 +24,7 @@ from flitwork.cli.options import (
     Topology,
     Wrap,
 )
-from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.simulation import burst_parts, default_folder, network_table, topology_name
 from flitwork.errors import ConfigError

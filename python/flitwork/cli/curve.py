@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli.options import (
     AsJson,
@@ -23,7 +22,7 @@ from flitwork.cli.options import (
     Wrap,
     workload_names,
 )
-from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.simulation import default_folder, network_table, parts, topology_name
 from flitwork.curve import LOAD, Curve

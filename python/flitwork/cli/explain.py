@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli.goal import goal_result, is_goal
 from flitwork.cli.meant import refuse, result_meant
@@ -24,7 +23,7 @@ from flitwork.cli.options import (
     Topology,
     Wrap,
 )
-from flitwork.cli.output import guarded, print_json, print_table, say
+from flitwork.cli.output import escape, guarded, print_json, print_table, say
 from flitwork.cli.progress import shown
 from flitwork.explain import Explanation, explain
 from flitwork.result import Result

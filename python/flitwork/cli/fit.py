@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli.options import AsJson, Overwrite
-from flitwork.cli.output import cell, guarded, note, print_json, print_table, say
+from flitwork.cli.output import cell, escape, guarded, note, print_json, print_table, say
 from flitwork.errors import ConfigError
 from flitwork.files import refuse_existing, writable_folder
 from flitwork.fit import MODELS, Comparison, Fit, Parameter, compare_models, save_fits, save_pictures

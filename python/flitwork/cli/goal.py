@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from flitwork.cli.output import note, print_json, print_quantities, print_table, say
+from flitwork.cli.output import escape, note, print_json, print_quantities, print_table, say
 from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError
 from flitwork.files import writable_file

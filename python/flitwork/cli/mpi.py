@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli.explain import show_explanation
 from flitwork.cli.mpi_bench import bench
@@ -15,7 +14,7 @@ from flitwork.cli.mpi_run import doctor, run_on_mpi
 from flitwork.cli.mpi_table import table
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, IsMesh, Settings, Size, Topology, Wrap
-from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json, print_quantities, say
+from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json, print_quantities, say
 from flitwork.cli.simulation import network_table, parts
 from flitwork.cli.usage import Command
 from flitwork.errors import ConfigError
@@ -28,6 +27,7 @@ from flitwork.network import Network
 from flitwork.spec import Run, RunOptions, nest_run
 
 app = typer.Typer(
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from flitwork import tune
 from flitwork.cli.options import AsJson
-from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, guarded, note, print_json, print_table, say
+from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded, note, print_json, print_table, say
 from flitwork.cli.tune import numbers
 from flitwork.errors import ConfigError
 from flitwork.files import writable_file

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson
-from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.errors import ConfigError, SimulationError
 from flitwork.files import writable_file, writable_folder
 from flitwork.mpi.algorithms import checked

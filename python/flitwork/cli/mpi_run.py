@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli.options import AsJson
-from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json, say
+from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json, say
 from flitwork.errors import ConfigError
 from flitwork.mpi.native.build import built
 from flitwork.mpi.native.doctor import Finding, diagnose, launchers, mpi4py_words

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli.goal import is_goal
 from flitwork.cli.options import IsMesh, Size, Wrap
-from flitwork.cli.output import guarded, note
+from flitwork.cli.output import escape, guarded, note
 from flitwork.cli.simulation import network, network_table
 from flitwork.errors import ConfigError
 from flitwork.files import writable_file

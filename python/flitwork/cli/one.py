@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
 
 from flitwork.bound import Bound
 from flitwork.check import Check, check_plan
@@ -32,7 +31,7 @@ from flitwork.cli.options import (
     components,
     is_study,
 )
-from flitwork.cli.output import guarded, print_json, print_quantities, print_table, say
+from flitwork.cli.output import escape, guarded, print_json, print_quantities, print_table, say
 from flitwork.cli.progress import cycles_to_simulate, shown, watcher
 from flitwork.cli.simulation import default_folder, network_table, one_simulation, topology_name
 from flitwork.columns import OF_THE_NETWORK

@@ -10,17 +10,16 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from flitwork import interrupt
 from flitwork.columns import is_latency
 from flitwork.errors import ConfigError, FlitworkError, ResultFileError, ScheduleError, StorageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 OK = 0
 CLAIM_FAILED = 1
@@ -33,14 +32,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        """Leaves it to :func:`guarded`: whoever reads has seen enough, which is no failure."""
-        raise
-
-
 def _console(stderr: bool) -> Console:
     """Colours and the terminal's width on a terminal; elsewhere plain text that is not cut at 80 columns."""
+    from rich.console import Console
+
+    class _Console(Console):
+        def on_broken_pipe(self) -> None:
+            """Leaves it to :func:`guarded`: whoever reads has seen enough, which is no failure."""
+            raise
+
     stream = sys.stderr if stderr else sys.stdout
     return _Console(stderr=stderr, width=None if stream.isatty() else _PLAIN_WIDTH, highlight=False)
 
@@ -75,6 +75,9 @@ def _jsonable(value: Any) -> Any:
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
     """A table; numbers to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
     rows = [list(row) for row in rows]
     table = Table(
         title=escape(title) or None, title_justify="left", header_style="bold", box=SIMPLE_HEAD, pad_edge=False
@@ -117,6 +120,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         as_json = bool(kwargs.get("as_json"))
+        interrupt.loaded()
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _show_warning  # type: ignore[assignment]
@@ -152,6 +156,13 @@ def unwritable(error: OSError) -> StorageError:
 def no_more_output() -> None:
     """From now on nothing is written to standard output, what is still to be written neither."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def escape(text: str) -> str:
+    """The text as rich shows it as it is: rich is loaded when something is shown."""
+    from rich.markup import escape
+
+    return escape(text)
 
 
 def _explain(error: FlitworkError, as_json: bool) -> None:

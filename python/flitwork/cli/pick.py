@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from flitwork.candidates import OPERATION
 from flitwork.cli.network_file import network_file
@@ -21,7 +20,7 @@ from flitwork.cli.options import (
     Topology,
     Wrap,
 )
-from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.simulation import machine_parts, network_table
 from flitwork.errors import ConfigError

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
-from rich.markup import escape
 
 from flitwork.cli.fit import (
     Algorithm,
@@ -24,13 +22,14 @@ from flitwork.cli.fit import (
     whole,
 )
 from flitwork.cli.options import AsJson, given_options
-from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.errors import ConfigError
 from flitwork.fit import BestRanks, Fit, best_ranks, compare_models, read_fits
 from flitwork.fit import fit as fit_each
 from flitwork.fit import predict as times
 from flitwork.fit.predicting import below_zero
 from flitwork.fit.quantity import quantity
+from flitwork.libraries import pd
 
 _OF_FITTING = ("method", "errors", "take", "confidence", "column")
 

@@ -7,15 +7,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
-from flitwork.experiment import Watcher
-from flitwork.experiment.display import Bar, Lines, duration, say
-from flitwork.result import Progress as Told
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from flitwork.experiment import Watcher
+    from flitwork.result import Progress as Told
 
 #: One simulation shows how far it is after so many seconds, and where there is no terminal every so many.
 _PATIENCE_SECONDS = 1.0
@@ -24,6 +24,8 @@ _LINE_SECONDS = 5.0
 
 def watcher(patient: bool = False) -> Watcher:
     """The watcher that suits where standard error goes; a ``patient`` one says nothing of what is over soon."""
+    from flitwork.experiment.display import Bar, Lines
+
     if patient:
         return Bar(_PATIENCE_SECONDS) if sys.stderr.isatty() else Lines(quiet=True)
     return Bar() if sys.stderr.isatty() else Lines()
@@ -70,12 +72,17 @@ class _One:
             if now - self.began >= _PATIENCE_SECONDS:
                 self._draw(cycle, share, left)
         elif now - self.last >= _LINE_SECONDS:
+            from flitwork.experiment.display import say
+
             self.last = now
             say(", ".join([f"{self.what}: cycle {cycle:,}", *_words(share, left)]))
         return True
 
     def _draw(self, cycle: int, share: float | None, left: float | None) -> None:
         if self.bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
             columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("cycle {task.fields[cycle]:,}"))
             console = Console(stderr=True)
             self.bar = Progress(
@@ -94,5 +101,7 @@ class _One:
 
 
 def _words(share: float | None, left: float | None) -> list[str]:
+    from flitwork.experiment.display import duration
+
     percent = [] if share is None else [f"{share:.0%}"]
     return percent if left is None else [*percent, f"about {duration(left)} left"]

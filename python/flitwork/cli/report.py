@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli.options import AsJson, Overwrite, Quick
-from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.errors import ConfigError
 from flitwork.experiment import load_study, run_study

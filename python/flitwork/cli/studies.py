@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli import goal
 from flitwork.cli.mpi_bench import launcher_words, row_told
 from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler, given_options
-from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, guarded, note, print_json, print_table, say
+from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.errors import ConfigError
 from flitwork.experiment import StudyRun, default_folder, load_study, run_study

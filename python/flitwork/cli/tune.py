@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
-from rich.markup import escape
 from typer.core import TyperGroup
 
 from flitwork import tune
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, Jobs
-from flitwork.cli.output import guarded, note, print_json, print_table, say
+from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.usage import Command
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.files import writable_file, write_atomically, write_csv
+from flitwork.libraries import pd
 
 
 class _RulesByDefault(TyperGroup):
@@ -33,6 +32,7 @@ class _RulesByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=_RulesByDefault,
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import typer
-from rich.markup import escape
 from typer.core import TyperCommand
 
 from flitwork import renamed
@@ -29,11 +28,11 @@ class Command(TyperCommand):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.help = escape(self.help or "")
+        self.help = _plain(self.help or "")
         for parameter in self.params:
             about = getattr(parameter, "help", None)
             if about:
-                parameter.help = escape(about)  # type: ignore[attr-defined]
+                parameter.help = _plain(about)  # type: ignore[attr-defined]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuses an option that stands twice, then reads the arguments as ever."""
@@ -46,6 +45,15 @@ class Command(TyperCommand):
                 message = f"{twice.opts[0]} is given twice: which of the two?"
                 raise _Misused(message, ctx=ctx)
         return super().parse_args(ctx, args)
+
+
+def _plain(text: str) -> str:
+    """The text as rich shows it as it is."""
+    if "[" not in text:
+        return text
+    from rich.markup import escape
+
+    return escape(text)
 
 
 def _renewed(arg: str) -> str:
@@ -74,8 +82,8 @@ def explain(fault: Any, arguments: Sequence[str]) -> int:
             json.dumps({"error": "UsageError", "command": command, "message": message, "hint": hint}) + "\n"
         )
     else:
-        note(f"[bold red]error[/]: [bold]{escape(command)}[/]: {escape(message)}")
-        note(f"  [cyan]hint[/]: {escape(hint)}")
+        note(f"[bold red]error[/]: [bold]{_plain(command)}[/]: {_plain(message)}")
+        note(f"  [cyan]hint[/]: {_plain(hint)}")
     return USAGE
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from flitwork.cli.goal import goal_result, is_goal
 from flitwork.cli.meant import refuse, result_meant
@@ -26,7 +25,7 @@ from flitwork.cli.options import (
     Topology,
     Wrap,
 )
-from flitwork.cli.output import guarded, note, print_json, say
+from flitwork.cli.output import escape, guarded, note, print_json, say
 from flitwork.cli.progress import shown
 from flitwork.result import Result
 from flitwork.values import Record

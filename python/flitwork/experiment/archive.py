@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from flitwork.errors import ResultFileError
 from flitwork.experiment.execute import Watcher, execute
 from flitwork.experiment.jobs import Job
 from flitwork.experiment.point import Point
 from flitwork.files import write_atomically
+from flitwork.libraries import pa, pq
 
 _KEY = "point"
 

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
-
 from flitwork.columns import OF_THE_NETWORK, RESULT_COLUMNS, When
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.expression import check, evaluate, names_in
 from flitwork.experiment.study_file import Experiment, Plot, Scalar
+from flitwork.libraries import pd
 from flitwork.physical import Units
 from flitwork.schema import is_open_loop
 

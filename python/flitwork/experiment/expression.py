@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.libraries import np, pd
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

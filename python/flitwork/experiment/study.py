@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from flitwork.errors import ConfigError
 from flitwork.experiment.archive import Archive, HasRow
 from flitwork.experiment.engines import Engine, make_engine
@@ -20,6 +18,7 @@ from flitwork.experiment.store import Store
 from flitwork.experiment.study_file import StudyFile
 from flitwork.experiment.table import save_failures, save_table, study_table
 from flitwork.files import writable_folder, write_atomically
+from flitwork.libraries import pd
 from flitwork.result import Result
 
 _SHOWN_FAILURES = 20

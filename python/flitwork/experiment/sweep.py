@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from flitwork.arguments import several
 from flitwork.errors import ConfigError, SimulationError
 from flitwork.experiment.axes import check_count, check_different, check_name, check_seeds
@@ -23,6 +20,7 @@ from flitwork.experiment.store import Store
 from flitwork.experiment.study import explained
 from flitwork.experiment.table import tidy
 from flitwork.files import writable_folder
+from flitwork.libraries import np, pd
 from flitwork.result import Result
 from flitwork.spec import Network, Run, RunOptions, nest_run, simulation
 from flitwork.workloads import Spec, Workload

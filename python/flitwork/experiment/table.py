@@ -6,11 +6,6 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from flitwork.experiment.archive import HasRow
 from flitwork.experiment.columns import Columns, cell
 from flitwork.experiment.expression import evaluate
@@ -18,6 +13,7 @@ from flitwork.experiment.jobs import Failure, Job
 from flitwork.experiment.point import Point
 from flitwork.experiment.study_file import StudyFile
 from flitwork.files import write_atomically, write_csv
+from flitwork.libraries import np, pa, pd, pq
 
 
 def tidy(jobs: Sequence[Job], results: Mapping[str, HasRow]) -> pd.DataFrame:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
-
 from flitwork.explain.names import CAUSES, IN_NETWORK, Places
 from flitwork.explain.records import CAUSE, KIND, NOT_YET, Ints, Operations, Records
 from flitwork.explain.stretches import Stretch
+from flitwork.libraries import np, pd
 
 _NAMES = tuple(CAUSES)
 

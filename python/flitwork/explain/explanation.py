@@ -7,8 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from flitwork.errors import ConfigError
 from flitwork.explain import causes
 from flitwork.explain.critical_path import critical_path
@@ -17,6 +15,7 @@ from flitwork.explain.records import Records
 from flitwork.explain.report import sentences
 from flitwork.explain.stretches import Stretch
 from flitwork.files import writable_folder, write_csv
+from flitwork.libraries import pd
 from flitwork.result import Result
 
 if TYPE_CHECKING:

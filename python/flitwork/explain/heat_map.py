@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from flitwork.libraries import np, pd, plt
 from flitwork.plot.layout import draw_channels, layout
 from flitwork.plot.style import style
 from flitwork.result import Result

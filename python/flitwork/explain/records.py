@@ -8,18 +8,19 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flitwork import _core
 from flitwork.errors import ConfigError, ScheduleError
 from flitwork.explain.names import CAUSE_OF_NUMBER, CAUSES
+from flitwork.libraries import np
 from flitwork.result import NEVER, Progress, Result, run_plan
 from flitwork.spec import plan_of
 
-Ints = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Ints: TypeAlias = "NDArray[np.int64]"
 #: Numbers of the kinds of operations, by name.
 KIND = {name: number for number, name in enumerate(json.loads(_core.operation_kinds()))}
 #: Numbers of causes, by name.

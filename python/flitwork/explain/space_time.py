@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap
@@ -14,6 +12,7 @@ from matplotlib.patches import Patch
 from flitwork.explain.causes import covered
 from flitwork.explain.records import Ints
 from flitwork.explain.stretches import Stretch
+from flitwork.libraries import np, plt
 from flitwork.plot.style import style
 
 #: Most columns of the picture, each a stretch of time.

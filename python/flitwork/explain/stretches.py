@@ -8,10 +8,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-
 from flitwork.explain.records import CAUSE, KIND, NOT_YET, Operations, Packets, Records
 from flitwork.explain.rendezvous import Rendezvous
+from flitwork.libraries import np
 from flitwork.result import Result
 
 NONE = -1

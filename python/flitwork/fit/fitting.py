@@ -6,9 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.fit.checks import warnings_of
 from flitwork.fit.model import OPERATIONS_WITH_MESSAGES, Array, Coefficient, Model, Variant, known_messages, reciprocal
@@ -16,6 +13,7 @@ from flitwork.fit.models import model_named
 from flitwork.fit.result import Fit, Parameter, students_t
 from flitwork.fit.solve import ERRORS, METHODS, Errors, Method, Solution, solve
 from flitwork.fit.table import TELLING, Data, chosen, conditions, parts, read_table, taken, varying
+from flitwork.libraries import np, pd
 from flitwork.measurements import Told
 
 #: What rounding may leave of a difference that is 0, as a part of its terms.

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
-import pandas as pd
+from flitwork.libraries import np, pd
 
-Array = np.ndarray[Any, Any]
+Array: TypeAlias = "np.ndarray[Any, Any]"
 #: Where a model breaks, or which of its terms there are: what is tried, one after the other. Empty: nothing is tried.
 Variant = Mapping[str, Any]
 

@@ -7,11 +7,9 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from flitwork.errors import ConfigError
 from flitwork.fit.result import Fit
+from flitwork.libraries import np, pd
 
 Numbers = float | Sequence[float]
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from flitwork.fit.model import Array, Model, Variant
 from flitwork.fit.models import model_named
+from flitwork.libraries import np, pd
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from flitwork import _core
 from flitwork.errors import ConfigError
+from flitwork.libraries import pa, pd, pq
 from flitwork.result import Result
 
 #: Columns by which such a table is known.

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
-import pandas as pd
 from pydantic import AfterValidator, BeforeValidator
 
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically
 from flitwork.fit.models import model_named
 from flitwork.fit.result import Fit, Parameter, Warned
+from flitwork.libraries import np, pd
 from flitwork.strict import Table, validate
 
 FORMAT = "flitwork fit"

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pandas as pd
+from typing import Any, TypeAlias
 
 from flitwork.errors import ConfigError
 from flitwork.fit.simulated import is_of_simulations, named, stored_result
 from flitwork.fit.units import converted, refuse_cells, refuse_files, refuse_name
+from flitwork.libraries import np, pd
 from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
 
 #: A table, or the name of a file with one.
-Data = pd.DataFrame | str | Path
+Data: TypeAlias = "pd.DataFrame | str | Path"
 #: Besides those of measurements: a total exchange of a fixed size is told by what all ranks send together.
 KNOWN: Mapping[str, str] = {
     **COLUMNS,

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.libraries import pd
 from flitwork.measurements.benchmarks import Told, recognised, rows
 from flitwork.measurements.text import read_text
 from flitwork.table_file import first_wrong, read_csv, read_parquet

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
+from flitwork.libraries import pd
 from flitwork.mpi.world import World
 from flitwork.result import Result
 

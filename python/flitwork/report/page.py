@@ -6,8 +6,8 @@ import base64
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from flitwork import __version__
@@ -15,6 +15,9 @@ from flitwork.errors import ConfigError
 from flitwork.files import write_atomically
 from flitwork.report.section import Section, Shown
 from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 
@@ -38,6 +41,8 @@ def write(path: str | Path, sections: Sequence[Section], title: str = "flitwork 
 
 
 def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     found = Environment(
         loader=PackageLoader("flitwork.report", "parts"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,

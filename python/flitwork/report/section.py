@@ -9,10 +9,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pandas as pd
-
 from flitwork import __version__
 from flitwork.experiment.study import StudyRun
+from flitwork.libraries import pd
 from flitwork.plot.gallery import draw_result
 from flitwork.result import Result
 from flitwork.studies.claims import Claim

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
-
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.columns import Columns, check_where
 from flitwork.experiment.study_file import Scalar
+from flitwork.libraries import pd
 from flitwork.statistics import half_width_95
 from flitwork.strict import Table, read_toml, validate
 from flitwork.studies.rows import rows

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pandas as pd
-
+from flitwork.libraries import pd
 from flitwork.studies.claims import Claim
 from flitwork.studies.reproduce import Reproduction, Simulated, claims_of, figures_of
 

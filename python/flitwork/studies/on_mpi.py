@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from flitwork.libraries import pd
 from flitwork.studies.claims import Claim
 
 #: Is told of a row that was measured, its number and how many there are in all.
@@ -27,6 +26,6 @@ class OnMpi:
     launcher: Sequence[str]
     file: Path
     found: list[str] = field(default_factory=list)
-    table: pd.DataFrame = field(default_factory=pd.DataFrame)
+    table: pd.DataFrame = field(default_factory=lambda: pd.DataFrame())
     figures: list[Path] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)

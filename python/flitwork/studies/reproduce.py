@@ -11,14 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-import pandas as pd
-
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.archive import Archive
 from flitwork.experiment.execute import Watcher
 from flitwork.experiment.points import known_columns
 from flitwork.experiment.study import StudyRun, run_study
 from flitwork.experiment.study_file import StudyFile, load_study
+from flitwork.libraries import pd
 from flitwork.studies.claims import Claim, check_measures, judged, load_claims
 from flitwork.studies.front import Front
 from flitwork.studies.on_mpi import OnMpi, RowTold

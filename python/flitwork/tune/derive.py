@@ -12,9 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 from flitwork.errors import ConfigError
+from flitwork.libraries import pd
 from flitwork.tune.names import Translate, ours, translation
 from flitwork.tune.rule import LIBRARY, OPERATIONS, Choice, Rule, Span, merged
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.libraries import pd
 from flitwork.mpi.native import build
 from flitwork.statistics import median_interval_95
 from flitwork.tune.session import BenchError, Job, Session

@@ -6,12 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
 from flitwork import _core
 from flitwork.candidates import OPERATION
 from flitwork.errors import ConfigError
 from flitwork.experiment import Watcher
+from flitwork.libraries import pd
 from flitwork.measurements import COLUMNS
 from flitwork.pick import Contest
 from flitwork.spec import Host, Network, Run, RunOptions

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically, write_csv
+from flitwork.libraries import pd
 from flitwork.measurements import COLUMNS
 from flitwork.tune.table import read_measurements
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from flitwork.errors import ConfigError
+from flitwork.libraries import pd
 from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
 from flitwork.tune.rule import Choice
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
-import numpy as np
-from numpy.typing import NDArray
 
 from flitwork.explain.critical_path import critical_path
 from flitwork.explain.names import Places
 from flitwork.explain.records import Records
+from flitwork.libraries import np
 from flitwork.plot.style import LOAD_MAP
 from flitwork.result import Result
 from flitwork.view.levels import levels, round_end
 from flitwork.view.place import Place, place
 from flitwork.view.series import Series
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Colours of the map in the file.
 _COLOURS = 256

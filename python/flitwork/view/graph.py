@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
 
 import networkx as nx
-import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from flitwork.libraries import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
+Ints: TypeAlias = "NDArray[np.int64]"
 #: Routers are in groups where so large a share of the channels is within groups, beyond what chance makes [modularity].
 _GROUPED = 0.4
 #: and each group has so large a share of the channels that could be in it.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from flitwork.libraries import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: The largest number that a byte has.
 _LEVELS = 255

@@ -10,7 +10,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from flitwork import __version__
@@ -49,6 +48,8 @@ def check_place(path: str | Path, overwrite: bool, name: str = "path") -> Path:
 def write(path: Path, contents: Contents) -> Path:
     """Writes the page, at once or not at all."""
     arrays, packed = _packed(contents.arrays)
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     found = Environment(
         loader=PackageLoader("flitwork.view", "parts"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,

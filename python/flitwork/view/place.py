@@ -6,16 +6,17 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flitwork import _core
+from flitwork.libraries import np
 from flitwork.view.graph import graph_places
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
+Ints: TypeAlias = "NDArray[np.int64]"
 #: Distance of the two directions of a cable from its middle, and the length of what is shown of a channel that is not
 #: drawn from end to end; both as shares of the distance between neighbours.
 _APART, _STUB = 0.09, 0.42

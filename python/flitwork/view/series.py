@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, TypeAlias
 
 from flitwork.columns import WAIT_REASONS
 from flitwork.explain.causes import activity, covered, ready_cycles
 from flitwork.explain.records import NOT_YET, Records
+from flitwork.libraries import np
 from flitwork.result import NEVER, Result
 from flitwork.view.place import Place
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
+Ints: TypeAlias = "NDArray[np.int64]"
 #: Most bins of what is drawn as a curve, and most columns of the space-time diagram.
 _MOST_BINS = 1000
 _MOST_COLUMNS = 2000

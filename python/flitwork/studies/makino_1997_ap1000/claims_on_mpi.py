@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from flitwork.studies.claims import Claim
 from flitwork.studies.makino_1997_ap1000.measures import ABSOLUTE, RELATIVE, gains, least
 
 #: What is shown of an operation: over what, its name and its times.
-Series = tuple[str, str, pd.DataFrame]
+Series: TypeAlias = "tuple[str, str, pd.DataFrame]"
 _LINES_OVER_RANKS = ("scatter", "gather", f"total exchange, {RELATIVE}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ LITTLE = ("transpose", "random_pairs", "random_selection")
 _CELL = ["pattern", "algorithm"]
 _DRAWS = 200
 
-BySeed = pd.DataFrame
+BySeed: TypeAlias = "pd.DataFrame"
 
 
 def rows(results: pd.DataFrame, experiment: str, **where: Any) -> pd.DataFrame:

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from flitwork.result import Result
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 _DRAWS = 200
 #: Around here the slowest of many terminals decide, and few packets are left to count.

@@ -1,0 +1,88 @@
+"""The commands by name, and where each is: a command is loaded when it is called or when help is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from flitwork.cli.usage import Command
+
+#: Module and function, or the application with commands of its own, in the order in which help shows them.
+COMMANDS = {
+    "run": "studies.run",
+    "reproduce": "studies.reproduce",
+    "report": "report.report",
+    "claims": "report.claims",
+    "simulate": "one.simulate",
+    "plan": "one.plan",
+    "bound": "one.bound",
+    "check": "one.check",
+    "pace": "pace.pace",
+    "pick": "pick.pick",
+    "draw": "one.draw",
+    "curve": "curve.curve",
+    "burst": "burst.burst",
+    "fit": "fit.fit",
+    "predict": "predict.predict",
+    "explain": "explain.explain_run",
+    "view": "view.view_run",
+    "booksim": "booksim.booksim",
+    "list": "inspect.list_table",
+    "schema": "inspect.schema",
+    "show": "inspect.show",
+    "mpi": "mpi.app",
+    "tune": "tune.app",
+}
+
+
+class _Loaded(MutableMapping[str, Any]):
+    """The commands by name, each made when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = _made(name)
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"{name}: commands are not taken away")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**COMMANDS, **self._made})
+
+    def __len__(self) -> int:
+        return len({**COMMANDS, **self._made})
+
+
+def _made(name: str) -> Any:
+    """The command of this name."""
+    module, what = COMMANDS[name].split(".")
+    found = getattr(import_module(f"flitwork.cli.{module}"), what)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        alone.command(name, cls=Command)(found)
+        return typer.main.get_command(alone)
+    group = typer.main.get_command(found)
+    group.name = name
+    return group
+
+
+class Commands(TyperGroup):
+    """The command that has all the others."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _Loaded()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, without loading them."""
+        return list(self.commands)
