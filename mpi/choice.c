@@ -46,6 +46,11 @@ static const char *const NAMES[KINDS][OPERATIONS] = {
     {"alltoall_init", "alltoallv_init", "alltoallw_init"},
 };
 
+/* Why a call that is not waited for is left to the MPI library, and what may change that. */
+#define NOT_PREPARED "its communicator is not prepared (it is of MPI_Comm_idup, or there are more than FLITWORK_MPI_PREPARE)"
+#define NOT_DRIVEN "it needs MPI_THREAD_MULTIPLE here (FLITWORK_MPI_PROGRESS=thread asks for it)"
+#define NOT_WANTED "FLITWORK_MPI_PROGRESS is none"
+
 static choice leave(choice c, int kind, int operation, const char *why) {
   c.p = NULL;
   report_count(report_row_of(NAMES[kind][operation], why, 0), 0);
@@ -67,7 +72,7 @@ static void say_why_not(const comm_state *state, const rule *r, const plan *p) {
 static choice plan_of(choice c, int kind, int operation, const rule *r, int index) {
   comm_state *state = c.state;
   plan *p = &state->plans[index];
-  if (!p->made && kind == NON_BLOCKING) return leave(c, kind, operation, "its communicator is not prepared");
+  if (!p->made && kind == NON_BLOCKING) return leave(c, kind, operation, NOT_PREPARED);
   if (!p->made) plan_make(state, r, p);
   if (p->why_not[0]) {
     char text[300];
@@ -88,7 +93,7 @@ static choice plan_of(choice c, int kind, int operation, const rule *r, int inde
 /* The plan of a call; the MPI library's own algorithm where there is none, on all ranks of the communicator alike. A non-blocking call
  * must not wait: there, what the ranks would have to agree on first is left to the MPI library. */
 choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm) {
-  const char *why = "its communicator is not prepared";
+  const char *why = NOT_PREPARED;
   choice c = {.code = MPI_SUCCESS};
   if (!library_is_on() || comm == MPI_COMM_NULL) return c;
   comm_state *state = c.state = kind == NON_BLOCKING ? communicator_state_if_made(comm) : communicator_state(comm, &why);
@@ -98,7 +103,8 @@ choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm)
     report_count(state->why[operation], 0);
     return c;
   }
-  if (kind != BLOCKING && !state->driven) return leave(c, kind, operation, "it needs MPI_THREAD_MULTIPLE here");
+  if (kind != BLOCKING && !state->driven)
+    return leave(c, kind, operation, state->settings->progress == PROGRESS_NONE ? NOT_WANTED : NOT_DRIVEN);
   c.in_place = send->base == (char *)(uintptr_t)MPI_IN_PLACE;
   if (receive->base == (char *)(uintptr_t)MPI_IN_PLACE || side_is_faulty(receive, state->ranks) ||
       (!c.in_place && side_is_faulty(send, state->ranks)))

@@ -166,6 +166,9 @@ def test_the_command_runs_a_program(cli: Cli, tmp_path: Path) -> None:
     done = cli("run", file, "--network", str(network), "--packet-flits", "8", "--json")
     found = json.loads(done.stdout)
     assert found["network"] == "torus" and len(found["finish_ns"]) == 8 and found["status"] == "complete"
+    network.write_text('[network]\ntopology = "torus"\nsize = [8]\n')
+    done = cli("run", file, "--network", str(network), "--packet-flits", "8")
+    assert done.returncode == 2 and "network.topology = torus" in done.stderr and "a table with a kind" in done.stderr
 
 
 @pytest.mark.parametrize(

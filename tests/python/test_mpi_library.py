@@ -139,7 +139,7 @@ def test_a_thread_can_go_on_with_them_everywhere(mpi: Family) -> None:
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"progress": "none"}, "it needs MPI_THREAD_MULTIPLE here"),
+        ({"progress": "none"}, "FLITWORK_MPI_PROGRESS is none"),
         ({"prepare": "0"}, "its communicator is not prepared"),
     ],
 )

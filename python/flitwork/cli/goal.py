@@ -97,8 +97,12 @@ def _network(name: str | None, parameters: dict[str, float]) -> LogGOPS | Networ
         if parameters:
             option, number = next(iter(parameters.items()))
             raise ConfigError(f"--{option}", number, "the network loggops", f"{name} has a topology")
-        topology = dict(table.pop("topology"))
-        return Network(topology.pop("kind", "torus"), **topology, **table)
+        topology = table.pop("topology")
+        if not isinstance(topology, dict):
+            hint = 'topology = { kind = "torus", size = [4, 4] }'
+            raise ConfigError("network.topology", topology, "a table with a kind", hint)
+        own = {key: value for key, value in topology.items() if key != "kind"}
+        return Network(topology.get("kind", "torus"), **own, **table)
     if kind != "loggops":
         hint = f'{name} has neither kind = "loggops" nor a table topology'
         raise ConfigError("network.kind", kind, "loggops, or a network with a topology", hint)
