@@ -35,8 +35,9 @@ pub(crate) struct CompiledSize {
 }
 
 /// The first that has room is taken: they ascend in bytes. Up to 64 VCs, there is a size for each power of two of ports and of VCs, so
-/// that one port or one VC more takes at most twice the bytes. Two steps are longer: routers with more than 8 ports have room for 8 VCs
-/// at least, and ports with more VCs than a word has bits share the last four sizes.
+/// that one port or one VC more takes at most twice the bytes. Three steps are longer: routers with more than 8 ports have room for 8 VCs
+/// at least, and ports with more VCs than a word has bits share the last four sizes. From 128 VCs of a router on their numbers take two bytes
+/// instead of one: that step is 2.3 at most.
 const SIZES: [CompiledSize; 22] = [
     CompiledSize::new(8, 2),
     CompiledSize::new(8, 4),
@@ -65,11 +66,18 @@ const SIZES: [CompiledSize; 22] = [
 impl CompiledSize {
     const fn new(ports: usize, vcs: usize) -> Self {
         let slots = ports * vcs;
-        // Three sets of slots, with a word more where there are many; two of ports; ports with a set of VCs each; and what VCs have.
+        // Four sets of slots, with a word more where there are many; two of ports, and one a port.
         let words = slots.div_ceil(64);
-        let sets = 3 * 8 * (if words > 4 { words + 1 } else { words }) + 16;
-        let port = if vcs <= 64 { 32 + 8 } else { 128 + 8 };
-        let bytes = sets + ports * port + slots * 24;
+        let sets = 4 * 8 * (if words > 4 { words + 1 } else { words }) + 16 + 8 * ports;
+        // Numbers of slots take one byte in small routers. Behind a port: two pointers of each VC, its owner and its credits.
+        let (set, number) = match (vcs, slots) {
+            (..=8, ..=128) => (1, 1),
+            (..=16, ..=128) => (2, 1),
+            (..=64, _) => (8, 2),
+            _ => (80, 2),
+        };
+        let port: usize = 22 + set + number + vcs * (2 + 3 * number);
+        let bytes = ports * port.next_multiple_of(8) + slots * 16 + sets;
         CompiledSize { ports, vcs, router_bytes: bytes.next_multiple_of(64) }
     }
 
@@ -112,13 +120,15 @@ mod tests {
         match (ports, vcs) {
             (8, ..=2) => 4.92,
             (8, ..=4) => 3.28,
+            // From 128 VCs of a router on their numbers take two bytes instead of one.
+            _ if CompiledSize::for_router(ports, vcs).slots() == 128 => 2.3,
             (_, 64) => 15.7,
             _ => 2.0,
         }
     }
 
     #[test]
-    fn one_port_or_one_virtual_channel_more_takes_at_most_twice_the_memory_but_for_two_steps() {
+    fn one_port_or_one_virtual_channel_more_takes_at_most_twice_the_memory_but_for_named_steps() {
         for (ports, vcs) in (1..=64).flat_map(|ports| (1..=MAX_VCS as usize).map(move |vcs| (ports, vcs))) {
             let (here, size) = (bytes(ports, vcs), CompiledSize::for_router(ports, vcs));
             assert!(size.ports >= ports && size.vcs >= vcs, "{ports} ports, {vcs} VCs: {size:?}");

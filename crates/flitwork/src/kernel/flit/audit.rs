@@ -3,11 +3,11 @@
 use super::Kernel;
 use super::mask::VcMask;
 use super::pools::Pools;
-use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router, WAITING};
+use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
 use crate::transit::NONE;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Panics if a law of conservation is broken.
     pub(super) fn audit(&mut self) {
@@ -23,11 +23,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// Where routers tell each other about their queues: the places taken are those without a credit.
     fn audit_news(&self) {
-        let (vcs, places) = (SLOTS / PORTS, self.env.p.port_places());
+        let places = self.env.p.port_places();
         let Some(news) = self.env.choices.as_ref().and_then(|choices| choices.news_seen()) else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for port in (0..self.env.network_ports(r)).filter(|&port| router.ports[port].far_end != NONE) {
-                let outputs = &router.outputs[port * vcs..][..self.env.p.vcs];
+                let outputs = &router.ports[port].outputs[..self.env.p.vcs];
                 let credits = || outputs.iter().map(|output| u32::from(output.credits)).sum::<u32>();
                 let of_pool = |pools: &Pools| router.flits_behind_pool(r, port, pools, self.env.p.vcs);
                 let taken = self.env.pools.as_ref().map_or_else(|| places - credits(), |pools| of_pool(pools));
@@ -38,13 +38,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// Where packets compare ports: the flits behind a port are those without a credit.
     fn audit_flits_behind(&self) {
-        let (vcs, p) = (SLOTS / PORTS, &self.env.p);
+        let p = &self.env.p;
         if !self.env.rules.decides || self.env.pools.is_some() {
             return;
         }
         for (r, router) in self.routers.iter().enumerate() {
             for port in (0..self.env.network_ports(r)).filter(|&port| router.ports[port].far_end != NONE) {
-                let outputs = &router.outputs[port * vcs..][..p.vcs];
+                let outputs = &router.ports[port].outputs[..p.vcs];
                 let taken: u32 = outputs.iter().map(|output| p.buffer_flits - u32::from(output.credits)).sum();
                 let behind = router.flits_behind(r, port, &self.env);
                 assert_eq!(behind, taken, "router {r} port {port} cycle {}", self.env.now);
@@ -57,9 +57,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let Kernel { routers, env, .. } = self;
         let Some(choices) = env.choices.as_ref().filter(|choices| !choices.one_port) else { return };
         for (r, router) in routers.iter().enumerate() {
-            for slot in (0..SLOTS).filter(|&slot| router.waiting.contains(slot)) {
-                let (vc, front) = (r * SLOTS + slot, router.inputs[slot].front);
-                if router.inputs[slot].flags & EJECTING != 0 || !choices.blocked(vc, env.changed_ports[r]) {
+            for slot in (0..Self::SLOTS).filter(|&slot| router.waiting.contains(slot)) {
+                let (vc, front) = (r * Self::SLOTS + slot, router.input_at(slot).front);
+                if router.input_at(slot).flags & EJECTING != 0 || !choices.blocked(vc, env.changed_ports[r]) {
                     continue;
                 }
                 for (port, set) in choices.candidates(vc) {
@@ -76,7 +76,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// what is not credits = places taken, and these and the credits follow from each other.
     fn audit_credits(&self) {
         let p = &self.env.p;
-        let mut flits = vec![0u32; self.routers.len() * SLOTS];
+        let mut flits = vec![0u32; self.routers.len() * Self::SLOTS];
         let mut credits = flits.clone();
         let mut injection_credits = vec![0u32; p.terminals * p.nic_ports * p.vcs];
         for slot in self.env.wheel.slots() {
@@ -86,8 +86,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         for (r, router) in self.routers.iter().enumerate() {
             for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
-                let slot = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(port, vc);
-                let held = u32::from(router.inputs[slot].occupied) + flits[r * SLOTS + slot];
+                let slot = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, vc);
+                let held = u32::from(router.input_at(slot).occupied) + flits[r * Self::SLOTS + slot];
                 let network_ports = self.env.network_ports(r);
                 let (free, places) = if port < network_ports {
                     let feeder = router.ports[port].feeder;
@@ -98,7 +98,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                     let (router, output) = Self::router_and_slot(upstream);
                     let router = &self.routers[router];
                     let (kept, places) = match &self.env.pools {
-                        None => (router.outputs[output].credits, p.buffer_flits),
+                        None => (router.output_at(output).credits, p.buffer_flits),
                         Some(pools) => (router.unsent_places(output, pools), u32::from(pools.taken(upstream))),
                     };
                     (u32::from(kept) + credits[upstream], places)
@@ -127,12 +127,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let (Some(pools), p) = (&self.env.pools, &self.env.p) else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for port in 0..p.ports {
-                let first = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(port, 0);
-                let shared = pools.shared_by(r * PORTS + port, r * SLOTS + first..r * SLOTS + first + p.vcs);
+                let first = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, 0);
+                let shared =
+                    pools.shared_by(r * PORTS + port, r * Self::SLOTS + first..r * Self::SLOTS + first + p.vcs);
                 assert_eq!(shared, p.shared_buffer_flits, "router {r} port {port} cycle {}", self.env.now);
-                for output in (first..first + p.vcs).filter(|&o| !pools.whole || router.outputs[o].owner == FREE) {
-                    let credits = pools.credits(r * PORTS + port, r * SLOTS + output);
-                    assert_eq!(router.outputs[output].credits, credits, "router {r} output {output}");
+                for output in (first..first + p.vcs).filter(|&o| !pools.whole || router.output_at(o).is_free()) {
+                    let credits = pools.credits(r * PORTS + port, r * Self::SLOTS + output);
+                    assert_eq!(router.output_at(output).credits, credits, "router {r} output {output}");
                 }
             }
         }
@@ -148,15 +149,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     fn audit_masks(&self, me: usize, now: u64) {
-        for slot in 0..SLOTS {
-            let input = &self.inputs[slot];
+        for slot in 0..Self::SLOTS {
+            let input = self.input_at(slot);
             let port = input.port as usize;
             let can_send =
-                input.flags & ACTIVE != 0 && input.occupied > 0 && self.outputs[input.output as usize].credits > 0;
+                input.flags & ACTIVE != 0 && input.occupied > 0 && self.output_at(input.output as usize).credits > 0;
             let (in_port, vc) = Self::port_and_vc(slot);
             assert_eq!(can_send, self.ready.contains(slot), "router {me} slot {slot} cycle {now}");
             assert_eq!(input.flags & WAITING != 0, self.waiting.contains(slot), "router {me} slot {slot} cycle {now}");
@@ -168,10 +169,9 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 let sends = input.flags & GRANTED != 0 && port == q;
                 assert_eq!(sends, senders >> slot & 1 == 1, "router {me} slot {slot} port {q} cycle {now}");
             }
-            let owner = self.outputs[slot].owner;
-            assert!(owner == FREE || !self.ports[in_port].free.contains(vc), "router {me} output {slot} cycle {now}");
-            let owned = |o: u16| self.inputs[o as usize].output as usize == slot;
-            assert!(owner == FREE || owned(owner), "router {me} output {slot} cycle {now}");
+            let Some(owner) = self.output_at(slot).owner() else { continue };
+            assert!(!self.ports[in_port].free.contains(vc), "router {me} output {slot} cycle {now}");
+            assert_eq!(self.input_at(owner).output as usize, slot, "router {me} output {slot} cycle {now}");
         }
     }
 }

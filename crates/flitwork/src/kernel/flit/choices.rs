@@ -155,8 +155,8 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Routes the packet that entered to the front of an input VC: the first port that it may ask for, from cycle `since` on; `None`
     /// at its destination.
@@ -167,7 +167,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let (in_port, vc) = Self::port_and_vc(slot);
         let entered = (in_port < network_ports).then_some((in_port as u8, vc));
         let choice = choices.route(me, entered, &mut pool[self.input(slot).front], router_of)?;
-        choices.kept[me * SLOTS + slot] = Kept { choice, preferred: UNDECIDED, blocked: false, since: since as u32 };
+        choices.kept[me * Self::SLOTS + slot] =
+            Kept { choice, preferred: UNDECIDED, blocked: false, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
     }
@@ -196,7 +197,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         let found = asks.len() > before;
         let detours_later = self.may_detour_later(me, slot, &choices, env);
-        choices.kept[me * SLOTS + slot].blocked = !found && !detours_later;
+        choices.kept[me * Self::SLOTS + slot].blocked = !found && !detours_later;
         if PACKETS {
             env.streams.again |= detours_later;
         }
@@ -205,7 +206,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 
     fn ask_for_all(&mut self, me: usize, slot: usize, choices: &Choices, asks: &mut Vec<Ask<M>>, env: &Env) {
-        let choice = choices.kept[me * SLOTS + slot].choice;
+        let choice = choices.kept[me * Self::SLOTS + slot].choice;
         let adaptive = bits(choice.ports).map(|port| (port, choice.set_of(port), 0));
         for (port, set, preference) in adaptive.chain(choice.escape.map(|(port, set)| (port as usize, set, 1))) {
             let usable = self.usable_of_set(me, slot, port, choices.sets[set as usize], env);
@@ -217,7 +218,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// The one port that a packet asks for, with the VCs that it may use: a minimal one, else the escape channel, else a detour.
     fn best_offer(&mut self, me: usize, slot: usize, choices: &mut Choices, env: &Env) -> Option<(usize, M)> {
-        let kept = *at(&choices.kept, me * SLOTS + slot);
+        let kept = *at(&choices.kept, me * Self::SLOTS + slot);
         let choice = kept.choice;
         if let Some(offer) = self.select(me, slot, choice.ports, choices, env) {
             return Some(offer);
@@ -236,7 +237,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// Whether a packet may make a detour, but does not ask for it yet.
     fn may_detour_later(&self, me: usize, slot: usize, choices: &Choices, env: &Env) -> bool {
-        let kept = at(&choices.kept, me * SLOTS + slot);
+        let kept = at(&choices.kept, me * Self::SLOTS + slot);
         let waited = (env.now as u32).wrapping_sub(kept.since);
         kept.choice.sideways != 0 && waited < choices.patience_cycles
     }
@@ -316,14 +317,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// The free VCs of a port of its choice that a packet may use now.
     #[inline(always)]
     fn usable_by_choice(&mut self, me: usize, slot: usize, port: usize, choices: &Choices, env: &Env) -> M {
-        let set = at(&choices.kept, me * SLOTS + slot).choice.set_of(port);
+        let set = at(&choices.kept, me * Self::SLOTS + slot).choice.set_of(port);
         self.usable_of_set(me, slot, port, choices.sets[set as usize], env)
     }
 
     /// The port that a packet prefers by what its router knew when it asked for the first time.
     fn preferred_port(&mut self, me: usize, slot: usize, choices: &mut Choices, env: &Env) -> usize {
         let Choices { kept, news, .. } = choices;
-        let kept = &mut kept[me * SLOTS + slot];
+        let kept = &mut kept[me * Self::SLOTS + slot];
         if kept.preferred == UNDECIDED {
             let to = env.pool[self.input(slot).front].walks_to().0 as usize;
             if let Some(news) = news {
@@ -352,7 +353,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if choices.one_port || vc.flags & EJECTING != 0 {
             return;
         }
-        let choice = choices.kept[me * SLOTS + slot].choice;
+        let choice = choices.kept[me * Self::SLOTS + slot].choice;
         let packet = &mut pool[vc.front];
         packet.hops += 1;
         if choice.ports >> port & 1 == 1 {

@@ -2,11 +2,11 @@
 
 use super::Kernel;
 use super::mask::VcMask;
-use super::state::{ACTIVE, EJECTING, FREE, GRANTED, Router};
+use super::state::{ACTIVE, EJECTING, GRANTED, Router};
 use crate::transit::NONE;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Who waits for whom in a network in which no flit can move, in words.
     pub(super) fn who_waits(&self) -> String {
@@ -21,10 +21,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// Input VCs (global numbers) that each wait for the next, in a ring; empty if there is none.
     fn waiting_cycle(&self) -> Vec<usize> {
         // 0: not seen, 1: on the path, 2: done.
-        let mut state = vec![0u8; self.routers.len() * SLOTS];
+        let mut state = vec![0u8; self.routers.len() * Self::SLOTS];
         for start in 0..state.len() {
             let (router, slot) = Self::router_and_slot(start);
-            if state[start] != 0 || self.routers[router].inputs[slot].front == NONE {
+            if state[start] != 0 || self.routers[router].input_at(slot).front == NONE {
                 continue;
             }
             let mut path = vec![(start, self.waits_for(start))];
@@ -55,38 +55,37 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     fn waits_for(&self, vc: usize) -> Vec<usize> {
         let (r, slot) = Self::router_and_slot(vc);
         let router = &self.routers[r];
-        let state = &router.inputs[slot];
+        let state = &router.input_at(slot);
         if state.front == NONE {
             return Vec::new();
         }
         if !PACKETS && state.occupied == 0 {
             // The rest of the packet is upstream.
-            let (in_port, in_vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(slot);
+            let (in_port, in_vc) = Router::<M, PORTS, VCS, WORDS, PACKETS>::port_and_vc(slot);
             let feeder = router.ports[in_port].feeder;
             if feeder == NONE {
                 return Vec::new();
             }
             let (upstream, output) = Self::router_and_slot(feeder as usize + in_vc);
-            let owner = self.routers[upstream].outputs[output].owner;
-            return if owner == FREE { Vec::new() } else { vec![upstream * SLOTS + owner as usize] };
+            let owner = self.routers[upstream].output_at(output).owner();
+            return owner.map(|owner| upstream * Self::SLOTS + owner).into_iter().collect();
         }
         if state.flags & (GRANTED | ACTIVE | EJECTING) == 0 {
             if let Some(choices) = self.env.choices.as_ref().filter(|choices| !choices.one_port) {
                 let slots = choices
                     .candidates(vc)
-                    .flat_map(|(port, vcs)| vcs.map(move |v| Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(port, v)));
-                let owners = slots.map(|slot| router.outputs[slot].owner);
-                return owners.filter(|&o| o != FREE).map(|o| r * SLOTS + o as usize).collect();
+                    .flat_map(|(port, vcs)| vcs.map(move |v| Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, v)));
+                let owners = slots.filter_map(|slot| router.output_at(slot).owner());
+                return owners.map(|owner| r * Self::SLOTS + owner).collect();
             }
         }
         if state.flags & (GRANTED | ACTIVE) == 0 {
-            let first = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::slot(state.port as usize, 0);
-            let owners = router.outputs[first..first + self.env.p.vcs].iter().map(|output| output.owner);
-            return owners.filter(|&o| o != FREE).map(|o| r * SLOTS + o as usize).collect();
+            let outputs = &router.ports[state.port as usize].outputs[..self.env.p.vcs];
+            return outputs.iter().filter_map(|output| output.owner()).map(|owner| r * Self::SLOTS + owner).collect();
         }
-        let (port, out_vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(state.output as usize);
+        let (port, out_vc) = Router::<M, PORTS, VCS, WORDS, PACKETS>::port_and_vc(state.output as usize);
         let far_end = router.ports[port].far_end;
-        if far_end == NONE || router.outputs[state.output as usize].credits > 0 {
+        if far_end == NONE || router.output_at(state.output as usize).credits > 0 {
             return Vec::new();
         }
         vec![far_end as usize + out_vc]
@@ -94,7 +93,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     fn name(&self, vc: usize) -> String {
         let (router, slot) = Self::router_and_slot(vc);
-        let (port, vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(slot);
+        let (port, vc) = Router::<M, PORTS, VCS, WORDS, PACKETS>::port_and_vc(slot);
         let name = self.fabric.router_name(router as u32);
         let network_ports = self.env.network_ports(router);
         let side = if port >= network_ports {

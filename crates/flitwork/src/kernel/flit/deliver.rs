@@ -9,13 +9,13 @@ use crate::measure::Arrival;
 use crate::transit::{FlitArrival, NONE, Slot};
 use crate::unchecked::at_mut;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// The router of a VC, and which of its VCs it is.
     #[inline(always)]
     pub(super) fn router_and_slot(vc: usize) -> (usize, usize) {
-        (vc / SLOTS, vc % SLOTS)
+        (vc / Self::SLOTS, vc % Self::SLOTS)
     }
 
     /// Delivers everything that is due now. Each loop is on its own, so that nothing else takes its registers.
@@ -84,7 +84,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let (router, output) = Self::router_and_slot(vc as usize);
             let at = at_mut(&mut self.routers, router);
             at.deliver_credit(router, output, &mut self.env);
-            let port = at.port(output / (SLOTS / PORTS));
+            let port = at.port(output / VCS);
             port.returned = port.returned.wrapping_add(1);
         }
     }
@@ -109,8 +109,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let at = at_mut(&mut self.routers, router);
             at.deliver_credit(router, output, &mut self.env);
             let out = at.output(output);
-            if self.env.rules.first_use.may_be_at(out.credits) && out.owner == FREE {
-                self.env.note_change(router, 1 << (output / (SLOTS / PORTS)));
+            if self.env.rules.first_use.may_be_at(out.credits) && out.is_free() {
+                self.env.note_change(router, 1 << (output / VCS));
             }
         }
         if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
@@ -119,15 +119,17 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     #[inline(always)]
     fn deliver_credit(&mut self, me: usize, output: usize, env: &mut Env) {
         let out = self.output(output);
         out.credits += 1;
-        if out.credits == 1 && out.owner != FREE {
-            let slot = out.owner as usize;
+        if out.credits != 1 {
+            return;
+        }
+        if let Some(slot) = out.owner() {
             let input = self.input(slot);
             if input.flags & ACTIVE != 0 && input.occupied > 0 {
                 self.ready.insert(slot);
@@ -238,6 +240,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         vc.port = port;
         if PLAIN {
             vc.flags = flags | WAITING;
+            if env.rules.routes_in_one {
+                self.routed.insert(slot);
+                return env.activate(me);
+            }
             return self.want(me, slot, port, env);
         }
         if env.rules.own_vc {
@@ -247,20 +253,20 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if env.rules.fcfs {
             // The cycle of the lowest 32 bits that is not later than now.
             let here = env.pool[vc.front].here;
-            env.arrivals[me * SLOTS + slot] = env.now - u64::from((env.now as u32).wrapping_sub(here));
+            env.arrivals[me * Self::SLOTS + slot] = env.now - u64::from((env.now as u32).wrapping_sub(here));
         }
         // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
         if env.p.routing_delay_cycles == 0 {
             vc.flags = flags | WAITING;
             self.want(me, slot, port, env);
         } else if env.rules.routes_in_one && since == env.now {
-            vc.flags = flags;
-            self.staged.insert(slot);
+            vc.flags = flags | WAITING;
+            self.routed.insert(slot);
             env.activate(me);
         } else {
             vc.flags = flags;
             let asks_from = env.asks_from(me, since);
-            env.wheel.at(asks_from).wakes.push((me * SLOTS + slot) as u32);
+            env.wheel.at(asks_from).wakes.push((me * Self::SLOTS + slot) as u32);
         }
     }
 
@@ -272,7 +278,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             env.note_change(me, wanted);
         }
         self.waiting.insert(slot);
-        if PACKETS || !env.rules.sends_at_once {
+        if PACKETS {
             self.shared_ports |= self.wanted_ports & wanted;
             self.wanted_ports |= wanted;
         }
@@ -294,25 +300,15 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// The end of a cycle of a router in which stages take one: what ends them waits, or may request the switch, from the next cycle on.
     #[inline(always)]
-    pub(super) fn end_stages(&mut self, me: usize, env: &mut Env) {
-        let mut from = 0;
-        while let Some((word, mut bits)) = self.staged.word_from(from) {
-            env.staged_at = env.now;
-            while bits != 0 {
-                let slot = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let vc = self.input(slot);
-                if vc.flags & GRANTED != 0 {
-                    self.ready.insert(slot);
-                    continue;
-                }
-                vc.flags |= WAITING;
-                let port = vc.port;
-                self.want(me, slot, port, env);
-            }
-            from = word + 1;
+    pub(super) fn end_stages(&mut self, env: &mut Env) {
+        if self.routed.is_empty() && self.allocated.is_empty() {
+            return;
         }
-        self.staged = SlotSet::EMPTY;
+        env.staged_at = env.now;
+        self.waiting.insert_all(&self.routed);
+        self.ready.insert_all(&self.allocated);
+        self.routed = SlotSet::EMPTY;
+        self.allocated = SlotSet::EMPTY;
     }
 
     /// The front packet, which owns an output VC, may request the switch.

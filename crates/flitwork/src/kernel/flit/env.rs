@@ -120,17 +120,15 @@ pub(super) struct Rules {
     pub chooses_port: bool,
     /// When a free VC becomes of use.
     pub first_use: FirstUse,
-    /// A packet that is given an output VC may request the switch in the same cycle.
-    pub sends_at_once: bool,
     /// Routing takes one cycle, and so does VC allocation: what leaves them is noted in its router instead of in the wheel. Not where stages are
     /// looked at.
     pub routes_in_one: bool,
     pub allocates_in_one: bool,
     /// One of the two.
     pub has_stages: bool,
-    /// Nothing but the next port is to be found out for a head that comes to the front, and it asks for a VC in the same cycle.
+    /// Nothing but the next port is to be found out for a head that comes to the front, and it asks for a VC in the same cycle or the next.
     pub plain_heads: bool,
-    /// There are packets of one flit, and nobody watches how they wait.
+    /// There are packets of one flit, which may leave in the cycle in which they are given a VC, and nobody watches how they wait.
     pub short_packets: bool,
     /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, batches in the switch,
     /// channels with times of their own or shared buffers.
@@ -220,6 +218,7 @@ impl Rules {
             && !plan.fabric.has_own_times();
         let in_one = plain && !packets && !watched && !by_choice;
         let batches_of_routing = BatchStage::new(&router.compat, router.routing_delay_cycles, 0).is_some();
+        let routes_in_one = in_one && router.routing_delay_cycles == 1 && !batches_of_routing;
         Rules {
             ejection_port: network.nic.ejection_port,
             own_vc,
@@ -242,15 +241,14 @@ impl Rules {
             by_choice,
             chooses_port: by_choice || several_ejection_ports,
             first_use: FirstUse::new(plan),
-            short_packets: !watched && has_short_packets(plan),
-            routes_in_one: in_one && router.routing_delay_cycles == 1 && !batches_of_routing,
+            short_packets: !watched && router.vc_alloc_delay_cycles == 0 && has_short_packets(plan),
+            routes_in_one,
             allocates_in_one: in_one && router.vc_alloc_delay_cycles == 1,
             has_stages: false,
             plain_heads: !fcfs
                 && !own_vc
-                && router.routing_delay_cycles == 0
+                && (router.routing_delay_cycles == 0 || routes_in_one)
                 && (choices.is_none() || in_tree.is_some()),
-            sends_at_once: router.vc_alloc_delay_cycles == 0,
             plain,
         }
     }

@@ -5,9 +5,10 @@
 //! loop at all. The switch is in `fast_switch.rs`.
 
 use super::env::Env;
-use super::mask::VcMask;
+use super::mask::{SlotNumber, VcMask};
 use super::requests::Ask;
 use super::state::Router;
+use crate::unchecked::{at, at_mut};
 
 /// Working memory of one router's step, kept to avoid allocation.
 #[derive(Debug, Default)]
@@ -54,8 +55,8 @@ impl<M: VcMask> Scratch<M> {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// One cycle.
     #[inline(always)]
@@ -66,7 +67,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             }
             if env.rules.chooses_port {
                 self.allocate_chosen(me, scratch, env);
-            } else if PACKETS || !env.rules.sends_at_once {
+            } else if PACKETS {
                 self.allocate_vcs_fast(me, scratch, env);
             } else {
                 self.serve_waiting(me, scratch, env);
@@ -88,16 +89,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             self.allocate_switch_fast(me, env);
         }
         if env.rules.has_stages {
-            self.end_stages(me, env);
+            self.end_stages(env);
         }
     }
 
     #[inline(always)]
     fn allocate_vcs_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         // Ports that more than one waiting packet wants need a matching.
-        let look = if PACKETS { self.ports_to_look_at(me, env) } else { !0 };
+        let look = self.ports_to_look_at(me, env);
         let shared = self.shared_ports & look;
-        if PACKETS && self.wanted_ports & look == 0 {
+        if self.wanted_ports & look == 0 {
             return;
         }
         if self.wanted_ports & look & !shared != 0 {
@@ -128,12 +129,10 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         let usable = self.usable(me, slot, port, env);
         if env.watched {
-            env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
+            env.observer.asked(me * Self::SLOTS + slot, !usable.is_empty(), env.now);
         }
         if !usable.is_empty() {
-            if PACKETS {
-                env.streams.asked += 1;
-            }
+            env.streams.asked += 1;
             let out_vc = self.accept(slot, port, &usable);
             self.accept_vc(me, slot, port, out_vc, env);
         }
@@ -199,7 +198,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let (slot, port) = (ask.slot as usize, ask.port as usize);
             let out_vc = self.accept(slot, port, &granted);
             // Slots before the pointer come after all others.
-            let turn = (Self::slot(port, out_vc) as u16).wrapping_sub(self.pointers(slot).accept);
+            let turn = (Self::slot(port, out_vc) as u16).wrapping_sub(self.accepts_first(slot) as u16);
             (turn, slot, port, out_vc)
         });
         if let Some((_, slot, port, out_vc)) = offers.min() {
@@ -223,7 +222,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 }
                 let usable = self.usable(me, slot, port as usize, env);
                 if env.watched {
-                    env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
+                    env.observer.asked(me * Self::SLOTS + slot, !usable.is_empty(), env.now);
                 }
                 if !usable.is_empty() {
                     scratch.asks.push(Ask { slot: slot as u16, port, preference: 0, usable });
@@ -288,7 +287,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         while !contested.is_empty() {
             let v = contested.first();
             contested.remove(v);
-            let pointer = self.pointers(Self::slot(port, v)).grant;
+            let pointer = at(&self.port(port).outputs, v).grants_first();
             let first = a.slot.wrapping_sub(pointer) < b.slot.wrapping_sub(pointer);
             (if first { &mut one.1 } else { &mut other.1 }).insert(v);
         }
@@ -303,7 +302,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         while !offered.is_empty() {
             let v = offered.first();
             offered.remove(v);
-            let pointer = self.pointers(Self::slot(port, v)).grant;
+            let pointer = at(&self.port(port).outputs, v).grants_first();
             // Slots before the pointer come after all others.
             let turn = |ask: &Ask<M>| ask.slot.wrapping_sub(pointer);
             let (mut winner, mut best) = (0, u32::MAX);
@@ -321,22 +320,23 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// order of all output VCs.
     #[inline(always)]
     pub(super) fn accept(&mut self, slot: usize, port: usize, granted: &M) -> usize {
-        let pointer = self.pointers(slot).accept as usize;
+        let pointer = self.accepts_first(slot);
         let within = pointer.wrapping_sub(Self::slot(port, 0));
-        if within < Self::VCS { granted.first_from(within) } else { granted.first() }
+        if within < VCS { granted.first_from(within) } else { granted.first() }
     }
 
     /// An input VC is given an output VC: the next match starts behind each of them.
     #[inline(always)]
-    pub(super) fn move_vc_pointers(&mut self, slot: usize, output: usize) {
-        self.pointers(output).grant = slot as u16 + 1;
-        self.pointers(slot).accept = output as u16 + 1;
+    pub(super) fn move_vc_pointers(&mut self, slot: usize, output: (usize, usize)) {
+        self.output_of(output).grant_first(slot + 1);
+        let (port, vc) = Self::port_and_vc(slot);
+        *at_mut(&mut self.port(port).accept, vc) = M::Slot::of(Self::slot(output.0, output.1) + 1);
     }
 
     /// A match: moves the pointers and hands the VC over.
     #[inline(always)]
     pub(super) fn accept_vc(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
-        let output = Self::slot(port, out_vc);
+        let output = (port, out_vc);
         self.move_vc_pointers(slot, output);
         self.grant_vc(slot, port, out_vc);
         if PACKETS {

@@ -25,8 +25,8 @@ impl Ways {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Routers with a short way.
     const SHORT_WAY: bool = PORTS <= 32 && !SlotSet::<WORDS>::GROUPED;
@@ -65,7 +65,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 }
                 let usable = self.usable(me, slot, port, env);
                 if env.watched {
-                    env.observer.asked(me * SLOTS + slot, !usable.is_empty(), env.now);
+                    env.observer.asked(me * Self::SLOTS + slot, !usable.is_empty(), env.now);
                 }
                 if usable.is_empty() {
                     continue;
@@ -73,7 +73,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 // No other waits for the port: all usable VCs grant it, it accepts the first from its pointer on.
                 let out_vc = self.accept(slot, port, &usable);
                 if short_way && self.passes(slot, port, out_vc, &ways) {
-                    self.pass(me, slot, Self::slot(port, out_vc), env);
+                    self.pass(me, slot, (port, out_vc), env);
                 } else {
                     self.accept_vc(me, slot, port, out_vc, env);
                 }
@@ -106,18 +106,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// Whether the front packet of an input VC has one flit, a credit for it, and nothing in its way.
     #[inline(always)]
     fn passes(&mut self, slot: usize, port: usize, out_vc: usize, ways: &Ways) -> bool {
-        ways.shared & self.way(slot) == 0
-            && self.input(slot).left == 1
-            && self.output(Self::slot(port, out_vc)).credits > 0
+        ways.shared & self.way(slot) == 0 && self.input(slot).left == 1 && self.output_of((port, out_vc)).credits > 0
     }
 
     /// The front packet, of one flit, leaves by output VC `output`.
     #[inline(always)]
-    fn pass(&mut self, me: usize, slot: usize, output: usize, env: &mut Env) {
+    fn pass(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
         self.move_vc_pointers(slot, output);
-        self.move_switch_pointers(slot, Self::port_and_vc(output).0);
+        self.move_switch_pointers(slot, output.0);
         self.waiting.remove(slot);
-        self.output(output).credits -= 1;
+        self.output_of(output).credits -= 1;
         let vc = self.input(slot);
         vc.occupied -= 1;
         let packet = vc.front;

@@ -5,12 +5,12 @@
 //! for each output port.
 
 use super::env::Env;
-use super::mask::VcMask;
+use super::mask::{SlotNumber, VcMask};
 use super::state::Router;
 use crate::unchecked::{at, at_mut};
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     #[inline(always)]
     pub(super) fn allocate_switch_fast(&mut self, me: usize, env: &mut Env) {
@@ -64,7 +64,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let (in_port, vc) = Self::port_and_vc(slot);
         let row = self.port(in_port);
         row.accept_first = (port as u8 + 1) & 63;
-        row.send_first = ((vc + 1) % Self::VCS) as u16;
+        row.send_first = M::Slot::of((vc + 1) % VCS);
         self.port(port).grant_first = ((in_port + 1) % PORTS) as u8;
     }
 
@@ -156,12 +156,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// The VC of an input port that sends to `port`: of those ready for it, the first from the pointer on.
     #[inline(always)]
     fn vc_to_send(&mut self, in_port: usize, port: usize) -> usize {
-        let send_first = self.port(in_port).send_first as usize;
+        let send_first = self.port(in_port).send_first.get();
         if WORDS == 1 {
             let sendable = self.ready.first_word() & at(&self.senders, port);
-            return (sendable >> (Self::slot(in_port, 0) & 63) & ((1 << Self::VCS) - 1)).first_from(send_first);
+            return (sendable >> (Self::slot(in_port, 0) & 63) & ((1 << VCS) - 1)).first_from(send_first);
         }
-        let mut ready: M = self.ready.of_port(in_port, Self::VCS);
+        let mut ready: M = self.ready.of_port(in_port, VCS);
         loop {
             let vc = ready.first_from(send_first);
             if self.input(Self::slot(in_port, vc)).port as usize == port {

@@ -118,8 +118,8 @@ impl<M> GeneralAllocators<M> {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// One cycle.
     pub(super) fn step_general(&mut self, me: usize, general: &mut GeneralAllocators<M>, env: &mut Env) {
@@ -178,8 +178,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let yields = env.rules.injection_last && Self::port_and_vc(slot).0 >= env.network_ports(me);
         let class = if yields { YIELDS } else { 0 };
         let (Priority::OfPacket(priority) | Priority::OfArrival(priority)) = arbiter.priority() else { return class };
-        let packet = &env.pool[self.inputs[slot].front];
-        let arrived = env.arrivals.get(me * SLOTS + slot).copied().unwrap_or(0);
+        let packet = &env.pool[self.input_at(slot).front];
+        let arrived = env.arrivals.get(me * Self::SLOTS + slot).copied().unwrap_or(0);
         let Packet { created, src, sequence, .. } = *packet;
         class | priority(&Waiting { created, src, sequence, arrived, slot: slot as u32 })
     }
@@ -237,10 +237,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             if env.rules.speculative {
                 general.fresh.push(slot as u16);
             } else {
-                self.activate_after_delay(me, slot, Self::slot(port, out_vc), env);
+                self.activate_after_delay(me, slot, (port, out_vc), env);
             }
         }
-        self.renew_wanted_ports();
+        if PACKETS {
+            self.renew_wanted_ports();
+        }
     }
 
     /// Sends the next flit of each held path, or gives the path up; returns the rows that take no part in switch allocation in this
@@ -422,7 +424,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// Whether a packet asked for more sets of VCs in this cycle than had one with a credit.
     fn speculates_in_vain(&mut self, me: usize, slot: u16, general: &GeneralAllocators<M>, env: &Env) -> bool {
         let ejects = self.input(slot as usize).flags & EJECTING != 0;
-        let sets = env.choices.as_ref().map_or(0, |choices| choices.candidates(me * SLOTS + slot as usize).count());
+        let sets =
+            env.choices.as_ref().map_or(0, |choices| choices.candidates(me * Self::SLOTS + slot as usize).count());
         let open = general.speculative.iter().filter(|(other, _)| *other == slot).count();
         !ejects && open < sets
     }

@@ -37,8 +37,8 @@ impl InTree {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// The port that the packet that came to the front of an input VC asks for, with its flags.
     #[inline(always)]
@@ -72,7 +72,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             }
             from = word + 1;
         }
-        if PACKETS || !env.rules.sends_at_once {
+        if PACKETS {
             self.renew_wanted_ports();
         }
     }

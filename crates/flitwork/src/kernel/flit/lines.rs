@@ -45,15 +45,15 @@ impl Lines {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Which input ports were blocked in the cycle that has just been simulated.
     pub(super) fn count_lines(&mut self) {
         let Some(mut lines) = self.env.lines.take() else { return };
         let env = &self.env;
         for (r, router) in self.routers.iter().enumerate() {
-            for (in_port, vcs) in router.inputs.chunks(SLOTS / PORTS).take(env.p.ports).enumerate() {
+            for (in_port, vcs) in router.inputs.iter().take(env.p.ports).enumerate() {
                 if env.observer.sent(r * PORTS + in_port, env.now) {
                     continue;
                 }

@@ -1,9 +1,43 @@
-//! Sets of virtual channels of one port as bit masks: one word for the usual few, ten for one VC per destination.
+//! Sets of virtual channels of one port as bit masks: one or two bytes for the usual few, a word, or ten for one VC per destination.
 
 use crate::unchecked::lowest;
 
+/// The number of a VC in its router, as it is kept in memory: 255 or 65,535 of them at most, as [`SlotNumber::NONE`] is none of them and pointers
+/// may be one past the last.
+pub(crate) trait SlotNumber: Copy + PartialEq + std::fmt::Debug + 'static + Send {
+    const NONE: Self;
+    fn of(slot: usize) -> Self;
+    fn get(self) -> usize;
+}
+
+impl SlotNumber for u8 {
+    const NONE: Self = u8::MAX;
+    #[inline(always)]
+    fn of(slot: usize) -> Self {
+        slot as u8
+    }
+    #[inline(always)]
+    fn get(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl SlotNumber for u16 {
+    const NONE: Self = u16::MAX;
+    #[inline(always)]
+    fn of(slot: usize) -> Self {
+        slot as u16
+    }
+    #[inline(always)]
+    fn get(self) -> usize {
+        usize::from(self)
+    }
+}
+
 /// A set of small numbers.
 pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static + Send {
+    /// Numbers of the VCs of routers whose ports have sets of this kind.
+    type Slot: SlotNumber;
     /// Nothing.
     const EMPTY: Self;
     /// `low..high`.
@@ -71,7 +105,80 @@ impl ClassMasks {
     }
 }
 
+/// Ports of few VCs, of routers with fewer than 255 VCs in all. What is done with them is done in a word.
+macro_rules! narrow {
+    ($bits:ty) => {
+        impl VcMask for $bits {
+            type Slot = u8;
+            const EMPTY: Self = 0;
+            fn range(low: usize, high: usize) -> Self {
+                <u64 as VcMask>::range(low, high) as $bits
+            }
+            #[inline(always)]
+            fn from_word(word: u64) -> Self {
+                word as $bits
+            }
+            #[inline(always)]
+            fn from_words(word: impl Fn(usize) -> u64) -> Self {
+                word(0) as $bits
+            }
+            #[inline(always)]
+            fn is_empty(&self) -> bool {
+                *self == 0
+            }
+            #[inline(always)]
+            fn insert(&mut self, i: usize) {
+                *self |= (1u64 << i) as $bits;
+            }
+            #[inline(always)]
+            fn remove(&mut self, i: usize) {
+                *self &= !((1u64 << i) as $bits);
+            }
+            #[inline(always)]
+            fn contains(&self, i: usize) -> bool {
+                u64::from(*self) >> i & 1 == 1
+            }
+            #[inline(always)]
+            fn or(&self, other: &Self) -> Self {
+                self | other
+            }
+            #[inline(always)]
+            fn without(&self, other: &Self) -> Self {
+                self & !other
+            }
+            #[inline(always)]
+            fn below(&self, n: usize) -> Self {
+                VcMask::below(&u64::from(*self), n) as $bits
+            }
+            #[inline(always)]
+            fn at_least(&self, n: usize) -> Self {
+                VcMask::at_least(&u64::from(*self), n) as $bits
+            }
+            #[inline(always)]
+            fn of_class(&self, classes: &ClassMasks, port: usize, class: usize) -> Self {
+                self & classes.narrow[port & 63][class & 1] as $bits
+            }
+            #[inline(always)]
+            fn count(&self) -> u32 {
+                self.count_ones()
+            }
+            #[inline(always)]
+            fn first(&self) -> usize {
+                lowest(u64::from(*self))
+            }
+            #[inline(always)]
+            fn first_from(&self, start: usize) -> usize {
+                u64::from(*self).first_from(start)
+            }
+        }
+    };
+}
+
+narrow!(u8);
+narrow!(u16);
+
 impl VcMask for u64 {
+    type Slot = u16;
     const EMPTY: Self = 0;
     fn range(low: usize, high: usize) -> Self {
         let below = |n: usize| if n >= 64 { !0 } else { (1u64 << n) - 1 };
@@ -140,6 +247,7 @@ impl VcMask for u64 {
 const WORDS: usize = 10;
 
 impl VcMask for [u64; WORDS] {
+    type Slot = u16;
     const EMPTY: Self = [0; WORDS];
     fn range(low: usize, high: usize) -> Self {
         let mut mask = Self::EMPTY;
@@ -229,7 +337,10 @@ mod tests {
     }
 
     #[test]
-    fn both_widths_find_the_next_member() {
+    fn all_widths_find_the_next_member() {
+        agrees::<u8>(&[0, 5, 7], 8);
+        agrees::<u8>(&[3], 8);
+        agrees::<u16>(&[2, 15], 16);
         agrees::<u64>(&[0, 5, 63], 64);
         agrees::<u64>(&[7], 64);
         agrees::<[u64; WORDS]>(&[1, 64, 200, 577, 639], 640);
@@ -253,6 +364,7 @@ mod tests {
     #[test]
     fn ranges_hold_their_members() {
         assert_eq!(<u64 as VcMask>::range(2, 5), 0b11100);
+        assert_eq!((<u8 as VcMask>::range(2, 5), <u8 as VcMask>::range(0, 8)), (0b11100, !0));
         assert_eq!(<u64 as VcMask>::range(0, 64), !0);
         assert_eq!(<[u64; WORDS] as VcMask>::range(60, 70).count(), 10);
     }

@@ -63,10 +63,10 @@ use route::RouteTable;
 use state::Router;
 use std::ops::Range;
 
-/// A network in motion. `PORTS`, `SLOTS` (ports times VCs) and `WORDS` (of a set of slots: one for 64 of them, and one more where
+/// A network in motion. `PORTS`, `VCS` (of a port) and `WORDS` (of a set of slots, ports times VCs: one for 64 of them, and one more where
 /// there are many, see [`slots::SlotSet`]) are the sizes that it is compiled for.
-pub(crate) struct Kernel<M, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool> {
-    routers: Vec<Router<M, PORTS, SLOTS, WORDS, PACKETS>>,
+pub(crate) struct Kernel<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool> {
+    routers: Vec<Router<M, PORTS, VCS, WORDS, PACKETS>>,
     env: Env,
     injection: Injection,
     scratch: Scratch<M>,
@@ -131,48 +131,51 @@ fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box
     let size = if variation.large { (64, 64) } else { (plan.params.ports, plan.params.vcs) };
     let size = CompiledSize::for_router(size.0, size.1);
     Ok(match (size.ports, size.vcs) {
-        (8, 2) => Box::new(Kernel::<u64, 8, 16, 1, PACKETS>::new(plan, variation)?),
-        (8, 4) => Box::new(Kernel::<u64, 8, 32, 1, PACKETS>::new(plan, variation)?),
-        (8, 8) => Box::new(Kernel::<u64, 8, 64, 1, PACKETS>::new(plan, variation)?),
-        (8, 16) => Box::new(Kernel::<u64, 8, 128, 2, PACKETS>::new(plan, variation)?),
-        (16, 8) => Box::new(Kernel::<u64, 16, 128, 2, PACKETS>::new(plan, variation)?),
-        (8, 32) => Box::new(Kernel::<u64, 8, 256, 4, PACKETS>::new(plan, variation)?),
-        (16, 16) => Box::new(Kernel::<u64, 16, 256, 4, PACKETS>::new(plan, variation)?),
-        (32, 8) => Box::new(Kernel::<u64, 32, 256, 4, PACKETS>::new(plan, variation)?),
-        (8, 64) => Box::new(Kernel::<u64, 8, 512, 9, PACKETS>::new(plan, variation)?),
-        (16, 32) => Box::new(Kernel::<u64, 16, 512, 9, PACKETS>::new(plan, variation)?),
-        (32, 16) => Box::new(Kernel::<u64, 32, 512, 9, PACKETS>::new(plan, variation)?),
-        (64, 8) => Box::new(Kernel::<u64, 64, 512, 9, PACKETS>::new(plan, variation)?),
-        (16, 64) => Box::new(Kernel::<u64, 16, 1024, 17, PACKETS>::new(plan, variation)?),
-        (32, 32) => Box::new(Kernel::<u64, 32, 1024, 17, PACKETS>::new(plan, variation)?),
-        (64, 16) => Box::new(Kernel::<u64, 64, 1024, 17, PACKETS>::new(plan, variation)?),
-        (32, 64) => Box::new(Kernel::<u64, 32, 2048, 33, PACKETS>::new(plan, variation)?),
-        (64, 32) => Box::new(Kernel::<u64, 64, 2048, 33, PACKETS>::new(plan, variation)?),
-        (64, 64) => Box::new(Kernel::<u64, 64, 4096, 65, PACKETS>::new(plan, variation)?),
-        (8, 1024) => Box::new(Kernel::<[u64; 10], 8, 8192, 129, PACKETS>::new(plan, variation)?),
-        (16, 1024) => Box::new(Kernel::<[u64; 10], 16, 16_384, 257, PACKETS>::new(plan, variation)?),
-        (32, 1024) => Box::new(Kernel::<[u64; 10], 32, 32_768, 513, PACKETS>::new(plan, variation)?),
-        _ => Box::new(Kernel::<[u64; 10], 64, 65_536, 1025, PACKETS>::new(plan, variation)?),
+        (8, 2) => Box::new(Kernel::<u8, 8, 2, 1, PACKETS>::new(plan, variation)?),
+        (8, 4) => Box::new(Kernel::<u8, 8, 4, 1, PACKETS>::new(plan, variation)?),
+        (8, 8) => Box::new(Kernel::<u8, 8, 8, 1, PACKETS>::new(plan, variation)?),
+        (8, 16) => Box::new(Kernel::<u16, 8, 16, 2, PACKETS>::new(plan, variation)?),
+        (16, 8) => Box::new(Kernel::<u8, 16, 8, 2, PACKETS>::new(plan, variation)?),
+        (8, 32) => Box::new(Kernel::<u64, 8, 32, 4, PACKETS>::new(plan, variation)?),
+        (16, 16) => Box::new(Kernel::<u64, 16, 16, 4, PACKETS>::new(plan, variation)?),
+        (32, 8) => Box::new(Kernel::<u64, 32, 8, 4, PACKETS>::new(plan, variation)?),
+        (8, 64) => Box::new(Kernel::<u64, 8, 64, 9, PACKETS>::new(plan, variation)?),
+        (16, 32) => Box::new(Kernel::<u64, 16, 32, 9, PACKETS>::new(plan, variation)?),
+        (32, 16) => Box::new(Kernel::<u64, 32, 16, 9, PACKETS>::new(plan, variation)?),
+        (64, 8) => Box::new(Kernel::<u64, 64, 8, 9, PACKETS>::new(plan, variation)?),
+        (16, 64) => Box::new(Kernel::<u64, 16, 64, 17, PACKETS>::new(plan, variation)?),
+        (32, 32) => Box::new(Kernel::<u64, 32, 32, 17, PACKETS>::new(plan, variation)?),
+        (64, 16) => Box::new(Kernel::<u64, 64, 16, 17, PACKETS>::new(plan, variation)?),
+        (32, 64) => Box::new(Kernel::<u64, 32, 64, 33, PACKETS>::new(plan, variation)?),
+        (64, 32) => Box::new(Kernel::<u64, 64, 32, 33, PACKETS>::new(plan, variation)?),
+        (64, 64) => Box::new(Kernel::<u64, 64, 64, 65, PACKETS>::new(plan, variation)?),
+        (8, 1024) => Box::new(Kernel::<[u64; 10], 8, 1024, 129, PACKETS>::new(plan, variation)?),
+        (16, 1024) => Box::new(Kernel::<[u64; 10], 16, 1024, 257, PACKETS>::new(plan, variation)?),
+        (32, 1024) => Box::new(Kernel::<[u64; 10], 32, 1024, 513, PACKETS>::new(plan, variation)?),
+        _ => Box::new(Kernel::<[u64; 10], 64, 1024, 1025, PACKETS>::new(plan, variation)?),
     })
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
+    const SLOTS: usize = PORTS * VCS;
+
     fn new(plan: &Plan, variation: Variation) -> Result<Self> {
         let mut p = plan.params.clone();
         let own = variation.part.map_or(0..p.routers, |part| part.routers(p.routers));
         p.routers = own.len();
         let cycles = (u64::from(p.hop_cycles), u64::from(p.credit_cycles));
-        let border = variation.part.map(|part| Box::new(Border::new(part, plan.params.routers, SLOTS, cycles)));
+        let border = variation.part.map(|part| Box::new(Border::new(part, plan.params.routers, Self::SLOTS, cycles)));
         let routers = || own.start as u32..own.end as u32;
         let (run, router) = (&plan.spec.run, &plan.spec.network.router);
-        let layout = Layout { slots: SLOTS, vcs: SLOTS / PORTS };
+        let layout = Layout { slots: Self::SLOTS, vcs: VCS };
         let choices = Choices::new(plan, layout);
         let in_tree = InTree::of(plan);
         let mut rules = Rules::new(plan, choices.as_deref(), in_tree.as_deref(), PACKETS);
         rules.plain &= !variation.general;
         rules.routes_in_one &= rules.plain;
+        rules.plain_heads &= p.routing_delay_cycles == 0 || rules.routes_in_one;
         rules.allocates_in_one &= rules.plain;
         rules.has_stages = rules.routes_in_one || rules.allocates_in_one;
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
@@ -180,7 +183,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let longest_delay = if PACKETS { packets::longest_delay(plan) } else { p.longest_delay_cycles };
         let watched = run.record.stalls || run.record.waits;
         let waits = run.record.waits.then(|| {
-            let log = WaitLog::new(p.routers * SLOTS, p.terminals * p.nic_ports);
+            let log = WaitLog::new(p.routers * Self::SLOTS, p.terminals * p.nic_ports);
             let windowed = run.record.channel_window_cycles > 0;
             Box::new(if windowed { log.with_windows(p.routers, PORTS) } else { log })
         });
@@ -199,13 +202,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 pool: PacketPool::new(packets),
                 wheel: Wheel::with_room(longest_delay, p.routers * p.ports),
                 border,
-                streams: if PACKETS { Streams::new(plan, SLOTS, PORTS) } else { Streams::none() },
+                streams: if PACKETS { Streams::new(plan, Self::SLOTS, PORTS) } else { Streams::none() },
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
                 next_flits_before: 0,
                 own_times: OwnTimes::of(plan).map(Box::new),
-                own_vcs: OwnVcs::new(plan, p.routers * SLOTS),
-                pools: Pools::behind_outputs(plan, SLOTS, PORTS),
+                own_vcs: OwnVcs::new(plan, p.routers * Self::SLOTS),
+                pools: Pools::behind_outputs(plan, Self::SLOTS, PORTS),
                 routes: RouteTable::of(fabric.routers(), &plan.routing, variation.part.map(|_| own.clone())),
                 changed_ports: vec![0; if PACKETS || choices.is_some() { p.routers } else { 0 }],
                 choices,
@@ -217,7 +220,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                     p.vcs,
                     router.compat.shared_middle_vc,
                 ),
-                arrivals: vec![0; if rules.fcfs { p.routers * SLOTS } else { 0 }],
+                arrivals: vec![0; if rules.fcfs { p.routers * Self::SLOTS } else { 0 }],
                 network_ports_of: routers().map(|r| fabric.network_ports_of(r) as u8).collect(),
                 first_terminals: routers().map(|r| fabric.terminals_at(r).start).collect(),
                 router_of: (0..fabric.terminals()).map(|t| fabric.router_of(t)).collect(),
@@ -229,7 +232,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                 lines: run.record.stalls.then(|| Lines::new(plan)).flatten().map(Box::new),
                 waits,
                 watched,
-                observer: Observer::new(if watched { p.routers } else { 0 }, PORTS, SLOTS),
+                observer: Observer::new(if watched { p.routers } else { 0 }, PORTS, Self::SLOTS),
                 now: 0,
                 staged_at: u64::MAX,
                 rules,
@@ -282,8 +285,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool> Network
-    for Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool> Network
+    for Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     fn deliver(&mut self, now: u64, arrived: &mut Vec<Arrival>) {
         self.env.now = now;

@@ -92,8 +92,8 @@ impl Observer {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Observes the cycle that has just been simulated.
     #[inline]
@@ -124,8 +124,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let Env { p, observer, stalls, now, network_ports_of, .. } = &mut self.env;
         let Some(stalls) = stalls else { return };
         for (r, router) in self.routers.iter().enumerate() {
-            for (slot, vc) in router.inputs.iter().enumerate() {
-                if vc.front == NONE || vc.occupied == 0 || observer.moved[r * SLOTS + slot] == *now + 1 {
+            for (slot, vc) in router.inputs.as_flattened().iter().enumerate() {
+                if vc.front == NONE || vc.occupied == 0 || observer.moved[r * Self::SLOTS + slot] == *now + 1 {
                     continue;
                 }
                 let idle_ejection = vc.flags & EJECTING != 0 && {
@@ -140,19 +140,19 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Which packets stood still, and why: the front packet of each VC, unless it moved, and those whose heads are behind it.
     fn count_waits(&mut self) {
         let Env { pool, observer, waits, now, own_times, .. } = &mut self.env;
         let Some(waits) = waits else { return };
         for (r, router) in self.routers.iter().enumerate() {
-            for (slot, vc) in router.inputs.iter().enumerate() {
+            for (slot, vc) in router.inputs.as_flattened().iter().enumerate() {
                 if vc.front == NONE {
                     continue;
                 }
-                let (head, moved) = (vc.flags & HEAD != 0, observer.moved[r * SLOTS + slot] == *now + 1);
+                let (head, moved) = (vc.flags & HEAD != 0, observer.moved[r * Self::SLOTS + slot] == *now + 1);
                 let wait = |reason, id, body| WaitRecord {
                     packet: pool[id].record,
                     hop: 0,
@@ -169,7 +169,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
                     let reason = router.stall_reason(r, slot, observer, *now);
                     let slow = !head && own_times.as_ref().is_some_and(|own| own.is_busy(r, vc.port.into(), *now));
                     if reason != StallReason::Pipeline && !slow {
-                        waits.count_in_router(r * SLOTS + slot, wait(reason as u8, vc.front, !head));
+                        waits.count_in_router(r * Self::SLOTS + slot, wait(reason as u8, vc.front, !head));
                     }
                 }
                 let mut behind = vc.behind_last;
@@ -220,18 +220,18 @@ impl Env {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Why the front flit of an input VC did not move in this cycle.
     fn stall_reason(&self, me: usize, slot: usize, observer: &Observer, now: u64) -> StallReason {
-        let vc = &self.inputs[slot];
+        let vc = &self.input_at(slot);
         let ejecting = vc.flags & EJECTING != 0;
         if vc.flags & GRANTED == 0 {
             if vc.flags & WAITING == 0 {
                 return StallReason::Pipeline;
             }
-            let asked = observer.asked[me * SLOTS + slot] == now + 1;
+            let asked = observer.asked[me * Self::SLOTS + slot] == now + 1;
             return match (ejecting, asked) {
                 (true, _) => StallReason::NoEjectionVc,
                 (false, true) => StallReason::LostVcAllocation,
@@ -241,7 +241,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if vc.flags & ACTIVE == 0 {
             return StallReason::Pipeline;
         }
-        if self.outputs[vc.output as usize].credits == 0 {
+        if self.output_at(vc.output as usize).credits == 0 {
             return StallReason::NoCredit;
         }
         let (in_port, _) = Self::port_and_vc(slot);

@@ -11,7 +11,7 @@
 
 use super::env::Env;
 use super::mask::VcMask;
-use super::state::{ACTIVE, FREE, Router};
+use super::state::{ACTIVE, Router};
 use crate::plan::Plan;
 use crate::spec::Switching;
 use crate::unchecked::{at, at_mut};
@@ -84,8 +84,8 @@ impl Pools {
     }
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// The number of the port of an output VC in the whole network.
     fn pool_of(me: usize, output: usize) -> usize {
@@ -104,7 +104,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         if pools.whole {
             let flits = env.pool[self.input(slot).front].flits;
             self.output(output).credits = flits;
-            if pools.take(Self::pool_of(me, output), me * SLOTS + output, flits) {
+            if pools.take(Self::pool_of(me, output), me * Self::SLOTS + output, flits) {
                 self.renew_port(me, output, &pools, env);
             }
         }
@@ -115,7 +115,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(never)]
     pub(super) fn take_place(&mut self, me: usize, output: usize, env: &mut Env) {
         let Some(mut pools) = env.pools.take() else { return };
-        if !pools.whole && pools.take(Self::pool_of(me, output), me * SLOTS + output, 1) {
+        if !pools.whole && pools.take(Self::pool_of(me, output), me * Self::SLOTS + output, 1) {
             self.renew_port(me, output, &pools, env);
         }
         env.pools = Some(pools);
@@ -135,7 +135,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// A credit arrives.
     pub(super) fn deliver_credit_to_pool(&mut self, me: usize, output: usize, env: &mut Env) {
         let Some(mut pools) = env.pools.take() else { return };
-        if pools.give_back(Self::pool_of(me, output), me * SLOTS + output) {
+        if pools.give_back(Self::pool_of(me, output), me * Self::SLOTS + output) {
             self.renew_port(me, output, &pools, env);
         } else {
             self.renew(me, output, &pools, env);
@@ -155,14 +155,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// The credits of an output VC, and what its owner may do with them.
     fn renew(&mut self, me: usize, output: usize, pools: &Pools, env: &mut Env) {
         let out = self.output(output);
-        if pools.whole && out.owner != FREE {
+        if pools.whole && !out.is_free() {
             return; // It has its places.
         }
-        out.credits = pools.credits(Self::pool_of(me, output), me * SLOTS + output);
-        let (owner, credits) = (out.owner as usize, out.credits);
-        if out.owner == FREE {
-            return;
-        }
+        out.credits = pools.credits(Self::pool_of(me, output), me * Self::SLOTS + output);
+        let (owner, credits) = (out.owner(), out.credits);
+        let Some(owner) = owner else { return };
         let input = self.input(owner);
         if input.flags & ACTIVE == 0 || input.occupied == 0 {
             return;
@@ -177,14 +175,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// Flits that have left by a port and whose credits have not come back.
     pub(super) fn flits_behind_pool(&self, me: usize, port: usize, pools: &Pools, vcs: usize) -> u32 {
-        let sent = |output: usize| pools.taken(me * SLOTS + output) - self.unsent_places(output, pools);
+        let sent = |output: usize| pools.taken(me * Self::SLOTS + output) - self.unsent_places(output, pools);
         (0..vcs).map(|v| u32::from(sent(Self::slot(port, v)))).sum()
     }
 
     /// Places that the owner of an output VC has taken and not used yet.
     pub(super) fn unsent_places(&self, output: usize, pools: &Pools) -> u16 {
-        let out = at(&self.outputs, output);
-        if pools.whole && out.owner != FREE { out.credits } else { 0 }
+        let out = self.output_at(output);
+        if pools.whole && !out.is_free() { out.credits } else { 0 }
     }
 }
 

@@ -18,8 +18,8 @@ pub(super) struct Ask<M> {
     pub usable: M,
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Collects what those waiting packets ask for that want one of the output ports `of`: all, where packets choose their port.
     pub(super) fn collect_asks(&mut self, me: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
@@ -43,7 +43,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     fn collect_ask(&mut self, me: usize, slot: usize, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
             let changed = *at(&env.changed_ports, me);
-            let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(me * SLOTS + slot, changed));
+            let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(me * Self::SLOTS + slot, changed));
             !blocked && self.ask_by_choice(me, slot, asks, env)
         } else {
             let port = self.wanted_port(me, slot, env);
@@ -57,7 +57,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             env.streams.asked += u32::from(found);
         }
         if env.watched {
-            env.observer.asked(me * SLOTS + slot, found, env.now);
+            env.observer.asked(me * Self::SLOTS + slot, found, env.now);
         }
     }
 
@@ -127,7 +127,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     #[inline(always)]
     pub(super) fn keep_own(&self, me: usize, slot: usize, usable: &mut M, env: &Env) {
         let Some(own) = &env.own_vcs else { return };
-        let wanted = own.wanted(me * SLOTS + slot);
+        let wanted = own.wanted(me * Self::SLOTS + slot);
         if wanted != ANY {
             let free = usable.contains(wanted as usize);
             *usable = M::EMPTY;
@@ -153,7 +153,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             if self.credits_now(me, slot, env) < needed {
                 usable.remove(v);
                 if PACKETS {
-                    env.streams.wait_for_credits(me * SLOTS + slot, self.outputs[slot].credits, needed);
+                    env.streams.wait_for_credits(me * Self::SLOTS + slot, self.output_at(slot).credits, needed);
                 }
             }
         });
@@ -162,19 +162,18 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// Credits of an output VC.
     #[inline(always)]
     pub(super) fn credits_now(&self, me: usize, slot: usize, env: &Env) -> u16 {
-        let credits = at(&self.outputs, slot).credits;
-        if PACKETS { env.streams.credits(me * SLOTS + slot, credits, env.now) } else { credits }
+        let credits = self.output_at(slot).credits;
+        if PACKETS { env.streams.credits(me * Self::SLOTS + slot, credits, env.now) } else { credits }
     }
 
     /// Gives output VC `out_vc` of `port` to the waiting packet of input VC `slot`.
     #[inline(always)]
     pub(super) fn grant_vc(&mut self, slot: usize, port: usize, out_vc: usize) {
-        let output = Self::slot(port, out_vc);
-        self.output(output).owner = slot as u16;
+        self.output_of((port, out_vc)).take(slot);
         self.port(port).free.remove(out_vc);
         let vc = self.input(slot);
         vc.flags = vc.flags & !WAITING | GRANTED;
-        vc.output = output as u16;
+        vc.output = Self::slot(port, out_vc) as u16;
         vc.port = port as u8;
         self.waiting.remove(slot);
         self.set_sender(slot, port, true);
@@ -182,21 +181,21 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// Lets a packet that was granted its output VC request the switch, when allocation is through.
     #[inline(always)]
-    pub(super) fn activate_after_delay(&mut self, me: usize, slot: usize, output: usize, env: &mut Env) {
+    pub(super) fn activate_after_delay(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
         if env.p.vc_alloc_delay_cycles == 0 {
             // Its head is in the buffer: a flit there is.
             self.input(slot).flags |= ACTIVE;
-            if PACKETS || self.output(output).credits > 0 {
+            if PACKETS || self.output_of(output).credits > 0 {
                 self.ready.insert(slot);
             }
         } else if env.rules.allocates_in_one {
             self.input(slot).flags |= ACTIVE;
-            if self.output(output).credits > 0 {
-                self.staged.insert(slot);
+            if self.output_of(output).credits > 0 {
+                self.allocated.insert(slot);
             }
         } else {
             let at = env.now + u64::from(env.p.vc_alloc_delay_cycles);
-            env.wheel.at(at).wakes.push((me * SLOTS + slot) as u32);
+            env.wheel.at(at).wakes.push((me * Self::SLOTS + slot) as u32);
         }
     }
 }

@@ -12,13 +12,13 @@
 //! what the network has: with them an array index needs no bounds check and no multiplication. The order of slots is the
 //! order of the model's numbers, which is all that round robin needs.
 
-use super::mask::VcMask;
+use super::mask::{SlotNumber, VcMask};
 use super::slots::SlotSet;
 use crate::plan::Params;
 use crate::topology::Fabric;
 use crate::transit::Layout;
 use crate::transit::NONE;
-use crate::unchecked::at_mut;
+use crate::unchecked::{at, at_mut};
 
 /// The front packet owns an output VC and may request the switch.
 pub(crate) const ACTIVE: u8 = 1;
@@ -61,101 +61,133 @@ impl InputVc {
 
 /// An output virtual channel.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OutputVc {
-    /// Input VC (slot) that owns it, or [`FREE`].
-    pub owner: u16,
+pub(crate) struct OutputVc<S> {
     pub credits: u16,
+    /// Input VC (slot) that owns it, or [`SlotNumber::NONE`].
+    owner: S,
+    /// Pointer of iSLIP: the input VC that it grants first. It may be one past the last: the search then starts over.
+    grant: S,
 }
 
-/// No owner.
+impl<S: SlotNumber> OutputVc<S> {
+    /// The input VC that owns it.
+    #[inline(always)]
+    pub fn owner(&self) -> Option<usize> {
+        (self.owner != S::NONE).then(|| self.owner.get())
+    }
+
+    #[inline(always)]
+    pub fn is_free(&self) -> bool {
+        self.owner == S::NONE
+    }
+
+    #[inline(always)]
+    pub fn take(&mut self, slot: usize) {
+        self.owner = S::of(slot);
+    }
+
+    #[inline(always)]
+    pub fn release(&mut self) {
+        self.owner = S::NONE;
+    }
+
+    #[inline(always)]
+    pub fn grants_first(&self) -> u16 {
+        self.grant.get() as u16
+    }
+
+    #[inline(always)]
+    pub fn grant_first(&mut self, slot: usize) {
+        self.grant = S::of(slot);
+    }
+}
+
+/// No output VC.
 pub(crate) const FREE: u16 = u16::MAX;
 
-/// The VC pointers of iSLIP with the number of one VC. A pointer may be one past the last: the search then starts over.
+/// The state of one port, input and output side, but for its input VCs. For ports of 8 VCs it is one cache line, so that a hop touches two of
+/// them: that of the port it comes in by, and that of the port it leaves by.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct VcPointers {
-    /// Input VC that this output VC grants first.
-    pub grant: u16,
-    /// Output VC that this input VC accepts first.
-    pub accept: u16,
-}
-
-/// The state of one port, input and output side.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(32))]
-pub(crate) struct Port<M> {
-    /// Output VCs without owner.
-    pub free: M,
+pub(crate) struct Port<M: VcMask, const VCS: usize> {
     /// Flits sent over the channel behind this output port.
     pub flits: u64,
+    /// Output VCs without owner.
+    pub free: M,
     /// First input VC at the other end of the channel behind this output port; [`NONE`] where there is no channel.
     pub far_end: u32,
     /// First output VC at the other end of the channel before this input port; [`NONE`] where there is no channel.
     pub feeder: u32,
+    /// Credits that have come back to this output port, lowest 32 bits; counted only where packets compare ports.
+    pub returned: u32,
     /// VC of this input port that the switch sends first.
-    pub send_first: u16,
+    pub send_first: M::Slot,
     /// Input port that this output port grants first.
     pub grant_first: u8,
     /// Output port that this input port accepts first.
     pub accept_first: u8,
-    /// Credits that have come back to this output port, lowest 32 bits; counted only where packets compare ports.
-    pub returned: u32,
+    pub outputs: [OutputVc<M::Slot>; VCS],
+    /// Pointers of iSLIP of the input VCs: the output VC that each accepts first. It may be one past the last.
+    pub accept: [M::Slot; VCS],
 }
 
 /// A router.
 #[derive(Debug, Clone)]
-#[repr(align(64))]
-pub(crate) struct Router<M, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool> {
+#[repr(C, align(64))]
+pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool> {
+    // First, so that ports begin where cache lines do.
+    pub ports: [Port<M, VCS>; PORTS],
+    pub inputs: [[InputVc; VCS]; PORTS],
     /// Input VCs that wait for an output VC.
     pub waiting: SlotSet<WORDS>,
     /// Input VCs with a flit and a credit for it.
     pub ready: SlotSet<WORDS>,
-    /// Input VCs whose front packet ends a stage of one cycle: from the next cycle on it waits, or is ready if it owns an output VC. Empty
-    /// between cycles.
-    pub staged: SlotSet<WORDS>,
-    /// Output ports that packets wait for, and those that more than one waits for; not kept where flits may go on in the cycle of VC
-    /// allocation, which looks at all that wait.
-    pub wanted_ports: u64,
-    pub shared_ports: u64,
-    pub ports: [Port<M>; PORTS],
+    /// Input VCs whose front packet ends a stage of one cycle: from the next cycle on it waits, or, in `allocated`, it is ready. Empty between
+    /// cycles.
+    pub routed: SlotSet<WORDS>,
+    pub allocated: SlotSet<WORDS>,
     /// Input VCs whose front packet owns a VC of an output port, as bits; kept where one word holds all VCs.
     pub senders: [u64; PORTS],
-    pub outputs: [OutputVc; SLOTS],
-    pub inputs: [InputVc; SLOTS],
-    pub pointers: [VcPointers; SLOTS],
+    /// Output ports that packets wait for, and those that more than one waits for; kept where packets move whole. Flits are looked at
+    /// anyway, all that wait.
+    pub wanted_ports: u64,
+    pub shared_ports: u64,
 }
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// VCs a port has room for.
-    pub const VCS: usize = SLOTS / PORTS;
+    /// VCs that a router has room for.
+    pub const SLOTS: usize = PORTS * VCS;
 
     /// Routers of a network from `first_router` on, empty; VCs are numbered from the first of these on.
     pub fn all(p: &Params, fabric: &Fabric, first_router: usize) -> Vec<Self> {
+        let zero = M::Slot::of(0);
+        let credits = (p.buffer_flits + p.shared_buffer_flits) as u16;
         let port = Port {
-            free: M::range(0, p.vcs),
             flits: 0,
+            free: M::range(0, p.vcs),
             far_end: NONE,
             feeder: NONE,
-            send_first: 0,
+            returned: 0,
+            send_first: zero,
             grant_first: 0,
             accept_first: 0,
-            returned: 0,
+            outputs: [OutputVc { credits, owner: M::Slot::NONE, grant: zero }; VCS],
+            accept: [zero; VCS],
         };
         let empty = Router {
+            ports: [port; PORTS],
+            inputs: [[InputVc::EMPTY; VCS]; PORTS],
             waiting: SlotSet::EMPTY,
             ready: SlotSet::EMPTY,
-            staged: SlotSet::EMPTY,
+            routed: SlotSet::EMPTY,
+            allocated: SlotSet::EMPTY,
+            senders: [0; PORTS],
             wanted_ports: 0,
             shared_ports: 0,
-            ports: [port; PORTS],
-            senders: [0; PORTS],
-            outputs: [OutputVc { owner: FREE, credits: (p.buffer_flits + p.shared_buffer_flits) as u16 }; SLOTS],
-            inputs: [InputVc::EMPTY; SLOTS],
-            pointers: [VcPointers { grant: 0, accept: 0 }; SLOTS],
         };
         let mut routers = vec![empty; p.routers];
-        let layout = Layout { slots: SLOTS, vcs: Self::VCS };
+        let layout = Layout { slots: Self::SLOTS, vcs: VCS };
         let first_vc = layout.vc(first_router, 0) as u32;
         for (r, router) in routers.iter_mut().enumerate() {
             let r = (first_router + r) as u32;
@@ -172,32 +204,53 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     #[inline(always)]
     pub fn slot(port: usize, vc: usize) -> usize {
-        port * Self::VCS + vc
+        port * VCS + vc
     }
 
     #[inline(always)]
     pub fn port_and_vc(slot: usize) -> (usize, usize) {
-        (slot / Self::VCS, slot % Self::VCS)
+        (slot / VCS, slot % VCS)
     }
 
     #[inline(always)]
     pub fn input(&mut self, slot: usize) -> &mut InputVc {
-        at_mut(&mut self.inputs, slot)
+        at_mut(self.inputs.as_flattened_mut(), slot)
     }
 
     #[inline(always)]
-    pub fn output(&mut self, slot: usize) -> &mut OutputVc {
-        at_mut(&mut self.outputs, slot)
+    pub fn output(&mut self, slot: usize) -> &mut OutputVc<M::Slot> {
+        self.output_of(Self::port_and_vc(slot))
+    }
+
+    /// An output VC by its port and its number there, as it is known nearly always: the number of the slot need not be taken apart.
+    #[inline(always)]
+    pub fn output_of(&mut self, (port, vc): (usize, usize)) -> &mut OutputVc<M::Slot> {
+        at_mut(&mut self.port(port).outputs, vc)
+    }
+
+    /// [`Router::output`] to look at.
+    #[inline(always)]
+    pub fn output_at(&self, slot: usize) -> &OutputVc<M::Slot> {
+        let (port, vc) = Self::port_and_vc(slot);
+        at(&at(&self.ports, port).outputs, vc)
+    }
+
+    /// [`Router::input`] to look at.
+    #[inline(always)]
+    pub fn input_at(&self, slot: usize) -> &InputVc {
+        at(self.inputs.as_flattened(), slot)
     }
 
     #[inline(always)]
-    pub fn port(&mut self, port: usize) -> &mut Port<M> {
+    pub fn port(&mut self, port: usize) -> &mut Port<M, VCS> {
         at_mut(&mut self.ports, port)
     }
 
+    /// The output VC that an input VC accepts first.
     #[inline(always)]
-    pub fn pointers(&mut self, slot: usize) -> &mut VcPointers {
-        at_mut(&mut self.pointers, slot)
+    pub fn accepts_first(&mut self, slot: usize) -> usize {
+        let (port, vc) = Self::port_and_vc(slot);
+        at(&self.port(port).accept, vc).get()
     }
 
     /// The input VC sends to `port` from now on, or no longer.
@@ -213,7 +266,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     /// The VCs of an input port that are ready to send to `port`.
     #[inline(always)]
     pub fn sendable(&mut self, in_port: usize, port: usize) -> M {
-        let ready: M = self.ready.of_port(in_port, Self::VCS);
+        let ready: M = self.ready.of_port(in_port, VCS);
         let mut sendable = ready;
         ready.for_each(|vc| {
             if self.input(Self::slot(in_port, vc)).port as usize != port {

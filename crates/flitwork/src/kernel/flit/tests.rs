@@ -174,7 +174,7 @@ fn a_deadlock_ends_the_run_and_names_the_vcs() {
     let network = json!({ "topology": { "kind": "torus", "size": [6] }, "router": { "vcs": 2, "buffer_flits": 2 } });
     let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 40 });
     let plan = plan(network, all_to_all, json!({ "watchdog_cycles": 500 }));
-    let mut kernel = super::Kernel::<u64, 8, 16, 1, false>::new(&plan, Variation::default()).unwrap();
+    let mut kernel = super::Kernel::<u8, 8, 2, 1, false>::new(&plan, Variation::default()).unwrap();
     kernel.env.classes = super::mask::ClassMasks::new(0, 2, false);
     for router in &mut kernel.routers {
         router.ports[..2].iter_mut().for_each(|port| port.free = 1);
@@ -311,28 +311,28 @@ const GOLDEN: [&str; 8] = [
 fn routers_are_as_large_as_the_table_of_sizes_says() {
     let said = |ports, vcs| CompiledSize::for_router(ports, vcs).router_bytes;
     let real = [
-        ((8, 2), size_of::<Router<u64, 8, 16, 1, false>>()),
-        ((8, 4), size_of::<Router<u64, 8, 32, 1, false>>()),
-        ((8, 8), size_of::<Router<u64, 8, 64, 1, false>>()),
-        ((8, 16), size_of::<Router<u64, 8, 128, 2, false>>()),
-        ((16, 8), size_of::<Router<u64, 16, 128, 2, false>>()),
-        ((8, 32), size_of::<Router<u64, 8, 256, 4, false>>()),
-        ((16, 16), size_of::<Router<u64, 16, 256, 4, false>>()),
-        ((32, 8), size_of::<Router<u64, 32, 256, 4, false>>()),
-        ((8, 64), size_of::<Router<u64, 8, 512, 9, false>>()),
-        ((16, 32), size_of::<Router<u64, 16, 512, 9, false>>()),
-        ((32, 16), size_of::<Router<u64, 32, 512, 9, false>>()),
-        ((64, 8), size_of::<Router<u64, 64, 512, 9, false>>()),
-        ((16, 64), size_of::<Router<u64, 16, 1024, 17, false>>()),
-        ((32, 32), size_of::<Router<u64, 32, 1024, 17, false>>()),
-        ((64, 16), size_of::<Router<u64, 64, 1024, 17, false>>()),
-        ((32, 64), size_of::<Router<u64, 32, 2048, 33, false>>()),
-        ((64, 32), size_of::<Router<u64, 64, 2048, 33, false>>()),
-        ((64, 64), size_of::<Router<u64, 64, 4096, 65, false>>()),
-        ((8, 1024), size_of::<Router<[u64; 10], 8, 8192, 129, false>>()),
-        ((16, 1024), size_of::<Router<[u64; 10], 16, 16_384, 257, false>>()),
-        ((32, 1024), size_of::<Router<[u64; 10], 32, 32_768, 513, false>>()),
-        ((64, 1024), size_of::<Router<[u64; 10], 64, 65_536, 1025, false>>()),
+        ((8, 2), size_of::<Router<u8, 8, 2, 1, false>>()),
+        ((8, 4), size_of::<Router<u8, 8, 4, 1, false>>()),
+        ((8, 8), size_of::<Router<u8, 8, 8, 1, false>>()),
+        ((8, 16), size_of::<Router<u16, 8, 16, 2, false>>()),
+        ((16, 8), size_of::<Router<u8, 16, 8, 2, false>>()),
+        ((8, 32), size_of::<Router<u64, 8, 32, 4, false>>()),
+        ((16, 16), size_of::<Router<u64, 16, 16, 4, false>>()),
+        ((32, 8), size_of::<Router<u64, 32, 8, 4, false>>()),
+        ((8, 64), size_of::<Router<u64, 8, 64, 9, false>>()),
+        ((16, 32), size_of::<Router<u64, 16, 32, 9, false>>()),
+        ((32, 16), size_of::<Router<u64, 32, 16, 9, false>>()),
+        ((64, 8), size_of::<Router<u64, 64, 8, 9, false>>()),
+        ((16, 64), size_of::<Router<u64, 16, 64, 17, false>>()),
+        ((32, 32), size_of::<Router<u64, 32, 32, 17, false>>()),
+        ((64, 16), size_of::<Router<u64, 64, 16, 17, false>>()),
+        ((32, 64), size_of::<Router<u64, 32, 64, 33, false>>()),
+        ((64, 32), size_of::<Router<u64, 64, 32, 33, false>>()),
+        ((64, 64), size_of::<Router<u64, 64, 64, 65, false>>()),
+        ((8, 1024), size_of::<Router<[u64; 10], 8, 1024, 129, false>>()),
+        ((16, 1024), size_of::<Router<[u64; 10], 16, 1024, 257, false>>()),
+        ((32, 1024), size_of::<Router<[u64; 10], 32, 1024, 513, false>>()),
+        ((64, 1024), size_of::<Router<[u64; 10], 64, 1024, 1025, false>>()),
     ];
     assert_eq!(real.map(|((ports, vcs), _)| ((ports, vcs), said(ports, vcs))), real);
 }

@@ -2,11 +2,11 @@
 
 use super::env::Env;
 use super::mask::VcMask;
-use super::state::{FREE, HEAD, Router};
+use super::state::{HEAD, Router};
 use crate::transit::{FlitArrival, NONE};
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
     /// output speed-up makes it queue. `OWN`: channels may have times of their own, and VCs share places.
@@ -24,11 +24,12 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         vc.occupied -= 1;
         vc.left -= 1;
         let (tail, empty) = (vc.left == 0, vc.occupied == 0);
-        let out = self.output(output);
+        let output = (port, output % VCS);
+        let out = self.output_of(output);
         out.credits -= 1;
         let blocked = tail || empty || out.credits == 0;
         if OWN && env.pools.is_some() {
-            self.take_place(me, output, env);
+            self.take_place(me, Self::slot(output.0, output.1), env);
         }
         self.send_on::<OWN>(me, output, packet, (head, tail), turn, env);
         self.return_credit::<OWN>(me, slot, env);
@@ -37,16 +38,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             self.ready.remove(slot);
         }
         if tail {
-            self.behind_tail(me, slot, port, output, env);
+            self.behind_tail(me, slot, output, env);
             if OWN && env.pools.is_some() {
-                self.free_places(me, output, env);
+                self.free_places(me, Self::slot(output.0, output.1), env);
             }
         }
         if env.watched {
             let head = head.then_some(packet);
             let (in_port, _) = Self::port_and_vc(slot);
             env.note_move(
-                me * SLOTS + slot,
+                me * Self::SLOTS + slot,
                 (me * PORTS + port, me * PORTS + in_port),
                 head,
                 port >= env.network_ports(me),
@@ -60,17 +61,16 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
     pub(super) fn send_on<const OWN: bool>(
         &mut self,
         me: usize,
-        output: usize,
+        (port, out_vc): (usize, usize),
         packet: u32,
         (head, tail): (bool, bool),
         turn: u64,
         env: &mut Env,
     ) {
         env.flit_hops += 1;
-        let (port, out_vc) = Self::port_and_vc(output);
         let out_port = self.port(port);
         if out_port.far_end == NONE {
-            return Self::eject(me, port, output, tail.then_some(packet), turn, env);
+            return Self::eject(me, (port, out_vc), tail.then_some(packet), turn, env);
         }
         out_port.flits += 1;
         let flit = FlitArrival { vc: out_port.far_end + out_vc as u32, packet: if head { packet } else { NONE } };
@@ -108,13 +108,14 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// A flit goes to the terminal behind `port`; `tail` is its packet if it is the last of it.
     #[inline(always)]
-    fn eject(me: usize, port: usize, output: usize, tail: Option<u32>, turn: u64, env: &mut Env) {
+    fn eject(me: usize, (port, out_vc): (usize, usize), tail: Option<u32>, turn: u64, env: &mut Env) {
+        let output = Self::slot(port, out_vc);
         let p = &env.p;
         let arrival = turn + u64::from(p.eject_cycles);
         if let Some(packet) = tail {
             env.wheel.at(arrival).tails.push(packet);
         }
-        env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push((me * SLOTS + output) as u32);
+        env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push((me * Self::SLOTS + output) as u32);
         if env.measurement.contains(&arrival) {
             let local = if p.concentration == 1 { 0 } else { (port - env.network_ports(me)) / p.nic_ports };
             let terminal = env.first_terminal(me) + local;
@@ -134,11 +135,11 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// The output VC is free again, and the next packet of the buffer comes to the front.
     #[inline(always)]
-    pub(super) fn behind_tail(&mut self, me: usize, slot: usize, port: usize, output: usize, env: &mut Env) {
-        let out = self.output(output);
-        out.owner = FREE;
+    pub(super) fn behind_tail(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
+        let out = self.output_of((port, out_vc));
+        out.release();
         let credits = out.credits;
-        self.port(port).free.insert(Self::port_and_vc(output).1);
+        self.port(port).free.insert(out_vc);
         if env.rules.by_choice && env.rules.first_use.are_enough(credits) {
             env.note_change(me, 1 << port);
         }

@@ -9,8 +9,8 @@ use super::due::Returning;
 use crate::measure::Arrival;
 use crate::unchecked::at_mut;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Kernel<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Delivers everything that is due now. Releases come first: they are the end of the cycle before.
     pub(in super::super) fn deliver_packets_due(&mut self, arrived: &mut Vec<Arrival>) {
@@ -18,7 +18,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         self.env.open_next_slots();
         let due = self.env.streams.due.take(now);
         for &vc in &due.releases {
-            self.release(vc as usize / SLOTS, vc as usize % SLOTS);
+            self.release(vc as usize / Self::SLOTS, vc as usize % Self::SLOTS);
         }
         for &Returning { vc, flits } in &due.credits {
             self.credits_return(vc as usize, flits);
@@ -46,7 +46,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let router = at_mut(&mut self.routers, me);
         let vc = *router.input(slot);
         let (port, output) = (vc.port as usize, vc.output as usize);
-        let (in_port, in_vc) = Router::<M, PORTS, SLOTS, WORDS, PACKETS>::port_and_vc(slot);
+        let (in_port, in_vc) = Router::<M, PORTS, VCS, WORDS, PACKETS>::port_and_vc(slot);
         let streams = &mut self.env.streams;
         let row = streams.row(in_port, in_vc);
         let busy = &mut streams.busy[me];
@@ -58,7 +58,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         }
         self.env.note_change(me, 1 << port);
         let router = at_mut(&mut self.routers, me);
-        router.behind_tail(me, slot, port, output, &mut self.env);
+        router.behind_tail(me, slot, (port, output % VCS), &mut self.env);
         if !router.ready.is_empty() || router.may_be_wanted(port, &self.env) {
             self.env.activate(me);
         }
@@ -66,13 +66,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
 
     /// `flits` credits begin to come back to an output VC, the first of them now.
     fn credits_return(&mut self, vc: usize, flits: u16) {
-        let (me, output) = (vc / SLOTS, vc % SLOTS);
+        let (me, output) = (vc / Self::SLOTS, vc % Self::SLOTS);
         let router = at_mut(&mut self.routers, me);
         router.output(output).credits += flits;
         let complete = &mut self.env.streams.complete[vc];
         debug_assert!(*complete < self.env.now, "credits come back one a cycle");
         *complete = complete_from(self.env.now, flits);
-        let port = output / (SLOTS / PORTS);
+        let port = output / VCS;
         self.env.note_change(me, 1 << port);
         if router.may_be_wanted(port, &self.env) {
             self.env.activate(me);

@@ -9,8 +9,8 @@ use super::streams::Busy;
 use crate::transit::{FlitArrival, NONE};
 use crate::unchecked::at_mut;
 
-impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, const PACKETS: bool>
-    Router<M, PORTS, SLOTS, WORDS, PACKETS>
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Sends the front packet of an input VC, whose head leaves now.
     pub(in super::super) fn send_packet(&mut self, me: usize, slot: usize, env: &mut Env) {
@@ -18,7 +18,8 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let vc = self.input(slot);
         let (port, output, packet, flits) = (vc.port as usize, vc.output as usize, vc.front, vc.left);
         vc.flags &= !HEAD;
-        self.output(output).credits -= flits;
+        let out_vc = output % VCS;
+        self.output_of((port, out_vc)).credits -= flits;
         env.flit_hops += u64::from(flits);
         self.ready.remove(slot);
 
@@ -31,13 +32,13 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
         let until = now + u64::from(flits);
         let stream = &mut streams.streams[me * PORTS + port];
         (stream.until, stream.uncounted) = (until, now);
-        streams.due.at(until).releases.push((me * SLOTS + slot) as u32);
+        streams.due.at(until).releases.push((me * Self::SLOTS + slot) as u32);
 
         let far_end = self.port(port).far_end;
         if far_end != NONE {
             let out_port = self.port(port);
             out_port.flits += u64::from(flits);
-            let head = FlitArrival { vc: far_end + Self::port_and_vc(output).1 as u32, packet };
+            let head = FlitArrival { vc: far_end + out_vc as u32, packet };
             match env.own_times.as_ref() {
                 None => env.next_flits.push(head),
                 Some(own) => {
@@ -49,7 +50,7 @@ impl<M: VcMask, const PORTS: usize, const SLOTS: usize, const WORDS: usize, cons
             let arrival = now + u64::from(env.p.eject_cycles);
             env.wheel.at(arrival + u64::from(flits) - 1).tails.push(packet);
             let returns = arrival + u64::from(env.p.eject_credit_cycles);
-            let credits = Returning { vc: (me * SLOTS + output) as u32, flits };
+            let credits = Returning { vc: (me * Self::SLOTS + output) as u32, flits };
             env.streams.due.at(returns).credits.push(credits);
         }
         self.return_credits(me, in_port, in_vc, flits, env);
