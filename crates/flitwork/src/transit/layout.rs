@@ -66,9 +66,9 @@ const SIZES: [CompiledSize; 22] = [
 impl CompiledSize {
     const fn new(ports: usize, vcs: usize) -> Self {
         let slots = ports * vcs;
-        // Four sets of slots, with a word more where there are many; two of ports, and one a port.
+        // Four sets of slots, with a word more where there are many; two of ports.
         let words = slots.div_ceil(64);
-        let sets = 4 * 8 * (if words > 4 { words + 1 } else { words }) + 16 + 8 * ports;
+        let sets = 4 * 8 * (if words > 4 { words + 1 } else { words }) + 16;
         // Numbers of slots take one byte in small routers. Behind a port: two pointers of each VC, its owner and its credits.
         let (set, number) = match (vcs, slots) {
             (..=8, ..=128) => (1, 1),

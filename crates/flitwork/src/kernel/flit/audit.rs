@@ -165,10 +165,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let (out_port, _) = Self::port_and_vc(input.output as usize);
                 assert_eq!(port, out_port, "router {me} slot {slot} cycle {now}");
             }
-            for (q, senders) in self.senders.iter().enumerate().filter(|_| WORDS == 1) {
-                let sends = input.flags & GRANTED != 0 && port == q;
-                assert_eq!(sends, senders >> slot & 1 == 1, "router {me} slot {slot} port {q} cycle {now}");
-            }
             let Some(owner) = self.output_at(slot).owner() else { continue };
             assert!(!self.ports[in_port].free.contains(vc), "router {me} output {slot} cycle {now}");
             assert_eq!(self.input_at(owner).output as usize, slot, "router {me} output {slot} cycle {now}");

@@ -133,6 +133,8 @@ pub(super) struct Rules {
     /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, batches in the switch,
     /// channels with times of their own or shared buffers.
     pub plain: bool,
+    /// Beyond that, nothing of what few networks ask for: see [`Env::asks`].
+    pub lean: bool,
 }
 
 /// The credits that a free VC needs for its first packet. With fewer than `least` it is of no use to any packet; with more than
@@ -216,6 +218,9 @@ impl Rules {
             && !batches
             && router.shared_buffer_flits == 0
             && !plan.fabric.has_own_times();
+        let chooses_port = by_choice || several_ejection_ports;
+        let picky = credits_matter || own_vc;
+        let lean = plain && !packets && !watched && !picky && !chooses_port && !fcfs && choices.is_none();
         let in_one = plain && !packets && !watched && !by_choice;
         let batches_of_routing = BatchStage::new(&router.compat, router.routing_delay_cycles, 0).is_some();
         let routes_in_one = in_one && router.routing_delay_cycles == 1 && !batches_of_routing;
@@ -226,7 +231,7 @@ impl Rules {
             busy_when_full: router.vc_busy_when_full,
             wait_for_tail_credit: router.wait_for_tail_credit,
             credits_matter,
-            picky: credits_matter || own_vc,
+            picky,
             speculative: router.speculative,
             speculation_needs_all_sets: router.compat.speculation_needs_all_sets
                 && choices.is_some_and(Choices::asks_for_all),
@@ -239,7 +244,7 @@ impl Rules {
             in_tree: in_tree.is_some(),
             decides: in_tree.is_some_and(InTree::compares),
             by_choice,
-            chooses_port: by_choice || several_ejection_ports,
+            chooses_port,
             first_use: FirstUse::new(plan),
             short_packets: !watched && router.vc_alloc_delay_cycles == 0 && has_short_packets(plan),
             routes_in_one,
@@ -250,6 +255,7 @@ impl Rules {
                 && (router.routing_delay_cycles == 0 || routes_in_one)
                 && (choices.is_none() || in_tree.is_some()),
             plain,
+            lean: lean && router.injection_priority != InjectionPriority::Last,
         }
     }
 }
@@ -280,6 +286,19 @@ impl Env {
         let slot = &mut self.wheel.at(credits).credits;
         std::mem::swap(slot, &mut self.next_credits);
         slot.append(&mut self.next_credits);
+    }
+
+    /// Whether a rule holds, in code that is compiled twice: `LEAN` is for networks where none holds that is asked for by this, so that the
+    /// compiler leaves out the question and the answer.
+    #[inline(always)]
+    pub fn asks<const LEAN: bool>(&self, rule: impl Fn(&Rules) -> bool) -> bool {
+        !LEAN && rule(&self.rules)
+    }
+
+    /// The same of whether somebody watches how packets wait.
+    #[inline(always)]
+    pub fn is_watched<const LEAN: bool>(&self) -> bool {
+        !LEAN && self.watched
     }
 
     /// When a head that comes to the front in cycle `since` may ask for an output VC.

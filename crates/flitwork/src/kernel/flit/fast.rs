@@ -60,17 +60,19 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     /// One cycle.
     #[inline(always)]
-    pub(super) fn step_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+    pub(super) fn step_fast<const LEAN: bool>(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         if !self.waiting.is_empty() {
-            if env.rules.decides {
+            if env.asks::<LEAN>(|rules| rules.decides) {
                 self.decide_waiting(me, env);
             }
-            if env.rules.chooses_port {
+            if env.asks::<LEAN>(|rules| rules.chooses_port) {
                 self.allocate_chosen(me, scratch, env);
             } else if PACKETS {
                 self.allocate_vcs_fast(me, scratch, env);
+            } else if env.rules.short_packets {
+                self.serve_waiting::<LEAN, true>(me, scratch, env);
             } else {
-                self.serve_waiting(me, scratch, env);
+                self.serve_waiting::<LEAN, false>(me, scratch, env);
             }
         }
         if PACKETS {
@@ -79,14 +81,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             let aside = self.set_busy_aside(me, env);
             if !self.ready.is_empty() {
-                self.allocate_switch_fast(me, env);
+                self.allocate_switch_fast::<false>(me, env);
                 env.streams.again |= self.may_send(me, env);
             }
             self.ready.insert_all(&aside);
             return;
         }
         if !self.ready.is_empty() {
-            self.allocate_switch_fast(me, env);
+            self.allocate_switch_fast::<LEAN>(me, env);
         }
         if env.rules.has_stages {
             self.end_stages(env);
@@ -127,7 +129,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if others >> port & 1 == 1 {
             return;
         }
-        let usable = self.usable(me, slot, port, env);
+        let usable = self.usable::<false>(me, slot, port, env);
         if env.watched {
             env.observer.asked(me * Self::SLOTS + slot, !usable.is_empty(), env.now);
         }
@@ -220,7 +222,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 if shared >> (port & 63) & 1 == 0 {
                     continue;
                 }
-                let usable = self.usable(me, slot, port as usize, env);
+                let usable = self.usable::<false>(me, slot, port as usize, env);
                 if env.watched {
                     env.observer.asked(me * Self::SLOTS + slot, !usable.is_empty(), env.now);
                 }

@@ -33,24 +33,29 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Waiting packets are given VCs; some leave.
     #[inline(never)]
-    pub(super) fn serve_waiting(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+    pub(super) fn serve_waiting<const LEAN: bool, const SHORT: bool>(
+        &mut self,
+        me: usize,
+        scratch: &mut Scratch<M>,
+        env: &mut Env,
+    ) {
         let (mut ways, mut from) = (Ways::default(), 0);
         // Loops, not closures: the compiler must not put them into functions of their own.
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                ways.add(self.way(slot));
+                ways.add(self.way::<SHORT>(slot));
             }
             from = word + 1;
         }
         // Ports that more than one waiting packet wants need a matching.
-        let shared = if Self::SHORT_WAY { ways.shared >> 32 } else { ways.shared };
+        let shared = if SHORT && Self::SHORT_WAY { ways.shared >> 32 } else { ways.shared };
         if shared != 0 {
             self.match_shared(me, shared, scratch, env);
         }
         // Of many ready VCs some are nearly always in the way.
-        let short_way = Self::SHORT_WAY && env.rules.short_packets && self.ready.has_few();
+        let short_way = SHORT && Self::SHORT_WAY && self.ready.has_few();
         if short_way {
             self.add_ready(&mut ways);
         }
@@ -63,8 +68,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 if shared >> port & 1 == 1 {
                     continue;
                 }
-                let usable = self.usable(me, slot, port, env);
-                if env.watched {
+                let usable = self.usable::<LEAN>(me, slot, port, env);
+                if env.is_watched::<LEAN>() {
                     env.observer.asked(me * Self::SLOTS + slot, !usable.is_empty(), env.now);
                 }
                 if usable.is_empty() {
@@ -73,7 +78,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 // No other waits for the port: all usable VCs grant it, it accepts the first from its pointer on.
                 let out_vc = self.accept(slot, port, &usable);
                 if short_way && self.passes(slot, port, out_vc, &ways) {
-                    self.pass(me, slot, (port, out_vc), env);
+                    self.pass::<LEAN>(me, slot, (port, out_vc), env);
                 } else {
                     self.accept_vc(me, slot, port, out_vc, env);
                 }
@@ -90,28 +95,30 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                ways.add(self.way(slot));
+                ways.add(self.way::<true>(slot));
             }
             from = word + 1;
         }
     }
 
-    /// From where to where the front packet of an input VC goes.
+    /// From where to where the front packet of an input VC goes; without a `SHORT` way only where to.
     #[inline(always)]
-    fn way(&mut self, slot: usize) -> u64 {
+    fn way<const SHORT: bool>(&mut self, slot: usize) -> u64 {
         let port = 1 << (self.input(slot).port & 63);
-        if Self::SHORT_WAY { port << 32 | 1 << (Self::port_and_vc(slot).0 & 31) } else { port }
+        if SHORT && Self::SHORT_WAY { port << 32 | 1 << (Self::port_and_vc(slot).0 & 31) } else { port }
     }
 
     /// Whether the front packet of an input VC has one flit, a credit for it, and nothing in its way.
     #[inline(always)]
     fn passes(&mut self, slot: usize, port: usize, out_vc: usize, ways: &Ways) -> bool {
-        ways.shared & self.way(slot) == 0 && self.input(slot).left == 1 && self.output_of((port, out_vc)).credits > 0
+        ways.shared & self.way::<true>(slot) == 0
+            && self.input(slot).left == 1
+            && self.output_of((port, out_vc)).credits > 0
     }
 
     /// The front packet, of one flit, leaves by output VC `output`.
     #[inline(always)]
-    fn pass(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
+    fn pass<const LEAN: bool>(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
         self.move_vc_pointers(slot, output);
         self.move_switch_pointers(slot, output.0);
         self.waiting.remove(slot);
@@ -121,6 +128,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let packet = vc.front;
         self.send_on::<false>(me, output, packet, (true, true), env.now, env);
         self.return_credit::<false>(me, slot, env);
-        self.next_front(me, slot, env);
+        self.next_front::<LEAN>(me, slot, env);
     }
 }

@@ -1,8 +1,8 @@
 //! Switch allocation by iSLIP with one iteration, on masks of ports; which VC of a port sends is looked up only for the winners.
 //!
-//! Two ways to the same matching. Where one word holds all VCs of a router, the VCs that send to a port are kept as a set, and a port grants the
-//! first of them that is ready. Routers with more VCs are met with many of them ready: one look at each tells the input ports that ask
-//! for each output port.
+//! Two ways to the same matching. Where one word holds all VCs of a router, one look at each ready VC tells those that send to each port, and a
+//! port grants the first of them. Routers with more VCs are met with many of them ready: there it tells the input ports that ask for
+//! each output port.
 
 use super::env::Env;
 use super::mask::{SlotNumber, VcMask};
@@ -13,12 +13,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     #[inline(always)]
-    pub(super) fn allocate_switch_fast(&mut self, me: usize, env: &mut Env) {
+    pub(super) fn allocate_switch_fast<const LEAN: bool>(&mut self, me: usize, env: &mut Env) {
         // Of many ready VCs some nearly always meet: it is not looked at whether they do.
         if self.ready.has_few() && self.ready_are_apart() {
-            return self.send_all_ready(me, env);
+            return self.send_all_ready::<LEAN>(me, env);
         }
-        self.match_switch(me, env);
+        self.match_switch::<LEAN>(me, env);
     }
 
     /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it asks for.
@@ -44,7 +44,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Sends a flit of every ready VC; pointers move as they would in the matching.
     #[inline(always)]
-    fn send_all_ready(&mut self, me: usize, env: &mut Env) {
+    fn send_all_ready<const LEAN: bool>(&mut self, me: usize, env: &mut Env) {
         let mut from = 0;
         while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {
@@ -52,7 +52,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 bits &= bits - 1;
                 let port = self.input(slot).port as usize;
                 self.move_switch_pointers(slot, port);
-                self.traverse::<false>(me, slot, env.now, env);
+                self.traverse::<false, LEAN>(me, slot, env.now, env);
             }
             from = word + 1;
         }
@@ -70,13 +70,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Every output port grants an input port, every input port accepts an output port.
     #[inline(always)]
-    fn match_switch(&mut self, me: usize, env: &mut Env) {
+    fn match_switch<const LEAN: bool>(&mut self, me: usize, env: &mut Env) {
         // Output ports granted to each input port.
         let mut granted = [0u64; PORTS];
-        let mut rows = if env.rules.injection_last {
+        let mut senders = [0u64; PORTS];
+        let mut rows = if env.asks::<LEAN>(|rules| rules.injection_last) {
             self.grant_transit_first(env.network_ports(me), &mut granted)
         } else if WORDS == 1 {
-            self.grant_in_one_word(&mut granted)
+            let ports = self.ready_by_port(&mut senders);
+            self.grant_in_one_word(&senders, ports, &mut granted)
         } else {
             let mut rows_of = [0u64; PORTS];
             let ports = self.switch_asks(&mut rows_of);
@@ -86,24 +88,35 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let in_port = rows.trailing_zeros() as usize;
             rows &= rows - 1;
             let port = at(&granted, in_port).first_from(self.port(in_port).accept_first as usize);
-            let slot = Self::slot(in_port, self.vc_to_send(in_port, port));
+            let slot = Self::slot(in_port, self.vc_to_send(in_port, port, *at(&senders, port)));
             self.move_switch_pointers(slot, port);
-            self.traverse::<false>(me, slot, env.now, env);
+            self.traverse::<false, LEAN>(me, slot, env.now, env);
         }
     }
 
-    /// Every output port grants the first ready VC of those that send to it. The input ports granted, as bits.
+    /// Where one word holds all VCs: those that are ready to send to each port. The ports that any of them sends to, as bits.
     #[inline(always)]
-    fn grant_in_one_word(&mut self, granted: &mut [u64; PORTS]) -> u64 {
-        let ready = self.ready.first_word();
-        let (mut rows, mut left) = (0, ready);
-        // Each ready VC sends to one port: take the ports of those left one by one.
+    fn ready_by_port(&mut self, senders: &mut [u64; PORTS]) -> u64 {
+        let (mut ports, mut left) = (0u64, self.ready.first_word());
         while left != 0 {
-            let port = self.input(left.trailing_zeros() as usize).port as usize;
-            let senders = *at(&self.senders, port);
-            left &= !senders;
+            let slot = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let port = self.input(slot).port;
+            *at_mut(senders, port as usize) |= 1 << slot;
+            ports |= 1u64.wrapping_shl(u32::from(port));
+        }
+        ports
+    }
+
+    /// Every output port of `ports` grants the first ready VC of those that send to it. The input ports granted, as bits.
+    #[inline(always)]
+    fn grant_in_one_word(&mut self, senders: &[u64; PORTS], mut ports: u64, granted: &mut [u64; PORTS]) -> u64 {
+        let mut rows = 0;
+        while ports != 0 {
+            let port = ports.trailing_zeros() as usize;
+            ports &= ports - 1;
             let first = Self::slot(usize::from(self.port(port).grant_first), 0);
-            let (in_port, _) = Self::port_and_vc((ready & senders).first_from(first & 63));
+            let (in_port, _) = Self::port_and_vc(at(senders, port).first_from(first & 63));
             *at_mut(granted, in_port) |= 1 << port;
             rows |= 1 << in_port;
         }
@@ -153,13 +166,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         ports
     }
 
-    /// The VC of an input port that sends to `port`: of those ready for it, the first from the pointer on.
+    /// The VC of an input port that sends to `port`: of those ready for it, the first from the pointer on. `senders`: all of them, where one word
+    /// holds them, and packets of injection ports need not yield.
     #[inline(always)]
-    fn vc_to_send(&mut self, in_port: usize, port: usize) -> usize {
+    fn vc_to_send(&mut self, in_port: usize, port: usize, senders: u64) -> usize {
         let send_first = self.port(in_port).send_first.get();
-        if WORDS == 1 {
-            let sendable = self.ready.first_word() & at(&self.senders, port);
-            return (sendable >> (Self::slot(in_port, 0) & 63) & ((1 << VCS) - 1)).first_from(send_first);
+        if WORDS == 1 && senders != 0 {
+            return (senders >> (Self::slot(in_port, 0) & 63) & ((1 << VCS) - 1)).first_from(send_first);
         }
         let mut ready: M = self.ready.of_port(in_port, VCS);
         loop {

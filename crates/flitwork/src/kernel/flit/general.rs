@@ -459,7 +459,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 None => env.now,
             };
-            self.traverse::<true>(me, slot as usize, turn, env);
+            self.traverse::<true, false>(me, slot as usize, turn, env);
             if hold {
                 general.held_rows[me] |= 1 << row;
                 general.held_slot[me * general.rows + row as usize] = slot;

@@ -174,6 +174,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let in_tree = InTree::of(plan);
         let mut rules = Rules::new(plan, choices.as_deref(), in_tree.as_deref(), PACKETS);
         rules.plain &= !variation.general;
+        rules.lean &= rules.plain;
         rules.routes_in_one &= rules.plain;
         rules.plain_heads &= p.routing_delay_cycles == 0 || rules.routes_in_one;
         rules.allocates_in_one &= rules.plain;
@@ -246,13 +247,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn visit_shuffled(&mut self) {
         let Some(order) = self.order.take() else { return };
         let active = self.env.active.clone();
-        order.iter().filter(|&&r| active[r / 64] >> (r % 64) & 1 == 1).for_each(|&r| self.visit_router(r));
+        order.iter().filter(|&&r| active[r / 64] >> (r % 64) & 1 == 1).for_each(|&r| self.visit_router::<false>(r));
         self.order = Some(order);
     }
 
     /// Visits the active routers of one word of the active set. The hot loop: on its own, so that nothing else takes its registers.
     #[inline(never)]
-    fn visit(&mut self, word: usize) {
+    fn visit<const LEAN: bool>(&mut self, word: usize) {
         let mut bits = self.env.active[word];
         while bits != 0 {
             let bit = bits.trailing_zeros();
@@ -260,17 +261,24 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             // The next one's block is fetched while this one is worked on; with none left, the same one: no branch.
             let next = if bits == 0 { bit } else { bits.trailing_zeros() };
             prefetch_small(&self.routers, word * 64 + next as usize);
-            self.visit_router(word * 64 + bit as usize);
+            self.visit_router::<LEAN>(word * 64 + bit as usize);
         }
     }
 
     /// One cycle of a router; it leaves the active set when it has nothing more to do.
     #[inline(always)]
-    fn visit_router(&mut self, me: usize) {
+    fn visit_router<const LEAN: bool>(&mut self, me: usize) {
         let router = at_mut(&mut self.routers, me);
+        if LEAN {
+            router.step_fast::<true>(me, &mut self.scratch, &mut self.env);
+            if router.is_idle() {
+                self.env.active[me / 64] &= !(1 << (me % 64));
+            }
+            return;
+        }
         let held = match &mut self.general {
             None => {
-                router.step_fast(me, &mut self.scratch, &mut self.env);
+                router.step_fast::<false>(me, &mut self.scratch, &mut self.env);
                 false
             }
             Some(general) => {
@@ -305,7 +313,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if self.order.is_some() {
             self.visit_shuffled();
         } else {
-            (0..self.env.active.len()).for_each(|word| self.visit(word));
+            // Small routers, as most have, are worth two versions of the loop.
+            let lean = Self::SLOTS <= 128 && !PACKETS && self.env.rules.lean;
+            for word in 0..self.env.active.len() {
+                if lean { self.visit::<true>(word) } else { self.visit::<false>(word) }
+            }
         }
         self.env.close_next_slots();
         self.observe();

@@ -47,7 +47,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             !blocked && self.ask_by_choice(me, slot, asks, env)
         } else {
             let port = self.wanted_port(me, slot, env);
-            let usable = self.usable(me, slot, port, env);
+            let usable = self.usable::<false>(me, slot, port, env);
             if !usable.is_empty() {
                 asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
             }
@@ -94,8 +94,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The free VCs of `port` that a waiting packet may use.
     #[inline(always)]
-    pub(super) fn usable(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
-        if env.rules.picky { self.usable_of(me, slot, port, env) } else { self.free_of_class(slot, port, env) }
+    pub(super) fn usable<const LEAN: bool>(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
+        if env.asks::<LEAN>(|rules| rules.picky) {
+            self.usable_of(me, slot, port, env)
+        } else {
+            self.free_of_class(slot, port, env)
+        }
     }
 
     /// The free VCs of its dateline class.
@@ -176,7 +180,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         vc.output = Self::slot(port, out_vc) as u16;
         vc.port = port as u8;
         self.waiting.remove(slot);
-        self.set_sender(slot, port, true);
     }
 
     /// Lets a packet that was granted its output VC request the switch, when allocation is through.

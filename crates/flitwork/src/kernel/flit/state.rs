@@ -145,8 +145,6 @@ pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const 
     /// cycles.
     pub routed: SlotSet<WORDS>,
     pub allocated: SlotSet<WORDS>,
-    /// Input VCs whose front packet owns a VC of an output port, as bits; kept where one word holds all VCs.
-    pub senders: [u64; PORTS],
     /// Output ports that packets wait for, and those that more than one waits for; kept where packets move whole. Flits are looked at
     /// anyway, all that wait.
     pub wanted_ports: u64,
@@ -182,7 +180,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             ready: SlotSet::EMPTY,
             routed: SlotSet::EMPTY,
             allocated: SlotSet::EMPTY,
-            senders: [0; PORTS],
             wanted_ports: 0,
             shared_ports: 0,
         };
@@ -251,16 +248,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub fn accepts_first(&mut self, slot: usize) -> usize {
         let (port, vc) = Self::port_and_vc(slot);
         at(&self.port(port).accept, vc).get()
-    }
-
-    /// The input VC sends to `port` from now on, or no longer.
-    #[inline(always)]
-    pub fn set_sender(&mut self, slot: usize, port: usize, sends: bool) {
-        if WORDS == 1 {
-            let senders = at_mut(&mut self.senders, port);
-            let bit = 1 << (slot & 63);
-            *senders = if sends { *senders | bit } else { *senders & !bit };
-        }
     }
 
     /// The VCs of an input port that are ready to send to `port`.

@@ -11,7 +11,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
     /// output speed-up makes it queue. `OWN`: channels may have times of their own, and VCs share places.
     #[inline(always)]
-    pub(super) fn traverse<const OWN: bool>(&mut self, me: usize, slot: usize, turn: u64, env: &mut Env) {
+    pub(super) fn traverse<const OWN: bool, const LEAN: bool>(
+        &mut self,
+        me: usize,
+        slot: usize,
+        turn: u64,
+        env: &mut Env,
+    ) {
         if PACKETS {
             return self.send_packet(me, slot, env);
         }
@@ -38,12 +44,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.ready.remove(slot);
         }
         if tail {
-            self.behind_tail(me, slot, output, env);
+            self.behind_tail::<LEAN>(me, slot, output, env);
             if OWN && env.pools.is_some() {
                 self.free_places(me, Self::slot(output.0, output.1), env);
             }
         }
-        if env.watched {
+        if env.is_watched::<LEAN>() {
             let head = head.then_some(packet);
             let (in_port, _) = Self::port_and_vc(slot);
             env.note_move(
@@ -135,21 +141,26 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The output VC is free again, and the next packet of the buffer comes to the front.
     #[inline(always)]
-    pub(super) fn behind_tail(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
+    pub(super) fn behind_tail<const LEAN: bool>(
+        &mut self,
+        me: usize,
+        slot: usize,
+        (port, out_vc): (usize, usize),
+        env: &mut Env,
+    ) {
         let out = self.output_of((port, out_vc));
         out.release();
         let credits = out.credits;
         self.port(port).free.insert(out_vc);
-        if env.rules.by_choice && env.rules.first_use.are_enough(credits) {
+        if env.asks::<LEAN>(|rules| rules.by_choice) && env.rules.first_use.are_enough(credits) {
             env.note_change(me, 1 << port);
         }
-        self.set_sender(slot, port, false);
-        self.next_front(me, slot, env);
+        self.next_front::<LEAN>(me, slot, env);
     }
 
     /// The front packet of an input VC has left: the next one comes to the front.
     #[inline(always)]
-    pub(super) fn next_front(&mut self, me: usize, slot: usize, env: &mut Env) {
+    pub(super) fn next_front<const LEAN: bool>(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
         let last = vc.behind_last;
         vc.flags = 0;
@@ -164,7 +175,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 env.pool[last].next = env.pool[next].next;
             }
             // Whole packets are released at the start of the cycle behind their tails.
-            self.new_front(me, slot, env.now + u64::from(!PACKETS), env);
+            self.new_front::<LEAN>(me, slot, env.now + u64::from(!PACKETS), env);
         }
     }
 }

@@ -58,7 +58,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         self.env.note_change(me, 1 << port);
         let router = at_mut(&mut self.routers, me);
-        router.behind_tail(me, slot, (port, output % VCS), &mut self.env);
+        router.behind_tail::<false>(me, slot, (port, output % VCS), &mut self.env);
         if !router.ready.is_empty() || router.may_be_wanted(port, &self.env) {
             self.env.activate(me);
         }
