@@ -306,7 +306,7 @@ class Simulation:
 
     @property
     def tally(self) -> dict[str, Any]:
-        """What has been counted before this cycle, by name: numbers, and arrays with an entry for each terminal."""
+        """What has been counted before this cycle, by name: numbers, and lists with an entry for each terminal."""
 
     def extend(self, plan: Plan) -> None:
         """Goes on as a simulation of a plan that measures longer; it must be at the end of its measurement."""
@@ -336,5 +336,11 @@ class Simulation:
     def last_cycles(self) -> NDArray[np.uint64]:
         """The cycle in which each rank has completed an operation last."""
 
-    def finish(self) -> tuple[str, dict[str, NDArray[Any]]]:
-        """Ends the simulation: the summary as JSON and the long columns as arrays."""
+    def take_packets(self) -> dict[str, NDArray[Any]]:
+        """The packets that have arrived since the last call as columns, for plans with ``record.to_file``."""
+
+    def finish(self, arrays: bool = True) -> tuple[str, dict[str, Any]]:
+        """Ends the simulation: the summary as JSON and the long columns as arrays.
+
+        Without ``arrays`` of the columns only ``ejected_flits``, as a list.
+        """

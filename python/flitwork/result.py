@@ -13,7 +13,7 @@ from typing import Any
 from flitwork import _core, format_3, renamed, result_file
 from flitwork.bound import Bound
 from flitwork.columns import RESULT_COLUMNS, STALL_REASONS, WAIT_REASONS, row_of
-from flitwork.errors import ResultFileError
+from flitwork.errors import ConfigError, ResultFileError
 from flitwork.histogram import Histogram
 from flitwork.libraries import np, pa, pd
 from flitwork.physical import Units, with_units
@@ -21,7 +21,7 @@ from flitwork.physical import Units, with_units
 #: Cycle number of what had not happened when the run ended.
 NEVER = 2**64 - 1
 #: What is recorded of a packet, in the order of the simulator's columns; a run without packets has empty ones.
-_OF_A_PACKET = {
+OF_A_PACKET = {
     "src": "uint32",
     "sequence": "uint32",
     "dst": "uint32",
@@ -278,7 +278,7 @@ class Result:
         """One row a packet; empty unless the run recorded packets. What had not happened by the end is missing."""
         table = pd.DataFrame({k.split(".", 1)[1]: v for k, v in self.columns.items() if k.startswith("packets.")})
         if table.empty:
-            table = pd.DataFrame({name: np.empty(0, kind) for name, kind in _OF_A_PACKET.items()})
+            table = pd.DataFrame({name: np.empty(0, kind) for name, kind in OF_A_PACKET.items()})
         for name in table.columns:
             if name.endswith("_cycle"):
                 happened = table[name] != NEVER
@@ -474,7 +474,11 @@ def run_plan(plan: _core.Plan, progress: Progress | None = None) -> Result:
     """Runs a plan and puts the bound beside what came out."""
     from time import perf_counter
 
+    described = json.loads(plan.json)
+    if described["spec"]["run"]["record"].get("to_file"):
+        hint = "fw.simulate(packets_file=...) and flitwork simulate --packets-file set it"
+        raise ConfigError("run.record.to_file", "true", "a file beside it, for which packets are recorded", hint)
     started = perf_counter()
     values, columns = plan.simulate(progress)
     wall_seconds = perf_counter() - started
-    return Result(json.loads(plan.json), json.loads(values), columns, Bound.of(plan), wall_seconds)
+    return Result(described, json.loads(values), columns, Bound.of(plan), wall_seconds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from flitwork.arguments import whole
 from flitwork.bound import Bound
 from flitwork.libraries import np
 from flitwork.operations import Operation, plain_operations
+from flitwork.packets_file import checked, recording, run_to_file
 from flitwork.physical import Units
 from flitwork.result import Progress, Result, run_plan
 from flitwork.spec import Host, Network, Run, RunOptions, nest_run, plan_of
@@ -43,6 +45,7 @@ def simulate(
     run: Run | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    packets_file: str | Path | None = None,
     **options: Unpack[RunOptions],
 ) -> Result:
     """Simulates a workload on a network, flit by flit.
@@ -54,8 +57,14 @@ def simulate(
     ``run=fw.Run(max_cycles=100_000, record=fw.Record(packets=True))`` says how, or the same flat:
     ``max_cycles=100_000, packets=True``. ``seed`` is 1 where nothing says it. ``progress(cycle, done, total)`` is
     called about 20 times a second and may return ``False`` to stop. Ctrl-C stops within a fraction of a second.
+
+    ``packets_file="packets.parquet"`` records every packet in that file while the run lasts, and none in the result:
+    memory does not grow with the run. The rows are those of ``result.packets`` without latencies, in order of arrival.
     """
-    return run_plan(_plan(network, workload, background, host, seed, run, options), progress)
+    if packets_file is None:
+        return run_plan(_plan(network, workload, background, host, seed, run, options), progress)
+    path = checked(packets_file)
+    return run_to_file(_plan(network, workload, background, host, seed, run, options, to_file=True), path, progress)
 
 
 def _plan(
@@ -66,10 +75,12 @@ def _plan(
     seed: int | None,
     run: Run | None,
     options: RunOptions,
+    to_file: bool = False,
 ) -> _core.Plan:
     seeded = {} if seed is None else {"seed": seed}
     how = {"seed": 1, **nest_run(run, {**options, **seeded})}
-    return plan_of(specification(network, workload, how, background, host))
+    spec = specification(network, workload, how, background, host)
+    return plan_of(recording(spec) if to_file else spec)
 
 
 class Kind:

@@ -47,6 +47,7 @@ LAYERS = (
         "format_3",
         "result_file",
         "result",
+        "packets_file",
         "check",
         "pace",
         "operations",

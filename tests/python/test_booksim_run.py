@@ -52,7 +52,7 @@ def test_rates_are_counted_in_the_measurement() -> None:
     assert one.injected_packets.minimum == by_node.min() / (end - start)
     assert by_node[one.injected_packets.maximum_node or 0] == by_node.max()
     assert one.accepted_flits.average == pytest.approx(one.result.accepted_load)
-    assert one.hops == one.result.row["mean_hops"] + 1
+    assert one.hops == one.values["mean_hops"] + 1
 
 
 def test_close_to_booksim() -> None:

@@ -41,8 +41,8 @@ def test_help_loads_no_large_library() -> None:
 def test_booksim_loads_no_large_library(tmp_path: Path) -> None:
     file = tmp_path / "torus44.cfg"
     file.write_text(CONFIGURATION)
-    assert loaded(["booksim", str(file)], (*HEAVY, "rich")) == []
-    assert loaded(["booksim", str(file), "--plan"], (*HEAVY, "numpy", "rich")) == []
+    for more in ([], ["--json"], ["--plan"]):
+        assert loaded(["booksim", str(file), *more], (*HEAVY, "numpy", "rich", "flitwork.values")) == []
 
 
 def test_a_simulation_loads_no_large_library() -> None:

@@ -45,6 +45,22 @@ pub fn take_columns<'py>(py: Python<'py>, result: &mut SimulationResult) -> PyRe
     Ok(columns)
 }
 
+/// Empties the long columns that every result has: they have no place in the JSON.
+pub fn drop_columns(result: &mut SimulationResult) {
+    for column in [
+        &mut result.channel_flits,
+        &mut result.measured_channel_flits,
+        &mut result.ejected_flits,
+        &mut result.delivered_flits,
+        &mut result.packet_latency_histogram.value_cycles,
+        &mut result.packet_latency_histogram.packets,
+        &mut result.network_latency_histogram.value_cycles,
+        &mut result.network_latency_histogram.packets,
+    ] {
+        column.clear();
+    }
+}
+
 /// Sets a column of a field of each of `rows`.
 fn set<R, T: Element>(columns: &Bound<'_, PyDict>, name: &str, rows: &[R], field: impl Fn(&R) -> T) -> PyResult<()> {
     let column: Vec<T> = rows.iter().map(field).collect();
@@ -99,7 +115,8 @@ fn operation_columns(columns: &Bound<'_, PyDict>, report: OperationReport) -> Py
     Ok(())
 }
 
-fn packet_columns(columns: &Bound<'_, PyDict>, packets: &[PacketRecord]) -> PyResult<()> {
+/// What is known of packets, a column a field; nothing of none.
+pub fn packet_columns(columns: &Bound<'_, PyDict>, packets: &[PacketRecord]) -> PyResult<()> {
     if packets.is_empty() {
         return Ok(());
     }

@@ -127,7 +127,7 @@ impl Simulation {
         self.with(|simulation| Ok(simulation.cancel(rank, operation)))
     }
 
-    /// What has been counted of the traffic before the current cycle, by name: numbers, and arrays with an entry for each terminal.
+    /// What has been counted of the traffic before the current cycle, by name: numbers, and lists with an entry for each terminal.
     #[getter]
     fn tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tally = self.with(|simulation| Ok(simulation.tally().cloned()))?;
@@ -147,9 +147,9 @@ impl Simulation {
         ] {
             of.set_item(name, number)?;
         }
-        of.set_item("injected_packets", tally.injected_packets.into_pyarray(py))?;
-        of.set_item("injected_flits", tally.injected_flits.into_pyarray(py))?;
-        of.set_item("accepted_packets", tally.accepted_packets.into_pyarray(py))?;
+        of.set_item("injected_packets", tally.injected_packets)?;
+        of.set_item("injected_flits", tally.injected_flits)?;
+        of.set_item("accepted_packets", tally.accepted_packets)?;
         Ok(of)
     }
 
@@ -166,11 +166,28 @@ impl Simulation {
         self.with(|simulation| Ok(simulation.last_cycles())).map(|cycles| cycles.into_pyarray(py))
     }
 
-    /// Ends the simulation: the summary as JSON and the long columns as arrays.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyDict>)> {
+    /// The packets that have arrived since the last call, in the order of their arrival, as columns; nothing where none has. For plans with
+    /// `record.to_file`.
+    fn take_packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let packets = self.with(|simulation| Ok(simulation.take_packets()))?;
+        let columns = PyDict::new(py);
+        arrays::packet_columns(&columns, &packets)?;
+        Ok(columns)
+    }
+
+    /// Ends the simulation: the summary as JSON and the long columns as arrays. Without `arrays` of the columns only `ejected_flits`, as a
+    /// list, for those who need no NumPy.
+    #[pyo3(signature = (arrays=true))]
+    fn finish<'py>(&self, py: Python<'py>, arrays: bool) -> PyResult<(String, Bound<'py, PyDict>)> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         let simulation = running.ok_or_else(|| errors::to_python(py, &over()))?;
         let mut result = py.detach(|| simulation.into_result());
+        if !arrays {
+            let columns = PyDict::new(py);
+            columns.set_item("ejected_flits", std::mem::take(&mut result.ejected_flits))?;
+            arrays::drop_columns(&mut result);
+            return Ok((json_text(&result)?, columns));
+        }
         let columns = arrays::take_columns(py, &mut result)?;
         topology::set_channels(&columns, "channels.", &self.plan().fabric)?;
         Ok((json_text(&result)?, columns))

@@ -134,6 +134,8 @@ fn every_fault_names_its_field_and_value() {
         ("/run/record", json!({ "delivery_window_cycles": -5 }), "run.record.delivery_window_cycles", "-5"),
         ("/run/measurement_cycles", json!(0), "run.measurement_cycles", "0"),
         ("/run/measurement_cycles", json!(500), "run.measurement_cycles", "500"),
+        ("/run/record", json!({ "to_file": true }), "run.record.to_file", "true"),
+        ("/run/record", json!({ "packets": true, "to_file": true, "waits": true }), "run.record.to_file", "true"),
         ("/run/watchdog_cycles", json!(0), "run.watchdog_cycles", "0"),
         ("/run/sede", json!(3), "run.sede", "3"),
     ];

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flitwork.booksim.parameters import parameters
 from flitwork.booksim.settings import Settings
 from flitwork.errors import did_you_mean
-from flitwork.workloads import Spec
+from flitwork.plain import Spec
 
 _KEYS = ("burst_alpha", "burst_beta", "burst_r1")
 _EXPECTED = "bernoulli, on_off or on_off({alpha,beta,r1})"

@@ -10,8 +10,8 @@ from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
 from flitwork.booksim.traffic import traffic_notes, workload
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.plain import Spec
 from flitwork.schema import largest
-from flitwork.workloads import Spec
 
 #: The routing of BookSim's functions, by topology, and what BookSim has besides.
 _ROUTINGS = {

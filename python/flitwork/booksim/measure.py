@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
 from flitwork.booksim.mapping import explained, specification
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
-from flitwork.bound import Bound
 from flitwork.errors import ConfigError
-from flitwork.libraries import np
-from flitwork.result import Progress, Result
-from flitwork.spec import to_json
+from flitwork.plain import to_json
+
+if TYPE_CHECKING:
+    from flitwork.result import Progress, Result
+
+_STATISTICS = ("mean", "min", "max")
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,47 @@ class Spread:
 class Sample:
     """One simulation."""
 
-    result: Result
+    plan: _core.Plan
     phases: Phases
+    #: What the simulator has summed up.
+    values: dict[str, Any]
     #: What the simulation has counted of the traffic: see ``Simulation.tally``.
     tally: dict[str, Any]
+    #: Flits that arrived in the measurement, by terminal.
+    ejected_flits: list[int]
+    wall_seconds: float
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """The resolved specification."""
+        return self._plan["spec"]  # type: ignore[no-any-return]
+
+    @property
+    def seed(self) -> int:
+        """Its seed."""
+        return int(self.spec["run"]["seed"])
+
+    @property
+    def completion_cycles(self) -> int:
+        """How long it took [cycles]."""
+        return int(self.values["completion_cycles"])
+
+    @property
+    def plan_hash(self) -> str:
+        """The fingerprint of its plan."""
+        return self.plan.hash
+
+    @cached_property
+    def result(self) -> Result:
+        """The same as a result, without its long columns."""
+        from flitwork.bound import Bound
+        from flitwork.result import Result
+
+        return Result(self._plan, self.values, {}, Bound.of(self.plan), self.wall_seconds)
+
+    @cached_property
+    def _plan(self) -> dict[str, Any]:
+        return json.loads(self.plan.json)  # type: ignore[no-any-return]
 
     @property
     def packet_latency(self) -> Spread:
@@ -54,7 +93,7 @@ class Sample:
     @cached_property
     def one_flit(self) -> bool:
         """Whether each packet is a flit: the latencies of packets are then those of flits."""
-        lengths = self.result.spec["workload"]["packet_flits"]
+        lengths = self.spec["workload"]["packet_flits"]
         return all(one["flits"] == 1 for one in lengths) if isinstance(lengths, list) else lengths == 1
 
     @cached_property
@@ -94,12 +133,13 @@ class Sample:
     @cached_property
     def accepted_flits(self) -> Spread:
         """Flits that arrived in the measurement [flits/cycle/node]."""
-        return self._rate(self.result.columns["ejected_flits"])
+        return self._rate(self.ejected_flits)
 
     @property
     def hops(self) -> float:
         """Mean number of routers on the way: channels and one more."""
-        return float(self.result.row["mean_hops"]) + 1
+        hops = self.values["mean_hops"]
+        return math.nan if hops is None else float(hops) + 1
 
     def unstable(self, latency_thres: float) -> str:
         """Why BookSim would call it unstable; empty if it would not."""
@@ -107,19 +147,19 @@ class Sample:
             return ""
         if 0 <= latency_thres < self.packet_latency.average:
             return f"Average latency for class 0 exceeded {latency_thres:g} cycles. Aborting simulation."
-        if self.result.completion_cycles >= self.result.spec["run"]["max_cycles"]:
+        if self.completion_cycles >= self.spec["run"]["max_cycles"]:
             return "The packets of the measurement had not all arrived at the limit of cycles."
         return ""
 
     def _latency(self, name: str) -> Spread:
-        row = self.result.row
-        mean, least, most = (float(row[f"{name}_{what}_cycles"]) for what in ("mean", "min", "max"))
-        return Spread(mean, least, most)
+        summary = self.values[name]
+        mean, least, most = (summary[f"{what}_cycles"] if summary["count"] else math.nan for what in _STATISTICS)
+        return Spread(float(mean), float(least), float(most))
 
-    def _rate(self, counts: np.ndarray[Any, Any]) -> Spread:
-        rates = counts / (self.phases.end - self.phases.start)
-        least, most = int(rates.argmin()), int(rates.argmax())
-        return Spread(float(rates.mean()), float(rates[least]), float(rates[most]), least, most)
+    def _rate(self, counts: Sequence[int]) -> Spread:
+        cycles, least, most = self.phases.end - self.phases.start, min(counts), max(counts)
+        mean = sum(counts) / cycles / len(counts)
+        return Spread(mean, least / cycles, most / cycles, counts.index(least), counts.index(most))
 
 
 def plan(settings: Settings, phases: Phases, seed: int) -> _core.Plan:
@@ -154,10 +194,9 @@ def _sample(settings: Settings, phases: Phases, seed: int, progress: Progress | 
         simulation.extend(made)
         tallies.append(_tally(simulation, phases.end, progress))
     tally = _tally(simulation, None, progress)
-    values, columns = simulation.finish()
+    values, columns = simulation.finish(arrays=False)
     wall_seconds = perf_counter() - started
-    result = Result(json.loads(made.json), json.loads(values), columns, Bound.of(made), wall_seconds)
-    return Sample(result, phases, tally)
+    return Sample(made, phases, json.loads(values), tally, columns["ejected_flits"], wall_seconds)
 
 
 def _tally(simulation: _core.Simulation, cycle: int | None, progress: Progress | None) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def measured(sample: Sample) -> Iterator[str]:
     injected, accepted = _lengths([sample])
     yield f"Injected packet length average = {injected:.6g}"
     yield f"Accepted packet length average = {accepted:.6g}"
-    yield f"Time taken is {sample.result.completion_cycles} cycles"
+    yield f"Time taken is {sample.completion_cycles} cycles"
 
 
 def overall(settings: Settings, samples: Sequence[Sample]) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _csv(settings: Settings, samples: Sequence[Sample]) -> str:
 
 def remarks(samples: Sequence[Sample]) -> list[str]:
     """What to say to the user after the runs: those in which there is nothing to average."""
-    seeds = [str(sample.result.seed) for sample in samples if math.isnan(sample.packet_latency.average)]
+    seeds = [str(sample.seed) for sample in samples if math.isnan(sample.packet_latency.average)]
     if not seeds:
         return []
     which = "" if len(samples) == 1 else f" of the runs with seed {', '.join(seeds)}"
@@ -96,15 +96,14 @@ def as_json(settings: Settings, samples: Sequence[Sample], unstable: str) -> dic
 
 
 def _run(sample: Sample) -> dict[str, Any]:
-    result = sample.result
     return {
-        "seed": result.seed,
-        "status": result.status,
-        "cycles": result.completion_cycles,
+        "seed": sample.seed,
+        "status": sample.values["status"],
+        "cycles": sample.completion_cycles,
         "warmup_cycles": sample.phases.start,
         "measurement_cycles": sample.phases.end - sample.phases.start,
-        "digest": result.digest,
-        "plan_hash": result.plan_hash,
+        "digest": sample.values["digest"],
+        "plan_hash": sample.plan_hash,
     }
 
 

@@ -11,7 +11,7 @@ from flitwork.booksim.permutation import random_permutation
 from flitwork.booksim.settings import Settings, numbers
 from flitwork.errors import did_you_mean
 from flitwork.libraries import np
-from flitwork.workloads import Spec
+from flitwork.plain import Spec
 
 #: Patterns without parameters.
 _PLAIN = {

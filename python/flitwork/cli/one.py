@@ -38,6 +38,7 @@ from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.files import writable_file, write_atomically
+from flitwork.packets_file import checked, recording, run_to_file
 from flitwork.result import Result, run_plan
 from flitwork.spec import plan_of
 from flitwork.workloads import patterns
@@ -72,6 +73,10 @@ def simulate(
         Path | None,
         typer.Option(help="Store the result: all of it in a file .parquet, or its table of numbers in a file .csv."),
     ] = None,
+    packets: Annotated[
+        Path | None,
+        typer.Option("--packets-file", help="Record every packet in this file .parquet while the run lasts."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate one workload on one network and show what came out.
@@ -84,6 +89,8 @@ def simulate(
 
       flitwork simulate a2at --size 5x5 --set packets=true --save a2at.parquet
 
+      flitwork simulate uniform --size 32x32 --load 0.1 --packets-file packets.parquet
+
       flitwork simulate matrix --size 8x8 --load 0.1 --set file=weights.npy
 
       flitwork simulate trace --size 8x8 --set file=trace.csv
@@ -92,13 +99,15 @@ def simulate(
         raise ConfigError("--save", save, "a file .parquet or .csv", "flitwork show reads .parquet")
     if save:
         writable_file(save, "--save")
+    if packets:
+        checked(packets, "--packets-file")
     spec = one_simulation(
         what, network_table(size, mesh, wrap, topology), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    planned = plan_of(spec)
+    planned = plan_of(recording(spec) if packets else spec)
     with shown("simulating", cycles_to_simulate(planned)) as progress:
-        result = run_plan(planned, progress)
+        result = run_to_file(planned, packets, progress) if packets else run_plan(planned, progress)
     fault = _save(result, save) if save else None
     if as_json:
         print_json(result.row)

@@ -546,7 +546,11 @@ fn packet_log(plan: &Plan, phases: &Phases) -> PacketLog {
         let deliveries = (window_cycles > 0).then(|| DeliveryRecorder::new(plan.start_cycle, window_cycles));
         TrafficLog::new(phases.window(), plan.params.terminals, deliveries)
     };
-    PacketLog::new(traffic_log(), plan.background.is_some().then(traffic_log), record.keeps_packets())
+    let mut log = PacketLog::new(traffic_log(), plan.background.is_some().then(traffic_log), record.keeps_packets());
+    if record.to_file {
+        log.part_with_records();
+    }
+    log
 }
 
 /// Work between two calls of the progress callback: a few milliseconds.

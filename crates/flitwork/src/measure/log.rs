@@ -2,6 +2,7 @@
 
 use super::batches::Totals;
 use super::deliveries::DeliveryRecorder;
+use super::packet_records::PacketRecords;
 use super::{DeliveryWindows, LatencyRecorder, PacketRecord, Tally};
 use crate::mix::mix;
 use std::ops::Range;
@@ -129,7 +130,7 @@ pub(crate) struct PacketLog {
     pub workload: TrafficLog,
     pub background: Option<TrafficLog>,
     digest: u64,
-    records: Option<Vec<PacketRecord>>,
+    records: Option<PacketRecords>,
     /// Of workload and background, where asked for.
     tally: Option<Box<Tally>>,
 }
@@ -137,7 +138,7 @@ pub(crate) struct PacketLog {
 impl PacketLog {
     /// A log that keeps whole records if `keep`.
     pub fn new(workload: TrafficLog, background: Option<TrafficLog>, keep: bool) -> Self {
-        PacketLog { workload, background, digest: 0, records: keep.then(Vec::new), tally: None }
+        PacketLog { workload, background, digest: 0, records: keep.then(PacketRecords::default), tally: None }
     }
 
     /// Counts traffic terminal by terminal from now on.
@@ -177,17 +178,14 @@ impl PacketLog {
         record: impl FnOnce() -> PacketRecord,
     ) -> u32 {
         self.class(background).taken(terminal, created, flits.into());
-        self.records.as_mut().map_or(0, |records| {
-            records.push(record());
-            records.len() as u32 - 1
-        })
+        self.records.as_mut().map_or(0, |records| records.taken(record()))
     }
 
     /// Its head left the terminal.
     #[inline]
     pub fn injected(&mut self, record: u32, terminal: u32, flits: u16, now: u64) {
         if let Some(records) = &mut self.records {
-            records[record as usize].injected = now;
+            records.injected(record, now);
         }
         if let Some(tally) = &mut self.tally {
             tally.injected(terminal, u32::from(flits), now, &self.workload.window);
@@ -201,9 +199,7 @@ impl PacketLog {
         self.digest = self.digest.wrapping_add(mix(mix(who) ^ now));
         self.class(packet.background).arrived(packet, now);
         if let Some(records) = &mut self.records {
-            let record = &mut records[packet.record as usize];
-            record.arrived = now;
-            record.hops = packet.hops;
+            records.arrived(packet.record, packet.hops, now);
         }
         if let Some(tally) = &mut self.tally {
             tally.arrived(packet, now, &self.workload.window);
@@ -228,15 +224,18 @@ impl PacketLog {
         format!("{:016x}", mix(self.digest ^ packets))
     }
 
+    /// From now on the records of packets that have arrived can be taken away: see [`PacketRecords::part_with`].
+    pub fn part_with_records(&mut self) {
+        self.records = self.records.take().map(PacketRecords::part_with);
+    }
+
+    /// The records of the packets that have arrived since the last call, where they are parted with.
+    pub fn take_records(&mut self) -> Vec<PacketRecord> {
+        self.records.as_mut().map(PacketRecords::take).unwrap_or_default()
+    }
+
     /// The records, in order of (source, sequence), and the place in it of each in the order in which they were taken.
     pub fn into_records(self) -> (Vec<PacketRecord>, Vec<u32>) {
-        let records = self.records.unwrap_or_default();
-        let mut order: Vec<u32> = (0..records.len() as u32).collect();
-        order.sort_unstable_by_key(|&i| (records[i as usize].src, records[i as usize].sequence));
-        let mut places = vec![0; records.len()];
-        for (place, &record) in order.iter().enumerate() {
-            places[record as usize] = place as u32;
-        }
-        (order.iter().map(|&i| records[i as usize]).collect(), places)
+        self.records.map(PacketRecords::in_order).unwrap_or_default()
     }
 }

@@ -7,6 +7,7 @@ mod interval;
 mod latency;
 mod log;
 mod operations;
+mod packet_records;
 mod phases;
 mod stalls;
 mod steady;

@@ -58,8 +58,11 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
 
 /// What is noted of a packet [bytes].
 fn recorded_bytes(record: &RecordSpec) -> u64 {
-    let parts =
-        [(record.keeps_packets(), RECORD_BYTES), (record.waits, WAITS_BYTES), (record.operations, OPERATION_BYTES)];
+    let parts = [
+        (record.keeps_packets() && !record.to_file, RECORD_BYTES),
+        (record.waits, WAITS_BYTES),
+        (record.operations, OPERATION_BYTES),
+    ];
     parts.iter().filter(|(kept, _)| *kept).map(|(_, bytes)| bytes).sum()
 }
 

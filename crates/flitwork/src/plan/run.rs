@@ -27,6 +27,12 @@ pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64, lo
         _ if value > 1 << 40 => Err(Error::config(path, value, "at most 2^40 cycles", "")),
         _ => Ok(()),
     };
+    let record = &run.record;
+    if record.to_file && (!record.packets || record.waits || record.operations) {
+        let expected =
+            "record.packets, and neither record.waits nor record.operations, which need all packets at the end";
+        return Err(Error::config("run.record.to_file", true, expected, "take to_file out, or the others"));
+    }
     cycles("run.watchdog_cycles", run.watchdog_cycles, 1)?;
     cycles("run.max_cycles", run.max_cycles, 0)?;
     for (path, value, least) in

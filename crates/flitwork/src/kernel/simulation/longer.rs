@@ -1,8 +1,9 @@
-//! A measurement that is prolonged: traffic is counted, a caller looks at the counts and goes on, nothing is run twice.
+//! Whoever drives a simulation looks at it between two cycles: counts traffic and prolongs the measurement, nothing is run twice; takes
+//! the records of packets away.
 
 use super::Simulation;
 use crate::error::{Error, Result};
-use crate::measure::Tally;
+use crate::measure::{PacketRecord, Tally};
 use crate::plan::{Plan, Workload};
 
 impl Simulation {
@@ -15,6 +16,12 @@ impl Simulation {
     /// What has arrived before the current cycle, if [`Simulation::keep_tally`] was called.
     pub fn tally(&self) -> Option<&Tally> {
         self.networks[0].log.tally()
+    }
+
+    /// The records of packets that have arrived since the last call, in the order of their arrival, where the plan has `record.to_file`.
+    /// Those that nobody has taken are in the result, with those of packets that have not arrived.
+    pub fn take_packets(&mut self) -> Vec<PacketRecord> {
+        self.networks.iter_mut().flat_map(|attached| attached.log.take_records()).collect()
     }
 
     /// Goes on as a simulation of `plan`, which differs from this one's in a longer measurement only: from the cycle in which this one's

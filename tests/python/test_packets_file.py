@@ -1,0 +1,133 @@
+"""Packets that go to a file while a run lasts are those of a run that keeps them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import flitwork as fw
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from conftest import Cli
+from flitwork import packets_file
+from flitwork.result import OF_A_PACKET
+
+NETWORK = fw.Torus(4, 4, vcs=4, buffer_flits=4)
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "open loop": (fw.uniform(offered_load=0.3, packet_flits=2), {"measurement_cycles": 2000, "warmup_cycles": 500}),
+    "saturated": (
+        fw.uniform(offered_load=1.0, packet_flits=2),
+        {"warmup_cycles": 100, "measurement_cycles": 500, "max_cycles": 700},
+    ),
+    "schedule": (fw.all_to_all("a2at", message_flits=40), {}),
+}
+
+
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
+    """The columns of a file, in the order of a result, as numbers that may be missing."""
+    found = table[list(OF_A_PACKET)].sort_values(["src", "sequence", "background"], ignore_index=True)
+    return found.astype({name: "Int64" for name in OF_A_PACKET})
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_has_the_packets_of_a_recorded_run(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packets_file, "BATCH", 100)
+    workload, options = CASES[case]
+    kept = fw.simulate(NETWORK, workload, packets=True, **options)
+    path = tmp_path / "new" / "packets.parquet"
+    written = fw.simulate(NETWORK, workload, packets_file=path, **options)
+    assert (written.digest, written.row) == (
+        kept.digest,
+        {**kept.row, "plan_hash": written.plan_hash} | changed(written),
+    )
+    assert len(kept.packets) > 200 and written.packets.empty
+    file = pq.ParquetFile(path)
+    assert file.metadata.num_row_groups > 1
+    assert file.schema_arrow.metadata[b"flitwork.plan_hash"].decode() == written.plan_hash
+    table = pd.read_parquet(path)
+    pd.testing.assert_frame_equal(in_order(table), in_order(kept.packets))
+    arrived = table["arrived_cycle"].dropna()
+    assert arrived.is_monotonic_increasing
+    assert (len(arrived) < len(table)) == (case != "schedule")
+
+
+def changed(result: fw.Result) -> dict[str, Any]:
+    """Columns that are no outcome of a run."""
+    return {name: value for name, value in result.row.items() if name in ("wall_seconds", "flit_hops_per_second")}
+
+
+def test_workload_and_background_go_to_one_file(tmp_path: Path) -> None:
+    work = fw.all_to_all("a2a", message_flits=8)
+    background = fw.uniform(offered_load=0.1, packet_flits=1)
+    path = tmp_path / "packets.parquet"
+    kept = fw.simulate(NETWORK, work, background=background, packets=True)
+    fw.simulate(NETWORK, work, background=background, packets_file=path)
+    table = pd.read_parquet(path)
+    assert table["background"].any() and not table["background"].all()
+    pd.testing.assert_frame_equal(in_order(table), in_order(kept.packets))
+
+
+def test_the_command_writes_the_file(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "packets.parquet"
+    cli("simulate", "uniform", "--size", "4x4", "--load", "0.1", "--packets-file", str(path), "--json")
+    assert len(pd.read_parquet(path)) > 100
+
+
+def test_what_cannot_be_written_is_refused_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path, expected in (
+        (tmp_path / "packets.csv", "ends in .parquet"),
+        (tmp_path / "file" / "packets.parquet", "folder that can be written to"),
+        (Path("/proc/packets.parquet"), "folder that can be written to"),
+    ):
+        with pytest.raises(fw.ConfigError, match=expected) as refused:
+            fw.simulate(NETWORK, fw.uniform(offered_load=0.1), packets_file=path)
+        assert refused.value.path == "packets_file"
+
+
+@pytest.mark.parametrize("more", ({"waits": True}, {"operations": True}))
+def test_what_needs_all_packets_at_the_end_is_refused(more: dict[str, bool], tmp_path: Path) -> None:
+    with pytest.raises(fw.ConfigError, match=r"run\.record\.to_file") as refused:
+        run = fw.Run(record=fw.Record(**more))
+        fw.simulate(NETWORK, fw.all_to_all("a2a"), run=run, packets_file=tmp_path / "packets.parquet")
+    assert refused.value.hint == "take to_file out, or the others"
+
+
+def test_without_a_file_nothing_goes_to_a_file() -> None:
+    run = fw.Run(record=fw.Record(packets=True, to_file=True))
+    with pytest.raises(fw.ConfigError, match="a file beside it"):
+        fw.simulate(NETWORK, fw.uniform(offered_load=0.1), run=run)
+
+
+def test_a_full_disk_is_an_error_that_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limited = f"""
+import resource, signal, flitwork as fw
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+fw.simulate(fw.Torus(4, 4), fw.uniform(offered_load=0.3), measurement_cycles=20_000, packets_file={str(tmp_path / "p.parquet")!r})
+"""
+    found = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True)
+    assert "StorageError" in found.stderr and "free space" in found.stderr
+
+
+def test_what_is_interrupted_leaves_a_file_that_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "packets.parquet"
+    command = [sys.executable, "-m", "flitwork", "simulate", "uniform", "--size", "4x4", "--load", "0.3"]
+    command += ["--set", "measurement_cycles=1000000000", "--packets-file", str(path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ})
+    end = time.monotonic() + 60
+    # A batch is in the file: its first bytes are its name alone.
+    while not (path.exists() and path.stat().st_size > 1000) and time.monotonic() < end:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130 and "interrupted" in told
+    table = pd.read_parquet(path)
+    assert len(table) >= packets_file.BATCH and table["arrived_cycle"].notna().all()
+    assert not table.duplicated(["src", "sequence"]).any()
