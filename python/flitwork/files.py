@@ -74,12 +74,16 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
     return path
 
 
-def writable_file(path: Path, option: str) -> Path:
-    """``path`` as a file that can be written; otherwise an error that says why not."""
+def writable_file(path: Path, option: str, overwrite: bool) -> Path:
+    """``path`` as a file that can be written; otherwise an error that says why not.
+
+    A file that exists is refused, unless it is to be replaced (``overwrite``).
+    """
     if path.is_dir():
         raise ConfigError(
             option, path, "a file, not a folder", f"such as {path / ('result' + (path.suffix or '.csv'))}"
         )
+    refuse_existing(path, overwrite, option)
     writable_folder(path.parent, option)
     return path
 

@@ -30,12 +30,15 @@ def recording(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {**spec, "run": {**run, "record": {**run.get("record", {}), "packets": True, "to_file": True}}}
 
 
-def checked(path: str | Path, name: str = "packets_file") -> Path:
-    """``path`` as a file that can be written; ``name`` is the argument or the option that says it."""
+def checked(path: str | Path, name: str = "packets_file", overwrite: bool = True) -> Path:
+    """``path`` as a file that can be written; ``name`` is the argument or the option that says it.
+
+    A file that exists is refused without ``overwrite``.
+    """
     path = Path(path)
     if path.suffix.lower() != ".parquet":
         raise ConfigError(name, str(path), "a file that ends in .parquet", f"{path}.parquet")
-    return writable_file(path, name)
+    return writable_file(path, name, overwrite)
 
 
 def run_to_file(plan: _core.Plan, path: Path, progress: Progress | None = None) -> Result:

@@ -14,6 +14,7 @@ from flitwork.cli.options import (
     IsMesh,
     Load,
     MessageFlits,
+    Overwrite,
     PacketFlits,
     Ports,
     Quick,
@@ -26,6 +27,7 @@ from flitwork.cli.options import (
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
 from flitwork.cli.progress import shown
 from flitwork.explain import Explanation, explain
+from flitwork.files import refuse_existing, writable_folder
 from flitwork.result import Result
 from flitwork.values import Record
 
@@ -61,6 +63,7 @@ def explain_run(
     ] = None,
     quick: Quick = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the tables and the pictures.")] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Say why a run took as long as it did: causes in words, the critical path, pictures of ranks and of channels.
@@ -77,7 +80,9 @@ def explain_run(
 
       flitwork explain examples/torus_sizes.toml --point "torus sizes: n=5"
     """
-    file, own = Path(what), {"out", "as_json"}
+    if out:
+        refuse_existing(writable_folder(out) / "explanation.txt", overwrite, "--out")
+    file, own = Path(what), {"out", "overwrite", "as_json"}
     if is_goal(file):
         refuse(context, {"what", "network", "packet_flits", *own}, "a GOAL program")
         found = explain(goal_result(file, network, packet_flits, Record(waits=True, operations=True)))

@@ -23,6 +23,7 @@ NetworkName = Annotated[
     ),
 ]
 Save = Annotated[Path | None, typer.Option(help="GOAL: store the finish time of each rank in a file .csv or .parquet.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="GOAL: replace the file that --save names if it exists.")]
 PerRank = Annotated[bool, typer.Option("--per-rank", help="GOAL: print the finish time of each rank.")]
 
 
@@ -54,6 +55,7 @@ def run_program(
     parameters: dict[str, float | None],
     packet_flits: int | None,
     save: Path | None,
+    overwrite: bool,
     per_rank: bool,
     as_json: bool,
 ) -> None:
@@ -61,7 +63,7 @@ def run_program(
     if save and save.suffix.lower() not in SAVED:
         raise ConfigError("--save", save, f"a file {' or '.join(SAVED)}", "the ending of its name says what it is")
     if save:
-        writable_file(save, "--save")
+        writable_file(save, "--save", overwrite)
     given = {name: number for name, number in parameters.items() if number is not None}
     machine = _network(network, given)
     if packet_flits is not None and isinstance(machine, LogGOPS):

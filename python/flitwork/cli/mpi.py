@@ -13,7 +13,7 @@ from flitwork.cli.mpi_record import record_program
 from flitwork.cli.mpi_run import doctor, run_on_mpi
 from flitwork.cli.mpi_table import table
 from flitwork.cli.network_file import network_file
-from flitwork.cli.options import AsJson, IsMesh, Settings, Size, Topology, Wrap
+from flitwork.cli.options import AsJson, IsMesh, Overwrite, Settings, Size, Topology, Wrap
 from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json, print_quantities, say
 from flitwork.cli.simulation import network_table, parts
 from flitwork.cli.usage import Command
@@ -74,6 +74,7 @@ def simulate(
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE.parquet", help="Store the result of the network here.")
     ] = None,
+    overwrite: Overwrite = False,
     explained: Annotated[
         bool, typer.Option("--explain", help="Record what ranks and packets wait for, and say what took so long.")
     ] = False,
@@ -109,7 +110,7 @@ def simulate(
     if explained:
         options = _recorded(options)
     if save is not None:
-        _check_stored(save)
+        _check_stored(save, overwrite)
     if ranks_per_terminal is not None:
         host["ranks_per_terminal"] = ranks_per_terminal
     try:
@@ -142,10 +143,10 @@ def simulate(
         raise typer.Exit(found.exit_code)
 
 
-def _check_stored(file: Path) -> None:
+def _check_stored(file: Path, overwrite: bool) -> None:
     if file.suffix.lower() != ".parquet":
         raise ConfigError("--save", file, "a file .parquet", "flitwork show and flitwork explain read it")
-    writable_file(file, "--save")
+    writable_file(file, "--save", overwrite)
 
 
 def _recorded(options: dict[str, Any]) -> dict[str, Any]:

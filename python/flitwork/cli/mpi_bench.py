@@ -72,7 +72,8 @@ def bench(
     if bool(words) == bool(launcher):
         raise ConfigError("LAUNCHER", "both" if words else "nothing", "what starts ranks, once", "-- mpirun -n 8")
     if output:
-        writable_file(output, "--output")
+        # Rows are added: nothing that is there is replaced.
+        writable_file(output, "--output", overwrite=True)
     limits = tune.Limits(interval=interval, repetitions=repetitions, seconds=seconds, timeout_seconds=timeout)
     found = tune.bench(
         words or launcher_words(str(launcher)),

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from flitwork.cli.network_file import network_file
-from flitwork.cli.options import AsJson
+from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.errors import ConfigError, SimulationError
 from flitwork.files import writable_file, writable_folder
@@ -33,6 +33,7 @@ def record_program(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE.goal", help="The GOAL program; .bin: in binary.")
     ] = Path("program.goal"),
+    overwrite: Overwrite = False,
     compute: Annotated[
         Literal["measured", "zero"],
         typer.Option(help="What is between two calls: the time that was measured, or nothing."),
@@ -75,7 +76,7 @@ def record_program(
     """
     if output.suffix.lower() not in _ENDINGS:
         raise ConfigError("--output", output, "a file .goal (text) or .bin (binary)", "flitwork run knows it by that")
-    writable_file(output, "--output")
+    writable_file(output, "--output", overwrite)
     algorithms = _algorithms(algorithm)
     if bool(command) == (from_trace is not None):
         raise ConfigError("COMMAND", " ".join(command or ["nothing"]), "a command, or --from FOLDER: one of the two")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from flitwork.cli.goal import is_goal
-from flitwork.cli.options import IsMesh, Size, Wrap
+from flitwork.cli.options import IsMesh, Overwrite, Size, Wrap
 from flitwork.cli.output import escape, guarded, note
 from flitwork.cli.simulation import network, network_table
 from flitwork.errors import ConfigError
@@ -44,6 +44,7 @@ def table(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it here [default: print it].")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write an all-to-all as a table of steps, which the MPI library runs as the algorithm table:FILE.
 
@@ -59,7 +60,7 @@ def table(
       flitwork mpi table mine.goal -o mine.steps
     """
     if output:
-        writable_file(output, "--output")
+        writable_file(output, "--output", overwrite)
     grid = None
     if size is not None:
         grid = network(network_table(size, mesh, wrap), {})

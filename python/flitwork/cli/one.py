@@ -17,6 +17,7 @@ from flitwork.cli.options import (
     IsMesh,
     Load,
     MessageFlits,
+    Overwrite,
     PacketFlits,
     Ports,
     Quick,
@@ -37,7 +38,7 @@ from flitwork.cli.simulation import default_folder, network_table, one_simulatio
 from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
-from flitwork.files import writable_file, write_atomically
+from flitwork.files import refuse_existing, writable_file, writable_folder, write_atomically
 from flitwork.packets_file import checked, recording, run_to_file
 from flitwork.result import Result, run_plan
 from flitwork.spec import plan_of
@@ -77,6 +78,7 @@ def simulate(
         Path | None,
         typer.Option("--packets-file", help="Record every packet in this file .parquet while the run lasts."),
     ] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Simulate one workload on one network and show what came out.
@@ -98,9 +100,9 @@ def simulate(
     if save and save.suffix.lower() not in _SAVED:
         raise ConfigError("--save", save, "a file .parquet or .csv", "flitwork show reads .parquet")
     if save:
-        writable_file(save, "--save")
+        writable_file(save, "--save", overwrite)
     if packets:
-        checked(packets, "--packets-file")
+        checked(packets, "--packets-file", overwrite)
     spec = one_simulation(
         what, network_table(size, mesh, wrap, topology), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
@@ -371,6 +373,7 @@ def draw(
         Path | None,
         typer.Option("--out", "-o", help="Folder of the pictures [default: results/draw-..., one a configuration]."),
     ] = None,
+    overwrite: Overwrite = False,
     windows: Annotated[int, typer.Option(min=1, help="Pictures in the animation, about.")] = 60,
 ) -> None:
     """Draw one simulation: phases on the network, channels over time (still and animation), time-line of terminals.
@@ -383,6 +386,8 @@ def draw(
     """
     from flitwork.plot.gallery import gallery
 
+    if out:
+        refuse_existing(writable_folder(out) / "channels.png", overwrite, "--out")
     table = network_table(size, mesh, wrap, topology)
     spec = one_simulation(
         what, table, settings, ports,

@@ -91,7 +91,7 @@ Settings = Annotated[
         autocompletion=_complete_set,
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file that -o names if it exists.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quick = Annotated[bool, typer.Option("--quick", help="The smaller version of the study.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at once [default: all cores].")]

@@ -13,6 +13,7 @@ from flitwork.cli.options import (
     AsJson,
     IsMesh,
     Jobs,
+    Overwrite,
     PacketFlits,
     Ports,
     Settings,
@@ -75,6 +76,7 @@ def pick(
     settings: Settings = None,
     jobs: Jobs = None,
     save: Annotated[Path | None, typer.Option(help="Store the table (.csv), or all of it (.json).")] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Simulate the algorithms of a collective on a machine: the fastest, its time, the bound, and why it wins.
@@ -91,7 +93,7 @@ def pick(
       flitwork pick --topology crossbar --set terminals=4 --set host.ranks_per_terminal=4 --message-flits 64
     """
     if save:
-        writable_file(check_saved(save, "--save"), "--save")
+        writable_file(check_saved(save, "--save"), "--save", overwrite)
     contest = _contest(
         machine, topology, size, mesh, wrap, ports, settings, operation, algorithms, seeds,
         message_bytes=_number(message_bytes), message_flits=message_flits, packet_flits=packet_flits,

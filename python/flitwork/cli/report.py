@@ -13,7 +13,7 @@ from flitwork.cli.output import escape, guarded, note, print_json, print_table, 
 from flitwork.cli.progress import watcher
 from flitwork.errors import ConfigError
 from flitwork.experiment import load_study, run_study
-from flitwork.files import refuse_existing
+from flitwork.files import writable_file
 from flitwork.result import Result
 from flitwork.studies import Claim, default_results, judge_stored, published, reproduce
 from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
@@ -56,7 +56,7 @@ def report(
     if out is not None and out.suffix != ".html":
         raise ConfigError("--out", str(out), "a file that ends in .html", f"{out}.html")
     if out is not None:
-        refuse_existing(out, overwrite, "--out")
+        writable_file(out, "--out", overwrite)
     path = Path(what)
     if path.suffix == ".parquet":
         # The report has the pictures and their numbers in it.

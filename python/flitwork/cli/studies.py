@@ -63,6 +63,7 @@ def run(
     packet_flits: goal.PacketFlits = None,
     per_rank: goal.PerRank = False,
     save: goal.Save = None,
+    overwrite: goal.Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Run every simulation of a study file, then write its tables and figures; or run a GOAL program.
@@ -86,7 +87,7 @@ def run(
     if goal.is_goal(study):
         numbers = (latency, overhead, gap, gap_per_byte, overhead_per_byte, eager)
         parameters = dict(zip(PARAMETERS, numbers, strict=True))
-        goal.run_program(study, network, parameters, packet_flits, save, per_rank, as_json)
+        goal.run_program(study, network, parameters, packet_flits, save, overwrite, per_rank, as_json)
         return
     file = load_study(study)
     try:

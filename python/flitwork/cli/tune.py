@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from flitwork import tune
 from flitwork.cli.network_file import network_file
-from flitwork.cli.options import AsJson, Jobs
+from flitwork.cli.options import AsJson, Jobs, Overwrite
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.usage import Command
@@ -93,6 +93,7 @@ def rules(
     save: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="--machine: store the simulated times, too.")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write rules: for each number of ranks and message size, the fastest algorithm that was measured or simulated.
 
@@ -110,7 +111,7 @@ def rules(
         raise ConfigError("--for", target, f"one of {_TARGETS}")
     for option, file in (("--output", output), ("--save", save)):
         if file:
-            writable_file(file, option)
+            writable_file(file, option, overwrite)
     counts, servers = numbers("--ranks", ranks), numbers("--ranks-per-server", ranks_per_server)
     names = [name.strip() for name in algorithms.split(",") if name.strip()] if algorithms is not None else None
     if (not measurements) == (machine is None):

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from flitwork import __version__
 from flitwork.errors import ConfigError
-from flitwork.files import refuse_existing, writable_file, write_atomically
+from flitwork.files import writable_file, write_atomically
 
 if TYPE_CHECKING:
     # What draws takes a second to import: commands that draw nothing start without it.
@@ -40,9 +40,7 @@ def check_place(path: str | Path, overwrite: bool, name: str = "path") -> Path:
     path = Path(path)
     if path.suffix.lower() != ".html":
         raise ConfigError(name, str(path), "a file that ends in .html", f"{path}.html")
-    refuse_existing(path, overwrite, name)
-    writable_file(path, name)
-    return path
+    return writable_file(path, name, overwrite)
 
 
 def write(path: Path, contents: Contents) -> Path:
