@@ -17,6 +17,7 @@ from flitwork.studies.makino_1997_ap1000 import claims_on_mpi, measures, on_mpi,
 from flitwork.tune import session
 from flitwork.tune.operations import Measurement, Way, bench_operations, job_of
 from flitwork.tune.session import BenchError
+from flitwork.tune.store import Stored
 from mpi_libraries import Library
 
 FAMILIES = ["mpich", pytest.param("openmpi", marks=pytest.mark.slow)]
@@ -250,6 +251,38 @@ def test_the_papers_statements_asked_of_this_machine() -> None:
         "here.gain.cell": pytest.approx(0.2),
         "here.never-longer": 0.5,
     }
+
+
+def test_claims_of_this_machine_are_printed_where_it_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from flitwork.cli import report
+
+    folder = tmp_path / "makino-1997-ap1000-quick"
+    (folder / "mpi").mkdir(parents=True)
+    _simulated().to_parquet(folder / "results.parquet")
+    monkeypatch.setattr(report, "judge_stored", lambda *_: ([], True))
+
+    def printed(*more: str) -> str:
+        words = ["flitwork", "claims", "makino-1997-ap1000", "--quick", "--folder", str(tmp_path), *more]
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+        return capsys.readouterr().out
+
+    assert json.loads(printed("--json")) == []
+    # A message takes 10 us to rank 1 and 11 us to rank 3: the farther one takes a tenth longer.
+    stored = Stored(folder / "mpi" / "times-4-0badcafe.csv")
+    for ranks, seconds in ((2, 10e-6), (4, 11e-6)):
+        row = {"operation": "point_to_point", "algorithm": "library", "bytes": 1024, "ranks": ranks, "seconds": seconds}
+        more = {"ranks_per_server": 4, "mpi": "mpich", "version": "4.0", "low": seconds, "high": seconds}
+        stored.add({**row, **more, "repetitions": 10, "verified": True})
+    found = {row["id"]: row for row in json.loads(printed("--json"))}
+    assert len(found) == 9 and {row["by"] for row in found.values()} == {"this machine"}
+    assert found["here.F2"]["ours"] == pytest.approx(0.1) and found["here.F2"]["machine"] == "MPICH 4.0, 4 ranks"
+    assert found["here.F5.linear"]["verdict"] == "not measured"
+    assert "this machine" in printed() and "here.F2" in printed()
 
 
 def test_times_of_other_launchers_are_kept_apart(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from flitwork.errors import ConfigError
 from flitwork.experiment import load_study, run_study
 from flitwork.files import writable_file
 from flitwork.result import Result
-from flitwork.studies import Claim, default_results, judge_stored, published, reproduce
+from flitwork.studies import Claim, default_results, judge_measured, judge_stored, published, reproduce
 from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
 
 
@@ -84,7 +84,8 @@ def claims(
 ) -> None:
     """Print the claims of published studies, with our values where results are stored.
 
-    Nothing is simulated: `flitwork reproduce` does that.
+    Rows `here.*`, of this machine, ask of it what a paper says of its own (`reproduce --mpi`); they do not judge the
+    paper. Nothing is simulated: `flitwork reproduce` does that.
 
     Examples:
 
@@ -92,19 +93,25 @@ def claims(
 
       flitwork claims --json | jq '.[] | select(.verdict == "not reproduced") | .id'
     """
-    found: list[tuple[str, Claim]] = []
+    found: list[tuple[str, str, Claim]] = []
     for name in names or list(published()):
         place = default_results(name, quick, folder)
         judged, stored = judge_stored(name, place, quick)
         if not stored:
             again = f"flitwork reproduce {name}{' --quick' if quick else ''}"
             note(f"{escape(name)}: no results in {escape(str(place))}; `{again}` makes them")
-        found += [(name, claim) for claim in judged]
+        found += [(name, "", claim) for claim in judged]
+        found += [(name, machine, claim) for machine, asked in judge_measured(name, place, quick) for claim in asked]
     if as_json:
         print_json(
             [
-                {"study": name, **claim.model_dump(exclude={"measure"}), "verdict": claim.verdict}
-                for name, claim in found
+                {
+                    "study": name,
+                    **claim.model_dump(exclude={"measure"}),
+                    "verdict": claim.verdict,
+                    **({"machine": machine} if machine else {}),
+                }
+                for name, machine, claim in found
             ]
         )
         return
@@ -112,12 +119,12 @@ def claims(
         (
             name,
             claim.id,
-            claim.claim,
+            f"this machine ({machine}): {claim.claim}" if machine else claim.claim,
             paper_in_words(claim),
             ours_in_words(claim),
             claim.verdict + reason_in_words(claim),
         )
-        for name, claim in found
+        for name, machine, claim in found
     ]
     print_table(("study", "claim", "statement", "paper", "ours", "verdict"), rows, "Claims of published studies")
 

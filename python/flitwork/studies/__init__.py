@@ -13,7 +13,8 @@ A subpackage ``author_year_key`` has
   (:class:`~flitwork.studies.front.Front`);
 * ``published.parquet`` (optional) - the results of its points (:class:`~flitwork.experiment.Archive`);
 * ``on_mpi.py`` (optional) - for ``--mpi``: ``check(launcher, folder)``, an error for what cannot be used, and
-  ``measure(launcher, folder, results, quick, told) -> OnMpi``, the same on real MPI
+  ``measure(launcher, folder, results, quick, told) -> OnMpi``, the same on real MPI,
+  and ``judge_stored(folder, results, quick)``, each machine and its claims by the times that are stored
   (:class:`~flitwork.studies.on_mpi.OnMpi`);
 * ``figures.py`` (optional) - ``figures(results: pandas.DataFrame, outdir: pathlib.Path) -> list[pathlib.Path]``.
 """
@@ -24,6 +25,7 @@ from flitwork.studies.reproduce import (
     Published,
     Reproduction,
     default_results,
+    judge_measured,
     judge_stored,
     published,
     reproduce,
@@ -35,6 +37,7 @@ __all__ = [
     "Published",
     "Reproduction",
     "default_results",
+    "judge_measured",
     "judge_stored",
     "judged",
     "published",

@@ -222,6 +222,18 @@ def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Cla
     return judged(declared, claims_of(name, results, folder), results, quick), True
 
 
+def judge_measured(name: str, folder: Path, quick: bool = False) -> list[tuple[str, list[Claim]]]:
+    """What :func:`reproduce` with ``mpi`` has asked of machines, by the times in ``folder``: each machine, its claims.
+
+    Nothing is measured.
+    """
+    module, table = find(name).module("on_mpi"), folder / "results.parquet"
+    if module is None or not table.is_file():
+        return []
+    found: list[tuple[str, list[Claim]]] = module.judge_stored(folder / _MPI, pd.read_parquet(table), quick)
+    return found
+
+
 def _measured_by(study: Published, launcher: Sequence[str], folder: Path) -> ModuleType:
     """The module of a study that measures it on real MPI; a launcher that it cannot use is an error right away."""
     found = study.module("on_mpi")

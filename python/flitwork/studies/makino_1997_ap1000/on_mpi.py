@@ -20,7 +20,7 @@ import pandas as pd
 from flitwork.errors import ConfigError
 from flitwork.files import write_csv
 from flitwork.mpi.native.launcher import ranks_told
-from flitwork.studies.claims import judged, load_claims
+from flitwork.studies.claims import Claim, judged, load_claims
 from flitwork.studies.makino_1997_ap1000.claims_on_mpi import Series, claims, measured_gains
 from flitwork.studies.makino_1997_ap1000.figures import side_by_side
 from flitwork.studies.makino_1997_ap1000.measures import (
@@ -36,6 +36,7 @@ from flitwork.studies.makino_1997_ap1000.ways_on_mpi import ORDERS, Sizes, ways
 from flitwork.studies.on_mpi import OnMpi, RowTold
 from flitwork.tune.operations import bench_operations, job_of
 from flitwork.tune.session import Job
+from flitwork.tune.table import read_measurements
 
 #: Lines over the number of ranks need three of them.
 _LEAST_RANKS = 4
@@ -88,22 +89,50 @@ def measure(
     _check_ranks(job.ranks, launcher)
     file, sizes = _file(folder, launcher, job), Sizes.of_study(quick)
     table = bench_operations(launcher, job, ways(launcher, job.ranks, sizes, folder / "steps"), file, told=told)
-    first = table.iloc[0]
-    machine = f"{_FAMILIES.get(first['mpi'], first['mpi'])} {first['version']}, {job.ranks} ranks"
-    series = list(_series(table, job.ranks, sizes))
-    fits = pd.DataFrame([_fit(what, name, part, results) for what, name, part in series if what in _MODELS])
-    fits = fits[fits["R², here"].notna()].reset_index(drop=True)
+    machine = _machine(table, job.ranks)
+    series, fits = _fitted(table, job.ranks, sizes, results)
     write_csv(fits, folder / "fits.csv")
-    declared = load_claims(Path(__file__).with_name("on_mpi.toml"))
     return OnMpi(
         machine=machine,
         launcher=launcher,
         file=file,
         found=[*_conditions(job), *_gained(series)],
-        claims=judged(declared, claims(series, fits), table, quick=False),
+        claims=_judged(series, fits, table),
         table=fits,
         figures=side_by_side(results, series, machine, folder / "figures"),
     )
+
+
+def judge_stored(folder: Path, results: pd.DataFrame, quick: bool = False) -> list[tuple[str, list[Claim]]]:
+    """The claims by the times that lie in ``folder``, of each launcher: its machine, and what came out of it.
+
+    Times whose measurement has not reached its end count as far as they go.
+    """
+    found = []
+    for file in sorted(folder.glob("times-*.csv")):
+        table = read_measurements(file)
+        if not len(table):
+            continue
+        ranks = int(table["ranks"].max())
+        series, fits = _fitted(table, ranks, Sizes.of_study(quick), results)
+        found.append((_machine(table, ranks), _judged(series, fits, table)))
+    return found
+
+
+def _fitted(table: pd.DataFrame, ranks: int, sizes: Sizes, results: pd.DataFrame) -> tuple[list[Series], pd.DataFrame]:
+    series = list(_series(table, ranks, sizes))
+    fits = pd.DataFrame([_fit(what, name, part, results) for what, name, part in series if what in _MODELS])
+    return series, fits[fits["R², here"].notna()].reset_index(drop=True)
+
+
+def _judged(series: Sequence[Series], fits: pd.DataFrame, table: pd.DataFrame) -> list[Claim]:
+    declared = load_claims(Path(__file__).with_name("on_mpi.toml"))
+    return judged(declared, claims(series, fits), table, quick=False)
+
+
+def _machine(table: pd.DataFrame, ranks: int) -> str:
+    first = table.iloc[0]
+    return f"{_FAMILIES.get(first['mpi'], first['mpi'])} {first['version']}, {ranks} ranks"
 
 
 def _file(folder: Path, launcher: Sequence[str], job: Job) -> Path:
