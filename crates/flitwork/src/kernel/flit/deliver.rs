@@ -170,7 +170,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             } else if PLAIN {
                 self.new_front_at_source::<true>(me, slot, env.now, env);
             } else {
-                self.new_front::<false>(me, slot, env.now, env);
+                self.new_front(me, slot, env.now, env);
             }
         } else {
             let last = std::mem::replace(&mut input.behind_last, flit.packet);
@@ -183,8 +183,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Routes the packet that came to the front of an input VC in cycle `since`: now, or the next one if it came to the front
     /// behind a tail that has just left.
     #[inline(always)]
-    pub(super) fn new_front<const LEAN: bool>(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
-        if env.asks::<LEAN>(|rules| rules.hop_by_hop) {
+    pub(super) fn new_front(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+        if env.rules.hop_by_hop {
             return self.new_front_hop_by_hop(me, slot, since, env);
         }
         self.new_front_at_source::<false>(me, slot, since, env);

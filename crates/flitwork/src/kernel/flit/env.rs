@@ -220,7 +220,8 @@ impl Rules {
             && !plan.fabric.has_own_times();
         let chooses_port = by_choice || several_ejection_ports;
         let picky = credits_matter || own_vc;
-        let lean = plain && !packets && !watched && !picky && !chooses_port && !fcfs && choices.is_none();
+        let one_step = choices.is_none() || in_tree.is_some();
+        let lean = plain && !packets && !watched && !picky && !chooses_port && !fcfs && one_step;
         let in_one = plain && !packets && !watched && !by_choice;
         let batches_of_routing = BatchStage::new(&router.compat, router.routing_delay_cycles, 0).is_some();
         let routes_in_one = in_one && router.routing_delay_cycles == 1 && !batches_of_routing;
@@ -250,10 +251,7 @@ impl Rules {
             routes_in_one,
             allocates_in_one: in_one && router.vc_alloc_delay_cycles == 1,
             has_stages: false,
-            plain_heads: !fcfs
-                && !own_vc
-                && (router.routing_delay_cycles == 0 || routes_in_one)
-                && (choices.is_none() || in_tree.is_some()),
+            plain_heads: !fcfs && !own_vc && (router.routing_delay_cycles == 0 || routes_in_one) && one_step,
             plain,
             lean: lean && router.injection_priority != InjectionPriority::Last,
         }

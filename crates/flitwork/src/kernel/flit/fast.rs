@@ -62,7 +62,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(super) fn step_fast<const LEAN: bool>(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         if !self.waiting.is_empty() {
-            if env.asks::<LEAN>(|rules| rules.decides) {
+            if env.rules.decides {
                 self.decide_waiting(me, env);
             }
             if env.asks::<LEAN>(|rules| rules.chooses_port) {

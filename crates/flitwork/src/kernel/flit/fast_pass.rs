@@ -128,6 +128,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let packet = vc.front;
         self.send_on::<false>(me, output, packet, (true, true), env.now, env);
         self.return_credit::<false>(me, slot, env);
-        self.next_front::<LEAN>(me, slot, env);
+        self.next_front(me, slot, env);
     }
 }

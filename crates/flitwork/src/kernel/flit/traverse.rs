@@ -155,12 +155,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if env.asks::<LEAN>(|rules| rules.by_choice) && env.rules.first_use.are_enough(credits) {
             env.note_change(me, 1 << port);
         }
-        self.next_front::<LEAN>(me, slot, env);
+        self.next_front(me, slot, env);
     }
 
     /// The front packet of an input VC has left: the next one comes to the front.
     #[inline(always)]
-    pub(super) fn next_front<const LEAN: bool>(&mut self, me: usize, slot: usize, env: &mut Env) {
+    pub(super) fn next_front(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
         let last = vc.behind_last;
         vc.flags = 0;
@@ -175,7 +175,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 env.pool[last].next = env.pool[next].next;
             }
             // Whole packets are released at the start of the cycle behind their tails.
-            self.new_front::<LEAN>(me, slot, env.now + u64::from(!PACKETS), env);
+            self.new_front(me, slot, env.now + u64::from(!PACKETS), env);
         }
     }
 }
