@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import flitwork as fw
 import pytest
 from flitwork.errors import ConfigError
+from flitwork.experiment.point import Point
+from flitwork.experiment.sweep import run_points
+from flitwork.spec import simulation
 
 NETWORK = fw.Torus(4, 4, vcs=2, buffer_flits=4)
 TRAFFIC = fw.uniform(offered_load=0.2, packet_flits=4)
@@ -51,3 +54,41 @@ def test_the_command_line_has_it_and_a_stored_result_keeps_it(tmp_path: Path) ->
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert fw.load(file).threads == 2
+
+
+def swept(jobs: int, loads: list[float], **options: Any) -> list[fw.Result]:
+    """The results of points of a network that pays for two threads, on so many workers."""
+    network = fw.Torus(32, 16, vcs=2, buffer_flits=4)
+    options = {"warmup_cycles": 50, "measurement_cycles": 150, **options}
+    points = [
+        Point(
+            "sweep",
+            "sweep",
+            {"load": load},
+            1,
+            simulation(network, fw.uniform(offered_load=load, packet_flits=2), options),
+        )
+        for load in loads
+    ]
+    return run_points(points, jobs=jobs).results
+
+
+def test_points_share_out_the_workers_that_have_none() -> None:
+    loads = [0.05, 0.02]
+    alone, shared = swept(1, loads), swept(5, loads)
+    assert [result.threads for result in alone] == [1, 1]
+    assert [result.threads for result in shared] == [2, 2]
+    for one, two in zip(alone, shared, strict=True):
+        assert (two.digest, two.plan_hash) == (one.digest, one.plan_hash)
+        assert {**two.row, "wall_seconds": one.row.get("wall_seconds")} == one.row
+
+
+def test_with_as_many_points_as_workers_each_has_one_thread() -> None:
+    assert [result.threads for result in swept(2, [0.05, 0.02])] == [1, 1]
+    # One is left over, for the longer one.
+    assert [result.threads for result in swept(3, [0.02, 0.05])] == [1, 2]
+
+
+def test_what_a_run_says_of_threads_stays() -> None:
+    assert [result.threads for result in swept(4, [0.02], threads=1)] == [1]
+    assert [result.threads for result in swept(1, [0.02], threads=3)] == [3]

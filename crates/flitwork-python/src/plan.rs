@@ -133,6 +133,11 @@ impl Plan {
         Ok((column(|hop| hop.0), column(|hop| hop.1 as u32), column(|hop| u32::from(hop.2))))
     }
 
+    /// As many threads as its size pays for, `most` at most; one where its network may not be cut in parts.
+    fn threads_that_pay(&self, most: usize) -> usize {
+        self.plan.threads_that_pay(most)
+    }
+
     /// Runs the plan without the GIL. `progress(cycle, done, total)` is called about 20 times a second; where it returns
     /// `False`, or a signal arrives, the run stops with `KeyboardInterrupt`.
     ///

@@ -8,7 +8,7 @@ mod oracle;
 use flitwork::measure::SimulationResult;
 use flitwork::pace;
 use flitwork::schedule::{Placement, Rate, Schedule, Via};
-use flitwork::spec::{ArbiterKind, KernelChoice, NicSpec, RouterSpec, WorkloadSpec};
+use flitwork::spec::{ArbiterKind, KernelChoice, NetworkSpec, NicSpec, RouterSpec, WorkloadSpec};
 use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec, Threads};
 use flitwork::{Plan, Workload, simulate};
 use oracle::asked::{by_the_clock, check_asked};
@@ -152,13 +152,12 @@ fn fit_for_parts(case: &mut Case) {
 
 /// Networks that may be cut in parts give the same result on any number of threads, down to the last figure; the packets of one thread
 /// arrive as in the oracle.
-#[test]
-fn packets_of_networks_in_parts_arrive_as_in_the_oracle() {
+fn in_parts_as_in_the_oracle(name: &str, (quick, full): (u32, u32), network: BoxedStrategy<NetworkSpec>) {
     let in_parts = (Cell::new(0_usize), Cell::new(0_usize));
-    let network = || cases::network(40, 3, true);
+    let network = || network.clone();
     let any_traffic = prop_oneof![cases::open_loop(network()), cases::burst(network()), cases::trace(network())];
     let strategy = (any_traffic, any::<u64>(), (0..60u64, 1..120u64), 2..6u32);
-    for_all("in parts", 250, 8_000, strategy, |(mut case, seed, (warmup, measurement), threads)| {
+    for_all(name, quick, full, strategy, |(mut case, seed, (warmup, measurement), threads)| {
         fit_for_parts(&mut case);
         // A trace has packets of any cycle.
         let limit = if matches!(case.workload, WorkloadSpec::Trace { .. }) { LONG } else { 900 };
@@ -192,6 +191,22 @@ fn packets_of_networks_in_parts_arrive_as_in_the_oracle() {
     });
     let (parts, all) = (in_parts.0.get(), in_parts.1.get());
     assert!(4 * parts > all, "only {parts} of {all} networks were cut in parts");
+}
+
+#[test]
+fn packets_of_networks_in_parts_arrive_as_in_the_oracle() {
+    in_parts_as_in_the_oracle("in parts", (250, 8_000), cases::network(40, 3, true).boxed());
+}
+
+#[test]
+fn packets_routed_hop_by_hop_in_parts_arrive_as_in_the_oracle() {
+    in_parts_as_in_the_oracle("hop by hop, in parts", (150, 6_000), hop_by_hop::network(30, 3).boxed());
+}
+
+#[test]
+fn packets_of_trees_and_other_networks_in_parts_arrive_as_in_the_oracle() {
+    let network = prop_oneof![trees::network(30), any_network::network(20)];
+    in_parts_as_in_the_oracle("other networks, in parts", (150, 6_000), network.boxed());
 }
 
 /// Sends, receives, computing and waits in any order.

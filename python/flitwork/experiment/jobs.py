@@ -25,9 +25,15 @@ class Job:
     memory_bytes: int
     points: tuple[Point, ...]
 
-    def plan(self) -> _core.Plan:
-        """Its plan, made anew."""
-        return self.spec.plan()
+    def plan(self, threads: int = 1) -> _core.Plan:
+        """Its plan, made anew; unless ``run.threads`` says how many, on as many threads as pay, ``threads`` at most."""
+        plan = self.spec.plan()
+        paid = plan.threads_that_pay(threads)
+        spec = json.loads(self.spec.text) if paid > 1 else {}
+        if paid == 1 or "threads" in spec.get("run", {}):
+            return plan
+        spec.setdefault("run", {})["threads"] = paid
+        return replace(self.spec, text=json.dumps(spec)).plan()
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ impl Plan {
             || record.operations
             || record.channel_window_cycles > 0
             || record.delivery_window_cycles > 0;
+        let hears_news = self.routing.hop_by_hop().is_some_and(|routing| routing.news().is_some());
         let conditions = [
             (!matches!(self.workload, Workload::Schedule { .. }), "the workload is of ranks"),
             (self.background.is_none(), "there is a background"),
             (self.kernel() == KernelName::Flit, "the packet kernel runs"),
-            (self.routing.at_source().is_some(), "the route is decided hop by hop"),
+            (!hears_news, "routers hear of more than their own ports"),
             (!self.fabric.has_own_times(), "channels are not all alike"),
             (router.output_speedup == 1, "network.router.output_speedup is more than 1"),
             (router.shared_buffer_flits == 0, "network.router.shared_buffer_flits is more than 0"),
@@ -43,12 +44,15 @@ impl Plan {
         let routers = self.params.routers;
         let asked = match self.spec.run.threads {
             Threads::Count(count) => (count as usize).min(routers),
-            Threads::Auto => {
-                let cores = std::thread::available_parallelism().map_or(1, usize::from);
-                cores.min(routers / ROUTERS_OF_A_THREAD)
-            }
+            Threads::Auto => self.threads_that_pay(std::thread::available_parallelism().map_or(1, usize::from)),
         };
         if asked > 1 && self.not_in_parts().is_none() { asked } else { 1 }
+    }
+
+    /// As many threads as its size pays for, `most` at most; one where it may not be cut in parts.
+    pub fn threads_that_pay(&self, most: usize) -> usize {
+        let paid = most.min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST);
+        if paid > 1 && self.not_in_parts().is_none() { paid } else { 1 }
     }
 
     /// Why it runs on one thread where more are asked for.

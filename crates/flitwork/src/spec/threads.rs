@@ -6,9 +6,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt::{Formatter, Result as Written};
 
-/// Most threads of a run.
-const MOST: u32 = 64;
-
 /// Threads of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
@@ -19,6 +16,9 @@ pub enum Threads {
 }
 
 impl Threads {
+    /// Most threads of a run.
+    pub const MOST: usize = 64;
+
     /// One thread.
     pub const ONE: Threads = Threads::Count(1);
 
@@ -44,11 +44,11 @@ impl<'de> Deserialize<'de> for Threads {
             type Value = Threads;
 
             fn expecting(&self, f: &mut Formatter) -> Written {
-                write!(f, "1 to {MOST}, or \"auto\"")
+                write!(f, "1 to {}, or \"auto\"", Threads::MOST)
             }
 
             fn visit_u64<E: Error>(self, value: u64) -> Result<Threads, E> {
-                let count = u32::try_from(value).ok().filter(|count| (1..=MOST).contains(count));
+                let count = u32::try_from(value).ok().filter(|count| (1..=Threads::MOST).contains(&(*count as usize)));
                 count.map(Threads::Count).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(value), &self))
             }
 
@@ -77,7 +77,7 @@ impl JsonSchema for Threads {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [
-            { "type": "integer", "minimum": 1, "maximum": MOST },
+            { "type": "integer", "minimum": 1, "maximum": Threads::MOST },
             { "type": "string", "enum": ["auto"] },
         ] })
     }

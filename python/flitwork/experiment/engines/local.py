@@ -16,7 +16,10 @@ from flitwork.result import Result, run_plan
 
 
 class LocalEngine(Engine):
-    """Runs on the cores of this machine: ``threads`` simulations at once, as many as there are cores by default."""
+    """Runs on the cores of this machine: ``threads`` simulations at once, as many as there are cores by default.
+
+    Where there are fewer simulations, those that gain by it share out the rest.
+    """
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = check_jobs(threads)
@@ -26,9 +29,11 @@ class LocalEngine(Engine):
     def run(self, jobs: Sequence[Job], store: Store | None) -> Outcomes:
         """Runs the jobs; a stop takes a fraction of a second."""
         self.stop.clear()
-        pool = ThreadPoolExecutor(_fitting(jobs, self.threads), thread_name_prefix="flitwork")
+        at_once = _fitting(jobs, self.threads)
+        pool = ThreadPoolExecutor(at_once, thread_name_prefix="flitwork")
         try:
-            waiting = {pool.submit(self._one, job, store): job for job in jobs}
+            shares = _shares(len(jobs), at_once, self.threads or available_cores())
+            waiting = {pool.submit(self._one, job, store, share): job for job, share in zip(jobs, shares, strict=True)}
             while waiting:
                 finished, _ = wait(waiting, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)
                 for future in finished:
@@ -44,8 +49,8 @@ class LocalEngine(Engine):
         """What the running simulations have reported."""
         return sum(list(self.under_way.values()))
 
-    def _one(self, job: Job, store: Store | None) -> Result:
-        """In a thread: runs one job, unless another process has stored it in the meantime, and stores it."""
+    def _one(self, job: Job, store: Store | None, threads: int) -> Result:
+        """In a thread: runs one job on ``threads`` at most and stores it, unless another process has stored it."""
         found = store.get(job.hash) if store else None
         if found:
             return found
@@ -55,7 +60,7 @@ class LocalEngine(Engine):
                 self.under_way[job.hash] = job.work * min(done / total, 1.0)
             return not self.stop.is_set()
 
-        result = run_plan(job.plan(), progress)
+        result = run_plan(job.plan(threads), progress)
         if store:
             store.put(result)
         return result
@@ -82,6 +87,15 @@ def _fitting(jobs: Sequence[Job], wanted: int | None) -> int:
     while threads > 1 and sum(memory[:threads]) > usable_bytes():
         threads -= 1
     return threads
+
+
+def _shares(jobs: int, at_once: int, threads: int) -> list[int]:
+    """How many threads each of the jobs may take where so many run at once.
+
+    If all run at once, the first ones, which are the longest, have one each of what is left over.
+    """
+    share, over = divmod(max(threads, at_once), at_once)
+    return [share + (jobs == at_once and number < over) for number in range(jobs)]
 
 
 def available_cores() -> int:

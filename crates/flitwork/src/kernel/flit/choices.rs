@@ -17,6 +17,7 @@ use crate::plan::Plan;
 use crate::routing::{At, Choice, Head, HopByHop, OnGrid, Selection, Trip};
 use crate::transit::{Layout, Packet};
 use crate::unchecked::at;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What is kept for the front packet of an input VC.
@@ -37,6 +38,8 @@ const UNDECIDED: u8 = u8::MAX;
 #[derive(Debug)]
 pub(super) struct Choices {
     routing: Arc<dyn HopByHop>,
+    /// The first router of this part of the network.
+    first: u32,
     /// The same without dispatch, if it is a scheme of a grid.
     on_grid: Option<OnGrid>,
     selection: Selection,
@@ -55,8 +58,8 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    /// For a plan whose routing decides hop by hop.
-    pub fn new(plan: &Plan, layout: Layout) -> Option<Box<Self>> {
+    /// For routers `own` of a plan whose routing decides hop by hop.
+    pub fn new(plan: &Plan, layout: Layout, own: &Range<usize>) -> Option<Box<Self>> {
         let (routing, p, fabric) = (plan.routing.hop_by_hop()?, &plan.params, &plan.fabric);
         let sets = routing.division().sets(p.vcs as u32);
         // The last one: a VC of two sets counts as one of the second (`Division::Overlapping`).
@@ -68,8 +71,9 @@ impl Choices {
             patience_cycles: routing.patience_cycles(),
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
-            kept: vec![Kept::default(); if one_port { 0 } else { p.routers * layout.slots }],
-            turns: vec![0; p.routers],
+            kept: vec![Kept::default(); if one_port { 0 } else { own.len() * layout.slots }],
+            turns: vec![0; own.len()],
+            first: own.start as u32,
             news: routing.news().zip(fabric.grid()).map(|(news, grid)| NewsBoard::new(grid, p, news, layout)),
             seed: plan.spec.run.seed,
             on_grid: routing.on_grid().cloned(),
@@ -95,7 +99,7 @@ impl Choices {
         let mut head = packet.head();
         let bits = || packet_bits(self.seed, packet.src, packet.sequence);
         let set = entered.map(|(_, vc)| self.set_of_vc[vc]);
-        let place = At { router: me as u32, port: entered.map(|(port, _)| port), set };
+        let place = At { router: self.first + me as u32, port: entered.map(|(port, _)| port), set };
         let choice = match &self.on_grid {
             Some(routing) => routing.next_choice(&place, dst, &mut head, &bits),
             None => self.routing.next(&place, dst, &mut head, &bits),
@@ -109,7 +113,7 @@ impl Choices {
     fn route_unchanged(&self, me: usize, entered: Option<(u8, usize)>, packet: &Packet, dst: u32) -> Option<Choice> {
         let (to, label) = packet.walks_to();
         let mut head = Head { to, label, trip: Trip::default() };
-        let place = At { router: me as u32, port: entered.map(|(port, _)| port), set: entered.map(|_| 0) };
+        let place = At { router: self.first + me as u32, port: entered.map(|(port, _)| port), set: entered.map(|_| 0) };
         self.routing.next(&place, dst, &mut head, &|| packet_bits(self.seed, packet.src, packet.sequence))
     }
 
@@ -285,7 +289,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         } else if choices.selection == Selection::Random {
             // By the model's number of the VC, which does not depend on the compiled size.
             let (in_port, vc) = Self::port_and_vc(slot);
-            let number = (me * env.p.ports + in_port) * env.p.vcs + vc;
+            let number = ((choices.first as usize + me) * env.p.ports + in_port) * env.p.vcs + vc;
             let random = mix(mix(choices.seed ^ env.now) ^ number as u64);
             let n = draw_below(random, u64::from(open.count_ones()));
             bits(open).nth(n as usize)?

@@ -15,14 +15,16 @@ use crate::unchecked::at;
 #[derive(Debug)]
 pub(super) struct InTree {
     steps: TreeSteps,
+    /// The first router of this part of the network.
+    first: usize,
     seed: u64,
 }
 
 impl InTree {
-    /// Of a plan, if its routing is one of trees.
-    pub fn of(plan: &Plan) -> Option<Box<Self>> {
+    /// Of a plan, if its routing is one of trees, from router `first` on.
+    pub fn of(plan: &Plan, first: usize) -> Option<Box<Self>> {
         let steps = plan.routing.hop_by_hop()?.tree_steps()?.clone();
-        Some(Box::new(InTree { steps, seed: plan.spec.run.seed }))
+        Some(Box::new(InTree { steps, first, seed: plan.spec.run.seed }))
     }
 
     /// How a packet starts.
@@ -47,7 +49,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let packet = &mut pool[self.input(slot).front];
         let (to, label) = packet.walks_to();
         let Packet { src, sequence, .. } = *packet;
-        let step = tree.steps.next(me, to, label, || packet_bits(tree.seed, src, sequence));
+        let step = tree.steps.next(tree.first + me, to, label, || packet_bits(tree.seed, src, sequence));
         let (port, flags) = match step {
             TreeStep::Here => return (env.ejection_port(me, &env.pool[self.input(slot).front]), HEAD | EJECTING),
             TreeStep::Port(port) => (port, HEAD),
@@ -82,10 +84,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     fn decide(&mut self, me: usize, slot: usize, least: &mut u64, env: &mut Env) {
         let Some(tree) = &env.in_tree else { return };
-        let parents = tree.steps.parents(me);
+        let parents = tree.steps.parents(tree.first + me);
         let packet = &env.pool[self.input(slot).front];
         let bits = packet_bits(tree.seed, packet.src, packet.sequence);
-        let drawn = |i: u32| draw_below(draw(bits, me as u32, i), u64::from(parents)) as u32;
+        let drawn = |i: u32| draw_below(draw(bits, (tree.first + me) as u32, i), u64::from(parents)) as u32;
         let port = match tree.steps.compares() {
             Some(candidates) if candidates > 0 => {
                 // The first of equals is the minimum.

@@ -170,8 +170,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let routers = || own.start as u32..own.end as u32;
         let (run, router) = (&plan.spec.run, &plan.spec.network.router);
         let layout = Layout { slots: Self::SLOTS, vcs: VCS };
-        let choices = Choices::new(plan, layout);
-        let in_tree = InTree::of(plan);
+        let choices = Choices::new(plan, layout, &own);
+        let in_tree = InTree::of(plan, own.start);
         let mut rules = Rules::new(plan, choices.as_deref(), in_tree.as_deref(), PACKETS);
         rules.plain &= !variation.general;
         rules.lean &= rules.plain;

@@ -10,15 +10,17 @@
 //! random stream of each terminal. Statistics are sums of whole numbers, so the order in which parts are added up cannot
 //! matter, and the result is the same for any number of threads, bit by bit.
 //!
-//! Who advances a part owns it ([`team`]): it is moved to the thread and back, every cycle. No memory is shared but what hands it
+//! Who advances a part owns it ([`team`]): it is moved to the thread and back, every cycle ([`handoff`]). No memory is shared but what hands it
 //! over. Between cycles the loop has all parts, so ends, measurements and limits are decided in one place, as ever.
 //!
 //! Whether threads pay depends on who else uses the machine: [`pace`] tries both ways from time to time, and takes the faster one.
 
 pub(super) mod border;
 mod gather;
+mod handoff;
 mod pace;
 mod part;
+mod sync;
 mod team;
 
 pub(crate) use border::Border;
