@@ -303,6 +303,10 @@ impl VcMask for [u64; WORDS] {
     }
     fn first_from(&self, start: usize) -> usize {
         let s = start / 64;
+        // A pointer may be one past the last VC of a port that fills all words.
+        if s >= WORDS {
+            return self.first();
+        }
         let later = self[s] & (!0u64 << (start % 64));
         if later != 0 {
             return s * 64 + later.trailing_zeros() as usize;
@@ -345,6 +349,7 @@ mod tests {
         agrees::<u64>(&[7], 64);
         agrees::<[u64; WORDS]>(&[1, 64, 200, 577, 639], 640);
         agrees::<[u64; WORDS]>(&[300], 640);
+        assert_eq!(<[u64; WORDS] as VcMask>::range(5, 640).first_from(640), 5);
     }
 
     #[test]
