@@ -90,7 +90,7 @@ def draw(results: pd.DataFrame) -> Figure | None:
     axes[-1].axhline(0, color="0.8", linewidth=1)
     axes[-1].set_ylabel("2-Level Ring faster than Ring [%]")
     axes[-1].set_title("gain", fontsize="medium")
-    axes[-1].legend(fontsize="small")
+    axes[-1].legend(fontsize="small", loc="lower left")
     for ax in axes:
         ax.set_xscale("log", base=2)
         ax.set_xticks(over, [str(value) for value in over], minor=False)

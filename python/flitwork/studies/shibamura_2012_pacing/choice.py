@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
@@ -13,6 +14,8 @@ from flitwork.plot.style import COLOURS
 from flitwork.studies.shibamura_2012_pacing.measures import CASE, complete, means
 
 _ORDER = ("pwx", "ring", "ssprd", "bruck", "btfly")
+#: What red, green and blue add to the brightness of a colour, on which text is black or white.
+_BRIGHTNESS = (0.299, 0.587, 0.114)
 
 
 def best(table: pd.DataFrame) -> pd.DataFrame:
@@ -62,7 +65,8 @@ def _panel(ax: Axes, part: pd.DataFrame, title: str) -> None:
         colour = COLOURS[_ORDER.index(row["algorithm"])]
         ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=1.5))
         text = f"{'P' if row['paced'] else '-'}\n{100 * row['margin']:.0f} %"
-        ax.text(x, y, text, ha="center", va="center", color="white", fontsize="x-small")
+        ink = "black" if np.dot(to_rgb(colour), _BRIGHTNESS) > 0.55 else "white"
+        ax.text(x, y, text, ha="center", va="center", color=ink, fontsize="x-small")
     ax.set_xlim(-0.5, len(nodes) - 0.5)
     ax.set_ylim(-0.5, len(sizes) - 0.5)
     ax.set_xticks(range(len(nodes)), [str(n) for n in nodes], fontsize="x-small")
