@@ -101,7 +101,7 @@ def _network(name: str | None, parameters: dict[str, float]) -> LogGOPS | Networ
             raise ConfigError(f"--{option}", number, "the network loggops", f"{name} has a topology")
         topology = table.pop("topology")
         if not isinstance(topology, dict):
-            hint = 'topology = { kind = "torus", size = [4, 4] }'
+            hint = f"topology = {{ kind = '{topology}', size = [4, 4] }}"
             raise ConfigError("network.topology", topology, "a table with a kind", hint)
         own = {key: value for key, value in topology.items() if key != "kind"}
         return Network(topology.get("kind", "torus"), **own, **table)

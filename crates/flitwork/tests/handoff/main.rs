@@ -3,6 +3,9 @@
 //! ever, and all threads end. Two faulty models show that a fault is found: without the orderings of the gate, and without the fences
 //! between going to sleep and waking, a thread misses the gate and the others wait for it.
 
+// The same source is compiled with other atomics each time.
+#![allow(clippy::duplicate_mod)]
+
 use loom::model::Builder;
 use std::env;
 use std::process::Command;
