@@ -135,7 +135,7 @@ def reproduce(
     """
     study = find(name)
     folder = Path(out) if out else default_results(study.name, quick)
-    measured = None if mpi is None else _measured_by(study, mpi, folder)
+    measured = None if mpi is None else _measured_by(study, mpi)
     done = simulate(
         name, folder, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher,
         published_results=published_results,
@@ -234,13 +234,13 @@ def judge_measured(name: str, folder: Path, quick: bool = False) -> list[tuple[s
     return found
 
 
-def _measured_by(study: Published, launcher: Sequence[str], folder: Path) -> ModuleType:
+def _measured_by(study: Published, launcher: Sequence[str]) -> ModuleType:
     """The module of a study that measures it on real MPI; a launcher that it cannot use is an error right away."""
     found = study.module("on_mpi")
     if found is None:
         having = ", ".join(name for name, other in published().items() if (other.folder / "on_mpi.py").is_file())
         raise ConfigError("mpi", study.name, f"a study that can be measured on real MPI ({having})")
-    found.check(launcher, folder / _MPI)
+    found.check(launcher)
     return found
 
 

@@ -9,10 +9,13 @@ relative order in one direction is the same.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -40,18 +43,18 @@ from flitwork.tune.table import read_measurements
 
 #: Lines over the number of ranks need three of them.
 _LEAST_RANKS = 4
+#: Our library knows algorithms by names of up to 255 characters, that of a file included.
+_LONGEST_NAME = 200
 _FAMILIES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "mvapich": "MVAPICH"}
 _MODELS = {"lengths": "linear_bytes", "cells": "linear_ranks", "total": "total_exchange"}
 
 
-def check(launcher: Sequence[str], folder: Path) -> None:
+def check(launcher: Sequence[str]) -> None:
     """Starts a job of ``launcher``, and says what would be wrong later: :func:`measure` runs behind simulations.
 
     Raises :class:`flitwork.ConfigError` for a launcher that cannot be run, that does not say how many ranks it starts,
-    or starts fewer than 4, and for a folder with blanks in its path; :class:`flitwork.SimulationError` where the job
-    fails.
+    or starts fewer than 4; :class:`flitwork.SimulationError` where the job fails.
     """
-    _check_folder(folder.resolve())
     told = ranks_told(launcher)
     if told is not None:
         _check_ranks(told, launcher)
@@ -62,9 +65,18 @@ def check(launcher: Sequence[str], folder: Path) -> None:
     _check_ranks(ranks, launcher)
 
 
-def _check_folder(folder: Path) -> None:
-    if len(str(folder).split()) != 1:
-        raise ConfigError("out", folder, "a folder without blanks in its path", "files of steps are named by words")
+@contextmanager
+def _steps_in(folder: Path) -> Iterator[Path]:
+    """Where the files of steps are: in ``folder``, or elsewhere meanwhile, if its name cannot be in our library's rules.
+
+    A rule is a line of words, one of which is the name of the file.
+    """
+    steps = folder / "steps"
+    if re.fullmatch(r"[^\s#\"']+", str(steps)) and len(str(steps)) <= _LONGEST_NAME:
+        yield steps
+        return
+    with TemporaryDirectory(prefix="flitwork-steps-") as other:
+        yield Path(other)
 
 
 def _check_ranks(ranks: int, launcher: Sequence[str]) -> None:
@@ -83,12 +95,12 @@ def measure(
     :class:`flitwork.SimulationError` where a job fails.
     """
     folder = folder.resolve()
-    _check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     job = job_of(launcher)
     _check_ranks(job.ranks, launcher)
     file, sizes = _file(folder, launcher, job), Sizes.of_study(quick)
-    table = bench_operations(launcher, job, ways(launcher, job.ranks, sizes, folder / "steps"), file, told=told)
+    with _steps_in(folder) as steps:
+        table = bench_operations(launcher, job, ways(launcher, job.ranks, sizes, steps), file, told=told)
     machine = _machine(table, job.ranks)
     series, fits = _fitted(table, job.ranks, sizes, results)
     write_csv(fits, folder / "fits.csv")
