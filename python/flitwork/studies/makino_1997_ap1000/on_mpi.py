@@ -67,7 +67,7 @@ def check(launcher: Sequence[str]) -> None:
 
 @contextmanager
 def _steps_in(folder: Path) -> Iterator[Path]:
-    """Where the files of steps are: in ``folder``, or elsewhere meanwhile, if its name cannot be in our library's rules.
+    """Where the files of steps are: in ``folder``, or elsewhere meanwhile if its name cannot be in our library's rules.
 
     A rule is a line of words, one of which is the name of the file.
     """
