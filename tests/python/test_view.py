@@ -150,6 +150,8 @@ def test_what_goes_over_a_bus_is_told_apart(tmp_path: Path) -> None:
     # The bus carries the data once, all others receive it.
     assert values(about, arrays, "sent").sum(axis=0) @ length == pytest.approx(100, rel=0.1)
     assert values(about, arrays, "received").sum(axis=0) @ length == pytest.approx(700, rel=0.1)
+    # 3 cycles of arbitration, 50 of flits, 2 to the others.
+    assert arrays["bus_in_use"] @ length == pytest.approx(55, abs=2) and arrays["bus_waiting"].max() == 0
 
 
 def test_ranks_and_ports_of_one_terminal_are_told_apart(tmp_path: Path) -> None:
@@ -444,8 +446,20 @@ def test_a_page_works_in_a_browser(page: Path, browser: Any) -> None:
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
+def test_a_bus_is_drawn_over_time(tmp_path: Path, browser: Any) -> None:
+    """All send to the root at once, one after the other over the bus."""
+    network = fw.Torus(4, 2, bus=fw.Bus(operations=["gather"]))
+    result = fw.simulate(network, fw.collective("gather", "linear", message_flits=100))
+    _ready(browser, fw.view(result, tmp_path / "run.html"))
+    assert browser.find_element("id", "bus").is_displayed() and _of(browser, "arrays.bus_waiting[0]") > 5
+    assert "bus in use 100 %, 6" in browser.find_element("id", "now").text
+    browser.find_element("css selector", "#bus .u-over").click()
+    assert abs(_of(browser, "state.frame") - _of(browser, "about.frames") / 2) <= 1
+
+
 def test_a_page_fits_a_phone(page: Path, browser: Any) -> None:
     _ready(browser, page)
+    assert not browser.find_element("id", "bus").is_displayed()
     browser.set_window_size(500, 900)
     _until(browser, "document.documentElement.scrollWidth <= window.innerWidth")
     assert _of(browser, "network.width") > 300

@@ -51,6 +51,8 @@ def contents(result: Result, missing: str = "") -> Contents:
     _add_channels(found, series)
     _add_terminals(found, series)
     _add_ranks(found, series)
+    if series.bus is not None:
+        found.arrays["bus_in_use"], found.arrays["bus_waiting"] = (curve.astype(np.float32) for curve in series.bus)
     return found
 
 

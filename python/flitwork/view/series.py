@@ -212,6 +212,25 @@ class Series:
         return found
 
     @cached_property
+    def bus(self) -> tuple[Floats, Floats] | None:
+        """Of a bus by bin: the share of the time in which it is in use, and how many transfers wait for it.
+
+        A transfer has the bus from its arbitration on until its last flit arrives, or the next one begins. ``None``
+        where nothing went by a bus, or it was not recorded.
+        """
+        if not self._on_bus.any():
+            return None
+        (came, arrived), (_, took) = self._when("arrived"), self._when("created")
+        until = np.where(came, arrived, self.cycles)[self._on_bus]
+        begin, first, message = np.unique(took[self._on_bus], return_index=True, return_inverse=True)
+        end = np.zeros_like(begin)
+        np.maximum.at(end, message, until)
+        end = np.minimum(end, np.append(begin[1:], self.cycles))
+        ready = np.minimum(self._ready[self._on_bus][first], begin)
+        of_bus = np.zeros_like(begin)
+        return self._rate(of_bus, begin, end, end - begin)[0], self._rate(of_bus, ready, begin, begin - ready)[0]
+
+    @cached_property
     def terminal_of_rank(self) -> Ints:
         """The terminal of each rank, as its messages say; -1 of ranks without any."""
         records = Records(self.result)

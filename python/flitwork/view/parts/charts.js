@@ -159,3 +159,17 @@ function overviewChart() {
   }
   return { options: { series, axes, scales }, data };
 }
+
+// A bus beside the network: the part of the time in which it is in use, and the transfers that wait for it.
+function busChart() {
+  if (!arrays.bus_in_use) return null;
+  const waiting = { scale: "w", side: 1, values: numbers, space: 22, grid: { show: false }, stroke: "#D55E00" };
+  return {
+    options: {
+      series: [{}, stepped({ stroke: () => css("--accent") }), stepped({ stroke: "#D55E00", scale: "w" })],
+      axes: [timeAxis(false), axis("bus in use", { values: numbers, space: 22, stroke: () => css("--accent") }), axis("waiting", waiting)],
+      scales: { y: { range: [0, 1.05] }, w: { range: (_, __, high) => [0, high || 1] } },
+    },
+    data: [edges(about.bins, binStart), closed(arrays.bus_in_use), closed(arrays.bus_waiting)],
+  };
+}

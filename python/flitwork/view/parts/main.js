@@ -49,8 +49,15 @@ function showNow() {
   const seconds = inSeconds(begin) && ` · ${inSeconds(begin)}`;
   const [from, to] = about.measurement ?? [];
   const phase = !about.measurement ? "" : end <= from ? " · warm-up" : begin < to ? " · measurement" : " · drain";
-  at("now").textContent = `frame ${(state.frame + 1).toLocaleString("en-US")} of ${about.frames.toLocaleString("en-US")} · cycles ${begin.toLocaleString("en-US")} to ${(end - 1).toLocaleString("en-US")}${seconds}${phase}`;
+  at("now").textContent = `frame ${(state.frame + 1).toLocaleString("en-US")} of ${about.frames.toLocaleString("en-US")} · cycles ${begin.toLocaleString("en-US")} to ${(end - 1).toLocaleString("en-US")}${seconds}${phase}${busNow()}`;
   at("slider").value = state.frame;
+}
+
+// What a bus does in the frame.
+function busNow() {
+  if (!arrays.bus_in_use) return "";
+  const bin = Math.floor(state.frame / about.joined);
+  return ` · bus in use ${Math.round(100 * arrays.bus_in_use[bin])} %, ${round(arrays.bus_waiting[bin])} wait`;
 }
 
 function facts() {
@@ -167,7 +174,7 @@ function listen() {
   }).observe(document.querySelector("main"));
 }
 
-const drawn = { overview: new Chart("overview", overviewChart), rows: new Chart("space-time", () => spaceTime.chart()),
+const drawn = { overview: new Chart("overview", overviewChart), bus: new Chart("bus", busChart), rows: new Chart("space-time", () => spaceTime.chart()),
   flow: new Chart("chart-flow", flowChart), queue: new Chart("chart-queue", queueChart) };
 
 function makeCharts(...names) {
