@@ -14,7 +14,7 @@ from flitwork.errors import ConfigError, unknown_key
 from flitwork.flat import FLAT, Path
 from flitwork.libraries import np
 from flitwork.plain import Spec, checked
-from flitwork.schema import fields, kinds, sizes_apart, tables
+from flitwork.schema import fields, kinds, schema, sizes_apart, tables
 from flitwork.value import Value, as_written, given
 
 
@@ -126,7 +126,8 @@ def put_all(section: str, nested: Spec, options: Mapping[str, Any], places: Mapp
     """Puts options into the nested table ``section``, each where ``places`` says; none may be said twice."""
     for name, one in options.items():
         if name not in places:
-            raise unknown_key(section, name, places, "options")
+            of_run = section == "run" and name in fields(schema()["properties"]["run"])
+            raise unknown_key(section, name, places, "options", f"run=fw.Run({name}=...)" if of_run else "")
         place = places[name]
         if one is None:
             raise ConfigError(".".join((section, *place)), "None", "a value", "leave it out for its default")

@@ -169,3 +169,8 @@ def test_what_is_wrong_with_a_value_is_said_where_it_is_made(
         write()
     error = caught.value
     assert error.path == path and error.value.startswith(value) and hint in error.hint, str(error)
+
+
+def test_a_field_of_run_without_a_flat_name_is_led_to() -> None:
+    with pytest.raises(fw.ConfigError, match=r"run=fw.Run\(threads=...\)"):
+        fw.simulate(fw.Torus(4, 4), fw.all_to_all("a2a", message_flits=5), threads=2)  # type: ignore[call-arg]

@@ -278,6 +278,8 @@ def _unknown(key: str, what: str, of_workload: set[str]) -> ConfigError:
     known = sorted(_network_or_run() | of_workload)
     others = [name for name in workload_names() if key in _workload_fields(name)]
     hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
+    if key in fields(schema()["properties"]["run"]):
+        hint = f"--set run.{key}=VALUE"
     return ConfigError(f"--set {key}", "unknown key", f"one of the options {', '.join(known)}", hint)
 
 
