@@ -128,7 +128,7 @@ def counts_per_flit_hop(program: Path, case: dict[str, Any], folder: Path) -> Co
     for length in case["instructions_at"]:
         spec = json.loads(json.dumps(case["spec"]))
         if "run" in spec:
-            spec["run"] = {"warmup_cycles": 100, "measurement_cycles": length}
+            spec["run"] |= {"warmup_cycles": 100, "measurement_cycles": length}
         else:
             spec["workload"]["message_flits"] = length
         file = folder / "short.json"
@@ -180,7 +180,7 @@ def bytes_per_router(program: Path, spec: dict[str, Any], report: dict[str, Any]
         return None
     small = json.loads(json.dumps(spec))
     small["network"]["topology"]["size"] = [2] * len(sizes)
-    small["run"] = {"warmup_cycles": 10, "measurement_cycles": 10}
+    small["run"] |= {"warmup_cycles": 10, "measurement_cycles": 10}
     base, _ = run_case(program, small, folder)
     return (report["network_bytes"] - base["network_bytes"]) / math.prod(sizes)
 

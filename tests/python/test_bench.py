@@ -195,3 +195,22 @@ def test_what_is_compared_is_there(
     assert "no binary of BookSim 2 is named" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="expected a program"):
         others.installed(argparse.Namespace(no_caminos=True, booksim=str(tmp_path / "none")))
+
+
+def test_what_is_counted_is_the_case_itself_but_shorter(
+    bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counted: list[dict[str, Any]] = []
+
+    def callgrind(command: list[str], **_: Any) -> Any:
+        counted.append(json.loads(Path(command[-1]).read_text(encoding="utf-8"))["run"])
+        cycles = counted[-1]["measurement_cycles"]
+        return argparse.Namespace(returncode=0, stderr=str(cycles), stdout=json.dumps({"flit_hops": cycles}))
+
+    monkeypatch.setattr(bench.shutil, "which", lambda _: "valgrind")
+    monkeypatch.setattr(bench.subprocess, "run", callgrind)
+    monkeypatch.setattr(bench, "COUNTED", {name: r"(\d+)" for name in bench.COUNTED})
+    recorded = next(case for case in CASES if case["name"].endswith("packets recorded"))
+    assert bench.counts_per_flit_hop(Path("program"), recorded, tmp_path) == bench.Counts(1.0, 1.0, 1.0)
+    assert [run["record"] for run in counted] == [{"packets": True}] * 2
+    assert [run["measurement_cycles"] for run in counted] == recorded["instructions_at"]
