@@ -28,6 +28,7 @@ impl Hosts {
         if let Some(phase @ (Phase::Answer | Phase::Data)) = self.phase(id) {
             return self.proceed(id, phase, now);
         }
+        self.all_there(id);
         if self.in_order {
             self.landed.push(id);
             return None;
@@ -37,8 +38,15 @@ impl Hosts {
 
     /// All of a message arrives at once, in cycle `now`.
     pub(super) fn arrived_whole(&mut self, id: u32, now: u64) -> Option<u32> {
-        self.letters[id].missing = 0;
+        self.all_there(id);
         self.deliver(id, now)
+    }
+
+    /// All of a message is there.
+    pub(super) fn all_there(&mut self, id: u32) {
+        let letter = &mut self.letters[id];
+        letter.missing = 0;
+        self.ranks[letter.from as usize].under_way.note_arrival();
     }
 
     /// All of a message has arrived. It is received now, unless it has overtaken another one of the same sender, receiver and
@@ -48,12 +56,18 @@ impl Hosts {
         let context = envelope.context;
         let mut released = false;
         let mut at = 0;
-        while let Some(&next) = self.ranks[from as usize].under_way.get(at) {
+        loop {
+            let under_way = &mut self.ranks[from as usize].under_way;
+            if !under_way.has_arrived() {
+                break;
+            }
+            let Some((place, next)) = under_way.next_to(to, at) else { break };
             let letter = &self.letters[next];
-            if (letter.to, letter.envelope.context) != (to, context) || context == 0 && letter.tag != tag {
+            at = place;
+            if letter.envelope.context != context || context == 0 && letter.tag != tag {
                 at += 1;
             } else if letter.missing == 0 {
-                self.ranks[from as usize].under_way.remove(at);
+                under_way.remove(place);
                 released |= self.match_message(next, now);
             } else {
                 break;

@@ -19,13 +19,13 @@ pub(super) struct OnBus {
 }
 
 impl OnBus {
-    /// A message joins; `waits`: for operations that are not complete.
-    pub fn join(&mut self, message: Unsent, waits: bool) {
+    /// A message joins.
+    pub fn join(&mut self, message: Unsent) {
         match self.last.filter(|_| message.envelope.via.is_joined()) {
             Some(first) => self.joined.entry(first).or_default().push(message),
             None => {
                 self.last = Some(message.op);
-                self.queue.join(message, waits);
+                self.queue.join(message);
             }
         }
     }
@@ -102,7 +102,7 @@ impl Hosts {
         bus.ready[r as usize / 64] &= !(1 << (r % 64));
         let rank = &mut self.ranks[r as usize];
         let on_bus = rank.on_bus.as_mut()?;
-        let first = on_bus.queue.take(&rank.window)?;
+        let first = on_bus.queue.take()?;
         on_bus.last = on_bus.last.filter(|&last| last != first.op);
         let others = on_bus.joined.remove(&first.op).unwrap_or_default();
         if rank.next_on_bus() {
@@ -122,6 +122,6 @@ impl Hosts {
 impl Rank {
     /// Whether its next transfer may start.
     pub(super) fn next_on_bus(&self) -> bool {
-        self.on_bus.as_ref().is_some_and(|on_bus| on_bus.queue.next(&self.window).is_some())
+        self.on_bus.as_ref().is_some_and(|on_bus| on_bus.queue.next().is_some())
     }
 }

@@ -7,7 +7,6 @@ use super::asked::Completion;
 use super::queue::Queue;
 use super::ranks::Hosts;
 use super::under_way::Letter;
-use super::window::Window;
 use crate::schedule::{Rate, SendQueue, Via};
 use crate::timers::Timers;
 
@@ -22,8 +21,8 @@ pub(super) struct Copying {
 
 impl Copying {
     /// Whether there is something to copy.
-    pub fn may_go_on(&self, window: &Window) -> bool {
-        self.current.is_some() || self.queue.next(window).is_some()
+    pub fn may_go_on(&self) -> bool {
+        self.current.is_some() || self.queue.next().is_some()
     }
 }
 
@@ -98,7 +97,7 @@ impl Hosts {
             if !envelope.synchronous && self.complete(sent) {
                 wake(self.terminal_of(from));
             }
-            self.letters[id].missing = 0;
+            self.all_there(id);
             if self.in_order {
                 self.landed.push(id);
             } else if let Some(terminal) = self.deliver(id, now) {
@@ -160,7 +159,7 @@ impl Hosts {
         let (earlier, later) = ranks.split_at(turn as usize);
         later.iter().chain(earlier).enumerate().find_map(|(i, &r)| {
             let rank = &self.ranks[r as usize];
-            let may = rank.copies.as_ref().is_some_and(|copies| copies.may_go_on(&rank.window));
+            let may = rank.copies.as_ref().is_some_and(|copies| copies.may_go_on());
             may.then_some(((turn + i as u32) % ranks.len() as u32, r))
         })
     }
@@ -172,7 +171,7 @@ impl Hosts {
         if let Some(current) = copying.current.take() {
             return Some(current);
         }
-        let message = copying.queue.take(&rank.window)?;
+        let message = copying.queue.take()?;
         let flits = message.flits;
         Some((self.leaves(r, message), flits))
     }

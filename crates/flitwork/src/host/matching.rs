@@ -2,7 +2,7 @@
 //!
 //! A message that has arrived takes the first receive, in program order, that fits it; a receive that is posted takes the first
 //! message, in order of arrival, that fits it. Messages of one sender with one tag arrive in the order in which they left; one that
-//! overtook another waits for it ([`super::Hosts`] sees to that). The match is usually at the front, so lists are searched from there.
+//! overtook another waits for it ([`super::Hosts`] sees to that). Messages are searched from the front, where the match usually is.
 
 use super::under_way::{Letter, UnderWay};
 use crate::schedule::{ANY, OpId};
@@ -28,35 +28,180 @@ impl Posted {
     }
 }
 
+/// No receive.
+const NONE: u32 = u32::MAX;
+
+/// A receive in one of the lines of [`Lines`], with when it was posted and the place of the next one.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    receive: Posted,
+    posted: u32,
+    next: u32,
+}
+
+/// Receives that wait, in lines by their senders: senders whose numbers end in the same bits share one, those that leave it open have their
+/// own. Each line is in the order of posting. A rank may post thousands at once, and their messages come in any order.
+#[derive(Debug)]
+struct Lines {
+    places: Vec<Place>,
+    /// First of the list of unused places.
+    free: u32,
+    waiting: u32,
+    /// Receives so far.
+    posted: u32,
+    /// The last of each line, or [`NONE`]: its `next` is the first. Their number is a power of two.
+    last: Vec<u32>,
+    /// The same of those that leave their sender open.
+    last_open: u32,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        let (places, last) = (Vec::with_capacity(16), vec![NONE; 8]);
+        Lines { places, free: NONE, waiting: 0, posted: 0, last, last_open: NONE }
+    }
+}
+
+impl Lines {
+    /// The line of a sender.
+    fn line(&mut self, from: u32) -> &mut u32 {
+        let lines = self.last.len() as u32;
+        if from == ANY { &mut self.last_open } else { &mut self.last[(from & (lines - 1)) as usize] }
+    }
+
+    fn push(&mut self, receive: Posted) {
+        if self.waiting as usize == 2 * self.last.len() {
+            self.spread();
+        }
+        let place = Place { receive, posted: self.posted, next: NONE };
+        self.posted = self.posted.wrapping_add(1);
+        self.waiting += 1;
+        let at = match self.places.get_mut(self.free as usize) {
+            Some(unused) => {
+                let at = std::mem::replace(&mut self.free, unused.next);
+                *unused = place;
+                at
+            }
+            None => {
+                self.places.push(place);
+                self.places.len() as u32 - 1
+            }
+        };
+        self.append(at);
+    }
+
+    /// A place becomes the last of its line.
+    fn append(&mut self, at: u32) {
+        let from = self.places[at as usize].receive.from;
+        let last = std::mem::replace(self.line(from), at);
+        let first = if last == NONE { at } else { std::mem::replace(&mut self.places[last as usize].next, at) };
+        self.places[at as usize].next = first;
+    }
+
+    /// Twice as many lines: each of before becomes two, in which the order is the same.
+    fn spread(&mut self) {
+        let waiting: Vec<u32> = self.line_by_line().collect();
+        let lines = 2 * self.last.len();
+        (self.last, self.last_open) = (vec![NONE; lines], NONE);
+        waiting.into_iter().for_each(|at| self.append(at));
+    }
+
+    /// How many receives have been posted since one that waits was.
+    fn age(&self, at: u32) -> u32 {
+        self.posted.wrapping_sub(self.places[at as usize].posted)
+    }
+
+    /// Where the receives of a line are, each with the one before it.
+    fn of_line(&self, last: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let mut before = last;
+        let mut ended = last == NONE;
+        std::iter::from_fn(move || {
+            if ended {
+                return None;
+            }
+            let at = self.places[before as usize].next;
+            ended = at == last;
+            Some((std::mem::replace(&mut before, at), at))
+        })
+    }
+
+    fn line_by_line(&self) -> impl Iterator<Item = u32> + '_ {
+        let lines = self.last.iter().chain([&self.last_open]);
+        lines.flat_map(|&last| self.of_line(last)).map(|(_, at)| at)
+    }
+
+    /// The first of a line that fits, with the one before it.
+    fn first_that(&self, last: u32, fits: impl Fn(&Posted) -> bool) -> Option<(u32, u32)> {
+        self.of_line(last).find(|&(_, at)| fits(&self.places[at as usize].receive))
+    }
+
+    /// Takes the first that was posted of those that fit a message.
+    fn take(&mut self, letter: &Letter) -> Option<Posted> {
+        let last = *self.line(letter.from);
+        let named = self.first_that(last, |receive| receive.fits(letter));
+        if self.last_open == NONE {
+            return named.map(|found| self.remove(found));
+        }
+        let open = self.first_that(self.last_open, |receive| receive.fits(letter));
+        let first = named.into_iter().chain(open).max_by_key(|&(_, at)| self.age(at));
+        first.map(|found| self.remove(found))
+    }
+
+    /// Takes a receive out of its line; `before` is the one before it there.
+    fn remove(&mut self, (before, at): (u32, u32)) -> Posted {
+        let Place { receive, next, .. } = self.places[at as usize];
+        self.places[before as usize].next = next;
+        let last = self.line(receive.from);
+        if *last == at {
+            *last = if before == at { NONE } else { before };
+        }
+        self.places[at as usize].next = std::mem::replace(&mut self.free, at);
+        self.waiting -= 1;
+        receive
+    }
+
+    /// Takes the receive of an operation.
+    fn take_operation(&mut self, op: OpId) -> Option<Posted> {
+        let of_op = |&last: &u32| self.first_that(last, |receive| receive.op == op);
+        let found = self.last.iter().chain([&self.last_open]).find_map(of_op)?;
+        Some(self.remove(found))
+    }
+
+    /// The one that was posted first.
+    fn first(&self) -> Option<&Posted> {
+        self.line_by_line().max_by_key(|&at| self.age(at)).map(|at| &self.places[at as usize].receive)
+    }
+}
+
 /// What a rank waits for, and what waits for it.
 #[derive(Debug)]
 pub(super) struct Mailbox {
-    posted: VecDeque<Posted>,
+    posted: Lines,
     /// Messages that arrived before their receives were posted, in order of arrival.
     unexpected: VecDeque<u32>,
 }
 
 impl Default for Mailbox {
     fn default() -> Self {
-        Mailbox { posted: VecDeque::with_capacity(16), unexpected: VecDeque::with_capacity(16) }
+        Mailbox { posted: Lines::default(), unexpected: VecDeque::with_capacity(16) }
     }
 }
 
 impl Mailbox {
     /// The receive that takes message `id`; without one the message waits.
     pub fn arrived(&mut self, id: u32, letter: &Letter) -> Option<Posted> {
-        let found = self.posted.iter().position(|posted| posted.fits(letter));
+        let found = self.posted.take(letter);
         if found.is_none() {
             self.unexpected.push_back(id);
         }
-        found.and_then(|at| self.posted.remove(at))
+        found
     }
 
     /// The message that a receive takes; without one the receive waits.
     pub fn post(&mut self, receive: Posted, messages: &UnderWay) -> Option<u32> {
         let found = self.unexpected.iter().position(|&id| receive.fits(&messages[id]));
         if found.is_none() {
-            self.posted.push_back(receive);
+            self.posted.push(receive);
         }
         found.and_then(|at| self.unexpected.remove(at))
     }
@@ -68,17 +213,63 @@ impl Mailbox {
 
     /// Takes back a receive that has no message; whether there was one.
     pub fn withdraw(&mut self, op: OpId) -> bool {
-        let found = self.posted.iter().position(|posted| posted.op == op);
-        found.and_then(|at| self.posted.remove(at)).is_some()
+        self.posted.take_operation(op).is_some()
     }
 
     /// The first receive that waits.
     pub fn first_posted(&self) -> Option<&Posted> {
-        self.posted.front()
+        self.posted.first()
     }
 
     /// The first message that waits.
     pub fn first_unexpected(&self) -> Option<u32> {
         self.unexpected.front().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::asked::Envelope;
+    use super::*;
+
+    fn letter(from: u32, tag: u32, context: u32) -> Letter {
+        let envelope = Envelope { context, ..Envelope::default() };
+        Letter { from, to: 0, tag, envelope, op: 0, order: 0, flits: 1, missing: 0, arrived: 0 }
+    }
+
+    /// Receives of few and of many senders, some of any, posted, withdrawn and matched at random: as in one list that is searched from its
+    /// front.
+    #[test]
+    fn a_message_takes_the_receive_that_was_posted_first() {
+        for senders in [3, 200] {
+            let (mut mailbox, mut list) = (Mailbox::default(), Vec::<Posted>::new());
+            let mut state = 1u32;
+            let mut draw = |below: u32| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 8) % below
+            };
+            let messages = UnderWay::with_room(0);
+            for op in 0..20_000 {
+                // First more is posted than arrives, then less.
+                if draw(10_000) * 2 > op {
+                    let from = if draw(8) == 0 { ANY } else { draw(senders) };
+                    let receive =
+                        Posted { from, tag: if draw(4) == 0 { ANY } else { draw(2) }, context: draw(2), op, flits: 1 };
+                    list.push(receive);
+                    assert_eq!(mailbox.post(receive, &messages), None);
+                } else if draw(50) == 0 && !list.is_empty() {
+                    let op = list.remove(draw(list.len() as u32) as usize).op;
+                    assert!(mailbox.withdraw(op) && !mailbox.withdraw(op));
+                } else {
+                    let message = letter(draw(senders), draw(2), draw(2));
+                    let expected = list.iter().position(|receive| receive.fits(&message)).map(|at| list.remove(at));
+                    assert_eq!(mailbox.arrived(0, &message), expected);
+                    mailbox.unexpected.clear();
+                }
+                if op % 64 == 0 {
+                    assert_eq!(mailbox.first_posted(), list.first());
+                }
+            }
+        }
     }
 }

@@ -48,7 +48,7 @@ impl Hosts {
         for r in ranks.drain(..) {
             loop {
                 let rank = &mut self.ranks[r as usize];
-                let Some(unsent) = rank.on_tree.as_mut().and_then(|queue| queue.take(&rank.window)) else { break };
+                let Some(unsent) = rank.on_tree.as_mut().and_then(|queue| queue.take()) else { break };
                 let id = self.leaves(r, unsent);
                 let message = Message {
                     id,
@@ -69,6 +69,6 @@ impl Hosts {
 impl Rank {
     /// Whether it has news that may start.
     pub(super) fn next_on_tree(&self) -> bool {
-        self.on_tree.as_ref().is_some_and(|queue| queue.next(&self.window).is_some())
+        self.on_tree.as_ref().is_some_and(|queue| queue.next().is_some())
     }
 }

@@ -1,7 +1,6 @@
 //! The send queue of a rank: which of its messages may leave next.
 
 use super::asked::Envelope;
-use super::window::Window;
 use crate::schedule::{OpId, SendQueue};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -21,6 +20,8 @@ pub(super) struct Unsent {
     pub number: u32,
     /// Step of the algorithm.
     pub step: u32,
+    /// Whether it waits for operations that are not complete.
+    pub waits: bool,
 }
 
 #[derive(Debug)]
@@ -39,11 +40,11 @@ impl Queue {
         }
     }
 
-    /// A message joins; `waits`: for operations that are not complete.
-    pub fn join(&mut self, message: Unsent, waits: bool) {
+    /// A message joins.
+    pub fn join(&mut self, message: Unsent) {
         match self {
             Queue::ProgramOrder(queue) => queue.push_back(message),
-            Queue::AsReady { waiting, .. } if waits => {
+            Queue::AsReady { waiting, .. } if message.waits => {
                 waiting.insert(message.op, message);
             }
             Queue::AsReady { ready, .. } => ready.push(Reverse(message)),
@@ -55,12 +56,12 @@ impl Queue {
         match self {
             Queue::ProgramOrder(queue) => {
                 if let Ok(at) = queue.binary_search_by_key(&op, |message| message.op) {
-                    queue[at].ready_since = now;
+                    (queue[at].ready_since, queue[at].waits) = (now, false);
                 }
             }
             Queue::AsReady { waiting, ready } => {
                 if let Some(message) = waiting.remove(&op) {
-                    ready.push(Reverse(Unsent { ready_since: now, ..message }));
+                    ready.push(Reverse(Unsent { ready_since: now, waits: false, ..message }));
                 }
             }
         }
@@ -74,19 +75,22 @@ impl Queue {
     }
 
     /// The next message, if it may start.
-    pub fn next(&self, window: &Window) -> Option<&Unsent> {
+    pub fn next(&self) -> Option<&Unsent> {
         match self {
-            Queue::ProgramOrder(queue) => queue.front().filter(|message| !window.waits(message.op)),
+            Queue::ProgramOrder(queue) => queue.front().filter(|message| !message.waits),
             Queue::AsReady { ready, .. } => ready.peek().map(|Reverse(message)| message),
         }
     }
 
     /// Takes the next message, if it may start.
-    pub fn take(&mut self, window: &Window) -> Option<Unsent> {
+    pub fn take(&mut self) -> Option<Unsent> {
         match self {
             Queue::ProgramOrder(queue) => {
-                let waits = queue.front().is_none_or(|message| window.waits(message.op));
-                if waits { None } else { queue.pop_front() }
+                if queue.front()?.waits {
+                    None
+                } else {
+                    queue.pop_front()
+                }
             }
             Queue::AsReady { ready, .. } => ready.pop().map(|Reverse(message)| message),
         }

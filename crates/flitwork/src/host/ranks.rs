@@ -11,7 +11,7 @@ use super::reading::Reading;
 use super::record::{RankLog, pass};
 use super::rendezvous::Rendezvous;
 use super::source::{Next, Source};
-use super::under_way::{Letter, UnderWay};
+use super::under_way::{Letter, Sent, UnderWay};
 use super::window::Window;
 use crate::error::Result;
 use crate::schedule::{OpId, OpKind, Placement, Schedule, SendQueue, match_messages};
@@ -68,7 +68,7 @@ pub(super) struct Rank {
     /// Receives and tasks that its program has passed and that could not start then; made for the first of them.
     pub held: Option<Box<Held>>,
     /// Messages taken whose receives have not taken them, in the order in which they left.
-    pub(super) under_way: Vec<u32>,
+    pub(super) under_way: Sent,
     /// Messages that its program has passed, and those that were taken.
     sends: u32,
     taken: u32,
@@ -198,7 +198,7 @@ impl Hosts {
             on_tree: None,
             mail: Mailbox::default(),
             held: None,
-            under_way: Vec::with_capacity(16),
+            under_way: Sent::default(),
             sends: 0,
             taken: 0,
             last_send: None,
@@ -284,7 +284,7 @@ impl Hosts {
         let (earlier, later) = ranks.split_at(self.turn[terminal as usize] as usize);
         later.iter().chain(earlier).enumerate().find_map(|(i, &r)| {
             let rank = &self.ranks[r as usize];
-            rank.queue.next(&rank.window).map(|_| ((earlier.len() + i) as u32, r))
+            rank.queue.next().map(|_| ((earlier.len() + i) as u32, r))
         })
     }
 
@@ -436,13 +436,13 @@ impl Hosts {
             OpKind::Send { to, size, tag } => {
                 let waits = rank.window.waits(op);
                 let number = rank.sends;
-                let message = Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step };
+                let message = Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step, waits };
                 let here = self.terminal_of[r as usize] == self.terminal_of[to as usize];
                 match (&mut rank.on_tree, &mut rank.on_bus, rank.copies.as_mut().filter(|_| here)) {
-                    (Some(on_tree), _, _) if envelope.via.is_tree() => on_tree.join(message, waits),
-                    (_, Some(on_bus), _) if envelope.via.is_bus() => on_bus.join(message, waits),
-                    (_, _, Some(copies)) => copies.queue.join(message, waits),
-                    (_, _, None) => rank.queue.join(message, waits),
+                    (Some(on_tree), _, _) if envelope.via.is_tree() => on_tree.join(message),
+                    (_, Some(on_bus), _) if envelope.via.is_bus() => on_bus.join(message),
+                    (_, _, Some(copies)) => copies.queue.join(message),
+                    (_, _, None) => rank.queue.join(message),
                 }
                 rank.sends += 1;
                 rank.last_send = Some(op);
@@ -489,7 +489,7 @@ impl Hosts {
         let (place, r) = self.next_rank(terminal)?;
         self.turn[terminal as usize] = (place + 1) % self.ranks_at(terminal).len() as u32;
         let rank = &mut self.ranks[r as usize];
-        let message = rank.queue.take(&rank.window)?;
+        let message = rank.queue.take()?;
         rank.unsent = rank.unsent.saturating_sub(1);
         let Unsent { to, number, step, .. } = message;
         let id = self.leaves(r, message);
@@ -509,7 +509,7 @@ impl Hosts {
         let letter = Letter { from: r, to, tag, envelope, op, order, flits, missing: flits, arrived: 0 };
         let id = self.letters.insert(letter);
         rank.taken += 1;
-        rank.under_way.push(id);
+        rank.under_way.push(id, to);
         if rank.held.as_mut().is_some_and(|held| held.starts(op)) {
             // As a send that is over, it is told in the next cycle.
             self.just_sent.push((r, op + 1));

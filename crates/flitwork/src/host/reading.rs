@@ -129,7 +129,7 @@ impl Hosts {
         }
         let (_, rank) = self.next_rank(terminal)?;
         let rank = &self.ranks[rank as usize];
-        rank.queue.next(&rank.window).map(|message| message.ready_since)
+        rank.queue.next().map(|message| message.ready_since)
     }
 
     /// The ranks that the next message of a terminal goes from and to.
@@ -142,6 +142,6 @@ impl Hosts {
         }
         let (_, r) = self.next_rank(terminal)?;
         let rank = &self.ranks[r as usize];
-        rank.queue.next(&rank.window).map(|message| (r, message.to))
+        rank.queue.next().map(|message| (r, message.to))
     }
 }

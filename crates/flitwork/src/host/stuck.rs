@@ -25,9 +25,9 @@ impl Hosts {
                     Block::Computes(_) | Block::Polls(_) => false,
                     Block::Probes(ref probe) => rank.mail.find(probe, &self.letters).is_none(),
                 };
-                let copies = rank.copies.as_ref().is_some_and(|copies| copies.may_go_on(&rank.window));
+                let copies = rank.copies.as_ref().is_some_and(|copies| copies.may_go_on());
                 blocked
-                    && rank.queue.next(&rank.window).is_none()
+                    && rank.queue.next().is_none()
                     && !copies
                     && !rank.next_on_bus()
                     && !rank.next_on_tree()

@@ -64,17 +64,17 @@ struct Delayed {
 impl Maker for Delayed {
     fn operations(&self, rank: u32) -> Operations<'static> {
         let start = self.delays.starts.get(rank as usize).copied().unwrap_or(0);
-        let mut numbers = Vec::new();
-        let mut count = Charges::new(&self.delays);
-        let mut next = u32::from(start > 0);
-        let mut feed = self.inner.feed(rank);
-        while let Some(op) = feed.next() {
-            let extra = count.of(&op);
-            numbers.push(next + u32::from(extra.before > 0));
-            next += 1 + u32::from(extra.before > 0) + u32::from(extra.after > 0);
-        }
-        let charges = Charges::new(&self.delays);
-        let program = Program { feed: self.inner.feed(rank), numbers, charges, pending: VecDeque::new(), ended: false };
+        let program = Program {
+            feed: self.inner.feed(rank),
+            schedule: self.inner.clone(),
+            rank,
+            first: u32::from(start > 0),
+            read: 0,
+            numbers: Numbers { all: Vec::new(), next: u32::from(start > 0) },
+            charges: Charges::new(&self.delays),
+            pending: VecDeque::new(),
+            ended: false,
+        };
         Box::new((start > 0).then(|| computation(start)).into_iter().chain(program))
     }
 
@@ -121,6 +121,11 @@ impl Charges {
         }
     }
 
+    /// The same of a rank that has done nothing yet.
+    fn afresh(&self) -> Self {
+        Charges { open: Vec::new(), joined: Vec::new(), copied: Vec::new(), ..*self }
+    }
+
     fn of(&mut self, op: &Operation) -> Extra {
         self.open.push(matches!(op.kind, OpKind::Receive { .. }));
         self.joined.push(op.via.is_free());
@@ -164,12 +169,44 @@ impl Charges {
     }
 }
 
+/// The numbers that the operations of the schedule have now, as far as they are known.
+#[derive(Debug)]
+struct Numbers {
+    all: Vec<OpId>,
+    /// The number behind them.
+    next: OpId,
+}
+
+impl Numbers {
+    /// Of all operations of a rank, the first of which has this number.
+    #[cold]
+    fn of_all(first: OpId, mut feed: Feed, mut charges: Charges) -> Self {
+        let mut numbers = Numbers { all: Vec::new(), next: first };
+        while let Some(op) = feed.next() {
+            numbers.count(&charges.of(&op));
+        }
+        numbers
+    }
+
+    /// The next operation, with its computations.
+    fn count(&mut self, extra: &Extra) {
+        self.all.push(self.next + u32::from(extra.before > 0));
+        self.next += 1 + u32::from(extra.before > 0) + u32::from(extra.after > 0);
+    }
+}
+
 /// The operations of a rank with what they cost between them.
 struct Program {
     feed: Feed,
-    /// The number that each operation of the schedule has now.
-    numbers: Vec<OpId>,
+    /// The schedule that it reads, of which rank, and the number of its first operation: it is read ahead where an operation waits for a later one.
+    schedule: Schedule,
+    rank: u32,
+    first: OpId,
+    /// Operations of the schedule that have been read.
+    read: usize,
+    numbers: Numbers,
     charges: Charges,
+    /// What comes behind the operation that was given last.
     pending: VecDeque<Operation<'static>>,
     ended: bool,
 }
@@ -179,29 +216,43 @@ fn computation(time: u64) -> Operation<'static> {
 }
 
 impl Program {
-    /// Puts the next operation of the schedule, and what it costs, behind those that are pending; false at the end.
-    fn read(&mut self) -> bool {
-        let Some(op) = self.feed.next() else { return false };
-        let Extra { before, after, longer } = self.charges.of(&op);
-        let deps: Vec<OpId> = op.after.iter().map(|dep| self.numbers[dep as usize]).collect();
+    /// The next operation of the schedule and what it costs: the first of them, the others are pending.
+    fn read(&mut self) -> Option<Operation<'static>> {
+        let Program { feed, schedule, rank, first, read, numbers, charges, .. } = self;
+        let op = feed.next()?;
+        let extra = charges.of(&op);
+        *read += 1;
+        if numbers.all.len() < *read {
+            numbers.count(&extra);
+        }
+        if op.after.iter().any(|dep| dep as usize >= numbers.all.len()) {
+            *numbers = Numbers::of_all(*first, schedule.feed(*rank), charges.afresh());
+        }
         let kind = match op.kind {
-            OpKind::Compute { time } => OpKind::Compute { time: time.saturating_add(longer) },
+            OpKind::Compute { time } => OpKind::Compute { time: time.saturating_add(extra.longer) },
             kind => kind,
         };
-        let after_it = (after > 0).then(|| computation(after));
+        let deps: Vec<OpId> = op.after.iter().map(|dep| numbers.all[dep as usize]).collect();
         let own = Operation { kind, via: op.via, step: op.step, after: After::List(deps.into()) };
-        self.pending.extend((before > 0).then(|| computation(before)).into_iter().chain([own]).chain(after_it));
-        true
+        if extra.after > 0 {
+            self.pending.push_back(computation(extra.after));
+        }
+        if extra.before == 0 {
+            return Some(own);
+        }
+        self.pending.push_front(own);
+        Some(computation(extra.before))
     }
 
     /// What is left at the end: a wait for receives that nothing has waited for, and their overheads.
-    fn end(&mut self) {
-        let left = self.charges.left();
-        if !std::mem::replace(&mut self.ended, true) && !left.is_empty() {
-            let deps: Vec<OpId> = left.iter().map(|&op| self.numbers[op]).collect();
-            let time = self.charges.time_of(&left);
-            self.pending.push_back(Operation { after: After::List(deps.into()), ..computation(time) });
+    fn end(&mut self) -> Option<Operation<'static>> {
+        if std::mem::replace(&mut self.ended, true) {
+            return None;
         }
+        let left = self.charges.left();
+        let deps: Vec<OpId> = left.iter().map(|&op| self.numbers.all[op]).collect();
+        let time = self.charges.time_of(&left);
+        (!left.is_empty()).then(|| Operation { after: After::List(deps.into()), ..computation(time) })
     }
 }
 
@@ -209,11 +260,7 @@ impl Iterator for Program {
     type Item = Operation<'static>;
 
     fn next(&mut self) -> Option<Operation<'static>> {
-        while self.pending.is_empty() && self.read() {}
-        if self.pending.is_empty() {
-            self.end();
-        }
-        self.pending.pop_front()
+        self.pending.pop_front().or_else(|| self.read()).or_else(|| self.end())
     }
 }
 
@@ -259,6 +306,21 @@ mod tests {
             (compute(3), vec![11]),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_waits_for_a_later_operation_has_its_new_number() {
+        let receive = OpKind::Receive { from: ANY, size: 1, tag: 0 };
+        let mut b = ScheduleBuilder::new("s");
+        b.op(receive, 0, &[3]);
+        b.op(OpKind::Wait, 0, &[0]);
+        b.op(OpKind::Send { to: 0, size: 1, tag: 0 }, 0, &[0]);
+        b.op(receive, 0, &[]);
+        b.end_rank();
+        let delays = Delays { starts: vec![7], send: 5, receive: 3, ..Delays::default() };
+        let found = shown(&b.build().delayed(delays).unwrap(), 0);
+        let after: Vec<_> = found.iter().map(|(_, after)| after.as_slice()).collect();
+        assert_eq!(after, [&[][..], &[6], &[1], &[], &[], &[1], &[], &[6]]);
     }
 
     #[test]

@@ -101,6 +101,19 @@ impl<S: Due> Wheel<S> {
         Wheel { slots: (0..size).map(|_| S::default()).collect(), mask: size - 1 }
     }
 
+    /// From cycle `now` on it is for delays of at most `longest` cycles, or as long as before.
+    pub fn reach(&mut self, now: u64, longest: u64) {
+        let (before, size) = (self.cycles(), Self::size(longest));
+        if size <= before {
+            return;
+        }
+        let mut slots: Vec<S> = (0..size).map(|_| S::default()).collect();
+        for cycle in now..now + before {
+            slots[(cycle & (size - 1)) as usize] = self.take(cycle);
+        }
+        (self.slots, self.mask) = (slots, size - 1);
+    }
+
     fn size(longest: u64) -> u64 {
         (longest + 2).next_power_of_two()
     }
@@ -142,5 +155,23 @@ impl<S: Due> Wheel<S> {
     #[cfg(feature = "audit")]
     pub fn slots(&self) -> &[S] {
         &self.slots
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wheel;
+
+    #[test]
+    fn what_is_due_stays_where_it_is_when_a_wheel_reaches_further() {
+        let mut wheel = Wheel::with_room(6, 4);
+        (13..20).for_each(|cycle| wheel.at(cycle).wakes.push(cycle as u32));
+        wheel.reach(13, 3);
+        assert_eq!(wheel.cycles(), 8);
+        wheel.reach(13, 30);
+        wheel.at(43).wakes.push(43);
+        assert_eq!(wheel.cycles(), 32);
+        let due: Vec<u32> = (13..45).flat_map(|cycle| wheel.take(cycle).wakes).collect();
+        assert_eq!(due, [13, 14, 15, 16, 17, 18, 19, 43]);
     }
 }

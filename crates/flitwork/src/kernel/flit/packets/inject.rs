@@ -28,6 +28,7 @@ impl Injection {
             let number = terminal * env.p.nic_ports + k;
             if self.ports[number].packet == NONE {
                 let Some(outgoing) = ends.next_packet(terminal, k, env.now) else { continue };
+                env.make_room_for(outgoing.flits);
                 self.load(terminal, k, outgoing, env, ends);
             }
             if !self.ports[number].head_sent && !self.send_head(terminal, number, env, ends) {

@@ -20,4 +20,4 @@ mod inject;
 mod send;
 mod streams;
 
-pub(super) use streams::{Streams, longest_delay};
+pub(super) use streams::Streams;

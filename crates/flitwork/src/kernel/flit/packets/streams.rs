@@ -1,6 +1,7 @@
 //! What the packet kernel knows besides the routers: streams of flits through switches, credits that are coming back, and when to
 //! look at a router again.
 
+use super::super::env::Env;
 use super::credits::Credits;
 use super::due::DuePackets;
 use crate::plan::Plan;
@@ -28,6 +29,8 @@ pub(super) struct Stream {
 #[derive(Debug)]
 pub(in super::super) struct Streams {
     pub due: Wheel<DuePackets>,
+    /// Length of the longest packet so far.
+    longest: u16,
     /// Cycle in which the last credit that is coming back to an output VC arrives, by VC: the router's count has all of them already.
     pub(super) complete: Vec<u64>,
     /// By router.
@@ -49,7 +52,8 @@ impl Streams {
     pub fn new(plan: &Plan, slots: usize, ports: usize) -> Self {
         let p = &plan.params;
         Streams {
-            due: Wheel::new(longest_delay(plan)),
+            due: Wheel::new(p.longest_delay_cycles),
+            longest: 0,
             complete: vec![0; p.routers * slots],
             busy: vec![Busy::default(); p.routers],
             streams: vec![Stream::default(); p.routers * ports],
@@ -65,6 +69,7 @@ impl Streams {
     pub fn none() -> Self {
         Streams {
             due: Wheel::new(0),
+            longest: 0,
             complete: Vec::new(),
             busy: Vec::new(),
             streams: Vec::new(),
@@ -119,8 +124,21 @@ impl Streams {
     }
 }
 
-/// The longest delay of an event: that of the last flit of the longest packet.
-pub(in super::super) fn longest_delay(plan: &Plan) -> u64 {
-    // Virtual cut-through: no packet is longer than a buffer.
-    plan.params.longest_delay_cycles + u64::from(plan.params.buffer_flits)
+impl Env {
+    /// A packet of so many flits is to be sent. What is known of it the longest time before is when its last flit comes: the wheels reach as
+    /// far as that of the longest so far, and no further, so that what is due lies in little memory.
+    #[inline(always)]
+    pub(super) fn make_room_for(&mut self, flits: u16) {
+        if flits > self.streams.longest {
+            self.reach_further(flits);
+        }
+    }
+
+    #[cold]
+    fn reach_further(&mut self, flits: u16) {
+        self.streams.longest = flits;
+        let longest = self.p.longest_delay_cycles + u64::from(flits);
+        self.wheel.reach(self.now, longest);
+        self.streams.due.reach(self.now, longest);
+    }
 }
