@@ -28,6 +28,18 @@ pub(crate) fn lowest(bits: u64) -> usize {
     unsafe { std::num::NonZeroU64::new_unchecked(bits) }.trailing_zeros() as usize
 }
 
+/// Asks the processor to fetch the cache line in which `item` begins. Has no effect but on speed; none where the processor is not known.
+#[inline(always)]
+pub(crate) fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the address is that of a value that is there; a prefetch reads nothing that the program can see.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(item).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
+}
+
 /// Asks the processor to fetch `items[i]` into the first-level cache, if it is small. Has no effect but on speed; none where the
 /// processor is not known. The caller knows that `i` is in range.
 #[inline(always)]

@@ -30,7 +30,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         } else if self.env.rules.decides {
             self.deliver_credits_and_count(&slot.credits);
         } else {
-            self.deliver_credits(&slot.credits);
+            let nothing = |_: &Self, _: &u32| {};
+            let ask = |kernel: &Self, &vc: &u32| kernel.ask_for_credits(vc);
+            self.deliver_ahead(&slot.credits, (ask, nothing), Self::deliver_credits);
         }
         if self.injection.pools.is_some() {
             slot.injection_credits.iter().for_each(|&vc| self.injection.credit_to_pool(vc as usize));
@@ -43,12 +45,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// What is due in this cycle but credits.
     #[inline(always)]
     pub(super) fn deliver_flits_and_rest(&mut self, slot: Slot, arrived: &mut Vec<Arrival>) {
-        match (self.env.rules.in_tree, self.env.rules.plain_heads) {
-            (false, true) => self.deliver_flits::<false, true>(&slot.flits),
-            (false, false) => self.deliver_flits::<false, false>(&slot.flits),
-            (true, true) => self.deliver_flits::<true, true>(&slot.flits),
-            (true, false) => self.deliver_flits::<true, false>(&slot.flits),
-        }
+        self.deliver_ahead(&slot.flits, (Self::ask_for_input, Self::ask_for_output), |kernel, flits| {
+            match (kernel.env.rules.in_tree, kernel.env.rules.plain_heads) {
+                (false, true) => kernel.deliver_flits::<false, true>(flits),
+                (false, false) => kernel.deliver_flits::<false, false>(flits),
+                (true, true) => kernel.deliver_flits::<true, true>(flits),
+                (true, false) => kernel.deliver_flits::<true, false>(flits),
+            }
+        });
         for &vc in &slot.wakes {
             let (router, input) = Self::router_and_slot(vc as usize);
             at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);

@@ -65,7 +65,8 @@ impl<M> GeneralAllocators<M> {
         let speedup = router.input_speedup as usize;
         GeneralAllocators {
             vc_allocator: Allocator::new(&router.vc_allocator, p.routers, vcs_of_router, vcs_of_router),
-            sw_allocator: Allocator::new(&router.sw_allocator, p.routers, rows, cols),
+            sw_allocator: Allocator::new(&router.sw_allocator, p.routers, rows, cols)
+                .of_single_requests(!router.speculative),
             vc_arbiter: router.vc_allocator.arbiter,
             sw_arbiter: router.sw_allocator.arbiter,
             rows,
@@ -98,8 +99,13 @@ impl<M> GeneralAllocators<M> {
 
     /// From now on these of the first 64 columns take no part, and no others.
     fn set_busy_cols(&mut self, cols: u64) {
-        self.busy_cols.fill(0);
-        self.busy_cols[0] = cols;
+        match &mut self.busy_cols[..] {
+            [all] => *all = cols, // As nearly always: a store, not a call.
+            several => {
+                several.fill(0);
+                several[0] = cols;
+            }
+        }
     }
 
     fn is_busy(&self, col: usize) -> bool {

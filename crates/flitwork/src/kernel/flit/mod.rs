@@ -8,6 +8,7 @@
 //! Two paths through allocation give the same result where both apply: `fast.rs` for iSLIP of one iteration without
 //! speed-up, holding or speculation, on bit masks alone; `general.rs` for everything, on lists of requests.
 
+mod ahead;
 #[cfg(feature = "audit")]
 mod audit;
 mod choices;
@@ -73,6 +74,8 @@ pub(crate) struct Kernel<M: VcMask, const PORTS: usize, const VCS: usize, const 
     /// Where allocation by bit masks does not apply.
     general: Option<Box<GeneralAllocators<M>>>,
     channels: Option<ChannelRecorder>,
+    /// The network does not fit the caches: lines of memory are asked for ahead.
+    ahead: bool,
     /// Visit routers in this order instead of ascending; the result must not depend on it.
     order: Option<Vec<usize>>,
     /// The last cycle in which a flit left a buffer, and the flit-hops then.
@@ -92,6 +95,8 @@ pub(crate) struct Variation {
     pub large: bool,
     /// Move flits one by one where packets could move whole.
     pub flits: bool,
+    /// Ask for lines of memory ahead where the network would fit the caches.
+    pub ahead: bool,
     /// Only this part of the network.
     pub part: Option<Part>,
 }
@@ -181,7 +186,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         rules.has_stages = rules.routes_in_one || rules.allocates_in_one;
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let fabric = &plan.fabric;
-        let longest_delay = if PACKETS { packets::longest_delay(plan) } else { p.longest_delay_cycles };
         let watched = run.record.stalls || run.record.waits;
         let waits = run.record.waits.then(|| {
             let log = WaitLog::new(p.routers * Self::SLOTS, p.terminals * p.nic_ports);
@@ -196,12 +200,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan, rules.hold))),
             channels: (run.record.channel_window_cycles > 0)
                 .then(|| ChannelRecorder::new(run.record.channel_window_cycles, plan.fabric.channels().count())),
+            ahead: Self::asks_ahead(p.routers, variation.ahead),
             order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
             moved: (0, 0),
             fabric: plan.fabric.clone(),
             env: Env {
                 pool: PacketPool::new(packets),
-                wheel: Wheel::with_room(longest_delay, p.routers * p.ports),
+                wheel: Wheel::with_room(p.longest_delay_cycles, p.routers * p.ports),
                 border,
                 streams: if PACKETS { Streams::new(plan, Self::SLOTS, PORTS) } else { Streams::none() },
                 next_flits: Vec::new(),
@@ -316,6 +321,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             // Small routers, as most have, are worth two versions of the loop.
             let lean = Self::SLOTS <= 128 && !PACKETS && self.env.rules.lean;
             for word in 0..self.env.active.len() {
+                if self.ahead {
+                    self.ask_for_visits(word);
+                }
                 if lean { self.visit::<true>(word) } else { self.visit::<false>(word) }
             }
         }

@@ -24,18 +24,34 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Collects what those waiting packets ask for that want one of the output ports `of`: all, where packets choose their port.
     pub(super) fn collect_asks(&mut self, me: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         asks.clear();
+        let plain = PACKETS && !env.rules.chooses_port;
         let mut from = 0;
         while let Some((word, bits)) = self.waiting.word_from(from) {
             bits.for_each(|bit| {
                 let slot = word * 64 + bit;
-                if of == !0 || of >> (self.input(slot).port & 63) & 1 == 1 {
-                    self.collect_ask(me, slot, asks, env);
+                let port = self.input(slot).port;
+                if of == !0 || of >> (port & 63) & 1 == 1 {
+                    if plain {
+                        self.collect_plain_ask(me, (slot, port), asks, env);
+                    } else {
+                        self.collect_ask(me, slot, asks, env);
+                    }
                 }
             });
             from = word + 1;
         }
         if env.rules.by_choice {
             *at_mut(&mut env.changed_ports, me) = 0;
+        }
+    }
+
+    /// What a packet asks for that moves whole and has one port.
+    #[inline(always)]
+    fn collect_plain_ask(&mut self, me: usize, (slot, port): (usize, u8), asks: &mut Vec<Ask<M>>, env: &mut Env) {
+        let usable = self.usable::<false>(me, slot, port as usize, env);
+        if !usable.is_empty() {
+            asks.push(Ask { slot: slot as u16, port, preference: 0, usable });
+            env.streams.asked += 1;
         }
     }
 

@@ -5,7 +5,7 @@
 //! which of them, and the class of virtual channels.
 
 use crate::routing::{AtSource, Keys, Routing};
-use crate::unchecked::at;
+use crate::unchecked::{at, prefetch};
 use std::ops::Range;
 
 /// Tables for next-hop look-up.
@@ -32,6 +32,12 @@ impl RouteTable {
     /// The key of each router.
     pub fn keys(&self) -> &[u64] {
         self.all.as_deref().unwrap_or(&self.keys.of_router)
+    }
+
+    /// Asks for the key of a router.
+    #[inline(always)]
+    pub fn ask_for(&self, router: usize) {
+        prefetch(at(&self.keys.of_router, router));
     }
 
     /// The field to go on in from `router` towards `key`; `None` at the destination.

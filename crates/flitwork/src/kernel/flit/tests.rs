@@ -76,6 +76,22 @@ fn the_visiting_order_of_routers_changes_nothing() {
     }
 }
 
+/// Batches of events and words of routers that are full, and the rest of them.
+#[test]
+fn asking_for_lines_ahead_changes_nothing() {
+    let torus = |router: Value| json!({ "topology": { "kind": "torus", "size": [25, 13] }, "router": router });
+    let tree = json!({ "topology": { "kind": "xgft", "children": [4, 4], "parents": [1, 4] }, "router": { "vcs": 4 } });
+    let pipeline = torus(json!({ "vcs": 4, "routing_delay_cycles": 1, "vc_alloc_delay_cycles": 1 }));
+    for network in networks().into_iter().chain([torus(json!({ "vcs": 8 })), pipeline, tree]) {
+        for flits in [1, 5] {
+            let plan = plan(network.clone(), uniform(0.2, flits), short());
+            let ahead = run(&plan, Variation { ahead: true, ..Default::default() });
+            assert_eq!(run(&plan, Variation::default()), ahead, "{network} {flits}");
+            assert!(ahead.packets > 100);
+        }
+    }
+}
+
 /// Terminals 0 and 1 of a line send all that they can to terminal 2: both arrive there, or only what router 1 has in transit.
 #[test]
 fn transit_goes_first_where_injection_is_last() {
