@@ -15,19 +15,26 @@ from flitwork.errors import ConfigError, StorageError
 from flitwork.files import writable_file
 from flitwork.libraries import np, pa, pq
 from flitwork.result import NEVER, OF_A_PACKET, Result
+from flitwork.signals import signals_raise
 
 if TYPE_CHECKING:
     from flitwork.result import Progress
 
-#: Packets that are written together; about twice as many are in memory.
+#: Packets that are written together.
 BATCH = 1 << 17
-_FIRST_CYCLES, _MOST_CYCLES = 1 << 8, 1 << 40
+#: Batches that may wait to be written at most, whatever arrives.
+_BATCHES = 8
+_FIRST_CYCLES = 1 << 8
 
 
-def recording(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The specification where packets go to a file."""
+def recording(spec: Mapping[str, Any], path: str | Path, name: str = "packets_file") -> dict[str, Any]:
+    """The specification where packets go to the file ``path``; ``name`` is the argument or the option that says it."""
     run = dict(spec.get("run", {}))
-    return {**spec, "run": {**run, "record": {**run.get("record", {}), "packets": True, "to_file": True}}}
+    record = dict(run.get("record", {}))
+    if asked := [f"record.{part}" for part in ("waits", "operations") if record.get(part)]:
+        expected = f"no {' nor '.join(asked)} beside it, which need all packets at the end"
+        raise ConfigError(name, path, expected, f"take {' and '.join(asked)} out, or {name}")
+    return {**spec, "run": {**run, "record": {**record, "packets": True, "to_file": True}}}
 
 
 def checked(path: str | Path, name: str = "packets_file", overwrite: bool = True) -> Path:
@@ -35,36 +42,52 @@ def checked(path: str | Path, name: str = "packets_file", overwrite: bool = True
 
     A file that exists is refused without ``overwrite``.
     """
+    if not isinstance(path, str | Path) or not str(path):
+        raise ConfigError(name, repr(path), "a file that ends in .parquet", 'such as "packets.parquet"')
     path = Path(path)
     if path.suffix.lower() != ".parquet":
         raise ConfigError(name, str(path), "a file that ends in .parquet", f"{path}.parquet")
     return writable_file(path, name, overwrite)
 
 
-def run_to_file(plan: _core.Plan, path: Path, progress: Progress | None = None) -> Result:
+def run_to_file(plan: _core.Plan, path: Path, progress: Progress | None = None, name: str = "packets_file") -> Result:
     """Runs a plan of :func:`recording` and writes its packets to ``path`` (Parquet), in the order of their arrival.
 
     Those that had not arrived are the last ones. The columns are those of ``result.packets`` without latencies; cycles
-    of what had not happened are null. The result has no packets. However the run ends, the file can be read, with the
-    packets that had arrived: after Ctrl-C, a deadlock, or where the disk is full as far as there was room.
+    of what had not happened are null. The result has no packets. Where the run ends early (Ctrl-C, SIGTERM, a deadlock,
+    a full disk), the file can be read and has the packets that had arrived, on a full disk as far as there was room. A
+    process that is killed (SIGKILL) loses the file. ``name`` is the argument or the option that says the path.
     """
-    started = perf_counter()
+    started, described = perf_counter(), json.loads(plan.json)
     simulation = _core.Simulation(plan)
-    with _opened(path, plan) as file:
-        cycles = _FIRST_CYCLES
-        while (paused := simulation.advance(simulation.now + cycles, progress)) != "ended":
-            if paused == "asked":
-                expected = "a workload that is known before the run"
-                raise ConfigError("workload.kind", "programs", expected, "their packets are recorded in memory alone")
-            rows = file.add(simulation.take_packets())
-            cycles = (
-                max(cycles // 2, 1) if rows > BATCH else min(cycles * 2, _MOST_CYCLES) if rows < BATCH // 2 else cycles
-            )
-        file.add(simulation.take_packets())
+    with signals_raise(), _opened(path, plan, name) as file:
+        try:
+            _advance(simulation, file, described["derived"]["terminals"], progress)
+        finally:
+            file.add(simulation.take_packets())
         values, columns = simulation.finish()
         file.add({name: column for name, column in columns.items() if name.startswith("packets.")})
     kept = {name: column for name, column in columns.items() if not name.startswith("packets.")}
-    return Result(json.loads(plan.json), json.loads(values), kept, Bound.of(plan), perf_counter() - started)
+    return Result(described, json.loads(values), kept, Bound.of(plan), perf_counter() - started)
+
+
+def _advance(simulation: _core.Simulation, file: _File, terminals: int, progress: Progress | None) -> None:
+    """To the end, in steps in which about a batch arrives.
+
+    However long little has arrived, a step is so short that no more than some batches fit into it: a terminal receives
+    about one packet a cycle at most.
+    """
+    longest = max(_BATCHES * BATCH // terminals, 1)
+    cycles = min(_FIRST_CYCLES, longest)
+    while (paused := simulation.advance(simulation.now + cycles, progress)) != "ended":
+        if paused == "asked":
+            expected = "a workload that is known before the run"
+            raise ConfigError("workload.kind", "programs", expected, "their packets are recorded in memory alone")
+        rows = file.add(simulation.take_packets())
+        if rows > BATCH:
+            cycles = max(cycles // 2, 1)
+        elif rows < BATCH // 2:
+            cycles = min(cycles * 2, longest)
 
 
 class _File:
@@ -98,7 +121,7 @@ class _File:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, plan: _core.Plan) -> Iterator[_File]:
+def _opened(path: Path, plan: _core.Plan, name: str) -> Iterator[_File]:
     """The file, closed so that it can be read however the work with it ends."""
     about = {"flitwork.plan_hash": plan.hash, "flitwork.plan": plan.json}
     schema = pa.schema([(name, pa.from_numpy_dtype(np.dtype(kind))) for name, kind in OF_A_PACKET.items()], about)
@@ -107,7 +130,7 @@ def _opened(path: Path, plan: _core.Plan) -> Iterator[_File]:
         writer = pq.ParquetWriter(str(path), schema)
     except OSError as error:
         expected = f"a place that can be written to ({error.strerror or error})"
-        raise ConfigError("packets_file", path, expected, "choose another") from None
+        raise ConfigError(name, path, expected, "choose another") from None
     try:
         with writer:
             file = _File(writer, schema)

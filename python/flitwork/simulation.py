@@ -60,11 +60,12 @@ def simulate(
 
     ``packets_file="packets.parquet"`` records every packet in that file while the run lasts, and none in the result:
     memory does not grow with the run. The rows are those of ``result.packets`` without latencies, in order of arrival.
+    A file that is there is replaced.
     """
     if packets_file is None:
         return run_plan(_plan(network, workload, background, host, seed, run, options), progress)
     path = checked(packets_file)
-    return run_to_file(_plan(network, workload, background, host, seed, run, options, to_file=True), path, progress)
+    return run_to_file(_plan(network, workload, background, host, seed, run, options, path), path, progress)
 
 
 def _plan(
@@ -75,12 +76,12 @@ def _plan(
     seed: int | None,
     run: Run | None,
     options: RunOptions,
-    to_file: bool = False,
+    packets_file: Path | None = None,
 ) -> _core.Plan:
     seeded = {} if seed is None else {"seed": seed}
     how = {"seed": 1, **nest_run(run, {**options, **seeded})}
     spec = specification(network, workload, how, background, host)
-    return plan_of(recording(spec) if to_file else spec)
+    return plan_of(recording(spec, packets_file) if packets_file else spec)
 
 
 class Kind:

@@ -23,6 +23,7 @@ LAYERS = (
         "arguments",
         "memory",
         "files",
+        "signals",
         "statistics",
         "strict",
         "schema",

@@ -221,3 +221,34 @@ def test_a_result_that_cannot_be_saved_is_a_clear_error(tmp_path: Path) -> None:
         result.save(tmp_path / "file" / "x.parquet")
     with pytest.raises(fw.ConfigError, match="can be written to"):
         result.save(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda machine: fw.simulate(machine, A2AT),
+        lambda machine: fw.Simulation(machine, fw.programs()),
+        lambda machine: fw.bound(machine, A2AT),
+        lambda machine: fw.pace(machine, A2AT),
+        lambda machine: fw.pick(machine, message_flits=8),
+        lambda machine: fw.curve(machine, fw.uniform(offered_load=0.1)),
+        lambda machine: fw.sweep(lambda n: (machine, A2AT), n=[1]),
+        lambda machine: fw.tune.simulated(machine, [1024]),
+        lambda machine: fw.mpi.run(print, ranks=2, network=machine),
+        lambda machine: fw.mpi.step_table("pairwise_shift", network=machine),
+        lambda machine: fw.run_goal(fw.Goal("num_ranks 1\nrank 0 {\n}\n"), machine),
+    ],
+)  # fmt: skip
+def test_a_machine_is_no_network_and_the_error_says_which_part_is(call: Callable[[Any], object]) -> None:
+    with pytest.raises(fw.ConfigError) as caught:
+        call(fw.machines.ap1000())
+    assert (caught.value.path, caught.value.value) == ("network", "a machine")
+    assert caught.value.hint == "write machine.network, and where ranks run host=machine.host"
+
+
+def test_a_machine_is_no_host_and_no_workload() -> None:
+    machine = fw.machines.ap1000()
+    with pytest.raises(fw.ConfigError, match=r"host = a machine: .*; write host=machine.host"):
+        fw.simulate(machine.network, A2AT, host=machine)  # type: ignore[arg-type]
+    with pytest.raises(fw.ConfigError, match="workload = a machine: expected a Workload"):
+        fw.simulate(machine.network, machine)  # type: ignore[arg-type]

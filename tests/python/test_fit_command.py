@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import flitwork as fw
 import numpy as np
 import pandas as pd
 import pytest
 from flitwork.cli import main
 from flitwork.fit import fit_model, predict, read_fits
-from flitwork.fit.table import read_table
 
 
 @pytest.fixture
@@ -183,16 +181,3 @@ def test_a_file_of_fits_is_replaced_only_when_told(data: Path, monkeypatch: Any,
     assert (data.parent / "fits" / "fit.json").read_text() == "mine"
     run([*asked, "--overwrite"], monkeypatch, capsys)
     assert len(read_fits(data.parent / "fits" / "fit.json")) == 2
-
-
-def test_ranks_that_share_terminals_are_counted() -> None:
-    def exchange(message_bytes: int) -> Any:
-        units = fw.Units(flit_bytes=16, cycle_ns=4)
-        work = fw.collective("all_to_all", "pairwise_shift", message_bytes=message_bytes, packet_flits=16)
-        return fw.Torus(2, 2, units=units), work
-
-    table = fw.sweep(exchange, message_bytes=[64, 512])
-    assert set(read_table(table)["ranks"]) == {4}
-    # As the table of a study has it whose axis says how many ranks a terminal has.
-    found = read_table(table.assign(**{"host.ranks_per_terminal": [2, 4]}))
-    assert list(found["ranks"]) == [8, 16] and list(found["ranks_per_server"]) == [2, 4]

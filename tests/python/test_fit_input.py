@@ -201,6 +201,8 @@ def test_tables_of_sweeps_are_known() -> None:
         {
             "message_bytes": [m for _, m in rows],
             "terminals": [n for n, _ in rows],
+            "host_ranks": [n for n, _ in rows],
+            "host_ranks_per_terminal": 1,
             "workload": "all_to_all bruck",
             "status": "complete",
             "completion_cycles": [n * m for n, m in rows],

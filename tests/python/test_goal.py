@@ -169,6 +169,10 @@ def test_the_command_runs_a_program(cli: Cli, tmp_path: Path) -> None:
     network.write_text('[network]\ntopology = "torus"\nsize = [8]\n')
     done = cli("run", file, "--network", str(network), "--packet-flits", "8")
     assert done.returncode == 2 and "network.topology = torus" in done.stderr and "a table with a kind" in done.stderr
+    for topology in ("{ size = [8] }", "3", '["torus"]', "{ kind = 5 }"):
+        network.write_text(f"[network]\ntopology = {topology}\n")
+        done = cli("run", file, "--network", str(network))
+        assert done.returncode == 2 and "network.topology = " in done.stderr and 'kind = "KIND"' in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,14 @@ ALL = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def hangups_end() -> Iterator[None]:
+    """SIGHUP ends what tests start, also where it is ignored because they run under ``nohup``."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize(
     ("command", "library", "way", "ranks"),
     [pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.slow]) for case in ALL],

@@ -1,4 +1,7 @@
-"""Files that exist: every command that writes one replaces it with --overwrite only, and says so before it works."""
+"""Files that exist: every command that writes one replaces it with --overwrite only, and says so before it works.
+
+In Python they are replaced, as NumPy and pandas do, and every function that writes one says so.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import flitwork as fw
+import pandas as pd
 import pytest
 from conftest import Cli
+from flitwork import report
 from flitwork.cli import app
+from flitwork.fit import save_pictures
+from flitwork.goal import GoalResult
 from typer.main import get_command
 
 #: Options that name what is written.
@@ -74,6 +82,20 @@ def test_a_file_that_exists_is_not_replaced(name: str, cli: Cli, tmp_path: Path)
     assert file.read_text() == "mine" and {*tmp_path.rglob("*")} == before
 
 
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [("draw", "timeline.csv"), ("draw", "network.gif"), ("explain", "causes.csv"), ("explain", "heat_map.png"),
+     ("fit", "fit_hockney.png")],
+)  # fmt: skip
+def test_no_file_of_a_folder_is_replaced(name: str, there: str, cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "folder" / there
+    file.parent.mkdir()
+    file.write_text("mine")
+    done = cli(name, *CASES[name][0])
+    assert done.returncode == 2 and there in done.stderr and "--overwrite" in done.stderr
+    assert file.read_text() == "mine" and [*file.parent.iterdir()] == [file]
+
+
 @pytest.mark.parametrize("name", ["simulate", "pick", "mpi table", "explain"])
 def test_it_is_replaced_when_that_is_asked_for(name: str, cli: Cli, tmp_path: Path) -> None:
     words, there = CASES[name]
@@ -83,3 +105,43 @@ def test_it_is_replaced_when_that_is_asked_for(name: str, cli: Cli, tmp_path: Pa
     done = cli(*name.split(), *words, "--overwrite")
     assert done.returncode == 0, done.stderr
     assert file.read_text() != "mine"
+
+
+def fits() -> fw.Fit:
+    times = pd.DataFrame({"bytes": [64, 256, 1024, 4096], "seconds": [1e-6, 2.1e-6, 5e-6, 17e-6]})
+    return fw.fit_model(times, "linear_bytes")
+
+
+def small(**options: Any) -> fw.Result:
+    return fw.simulate(fw.Torus(2, 2), fw.all_to_all(message_flits=2), **options)
+
+
+RING = fw.Schedule([[fw.Send(1, flits=2)], [fw.Receive(0, flits=2)]])
+GOAL = "num_ranks 1\nrank 0 {\n}\n"
+#: What of Python writes a file: its function, how it is called with a place, and the file.
+WRITERS: list[tuple[Any, Any, str]] = [
+    (fw.Result.save, lambda path: small().save(path), "there.parquet"),
+    (fw.simulate, lambda path: small(packets_file=path), "there.parquet"),
+    (fw.Schedule.save, RING.save, "there.csv"),
+    (fw.Goal.write, lambda path: fw.Goal(GOAL).write(path), "there.goal"),
+    (GoalResult.save, lambda path: fw.run_goal(fw.Goal(GOAL)).save(path), "there.csv"),
+    (fw.Pick.save, lambda path: fw.pick(fw.Torus(2, 2), message_flits=2, explained=False).save(path), "there.csv"),
+    (fw.mpi.StepTable.save, lambda path: fw.mpi.step_table("bruck", ranks=4).save(path), "there.steps"),
+    (fw.Fit.save, lambda path: fits().save(path), "there.json"),
+    (fw.save_fits, lambda path: fw.save_fits(fits(), path), "there.json"),
+    (save_pictures, lambda path: save_pictures([fits()], path.parent), "fit_linear_bytes.png"),
+    (fw.view, lambda path: fw.view(small(), path), "there.html"),
+    (report.write, lambda path: report.write(path, [report.of_result(small(), "run", path.parent)]), "there.html"),
+    (fw.plot.channel_animation, lambda path: fw.plot.channel_animation(small(channel_window_cycles=5), path), "a.gif"),
+    (fw.Explanation.save, lambda path: fw.explain(small()).save(path.parent), "explanation.txt"),
+    (fw.Burst.save, lambda path: fw.burst(fw.Torus(2, 2), "neighbour", packets=1, trials=1).save(path.parent), "trials.csv"),
+    (fw.Curve.save, lambda path: fw.curve(fw.Torus(2, 2), fw.uniform(offered_load=0.1), [0.1], seeds=[1], resolution=0, warmup_cycles=10, measurement_cycles=50).save(path.parent), "runs.csv"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "call", "name"), WRITERS, ids=lambda one: getattr(one, "__qualname__", ""))
+def test_in_python_a_file_that_exists_is_replaced(function: Any, call: Any, name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine")
+    call(tmp_path / name)
+    assert (tmp_path / name).read_bytes() != b"mine"
+    assert "replaced" in (function.__doc__ or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Cli
 from flitwork import packets_file
-from flitwork.result import OF_A_PACKET
+from flitwork.result import OF_A_PACKET, run_plan
+from flitwork.spec import plan_of, simulation
 
 NETWORK = fw.Torus(4, 4, vcs=4, buffer_flits=4)
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -93,16 +95,32 @@ def test_what_cannot_be_written_is_refused_before_the_run(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("more", ({"waits": True}, {"operations": True}))
 def test_what_needs_all_packets_at_the_end_is_refused(more: dict[str, bool], tmp_path: Path) -> None:
-    with pytest.raises(fw.ConfigError, match=r"run\.record\.to_file") as refused:
+    name = f"record.{next(iter(more))}"
+    with pytest.raises(fw.ConfigError, match=f"no {name} beside it") as refused:
         run = fw.Run(record=fw.Record(**more))
         fw.simulate(NETWORK, fw.all_to_all("a2a"), run=run, packets_file=tmp_path / "packets.parquet")
-    assert refused.value.hint == "take to_file out, or the others"
+    assert refused.value.path == "packets_file"
+    assert refused.value.hint == f"take {name} out, or packets_file"
+
+
+@pytest.mark.parametrize("path", [123, b"packets.parquet", ""])
+def test_what_is_no_path_is_refused(path: Any) -> None:
+    with pytest.raises(fw.ConfigError, match=r"ends in \.parquet") as refused:
+        fw.simulate(NETWORK, fw.uniform(offered_load=0.1), packets_file=path)
+    assert refused.value.path == "packets_file"
+
+
+def test_packets_and_the_result_are_not_one_file(cli: Cli, tmp_path: Path) -> None:
+    words = ("simulate", "uniform", "--size", "4x4", "--load", "0.1", "--save", "a.parquet")
+    done = cli(*words, "--packets-file", str(tmp_path / "a.parquet"))
+    assert done.returncode == 2 and "another file than --save" in done.stderr
+    assert not [*tmp_path.iterdir()]
 
 
 def test_without_a_file_nothing_goes_to_a_file() -> None:
-    run = fw.Run(record=fw.Record(packets=True, to_file=True))
+    spec = simulation(NETWORK, fw.uniform(offered_load=0.1), {"record": {"packets": True, "to_file": True}})
     with pytest.raises(fw.ConfigError, match="a file beside it"):
-        fw.simulate(NETWORK, fw.uniform(offered_load=0.1), run=run)
+        run_plan(plan_of(spec))
 
 
 def test_a_full_disk_is_an_error_that_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +134,50 @@ fw.simulate(fw.Torus(4, 4), fw.uniform(offered_load=0.3), measurement_cycles=20_
     assert "StorageError" in found.stderr and "free space" in found.stderr
 
 
-def test_what_is_interrupted_leaves_a_file_that_can_be_read(tmp_path: Path) -> None:
+def test_all_that_had_arrived_is_in_the_file_of_a_run_that_is_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "packets.parquet"
+
+    def until(cycle: int, done: int, total: int | None) -> bool:
+        return cycle < 100_000
+
+    work = fw.uniform(offered_load=0.001)
+    with pytest.raises(KeyboardInterrupt, match="interrupted") as stopped:
+        fw.simulate(NETWORK, work, packets_file=path, progress=until, measurement_cycles=100_000_000)
+    arrived = pd.read_parquet(path)
+    assert arrived["arrived_cycle"].notna().all() and len(arrived) < packets_file.BATCH
+    end = int(re.findall(r"cycle ([0-9]+)", str(stopped.value))[0])
+    assert end >= 100_000
+    # What a run says that is not stopped: the same measurement, as packets are drawn by cycle.
+    kept = fw.simulate(NETWORK, work, packets=True, warmup_cycles=0, measurement_cycles=end, max_cycles=2 * end)
+    assert len(arrived) == (kept.packets["arrived_cycle"] < end).sum()
+
+
+def test_what_comes_after_a_quiet_start_does_not_arrive_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packets_file, "BATCH", 64)
+    rows: list[int] = []
+    add = packets_file._File.add
+
+    def counted(file: Any, columns: Any) -> int:
+        rows.append(add(file, columns))
+        return rows[-1]
+
+    monkeypatch.setattr(packets_file._File, "add", counted)
+    start = 1_000_000
+    packets = [
+        {"cycle": start + n, "source": src, "destination": (src + 1) % 16, "flits": 1}
+        for n in range(500)
+        for src in range(16)
+    ]
+    work = fw.trace(pd.DataFrame(packets))
+    fw.simulate(NETWORK, work, packets_file=tmp_path / "packets.parquet")
+    assert sum(rows) == len(packets)
+    assert max(rows) <= 8 * 64
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_is_interrupted_leaves_a_file_that_can_be_read(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     path = tmp_path / "packets.parquet"
     command = [sys.executable, "-m", "flitwork", "simulate", "uniform", "--size", "4x4", "--load", "0.3"]
     command += ["--set", "measurement_cycles=1000000000", "--packets-file", str(path)]
@@ -125,9 +186,9 @@ def test_what_is_interrupted_leaves_a_file_that_can_be_read(tmp_path: Path) -> N
     # A batch is in the file: its first bytes are its name alone.
     while not (path.exists() and path.stat().st_size > 1000) and time.monotonic() < end:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     _, told = process.communicate(timeout=60)
-    assert process.returncode == 130 and "interrupted" in told
+    assert process.returncode == code and ("interrupted" in told) == (sent == signal.SIGINT)
     table = pd.read_parquet(path)
     assert len(table) >= packets_file.BATCH and table["arrived_cycle"].notna().all()
     assert not table.duplicated(["src", "sequence"]).any()

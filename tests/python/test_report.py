@@ -6,6 +6,7 @@ import base64
 import gzip
 import io
 import json
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,43 @@ def test_a_report_works_in_a_browser(page: Path, browser: Any) -> None:
     browser.execute_script("arguments[0].scrollIntoView(); arguments[0].click()", zoom)
     assert browser.execute_script("return document.getElementById('enlarged').open")
     assert browser.execute_script("return document.querySelector('#enlarged img').src.startsWith('data:image')")
+
+
+@pytest.fixture
+def on_paper(browser: Any) -> Iterator[Any]:
+    """The browser as it lays a page out for A4, for a reader who has dark screens."""
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": dark})
+    a4 = {"width": 718, "height": 1046, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", a4)
+    yield browser
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+
+
+def test_on_paper_a_report_is_black_on_white_and_nothing_is_cut_off(page: Path, on_paper: Any) -> None:
+    on_paper.get(page.as_uri())
+
+    def of(what: str) -> Any:
+        return on_paper.execute_script(f"return {what}")
+
+    assert of("matchMedia('(prefers-color-scheme: dark)').matches && matchMedia('print').matches")
+    assert of("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert of("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    wide = "[...document.querySelectorAll('body, table, .wide, img')].filter((e) => e.getBoundingClientRect().right > innerWidth"
+    assert of(f"{wide} || e.scrollWidth > e.clientWidth + 1).map((e) => e.outerHTML.slice(0, 80))") == []
+    # The head of a table stands on every page, which buttons would not; what cannot be pressed is not there.
+    assert of("getComputedStyle(document.querySelector('#all-claims th button')).display") == "contents"
+    pressed = on_paper.find_elements("css selector", ".filter, summary, figcaption a")
+    assert pressed and not any(element.is_displayed() for element in pressed)
+    assert of("getComputedStyle(document.querySelector('figure')).breakInside") == "avoid"
+
+
+def test_the_numbers_of_one_result_are_on_paper(tmp_path: Path, on_paper: Any) -> None:
+    result = fw.simulate(fw.Torus(3, 3), fw.all_to_all(message_flits=2))
+    on_paper.get(write(tmp_path / "one.html", [of_result(result, "one", tmp_path)]).as_uri())
+    (table,) = on_paper.find_elements("css selector", "details table")
+    assert table.is_displayed() and "completion_cycles" in table.text and "network_latency_p99_cycles" in table.text
 
 
 def test_the_commands_report_and_claims(cli: Cli, tmp_path: Path) -> None:

@@ -283,6 +283,13 @@ def test_claims_of_this_machine_are_printed_where_it_was_measured(
     assert found["here.F2"]["ours"] == pytest.approx(0.1) and found["here.F2"]["machine"] == "MPICH 4.0, 4 ranks"
     assert found["here.F5.linear"]["verdict"] == "not measured"
     assert "this machine" in printed() and "here.F2" in printed()
+    # The same launcher is of another version now: each is judged by its own times.
+    for ranks, seconds in ((2, 10e-6), (4, 12e-6)):
+        row = {"operation": "point_to_point", "algorithm": "library", "bytes": 1024, "ranks": ranks, "seconds": seconds}
+        more = {"ranks_per_server": 4, "mpi": "mpich", "version": "5.0", "low": seconds, "high": seconds}
+        stored.add({**row, **more, "repetitions": 10, "verified": True})
+    both = {row["machine"]: row["ours"] for row in json.loads(printed("--json")) if row["id"] == "here.F2"}
+    assert both == {"MPICH 4.0, 4 ranks": pytest.approx(0.1), "MPICH 5.0, 4 ranks": pytest.approx(0.2)}
 
 
 def test_times_of_other_launchers_are_kept_apart(tmp_path: Path) -> None:

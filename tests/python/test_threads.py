@@ -10,6 +10,7 @@ from typing import Any, Literal
 import flitwork as fw
 import pytest
 from flitwork.errors import ConfigError
+from flitwork.experiment.engines import local
 from flitwork.experiment.point import Point
 from flitwork.experiment.sweep import run_points
 from flitwork.spec import simulation
@@ -73,6 +74,18 @@ def swept(jobs: int, loads: list[float], **options: Any) -> list[fw.Result]:
     return run_points(points, jobs=jobs).results
 
 
+@pytest.fixture
+def cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "available_cores", lambda: 8)
+
+
+def test_no_more_threads_are_shared_out_than_there_are_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "available_cores", lambda: 2)
+    assert [result.threads for result in swept(5, [0.05, 0.02])] == [1, 1]
+    assert [result.threads for result in swept(5, [0.05])] == [2]
+
+
+@pytest.mark.usefixtures("cores")
 def test_points_share_out_the_workers_that_have_none() -> None:
     loads = [0.05, 0.02]
     alone, shared = swept(1, loads), swept(5, loads)
@@ -83,12 +96,14 @@ def test_points_share_out_the_workers_that_have_none() -> None:
         assert {**two.row, "wall_seconds": one.row.get("wall_seconds")} == one.row
 
 
+@pytest.mark.usefixtures("cores")
 def test_with_as_many_points_as_workers_each_has_one_thread() -> None:
     assert [result.threads for result in swept(2, [0.05, 0.02])] == [1, 1]
     # One is left over, for the longer one.
     assert [result.threads for result in swept(3, [0.02, 0.05])] == [1, 2]
 
 
+@pytest.mark.usefixtures("cores")
 def test_what_a_run_says_of_threads_stays() -> None:
     assert [result.threads for result in swept(4, [0.02], threads=1)] == [1]
     assert [result.threads for result in swept(1, [0.02], threads=3)] == [3]

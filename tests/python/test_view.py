@@ -293,14 +293,14 @@ def test_places_that_cannot_be_written_to_are_refused(recorded: fw.Result, tmp_p
     there = tmp_path / "there.html"
     there.write_text("mine", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"expected a file that does not exist; .*--overwrite"):
-        fw.view(recorded, there)
+        fw.view(recorded, there, overwrite=False)
     assert there.read_text(encoding="utf-8") == "mine"
-    assert fw.view(recorded, there, overwrite=True).stat().st_size > 10_000
+    assert fw.view(recorded, there).stat().st_size > 10_000
     with pytest.raises(ConfigError, match=r"a file that ends in \.html"):
         fw.view(recorded, tmp_path / "run.pdf")
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(ConfigError, match="expected a file, not a folder"):
-        fw.view(recorded, tmp_path / "folder.html", overwrite=True)
+        fw.view(recorded, tmp_path / "folder.html")
     with pytest.raises(ConfigError, match=r"path = .*expected a folder that can be written to"):
         fw.view(recorded, there / "below.html")
 
@@ -365,6 +365,37 @@ def _ready(browser: Any, page: Path) -> None:
 
     WebDriverWait(browser, 30).until(lambda b: b.execute_script("return document.documentElement.dataset.ready"))
     assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
+
+
+def _printed(browser: Any, **how: Any) -> int:
+    """The number of A4 pages on which a browser prints what it shows."""
+    pdf = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69, **how})["data"]
+    return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(pdf)))
+
+
+def test_a_page_is_drawn_for_paper_and_then_for_the_screen_again(page: Path, browser: Any) -> None:
+    _ready(browser, page)
+    state_of = "[innerWidth, network.width, network.view, isDark(), network.colours, drawn.rows.plot.width, isPaper()]"
+    browser.execute_script("setTheme(true)")
+    before = _of(browser, state_of)
+    noted = "({dark: isDark(), ink: css('--ink'), widths: [network.width, drawn.rows.plot.width, drawn.overview.plot.width]})"
+    browser.execute_script(f"addEventListener('beforeprint', () => {{ window.noted = {noted} }})")
+    assert _printed(browser) <= 2
+    paper = _of(browser, "noted")
+    # Margins of 1 cm leave 718 pixels of A4, and those of US letter 740.
+    assert not paper["dark"] and paper["ink"] == "#1b1f24" and max(paper["widths"]) < 700 < before[0]
+    assert _of(browser, state_of) == before
+    # A part of the network stays that part.
+    browser.execute_script(
+        "network.zoomed = true; network.view.scale *= 2; network.place(); dispatchEvent(new Event('beforeprint'))"
+    )
+    scales = _of(browser, "[network.view.scale / paper.view.scale, network.width]")
+    assert scales[0] == pytest.approx(scales[1] / before[1])
+    controls = browser.find_elements("css selector", "header button, footer button, #fit, #slider, #speed")
+    assert controls and not any(control.is_displayed() for control in controls)
+    assert _of(browser, "document.documentElement.scrollWidth <= innerWidth")
+    browser.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert _of(browser, "[isPaper(), isDark(), network.view.scale]") == [False, True, 2 * before[2]["scale"]]
 
 
 def _of(browser: Any, name: str) -> Any:

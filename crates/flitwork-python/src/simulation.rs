@@ -26,6 +26,8 @@ pub struct Simulation {
     plan: Mutex<Arc<flitwork::Plan>>,
     /// Nothing once it has given its result.
     running: Mutex<Option<flitwork::Simulation>>,
+    /// When signals were looked at last: in the steps of a caller that advances it by less than that, too.
+    looked: Mutex<Instant>,
 }
 
 #[pymethods]
@@ -41,7 +43,11 @@ impl Simulation {
         if tally {
             simulation.keep_tally();
         }
-        Ok(Simulation { plan: Mutex::new(plan), running: Mutex::new(Some(simulation)) })
+        Ok(Simulation {
+            plan: Mutex::new(plan),
+            running: Mutex::new(Some(simulation)),
+            looked: Mutex::new(Instant::now()),
+        })
     }
 
     /// The current cycle.
@@ -66,14 +72,15 @@ impl Simulation {
     /// `progress(cycle, done, total)` is called about 20 times a second; where it returns `False` the run stops with `KeyboardInterrupt`.
     #[pyo3(signature = (until=None, progress=None))]
     fn advance(&self, py: Python<'_>, until: Option<u64>, progress: Option<Py<PyAny>>) -> PyResult<&'static str> {
-        let (mut looked, mut raised, watch) = (Instant::now(), None, Watch::default());
+        let (mut raised, watch) = (None, Watch::default());
         let advanced = py.detach(|| {
             self.with(|simulation| {
+                let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
                 Ok(simulation.advance(until.unwrap_or(u64::MAX), &mut |now| {
                     if looked.elapsed() < LOOK {
                         return true;
                     }
-                    looked = Instant::now();
+                    *looked = Instant::now();
                     watch.note(now);
                     let told = |py: Python<'_>| py.check_signals().and_then(|()| watch.tell(py, progress.as_ref()));
                     raised = Python::attach(told).err();

@@ -318,6 +318,27 @@ fn a_network_too_large_for_memory_is_refused_with_the_numbers() {
 }
 
 #[test]
+fn threads_whose_tables_do_not_fit_are_refused_and_auto_takes_those_that_do() {
+    let mut spec = good();
+    spec["network"] =
+        json!({ "topology": { "kind": "torus", "size": [150, 150] }, "router": { "vcs": 4, "buffer_flits": 4 } });
+    spec["workload"] = json!({ "kind": "uniform", "offered_load": 0.1 });
+    let plan = |threads: u64, limit: u64| {
+        let mut spec = spec.clone();
+        spec["run"] = json!({ "threads": threads, "memory_limit_mb": limit });
+        spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s))
+    };
+    let bytes = |threads: u64| plan(threads, 0).unwrap().memory_bytes();
+    let (one, part) = (bytes(1), bytes(2) - bytes(1));
+    assert!(part > 1_000_000 && bytes(9) == one + 8 * part);
+    let limit = (one + 5 * part).div_ceil(1_000_000);
+    let e = plan(64, limit).unwrap_err().to_string();
+    let said = ["run.threads = 64", &format!("at most {limit} MB"), "use fewer"];
+    assert!(said.iter().all(|words| e.contains(words)), "{e}");
+    assert_eq!(plan(1, limit).unwrap().threads_that_pay(64), 6);
+}
+
+#[test]
 fn more_vcs_than_can_be_numbered_are_refused_on_the_largest_machine_too() {
     let mut spec = good();
     spec["network"] = json!({ "topology": { "kind": "mesh", "size": [8192, 8192] }, "router": { "vcs": 640 } });

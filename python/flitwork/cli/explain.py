@@ -27,7 +27,8 @@ from flitwork.cli.options import (
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
 from flitwork.cli.progress import shown
 from flitwork.explain import Explanation, explain
-from flitwork.files import refuse_existing, writable_folder
+from flitwork.explain.explanation import WRITTEN
+from flitwork.files import folder_for
 from flitwork.result import Result
 from flitwork.values import Record
 
@@ -81,7 +82,7 @@ def explain_run(
       flitwork explain examples/torus_sizes.toml --point "torus sizes: n=5"
     """
     if out:
-        refuse_existing(writable_folder(out) / "explanation.txt", overwrite, "--out")
+        folder_for(out, WRITTEN, overwrite, "--out")
     file, own = Path(what), {"out", "overwrite", "as_json"}
     if is_goal(file):
         refuse(context, {"what", "network", "packet_flits", *own}, "a GOAL program")

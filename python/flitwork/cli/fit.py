@@ -11,7 +11,7 @@ import typer
 from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import cell, escape, guarded, note, print_json, print_table, say
 from flitwork.errors import ConfigError
-from flitwork.files import refuse_existing, writable_folder
+from flitwork.files import folder_for
 from flitwork.fit import MODELS, Comparison, Fit, Parameter, compare_models, save_fits, save_pictures
 from flitwork.fit import fit as fit_each
 from flitwork.fit.quantity import quantity
@@ -85,7 +85,7 @@ def fit(
       flitwork fit results.csv --column seconds=completion_ns --column bytes=size --model hockney
     """
     if out:
-        refuse_existing(writable_folder(out) / "fit.json", overwrite, "--out")
+        folder_for(out, ["fit.json", "fit_*.*"], overwrite, "--out")
     asked = options(
         data, method, errors, take, confidence, column, operation=names("--operation", operation),
         algorithm=names("--algorithm", algorithm),

@@ -100,11 +100,12 @@ def _network(name: str | None, parameters: dict[str, float]) -> LogGOPS | Networ
             option, number = next(iter(parameters.items()))
             raise ConfigError(f"--{option}", number, "the network loggops", f"{name} has a topology")
         topology = table.pop("topology")
-        if not isinstance(topology, dict):
-            hint = f"topology = {{ kind = '{topology}', size = [4, 4] }}"
+        if not isinstance(topology, dict) or not isinstance(topology.get("kind"), str):
+            named = topology if isinstance(topology, str) else "KIND"
+            hint = f'topology = {{ kind = "{named}", size = [4, 4] }}; `flitwork list topologies` names the kinds'
             raise ConfigError("network.topology", topology, "a table with a kind", hint)
         own = {key: value for key, value in topology.items() if key != "kind"}
-        return Network(topology.get("kind", "torus"), **own, **table)
+        return Network(topology["kind"], **own, **table)
     if kind != "loggops":
         hint = f'{name} has neither kind = "loggops" nor a table topology'
         raise ConfigError("network.kind", kind, "loggops, or a network with a topology", hint)

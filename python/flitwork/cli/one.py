@@ -38,7 +38,7 @@ from flitwork.cli.simulation import default_folder, network_table, one_simulatio
 from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
-from flitwork.files import refuse_existing, writable_file, writable_folder, write_atomically
+from flitwork.files import folder_for, writable_file, write_atomically
 from flitwork.packets_file import checked, recording, run_to_file
 from flitwork.result import Result, run_plan
 from flitwork.spec import plan_of
@@ -103,13 +103,15 @@ def simulate(
         writable_file(save, "--save", overwrite)
     if packets:
         checked(packets, "--packets-file", overwrite)
+    if save and packets and save.resolve() == packets.resolve():
+        raise ConfigError("--packets-file", packets, "another file than --save", "packets go to a file of their own")
     spec = one_simulation(
         what, network_table(size, mesh, wrap, topology), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    planned = plan_of(recording(spec) if packets else spec)
+    planned = plan_of(recording(spec, packets, "--packets-file") if packets else spec)
     with shown("simulating", cycles_to_simulate(planned)) as progress:
-        result = run_to_file(planned, packets, progress) if packets else run_plan(planned, progress)
+        result = run_to_file(planned, packets, progress, "--packets-file") if packets else run_plan(planned, progress)
     fault = _save(result, save) if save else None
     if as_json:
         print_json(result.row)
@@ -384,10 +386,10 @@ def draw(
 
       flitwork draw a2and --size 8x8 --mesh --out pictures/a2and
     """
-    from flitwork.plot.gallery import gallery
+    from flitwork.plot.gallery import PICTURES, gallery
 
     if out:
-        refuse_existing(writable_folder(out) / "channels.png", overwrite, "--out")
+        folder_for(out, PICTURES, overwrite, "--out")
     table = network_table(size, mesh, wrap, topology)
     spec = one_simulation(
         what, table, settings, ports,

@@ -18,6 +18,8 @@ from flitwork.result import Result
 from flitwork.studies import Claim, default_results, judge_measured, judge_stored, published, reproduce
 from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
 
+_RESULTS = Path("results")
+
 
 @guarded
 def report(
@@ -59,16 +61,21 @@ def report(
         writable_file(out, "--out", overwrite)
     path = Path(what)
     if path.suffix == ".parquet":
+        place = writable_file(out or path.parent / "report.html", "--out", overwrite)
         # The report has the pictures and their numbers in it.
         with tempfile.TemporaryDirectory() as folder:
             section = of_result(Result.load(path), path.stem, Path(folder))
-            written = write(out or path.parent / "report.html", [section], section.title)
+            written = write(place, [section], section.title)
         say(f"report  {escape(str(written))}")
         return
     if path.suffix == ".toml":
         run = run_study(load_study(path), quick=quick, watcher=watcher())
         section, place = of_study(run), run.out
     else:
+        if path.is_file():
+            raise ConfigError(
+                "STUDY|RESULT", what, "a study file (.toml), a stored result (.parquet), or a study's name"
+            )
         done = reproduce(what, quick=quick, watcher=watcher())
         section, place = of_reproduction(what, done), done.run.out
     written = write(out or place / "report.html", [section], section.title)
@@ -78,7 +85,7 @@ def report(
 @guarded
 def claims(
     names: Annotated[list[str] | None, typer.Argument(metavar="[STUDY]...", help="Studies [default: all].")] = None,
-    folder: Annotated[Path, typer.Option(help="Where the results of the studies are.")] = Path("results"),
+    folder: Annotated[Path, typer.Option(help="Where the results of the studies are.")] = _RESULTS,
     quick: Quick = False,
     as_json: AsJson = False,
 ) -> None:
@@ -93,6 +100,10 @@ def claims(
 
       flitwork claims --json | jq '.[] | select(.verdict == "not reproduced") | .id'
     """
+    if folder != _RESULTS and not folder.is_dir():
+        raise ConfigError(
+            "--folder", folder, "a folder that exists", "the one that `flitwork reproduce --all --out` names"
+        )
     found: list[tuple[str, str, Claim]] = []
     for name in names or list(published()):
         place = default_results(name, quick, folder)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from flitwork.columns import with_ranks
 from flitwork.errors import ResultFileError
 from flitwork.experiment.execute import Watcher, execute
 from flitwork.experiment.jobs import Job
@@ -67,7 +68,7 @@ class Archive:
                 continue
             row = next((row for point in job.points if (row := self._rows.get(_key(point)))), None)
             if row is not None:
-                found[job.hash] = ArchivedResult(row)
+                found[job.hash] = ArchivedResult(with_ranks(row, job.points[0].spec))
         return found
 
     def with_results(self, jobs: Sequence[Job], results: Mapping[str, HasRow]) -> Archive:
@@ -76,7 +77,7 @@ class Archive:
         return Archive({**self._rows, **new})
 
     def save(self, path: Path) -> Path:
-        """Writes it, at once or not at all: equal results make equal files."""
+        """Writes it, at once or not at all: equal results make equal files. A file that is there is replaced."""
         # How long a point took says something of another machine.
         rows = [
             {_KEY: key, **{name: value for name, value in row.items() if name != "wall_seconds" and value is not None}}

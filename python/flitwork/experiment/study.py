@@ -17,7 +17,7 @@ from flitwork.experiment.points import check_names, expand, known_columns
 from flitwork.experiment.store import Store
 from flitwork.experiment.study_file import StudyFile
 from flitwork.experiment.table import save_failures, save_table, study_table
-from flitwork.files import writable_folder, write_atomically
+from flitwork.files import could_be_folder, writable_folder, write_atomically
 from flitwork.libraries import pd
 from flitwork.result import Result
 
@@ -82,6 +82,7 @@ def run_study(
         raise ConfigError("study", repr(study), "what fw.load_study returns", f"fw.run_study(fw.load_study({study!r}))")
     runs_on = make_engine(engine, scheduler, jobs)
     watcher = watcher or default_watcher()
+    could_be_folder(Path(out) if out else default_folder(study, quick))
     plans = plan_study(study, quick, watcher)
     folder = writable_folder(Path(out) if out else default_folder(study, quick))
     _take_folder(folder, study)

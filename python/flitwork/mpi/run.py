@@ -20,7 +20,7 @@ from flitwork.mpi.result import RunResult
 from flitwork.mpi.script import Script
 from flitwork.mpi.timing import process_type
 from flitwork.mpi.world import Process, World
-from flitwork.network import Network
+from flitwork.network import Network, check_network
 from flitwork.networks import Torus
 from flitwork.simulation import Simulation
 from flitwork.spec import Host, Run
@@ -128,6 +128,7 @@ def default_network(ranks: int) -> Network:
 
 def with_units(network: Network) -> Network:
     """A network that says what a flit carries and how long a cycle is."""
+    check_network(network)
     said = network.spec.get("units") or {}
     if len(said) > 1:
         return network

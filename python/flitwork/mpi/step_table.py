@@ -20,7 +20,7 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.files import write_atomically
 from flitwork.goal import Goal
 from flitwork.mpi.exchange import aligned
-from flitwork.network import Network
+from flitwork.network import Network, check_network
 from flitwork.schedule import Schedule
 from flitwork.spec import plan_of, simulation
 
@@ -67,7 +67,10 @@ class StepTable:
         file.writelines(f"{line}\n".encode() for line in (*head, *self))
 
     def save(self, path: str | Path) -> Path:
-        """Writes it to a file. Raises :class:`flitwork.ConfigError` where that cannot be."""
+        """Writes it to a file; one that is there is replaced.
+
+        Raises :class:`flitwork.ConfigError` where that cannot be.
+        """
         return write_atomically(Path(path), self.write)
 
     def __repr__(self) -> str:
@@ -127,6 +130,8 @@ def _of_algorithm(
     names = [known for known, _ in _core.all_to_alls()]
     if name not in names:
         raise ConfigError("algorithm", name, f"one of {', '.join(names)}", did_you_mean(name, names))
+    if network is not None:
+        check_network(network)
     topology = None if network is None else json.dumps(network.spec["topology"])
     found = {
         "ranks": ranks,

@@ -11,13 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.errors import ConfigError, ResultFileError, did_you_mean
 from flitwork.experiment.archive import Archive
 from flitwork.experiment.execute import Watcher
 from flitwork.experiment.points import known_columns
 from flitwork.experiment.study import StudyRun, run_study
 from flitwork.experiment.study_file import StudyFile, load_study
-from flitwork.libraries import pd
+from flitwork.libraries import pa, pd
 from flitwork.studies.claims import Claim, check_measures, judged, load_claims
 from flitwork.studies.front import Front
 from flitwork.studies.on_mpi import OnMpi, RowTold
@@ -27,6 +27,7 @@ T = TypeVar("T")
 _FOLDER = Path(__file__).parent
 #: The folder of what was measured on real MPI, in that of the results.
 _MPI = "mpi"
+_AGAIN = "run `flitwork reproduce` again"
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,14 @@ def find(name: str) -> Published:
     if (Path(name) / "study.toml").is_file():
         return Published(Path(name).resolve().name, Path(name))
     expected = f"one of {', '.join(studies) or '(none)'}, or a folder with a study.toml"
-    raise ConfigError("study", name, expected, did_you_mean(name, studies))
+    begin = [known for known in studies if known.startswith(name.replace("_", "-"))]
+    if Path(name).suffix == ".toml":
+        hint = f"a study file of your own runs with `flitwork run {name}`"
+    elif len(begin) == 1:
+        hint = f"did you mean `{begin[0]}`?"
+    else:
+        hint = did_you_mean(name, studies)
+    raise ConfigError("study", name, expected, hint)
 
 
 def default_results(name: str, quick: bool, among: Path = Path("results")) -> Path:
@@ -218,7 +226,7 @@ def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Cla
     table = folder / "results.parquet"
     if not table.is_file():
         return declared, False
-    results = pd.read_parquet(table)
+    results = _stored_table(table)
     return judged(declared, claims_of(name, results, folder), results, quick), True
 
 
@@ -230,7 +238,21 @@ def judge_measured(name: str, folder: Path, quick: bool = False) -> list[tuple[s
     module, table = find(name).module("on_mpi"), folder / "results.parquet"
     if module is None or not table.is_file():
         return []
-    found: list[tuple[str, list[Claim]]] = module.judge_stored(folder / _MPI, pd.read_parquet(table), quick)
+    found: list[tuple[str, list[Claim]]] = module.judge_stored(folder / _MPI, _stored_table(table), quick)
+    return found
+
+
+def _stored_table(file: Path) -> pd.DataFrame:
+    """The table that a run of a study has left."""
+    try:
+        found = pd.read_parquet(file)
+    except (OSError, pa.ArrowException) as error:
+        because = str(error).splitlines()[0]
+        raise ResultFileError(
+            f"{file}: cannot be read as results of a study ({because}); delete it and {_AGAIN}"
+        ) from None
+    if "experiment" not in found:
+        raise ResultFileError(f"{file}: is no table of a study: it has no column experiment; move it away and {_AGAIN}")
     return found
 
 

@@ -548,7 +548,7 @@ fn packet_log(plan: &Plan, phases: &Phases) -> PacketLog {
     };
     let mut log = PacketLog::new(traffic_log(), plan.background.is_some().then(traffic_log), record.keeps_packets());
     if record.to_file {
-        log.part_with_records();
+        log.hand_over_records();
     }
     log
 }

@@ -224,12 +224,12 @@ impl PacketLog {
         format!("{:016x}", mix(self.digest ^ packets))
     }
 
-    /// From now on the records of packets that have arrived can be taken away: see [`PacketRecords::part_with`].
-    pub fn part_with_records(&mut self) {
-        self.records = self.records.take().map(PacketRecords::part_with);
+    /// From now on the records of packets that have arrived are handed over during the run: see [`PacketRecords::hand_over`].
+    pub fn hand_over_records(&mut self) {
+        self.records = self.records.take().map(PacketRecords::hand_over);
     }
 
-    /// The records of the packets that have arrived since the last call, where they are parted with.
+    /// The records of the packets that have arrived since the last call, where they are handed over.
     pub fn take_records(&mut self) -> Vec<PacketRecord> {
         self.records.as_mut().map(PacketRecords::take).unwrap_or_default()
     }

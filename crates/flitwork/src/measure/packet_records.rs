@@ -8,14 +8,14 @@ const NEVER: u64 = u64::MAX;
 /// Records by number: that of a packet stays while it is under way.
 #[derive(Debug, Default)]
 pub(crate) struct PacketRecords {
-    /// In the order in which injection ports took them; where they are parted with, numbers are used again.
+    /// In the order in which injection ports took them; where they are handed over, numbers are used again.
     records: Vec<PacketRecord>,
-    parted: Option<Parted>,
+    handed_over: Option<HandedOver>,
 }
 
 /// Those that somebody takes away while the run lasts.
 #[derive(Debug, Default)]
-struct Parted {
+struct HandedOver {
     arrived: Vec<PacketRecord>,
     /// Numbers of packets that have arrived.
     free: Vec<u32>,
@@ -24,14 +24,14 @@ struct Parted {
 impl PacketRecords {
     /// The same where records of packets that have arrived are taken away while the run lasts, in the order of their arrival: no more
     /// are kept than packets are under way, besides those that nobody has taken yet.
-    pub fn part_with(self) -> Self {
-        PacketRecords { parted: Some(Parted::default()), ..self }
+    pub fn hand_over(self) -> Self {
+        PacketRecords { handed_over: Some(HandedOver::default()), ..self }
     }
 
     /// Keeps the record of a packet that enters; its number.
     #[inline]
     pub fn taken(&mut self, record: PacketRecord) -> u32 {
-        if let Some(free) = self.parted.as_mut().and_then(|parted| parted.free.pop()) {
+        if let Some(free) = self.handed_over.as_mut().and_then(|handed| handed.free.pop()) {
             self.records[free as usize] = record;
             return free;
         }
@@ -51,23 +51,23 @@ impl PacketRecords {
         let record = &mut self.records[number as usize];
         record.arrived = now;
         record.hops = hops;
-        if let Some(parted) = &mut self.parted {
-            parted.arrived.push(*record);
-            parted.free.push(number);
+        if let Some(handed) = &mut self.handed_over {
+            handed.arrived.push(*record);
+            handed.free.push(number);
         }
     }
 
-    /// What has arrived since the last call, where it is parted with.
+    /// What has arrived since the last call, where records are handed over.
     pub fn take(&mut self) -> Vec<PacketRecord> {
-        self.parted.as_mut().map(|parted| std::mem::take(&mut parted.arrived)).unwrap_or_default()
+        self.handed_over.as_mut().map(|handed| std::mem::take(&mut handed.arrived)).unwrap_or_default()
     }
 
-    /// All of them in order of (source, sequence), and the place in it of each number. Where records are parted with: those that nobody
+    /// All of them in order of (source, sequence), and the place in it of each number. Where records are handed over: those that nobody
     /// has taken, and no places.
     pub fn in_order(self) -> (Vec<PacketRecord>, Vec<u32>) {
-        match self.parted {
+        match self.handed_over {
             None => in_order(self.records),
-            Some(Parted { mut arrived, .. }) => {
+            Some(HandedOver { mut arrived, .. }) => {
                 arrived.extend(self.records.into_iter().filter(|record| record.arrived == NEVER));
                 (in_order(arrived).0, Vec::new())
             }
@@ -79,7 +79,7 @@ impl PacketRecords {
 /// turn from several queues: what is counted by source is nearly always all there is to do.
 fn in_order(records: Vec<PacketRecord>) -> (Vec<PacketRecord>, Vec<u32>) {
     let sources = records.iter().map(|record| record.src as usize + 1).max().unwrap_or(0);
-    // Behind each other: how many records come before those of a source, then before its next one.
+    // Two counters in one: how many records come before those of a source, then where its next record goes.
     let mut before = vec![0u32; sources + 1];
     records.iter().for_each(|record| before[record.src as usize + 1] += 1);
     (0..sources).for_each(|source| before[source + 1] += before[source]);
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_away_leaves_its_number_to_the_next_packet() {
-        let mut records = PacketRecords::default().part_with();
+        let mut records = PacketRecords::default().hand_over();
         let numbers: Vec<u32> = (0..3).map(|sequence| records.taken(record(7, sequence))).collect();
         records.injected(numbers[1], 5);
         records.arrived(numbers[1], 2, 9);

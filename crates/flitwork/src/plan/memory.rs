@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::routing::Routing;
 use crate::schedule::{SendQueue, Units};
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, HostSpec, NetworkSpec, NoiseSpec, RecordSpec, RouterSpec, SimulationSpec,
+    AllocatorKind, AllocatorSpec, HostSpec, NetworkSpec, NoiseSpec, RecordSpec, RouterSpec, RunSpec, SimulationSpec,
     WorkloadSpec,
 };
 use crate::topology::Fabric;
@@ -31,6 +31,9 @@ const WAITS_BYTES: u64 = 240;
 
 /// What waited for a port in a window, for one reason [bytes].
 const WAIT_WINDOW_BYTES: u64 = 20;
+
+/// What a part of a network in parts keeps of a terminal, its own or not [bytes].
+const PART_TERMINAL_BYTES: u64 = 230;
 
 /// The send and the receive of a message of one packet, the packet's sender, and a wait [bytes].
 const OPERATION_BYTES: u64 = 300;
@@ -79,12 +82,22 @@ pub(super) fn windows(spec: &SimulationSpec, p: &Params, cycles: u64) -> u64 {
     channels.saturating_add(waits).saturating_add(delivered)
 }
 
-/// Refuses what does not fit.
-pub(super) fn check(spec: &SimulationSpec, fabric: &Fabric, estimated: u64) -> Result<()> {
-    let limit = match spec.run.memory_limit_mb {
+/// Memory that each further thread takes: its part has tables of all terminals [bytes].
+pub(super) fn part(p: &Params) -> u64 {
+    PART_TERMINAL_BYTES.saturating_mul(p.terminals as u64)
+}
+
+/// The most that a simulation may take [bytes].
+pub(super) fn limit(run: &RunSpec) -> u64 {
+    match run.memory_limit_mb {
         0 => machine() / 4 * 3,
         mb => mb.saturating_mul(1_000_000),
-    };
+    }
+}
+
+/// Refuses what does not fit.
+pub(super) fn check(spec: &SimulationSpec, fabric: &Fabric, estimated: u64) -> Result<()> {
+    let limit = limit(&spec.run);
     if estimated <= limit {
         return Ok(());
     }
@@ -267,6 +280,17 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, spec: &SimulationSpe
             shortest_flits: 1,
         },
     }
+}
+
+/// Refuses threads whose tables do not fit.
+pub(super) fn check_threads(run: &RunSpec, threads: usize, estimated: u64) -> Result<()> {
+    let limit = limit(run);
+    if threads == 1 || estimated <= limit {
+        return Ok(());
+    }
+    let expected = format!("threads with which the simulation takes at most {} MB", limit / 1_000_000);
+    let hint = format!("with these it needs about {} MB; use fewer or set run.memory_limit_mb", estimated / 1_000_000);
+    Err(Error::config("run.threads", threads, expected, hint))
 }
 
 fn machine() -> u64 {

@@ -186,6 +186,7 @@ impl Plan {
             estimated_memory_bytes,
         };
         plan.check_kernel()?;
+        memory::check_threads(&plan.spec.run, plan.threads(), plan.memory_bytes())?;
         Ok(plan)
     }
 
@@ -206,7 +207,7 @@ impl Plan {
             "spec": self.spec,
             "derived": self.params,
             "described": self.described(),
-            "estimated_memory_bytes": self.estimated_memory_bytes,
+            "estimated_memory_bytes": self.memory_bytes(),
             "hash": self.hash(),
             "version": env!("CARGO_PKG_VERSION"),
         });

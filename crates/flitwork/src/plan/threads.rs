@@ -1,6 +1,6 @@
 //! How many threads advance the network of a plan.
 
-use super::{Plan, Workload};
+use super::{Plan, Workload, memory};
 use crate::measure::KernelName;
 use crate::spec::{ArbiterKind, Threads};
 
@@ -49,9 +49,18 @@ impl Plan {
         if asked > 1 && self.not_in_parts().is_none() { asked } else { 1 }
     }
 
-    /// As many threads as its size pays for, `most` at most; one where it may not be cut in parts.
+    /// Estimated memory of the run, with the tables of all its threads [bytes].
+    pub fn memory_bytes(&self) -> u64 {
+        let further = self.threads() as u64 - 1;
+        self.estimated_memory_bytes.saturating_add(further.saturating_mul(memory::part(&self.params)))
+    }
+
+    /// As many threads as its size pays for and its memory leaves room for, `most` at most; one where it may not be cut in parts.
     pub fn threads_that_pay(&self, most: usize) -> usize {
-        let paid = most.min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST);
+        let room = memory::limit(&self.spec.run).saturating_sub(self.estimated_memory_bytes);
+        let room = room / memory::part(&self.params).max(1);
+        let fit = usize::try_from(room).unwrap_or(usize::MAX).saturating_add(1);
+        let paid = most.min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST).min(fit);
         if paid > 1 && self.not_in_parts().is_none() { paid } else { 1 }
     }
 

@@ -32,7 +32,7 @@ class LocalEngine(Engine):
         at_once = _fitting(jobs, self.threads)
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="flitwork")
         try:
-            shares = _shares(len(jobs), at_once, self.threads or available_cores())
+            shares = _shares(len(jobs), at_once, min(self.threads or available_cores(), available_cores()))
             waiting = {pool.submit(self._one, job, store, share): job for job, share in zip(jobs, shares, strict=True)}
             while waiting:
                 finished, _ = wait(waiting, timeout=TICK_SECONDS, return_when=FIRST_COMPLETED)

@@ -13,21 +13,20 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import IO
 
 import psutil
+
+from flitwork.signals import signals_raise
 
 MARK = "FLITWORK_MPI_JOB"
 #: How long a launcher may take after Ctrl-C, after SIGTERM and after SIGKILL, and ranks that outlive it after each.
 _LAUNCHER_SECONDS = 5.0
 _RANK_SECONDS = 2.0
 _PR_SET_PDEATHSIG = 1
-#: What ends a process that does not look; Ctrl-C is Python's own KeyboardInterrupt.
-_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 Stream = int | IO[str] | IO[bytes] | None
 
 
@@ -35,8 +34,8 @@ class Launched:
     """A job that a command starts. Use it in a ``with``: all its processes on this machine end with that.
 
     While it runs, SIGTERM and SIGHUP raise ``SystemExit``, so that it is ended for them, too. Where this process is
-    killed, the launcher gets SIGTERM (on Linux). What ranks of a job that came to its end (exit code 0) have
-    left running on purpose goes on.
+    killed, the launcher gets SIGTERM (on Linux); ranks that ignore what it then sends them go on. What ranks of a job
+    that came to its end (exit code 0) have left running on purpose goes on.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Launched:
         )  # fmt: skip
 
     def __enter__(self) -> Launched:
-        self._signals.enter_context(_signals_raise())
+        self._signals.enter_context(signals_raise())
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -113,28 +112,6 @@ def _marked(mark: str) -> Iterator[psutil.Process]:
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get(MARK) == mark:
                 yield process
-
-
-@contextlib.contextmanager
-def _signals_raise() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise ``SystemExit``; where they are ignored (``nohup``) they still are."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
-    for number, handler in before.items():
-        if handler == signal.SIG_DFL:
-            signal.signal(number, _leave)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            if handler == signal.SIG_DFL:
-                signal.signal(number, handler)
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
 
 
 #: Looked up here: between fork and exec nothing may be loaded.

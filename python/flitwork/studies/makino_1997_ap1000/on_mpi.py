@@ -116,18 +116,17 @@ def measure(
 
 
 def judge_stored(folder: Path, results: pd.DataFrame, quick: bool = False) -> list[tuple[str, list[Claim]]]:
-    """The claims by the times that lie in ``folder``, of each launcher: its machine, and what came out of it.
+    """The claims by the times that lie in ``folder``, of each launcher and MPI library: its machine, and what came out.
 
     Times whose measurement has not reached its end count as far as they go.
     """
     found = []
     for file in sorted(folder.glob("times-*.csv")):
-        table = read_measurements(file)
-        if not len(table):
-            continue
-        ranks = int(table["ranks"].max())
-        series, fits = _fitted(table, ranks, Sizes.of_study(quick), results)
-        found.append((_machine(table, ranks), _judged(series, fits, table)))
+        # The same launcher may have been of another version before.
+        for _, table in read_measurements(file).groupby(["mpi", "version"], sort=False):
+            ranks = int(table["ranks"].max())
+            series, fits = _fitted(table, ranks, Sizes.of_study(quick), results)
+            found.append((_machine(table, ranks), _judged(series, fits, table)))
     return found
 
 

@@ -81,7 +81,8 @@ impl Drop for Counted<'_> {
 /// Threads, and the table where they get their values.
 pub struct Handoff<T> {
     table: Arc<Table<T>>,
-    threads: Vec<JoinHandle<()>>,
+    /// By seat; `None` once it has panicked.
+    threads: Vec<Option<JoinHandle<()>>>,
 }
 
 impl<T: Send + 'static> Handoff<T> {
@@ -97,7 +98,7 @@ impl<T: Send + 'static> Handoff<T> {
         });
         let thread = |(number, work)| {
             let table = Arc::clone(&table);
-            spawn(move || table.serve(&table.seats[number], work))
+            Some(spawn(move || table.serve(&table.seats[number], work)))
         };
         let threads = works.into_iter().enumerate().map(thread).collect();
         Handoff { table, threads }
@@ -133,9 +134,9 @@ impl<T: Send + 'static> Handoff<T> {
 
     /// A thread has panicked: so does this one, with the same words.
     fn panic_as(&mut self, number: usize) -> ! {
-        match self.threads.remove(number).join() {
-            Err(payload) => std::panic::resume_unwind(payload),
-            Ok(()) => unreachable!("a thread that leaves a poisoned lock has panicked"),
+        match self.threads[number].take().map(JoinHandle::join) {
+            Some(Err(payload)) => std::panic::resume_unwind(payload),
+            _ => unreachable!("a thread that leaves a poisoned lock has panicked"),
         }
     }
 }
@@ -146,7 +147,7 @@ impl<T> Handoff<T> {
         self.table.gate.fetch_add(1, Ordering::Release);
         fence(Ordering::SeqCst);
         for (seat, thread) in self.table.seats.iter().zip(&self.threads) {
-            if seat.asleep.load(Ordering::Relaxed) {
+            if let Some(thread) = thread.as_ref().filter(|_| seat.asleep.load(Ordering::Relaxed)) {
                 thread.thread().unpark();
             }
         }
@@ -158,6 +159,6 @@ impl<T> Drop for Handoff<T> {
         self.table.closing.store(true, Ordering::Relaxed);
         self.open();
         // A thread that has panicked has said so.
-        self.threads.drain(..).for_each(|thread| drop(thread.join()));
+        self.threads.drain(..).flatten().for_each(|thread| drop(thread.join()));
     }
 }

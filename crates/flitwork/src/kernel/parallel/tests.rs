@@ -1,9 +1,13 @@
 //! Parts of a network give what the whole gives, side by side, one after the other, and in turn.
 
+use super::handoff::Handoff;
 use super::{EPOCH, simulate};
 use crate::kernel::flit::{self, Variation};
 use crate::measure::SimulationResult;
 use crate::plan::Plan;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 fn plan(run: &str) -> Plan {
@@ -47,4 +51,27 @@ fn a_run_in_parts_can_be_stopped() {
     let plan = plan(r#"{ "warmup_cycles": 10, "measurement_cycles": 100000 }"#);
     let error = simulate(&plan, 2, EPOCH, &mut |_| false).unwrap_err();
     assert!(matches!(error, crate::error::Error::Interrupted { .. }));
+}
+
+#[test]
+fn where_one_thread_panics_the_others_end() {
+    // The second one has gone to sleep by then.
+    let (done, ended) = mpsc::channel();
+    thread::spawn(move || {
+        let panics = |first: bool| {
+            move |_: &mut u32| {
+                if first {
+                    thread::sleep(Duration::from_millis(200));
+                    panic!("the first one panics");
+                }
+            }
+        };
+        let mut handoff = Handoff::new([panics(true), panics(false)]);
+        handoff.begin([1, 2].into_iter());
+        let told = catch_unwind(AssertUnwindSafe(|| handoff.end(|_| ()))).unwrap_err();
+        drop(handoff);
+        done.send(told.downcast_ref::<&str>().map(ToString::to_string)).unwrap();
+    });
+    let told = ended.recv_timeout(Duration::from_secs(60)).expect("a thread waits for ever");
+    assert_eq!(told.as_deref(), Some("the first one panics"));
 }

@@ -1,5 +1,5 @@
-//! Whoever drives a simulation looks at it between two cycles: counts traffic and prolongs the measurement, nothing is run twice; takes
-//! the records of packets away.
+//! What may be done with a simulation between two cycles: its measurement is made longer, so that nothing is run twice, and the records of
+//! packets that have arrived are taken.
 
 use super::Simulation;
 use crate::error::{Error, Result};
