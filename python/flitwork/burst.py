@@ -62,7 +62,10 @@ class Burst:
         return bursts({name: (one.points, one.deliveries) for name, one in shown.items()}, title)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """``trials.csv``, ``points.csv``, ``deliveries.csv`` and the figure as PNG and SVG in ``folder``."""
+        """``trials.csv``, ``points.csv``, ``deliveries.csv`` and the figure as PNG and SVG in ``folder``.
+
+        Files that are there are replaced.
+        """
         from flitwork.plot.style import save_with_tables
 
         tables = {"trials": self.table, "points": self.points, "deliveries": self.deliveries}

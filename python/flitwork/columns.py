@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from flitwork import _core
 from flitwork.physical import UNITS, Units, physical_name, scaled
+from flitwork.schema import is_open_loop
 
 #: A :class:`flitwork.Result`, which is made above this module.
 Result = Any
@@ -27,6 +29,7 @@ WAIT_REASONS: tuple[str, ...] = (*STALL_REASONS, "behind_packet")
 
 #: Runs of which others do not even have the column.
 _APART = ("background", "stalls", "bus")
+_RANKS = ("host_ranks", "host_ranks_per_terminal")
 _LOAD = "flits/cycle/terminal"
 _STATISTICS = {
     "mean": "the mean",
@@ -88,6 +91,10 @@ def _hops(values: Mapping[str, Any]) -> float:
     return math.nan if values["mean_hops"] is None else float(values["mean_hops"])
 
 
+def _ranks(result: Result) -> tuple[float, float]:
+    return ranks_of(result.spec, result.described["terminals"])
+
+
 def _latency(of: str, name: str, statistic: str) -> Callable[[Result], Any]:
     key = f"{statistic}_cycles"
     if of:
@@ -133,6 +140,8 @@ _ALL: list[Column] = [
     Column("topology", lambda r: r.described["topology"]["kind"], "name of the topology", number=False),
     Column("size", _described("size"), "routers along each dimension, or in all", number=False),
     Column("terminals", _described("terminals"), "terminals in all"),
+    Column("host_ranks", lambda r: _ranks(r)[0], "ranks in all; of bursts, terminals", "", "completes"),
+    Column("host_ranks_per_terminal", lambda r: _ranks(r)[1], "the most ranks of a terminal", "", "completes"),
     Column("workload", _described("workload"), "name of the algorithm or the pattern", number=False),
     Column("status", lambda r: r.status, "how the run ended", number=False),
     Column("completion_cycles", lambda r: r.completion_cycles, "time to completion, or end of the run", "cycles"),
@@ -205,6 +214,33 @@ OF_THE_NETWORK = ("topology", "size", "terminals", "workload")
 def is_latency(name: str) -> bool:
     """Whether a column is a latency of the workload, which has no value in a saturated network."""
     return name.startswith(("packet_latency_", "network_latency_"))
+
+
+def ranks_of(spec: Mapping[str, Any], terminals: int) -> tuple[float, float]:
+    """How many ranks a specification has in all, and the most of a terminal.
+
+    NaN where it does not say so: a schedule of one's own may have fewer ranks than there are places for them.
+    """
+    if "schedule" in spec["workload"]:
+        return math.nan, math.nan
+    host = spec.get("host") or {}
+    placement = host.get("placement")
+    each = int(host.get("ranks_per_terminal", 1))
+    if isinstance(placement, Mapping) and "ranks" in placement:
+        return sum(placement["ranks"]), max(placement["ranks"])
+    if isinstance(placement, Mapping) and "terminals" in placement:
+        return len(placement["terminals"]), max(Counter(placement["terminals"]).values())
+    return terminals * each, each
+
+
+def with_ranks(row: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a result of ``spec``, with its ranks, which those stored by earlier versions do not have."""
+    workload = spec["workload"]
+    kind = workload.get("kind") if isinstance(workload, Mapping) else workload
+    if set(_RANKS) <= set(row) or is_open_loop(kind):
+        return dict(row)
+    known = {**row, **dict(zip(_RANKS, ranks_of(spec, row["terminals"]), strict=True))}
+    return {name: known[name] for name in RESULT_COLUMNS if name in known} | known
 
 
 def row_of(result: Result) -> dict[str, Any]:

@@ -162,7 +162,10 @@ class Curve:
         return load_curves({name: (one.points, one.saturation) for name, one in curves.items()}, self.capacity, title)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """``runs.csv``, ``points.csv``, ``indices.csv`` and the figure as PNG and SVG in ``folder``."""
+        """``runs.csv``, ``points.csv``, ``indices.csv`` and the figure as PNG and SVG in ``folder``.
+
+        Files that are there are replaced.
+        """
         from flitwork.plot.style import save_with_tables
 
         tables = {"runs": self.table, "points": self.points, "indices": self.indices}

@@ -8,7 +8,7 @@ import os
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -74,6 +74,15 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
     return path
 
 
+def could_be_folder(path: Path, option: str = "--out") -> None:
+    """Refuses a place that can be no folder, before anything else is done; makes none."""
+    above = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        because = "is a file" if not above.is_dir() else "no permission to write"
+        hint = "choose another folder with " + option
+        raise ConfigError(option, path, f"a folder that can be written to ({above}: {because})", hint)
+
+
 def writable_file(path: Path, option: str, overwrite: bool) -> Path:
     """``path`` as a file that can be written; otherwise an error that says why not.
 
@@ -113,3 +122,10 @@ def refuse_existing(path: Path, overwrite: bool, name: str) -> None:
     if path.is_file() and not overwrite:
         hint = "name another, or replace it: --overwrite (in Python overwrite=True)"
         raise ConfigError(name, str(path), "a file that does not exist", hint)
+
+
+def folder_for(folder: Path, patterns: Sequence[str], overwrite: bool, option: str) -> Path:
+    """``folder`` as one that can be written to, without files of these ``patterns``, unless they are to be replaced."""
+    for path in sorted(path for pattern in patterns for path in writable_folder(folder, option).glob(pattern)):
+        refuse_existing(path, overwrite, option)
+    return folder

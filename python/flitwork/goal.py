@@ -20,7 +20,7 @@ from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically, write_csv
 from flitwork.libraries import np, pd
-from flitwork.network import Network
+from flitwork.network import Network, not_a
 from flitwork.plain import plain
 from flitwork.result import Result
 from flitwork.schedule import Schedule
@@ -93,7 +93,7 @@ class Goal:
         return self._core.to_bytes(False).decode()
 
     def write(self, path: str | os.PathLike[str], binary: bool = False) -> Path:
-        """Writes the program to a file, as text or as binary; returns its path."""
+        """Writes the program to a file, as text or as binary; returns its path. A file that is there is replaced."""
         return write_atomically(Path(path), lambda file: file.write(self._core.to_bytes(binary)))
 
     def __eq__(self, other: object) -> bool:
@@ -213,7 +213,7 @@ class GoalResult:
         }
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes :attr:`table` to a file .csv or .parquet."""
+        """Writes :attr:`table` to a file .csv or .parquet. A file that is there is replaced."""
         file = Path(path)
         if file.suffix.lower() == ".csv":
             return write_csv(self.table, file)
@@ -275,5 +275,5 @@ def _machine(network: LogGOPS | Mapping[str, Any] | None) -> LogGOPS:
         return loggops(**{name: one for name, one in network.items() if name != "kind"})
     if not isinstance(network, LogGOPS):
         hint = "for example fw.loggops(L=1000, G=0.1)"
-        raise ConfigError("network", repr(network), "fw.loggops(...), or a network such as fw.Torus(8, 8)", hint)
+        raise not_a("fw.loggops(...), or a network such as fw.Torus(8, 8)", "network", network, hint)
     return network

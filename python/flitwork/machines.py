@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from flitwork import networks
 from flitwork.errors import ConfigError
-from flitwork.network import Network
+from flitwork.network import Network, sizes
 from flitwork.placement import List
 from flitwork.routing import DimensionOrder, StructuredPool
 from flitwork.values import Allocator, BarrierTree, Bus, Channel, Host, Nic, Pacing, Router, Units
@@ -95,6 +95,8 @@ def nsim(
 _T_NET, _B_NET, _MOST_CELLS = "25 MB/s", "50 MB/s", 1024
 #: A flit of 4 bytes on the T-Net [ns].
 _T_CYCLE = 160
+#: The longest software time of a message, and the longest arbitration, that the simulator counts in cycles [ns].
+_MOST_STARTUP, _MOST_ARBITRATION = 1e12, 10_000 * _T_CYCLE
 
 
 def ap1000(
@@ -129,13 +131,16 @@ def ap1000(
 
     Raises :class:`flitwork.ConfigError` for more than two dimensions, or more than 1,024 cells.
     """
-    cells = size or (8, 2)
+    cells = tuple(sizes(size)) or (8, 2)
     if len(cells) > 2 or not all(isinstance(n, int) and n > 0 for n in cells) or math.prod(cells) > _MOST_CELLS:
         expected = f"columns and rows, at most {_MOST_CELLS:,} cells"
         raise ConfigError("size", "x".join(map(str, cells)), expected, "for example ap1000(32, 32)")
-    for name, value in (("startup_ns", startup_ns), ("arbitration_ns", arbitration_ns)):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-            raise ConfigError(name, repr(value), "a time of 0 ns or more")
+    times = (("startup_ns", startup_ns, _MOST_STARTUP), ("arbitration_ns", arbitration_ns, _MOST_ARBITRATION))
+    for name, value, most in times:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+            raise ConfigError(name, repr(value), f"a number of ns, 0 to {most:g}", f"for example {name}=1000")
+    if not isinstance(host, bool):
+        raise ConfigError("host", repr(host), "True or False", "host=True: one more rank, which is the host")
     ranks = math.prod(cells)
     longest = sum(n - 1 if ways == "plus" else n // 2 for n in cells)
     network = networks.Torus(

@@ -17,6 +17,9 @@ from flitwork.plain import Spec, checked
 from flitwork.schema import fields, kinds, schema, sizes_apart, tables
 from flitwork.value import Value, as_written, given
 
+#: Most characters of a value that an error shows.
+_SHOWN = 80
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Network:
@@ -32,6 +35,8 @@ class Network:
     _spec: Spec
 
     def __init__(self, kind: str, /, **options: Any) -> None:
+        if not isinstance(kind, str):
+            raise not_a("the name of a topology", "network.topology.kind", kind, "flitwork list topologies")
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "options", _with_new_names(given(options)))
         object.__setattr__(self, "_spec", checked("network", self._nested()))
@@ -99,6 +104,21 @@ class Network:
         first = list(map(str, size)) if sizes_apart(self.kind) else [several] if size else []
         rest = [f"{name}={one!r}" for name, one in self.options.items() if name != "size"]
         return f"{self.kind.title().replace('_', '')}({', '.join([*first, *rest])})"
+
+
+def check_network(value: object) -> None:
+    """``value`` is a network; of a machine the error says which parts of it to give."""
+    if not isinstance(value, Network):
+        raise not_a("a Network", "network", value, "for example fw.Torus(5, 5)")
+
+
+def not_a(expected: str, path: str, value: object, hint: str) -> ConfigError:
+    """The error for a value of a wrong type; of a machine it says which parts of it to give."""
+    if isinstance(getattr(value, "network", None), Network) and hasattr(value, "host"):
+        parts = {"network": "machine.network, and where ranks run host=machine.host", "host": "host=machine.host"}
+        return ConfigError(path, "a machine", expected, f"write {parts[path]}" if path in parts else hint)
+    shown = repr(value)
+    return ConfigError(path, shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}...", expected, hint)
 
 
 def _with_new_names(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class Pick:
         }
 
     def save(self, file: str | Path) -> Path:
-        """Writes the table as ``.csv``, or all of it as ``.json``."""
+        """Writes the table as ``.csv``, or all of it as ``.json``. A file that is there is replaced."""
         path = check_saved(Path(file), "file")
         if path.suffix.lower() == ".csv":
             return write_csv(self.table, path)

@@ -400,7 +400,7 @@ class Result:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Stores everything in one Parquet file of one row, at once or not at all.
+        """Stores everything in one Parquet file of one row, at once or not at all. A file that is there is replaced.
 
         The plan, its hash, the version, the seed and a checksum of everything stand in the metadata of the file.
         """

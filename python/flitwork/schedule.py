@@ -132,7 +132,7 @@ class Schedule(Workload):
         return table_frame(self.spec["schedule"])
 
     def save(self, file: str | Path) -> Path:
-        """Writes :meth:`table` to a file .csv or .parquet."""
+        """Writes :meth:`table` to a file .csv or .parquet. A file that is there is replaced."""
         path, frame = Path(file), self.table()
         if path.suffix.lower() == ".csv":
             return write_atomically(path, lambda out: frame.to_csv(out, index=False))

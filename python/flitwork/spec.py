@@ -8,7 +8,7 @@ from typing import Any
 
 from flitwork import _core, renamed
 from flitwork.errors import ConfigError
-from flitwork.network import Network, nest_run
+from flitwork.network import Network, check_network, nest_run, not_a
 from flitwork.networks import Grid, Mesh, NetworkOptions, RunOptions, Torus
 from flitwork.numbers import located, table_of, with_numbers
 from flitwork.plain import Spec, checked, to_json
@@ -42,16 +42,15 @@ def simulation(
     host: Host | Mapping[str, Any] | None = None,
 ) -> Spec:
     """The complete specification of one simulation."""
-    given = (("network", network, Network), ("workload", workload, Workload), ("background", background, Workload))
-    for name, value, kind in given:
-        if not isinstance(value, kind) and not (name == "background" and value is None):
-            raise ConfigError(name, repr(value), f"a {kind.__name__}", "for example fw.Torus(5, 5), fw.all_to_all()")
+    check_network(network)
+    if not isinstance(workload, Workload):
+        raise not_a("a Workload", "workload", workload, "for example fw.all_to_all()")
+    if background is not None and not isinstance(background, Workload):
+        raise not_a("a Workload", "background", background, "for example fw.uniform(offered_load=0.1)")
     spec = {"network": network.spec, "workload": workload.spec, "run": run or {}}
     if host is not None:
         if not isinstance(host, (Value, Mapping, type)):
-            raise ConfigError(
-                "host", repr(host), "fw.Host(...), or a table", "for example fw.Host(ranks_per_terminal=2)"
-            )
+            raise not_a("fw.Host(...), or a table", "host", host, "for example fw.Host(ranks_per_terminal=2)")
         spec["host"] = _host(as_written("host", host))
     return {**spec, "background": background.spec} if background and not is_silent(background.spec) else spec
 

@@ -111,12 +111,14 @@ def read_parquet(
     ``check`` sees the names of the columns before any of them is read, and gives those to read; ``None``: all.
     """
     try:
+        # Arrow says in several lines that there is no such file.
+        file.open("rb").close()
         with pq.ParquetFile(file) as stored:
             check_memory(file, path, stored.metadata.num_rows * bytes_per_row)
             columns = check(list(stored.schema_arrow.names))
             found: pd.DataFrame = stored.read(columns=columns).to_pandas()
     except (OSError, pa.ArrowException) as error:
-        because = str(error).splitlines()[0]
+        because = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
         raise ConfigError(f"{path}.file", file, f"a Parquet file ({because})") from None
     return found
 

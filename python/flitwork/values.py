@@ -424,8 +424,6 @@ class Record(Value):
       program, and who sent each packet. Default: false.
     * ``packets``: Every packet's source, destination, length and times. Default: false.
     * ``stalls``: Why flits stand still: counts by reason, per channel. Default: false.
-    * ``to_file``: What is recorded of packets that have arrived is taken away while the run lasts, as a file of
-      packets does: the estimate of memory is without it, and it is with ``packets`` alone. Default: false.
     * ``waits``: Where and why each packet waited, which ``flitwork explain`` asks for: by packet, router, output port
       and reason. Packets are recorded with it, and the flit kernel runs. With ``channel_window_cycles`` also by window
       of time, which ``flitwork view`` shows. Default: false.
@@ -439,7 +437,6 @@ class Record(Value):
     operations: bool = default(False)
     packets: bool = default(False)
     stalls: bool = default(False)
-    to_file: bool = default(False)
     waits: bool = default(False)
 
 

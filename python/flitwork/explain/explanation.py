@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TABLES = ("causes", "path", "pieces", "steps", "channels")
+_PICTURES = ("space_time", "heat_map")
+#: Files that :meth:`Explanation.save` writes or removes, as patterns.
+WRITTEN = ["explanation.txt", *(f"{name}.csv" for name in _TABLES), *(f"{name}.*" for name in _PICTURES)]
 
 
 class Explanation:
@@ -123,7 +126,10 @@ class Explanation:
         return heat_map(self.result, self.channels, sorted({one for one in found if one is not None}))
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Writes the text, each table as CSV and the pictures ``space_time`` and ``heat_map`` to a folder."""
+        """Writes the text, each table as CSV and the pictures ``space_time`` and ``heat_map`` to a folder.
+
+        Files that are there are replaced.
+        """
         from flitwork.files import write_atomically
         from flitwork.plot.style import forget, save
 
@@ -132,7 +138,7 @@ class Explanation:
         text = self.text.encode() + b"\n"
         written = [write_atomically(folder / "explanation.txt", lambda file: file.write(text))]
         written += [write_csv(getattr(self, name), folder / f"{name}.csv") for name in _TABLES]
-        for name in ("space_time", "heat_map"):
+        for name in _PICTURES:
             try:
                 written += save(getattr(self, name)(), folder, name)
             except ConfigError as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 from flitwork.errors import ConfigError
 from flitwork.fit.model import Array
-from flitwork.fit.predicting import asked_rows, below_zero, beyond, with_times
+from flitwork.fit.predicting import asked_rows, below_zero, beyond, numbers_of, with_times
 from flitwork.fit.result import Fit
 from flitwork.libraries import np, pd
 
@@ -73,6 +73,8 @@ def best_ranks(
         raise ConfigError("model", fit.model_name, "a model of ranks: linear_ranks, total_exchange, loggp, max_rate")
     if total_bytes is None and bytes is None and "bytes" in fit.model.uses:
         raise ConfigError("total_bytes", "not given", "bytes of all ranks together, or bytes to each other rank")
+    if total_bytes is not None:
+        numbers_of("total_bytes", total_bytes)
     if not 0 <= work_seconds < float("inf"):
         raise ConfigError("work_seconds", work_seconds, "a time in s, at least 0")
     most = at_most if at_most is not None else max(_DEFAULT_MOST, int(4 * fit.range_of("ranks")[1]))

@@ -66,7 +66,10 @@ def _dots(fit: Fit, rows: pd.DataFrame, panels: tuple[Axes, Axes], x: str, name:
 
 
 def save_pictures(fits: Sequence[Fit], folder: Path) -> list[Path]:
-    """A picture of each fit (``fit_total_exchange_alltoall.png`` and so on) and its numbers; gives the PNG files."""
+    """A picture of each fit (``fit_total_exchange_alltoall.png`` and so on) and its numbers; gives the PNG files.
+
+    Files that are there are replaced.
+    """
     from flitwork.plot.style import save
 
     names = [re.sub(r"[^A-Za-z0-9.]+", "_", f"fit {fit.model_name} {fit.title}").strip("_")[:100] for fit in fits]

@@ -12,6 +12,8 @@ from flitwork.fit.result import Fit
 from flitwork.libraries import np, pd
 
 Numbers = float | Sequence[float]
+#: What no size and no number of ranks exceeds.
+_MOST = 1e18
 
 
 def predict(
@@ -48,7 +50,7 @@ def asked_rows(
     sizes = total_bytes if total_bytes is not None else bytes
     given = {
         "ranks": _given(fit, "ranks", ranks, needed=total_bytes is not None),
-        "bytes": _numbers("bytes", sizes) if total_bytes is not None else _given(fit, "bytes", sizes),
+        "bytes": numbers_of("total_bytes", sizes) if total_bytes is not None else _given(fit, "bytes", sizes),
         "ranks_per_server": _given(fit, "ranks_per_server", ranks_per_server),
     }
     rows = [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
@@ -89,13 +91,14 @@ def _given(fit: Fit, name: str, value: Numbers | None, needed: bool = False) -> 
         if value is None and fixed is None:
             low, high = fit.range_of(name)
             raise ConfigError(name, "not given", f"a number: {fit.model.formula}", f"{low:g} to {high:g} were measured")
-        return [fixed] if value is None and fixed is not None else _numbers(name, value)
-    if value is not None and fixed is not None and _numbers(name, value) != [fixed]:
+        return [fixed] if value is None and fixed is not None else numbers_of(name, value)
+    if value is not None and fixed is not None and numbers_of(name, value) != [fixed]:
         raise ConfigError(name, value, f"{fixed:g}: the fit is for that", f"{fit.model_name} does not know of {name}")
     return [math.nan if fixed is None else fixed]
 
 
-def _numbers(name: str, value: Numbers | None) -> list[float]:
+def numbers_of(name: str, value: Numbers | None) -> list[float]:
+    """What is asked for as a list of numbers; ``name`` says whether they are bytes or ranks."""
     listed = list(value) if isinstance(value, Sequence) else np.atleast_1d(np.asarray(value)).tolist()
     if not listed:
         raise ConfigError(name, "nothing", "a number, or several")
@@ -103,8 +106,9 @@ def _numbers(name: str, value: Numbers | None) -> list[float]:
     for one in listed:
         number = isinstance(one, (int, float)) and not isinstance(one, bool)
         whole = "bytes" in name or (number and float(one).is_integer())
-        if not number or not whole or not least <= one < math.inf:
-            raise ConfigError(name, one, f"a {'' if least == 0 else 'whole '}number, at least {least}")
+        if not number or not whole or not least <= one <= _MOST:
+            expected = f"a {'' if least == 0 else 'whole '}number, at least {least}"
+            raise ConfigError(name, one, expected + (f", and at most {_MOST:g}" if number and one > _MOST else ""))
     return [float(one) for one in listed]
 
 

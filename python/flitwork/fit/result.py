@@ -105,7 +105,7 @@ class Fit:
         return plain(self)
 
     def save(self, path: str | Path) -> Path:
-        """Writes it as JSON; :func:`flitwork.fit.read_fits` reads it again."""
+        """Writes it as JSON; :func:`flitwork.fit.read_fits` reads it again. A file that is there is replaced."""
         from flitwork.fit.stored import save_fits
 
         return save_fits(self, path)

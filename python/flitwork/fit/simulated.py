@@ -16,6 +16,8 @@ from flitwork.result import Result
 _MARKS = ("completion_cycles", "terminals", "workload")
 #: The operation of workloads that are named by their algorithm alone.
 _EXCHANGE = "alltoall"
+#: What a user can do about ranks that the table does not say.
+_SAY = "say --column ranks=NAME (in Python columns={'ranks': NAME}); ranks=terminals: one on each"
 
 
 def is_of_simulations(table: pd.DataFrame) -> bool:
@@ -30,8 +32,8 @@ def named(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> 
         row = int((table["status"] != "complete").to_numpy().argmax())
         expected = "complete: the others have no time to completion"
         raise ConfigError(f"{file}: row {row + 1}: status", table["status"].iloc[row], expected)
-    table = _with_ranks(table)
-    known = {"seconds": "completion_ns", "ranks": "ranks" if "ranks" in table else "terminals"}
+    table, ranks = _with_ranks(table, file, told)
+    known = {"seconds": "completion_ns", **ranks}
     sizes = [str(name) for name in table.columns if str(name).rpartition(".")[2] in ("bytes", "message_bytes")]
     if len(sizes) == 1 and "total_bytes" not in told:
         known["bytes"] = sizes[0]
@@ -45,13 +47,27 @@ def named(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> 
     return found, {**known, **{name: name for name in kept}, **told}
 
 
-def _with_ranks(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with its number of ranks, where a column says how many are on each terminal."""
-    per_terminal = [name for name in table.columns if str(name).rpartition(".")[2] == "ranks_per_terminal"]
-    if "ranks" in table or len(per_terminal) != 1:
-        return table
-    here = table[per_terminal[0]].fillna(1).astype(int)
-    return table.assign(ranks=table["terminals"] * here, ranks_per_server=here)
+def _with_ranks(table: pd.DataFrame, file: str, told: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The table, and which columns have ``ranks`` and ``ranks_per_server``; none where no row says how many."""
+    axis = "host.ranks_per_terminal"
+    if "host_ranks" not in table and axis in table and table[axis].notna().all() and "host.placement" not in table:
+        # Of an earlier version: an axis says it.
+        each = table[axis].astype(int)
+        table = table.assign(host_ranks=table["terminals"] * each, host_ranks_per_terminal=each)
+    if "host_ranks" not in table:
+        if "ranks" in told:
+            return table, {}
+        expected = "the number of ranks, which tables of earlier versions do not have"
+        raise ConfigError(f"{file}: host_ranks", "missing", expected, f"run the study again, or {_SAY}")
+    unknown = table["host_ranks"].isna()
+    if not unknown.any():
+        return table, {"ranks": "host_ranks", "ranks_per_server": "host_ranks_per_terminal"}
+    if unknown.all() or "ranks" in told:
+        # A column of that name is of the study, and may count anything.
+        others = {"ranks", "ranks_per_server"} - set(told.values())
+        return table.drop(columns=list(others), errors="ignore"), {}
+    expected = "a number, as in other rows: a schedule of one's own does not say how many ranks it has"
+    raise ConfigError(f"{file}: row {int(unknown.to_numpy().argmax()) + 1}: host_ranks", "nothing", expected, _SAY)
 
 
 def _operations(workloads: pd.Series[Any]) -> pd.DataFrame:
@@ -70,7 +86,5 @@ def stored_result(file: Path) -> pd.DataFrame | None:
     if b"flitwork.format" not in known:
         return None
     result = Result.load(file)
-    workload, host = result.spec["workload"], result.spec.get("host") or {}
-    per_terminal = int(host.get("ranks_per_terminal", 1))
-    row = {**result.row, "ranks": result.row["terminals"] * per_terminal, "ranks_per_server": per_terminal}
+    workload, row = result.spec["workload"], result.row
     return pd.DataFrame([{**row, "message_bytes": workload["message_bytes"]} if "message_bytes" in workload else row])

@@ -115,7 +115,7 @@ def _finite(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def save_fits(fits: Fit | Sequence[Fit], path: str | Path) -> Path:
-    """Writes one or several fits as JSON; :func:`read_fits` reads them again."""
+    """Writes one or several fits as JSON; :func:`read_fits` reads them again. A file that is there is replaced."""
     listed = [fits] if isinstance(fits, Fit) else list(fits)
     document = {"format": FORMAT, "version": VERSION, "fits": [plain(one) for one in listed]}
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"

@@ -10,7 +10,7 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.libraries import pd
 from flitwork.measurements.benchmarks import Told, recognised, rows
 from flitwork.measurements.text import read_text
-from flitwork.table_file import first_wrong, read_csv, read_parquet
+from flitwork.table_file import first_wrong, header_of, names_once, read_csv, read_parquet
 
 #: The columns: unit and meaning.
 COLUMNS: Mapping[str, str] = {
@@ -28,6 +28,8 @@ COLUMNS: Mapping[str, str] = {
     "version": "of that library",
 }
 _ROW_BYTES = 1000
+#: What no time, size or count exceeds: sums and squares of such numbers are still finite.
+_MOST = 1e18
 
 
 def read_rows(path: str | Path, told: Told) -> pd.DataFrame:
@@ -50,6 +52,8 @@ def read_rows(path: str | Path, told: Told) -> pd.DataFrame:
         if mark in first and "," not in first:
             expected = "commas between the columns, and a point in numbers"
             raise ConfigError(f"{file}: row of names", f"{found} between the columns", expected, "export it again so")
+    names = header_of(file, "measurements", what, "flitwork mpi bench writes one")
+    names_once(names, names, str(file))
     return read_csv(file, "measurements", what, "flitwork mpi bench writes one", named=True)
 
 
@@ -79,6 +83,8 @@ def check_numbers(
     least = whole_from or 0
     for index, value in column.items():
         whole = whole_from is None or float(value).is_integer()
-        if not whole or not least <= float(value) < float("inf") or (name == "seconds" and value <= 0):
-            expected = f"a whole number, at least {least}" if whole_from is not None else "a time above 0 s"
+        if not whole or not least <= float(value) <= _MOST or (name == "seconds" and value <= 0):
+            number = "a time above 0 s" if name == "seconds" else f"a number, at least {least}"
+            expected = f"a whole number, at least {least}" if whole_from is not None else number
+            expected += f", and at most {_MOST:g}" if float(value) > _MOST else ""
             raise ConfigError(f"{file}: row {int(str(index)) + 1}: {name}", value, expected, about)

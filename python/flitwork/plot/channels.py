@@ -151,6 +151,7 @@ def channel_animation(
     """The same over time, as an animated GIF; neighbouring windows are joined where there would be too many frames.
 
     All frames have one scale. ``progress(cycle, done, total)`` is told about each frame.
+    A file that is there is replaced.
     """
     whole("frames_per_second", frames_per_second, 1, 100)
     edges, frames = _joined(result, whole("max_frames", max_frames, 1, 100_000))

@@ -24,6 +24,8 @@ from flitwork.workloads import Spec
 #: Shows how far a piece of work of so many cycles is, which tells it.
 Shown = Callable[..., AbstractContextManager[Progress | None]]
 _NAMES = ("phases", "channels", "network", "timeline")
+#: Files that :func:`gallery` writes or removes, as patterns.
+PICTURES = [f"{name}.*" for name in _NAMES]
 
 
 @contextmanager

@@ -62,7 +62,7 @@ def style() -> Iterator[None]:
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """``name.png`` and ``name.svg`` in ``folder``, and beside them ``name.csv`` with the numbers; closes the figure.
 
-    Gives the paths of the pictures.
+    Gives the paths of the pictures. Files that are there are replaced.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*constrained_layout.*")

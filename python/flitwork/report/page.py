@@ -23,7 +23,7 @@ _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 def write(path: str | Path, sections: Sequence[Section], title: str = "flitwork report") -> Path:
-    """Writes a report, at once or not at all, and gives its path.
+    """Writes a report, at once or not at all, and gives its path. A file that is there is replaced.
 
     The file needs no other and no network. A report without sections is a :class:`~flitwork.errors.ConfigError`.
     """

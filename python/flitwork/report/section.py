@@ -20,6 +20,7 @@ from flitwork.studies.reproduce import Reproduction
 
 #: Rows of what a table says of itself that are shown; the file behind it has all.
 _ROWS = 12
+_NARROW = 2
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,15 @@ class Section:
         return " ".join(words[:2] if len(words) > 1 and len(words[1]) == 4 and words[1].isdigit() else words)
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether its table fits on a page: that of one result, a row a number."""
+        return self.table.shape[1] <= _NARROW
+
+    @property
     def head(self) -> pd.DataFrame:
-        """The first rows of its table, without the columns that say the same in every row."""
+        """The first rows of its table, without the columns that say the same in every row; all of a narrow one."""
         varies = [name for name in self.table if self.table[name].astype(str).nunique() > 1]
-        return self.table[varies].head(_ROWS)
+        return self.table if self.is_narrow else self.table[varies].head(_ROWS)
 
     @property
     def packed(self) -> bytes:

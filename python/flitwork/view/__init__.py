@@ -25,7 +25,7 @@ def view(
     path: str | Path = "view.html",
     *,
     frames: int | None = None,
-    overwrite: bool = False,
+    overwrite: bool = True,
     progress: Progress | None = None,
 ) -> Path:
     """Writes a run as one HTML file: the network over time, queues, reasons to wait, and what ranks do. Its path.
@@ -35,8 +35,8 @@ def view(
     cannot be is shown as far as it was recorded. ``frames`` is about how many windows of time that run is divided into
     (1,000 if the result has no windows of its own). ``progress`` is that of :func:`flitwork.simulate`.
 
-    A file that exists is replaced with ``overwrite`` only. Raises :class:`flitwork.ConfigError` for a result without
-    anything to show, which says what to record, and for a place that cannot be written to.
+    A file that is there is replaced, or without ``overwrite`` refused. Raises :class:`flitwork.ConfigError` for a
+    result without anything to show, which says what to record, and for a place that cannot be written to.
     """
     from flitwork.view.contents import contents
     from flitwork.view.page import check_place, write

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: In the order in which they are run.
 _SCRIPTS = (
     *("uPlot.iife.min.js", "data.js", "look.js", "network.js", "pointer.js"),
-    *("charts.js", "detail.js", "space_time.js", "main.js"),
+    *("charts.js", "detail.js", "space_time.js", "paper.js", "main.js"),
 )
 _STYLES = ("uPlot.min.css", "page.css")
 #: Of 1 to 9: half the time of the usual 6, and a few per cent more bytes.

@@ -86,9 +86,9 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-// A canvas that is as sharp as the screen; its context counts in pixels of the page.
+// A canvas that is as sharp as the screen, or as paper; its context counts in pixels of the page.
 function sized(canvas, width, height) {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = Math.max(window.devicePixelRatio || 1, isPaper() ? 3 : 1);
   canvas.width = Math.max(1, Math.round(width * ratio));
   canvas.height = Math.max(1, Math.round(height * ratio));
   const context = canvas.getContext("2d");
