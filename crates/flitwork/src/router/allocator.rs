@@ -5,7 +5,7 @@
 //! in the order (priority, distance of the diagonal): requests of one diagonal cannot conflict, so sorting and taking greedily
 //! is the same sweep.
 
-use super::arbiter::{ArbiterBank, ArbiterKind};
+use super::arbiter::ArbiterBank;
 use super::options::{AllocatorKind, AllocatorSpec};
 
 /// In a priority: the request yields to all that do not, whatever the allocator.
@@ -33,9 +33,6 @@ pub(crate) struct Allocator {
     row_arbiters: ArbiterBank,
     /// One arbiter a column of each router, over rows.
     col_arbiters: ArbiterBank,
-    /// Which of them remember whom they served: not where that decides nothing.
-    rows_remember: bool,
-    cols_remember: bool,
     /// First diagonal of each router's wavefront.
     diagonals: Vec<u16>,
     scratch: Scratch,
@@ -65,21 +62,17 @@ impl Allocator {
     /// Allocators of `rows` × `cols` for `routers` routers.
     pub fn new(spec: &AllocatorSpec, routers: usize, rows: usize, cols: usize) -> Self {
         let separable = spec.kind != AllocatorKind::Wavefront;
-        let banks = |groups: usize, members: usize, remember: bool| {
-            ArbiterBank::new(spec.arbiter, if separable && remember { routers * groups } else { 0 }, members)
+        let banks = |groups: usize, members: usize| {
+            ArbiterBank::new(spec.arbiter, if separable { routers * groups } else { 0 }, members)
         };
-        // Of two packets one has priority: who was served decides only between requests of one packet, which are in one row.
-        let cols_remember = !spec.arbiter.has_priority() || spec.kind == AllocatorKind::Islip;
         let most = rows * cols.min(1024);
         Allocator {
             kind: spec.kind,
             iterations: spec.iterations.0,
             rows,
             cols,
-            row_arbiters: banks(rows, cols, true),
-            col_arbiters: banks(cols, rows, cols_remember),
-            rows_remember: true,
-            cols_remember,
+            row_arbiters: banks(rows, cols),
+            col_arbiters: banks(cols, rows),
             diagonals: vec![0; if separable { 0 } else { routers }],
             scratch: Scratch {
                 open: Vec::with_capacity(most),
@@ -88,14 +81,6 @@ impl Allocator {
                 best: vec![0; rows.max(cols)],
             },
         }
-    }
-
-    /// The same, where a packet makes `single` requests: one in a cycle at most.
-    pub fn of_single_requests(mut self, single: bool) -> Self {
-        if single && !self.cols_remember && self.diagonals.is_empty() {
-            (self.rows_remember, self.row_arbiters) = (false, ArbiterBank::new(ArbiterKind::RoundRobin, 0, 0));
-        }
-        self
     }
 
     /// Matches the requests of `router`; grants are added to `grants`. At most one request a (row, column).
@@ -122,17 +107,7 @@ impl Allocator {
         if let Some(diagonal) = self.diagonals.get_mut(router) {
             *diagonal = ((usize::from(*diagonal) + 1) % self.rows.max(self.cols)) as u16;
         } else {
-            self.remember(router, row, col);
-        }
-    }
-
-    /// Arbiters that remember whom they served take note of a grant.
-    #[inline]
-    fn remember(&mut self, router: usize, row: u16, col: u16) {
-        if self.rows_remember {
             self.row_arbiters.serve(router * self.rows + row as usize, col);
-        }
-        if self.cols_remember {
             self.col_arbiters.serve(router * self.cols + col as usize, row);
         }
     }
@@ -157,7 +132,8 @@ impl Allocator {
             }
             for m in &scratch.matched {
                 if iteration == 0 {
-                    self.remember(router, m.row, m.col);
+                    self.row_arbiters.serve(router * self.rows + m.row as usize, m.col);
+                    self.col_arbiters.serve(router * self.cols + m.col as usize, m.row);
                 }
                 grants.push((m.row, m.col));
                 if self.iterations > 1 {
@@ -182,9 +158,8 @@ impl Allocator {
         let group = |r: &Request| if side == Side::Row { r.row as usize } else { r.col as usize };
         let cost = |r: &Request| {
             let rank = match side {
-                Side::Row if self.rows_remember => self.row_arbiters.rank(router * self.rows + r.row as usize, r.col),
-                Side::Col if self.cols_remember => self.col_arbiters.rank(router * self.cols + r.col as usize, r.row),
-                Side::Row | Side::Col => 0,
+                Side::Row => self.row_arbiters.rank(router * self.rows + r.row as usize, r.col),
+                Side::Col => self.col_arbiters.rank(router * self.cols + r.col as usize, r.row),
             };
             let preference = if side == Side::Row { r.preference } else { 0 };
             if priorities { (preference, r.priority, rank) } else { (0, r.priority & YIELDS, rank) }
@@ -271,31 +246,6 @@ mod tests {
                         }
                     }
                 }
-            }
-        }
-    }
-
-    /// Where packets differ in priority and each makes one request, nobody need remember who was served.
-    #[test]
-    fn who_was_served_does_not_matter_to_single_requests_with_priorities() {
-        for kind in [AllocatorKind::SeparableInputFirst, AllocatorKind::SeparableOutputFirst] {
-            let spec = spec(kind, 2, ArbiterKind::Fcfs);
-            let mut remembers = Allocator::new(&spec, 1, 7, 5);
-            let mut forgets = Allocator::new(&spec, 1, 7, 5).of_single_requests(true);
-            assert!(remembers.rows_remember && !forgets.rows_remember);
-            let mut state = 12345u32;
-            for _ in 0..500 {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                let request = |(number, r): (usize, Request)| {
-                    let priority = u128::from(state >> (number % 13) & 7) << 64 | number as u128;
-                    Request { priority, ..r }
-                };
-                let requests = dense(7, 5, |r, c| state >> ((r * 7 + c * 3) % 31) & 1 == 1);
-                let requests: Vec<_> = requests.into_iter().enumerate().map(request).collect();
-                let (mut one, mut other) = (Vec::new(), Vec::new());
-                remembers.allocate(0, &requests, &mut one);
-                forgets.allocate(0, &requests, &mut other);
-                assert_eq!(one, other);
             }
         }
     }

@@ -65,8 +65,7 @@ impl<M> GeneralAllocators<M> {
         let speedup = router.input_speedup as usize;
         GeneralAllocators {
             vc_allocator: Allocator::new(&router.vc_allocator, p.routers, vcs_of_router, vcs_of_router),
-            sw_allocator: Allocator::new(&router.sw_allocator, p.routers, rows, cols)
-                .of_single_requests(!router.speculative),
+            sw_allocator: Allocator::new(&router.sw_allocator, p.routers, rows, cols),
             vc_arbiter: router.vc_allocator.arbiter,
             sw_arbiter: router.sw_allocator.arbiter,
             rows,
