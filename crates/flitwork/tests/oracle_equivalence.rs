@@ -16,6 +16,7 @@ use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording
 use oracle::cases::{self, Case, Program, any_network, hop_by_hop, in_whole_packets, on_bus, trees};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use serde_json::{from_value, json};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -447,6 +448,32 @@ fn open_loop_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
         Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, measurement, 600))?))
     });
     kinds.check("open loop, hop by hop");
+}
+
+/// Misrouted packets of one age at one switch: whom it served last decides between them, from cycle to cycle.
+#[test]
+fn packets_of_equal_priority_arrive_as_in_the_oracle() {
+    let network = json!({
+        "topology": { "kind": "torus", "size": [5, 3], "terminals_per_router": 2 },
+        "routing": { "kind": "duato_misrouting", "misroutes": 3, "patience_cycles": 0 },
+        "router": {
+            "vcs": 7, "buffer_flits": 7, "switching": "virtual_cut_through",
+            "vc_allocator": { "kind": "separable_output_first", "arbiter": "matrix" },
+            "sw_allocator": { "kind": "separable_output_first", "arbiter": "oldest_first" },
+            "injection_priority": "last", "vc_busy_when_full": true, "input_speedup": 3,
+            "vc_alloc_delay_cycles": 2, "sw_alloc_delay_cycles": 2, "compat": { "pipelined_stages": true },
+        },
+        "channel": { "latency_cycles": 0, "credit_delay_cycles": 3 },
+        "nic": { "ports": 3, "injection_vc": "round_robin", "ejection_port": "by_source", "source_queue": "alternate" },
+    });
+    let workload = json!({
+        "kind": "traffic", "pattern": { "kind": "random_permutation" }, "packet_flits": 6, "offered_load": 0.850_983_672_014_945_2,
+        "process": { "kind": "on_off", "mean_on_cycles": 16.103_592_900_033_43, "mean_off_cycles": 36.846_552_516_830_556 },
+    });
+    let (network, workload) = (from_value(network).expect("a network"), from_value(workload).expect("a workload"));
+    let case = Case { network, workload, background: None };
+    let found = check_case(&case, recording(947_125_882_531_992_636, 37, 72, 600));
+    assert!(found.expect("as in the oracle").is_some());
 }
 
 #[test]

@@ -10,10 +10,9 @@ from typing import Any
 from flitwork.errors import ConfigError
 from flitwork.fit.result import Fit
 from flitwork.libraries import np, pd
+from flitwork.measurements import MOST
 
 Numbers = float | Sequence[float]
-#: What no size and no number of ranks exceeds.
-_MOST = 1e18
 
 
 def predict(
@@ -106,9 +105,9 @@ def numbers_of(name: str, value: Numbers | None) -> list[float]:
     for one in listed:
         number = isinstance(one, (int, float)) and not isinstance(one, bool)
         whole = "bytes" in name or (number and float(one).is_integer())
-        if not number or not whole or not least <= one <= _MOST:
+        if not number or not whole or not least <= one <= MOST:
             expected = f"a {'' if least == 0 else 'whole '}number, at least {least}"
-            raise ConfigError(name, one, expected + (f", and at most {_MOST:g}" if number and one > _MOST else ""))
+            raise ConfigError(name, one, expected + (f", and at most {MOST:g}" if number and one > MOST else ""))
     return [float(one) for one in listed]
 
 

@@ -29,7 +29,7 @@ COLUMNS: Mapping[str, str] = {
 }
 _ROW_BYTES = 1000
 #: What no time, size or count exceeds: sums and squares of such numbers are still finite.
-_MOST = 1e18
+MOST = 1e18
 
 
 def read_rows(path: str | Path, told: Told) -> pd.DataFrame:
@@ -83,8 +83,8 @@ def check_numbers(
     least = whole_from or 0
     for index, value in column.items():
         whole = whole_from is None or float(value).is_integer()
-        if not whole or not least <= float(value) <= _MOST or (name == "seconds" and value <= 0):
+        if not whole or not least <= float(value) <= MOST or (name == "seconds" and value <= 0):
             number = "a time above 0 s" if name == "seconds" else f"a number, at least {least}"
             expected = f"a whole number, at least {least}" if whole_from is not None else number
-            expected += f", and at most {_MOST:g}" if float(value) > _MOST else ""
+            expected += f", and at most {MOST:g}" if float(value) > MOST else ""
             raise ConfigError(f"{file}: row {int(str(index)) + 1}: {name}", value, expected, about)

@@ -84,14 +84,9 @@ impl Queue {
 
     /// Takes the next message, if it may start.
     pub fn take(&mut self) -> Option<Unsent> {
+        self.next()?;
         match self {
-            Queue::ProgramOrder(queue) => {
-                if queue.front()?.waits {
-                    None
-                } else {
-                    queue.pop_front()
-                }
-            }
+            Queue::ProgramOrder(queue) => queue.pop_front(),
             Queue::AsReady { ready, .. } => ready.pop().map(|Reverse(message)| message),
         }
     }

@@ -89,10 +89,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     #[inline(always)]
     fn each_active(&self, word: usize, mut look: impl FnMut(&Router<M, PORTS, VCS, WORDS, PACKETS>)) {
-        let Some(&(mut bits)) = self.env.active.get(word) else { return };
-        while bits != 0 {
-            look(at(&self.routers, word * 64 + bits.trailing_zeros() as usize));
-            bits &= bits - 1;
+        if let Some(bits) = self.env.active.get(word) {
+            bits.for_each(|bit| look(at(&self.routers, word * 64 + bit)));
         }
     }
 }
@@ -106,11 +104,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let mut movers = self.waiting;
         movers.insert_all(&self.ready);
         let mut from = 0;
-        while let Some((word, mut bits)) = movers.word_from(from) {
-            while bits != 0 {
-                look(word * 64 + bits.trailing_zeros() as usize);
-                bits &= bits - 1;
-            }
+        while let Some((word, bits)) = movers.word_from(from) {
+            bits.for_each(|bit| look(word * 64 + bit));
             from = word + 1;
         }
     }

@@ -32,7 +32,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let port = self.input(slot).port;
                 if of == !0 || of >> (port & 63) & 1 == 1 {
                     if plain {
-                        self.collect_plain_ask(me, (slot, port), asks, env);
+                        env.streams.asked += u32::from(self.ask_at(me, slot, port as usize, asks, env));
                     } else {
                         self.collect_ask(me, slot, asks, env);
                     }
@@ -45,14 +45,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// What a packet asks for that moves whole and has one port.
+    /// Collects what a packet asks for at one output port; whether there is anything.
     #[inline(always)]
-    fn collect_plain_ask(&mut self, me: usize, (slot, port): (usize, u8), asks: &mut Vec<Ask<M>>, env: &mut Env) {
-        let usable = self.usable::<false>(me, slot, port as usize, env);
+    fn ask_at(&mut self, me: usize, slot: usize, port: usize, asks: &mut Vec<Ask<M>>, env: &mut Env) -> bool {
+        let usable = self.usable::<false>(me, slot, port, env);
         if !usable.is_empty() {
-            asks.push(Ask { slot: slot as u16, port, preference: 0, usable });
-            env.streams.asked += 1;
+            asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
         }
+        !usable.is_empty()
     }
 
     #[inline(never)]
@@ -63,11 +63,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             !blocked && self.ask_by_choice(me, slot, asks, env)
         } else {
             let port = self.wanted_port(me, slot, env);
-            let usable = self.usable::<false>(me, slot, port, env);
-            if !usable.is_empty() {
-                asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
-            }
-            !usable.is_empty()
+            self.ask_at(me, slot, port, asks, env)
         };
         if PACKETS {
             env.streams.asked += u32::from(found);
