@@ -249,16 +249,25 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
     )
 }
 
-/// The network in the domain of the packet kernel but for its routing; its buffers have room for one packet or for several.
+/// The network in the domain of the packet kernel but for its routing; its buffers have room for one packet or for several. Allocators are the
+/// default, both of who comes first, or as the network has them.
 pub fn in_whole_packets(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = NetworkSpec> {
-    (network, 1..=4u32, prop::bool::weighted(0.5)).prop_map(|(network, packets, plain)| {
+    (network, 1..=4u32, 0..4u32).prop_map(|(network, packets, allocators)| {
         let mut router = network.router;
         (router.switching, router.hold_switch_until_tail) = (Switching::VirtualCutThrough, true);
         (router.speculative, router.output_speedup, router.compat.pipelined_stages) = (false, 1, true);
         (router.buffer_flits, router.shared_buffer_flits) = (router.buffer_flits * packets, 0);
-        if plain {
-            (router.vc_allocator, router.sw_allocator) = (AllocatorSpec::default(), AllocatorSpec::default());
-            router.input_speedup = 1;
+        let both = match allocators {
+            0 => None,
+            1 => Some(AllocatorSpec {
+                kind: AllocatorKind::SeparableInputFirst,
+                arbiter: ArbiterKind::Fcfs,
+                ..AllocatorSpec::default()
+            }),
+            _ => Some(AllocatorSpec::default()),
+        };
+        if let Some(both) = both {
+            (router.vc_allocator, router.sw_allocator, router.input_speedup) = (both, both, 1);
         }
         NetworkSpec { router, ..network }
     })

@@ -14,7 +14,7 @@ use crate::compat::BatchStage;
 use crate::kernel::parallel::Border;
 use crate::measure::{StallCounter, WaitLog};
 use crate::plan::{Params, Plan, Workload};
-use crate::spec::{AllocatorKind, AllocatorSpec, EjectionPort, InjectionPriority, Switching};
+use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, EjectionPort, InjectionPriority, Switching};
 use crate::traffic::{Drawn, Lengths, Packets, Traffic};
 use crate::transit::{FlitArrival, Wheel};
 use crate::transit::{Packet, PacketPool};
@@ -133,6 +133,8 @@ pub(super) struct Rules {
     /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, batches in the switch,
     /// channels with times of their own or shared buffers.
     pub plain: bool,
+    /// Where packets move whole: who came first is served first, and nothing else matters, as `packets/oldest.rs` has it.
+    pub oldest_first: bool,
     /// Beyond that, nothing of what few networks ask for: see [`Env::asks`].
     pub lean: bool,
 }
@@ -225,6 +227,15 @@ impl Rules {
         let in_one = plain && !packets && !watched && !by_choice;
         let batches_of_routing = BatchStage::new(&router.compat, router.routing_delay_cycles, 0).is_some();
         let routes_in_one = in_one && router.routing_delay_cycles == 1 && !batches_of_routing;
+        let decides = in_tree.is_some_and(InTree::compares);
+        let injection_last = router.injection_priority == InjectionPriority::Last;
+        let in_order_of_arrival =
+            |a: &AllocatorSpec| a.kind == AllocatorKind::SeparableInputFirst && a.arbiter == ArbiterKind::Fcfs;
+        let oldest_first = packets
+            && in_order_of_arrival(&router.vc_allocator)
+            && in_order_of_arrival(&router.sw_allocator)
+            && router.input_speedup == 1
+            && !(chooses_port || decides || own_vc || router.wait_for_tail_credit || injection_last);
         Rules {
             ejection_port: network.nic.ejection_port,
             own_vc,
@@ -238,12 +249,12 @@ impl Rules {
                 && choices.is_some_and(Choices::asks_for_all),
             hold: !packets && (router.hold_switch_for_packet || router.hold_switch_until_tail),
             until_tail: router.hold_switch_until_tail,
-            injection_last: router.injection_priority == InjectionPriority::Last,
+            injection_last,
             fcfs,
             chooses_ejection_port: several_ejection_ports,
             hop_by_hop: choices.is_some(),
             in_tree: in_tree.is_some(),
-            decides: in_tree.is_some_and(InTree::compares),
+            decides,
             by_choice,
             chooses_port,
             first_use: FirstUse::new(plan),
@@ -253,7 +264,8 @@ impl Rules {
             has_stages: false,
             plain_heads: !fcfs && !own_vc && (router.routing_delay_cycles == 0 || routes_in_one) && one_step,
             plain,
-            lean: lean && router.injection_priority != InjectionPriority::Last,
+            oldest_first,
+            lean: lean && !injection_last,
         }
     }
 }

@@ -179,6 +179,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let in_tree = InTree::of(plan, own.start);
         let mut rules = Rules::new(plan, choices.as_deref(), in_tree.as_deref(), PACKETS);
         rules.plain &= !variation.general;
+        rules.oldest_first &= !variation.general;
         rules.lean &= rules.plain;
         rules.routes_in_one &= rules.plain;
         rules.plain_heads &= p.routing_delay_cycles == 0 || rules.routes_in_one;
@@ -284,6 +285,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let held = match &mut self.general {
             None => {
                 router.step_fast::<false>(me, &mut self.scratch, &mut self.env);
+                false
+            }
+            Some(_) if PACKETS && WORDS == 1 && self.env.rules.oldest_first => {
+                router.step_oldest_first(me, &mut self.env);
                 false
             }
             Some(general) => {

@@ -16,7 +16,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(in super::super) fn deliver_packets_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
         self.env.open_next_slots();
-        let due = self.env.streams.due.take(now);
+        let due = self.env.streams.take_due(now);
         for &vc in &due.releases {
             self.release(vc as usize / Self::SLOTS, vc as usize % Self::SLOTS);
         }
@@ -35,7 +35,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.env.note_change(router as usize, !0);
             self.env.activate(router as usize);
         }
-        self.env.streams.due.put_back(now, due);
+        self.env.streams.put_back(due);
 
         let slot = self.env.wheel.take(now);
         self.deliver_flits_and_rest(slot, arrived);

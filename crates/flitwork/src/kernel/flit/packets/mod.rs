@@ -17,6 +17,7 @@ mod credits;
 mod deliver;
 mod due;
 mod inject;
+mod oldest;
 mod send;
 mod streams;
 

@@ -5,7 +5,7 @@ use super::super::env::Env;
 use super::credits::Credits;
 use super::due::DuePackets;
 use crate::plan::Plan;
-use crate::transit::Wheel;
+use crate::transit::{Due, Wheel};
 use crate::unchecked::at;
 use std::cell::Cell;
 
@@ -29,6 +29,8 @@ pub(super) struct Stream {
 #[derive(Debug)]
 pub(in super::super) struct Streams {
     pub due: Wheel<DuePackets>,
+    /// What was due in an earlier cycle, emptied: its memory is used again.
+    spare: Option<Box<DuePackets>>,
     /// Length of the longest packet so far.
     longest: u16,
     /// Cycle in which the last credit that is coming back to an output VC arrives, by VC: the router's count has all of them already.
@@ -53,6 +55,7 @@ impl Streams {
         let p = &plan.params;
         Streams {
             due: Wheel::new(p.longest_delay_cycles),
+            spare: None,
             longest: 0,
             complete: vec![0; p.routers * slots],
             busy: vec![Busy::default(); p.routers],
@@ -69,6 +72,7 @@ impl Streams {
     pub fn none() -> Self {
         Streams {
             due: Wheel::new(0),
+            spare: None,
             longest: 0,
             complete: Vec::new(),
             busy: Vec::new(),
@@ -79,6 +83,21 @@ impl Streams {
             enough_at: Cell::new(u64::MAX),
             input_speedup: 1,
         }
+    }
+
+    /// Takes what is due in cycle `now`; give it back with [`Streams::put_back`].
+    #[inline(always)]
+    pub(super) fn take_due(&mut self, now: u64) -> Box<DuePackets> {
+        let mut taken = self.spare.take().unwrap_or_default();
+        std::mem::swap(&mut *taken, self.due.at(now));
+        taken
+    }
+
+    /// Returns what [`Streams::take_due`] took.
+    #[inline(always)]
+    pub(super) fn put_back(&mut self, mut taken: Box<DuePackets>) {
+        taken.clear();
+        self.spare = Some(taken);
     }
 
     /// Flits of the packet that has been granted a port (numbered across routers) that have not been sent before cycle `before`.
