@@ -6,33 +6,79 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# A process of tests for each core; those of a file stay together, as they share what is set up.
-WORKERS := -n auto --dist loadfile
+# A process of tests for each core; one that is done takes tests from the end of another's list, so those of a file mostly stay together.
+WORKERS := -n auto --dist worksteal
 SOURCES := $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.args') \
 	$(shell find mpi -name '*.c' -o -name '*.f90' -o -name '*.h' -o -name '*.mk' -o -name Makefile) Cargo.toml pyproject.toml
 
-.PHONY: run test test-quick test-full lint bench wheel clean
+.PHONY: run test test-quick test-full built rust-built rust-full rust-quick rust-audit rust-all python-quick python-slow python-all \
+	lint lint-rust lint-python bench wheel clean
 
 run: $(VENV)/.installed
 	$(BIN)/flitwork reproduce --all --quick
 
-test: test-quick test-full
+# One target after another, with a line that says how long each took.
+define phases
+@for phase in $(1); do began=$$(date +%s); $(MAKE) --no-print-directory $$phase || exit 1; \
+	echo "phase $$phase: $$(( $$(date +%s) - began )) s"; done
+endef
+
+# Both lanes, nothing twice: what the quick lane runs in Rust is part of the full one, case by case.
+test:
+	$(call phases,built rust-all python-all)
 
 # Formatting, lints, types, and every test that takes seconds; the random cases once more with every cycle audited.
-test-quick: $(VENV)/.tools lint
-	cargo test --workspace
-	cargo test -p flitwork --features audit --test oracle_equivalence
-	$(BIN)/python -m pytest $(WORKERS) -m "not slow"
+test-quick:
+	$(call phases,$(VENV)/.tools lint rust-quick rust-audit python-quick)
 
 # The long properties: more random cases, larger sizes, killed and continued runs.
-test-full: $(VENV)/.tools
+test-full:
+	$(call phases,$(VENV)/.tools rust-full python-slow)
+
+# The package is compiled by one core most of the time: meanwhile the other one compiles the tests in Rust.
+built:
+	@$(MAKE) --no-print-directory lint-python & package=$$!; \
+		$(MAKE) --no-print-directory lint-rust rust-built; rust=$$?; wait $$package && exit $$rust
+
+AUDITED := cargo test --workspace --features flitwork/audit --test oracle_equivalence
+
+rust-built:
+	cargo test --workspace --no-run
+	$(AUDITED) --no-run
+
+rust-quick:
+	cargo test --workspace
+
+rust-audit:
+	$(AUDITED)
+
+rust-full:
 	FLITWORK_FULL=1 cargo test --workspace -- --include-ignored
+
+# The audited cases take what time the others leave: some of those are alone at the end of a program of tests.
+rust-all: AUDIT_LOG := target/audit.log
+rust-all:
+	@nice $(AUDITED) >$(AUDIT_LOG) 2>&1 & audit=$$!; \
+		$(MAKE) --no-print-directory rust-full; full=$$?; wait $$audit; audited=$$?; cat $(AUDIT_LOG); \
+		exit $$(( full ? full : audited ))
+
+python-quick: $(VENV)/.tools
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow"
+
+python-slow: $(VENV)/.tools
 	$(BIN)/python -m pytest $(WORKERS) -m slow
 
-lint: $(VENV)/.tools
+python-all: $(VENV)/.tools
+	$(BIN)/python -m pytest $(WORKERS)
+
+lint: lint-rust lint-python
+
+lint-rust:
 	@if cargo fmt --version >/dev/null 2>&1; then cargo fmt --all --check; else echo "no rustfmt: skipped"; fi
 	@if cargo clippy --version >/dev/null 2>&1; then cargo clippy --workspace --all-targets -- -D warnings; \
 		else echo "no clippy: skipped"; fi
+
+lint-python: $(VENV)/.tools
 	$(BIN)/ruff format --check python tests examples tools
 	$(BIN)/ruff check python tests examples tools
 	$(BIN)/mypy
