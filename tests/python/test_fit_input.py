@@ -87,7 +87,7 @@ def test_options_that_make_no_sense(how: dict[str, Any], words: list[str]) -> No
 
 def test_too_few_points_name_the_series() -> None:
     table = pd.concat([GOOD, GOOD[:2].assign(operation="gather")])
-    refused(lambda: fit(table, "linear_bytes"), "too few points: 2", "gather")
+    refused(lambda: fit(table, "linear_bytes"), "too few points: 2", "fitted together: gather, 4 ranks")
 
 
 def test_no_model_is_left() -> None:
@@ -111,6 +111,8 @@ def test_predictions_that_make_no_sense() -> None:
     refused(lambda: predict(found, bytes=8, total_bytes=8), "total_bytes")
     refused(lambda: predict(found, bytes=8, ranks=8), "ranks = 8", "4: the fit is for that")
     refused(lambda: predict(found, bytes=[]), "nothing")
+    unknown = fit_model(GOOD[["bytes", "seconds"]], "hockney")
+    refused(lambda: predict(unknown, bytes=8, ranks=5), "ranks = 5", "left out", "hockney does not know of ranks")
     refused(lambda: best_ranks(found, bytes=8), "model = linear_bytes", "total_exchange")
     rows = GOOD.assign(ranks=[2, 3, 4, 5])
     ranked = fit_model(rows, "total_exchange")

@@ -113,6 +113,16 @@ def test_the_model_that_made_the_times_is_the_best() -> None:
         assert found.table[found.table["same_as"] == ""]["weight"].sum() == pytest.approx(1)
 
 
+def test_the_plainest_of_equal_lines_is_the_best_whatever_rounding_says() -> None:
+    # An all-to-all of 16 ranks as OSU prints it: loggp's line is the same to 14 digits, and was ahead by the last ones.
+    us = [1.71, 1.69, 1.72, 1.70, 1.75, 1.82, 1.91, 2.24, 2.52, 3.91, 5.85, 9.77, 18.35]
+    table = pd.DataFrame({"operation": "alltoall", "bytes": [2**i for i in range(13)], "ranks": 16})
+    (found,) = compare_models(table.assign(seconds=[1e-6 * one for one in us]), errors="relative")
+    assert found.best.model_name == "linear_bytes"
+    assert found.table["same_as"].tolist()[:5] == ["", *["linear_bytes"] * 4]
+    assert found.table["aicc"].is_monotonic_increasing
+
+
 def test_models_are_compared_by_the_formula_of_aicc() -> None:
     # Two coefficients and the variance: k = 3.
     table = series(line, noise=0.01)

@@ -185,6 +185,6 @@ def _show_comparison(one: Comparison) -> None:
         "r_squared": "R²", "warnings": "warnings", "same_as": "the same as",
     }  # fmt: skip
     rows = [list(row) for row in one.table[list(shown)].itertuples(index=False, name=None)]
-    print_table(list(shown.values()), rows, f"models by AICc; {one.best.title}")
+    print_table(list(shown.values()), rows, "; ".join(filter(None, ("models by AICc", one.best.title))))
     if one.left_out:
         print_table(("left out", "why"), list(one.left_out.items()))

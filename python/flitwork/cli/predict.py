@@ -151,7 +151,7 @@ def _each(sizes: dict[str, list[float]]) -> list[dict[str, float]]:
 def _times(one: Fit, asked: dict[str, Any], as_json: bool) -> dict[str, Any]:
     table = times(one, **asked)
     if not as_json:
-        _show_table(table, f"{one.model_name}: {one.title}", one.confidence)
+        _show_table(table, _named(one, one.title), one.confidence)
         for text in (*(warning.text for warning in one.warnings), *below_zero(table)):
             note(f"[yellow]warning[/]: {escape(text)}")
     return {
@@ -166,11 +166,16 @@ def _best(
     found = best_ranks(one, **size, ranks_per_server=ranks_per_server, at_most=at_most, work_seconds=work)
     if not as_json:
         what = ", ".join(f"{value:,.6g} {name.replace('_', ' ')}" for name, value in size.items())
-        _show_table(found.table, f"{one.model_name}: {', '.join(filter(None, (one.title, what)))}", one.confidence)
+        _show_table(found.table, _named(one, one.title, what), one.confidence)
         say(_sentence(found, one.confidence))
         for text in found.notes:
             note(f"[yellow]warning[/]: {escape(text)}")
     return {"model": one.model_name, "title": one.title, **size, "best": found.to_dict()}
+
+
+def _named(one: Fit, *words: str) -> str:
+    said = ", ".join(filter(None, words))
+    return f"{one.model_name}: {said}" if said else one.model_name
 
 
 def _sentence(found: BestRanks, confidence: float) -> str:

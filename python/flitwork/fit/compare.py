@@ -88,9 +88,15 @@ def _compared(table: pd.DataFrame, names: Sequence[str], method: str, errors: st
     if not fits:
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise ConfigError("model", "none that can be fitted", f"points and columns for one ({reasons})")
-    fits.sort(key=lambda one: (math.isnan(one.aicc), one.aicc if not math.isnan(one.aicc) else 0))
-    # Only what differs is compared: the same line under another name comes behind the plainest one.
+    fits = _in_order(fits)
     return Comparison((_beside(fits), *fits[1:]), left_out, _table(fits))
+
+
+def _in_order(fits: Sequence[Fit]) -> list[Fit]:
+    """By AICc. The same line under another name comes behind the plainest one, whatever rounding says of the two."""
+    same = _same_as(fits)
+    by = [fits[same.get(i, i)].aicc for i in range(len(fits))]
+    return [fits[i] for i in sorted(range(len(fits)), key=lambda i: (math.isnan(by[i]), by[i]))]
 
 
 def _reason(error: ConfigError) -> str:
@@ -107,8 +113,8 @@ def _table(fits: Sequence[Fit]) -> pd.DataFrame:
         {
             "model": fit.model_name,
             "numbers": fit.numbers,
-            "aicc": fit.aicc,
-            "difference": fit.aicc - least,
+            "aicc": fits[same.get(i, i)].aicc,
+            "difference": fits[same.get(i, i)].aicc - least,
             "weight": support[same.get(i, i)] / whole if whole > 0 else math.nan,
             "r_squared": fit.r_squared,
             "warnings": len(fit.warnings),

@@ -10,7 +10,7 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.fit.checks import warnings_of
 from flitwork.fit.model import OPERATIONS_WITH_MESSAGES, Array, Coefficient, Model, Variant, known_messages, reciprocal
 from flitwork.fit.models import model_named
-from flitwork.fit.result import Fit, Parameter, students_t
+from flitwork.fit.result import Fit, Parameter, students_t, title_of
 from flitwork.fit.solve import ERRORS, METHODS, Errors, Method, Solution, solve
 from flitwork.fit.table import TELLING, Data, chosen, conditions, parts, read_table, taken, varying
 from flitwork.libraries import np, pd
@@ -164,8 +164,8 @@ def _best(
 
 def _too_few(table: pd.DataFrame, model: Model) -> ConfigError:
     kinds = ", ".join(f"{table[name].nunique()} of {name}" for name in model.uses)
-    series = ", ".join(_shown(value) for value in conditions(table).values())
     found = f"too few points: {len(table)}, with different values: {kinds}"
+    series = title_of(conditions(table))
     return ConfigError(
         f"model {model.name}", found, model.needs, f"these rows alone are fitted together: {series}" if series else ""
     )

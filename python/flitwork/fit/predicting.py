@@ -93,6 +93,9 @@ def _given(fit: Fit, name: str, value: Numbers | None, needed: bool = False) -> 
         return [fixed] if value is None and fixed is not None else numbers_of(name, value)
     if value is not None and fixed is not None and numbers_of(name, value) != [fixed]:
         raise ConfigError(name, value, f"{fixed:g}: the fit is for that", f"{fit.model_name} does not know of {name}")
+    if value is not None and fixed is None and name != "ranks_per_server":
+        expected = f"left out: {fit.model_name} does not know of {name}, and the points do not say for which they hold"
+        raise ConfigError(name, value, expected)
     return [math.nan if fixed is None else fixed]
 
 

@@ -70,11 +70,7 @@ class Fit:
     @property
     def title(self) -> str:
         """What was fitted: ``alltoall, bruck, 8 ranks``."""
-        said = {"ranks": "{:g} ranks", "bytes": "{:g} bytes", "ranks_per_server": "{:g} ranks per server"}
-        shown = {name: value for name, value in self.conditions.items() if name != "ranks_per_server" or value != 1}
-        return ", ".join(
-            said[name].format(value) if name in said else str(value) for name, value in shown.items() if value != ""
-        )
+        return title_of(self.conditions)
 
     @property
     def t(self) -> float:
@@ -109,6 +105,15 @@ class Fit:
         from flitwork.fit.stored import save_fits
 
         return save_fits(self, path)
+
+
+def title_of(conditions: Mapping[str, Any]) -> str:
+    """What all rows share, in words: ``alltoall, bruck, 8 ranks``."""
+    said = {"ranks": "{:g} ranks", "bytes": "{:g} bytes", "ranks_per_server": "{:g} ranks per server"}
+    shown = {name: value for name, value in conditions.items() if name != "ranks_per_server" or value != 1}
+    return ", ".join(
+        said[name].format(value) if name in said else str(value) for name, value in shown.items() if value != ""
+    )
 
 
 def students_t(degrees: int, confidence: float) -> float:
