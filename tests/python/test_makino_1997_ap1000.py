@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import flitwork as fw
+import numpy as np
 import pandas as pd
 import pytest
 from flitwork.experiment.points import expand
@@ -15,7 +16,7 @@ from flitwork.studies import published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.makino_1997_ap1000 import measures
 from flitwork.studies.makino_1997_ap1000.claims import claims
-from flitwork.studies.makino_1997_ap1000.figures import figures
+from flitwork.studies.makino_1997_ap1000.figures import _lines, figures
 
 FOLDER = published()["makino-1997-ap1000"].folder
 STUDY = load_study(FOLDER / "study.toml")
@@ -75,6 +76,15 @@ def test_claims_say_what_the_least_times_say(tmp_path: Path) -> None:
     assert {*found} <= known
     drawn = {path.stem for path in figures(table, tmp_path)}
     assert drawn == {"figure-3", "figure-4"}
+    # Sizes may differ between operations in the smaller version: each is told.
+    assert pd.read_csv(tmp_path / "figure-4.csv")["series"].str.contains(", 4 KiB: ").all()
+
+
+def test_a_line_is_a_curve_on_a_logarithmic_axis() -> None:
+    figure = _lines(dict(measures.lines(_exchanges(0.25), "cells")), "cells", "")
+    curve = max(figure.axes[0].lines, key=lambda line: len(line.get_xdata()))
+    x, us = np.asarray(curve.get_xdata()), np.asarray(curve.get_ydata())
+    assert len(x) >= 50 and np.allclose(np.diff(us) / np.diff(x), (us[-1] - us[0]) / (x[-1] - x[0]))
 
 
 def test_the_fit_of_formula_4_is_the_papers() -> None:

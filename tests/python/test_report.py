@@ -23,6 +23,7 @@ from flitwork.report import Section, of_result, of_study, write
 from flitwork.studies import Claim, published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.front import Front
+from flitwork.studies.words import paper_in_words
 
 STUDY = {
     "study": {"name": "small", "title": "Small <tori>"},
@@ -101,6 +102,17 @@ def test_sentences_have_the_values_of_claims_and_none_without() -> None:
     assert front.told(CLAIMS) == ["Ours 1.45, paper 1.5: reproduced.", "It is no."]
     with pytest.raises(ConfigError, match=r'found\[0\] = "A.on": expected a claim of the study'):
         Front(found=["{A.on}"]).told(CLAIMS)
+
+
+def test_the_number_of_a_claim_of_ours_is_not_told_as_the_papers() -> None:
+    assert [paper_in_words(one) for one in CLAIMS] == ["1.5 ± 0.1", "", "10 (our limit)", "2"]
+
+
+@pytest.mark.parametrize("name", sorted(published()))
+def test_statements_stand_alone(name: str) -> None:
+    # They are sorted and filtered: what stood above is elsewhere then.
+    for claim in load_claims(published()[name].folder / "claims.toml"):
+        assert not claim.claim.startswith("The same"), claim.id
 
 
 @pytest.mark.parametrize("name", sorted(published()))

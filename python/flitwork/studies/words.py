@@ -15,7 +15,7 @@ def paper_in_words(claim: Claim) -> str:
         return ""
     slack = f" ± {claim.tolerance:.0%}" if claim.relative else f" ± {number(claim.tolerance)}"
     shown = f"{_SIGNS[claim.relation]}{number(claim.paper)}{slack if claim.tolerance else ''} {claim.unit}".strip()
-    return shown + (" (our limit)" if claim.limit == "ours" else "")
+    return shown + (" (our limit)" if "ours" in (claim.limit, claim.by) else "")
 
 
 def ours_in_words(claim: Claim) -> str:

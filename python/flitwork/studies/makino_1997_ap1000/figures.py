@@ -26,6 +26,9 @@ from flitwork.studies.makino_1997_ap1000.measures import (
 )
 
 _MANY_COLOURS = (*COLOURS, *MORE_COLOURS)
+_ON_A_CURVE = 60
+#: Gains from here on are written in white, their colours are dark.
+_DARK = 0.33
 _FROM = (("host_to_cell", "from the host, by the bus"), ("cell_to_cell", "from cell 0, by the torus"))
 
 
@@ -35,7 +38,10 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
     with style():
         if len(positions(results, "host_to_cell")):
             drawn += save(_positions(results), outdir, "figure-2")
-        for what, name, title in (("lengths", "figure-3", "16 cells"), ("cells", "figure-4", "Over the cells")):
+        for what, name, title in (
+            ("lengths", "figure-3", "16 cells"),
+            ("cells", "figure-4", "Messages of one size over the number of cells"),
+        ):
             parts = dict(lines(results, what))
             if parts:
                 drawn += save(_lines(parts, what, title), outdir, name)
@@ -66,7 +72,8 @@ def _shown(fit: Fit, what: str) -> str:
         slope = f"{1e6 * 1024 * fit.value('a'):.4g} us/KiB · m"
     else:
         slope = f"{1e6 * fit.value('a'):.4g} us · n"
-    return f"{slope} {1e6 * fit.value('t0'):+.4g} us, R² {fit.r_squared:.3f}"
+    start = 1e6 * fit.value("t0")
+    return f"{slope} {'-' if start < 0 else '+'} {abs(start):.4g} us, R² {fit.r_squared:.3f}"
 
 
 def _lines(parts: dict[str, pd.DataFrame], what: str, title: str) -> Figure:
@@ -84,19 +91,29 @@ def _draw_lines(ax: Axes, parts: dict[str, pd.DataFrame], what: str, title: str)
         x, us = table[column] / unit, 1e6 * table["seconds"]
         colour, marker = _MANY_COLOURS[i % len(_MANY_COLOURS)], MARKERS[i % len(MARKERS)]
         constant = what == "cells" and us.max() < 1.02 * us.min()
+        if what == "cells":
+            name = f"{name}, {table['bytes'].iloc[0] / 1024:g} KiB"
         if len(table) < 3 or constant:
             ax.plot(x, us, marker, color=colour, linestyle="-" if constant else "none", label=name)
             continue
         fit = fitted(part, "linear_bytes" if what == "lengths" else "linear_ranks")
         ax.plot(x, us, marker, color=colour, linestyle="none", label=f"{name}: {_shown(fit, what)}")
-        _curve(ax, x.to_numpy(), 1e6 * fit.seconds(table), colour)
+        _curve(ax, fit, _between(table, column), column, unit, colour)
     ax.set(xlabel=label, ylabel="time [us]", yscale="log", title=title)
     if what == "lengths":
         ax.set_xscale("log", base=2)
 
 
-def _curve(ax: Axes, x: np.ndarray, us: np.ndarray, colour: str) -> None:
-    ax.plot(x, np.where(us > 0, us, np.nan), color=colour, linewidth=1)
+def _between(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Places from the least to the largest: on a logarithmic axis a line is a curve between two points."""
+    ends = table[column].min(), table[column].max()
+    first = {name: float(table[name].iloc[0]) for name in ("bytes", "ranks")}
+    return pd.DataFrame({**first, column: np.geomspace(*ends, _ON_A_CURVE)})
+
+
+def _curve(ax: Axes, fit: Fit, places: pd.DataFrame, column: str, unit: int, colour: str) -> None:
+    us = 1e6 * fit.seconds(places)
+    ax.plot(places[column] / unit, np.where(us > 0, us, np.nan), color=colour, linewidth=1)
 
 
 def _totals(parts: dict[str, pd.DataFrame]) -> Figure:
@@ -111,7 +128,9 @@ def _draw_totals(ax: Axes, parts: dict[str, pd.DataFrame], title: str) -> None:
         table, fit = least(part).sort_values("ranks"), fitted(part, "total_exchange")
         shown = f"a {1e9 * fit.value('a'):.3g} ns/B, t0 {1e6 * fit.value('t0'):.3g} us, R² {fit.r_squared:.3f}"
         ax.plot(table["ranks"], 1e6 * table["seconds"], MARKERS[i], color=COLOURS[i], label=f"{name}: {shown}")
-        _curve(ax, table["ranks"].to_numpy(), 1e6 * fit.seconds(table), COLOURS[i])
+        places = _between(table, "ranks")
+        in_all = float((table["bytes"] * table["ranks"] ** 2).max())
+        _curve(ax, fit, places.assign(bytes=in_all / places["ranks"] ** 2), "ranks", 1, COLOURS[i])
     ax.set(xlabel="cells", ylabel="time [us]", yscale="log", title=title)
 
 
@@ -174,9 +193,10 @@ def _map(table: pd.DataFrame) -> Figure:
             part = found[(found["order"] == order) & (found["KiB"] == size)]
             wide = part.pivot_table(index="rate_mb_per_s", columns="startup_us", values="gain")
             ax = axes[i, j]
-            drawn = ax.imshow(wide, cmap="RdBu", vmin=-0.5, vmax=0.5, origin="lower", aspect="auto")
+            drawn = ax.imshow(100 * wide, cmap="RdBu", vmin=-50, vmax=50, origin="lower", aspect="auto")
             for (y, x), gain in np.ndenumerate(wide.to_numpy()):
-                ax.text(x, y, f"{100 * gain:.0f}", ha="center", va="center", fontsize="x-small")
+                ink = "white" if abs(gain) > _DARK else "black"
+                ax.text(x, y, f"{100 * gain:.0f}", ha="center", va="center", fontsize="x-small", color=ink)
             ax.set_xticks(range(len(wide.columns)), [f"{value:.0f}" for value in wide.columns])
             ax.set_yticks(range(len(wide.index)), [f"{v:g}" if v < 1000 else "no limit" for v in wide.index])
             ax.set_title(f"{order}, {size:g} KiB", fontsize="small")
@@ -185,5 +205,5 @@ def _map(table: pd.DataFrame) -> Figure:
         ax.set_xlabel("start-up [us]")
     for ax in axes[:, 0]:
         ax.set_ylabel("rate of an end [MB/s]")
-    figure.colorbar(drawn, ax=axes, label="relative order is shorter by [1]", shrink=0.7)
+    figure.colorbar(drawn, ax=axes, label="relative order is shorter by [%]", shrink=0.7)
     return figure
