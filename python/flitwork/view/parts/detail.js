@@ -82,7 +82,7 @@ function queueChart() {
   const sums = found.length ? stacked(found.map(({ curve }) => curve)) : [new Float64Array(about.bins)];
   const colours = found.length ? found.map(({ reason }) => reasonColour(reason)).reverse() : ["transparent"];
   const series = [{}, ...colours.map((fill) => stepped({ stroke: fill, fill, width: 0 }))];
-  const axes = [timeAxis(true), axis("packets wait", { values: numbers, space: 24 })];
+  const axes = [timeAxis(true), axis("waiting", { values: numbers, space: 24 })];
   axes[0].size = 30;
   if (queued) {
     sums.push(rowOf("queued", selected.id));
