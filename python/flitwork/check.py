@@ -12,6 +12,7 @@ from typing_extensions import Unpack
 from flitwork import _core, renamed
 from flitwork.arguments import several
 from flitwork.bound import Bound, plan
+from flitwork.errors import ConfigError
 from flitwork.libraries import pd
 from flitwork.spec import Host, Network, NetworkOptions
 from flitwork.workloads import Workload, all_to_all
@@ -83,8 +84,9 @@ class Check:
 
 def check(
     algorithm: str | Workload,
+    network: Network | None = None,
     *,
-    size: Sequence[int],
+    size: Sequence[int] | None = None,
     topology: str = "torus",
     message_flits: int = 100,
     host: Host | Mapping[str, Any] | None = None,
@@ -93,18 +95,29 @@ def check(
     """Proves that a schedule does what it promises, and adds up the load of each channel class by phase.
 
     An all-to-all by its name has to exchange every pair exactly once. A collective, given as a workload, has to bring
-    every block to where it belongs; then the lengths are its own and ``message_flits`` is not used. ``host`` as for
-    :func:`flitwork.simulate`: how many ranks each terminal has.
+    every block to where it belongs; then the lengths are its own and ``message_flits`` is not used. The network is a
+    grid of a ``size``, or any ``network``. ``host`` as for :func:`flitwork.simulate`: how many ranks each terminal has.
 
     >>> fw.check("a2at", size=(9, 9), ports=4).phase_sum_over_bound
     >>> fw.check(fw.collective("allreduce", "ring"), size=(4, 4)).placement["blocks_moved"]
+    >>> fw.check(fw.collective("all_to_all", "birkhoff"), fw.Crossbar(terminals=8), host=fw.Host(ranks_per_terminal=4))
 
     Raises :class:`flitwork.ScheduleError` that names the fault where the schedule is not what it claims to be.
     """
-    sizes = several("size", size, "a size for each dimension", "for example (9, 9)")
-    network = Network(topology, size=sizes, **options)
     work = all_to_all(algorithm, message_flits=message_flits) if isinstance(algorithm, str) else algorithm
-    return check_plan(plan(network, work, host), f"{topology} {'x'.join(map(str, sizes))}")
+    if network is not None:
+        of_grid = [*(["size"] if size is not None else []), *(["topology"] if topology != "torus" else []), *options]
+        if of_grid:
+            hint = "a network has its own; take one of the two out"
+            raise ConfigError(of_grid[0], "there", "nothing beside a network", hint)
+        planned = plan(network, work, host)
+        described = json.loads(planned.json)["described"]
+        return check_plan(planned, f"{described['topology']['kind']} {described['size']}")
+    if size is None:
+        raise ConfigError("size", "nothing", "a size for each dimension, or a network", "for example size=(9, 9)")
+    sizes = several("size", size, "a size for each dimension", "for example (9, 9)")
+    planned = plan(Network(topology, size=sizes, **options), work, host)
+    return check_plan(planned, f"{topology} {'x'.join(map(str, sizes))}")
 
 
 def check_plan(planned: _core.Plan, network: str) -> Check:

@@ -196,6 +196,24 @@ def test_servers_are_proven_from_python_and_the_command_line(cli: Cli) -> None:
     assert json.loads(printed.stdout)["placement"]["messages"] == 6 * 5
 
 
+@pytest.mark.parametrize("algorithm", ["two_level_ring", "birkhoff"])
+@pytest.mark.parametrize("ranks", [[4, 4, 4], [1, 7, 2, 3], [5, 1, 1, 9, 2, 2, 3]])
+def test_servers_at_one_switch_are_proven(algorithm: str, ranks: list[int]) -> None:
+    host = fw.Host(placement=fw.placement.Counts(ranks=ranks))
+    found = fw.check(fw.collective("all_to_all", algorithm), fw.Crossbar(terminals=len(ranks)), host=host)
+    assert found.placement and found.placement["messages"] == sum(ranks) * (sum(ranks) - 1)
+    assert f"on crossbar {len(ranks)} terminals" in repr(found)
+
+
+def test_a_check_takes_a_network_or_a_size() -> None:
+    work = fw.collective("all_to_all", "two_level_ring")
+    with pytest.raises(fw.ConfigError, match="size = nothing: expected a size for each dimension, or a network"):
+        fw.check(work)
+    for more in ({"size": (4,)}, {"topology": "mesh"}, {"vcs": 2}):
+        with pytest.raises(fw.ConfigError, match="expected nothing beside a network"):
+            fw.check(work, fw.Crossbar(terminals=4), **more)  # type: ignore[arg-type]
+
+
 #: Ratio of the ring to the 2-Level Ring by servers and ranks, Naruse et al. 2010 with the first and last steps.
 RATIOS = [(8, 8, 1.177), (24, 8, 1.198), (24, 2, 1.159), (24, 4, 1.190), (24, 1, 1.0)]
 
