@@ -38,9 +38,10 @@ pub struct LatencyRecorder {
     small: Box<[u64; SMALL]>,
     /// Those that are not small.
     large: Histogram<u64>,
-    sum: u128,
-    min: u64,
-    max: u64,
+    /// Sum, least and greatest of these.
+    large_sum: u128,
+    large_min: u64,
+    large_max: u64,
 }
 
 /// Latencies below this are counted on their own; the histogram has a bucket for each of them, too [cycles].
@@ -53,27 +54,42 @@ impl LatencyRecorder {
     /// An empty recorder.
     pub fn new() -> Self {
         let large = Histogram::new_with_bounds(1, HIGHEST, 3).unwrap_or_else(|_| unreachable!("constant bounds"));
-        LatencyRecorder { small: Box::new([0; SMALL]), large, sum: 0, min: u64::MAX, max: 0 }
+        LatencyRecorder { small: Box::new([0; SMALL]), large, large_sum: 0, large_min: u64::MAX, large_max: 0 }
     }
 
     /// Adds one latency [cycles].
+    #[inline]
     pub fn record(&mut self, cycles: u64) {
         match self.small.get_mut(cycles as usize) {
             Some(count) => *count += 1,
-            None => self.large.saturating_record(cycles),
+            None => self.record_large(cycles),
         }
-        self.sum += u128::from(cycles);
-        self.min = self.min.min(cycles);
-        self.max = self.max.max(cycles);
+    }
+
+    #[inline(never)]
+    fn record_large(&mut self, cycles: u64) {
+        self.large.saturating_record(cycles);
+        self.large_sum += u128::from(cycles);
+        self.large_min = self.large_min.min(cycles);
+        self.large_max = self.large_max.max(cycles);
     }
 
     /// Adds the latencies of another recorder.
     pub fn absorb(&mut self, more: &Self) {
         self.small.iter_mut().zip(more.small.iter()).for_each(|(sum, count)| *sum += count);
         self.large.add(&more.large).unwrap_or_else(|_| unreachable!("both have the same bounds"));
-        self.sum += more.sum;
-        self.min = self.min.min(more.min);
-        self.max = self.max.max(more.max);
+        self.large_sum += more.large_sum;
+        self.large_min = self.large_min.min(more.large_min);
+        self.large_max = self.large_max.max(more.large_max);
+    }
+
+    /// Sum, least and greatest of all latencies so far.
+    fn sum_and_extremes(&self) -> (u128, u64, u64) {
+        let small = || self.small.iter().enumerate().filter(|(_, count)| **count > 0);
+        let sum: u128 = small().map(|(cycles, &count)| cycles as u128 * u128::from(count)).sum();
+        let min = small().next().map_or(self.large_min, |(cycles, _)| cycles as u64);
+        let max = small().next_back().map_or(0, |(cycles, _)| cycles as u64);
+        (self.large_sum + sum, min, self.large_max.max(max))
     }
 
     /// All latencies so far.
@@ -99,15 +115,16 @@ impl LatencyRecorder {
         if count == 0 {
             return LatencySummary::default();
         }
-        let quantile = |q| Some(all.value_at_quantile(q).clamp(self.min, self.max));
+        let (sum, min, max) = self.sum_and_extremes();
+        let quantile = |q| Some(all.value_at_quantile(q).clamp(min, max));
         LatencySummary {
             count,
-            mean_cycles: Some(self.sum as f64 / count as f64),
+            mean_cycles: Some(sum as f64 / count as f64),
             p50_cycles: quantile(0.5),
             p95_cycles: quantile(0.95),
             p99_cycles: quantile(0.99),
-            min_cycles: Some(self.min),
-            max_cycles: Some(self.max),
+            min_cycles: Some(min),
+            max_cycles: Some(max),
         }
     }
 }

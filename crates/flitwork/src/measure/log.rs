@@ -7,9 +7,12 @@ use super::{DeliveryWindows, LatencyRecorder, PacketRecord, Tally};
 use crate::mix::mix;
 use std::ops::Range;
 
-/// What the log needs to know of a packet that has arrived.
+/// What the log needs to know of a packet that has arrived, in the order in which packets have it.
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 pub(crate) struct Arrival {
+    pub created: u64,
+    pub injected: u64,
     pub src: u32,
     pub dst: u32,
     pub sequence: u32,
@@ -17,8 +20,6 @@ pub(crate) struct Arrival {
     pub record: u32,
     pub hops: u32,
     pub flits: u32,
-    pub created: u64,
-    pub injected: u64,
     pub background: bool,
 }
 
@@ -75,6 +76,7 @@ impl TrafficLog {
         }
     }
 
+    #[inline]
     fn arrived(&mut self, packet: &Arrival, now: u64) {
         self.totals.packets += 1;
         self.totals.flits += u64::from(packet.flits);
@@ -193,6 +195,7 @@ impl PacketLog {
     }
 
     /// Its tail arrived.
+    #[inline]
     pub fn arrived(&mut self, packet: &Arrival, now: u64) {
         // A sum: the order in which packets of one cycle are handled does not matter.
         let who = u64::from(packet.src) << 32 | u64::from(packet.sequence);

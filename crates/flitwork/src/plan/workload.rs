@@ -460,7 +460,9 @@ impl Context<'_> {
         let mean_flits = drawn.lengths.mean_flits();
         let Destinations::Matrix(_) = drawn.destinations else {
             let rate = self.packets_per_cycle("offered_load", offered_load, mean_flits, 1.0)?;
-            return Ok(self.traffic(Drawn { process: Processes::Alike(self.process(process, rate)?), ..drawn }));
+            return Ok(
+                self.traffic(Drawn { process: Processes::Alike(self.process(process, rate)?.shared()), ..drawn })
+            );
         };
         let relative: Vec<f64> =
             (0..self.params.terminals as u32).map(|t| drawn.destinations.relative_load(t)).collect();
@@ -486,7 +488,7 @@ impl Context<'_> {
             Process::AtOnce
         } else {
             let rate = self.packets_per_cycle("rate", rate, drawn.lengths.mean_flits(), 1.0)?;
-            Process::Bernoulli(Bernoulli::new(rate))
+            Process::Bernoulli(Bernoulli::new(rate).shared())
         };
         Ok(self.traffic(Drawn { process: Processes::Alike(process), limit: Some(u64::from(packets)), ..drawn }))
     }

@@ -115,21 +115,29 @@ impl DimensionOrder {
         for (d, ((&ring, &s), &t)) in grid.rings().iter().zip(src).zip(dst).enumerate() {
             let straight = s.abs_diff(t);
             let around = ring - straight;
-            let wraps = if straight == around {
-                let minus = match self.tie {
-                    Tie::Plus => false,
-                    Tie::Random | Tie::Split => tie_bits >> d & 1 == 1,
-                    Tie::Parity => self.parity(grid, src, dst, d),
-                };
-                minus == (t > s)
+            let (minus, wraps) = if straight == around {
+                self.at_a_tie(grid, src, dst, d, tie_bits)
             } else {
-                straight > around
+                ((t < s) != (straight > around), straight > around)
             };
             hops += straight.min(around);
-            h.minus |= u8::from((t < s) != wraps) << d;
+            h.minus |= u8::from(minus) << d;
             h.wraps |= u8::from(wraps) << d;
         }
         (h, hops)
+    }
+
+    /// Whether a packet walks dimension `d` in the minus direction, and whether it crosses the wrap channel, where both directions are
+    /// equally long.
+    #[inline]
+    pub(super) fn at_a_tie(&self, grid: &Grid, src: &Coords, dst: &Coords, d: usize, tie_bits: u8) -> (bool, bool) {
+        let minus = match self.tie {
+            Tie::Plus => false,
+            Tie::Random | Tie::Split => tie_bits >> d & 1 == 1,
+            Tie::Parity => self.parity(grid, src, dst, d),
+        };
+        let wraps = minus == (dst[d] > src[d]);
+        ((dst[d] < src[d]) != wraps, wraps)
     }
 
     /// Whether some dimension of the route from `src` to `dst` is a tie.

@@ -8,40 +8,45 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Calendar {
     first: Vec<u32>,
-    next: Vec<u32>,
-    due: Vec<u64>,
-    scheduled: Vec<bool>,
+    wakes: Vec<Wake>,
     waiting: usize,
+}
+
+/// The wake of a terminal.
+#[derive(Debug, Clone, Copy)]
+struct Wake {
+    /// Its cycle; 0: there is none.
+    due: u64,
+    /// The next one of the list that it is in, or [`NONE`].
+    next: u32,
 }
 
 impl Calendar {
     pub fn new(terminals: usize) -> Self {
         Calendar {
             first: vec![NONE; HORIZON as usize],
-            next: vec![NONE; terminals],
-            due: vec![0; terminals],
-            scheduled: vec![false; terminals],
+            wakes: vec![Wake { due: 0, next: NONE }; terminals],
             waiting: 0,
         }
     }
 
     /// Wakes `terminal` in cycle `at`, which must be later than `now`. Ignored if it has a wake already.
+    #[inline]
     pub fn schedule(&mut self, terminal: u32, now: u64, at: u64) {
-        let t = terminal as usize;
-        if self.scheduled[t] {
+        let wake = &mut self.wakes[terminal as usize];
+        if wake.due != 0 {
             return;
         }
-        self.scheduled[t] = true;
+        wake.due = at;
         self.waiting += 1;
-        self.due[t] = at;
         self.link(terminal, now);
     }
 
+    #[inline]
     fn link(&mut self, terminal: u32, now: u64) {
-        let t = terminal as usize;
-        let slot = (self.due[t].min(now + HORIZON - 1) % HORIZON) as usize;
-        self.next[t] = self.first[slot];
-        self.first[slot] = terminal;
+        let wake = &mut self.wakes[terminal as usize];
+        let first = &mut self.first[(wake.due.min(now + HORIZON - 1) % HORIZON) as usize];
+        wake.next = std::mem::replace(first, terminal);
     }
 
     /// Calls `wake` for each terminal whose time is `now`.
@@ -49,9 +54,10 @@ impl Calendar {
         let slot = (now % HORIZON) as usize;
         let mut t = std::mem::replace(&mut self.first[slot], NONE);
         while t != NONE {
-            let after = self.next[t as usize];
-            if self.due[t as usize] <= now {
-                self.scheduled[t as usize] = false;
+            let of_terminal = &mut self.wakes[t as usize];
+            let after = of_terminal.next;
+            if of_terminal.due <= now {
+                of_terminal.due = 0;
                 self.waiting -= 1;
                 wake(t);
             } else {
@@ -63,7 +69,7 @@ impl Calendar {
 
     /// Whether a terminal has a wake.
     pub fn is_scheduled(&self, terminal: u32) -> bool {
-        self.scheduled[terminal as usize]
+        self.wakes[terminal as usize].due != 0
     }
 
     /// Whether nothing is scheduled.

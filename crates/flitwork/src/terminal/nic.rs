@@ -285,9 +285,14 @@ impl Nics {
         })
     }
 
+    /// Whether packets go as traffic creates them.
+    pub fn sends_as_created(&self) -> bool {
+        self.as_created
+    }
+
     /// The next packet of a terminal as traffic created it, if that was by now.
     #[inline(always)]
-    fn next_created(&mut self, terminal: usize, now: u64) -> Option<Outgoing> {
+    pub fn next_created(&mut self, terminal: usize, now: u64) -> Option<Outgoing> {
         let Some(Created { cycle, dst, flits, tie_bits }) = self.queues.take_created(terminal, now) else {
             self.schedule(terminal, now, self.queues.next_creation(terminal));
             return None;

@@ -1,23 +1,41 @@
 //! Bernoulli injection: each terminal creates a packet in each cycle with the same probability.
 
-use super::geometric::Geometric;
+use super::geometric::{Geometric, LookedUp};
 use rand_pcg::Pcg64Mcg;
 
 /// A packet in each cycle with the same probability; the gaps are geometric.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Bernoulli {
-    gap: Geometric,
+    gap: Gap,
+}
+
+/// How a gap is drawn.
+#[derive(Debug, Clone, PartialEq)]
+enum Gap {
+    Computed(Geometric),
+    LookedUp(LookedUp),
 }
 
 impl Bernoulli {
     /// `packets_per_cycle`: probability that a terminal creates a packet in a cycle, more than 0 and at most 1.
     pub fn new(packets_per_cycle: f64) -> Self {
-        Bernoulli { gap: Geometric::new(packets_per_cycle) }
+        Bernoulli { gap: Gap::Computed(Geometric::new(packets_per_cycle)) }
+    }
+
+    /// The same packets, drawn faster: for a process that many terminals share.
+    pub fn shared(self) -> Self {
+        match self.gap {
+            Gap::Computed(gap) => Bernoulli { gap: Gap::LookedUp(gap.with_table()) },
+            Gap::LookedUp(_) => self,
+        }
     }
 
     /// Mean gap between packets [cycles].
     pub fn mean_gap_cycles(&self) -> f64 {
-        self.gap.mean()
+        match &self.gap {
+            Gap::Computed(gap) => gap.mean(),
+            Gap::LookedUp(gap) => gap.mean(),
+        }
     }
 
     /// Cycles from the start to the first packet, which may come in the cycle of the start.
@@ -28,7 +46,10 @@ impl Bernoulli {
     /// Cycles from one packet to the next, at least 1.
     #[inline]
     pub(super) fn gap(&self, rng: &mut Pcg64Mcg) -> u64 {
-        self.gap.draw(rng)
+        match &self.gap {
+            Gap::Computed(gap) => gap.draw(rng),
+            Gap::LookedUp(gap) => gap.draw(rng),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::sync::Arc;
 
 /// When a terminal creates packets.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Process {
     /// All in the cycle of the start.
     AtOnce,
@@ -21,6 +21,14 @@ pub enum Process {
 }
 
 impl Process {
+    /// The same packets, drawn faster: for a process that many terminals share.
+    pub fn shared(self) -> Self {
+        match self {
+            Process::Bernoulli(bernoulli) => Process::Bernoulli(bernoulli.shared()),
+            other => other,
+        }
+    }
+
     /// Cycles from the start to the first packet.
     fn first(&self, rng: &mut Pcg64Mcg) -> u64 {
         match self {
@@ -190,6 +198,7 @@ impl Source {
     }
 
     /// Draws the next packet, and moves on to the one after it.
+    #[inline]
     pub fn draw(&mut self, traffic: &Traffic, terminal: u32, terminals: u32) -> Created {
         let (cycle, bits) = (self.next, self.rng.next_u64());
         self.left -= 1;

@@ -5,19 +5,14 @@ use crate::measure::Arrival;
 use crate::routing::{Head, Header, Trip};
 use crate::unchecked::{at, at_mut};
 
-/// A packet under way; one cache line.
+/// A packet under way; one cache line. What the log wants to know comes first, in the order of [`Arrival`], so that it is copied in a few moves.
 #[derive(Debug, Clone, Copy, Default)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) struct Packet {
-    /// The router that it walks to: its coordinates, packed in routing order (see `RouteTable`); where the route is decided hop by
-    /// hop, its number, and above it the number that the routing gave the packet.
-    pub key: u64,
     /// Cycle of creation.
     pub created: u64,
     /// Cycle in which the head left the terminal.
     pub injected: u64,
-    /// The packet behind it in the buffer in which its head waits.
-    pub next: u32,
     /// Source terminal.
     pub src: u32,
     /// Destination terminal.
@@ -28,6 +23,11 @@ pub(crate) struct Packet {
     pub message: u32,
     /// Its entry in the packet records, where those are kept.
     pub record: u32,
+    /// The packet behind it in the buffer in which its head waits.
+    pub next: u32,
+    /// The router that it walks to: its coordinates, packed in routing order (see `RouteTable`); where the route is decided hop by
+    /// hop, its number, and above it the number that the routing gave the packet.
+    pub key: u64,
     /// Cycle in which its head arrived at the router where it is now, lowest 32 bits; kept where an arbiter asks for it.
     pub here: u32,
     /// Length [flits].
@@ -88,6 +88,7 @@ impl Packet {
     }
 
     /// What the log wants to know when the tail arrives.
+    #[inline]
     pub fn arrival(&self) -> Arrival {
         Arrival {
             src: self.src,
@@ -119,6 +120,7 @@ impl PacketPool {
     }
 
     /// Stores a packet.
+    #[inline]
     pub fn insert(&mut self, packet: Packet) -> u32 {
         self.live += 1;
         if self.free == NONE {
@@ -132,6 +134,7 @@ impl PacketPool {
     }
 
     /// Gives a record back.
+    #[inline]
     pub fn remove(&mut self, id: u32) {
         self.live -= 1;
         self.packets[id as usize].next = self.free;

@@ -282,7 +282,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// [`Router::grant_port`] for the usual number of rivals.
     #[inline(always)]
-    fn grant_to_two(&mut self, port: usize, one: &mut (Ask<M>, M), other: &mut (Ask<M>, M)) {
+    pub(super) fn grant_to_two(&mut self, port: usize, one: &mut (Ask<M>, M), other: &mut (Ask<M>, M)) {
         let (a, b) = (one.0, other.0);
         (one.1, other.1) = (a.usable.without(&b.usable), b.usable.without(&a.usable));
         let mut contested = a.usable.without(&one.1);

@@ -6,6 +6,7 @@
 use super::env::Env;
 use super::fast::Scratch;
 use super::mask::VcMask;
+use super::requests::Ask;
 use super::slots::SlotSet;
 use super::state::Router;
 
@@ -52,7 +53,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         // Ports that more than one waiting packet wants need a matching.
         let shared = if SHORT && Self::SHORT_WAY { ways.shared >> 32 } else { ways.shared };
         if shared != 0 {
-            self.match_shared(me, shared, scratch, env);
+            self.serve_shared::<LEAN>(me, shared, scratch, env);
         }
         // Of many ready VCs some are nearly always in the way.
         let short_way = SHORT && Self::SHORT_WAY && self.ready.has_few();
@@ -84,6 +85,60 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
             }
             from = word + 1;
+        }
+    }
+
+    /// Waiting packets of ports that more than one wants, nearly always two: these are matched without lists.
+    #[inline(always)]
+    fn serve_shared<const LEAN: bool>(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
+        let (mut many, mut left) = (shared, shared);
+        if env.is_watched::<LEAN>() || env.asks::<LEAN>(|rules| rules.injection_last) {
+            left = 0;
+        }
+        while left != 0 {
+            let port = left.trailing_zeros() as usize;
+            left &= left - 1;
+            if let Some(two) = self.two_that_want(port) {
+                self.match_two::<LEAN>(me, port, two, env);
+                many &= !(1 << port);
+            }
+        }
+        if many != 0 {
+            self.match_shared(me, many, scratch, env);
+        }
+    }
+
+    /// The two waiting packets that want `port`, by their input VCs; `None` if there are more.
+    #[inline(always)]
+    fn two_that_want(&mut self, port: usize) -> Option<(usize, usize)> {
+        let (mut found, mut last, mut before, mut from) = (0, 0, 0, 0);
+        while let Some((word, mut bits)) = self.waiting.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if self.input(slot).port as usize == port {
+                    (found, before, last) = (found + 1, last, slot);
+                }
+            }
+            from = word + 1;
+        }
+        (found == 2).then_some((before, last))
+    }
+
+    /// VC allocation of `port` where these two packets alone want it.
+    #[inline(never)]
+    fn match_two<const LEAN: bool>(&mut self, me: usize, port: usize, (one, other): (usize, usize), env: &mut Env) {
+        let ask = |slot: usize, usable: M| (Ask { slot: slot as u16, port: port as u8, preference: 0, usable }, usable);
+        let mut one = ask(one, self.usable::<LEAN>(me, one, port, env));
+        let mut other = ask(other, self.usable::<LEAN>(me, other, port, env));
+        if !one.1.is_empty() && !other.1.is_empty() {
+            self.grant_to_two(port, &mut one, &mut other);
+        }
+        for (ask, granted) in [one, other] {
+            if !granted.is_empty() {
+                let out_vc = self.accept(ask.slot as usize, port, &granted);
+                self.accept_vc(me, ask.slot as usize, port, out_vc, env);
+            }
         }
     }
 

@@ -53,8 +53,8 @@ pub(super) struct Injection {
     words: Range<usize>,
     routing: Routing,
     seed: u64,
-    injection_vc: InjectionVc,
-    cut_through: bool,
+    pub(super) injection_vc: InjectionVc,
+    pub(super) cut_through: bool,
     pub(super) whole_buffer: bool,
     /// The VCs that terminals may fill; all, if there are none.
     fillable: Vec<u32>,
@@ -156,6 +156,7 @@ impl Injection {
     /// One cycle of all ports.
     #[inline(never)]
     pub fn step<const PACKETS: bool>(&mut self, env: &mut Env, ends: &mut Endpoints) {
+        let created = !PACKETS && self.sends_as_created(env, ends);
         for word in self.words.clone() {
             let mut left = self.active[word] | ends.nics.take_woken(word);
             let mut active = left;
@@ -165,6 +166,8 @@ impl Injection {
                 let terminal = word * 64 + bit.trailing_zeros() as usize;
                 let busy = if PACKETS {
                     self.step_packets(terminal, env, ends)
+                } else if created {
+                    self.step_created(terminal, env, ends)
                 } else {
                     self.step_terminal(terminal, env, ends)
                 };
@@ -206,6 +209,25 @@ impl Injection {
     /// Gives port `k` of a terminal its next packet.
     #[inline(always)]
     pub(super) fn load(&mut self, terminal: usize, k: usize, outgoing: Outgoing, env: &mut Env, ends: &mut Endpoints) {
+        let packet = self.packet(terminal, k, outgoing, env, ends);
+        let own_vc = if env.rules.own_vc { self.own_vc(packet, env) } else { ANY };
+        let port = &mut self.ports[terminal * env.p.nic_ports + k];
+        port.packet = packet;
+        port.own_vc = own_vc;
+        port.left = outgoing.flits;
+        port.head_sent = false;
+    }
+
+    /// A packet that port `k` of a terminal is to send, among those under way.
+    #[inline(always)]
+    pub(super) fn packet(
+        &self,
+        terminal: usize,
+        k: usize,
+        outgoing: Outgoing,
+        env: &mut Env,
+        ends: &mut Endpoints,
+    ) -> u32 {
         let Outgoing { dst, sequence, message, number, flits, tie_bits, created, background } = outgoing;
         let (from, to) = (env.router_of(terminal), env.router_of(dst as usize));
         let bits = || packet_bits(self.seed, terminal as u32, sequence);
@@ -230,7 +252,7 @@ impl Injection {
             arrived: u64::MAX,
             background,
         });
-        let packet = env.pool.insert(Packet {
+        env.pool.insert(Packet {
             key: Packet::key(env.routes.keys()[head.to as usize], head.label),
             created,
             injected: u64::MAX,
@@ -250,13 +272,7 @@ impl Injection {
             mode: head.trip.mode,
             misroutes: head.trip.misroutes,
             background,
-        });
-        let own_vc = if env.rules.own_vc { self.own_vc(packet, env) } else { ANY };
-        let port = &mut self.ports[terminal * env.p.nic_ports + k];
-        port.packet = packet;
-        port.own_vc = own_vc;
-        port.left = flits;
-        port.head_sent = false;
+        })
     }
 
     /// The VC of its injection port that a packet has of its own, in the class of the first dimension that it walks.
@@ -377,10 +393,18 @@ fn words_of(plan: &Plan, routers: &Range<usize>) -> Range<usize> {
 }
 
 /// The VC for a new packet among those with at least `needed` credits, of at most `most`.
-fn choose_vc(rule: InjectionVc, credits: &[u16], last: usize, needed: u16, most: u16) -> Option<usize> {
+#[inline(always)]
+pub(super) fn choose_vc(rule: InjectionVc, credits: &[u16], last: usize, needed: u16, most: u16) -> Option<usize> {
     let vcs = credits.len();
     match rule {
-        InjectionVc::RoundRobin => (last + 1..vcs).chain(0..=last).find(|&v| credits[v] >= needed),
+        InjectionVc::RoundRobin => {
+            // Nearly always the first.
+            let first = if last + 1 < vcs { last + 1 } else { 0 };
+            if credits[first] >= needed {
+                return Some(first);
+            }
+            (first + 1..vcs).chain(0..=last).find(|&v| credits[v] >= needed)
+        }
         InjectionVc::Emptiest => {
             let mut best = (0, 0);
             for (v, &free) in credits.iter().enumerate() {

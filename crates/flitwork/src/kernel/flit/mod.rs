@@ -21,6 +21,7 @@ mod fast_switch;
 mod general;
 mod in_tree;
 mod inject;
+mod inject_created;
 mod lines;
 mod mask;
 mod news;
