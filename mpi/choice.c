@@ -109,6 +109,7 @@ choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm)
   if (receive->base == (char *)(uintptr_t)MPI_IN_PLACE || side_is_faulty(receive, state->ranks) ||
       (!c.in_place && side_is_faulty(send, state->ranks)))
     return leave(c, kind, operation, "an argument is wrong");
+  if (!c.in_place && sides_are_aliases(send, receive)) return c.code = MPI_ERR_BUFFER, c;
   int code = side_measure(receive, NULL);
   if (code == MPI_SUCCESS && !c.in_place) code = side_measure(send, receive);
   if (code != MPI_SUCCESS) return leave(c, kind, operation, "an argument is wrong");

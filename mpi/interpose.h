@@ -125,6 +125,7 @@ side side_uniform(const void *buffer, MPI_Count count, MPI_Datatype type);
 side side_v(const void *buffer, const void *counts, const void *displacements, MPI_Datatype type, int large);
 side side_w(const void *buffer, const void *counts, const void *displacements, const MPI_Datatype *types, int large);
 int side_is_faulty(const side *, int ranks);
+int sides_are_aliases(const side *, const side *);
 int side_measure(side *, const side *other);
 int side_keep(const side *from, int ranks, side *to);
 void side_drop(side *, int ranks);

@@ -53,6 +53,12 @@ static void errors(void) {
   counts[0] = -1;
   code = MPI_Alltoallv(buffer, counts, place, MPI_INT, in, counts, place, MPI_INT, comm);
   expect(code != MPI_SUCCESS && handled == 3, "a count below 0 in MPI_Alltoallv reaches the program's handler");
+#ifdef MPICH_VERSION
+  /* MPICH looks whether the two buffers are one. */
+  code = MPI_Alltoall(buffer, 1, MPI_INT, buffer, 1, MPI_INT, comm);
+  MPI_Error_class(code, &class);
+  expect(class == MPI_ERR_BUFFER && handled == 4, "one buffer for both sides reaches the program's handler");
+#endif
   /* Blocks that are larger than the receiver says. */
   int before = handled;
   code = MPI_Alltoall(buffer, 4, MPI_INT, in, 2, MPI_INT, comm);
@@ -82,6 +88,24 @@ static void intercommunicator(void) {
   free(in);
   MPI_Comm_free(&inter);
   MPI_Comm_free(&half);
+}
+
+/* In place, with MPI_BOTTOM and a datatype that holds the addresses. */
+static void absolute_addresses(void) {
+  MPI_Datatype at, blocks;
+  MPI_Aint address;
+  int lengths = 1, good = 1, *data = malloc(2 * (size_t)ranks * sizeof *data);
+  for (int i = 0; i < 2 * ranks; i++) data[i] = i % 2 ? -1 : 1000 * rank + i / 2;
+  MPI_Get_address(data, &address);
+  MPI_Type_create_hindexed(1, &lengths, &address, MPI_INT, &at);
+  MPI_Type_create_resized(at, 0, 2 * sizeof *data, &blocks);
+  MPI_Type_commit(&blocks);
+  good = MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, MPI_BOTTOM, 1, blocks, MPI_COMM_WORLD) == MPI_SUCCESS;
+  for (int i = 0; i < 2 * ranks; i++) good = good && data[i] == (i % 2 ? -1 : 1000 * (i / 2) + rank);
+  expect(good, "absolute addresses in place");
+  MPI_Type_free(&at);
+  MPI_Type_free(&blocks);
+  free(data);
 }
 
 static int copies;
@@ -152,6 +176,7 @@ int main(int argc, char **argv) {
     errors();
   } else {
     if (ranks > 1) intercommunicator();
+    absolute_addresses();
     attributes();
     come_and_go(argc == 2 ? atoi(argv[1]) : 20);
     if (provided == MPI_THREAD_MULTIPLE) threads();
