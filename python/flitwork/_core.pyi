@@ -277,6 +277,9 @@ class Plan:
     def router_of_terminal(self) -> NDArray[np.uint32]:
         """The router of each terminal."""
 
+    def terminal_of_rank(self) -> NDArray[np.uint32]:
+        """The terminal of each rank."""
+
     def path(self, source: int, destination: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         """The routers, output ports and sets of virtual channels on the way of a packet between two routers."""
 

@@ -86,6 +86,16 @@ def test_phases_are_chosen_and_bounded() -> None:
         fw.plot.phases(fw.Torus(5, 5, ports=4), fw.all_to_all(), which=[6])
 
 
+@pytest.mark.parametrize("ranks", [[2, 2, 2, 2], [3, 1, 1, 2]])
+def test_phases_of_servers_with_several_ranks(ranks: list[int]) -> None:
+    network = fw.Network("xgft", children=[2, 2], parents=[1, 2])
+    host, work = fw.Host(placement=fw.placement.Counts(ranks=ranks)), fw.collective("all_to_all", "two_level_ring")
+    figure = fw.plot.phases(network, work, rank=sum(ranks) - 1, host=host)
+    assert f"routes of rank {sum(ranks) - 1} in orange" in figure.get_suptitle()
+    with pytest.raises(fw.ConfigError, match=f"from 0 to {sum(ranks) - 1}"):
+        fw.plot.phases(network, work, rank=sum(ranks), host=host)
+
+
 def test_axes_carry_units() -> None:
     result = fw.simulate(fw.Mesh(4, 4), fw.all_to_all(message_flits=10), packets=True, channel_window_cycles=50)
     assert fw.plot.timeline(result).axes[0].get_xlabel() == "time [cycles]"

@@ -108,6 +108,11 @@ impl Plan {
         (0..fabric.terminals()).map(|terminal| fabric.router_of(terminal)).collect::<Vec<u32>>().into_pyarray(py)
     }
 
+    /// The terminal of each rank.
+    fn terminal_of_rank<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        self.plan.placement.terminal_of().to_vec().into_pyarray(py)
+    }
+
     /// The route of a packet between two routers: the routers, the output ports and the sets of virtual channels that it
     /// takes, in order; between the first of their terminals, where routes differ between terminals. Where chance decides it is the route of all random bits 0 (the plus direction of a tie); where the routing is
     /// adaptive, the lowest of the minimal ports is taken each time.

@@ -45,12 +45,11 @@ class Layout:
         low, high = drawn.min(axis=0) - 0.7, drawn.max(axis=0) + 0.7
         return low[0], high[0], low[1], high[1]
 
-    @property
-    def middle(self) -> int:
-        """The router in the middle."""
+    def nearest_to_middle(self, routers: np.ndarray[Any, Any]) -> int:
+        """Which of ``routers`` is the nearest to the middle, as an index."""
         # Of several that are as near, the one to the right and above.
         aim = (self.xy.min(axis=0) + self.xy.max(axis=0)) / 2 + 0.01
-        return int(np.argmin(((self.xy - aim) ** 2).sum(axis=1)))
+        return int(np.argmin(((self.xy[routers] - aim) ** 2).sum(axis=1)))
 
     def line_width(self, inches: float) -> float:
         """Width of a channel [points] on a panel of that width, so that the two directions of a cable do not touch."""

@@ -18,20 +18,27 @@ from flitwork.bound import plan
 from flitwork.errors import ConfigError
 from flitwork.plot.layout import Layout, draw_channels, layout
 from flitwork.plot.style import style
-from flitwork.spec import Network
+from flitwork.spec import Host, Network
 from flitwork.workloads import Workload
 
 _ACCENT = "#D55E00"
 
 
-def phases(network: Network, workload: Workload, which: Sequence[int] | None = None, rank: int | None = None) -> Figure:
+def phases(
+    network: Network,
+    workload: Workload,
+    which: Sequence[int] | None = None,
+    rank: int | None = None,
+    host: Host | Mapping[str, Any] | None = None,
+) -> Figure:
     """Draws some phases of a schedule (by default 8 spread over all): one panel each.
 
     Channels are coloured by their load in messages; the routes of the messages of ``rank`` (by default the rank in the
     middle) are drawn over them. A phase is as many messages of each rank as a network interface has ports. Titles say
-    the highest load that is drawn, and that of the channels that are not (those in z of three dimensions).
+    the highest load that is drawn, and that of the channels that are not (those in z of three dimensions). ``host`` as
+    for :func:`flitwork.simulate`: how many ranks each terminal has.
     """
-    return phases_of(plan(network, workload), which, rank)
+    return phases_of(plan(network, workload, host), which, rank)
 
 
 def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int | None = None) -> Figure:
@@ -48,14 +55,15 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
     if not chosen:
         raise ConfigError("which", "nothing", "at least one phase")
     chosen = [whole("phase", phase, 0, count - 1) for phase in chosen]
-    router_of = planned.router_of_terminal()
+    router_of = planned.router_of_terminal()[planned.terminal_of_rank()]
     sources, destinations = router_of[messages["from"]], router_of[messages["to"]]
-    middle = place.middle if rank is None else whole("rank", rank, 0, len(router_of) - 1)
+    shown = place.nearest_to_middle(router_of) if rank is None else whole("rank", rank, 0, len(router_of) - 1)
+    of_shown = messages["from"] == shown
     channels = _Channels(planned, _core.channels(json.dumps(described["topology"])))
     loads, routes = [], []
     for phase in chosen:
         rows = np.flatnonzero(number == phase)
-        load, route = channels.loads(sources[rows], destinations[rows], middle)
+        load, route = channels.loads(sources[rows], destinations[rows], of_shown[rows])
         loads.append(load)
         routes.append(route)
     drawn = np.unique(place.channel).astype(int)
@@ -74,7 +82,7 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
         for ax, phase, load, route in zip(axes.flat, chosen, loads, routes, strict=False):
             width = place.line_width(panel - 0.4)
             lines = draw_channels(ax, place, load, top, width)
-            _draw_route(ax, place, route, middle, width)
+            _draw_route(ax, place, route, int(router_of[shown]), width)
             ax.set_title(f"phase {phase}: {_highest(load, drawn)}", fontsize=10)
         for ax in axes.flat[len(chosen) :]:
             ax.set_visible(False)
@@ -84,7 +92,7 @@ def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int
         bar = figure.colorbar(lines, ax=axes, shrink=0.8, pad=0.01, ticks=ticks)
         bar.set_label("load of the channel [messages]")
         name = f"{described['workload']} on {described['topology']['kind']} {described['size']}"
-        title = f"{name}: {len(chosen)} of {count} phases, routes of rank {middle} in orange"
+        title = f"{name}: {len(chosen)} of {count} phases, routes of rank {shown} in orange"
         figure.suptitle(f"{title}\n{place.undrawn}" if place.undrawn else title)
     return figure
 
@@ -106,23 +114,23 @@ class _Channels:
         }
 
     def loads(
-        self, sources: np.ndarray[Any, Any], destinations: np.ndarray[Any, Any], rank: int
+        self, sources: np.ndarray[Any, Any], destinations: np.ndarray[Any, Any], of_shown: np.ndarray[Any, Any]
     ) -> tuple[np.ndarray[Any, Any], set[int]]:
-        """Messages over each channel, and the channels on the routes of ``rank``."""
+        """Messages over each channel, and the channels on the routes of those ``of_shown``."""
         load = np.zeros(self.count)
-        of_rank: set[int] = set()
-        for source, destination in zip(sources.tolist(), destinations.tolist(), strict=True):
+        on_routes: set[int] = set()
+        for source, destination, shown in zip(sources.tolist(), destinations.tolist(), of_shown.tolist(), strict=True):
             routers, ports, _ = self.planned.path(source, destination)
             route = [self.number[place] for place in zip(routers.tolist(), ports.tolist(), strict=True)]
             np.add.at(load, np.array(route, dtype=int), 1)
-            if source == rank:
-                of_rank.update(route)
-        return load, of_rank
+            if shown:
+                on_routes.update(route)
+        return load, on_routes
 
 
-def _draw_route(ax: Axes, place: Layout, route: set[int], rank: int, width: float) -> None:
+def _draw_route(ax: Axes, place: Layout, route: set[int], router: int, width: float) -> None:
     for channel, ((x0, y0), (x1, y1)) in zip(place.channel.tolist(), place.segments, strict=True):
         if channel in route:
             arrow = {"arrowstyle": "-|>", "color": _ACCENT, "linewidth": 0.6 * width, "shrinkA": 0, "shrinkB": 0}
             ax.annotate("", (x1, y1), (x0, y0), arrowprops={**arrow, "mutation_scale": 5 + 2 * width}, zorder=4)
-    ax.scatter(place.xy[rank, 0], place.xy[rank, 1], s=(4 * width) ** 2, color=_ACCENT, zorder=5, linewidths=0)
+    ax.scatter(place.xy[router, 0], place.xy[router, 1], s=(4 * width) ** 2, color=_ACCENT, zorder=5, linewidths=0)
