@@ -87,7 +87,7 @@ def check(
     network: Network | None = None,
     *,
     size: Sequence[int] | None = None,
-    topology: str = "torus",
+    topology: str | None = None,
     message_flits: int = 100,
     host: Host | Mapping[str, Any] | None = None,
     **options: Unpack[NetworkOptions],
@@ -96,7 +96,8 @@ def check(
 
     An all-to-all by its name has to exchange every pair exactly once. A collective, given as a workload, has to bring
     every block to where it belongs; then the lengths are its own and ``message_flits`` is not used. The network is a
-    grid of a ``size``, or any ``network``. ``host`` as for :func:`flitwork.simulate`: how many ranks each terminal has.
+    grid of a ``size`` (a torus, if no ``topology`` is named), or any ``network``. ``host`` as for
+    :func:`flitwork.simulate`: how many ranks each terminal has.
 
     >>> fw.check("a2at", size=(9, 9), ports=4).phase_sum_over_bound
     >>> fw.check(fw.collective("allreduce", "ring"), size=(4, 4)).placement["blocks_moved"]
@@ -106,7 +107,7 @@ def check(
     """
     work = all_to_all(algorithm, message_flits=message_flits) if isinstance(algorithm, str) else algorithm
     if network is not None:
-        of_grid = [*(["size"] if size is not None else []), *(["topology"] if topology != "torus" else []), *options]
+        of_grid = [*(["size"] if size is not None else []), *(["topology"] if topology is not None else []), *options]
         if of_grid:
             hint = "a network has its own; take one of the two out"
             raise ConfigError(of_grid[0], "there", "nothing beside a network", hint)
@@ -116,8 +117,9 @@ def check(
     if size is None:
         raise ConfigError("size", "nothing", "a size for each dimension, or a network", "for example size=(9, 9)")
     sizes = several("size", size, "a size for each dimension", "for example (9, 9)")
-    planned = plan(Network(topology, size=sizes, **options), work, host)
-    return check_plan(planned, f"{topology} {'x'.join(map(str, sizes))}")
+    kind = topology if topology is not None else "torus"
+    planned = plan(Network(kind, size=sizes, **options), work, host)
+    return check_plan(planned, f"{kind} {'x'.join(map(str, sizes))}")
 
 
 def check_plan(planned: _core.Plan, network: str) -> Check:
