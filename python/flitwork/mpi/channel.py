@@ -101,7 +101,7 @@ class Channel:
 
     def _start(self, work: Callable[[], Any], name: str) -> Request:
         """A collective that goes on beside the program."""
-        return Request(me().spawn(work, name))
+        return Request.of(me().spawn(work, name))
 
     def __getattr__(self, name: str) -> Any:
         if name[:1].isupper():

@@ -25,8 +25,8 @@ from flitwork.mpi.comm import (
     Comm,
 )
 from flitwork.mpi.datatype import ORDER_C, ORDER_FORTRAN, Datatype
+from flitwork.mpi.matched import MESSAGE_NO_PROC, MESSAGE_NULL, MatchedMessage
 from flitwork.mpi.persistent import Persistent
-from flitwork.mpi.point_to_point import MatchedMessage
 from flitwork.mpi.predefined import BY_CODE, NAMED
 from flitwork.mpi.reduction import OPS, Op
 from flitwork.mpi.request import REQUEST_NULL, Request
@@ -157,6 +157,7 @@ def _names() -> dict[str, Any]:
         Request=Request, Prequest=Persistent,
         memory=memoryview, buffer=memoryview, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
         COMM_WORLD=COMM_WORLD, COMM_SELF=COMM_SELF, COMM_NULL=COMM_NULL, REQUEST_NULL=REQUEST_NULL,
+        MESSAGE_NULL=MESSAGE_NULL, MESSAGE_NO_PROC=MESSAGE_NO_PROC,
         GROUP_EMPTY=group.Group([]), GROUP_NULL=None, OP_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=None,
         Compute_dims=compute_dims, ERRORS_ARE_FATAL="MPI.ERRORS_ARE_FATAL", ERRORS_RETURN="MPI.ERRORS_RETURN",
         THREAD_SINGLE=0, THREAD_FUNNELED=1, THREAD_SERIALIZED=2, THREAD_MULTIPLE=3, VERSION=4, SUBVERSION=0,

@@ -13,6 +13,7 @@ from flitwork.mpi.operations import allgathered, allreduced, exchanged, reduced,
 from flitwork.mpi.reduction import OPS, Op
 from flitwork.mpi.steps import carry_out
 from flitwork.mpi.values import MOVED, NEWS, Objects, Values
+from flitwork.mpi.world import Message
 
 _SUM = OPS["SUM"]
 
@@ -78,6 +79,11 @@ class ObjectCollectives(Channel):
     def exscan(self, sendobj: Any, op: Any = _SUM) -> Any:
         """The objects of all ranks before this one combined; ``None`` on rank 0."""
         return scanned(self._wire("exscan"), sendobj, _values(op), False, 0)
+
+
+def loaded(came: Message) -> Any:
+    """The object that a message brings: ``None`` of one without data."""
+    return pickle.loads(came.data) if came.nbytes else None
 
 
 def _dump(obj: Any) -> bytes:

@@ -1,37 +1,52 @@
-"""Persistent requests: a send or a receive that is started again and again."""
+"""Persistent requests: a send, a receive or a collective that is started again and again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from flitwork.mpi.errors import fault
 from flitwork.mpi.request import Request
 
 
 class Persistent(Request):
-    """A request that is not active until it is started, and can be started once it is complete."""
+    """A request that is not active until it is started, and can be started once it is complete.
 
-    def __init__(self, make: Callable[[], Request]) -> None:
-        super().__init__()
-        self._make = make
-        self._active = self._freed = False
+    It is ``MPI.REQUEST_NULL`` from when it is freed on, and not before.
+    """
+
+    _make: Callable[[], Request] | None = None
+
+    def __new__(cls, request: Request | None = None) -> Persistent:
+        """``MPI.REQUEST_NULL``, or the same request again."""
+        if request is not None and not isinstance(request, Persistent):
+            raise TypeError(f"expecting a persistent request, not a {type(request).__name__}")
+        return super().__new__(cls, request)
+
+    @classmethod
+    def made_by(cls, make: Callable[[], Request]) -> Persistent:
+        """A request that starts what ``make`` starts."""
+        made = cls()
+        made._make = make
+        return made
+
+    @property
+    def _is_null(self) -> bool:
+        return self._make is None
 
     def Free(self) -> None:
         """Gives it up."""
-        self._freed, self._active = True, False
-
-    def __bool__(self) -> bool:
-        return not self._freed
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    __hash__ = Request.__hash__
+        super().Free()
+        self._make = None
 
     def Start(self) -> None:
         """Starts it."""
-        made = self._make()
-        self._waits, self._finish, self._source_of = made._waits, made._finish, made._source_of
-        self._active, self._value = True, None
+        if self._make is None:
+            raise fault("REQUEST", "MPI.REQUEST_NULL cannot be started")
+        if self._active:
+            raise fault("REQUEST", "a request that is active cannot be started again")
+        begun = self._make()
+        self._waits, self._finish, self._source_of = begun._waits, begun._finish, begun._source_of
+        self._active, self._cancelled = True, False
 
     @classmethod
     def Startall(cls, requests: Sequence[Persistent]) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
+import warnings
 from typing import Any
 
-from flitwork.mpi.buffer import Buffer, fill, message
+from flitwork.mpi.buffer import as_bytes, fill, message
 from flitwork.mpi.channel import Channel
+from flitwork.mpi.errors import fault
+from flitwork.mpi.matched import MESSAGE_NO_PROC, MatchedMessage
+from flitwork.mpi.objects import loaded
 from flitwork.mpi.persistent import Persistent
-from flitwork.mpi.request import Request, poll
+from flitwork.mpi.request import Finish, Request, poll
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, Status
 from flitwork.mpi.world import Message, Operation, me
 
@@ -28,11 +33,11 @@ class PointToPoint(Channel):
 
     def Isend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Starts to send a buffer. It is copied at once."""
-        return Request(self._send_buffer(buf, dest, tag))
+        return Request.of(self._send_buffer(buf, dest, tag))
 
     def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Starts to send a buffer; complete when it has been received."""
-        return Request(self._send_buffer(buf, dest, tag, True))
+        return Request.of(self._send_buffer(buf, dest, tag, True))
 
     Bsend = Rsend = Send
     Ibsend = Irsend = Isend
@@ -43,8 +48,10 @@ class PointToPoint(Channel):
 
     def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Posts a receive. What comes is in the buffer when it has been waited for."""
+        if source == PROC_NULL:
+            return Request.of(None)
         room = message(buf)
-        return Request(self._receive(source, tag), lambda came: fill(room, came.data, came.signature), self._place)
+        return Request.of(self._receive(source, tag), lambda came: fill(room, came.data, came.signature), self._place)
 
     def Sendrecv(
         self,
@@ -57,11 +64,11 @@ class PointToPoint(Channel):
         status: Status | None = None,
     ) -> None:
         """Sends one buffer and receives another."""
-        room = message(recvbuf)
+        room = None if source == PROC_NULL else message(recvbuf)
         received = self._receive(source, recvtag)
         _wait(received, self._send_buffer(sendbuf, dest, sendtag))
         came = received.message if received is not None else None
-        if came is not None:
+        if came is not None and room is not None:
             fill(room, came.data, came.signature)
         if status is not None:
             self._say(status, came)
@@ -78,19 +85,46 @@ class PointToPoint(Channel):
         """Sends a buffer, and receives into it."""
         self.Sendrecv(buf, dest, sendtag, buf, source, recvtag, status)
 
+    def Isendrecv(
+        self,
+        sendbuf: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+    ) -> Request:
+        """:meth:`Sendrecv`, started: one request for both messages; its status is that of the receive."""
+        room = None if source == PROC_NULL else message(recvbuf)
+        received = self._receive(source, recvtag)
+        started = [one for one in (received, self._send_buffer(sendbuf, dest, sendtag)) if one is not None]
+
+        def work() -> Message | None:
+            me().wait(*started)
+            return None if received is None else received.message
+
+        finish: Finish | None = None if room is None else lambda came: fill(room, came.data, came.signature)
+        return Request.of(me().spawn(work, "Isendrecv") if started else None, finish, self._place)
+
+    def Isendrecv_replace(
+        self, buf: Any, dest: int, sendtag: int = 0, source: int = ANY_SOURCE, recvtag: int = ANY_TAG
+    ) -> Request:
+        """:meth:`Sendrecv_replace`, started."""
+        return self.Isendrecv(buf, dest, sendtag, buf, source, recvtag)
+
     def Send_init(self, buf: Any, dest: int, tag: int = 0) -> Persistent:
         """A send that can be started again and again."""
-        return Persistent(lambda: self.Isend(buf, dest, tag))
+        return Persistent.made_by(lambda: self.Isend(buf, dest, tag))
 
     def Ssend_init(self, buf: Any, dest: int, tag: int = 0) -> Persistent:
         """A synchronous send that can be started again and again."""
-        return Persistent(lambda: self.Issend(buf, dest, tag))
+        return Persistent.made_by(lambda: self.Issend(buf, dest, tag))
 
     Bsend_init = Rsend_init = Send_init
 
     def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Persistent:
         """A receive that can be started again and again."""
-        return Persistent(lambda: self.Irecv(buf, source, tag))
+        return Persistent.made_by(lambda: self.Irecv(buf, source, tag))
 
     # Python objects.
 
@@ -104,22 +138,25 @@ class PointToPoint(Channel):
 
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Starts to send an object."""
-        return Request(self._send_object(obj, dest, tag))
+        return Request.of(self._send_object(obj, dest, tag))
 
     def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Starts to send an object; complete when it has been received."""
-        return Request(self._send_object(obj, dest, tag, True))
+        return Request.of(self._send_object(obj, dest, tag, True))
 
     bsend = send
     ibsend = isend
 
     def recv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Any:
-        """Receives an object; ``buf`` is not needed."""
+        """Receives an object. ``buf``, where it is given, says how long it may be [bytes]."""
+        if buf is not None:
+            warnings.warn("the 'buf' argument is deprecated", UserWarning, stacklevel=2)
         return self.irecv(buf, source, tag).wait(status)
 
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Posts a receive of an object; ``request.wait()`` returns it."""
-        return Request(self._receive(source, tag), _object, self._place)
+        finish = loaded if buf is None or source == PROC_NULL else _loaded_up_to(_room(buf))
+        return Request.of(self._receive(source, tag), finish, self._place)
 
     def sendrecv(
         self,
@@ -137,7 +174,7 @@ class PointToPoint(Channel):
         came = received.message if received is not None else None
         if status is not None:
             self._say(status, came)
-        return None if came is None else _object(came)
+        return None if came is None else loaded(came)
 
     # Probes.
 
@@ -154,15 +191,18 @@ class PointToPoint(Channel):
     def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> bool:
         """Whether a receive would find a message. If not, the rank goes on when something happens to it."""
         came = self._look(source, tag)
-        if came is not None and status is not None:
+        found = came is not None or source == PROC_NULL
+        if found and status is not None:
             self._say(status, came)
-        return came is not None or source == PROC_NULL
+        return found
 
     probe = Probe
     iprobe = Iprobe
 
     def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> MatchedMessage:
         """Waits for a message and takes it: ``message.Recv(buf)``."""
+        if source == PROC_NULL:
+            return self._matched(None, status)
         process = me()
         came = process.probe(*self._pattern(process, source, tag), self._context)
         return self._matched(came, status)
@@ -172,16 +212,18 @@ class PointToPoint(Channel):
     ) -> MatchedMessage | None:
         """Takes a message, if there is one."""
         came = self._look(source, tag)
-        return None if came is None else self._matched(came, status)
+        return None if came is None and source != PROC_NULL else self._matched(came, status)
 
     mprobe = Mprobe
     improbe = Improbe
 
-    def _matched(self, came: Message, status: Status | None) -> MatchedMessage:
+    def _matched(self, came: Message | None, status: Status | None) -> MatchedMessage:
         if status is not None:
             self._say(status, came)
+        if came is None:
+            return MatchedMessage(MESSAGE_NO_PROC)
         # It is the first message of its sender with its tag, so this receive takes it.
-        return MatchedMessage(self, me().receive(came.source, came.tag, came.context))
+        return MatchedMessage.of(me().receive(came.source, came.tag, came.context), self._place)
 
     def _look(self, source: int, tag: int) -> Message | None:
         if source == PROC_NULL:
@@ -195,6 +237,8 @@ class PointToPoint(Channel):
         return came
 
     def _send_buffer(self, spec: Any, dest: int, tag: int, synchronous: bool = False) -> Operation | None:
+        if dest == PROC_NULL:
+            return None
         buffer = message(spec)
         kind = buffer.datatype
         return self._send(dest, tag, buffer.count * kind.size, buffer.pack(), kind.signature, synchronous)
@@ -212,33 +256,21 @@ class PointToPoint(Channel):
             status.set(self._place(came.source), came.tag, came.nbytes)
 
 
-class MatchedMessage:
-    """A message that a probe has taken: only ``Recv`` gets it."""
-
-    def __init__(self, channel: PointToPoint, operation: Operation) -> None:
-        self._channel, self._operation = channel, operation
-
-    def Recv(self, buf: Any, status: Status | None = None) -> None:
-        """Receives it into a buffer."""
-        self.Irecv(buf)._wait(status)
-
-    def Irecv(self, buf: Any) -> Request:
-        """As :meth:`Recv`, by a request."""
-        room: Buffer = message(buf)
-        finish = lambda came: fill(room, came.data, came.signature)  # noqa: E731
-        return Request(self._operation, finish, self._channel._place)
-
-    def recv(self, status: Status | None = None) -> Any:
-        """Receives it as an object."""
-        return self.irecv().wait(status)
-
-    def irecv(self) -> Request:
-        """As :meth:`recv`, by a request."""
-        return Request(self._operation, _object, self._channel._place)
+def _room(buf: Any) -> int:
+    """What a receive of an object has room for: a number of bytes, or a buffer."""
+    try:
+        return operator.index(buf)
+    except TypeError:
+        return as_bytes(buf, True)[0].size
 
 
-def _object(came: Message) -> Any:
-    return pickle.loads(came.data)
+def _loaded_up_to(room: int) -> Finish:
+    def finish(came: Message) -> Any:
+        if came.nbytes > room:
+            raise fault("TRUNCATE", f"an object of {came.nbytes} bytes, and room for {room} in its receive")
+        return loaded(came)
+
+    return finish
 
 
 def _wait(*operations: Operation | None) -> None:

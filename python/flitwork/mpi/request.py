@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from flitwork.mpi.errors import not_supported
+from typing_extensions import Self
+
+from flitwork.mpi.errors import fault, not_supported
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED, Status
 from flitwork.mpi.world import Fiber, Message, Operation, Process, me
 
@@ -14,18 +16,34 @@ Finish = Callable[[Message], Any]
 
 
 class Request:
-    """A send, a receive or a collective that has been started."""
+    """A send, a receive or a collective that has been started; ``MPI.REQUEST_NULL`` when it is complete.
 
-    def __init__(
-        self,
-        waits: Operation | Fiber | None = None,
-        finish: Finish | None = None,
-        source_of: Callable[[int], int] = int,
-    ) -> None:
-        self._waits, self._finish, self._source_of = waits, finish, source_of
-        self._active = True
-        self._cancelled = False
-        self._value: Any = None
+    ``Request(other)`` is the same one again, in another class.
+    """
+
+    _waits: Operation | Fiber | None = None
+    _finish: Finish | None = None
+    _source_of: Callable[[int], int] = int
+    _active = _cancelled = False
+
+    def __new__(cls, request: Request | None = None) -> Self:
+        """``MPI.REQUEST_NULL``, or the same request again."""
+        made = object.__new__(cls)
+        if request is not None:
+            made.__dict__ = request.__dict__
+        return made
+
+    @classmethod
+    def of(
+        cls, waits: Operation | Fiber | None, finish: Finish | None = None, source_of: Callable[[int], int] = int
+    ) -> Request:
+        """A request that waits for an operation, for a fiber, or for nothing (a message to or from nobody).
+
+        The result of a fiber may be the message that has come.
+        """
+        made = object.__new__(cls)
+        made._waits, made._finish, made._source_of, made._active = waits, finish, source_of, True
+        return made
 
     # One request.
 
@@ -40,16 +58,13 @@ class Request:
 
     def Test(self, status: Status | None = None) -> bool:
         """Whether it is complete. If not, the rank goes on when something happens to it, or a while later."""
-        if not self._is_done():
-            poll(me())
-        if not self._is_done():
-            return False
-        self._complete(status)
-        return True
+        return self.test(status)[0]
 
     def test(self, status: Status | None = None) -> tuple[bool, Any]:
         """As :meth:`Test`, with the object that came."""
-        return (True, self._value) if self.Test(status) else (False, None)
+        if not self._is_done():
+            poll(me())
+        return (True, self._complete(status)) if self._is_done() else (False, None)
 
     def Get_status(self, status: Status | None = None) -> bool:
         """Whether it is complete; it can be waited for all the same."""
@@ -63,17 +78,37 @@ class Request:
     get_status = Get_status
 
     def Cancel(self) -> None:
-        """Takes back a receive that has no message."""
-        waits = self._waits
-        if not isinstance(waits, Operation) or waits.sends:
-            raise not_supported("MPI.Request.Cancel of anything but a receive")
-        self._cancelled = me().cancel(waits)
+        """Takes back a receive that has no message yet. A send goes on: it is complete when it would have been."""
+        if not self._active:
+            raise fault("REQUEST", "a request that is not active cannot be cancelled")
+        if isinstance(self._waits, Fiber):
+            raise fault("REQUEST", "only receives and sends can be cancelled")
+        if self._waits is not None and not self._waits.sends:
+            self._cancelled = me().cancel(self._waits)
 
     cancel = Cancel
 
     def Free(self) -> None:
         """Gives it up: it completes by itself."""
+        if self._is_null:
+            raise fault("REQUEST", "MPI.REQUEST_NULL cannot be freed")
         self._active = False
+
+    def free(self) -> None:
+        """As :meth:`Free`, of a request that may have been freed or completed."""
+        if not self._is_null:
+            self.Free()
+
+    @property
+    def _is_null(self) -> bool:
+        return not self._active
+
+    def _message(self) -> Message | None:
+        """The message that has come, once it is complete."""
+        waits = self._waits
+        if isinstance(waits, Fiber):
+            return waits.result if isinstance(waits.result, Message) else None
+        return None if waits is None else waits.message
 
     def _is_done(self) -> bool:
         return not self._active or self._waits is None or self._waits.done
@@ -87,33 +122,37 @@ class Request:
         if status is not None:
             self._tell(status)
         if not self._active:
-            return self._value
+            return None
         self._active = False
-        waits = self._waits
-        if isinstance(waits, Fiber):
-            self._value = waits.result
-        elif waits is not None and waits.message is not None and self._finish is not None:
-            self._value = self._finish(waits.message)
-        return self._value
+        message = self._message()
+        if message is not None and self._finish is not None:
+            return self._finish(message)
+        return self._waits.result if message is None and isinstance(self._waits, Fiber) else None
 
     def _tell(self, status: Status) -> None:
-        waits = self._waits
-        if isinstance(waits, Operation) and waits.message is not None:
-            message = waits.message
+        message = self._message() if self._active else None
+        if message is not None:
             status.set(self._source_of(message.source), message.tag, message.nbytes)
         elif self._waits is None and self._active:
             status.set(PROC_NULL, ANY_TAG, 0)
         else:
             status.set(ANY_SOURCE, ANY_TAG, 0)
-        status.cancelled = self._cancelled
+        status.cancelled = self._active and self._cancelled
 
     def __bool__(self) -> bool:
-        return self._active
+        return not self._is_null
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Request) and not self._active and not other._active)
+        if not isinstance(other, Request):
+            return NotImplemented
+        return self.__dict__ is other.__dict__ or (self._is_null and other._is_null)
 
     __hash__ = object.__hash__
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self is REQUEST_NULL:
+            return _null, ()
+        raise ValueError("a request cannot be pickled")
 
     # Several requests.
 
@@ -139,7 +178,7 @@ class Request:
     @classmethod
     def waitany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, Any]:
         """Waits for one of them; its index and the object that came."""
-        if not any(one._active for one in requests):
+        if _is_idle(requests, status):
             return UNDEFINED, None
         cls._wait_for_one(requests)
         place = _first_done(requests)
@@ -155,7 +194,7 @@ class Request:
         cls, requests: Sequence[Request], statuses: list[Status] | None = None
     ) -> tuple[list[int] | None, list[Any] | None]:
         """As :meth:`Waitsome`, with the objects that came."""
-        if not any(one._active for one in requests):
+        if _is_idle(requests):
             return None, None
         cls._wait_for_one(requests)
         return cls._take_done(requests, statuses)
@@ -170,11 +209,7 @@ class Request:
         cls, requests: Sequence[Request], statuses: list[Status] | None = None
     ) -> tuple[bool, list[Any] | None]:
         """As :meth:`Testall`, with the objects that came."""
-        if not all(one._is_done() for one in requests):
-            poll(me())
-        if not all(one._is_done() for one in requests):
-            return False, None
-        return True, cls.waitall(requests, statuses)
+        return (True, cls.waitall(requests, statuses)) if _all_done(requests) else (False, None)
 
     @classmethod
     def Testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
@@ -184,11 +219,9 @@ class Request:
     @classmethod
     def testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool, Any]:
         """As :meth:`Testany`, with the object that came."""
-        if not any(one._active for one in requests):
+        if _is_idle(requests, status):
             return UNDEFINED, True, None
-        if _first_done(requests) < 0:
-            poll(me())
-        place = _first_done(requests)
+        place = _found_done(requests)
         if place < 0:
             return UNDEFINED, False, None
         return place, True, requests[place]._complete(status)
@@ -203,11 +236,42 @@ class Request:
         cls, requests: Sequence[Request], statuses: list[Status] | None = None
     ) -> tuple[list[int] | None, list[Any] | None]:
         """As :meth:`Testsome`, with the objects that came."""
-        if not any(one._active for one in requests):
+        if _is_idle(requests):
             return None, None
-        if _first_done(requests) < 0:
-            poll(me())
+        _found_done(requests)
         return cls._take_done(requests, statuses)
+
+    @classmethod
+    def Get_status_any(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
+        """As :meth:`Testany`, of requests that stay as they are."""
+        if _is_idle(requests, status):
+            return UNDEFINED, True
+        place = _found_done(requests)
+        if place < 0:
+            return UNDEFINED, False
+        return place, requests[place].Get_status(status)
+
+    @classmethod
+    def Get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
+        """As :meth:`Testall`, of requests that stay as they are."""
+        if not _all_done(requests):
+            return False
+        for one, status in zip(requests, _room(requests, statuses), strict=False):
+            one.Get_status(status)
+        return True
+
+    @classmethod
+    def Get_status_some(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
+        """As :meth:`Testsome`, of requests that stay as they are."""
+        if _is_idle(requests):
+            return None
+        _found_done(requests)
+        places = [place for place, one in enumerate(requests) if one._active and one._is_done()]
+        for place, status in zip(places, _room(places, statuses), strict=False):
+            requests[place].Get_status(status)
+        return places
+
+    get_status_any, get_status_all, get_status_some = Get_status_any, Get_status_all, Get_status_some
 
     @staticmethod
     def _wait_for_one(requests: Sequence[Request]) -> None:
@@ -226,16 +290,41 @@ class Request:
         raise AttributeError(name)
 
 
+def _is_idle(requests: Sequence[Request], status: Status | None = None) -> bool:
+    """Whether none of them is active; there is no message then that a status could be of."""
+    if any(one._active for one in requests):
+        return False
+    if status is not None:
+        status.set(ANY_SOURCE, ANY_TAG, 0)
+    return True
+
+
 def _first_done(requests: Sequence[Request]) -> int:
     return next((place for place, one in enumerate(requests) if one._active and one._is_done()), -1)
 
 
+def _found_done(requests: Sequence[Request]) -> int:
+    """The same; where there is none, the rank goes on when something happens to it, or a while later."""
+    if _first_done(requests) < 0:
+        poll(me())
+    return _first_done(requests)
+
+
+def _all_done(requests: Sequence[Request]) -> bool:
+    if not all(one._is_done() for one in requests):
+        poll(me())
+    return all(one._is_done() for one in requests)
+
+
 def _room(requests: Sequence[Any], statuses: list[Status] | None) -> list[Status | None]:
-    """A status for each request; a list that is too short is made longer."""
+    """A status for each request; a list that is too short is made longer, a tuple is not."""
     if statuses is None:
         return [None] * len(requests)
-    statuses += [Status() for _ in range(len(requests) - len(statuses))]
-    return [*statuses]
+    missing = len(requests) - len(statuses)
+    if isinstance(statuses, list):
+        statuses += [Status() for _ in range(missing)]
+        return [*statuses]
+    return [*statuses, *[None] * missing]
 
 
 def poll(process: Process) -> None:
@@ -244,10 +333,8 @@ def poll(process: Process) -> None:
     process.poll(process.world.poll_cycles)
 
 
-def done_at_once() -> Request:
-    """The request of a message to or from ``MPI.PROC_NULL``."""
-    return Request()
+def _null() -> Request:
+    return REQUEST_NULL
 
 
 REQUEST_NULL = Request()
-REQUEST_NULL.Free()
