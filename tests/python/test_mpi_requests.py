@@ -174,3 +174,24 @@ def test_nobody_needs_no_buffer() -> None:
             request.Wait()
 
     fw.mpi.run(program, ranks=1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda comm, room: comm.Sendrecv(room, 9, recvbuf=room, source=comm.rank),
+        lambda comm, room: comm.Sendrecv(room, comm.rank, -5, recvbuf=room, source=comm.rank),
+        lambda comm, room: comm.Sendrecv([room, -1, MPI.DOUBLE], comm.rank, recvbuf=room, source=comm.rank),
+        lambda comm, room: comm.Isendrecv(None, comm.rank, recvbuf=room, source=comm.rank),
+        lambda comm, room: comm.sendrecv(lambda: None, comm.rank, source=comm.rank),
+    ],
+)
+def test_what_cannot_be_sent_leaves_no_receive_behind(wrong: Any) -> None:
+    def program(comm: Any) -> Any:
+        room = np.zeros(1)
+        try:
+            wrong(comm, room)
+        except Exception:
+            return comm.sendrecv("next", comm.rank, source=comm.rank)
+
+    assert fw.mpi.run(program, ranks=2).returns == ["next"] * 2

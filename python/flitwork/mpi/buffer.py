@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from flitwork.mpi.absent import Absent
 from flitwork.mpi.datatype import Datatype, matches
 from flitwork.mpi.errors import fault
+from flitwork.mpi.foreign import BOTTOM, at_addresses, shared
 from flitwork.mpi.predefined import NAMED, of_dtype, of_spec
 from flitwork.mpi.world import here
 
@@ -61,7 +63,7 @@ class Buffer:
         if isinstance(data, Absent):
             return
         if not self.view.flags.writeable:
-            raise fault("BUFFER", "the buffer of a receive cannot be written to")
+            raise _readonly()
         if kind.contiguous:
             start = self.start + first * kind.size
             if start + data.size > self.view.size:
@@ -115,18 +117,39 @@ def as_bytes(memory: Any, said: bool = False) -> tuple[Bytes, Datatype]:
         raise ValueError("ndarray is not contiguous")
     if isinstance(memory, np.generic):
         return as_bytes(np.asarray(memory), said)
-    if memory is None:
-        return np.empty(0, np.uint8), _BYTE
     try:
         view = memoryview(memory)
     except TypeError:
+        found = shared(memory)
+        if found is not None:
+            array, known = found
+            return as_bytes(array, said or not known)
         if hasattr(memory, "__array__"):
             return as_bytes(np.asarray(memory), said)
         raise TypeError(f"expecting buffer or list/tuple, not {type(memory).__name__}") from None
-    if not view.c_contiguous:
+    if not view.contiguous:
         raise ValueError("the buffer is not contiguous")
-    array = np.asarray(view).reshape(-1)
-    return array.view(np.uint8), _BYTE if said or isinstance(memory, (bytes, bytearray)) else of_dtype(array.dtype)
+    return as_bytes(np.asarray(view), said or isinstance(memory, (bytes, bytearray)))
+
+
+def _said_bytes(memory: Any, kind: Any) -> tuple[Bytes, Datatype]:
+    """The bytes of memory that stands in a list, none of ``None`` and ``BOTTOM``, and the datatype of its elements."""
+    if memory is not None and memory is not BOTTOM:
+        view, own = as_bytes(memory, kind is not None)
+        return view, own if kind is None else of_spec(kind)
+    if kind is None and memory is BOTTOM:
+        raise fault("TYPE", "MPI.BOTTOM needs a datatype: [MPI.BOTTOM, count, datatype]")
+    return np.empty(0, np.uint8), _BYTE if kind is None else of_spec(kind)
+
+
+def _absolute(count: int, datatype: Datatype, start: int = 0) -> Buffer:
+    """``count`` elements of a datatype whose displacements are addresses."""
+    if not count * datatype.size:
+        return Buffer(np.empty(0, np.uint8), 0, datatype)
+    reach = (count - 1) * datatype.extent
+    low = datatype.true_lb + start + min(reach, 0)
+    high = datatype.true_lb + datatype.true_extent + start + max(reach, 0)
+    return Buffer(at_addresses(low, high), count, datatype, start - low)
 
 
 def message(spec: Any) -> Buffer:
@@ -136,17 +159,41 @@ def message(spec: Any) -> Buffer:
         return Buffer(spec.reshape(-1).view(np.uint8), spec.size, kind, 0, spec)
     if isinstance(spec, Buffer):
         return spec
+    if isinstance(spec, InPlace):
+        raise fault("BUFFER", "MPI.IN_PLACE is for collectives, of gather, scatter and reduce for the root")
     if not isinstance(spec, (list, tuple)):
         view, kind = as_bytes(spec)
         return Buffer(view, view.size // kind.size, kind, 0, spec)
     memory, counts, places, kind = _parts(spec)
-    view, own = as_bytes(memory, kind is not None)
-    datatype = own if kind is None else of_spec(kind)
+    view, datatype = _said_bytes(memory, kind)
     if isinstance(counts, (list, tuple)) and places is None:
         counts, places = counts if len(counts) == 2 else (counts[0], 0)
-    start = int(places or 0) * datatype.extent
-    count = _all_of(view.size - start, datatype) if counts is None else int(counts)
+    start = _natural("displacement", places or 0) * datatype.extent
+    counts = None if counts is None else _natural("count", counts)
+    if memory is BOTTOM:
+        return _absolute(counts or 0, datatype, start)
+    count = _all_of(view.size - start, datatype) if counts is None else counts
     return Buffer(view, count, datatype, start)
+
+
+def room(spec: Any) -> Buffer:
+    """One message that is to be received."""
+    found = message(spec)
+    if not found.view.flags.writeable:
+        raise _readonly()
+    return found
+
+
+def _readonly() -> Exception:
+    return fault("BUFFER", "the buffer of a receive cannot be written to")
+
+
+def _natural(what: str, number: Any) -> int:
+    """A number of elements."""
+    found = operator.index(number)
+    if found < 0:
+        raise ValueError(f"a buffer with the {what} {found}")
+    return found
 
 
 def _all_of(size: int, datatype: Datatype) -> int:
@@ -161,17 +208,17 @@ def _all_of(size: int, datatype: Datatype) -> int:
 
 
 def _parts(spec: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
-    """Memory, counts, displacements, datatype; ``None`` where not said."""
+    """Memory, counts, displacements, datatype; ``None`` where not said. Two in a tuple are counts and displacements."""
     if len(spec) == 2:
         memory, second = spec
         if isinstance(second, (Datatype, str, np.dtype, type)):
             return memory, None, None, second
-        if isinstance(second, tuple) and len(second) == 2 and not np.isscalar(second[0]):
+        if isinstance(second, tuple) and len(second) == 2:
             return memory, second[0], second[1], None
         return memory, second, None, None
     if len(spec) == 3:
         memory, second, kind = spec
-        if isinstance(second, tuple) and len(second) == 2 and (second[0] is None or not np.isscalar(second[0])):
+        if isinstance(second, tuple) and len(second) == 2:
             return memory, second[0], second[1], kind
         return memory, second, None, kind
     if len(spec) == 4:
@@ -183,6 +230,8 @@ def _parts(spec: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
 def same_blocks(spec: Any, ranks: int, *, of_each: bool = False) -> Blocks:
     """A buffer of one equally large block for each rank; ``of_each``: what is written is the count of one block."""
     found = message(spec)
+    if found.start < 0:
+        raise _of_one_block()
     whole = not (isinstance(spec, (list, tuple)) and len(spec) > 2 and of_each)
     if whole and found.count % ranks:
         raise fault("COUNT", f"{found.count} elements cannot be divided among {ranks} ranks")
@@ -194,26 +243,28 @@ def same_blocks(spec: Any, ranks: int, *, of_each: bool = False) -> Blocks:
 def blocks(spec: Any, ranks: int) -> Blocks:
     """A buffer of blocks with counts and displacements: ``[data, counts, places, type]`` and its shorter forms."""
     if not isinstance(spec, (list, tuple)):
+        as_bytes(spec)
         spec = [spec, None, None, None]
     memory, counts, places, kind = _parts(spec)
-    view, own = as_bytes(memory, kind is not None)
-    datatype = own if kind is None else of_spec(kind)
+    view, datatype = _said_bytes(memory, kind)
     if counts is None:
         count = _all_of(view.size, datatype)
         share, rest = divmod(count, ranks)
         counts = [share + (rank < rest) for rank in range(ranks)]
-    elif np.isscalar(counts):
-        counts = [int(counts)] * ranks  # type: ignore[arg-type]
-    counts = [int(count) for count in counts]
+    elif np.ndim(counts) == 0:
+        counts = [counts] * ranks
+    counts = [_natural("count", count) for count in counts]
     if len(counts) != ranks:
         raise fault("COUNT", f"{len(counts)} counts for {ranks} ranks")
     if places is None:
         places = [0, *np.cumsum(counts)[:-1].tolist()]
-    elif np.isscalar(places):
-        places = [rank * int(places) for rank in range(ranks)]  # type: ignore[arg-type]
-    places = [int(place) for place in places]
+    elif np.ndim(places) == 0:
+        places = [rank * operator.index(places) for rank in range(ranks)]
+    places = [operator.index(place) for place in places]
     if len(places) != ranks:
         raise fault("COUNT", f"{len(places)} displacements for {ranks} ranks")
+    if memory is BOTTOM and any(counts):
+        raise _of_one_block()
     return Blocks(view, counts, places, datatype)
 
 
@@ -224,15 +275,21 @@ def typed_blocks(spec: Any, ranks: int) -> list[Buffer]:
         counts, kinds = None, counts
     if kinds is None:
         raise fault("TYPE", "a datatype for each rank is missing")
-    view, _ = as_bytes(memory, True)
+    view, _ = _said_bytes(memory, _BYTE)
     counts = [1] * ranks if counts is None else counts
     places = [0] * ranks if places is None else places
     if not len(counts) == len(places) == len(kinds) == ranks:
         raise fault("COUNT", f"counts, displacements and datatypes for {ranks} ranks are needed")
     return [
-        Buffer(view, int(count), of_spec(kind), int(place))
+        _absolute(_natural("count", count), of_spec(kind), int(place))
+        if memory is BOTTOM
+        else Buffer(view, _natural("count", count), of_spec(kind), int(place))
         for count, place, kind in zip(counts, places, kinds, strict=True)
     ]
+
+
+def _of_one_block() -> Exception:
+    return fault("BUFFER", "MPI.BOTTOM is for one message or a block with a datatype of its own, not for equal blocks")
 
 
 def fill(buffer: Buffer, data: Any, signature: str | None) -> None:

@@ -67,17 +67,13 @@ class Channel:
             raise fault("RANK", f"{what} is {rank}, of {len(ranks)} ranks of {self.name}")
         return ranks[rank]
 
-    def _send(
-        self, dest: int, tag: int, nbytes: int, data: Any, signature: str | None, synchronous: bool = False
-    ) -> Operation | None:
-        """Starts to send; ``None`` to nobody."""
-        if dest == PROC_NULL:
-            return None
+    def _message(self, dest: int, tag: int, nbytes: int, data: Any, signature: str | None) -> Message:
+        """A message that can be sent."""
         process = me()
         if not 0 <= tag <= TAG_UB:
             raise fault("TAG", f"the tag of a message is {tag}, and 0 to {TAG_UB} is allowed")
         to = self._peer(process, dest, "the destination")
-        return process.send(Message(process.rank, to, tag, self._context, nbytes, data, signature), synchronous)
+        return Message(process.rank, to, tag, self._context, nbytes, data, signature)
 
     def _pattern(self, process: Process, source: int, tag: int) -> tuple[int | None, int | None]:
         """What a receive names, as the simulator takes it."""

@@ -73,7 +73,7 @@ class Prepared(Channel):
         if wire.rank == root:
             given = blocks(sendbuf, wire.size) if each else same_blocks(sendbuf, wire.size, of_each=True)
         held = {} if given is None else dict(enumerate(given.pack()))
-        room = None if recvbuf is IN_PLACE else message(recvbuf)
+        room = None if given is not None and _in_place(recvbuf) else message(recvbuf)
         steps = pick(wire, "scatterv" if each else "scatter", 0 if room is None else room.nbytes, root)
 
         def work() -> None:
@@ -94,14 +94,14 @@ class Prepared(Channel):
         wire = self._wire(name)
         of = blocks if each else lambda spec, ranks: same_blocks(spec, ranks, of_each=True)
         room = of(recvbuf, wire.size)
-        data = (room if sendbuf is IN_PLACE else of(sendbuf, wire.size)).pack()
+        data = (room if _in_place(sendbuf) else of(sendbuf, wire.size)).pack()
         steps = pick(wire, "alltoallv", 0) if each else pick(wire, "alltoall", data[0].size)
         return lambda: _fill_blocks(room, exchanged(wire, steps, data))
 
     def _alltoallw(self, name: str, sendbuf: Any, recvbuf: Any) -> Work:
         wire = self._wire(name)
         room = typed_blocks(recvbuf, wire.size)
-        given = room if sendbuf is IN_PLACE else typed_blocks(sendbuf, wire.size)
+        given = room if _in_place(sendbuf) else typed_blocks(sendbuf, wire.size)
         data, steps = [one.pack() for one in given], pick(wire, "alltoallv", 0)
 
         def work() -> None:
@@ -133,7 +133,7 @@ class Prepared(Channel):
 
     def _reduce_scatter(self, name: str, sendbuf: Any, recvbuf: Any, counts: list[int] | None, op: Op) -> Work:
         wire, room = self._wire(name), message(recvbuf)
-        own = room if sendbuf is IN_PLACE else message(sendbuf)
+        own = room if _in_place(sendbuf) else message(sendbuf)
         value, values = _value(own, op)
         units = len(value) // values.unit
         if counts is None and units % wire.size:
@@ -273,19 +273,21 @@ class Collectives(Prepared):
 
     def Reduce_scatter(self, sendbuf: Any, recvbuf: Any, recvcounts: list[int] | None = None, op: Op = _SUM) -> None:
         """The buffers of all ranks combined, a part on each."""
-        self._reduce_scatter("Reduce_scatter", sendbuf, recvbuf, self._counts(recvbuf, recvcounts), op)()
+        self._reduce_scatter("Reduce_scatter", sendbuf, recvbuf, self._counts(sendbuf, recvbuf, recvcounts), op)()
 
     def Ireduce_scatter(
         self, sendbuf: Any, recvbuf: Any, recvcounts: list[int] | None = None, op: Op = _SUM
     ) -> Request:
         """:meth:`Reduce_scatter`, started."""
-        counts = self._counts(recvbuf, recvcounts)
+        counts = self._counts(sendbuf, recvbuf, recvcounts)
         return self._start(self._reduce_scatter("Ireduce_scatter", sendbuf, recvbuf, counts, op), "Ireduce_scatter")
 
-    def _counts(self, recvbuf: Any, counts: list[int] | None) -> list[int]:
+    def _counts(self, sendbuf: Any, recvbuf: Any, counts: list[int] | None) -> list[int]:
         """How much each rank gets; where nobody says so, each tells the others how much it has room for."""
         if counts is not None:
             return [int(count) for count in counts]
+        if _in_place(sendbuf):
+            raise fault("ARG", "recvcounts have to be said where a buffer is in place")
         return agreed(self._wire("Reduce_scatter counts"), message(recvbuf).count)
 
     def Reduce_scatter_block(self, sendbuf: Any, recvbuf: Any, op: Op = _SUM) -> None:
@@ -314,19 +316,20 @@ class Collectives(Prepared):
         return self._start(self._scan("Iexscan", sendbuf, recvbuf, op, False), "Iexscan")
 
 
+def _in_place(buf: Any) -> bool:
+    """Whether the data are in the other buffer: ``None`` says so, too, where ``MPI.IN_PLACE`` may stand."""
+    return buf is None or buf is IN_PLACE
+
+
 def _own(sendbuf: Any, room: Blocks | None, wire: Wire) -> Any:
     """The block of this rank: in the buffer to send, or already in its place."""
-    if sendbuf is not IN_PLACE:
+    if room is None or not _in_place(sendbuf):
         return message(sendbuf).pack()
-    if room is None:
-        raise fault("BUFFER", "MPI.IN_PLACE is for the root")
     return room.block(wire.rank).pack()
 
 
 def _operand(sendbuf: Any, room: Buffer | None) -> Buffer:
-    if sendbuf is IN_PLACE:
-        if room is None:
-            raise fault("BUFFER", "MPI.IN_PLACE is for the root")
+    if room is not None and _in_place(sendbuf):
         return room
     own = message(sendbuf)
     if room is not None and own.count != room.count:

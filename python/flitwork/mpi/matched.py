@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Self
 
-from flitwork.mpi.buffer import fill, message
+from flitwork.mpi.buffer import fill, room
 from flitwork.mpi.errors import fault, not_supported
 from flitwork.mpi.objects import loaded
 from flitwork.mpi.request import Request
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from flitwork.mpi.point_to_point import PointToPoint
 
 
-class MatchedMessage:
+class Message:
     """A message that only ``Recv`` of this object gets; ``MPI.MESSAGE_NULL`` once that has been called."""
 
     #: The receive that has taken it, ``None`` of nobody's; and what tells its sender in the communicator.
     _taken: tuple[Operation | None, Callable[[int], int]] | None = None
 
-    def __new__(cls, message: MatchedMessage | None = None) -> Self:
+    def __new__(cls, message: Message | None = None) -> Self:
         """``MPI.MESSAGE_NULL``, or the same message again."""
         made = object.__new__(cls)
         if message is not None:
@@ -60,8 +60,8 @@ class MatchedMessage:
         operation, source_of = self._given_up()
         if operation is None:
             return Request.of(None)
-        room = message(buf)
-        return Request.of(operation, lambda came: fill(room, came.data, came.signature), source_of)
+        into = room(buf)
+        return Request.of(operation, lambda came: fill(into, came.data, came.signature), source_of)
 
     def recv(self, status: Status | None = None) -> Any:
         """Receives it as an object."""
@@ -84,7 +84,7 @@ class MatchedMessage:
         return self._taken is not None
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MatchedMessage):
+        if not isinstance(other, Message):
             return NotImplemented
         mine, its = self._taken, other._taken
         return (mine and mine[0]) is (its and its[0]) and (mine is None) == (its is None)
@@ -92,8 +92,11 @@ class MatchedMessage:
     __hash__ = object.__hash__
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        if self is MESSAGE_NULL or self is MESSAGE_NO_PROC:
-            return _constant, (self is MESSAGE_NULL,)
+        for constant in (MESSAGE_NULL, MESSAGE_NO_PROC):
+            if self is constant:
+                return _constant, (not self,)
+            if self == constant:
+                return type(self), (constant,)
         raise ValueError("a message that has been taken cannot be pickled")
 
     def __getattr__(self, name: str) -> Any:
@@ -102,11 +105,10 @@ class MatchedMessage:
         raise AttributeError(name)
 
 
-def _constant(null: bool) -> MatchedMessage:
+def _constant(null: bool) -> Message:
     return MESSAGE_NULL if null else MESSAGE_NO_PROC
 
 
-MatchedMessage.__name__ = MatchedMessage.__qualname__ = "Message"
-MESSAGE_NULL = MatchedMessage()
+MESSAGE_NULL = Message()
 #: What a probe of ``MPI.PROC_NULL`` takes.
-MESSAGE_NO_PROC = MatchedMessage.of(None, int)
+MESSAGE_NO_PROC = Message.of(None, int)

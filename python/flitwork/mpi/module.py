@@ -6,10 +6,8 @@ import sys
 import types
 from typing import Any
 
-import numpy as np
-
 from flitwork.mpi import errors, group, info, status
-from flitwork.mpi.buffer import IN_PLACE
+from flitwork.mpi.buffer import IN_PLACE, as_bytes
 from flitwork.mpi.cart import CART, Cartcomm, compute_dims
 from flitwork.mpi.comm import (
     COMM_NULL,
@@ -25,7 +23,9 @@ from flitwork.mpi.comm import (
     Comm,
 )
 from flitwork.mpi.datatype import ORDER_C, ORDER_FORTRAN, Datatype
-from flitwork.mpi.matched import MESSAGE_NO_PROC, MESSAGE_NULL, MatchedMessage
+from flitwork.mpi.foreign import BOTTOM
+from flitwork.mpi.matched import MESSAGE_NO_PROC, MESSAGE_NULL
+from flitwork.mpi.matched import Message as MatchedMessage
 from flitwork.mpi.persistent import Persistent
 from flitwork.mpi.predefined import BY_CODE, NAMED
 from flitwork.mpi.reduction import OPS, Op
@@ -114,7 +114,19 @@ def Get_error_string(errorcode: int) -> str:
 
 def Get_address(location: Any) -> int:
     """The address of a buffer."""
-    return int(np.asarray(location).__array_interface__["data"][0])
+    if location is None or location is BOTTOM:
+        return 0
+    return int(as_bytes(location, True)[0].__array_interface__["data"][0])
+
+
+def Aint_add(base: int, disp: int) -> int:
+    """An address so many bytes further on."""
+    return base + disp
+
+
+def Aint_diff(addr1: int, addr2: int) -> int:
+    """From one address to another [bytes]."""
+    return addr1 - addr2
 
 
 def Attach_buffer(buf: Any = None) -> None:
@@ -149,6 +161,7 @@ def _names() -> dict[str, Any]:
     functions = (
         *(Wtime, Wtick, Get_processor_name, Init, Init_thread, Is_initialized, Finalize, Is_finalized, Query_thread),
         *(Is_thread_main, Get_version, Get_library_version, Get_error_class, Get_error_string, Get_address),
+        *(Aint_add, Aint_diff),
         *(Attach_buffer, Detach_buffer, Alloc_mem, Free_mem, Pcontrol, get_vendor),
     )
     found: dict[str, Any] = {function.__name__: function for function in functions}
@@ -158,7 +171,7 @@ def _names() -> dict[str, Any]:
         memory=memoryview, buffer=memoryview, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
         COMM_WORLD=COMM_WORLD, COMM_SELF=COMM_SELF, COMM_NULL=COMM_NULL, REQUEST_NULL=REQUEST_NULL,
         MESSAGE_NULL=MESSAGE_NULL, MESSAGE_NO_PROC=MESSAGE_NO_PROC,
-        GROUP_EMPTY=group.Group([]), GROUP_NULL=None, OP_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=None,
+        GROUP_EMPTY=group.Group([]), GROUP_NULL=None, OP_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=BOTTOM,
         Compute_dims=compute_dims, ERRORS_ARE_FATAL="MPI.ERRORS_ARE_FATAL", ERRORS_RETURN="MPI.ERRORS_RETURN",
         THREAD_SINGLE=0, THREAD_FUNNELED=1, THREAD_SERIALIZED=2, THREAD_MULTIPLE=3, VERSION=4, SUBVERSION=0,
         MAX_PROCESSOR_NAME=256, MAX_ERROR_STRING=512, BSEND_OVERHEAD=0, KEYVAL_INVALID=0,

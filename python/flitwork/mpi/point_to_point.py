@@ -7,10 +7,11 @@ import pickle
 import warnings
 from typing import Any
 
-from flitwork.mpi.buffer import as_bytes, fill, message
+from flitwork.mpi.buffer import as_bytes, fill, message, room
 from flitwork.mpi.channel import Channel
 from flitwork.mpi.errors import fault
-from flitwork.mpi.matched import MESSAGE_NO_PROC, MatchedMessage
+from flitwork.mpi.matched import MESSAGE_NO_PROC
+from flitwork.mpi.matched import Message as MatchedMessage
 from flitwork.mpi.objects import loaded
 from flitwork.mpi.persistent import Persistent
 from flitwork.mpi.request import Finish, Request, poll
@@ -50,8 +51,8 @@ class PointToPoint(Channel):
         """Posts a receive. What comes is in the buffer when it has been waited for."""
         if source == PROC_NULL:
             return Request.of(None)
-        room = message(buf)
-        return Request.of(self._receive(source, tag), lambda came: fill(room, came.data, came.signature), self._place)
+        into = room(buf)
+        return Request.of(self._receive(source, tag), lambda came: fill(into, came.data, came.signature), self._place)
 
     def Sendrecv(
         self,
@@ -64,12 +65,14 @@ class PointToPoint(Channel):
         status: Status | None = None,
     ) -> None:
         """Sends one buffer and receives another."""
-        room = None if source == PROC_NULL else message(recvbuf)
+        into = None if source == PROC_NULL else room(recvbuf)
+        # What cannot be sent must leave no receive behind.
+        sent = self._of_buffer(sendbuf, dest, sendtag)
         received = self._receive(source, recvtag)
-        _wait(received, self._send_buffer(sendbuf, dest, sendtag))
+        _wait(received, _sent(sent))
         came = received.message if received is not None else None
-        if came is not None and room is not None:
-            fill(room, came.data, came.signature)
+        if came is not None and into is not None:
+            fill(into, came.data, came.signature)
         if status is not None:
             self._say(status, came)
 
@@ -95,15 +98,16 @@ class PointToPoint(Channel):
         recvtag: int = ANY_TAG,
     ) -> Request:
         """:meth:`Sendrecv`, started: one request for both messages; its status is that of the receive."""
-        room = None if source == PROC_NULL else message(recvbuf)
+        into = None if source == PROC_NULL else room(recvbuf)
+        sent = self._of_buffer(sendbuf, dest, sendtag)
         received = self._receive(source, recvtag)
-        started = [one for one in (received, self._send_buffer(sendbuf, dest, sendtag)) if one is not None]
+        started = [one for one in (received, _sent(sent)) if one is not None]
 
         def work() -> Message | None:
             me().wait(*started)
             return None if received is None else received.message
 
-        finish: Finish | None = None if room is None else lambda came: fill(room, came.data, came.signature)
+        finish: Finish | None = None if into is None else lambda came: fill(into, came.data, came.signature)
         return Request.of(me().spawn(work, "Isendrecv") if started else None, finish, self._place)
 
     def Isendrecv_replace(
@@ -155,7 +159,7 @@ class PointToPoint(Channel):
 
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Posts a receive of an object; ``request.wait()`` returns it."""
-        finish = loaded if buf is None or source == PROC_NULL else _loaded_up_to(_room(buf))
+        finish = loaded if buf is None or source == PROC_NULL else _loaded_up_to(_length(buf))
         return Request.of(self._receive(source, tag), finish, self._place)
 
     def sendrecv(
@@ -169,8 +173,9 @@ class PointToPoint(Channel):
         status: Status | None = None,
     ) -> Any:
         """Sends one object and receives another."""
+        sent = self._of_object(sendobj, dest, sendtag)
         received = self._receive(source, recvtag)
-        _wait(received, self._send_object(sendobj, dest, sendtag))
+        _wait(received, _sent(sent))
         came = received.message if received is not None else None
         if status is not None:
             self._say(status, came)
@@ -237,17 +242,24 @@ class PointToPoint(Channel):
         return came
 
     def _send_buffer(self, spec: Any, dest: int, tag: int, synchronous: bool = False) -> Operation | None:
+        return _sent(self._of_buffer(spec, dest, tag), synchronous)
+
+    def _send_object(self, obj: Any, dest: int, tag: int, synchronous: bool = False) -> Operation | None:
+        return _sent(self._of_object(obj, dest, tag), synchronous)
+
+    def _of_buffer(self, spec: Any, dest: int, tag: int) -> Message | None:
+        """A buffer as a message; ``None`` to nobody."""
         if dest == PROC_NULL:
             return None
         buffer = message(spec)
         kind = buffer.datatype
-        return self._send(dest, tag, buffer.count * kind.size, buffer.pack(), kind.signature, synchronous)
+        return self._message(dest, tag, buffer.count * kind.size, buffer.pack(), kind.signature)
 
-    def _send_object(self, obj: Any, dest: int, tag: int, synchronous: bool = False) -> Operation | None:
+    def _of_object(self, obj: Any, dest: int, tag: int) -> Message | None:
         if dest == PROC_NULL:
             return None
         data = pickle.dumps(obj, -1)
-        return self._send(dest, tag, len(data), data, None, synchronous)
+        return self._message(dest, tag, len(data), data, None)
 
     def _say(self, status: Status, came: Message | None) -> None:
         if came is None:
@@ -256,7 +268,7 @@ class PointToPoint(Channel):
             status.set(self._place(came.source), came.tag, came.nbytes)
 
 
-def _room(buf: Any) -> int:
+def _length(buf: Any) -> int:
     """What a receive of an object has room for: a number of bytes, or a buffer."""
     try:
         return operator.index(buf)
@@ -264,13 +276,18 @@ def _room(buf: Any) -> int:
         return as_bytes(buf, True)[0].size
 
 
-def _loaded_up_to(room: int) -> Finish:
+def _loaded_up_to(most: int) -> Finish:
     def finish(came: Message) -> Any:
-        if came.nbytes > room:
-            raise fault("TRUNCATE", f"an object of {came.nbytes} bytes, and room for {room} in its receive")
+        if came.nbytes > most:
+            raise fault("TRUNCATE", f"an object of {came.nbytes} bytes, and room for {most} in its receive")
         return loaded(came)
 
     return finish
+
+
+def _sent(message: Message | None, synchronous: bool = False) -> Operation | None:
+    """Starts to send a message, if there is one."""
+    return None if message is None else me().send(message, synchronous)
 
 
 def _wait(*operations: Operation | None) -> None:
