@@ -8,6 +8,7 @@
 static int begun(int code) {
   if (code != MPI_SUCCESS) return code;
   settings_agree_on_world();
+  refused_begins();
   prepare(MPI_COMM_WORLD);
   return code;
 }

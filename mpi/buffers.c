@@ -36,29 +36,6 @@ MPI_Count count_at(const side *s, uint32_t peer) {
   return s->large ? ((const MPI_Count *)s->counts)[peer] : ((const int *)s->counts)[peer];
 }
 
-/* Whether the MPI library would refuse these arguments. */
-int side_is_faulty(const side *s, int ranks) {
-  if (s->form == UNIFORM) return s->count < 0 || s->type == MPI_DATATYPE_NULL;
-  if (s->counts == NULL || s->displacements == NULL || (s->form == BY_TYPE && s->types == NULL)) return 1;
-  if (s->form == BY_DISPLACEMENT && s->type == MPI_DATATYPE_NULL) return 1;
-  for (int peer = 0; peer < ranks; peer++) {
-    if (count_at(s, (uint32_t)peer) < 0) return 1;
-    if (s->form == BY_TYPE && s->types[peer] == MPI_DATATYPE_NULL) return 1;
-  }
-  return 0;
-}
-
-/* Whether the MPI library would refuse these two because they are the same memory. MPICH does, under these conditions; Open MPI does not look. */
-int sides_are_aliases(const side *a, const side *b) {
-#ifdef MPICH_VERSION
-  if (a->base != b->base || a->base == (char *)MPI_BOTTOM || a->form != b->form || a->counts != b->counts) return 0;
-  if (a->form == UNIFORM) return a->count == b->count && a->count != 0 && a->type == b->type;
-  return a->form == BY_TYPE ? a->types == b->types : a->type == b->type;
-#else
-  return (void)a, (void)b, 0;
-#endif
-}
-
 /* Asks the MPI library for what it knows of the type, unless the other side has the same. */
 int side_measure(side *s, const side *other) {
   MPI_Aint low = 0;
@@ -79,6 +56,11 @@ static MPI_Aint displacement_at(const side *s, uint32_t peer) {
   return s->large ? ((const MPI_Aint *)s->displacements)[peer] : ((const int *)s->displacements)[peer];
 }
 
+/* Nothing may be of no type at all, where the MPI library takes that. */
+static MPI_Datatype type_at(const side *s, uint32_t peer) {
+  return s->types[peer] != MPI_DATATYPE_NULL ? s->types[peer] : MPI_BYTE;
+}
+
 block block_at(const side *s, uint32_t peer) {
   block b = {.count = count_at(s, peer), .type = s->type, .plain = s->plain};
   MPI_Count size = s->size;
@@ -90,7 +72,7 @@ block block_at(const side *s, uint32_t peer) {
     at += (intptr_t)displacement_at(s, peer) * (intptr_t)s->extent;
   } else {
     at += (intptr_t)displacement_at(s, peer);
-    b.type = s->types[peer];
+    b.type = type_at(s, peer);
     MPI_Aint low, extent;
     PMPI_Type_size_x(b.type, &size);
     b.plain = PMPI_Type_get_extent(b.type, &low, &extent) == MPI_SUCCESS && is_plain(b.type, size, low, extent);
@@ -257,7 +239,7 @@ int block_unpack(const block *b, const char *from, MPI_Count bytes, own self) {
 
 /* ---- arguments that outlive the call ---- */
 
-static int is_named(MPI_Datatype type) {
+int is_named(MPI_Datatype type) {
   int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   return combiner == MPI_COMBINER_NAMED;
@@ -267,7 +249,7 @@ static int is_named(MPI_Datatype type) {
  * the program's. */
 static int keep_type(MPI_Datatype *type) {
   MPI_Datatype copy;
-  if (is_named(*type)) return MPI_SUCCESS;
+  if (*type == MPI_DATATYPE_NULL || is_named(*type)) return MPI_SUCCESS;
   int code = PMPI_Type_contiguous(1, *type, &copy);
   if (code == MPI_SUCCESS) code = PMPI_Type_commit(&copy);
   if (code == MPI_SUCCESS) *type = copy;

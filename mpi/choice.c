@@ -50,6 +50,7 @@ static const char *const NAMES[KINDS][OPERATIONS] = {
 #define NOT_PREPARED "its communicator is not prepared (it is of MPI_Comm_idup, or there are more than FLITWORK_MPI_PREPARE)"
 #define NOT_DRIVEN "it needs MPI_THREAD_MULTIPLE here (FLITWORK_MPI_PROGRESS=thread asks for it)"
 #define NOT_WANTED "FLITWORK_MPI_PROGRESS is none"
+#define REFUSED "an argument is wrong"
 
 static choice leave(choice c, int kind, int operation, const char *why) {
   c.p = NULL;
@@ -90,13 +91,26 @@ static choice plan_of(choice c, int kind, int operation, const rule *r, int inde
   return c;
 }
 
+/* The same before anything is known of the communicator: what is found out then takes all ranks, and this one may be alone. */
+static int is_refused_on(MPI_Comm comm, side *send, side *receive, int in_place) {
+  int inter = 1, ranks, rank;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return 0;
+  if (PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS) return 0;
+  return is_refused(send, receive, in_place, ranks, rank);
+}
+
 /* The plan of a call; the MPI library's own algorithm where there is none, on all ranks of the communicator alike. A non-blocking call
  * must not wait: there, what the ranks would have to agree on first is left to the MPI library. */
 choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm) {
   const char *why = NOT_PREPARED;
   choice c = {.code = MPI_SUCCESS};
   if (!library_is_on() || comm == MPI_COMM_NULL) return c;
-  comm_state *state = c.state = kind == NON_BLOCKING ? communicator_state_if_made(comm) : communicator_state(comm, &why);
+  c.in_place = send->base == (char *)(uintptr_t)MPI_IN_PLACE;
+  comm_state *state = c.state = communicator_state_if_made(comm);
+  if (state == NULL && kind != NON_BLOCKING) {
+    if (is_refused_on(comm, send, receive, c.in_place)) return leave(c, kind, operation, REFUSED);
+    state = c.state = communicator_state(comm, &why);
+  }
   if (state == NULL) return leave(c, kind, operation, why);
   if (state->passes[operation]) {
     if (kind != BLOCKING) return leave(c, kind, operation, report_text(state->why[operation]));
@@ -105,14 +119,7 @@ choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm)
   }
   if (kind != BLOCKING && !state->driven)
     return leave(c, kind, operation, state->settings->progress == PROGRESS_NONE ? NOT_WANTED : NOT_DRIVEN);
-  c.in_place = send->base == (char *)(uintptr_t)MPI_IN_PLACE;
-  if (receive->base == (char *)(uintptr_t)MPI_IN_PLACE || side_is_faulty(receive, state->ranks) ||
-      (!c.in_place && side_is_faulty(send, state->ranks)))
-    return leave(c, kind, operation, "an argument is wrong");
-  if (!c.in_place && sides_are_aliases(send, receive)) return c.code = MPI_ERR_BUFFER, c;
-  int code = side_measure(receive, NULL);
-  if (code == MPI_SUCCESS && !c.in_place) code = side_measure(send, receive);
-  if (code != MPI_SUCCESS) return leave(c, kind, operation, "an argument is wrong");
+  if (is_refused(send, receive, c.in_place, state->ranks, state->rank)) return leave(c, kind, operation, REFUSED);
   const side *sizes = c.in_place ? receive : send;
   uint64_t bytes = 0;
   int index = 0;

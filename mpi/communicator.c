@@ -23,6 +23,7 @@ int library_is_on(void) {
 
 void library_ends(void) {
   progress_ends();
+  refused_ends();
   atomic_store(&on, 2);
 }
 

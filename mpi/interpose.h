@@ -124,8 +124,6 @@ typedef struct {
 side side_uniform(const void *buffer, MPI_Count count, MPI_Datatype type);
 side side_v(const void *buffer, const void *counts, const void *displacements, MPI_Datatype type, int large);
 side side_w(const void *buffer, const void *counts, const void *displacements, const MPI_Datatype *types, int large);
-int side_is_faulty(const side *, int ranks);
-int sides_are_aliases(const side *, const side *);
 int side_measure(side *, const side *other);
 int side_keep(const side *from, int ranks, side *to);
 void side_drop(side *, int ranks);
@@ -140,6 +138,7 @@ int block_pack(const block *, char *to, own);
 int block_unpack(const block *, const char *from, MPI_Count bytes, own);
 int block_copy(const block *from, const block *to, own);
 int wait_for(MPI_Request *);
+int is_named(MPI_Datatype);
 int block_isend(const block *, int to, int tag, MPI_Comm, MPI_Request *);
 int block_ireceive(const block *, int from, int tag, MPI_Comm, MPI_Request *);
 
@@ -189,6 +188,11 @@ int errors_are_heard(MPI_Comm user);
 int errors_return(void);
 int errors_return_for(MPI_Comm user);
 void errors_as_before(int changed);
+
+/* ---- refused.c ---- */
+void refused_begins(void);
+void refused_ends(void);
+int is_refused(side *send, side *receive, int in_place, int ranks, int rank);
 
 /* ---- choice.c ---- */
 enum { BLOCKING, NON_BLOCKING, PERSISTENT, KINDS };

@@ -107,6 +107,19 @@ def test_errors_threads_attributes_and_communicators(mpi: Family, algorithm: str
     assert re.search("corners on 4 ranks.*: 0 wrong", done.stdout), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("name", [*FAMILIES, *(pytest.param(name, marks=SLOW) for name in WHEELS)])
+@pytest.mark.parametrize("settings", [{"alltoall": "bruck"}, {"alltoall": "two_level_ring", "prepare": "0"}])
+def test_a_rank_alone_hears_of_an_error_as_it_does_without_us(name: str, settings: dict[str, str]) -> None:
+    """Its peers do not call, or wait for it: nobody hangs, and what it hears is what the MPI library says."""
+    mpi = family(name)
+    program = mpi.compile("refused.c")
+    native = mpi.run(3, program, alltoall="library")
+    assert "refused on 3 ranks: 0 wrong" in native.stdout, native.stdout + native.stderr
+    done = mpi.run(3, program, report="1", **settings)
+    assert done.stdout == native.stdout, done.stdout + done.stderr
+    assert settings["alltoall"] in taken(done.stderr), done.stderr
+
+
 @pytest.mark.parametrize("argument", ["single", pytest.param("threads", marks=SLOW)])
 @pytest.mark.parametrize("algorithm", ["bruck", pytest.param("two_level_ring", marks=SLOW)])
 def test_what_programs_do_while_all_to_alls_go_on(mpi: Family, algorithm: str, argument: str) -> None:
