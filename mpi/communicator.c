@@ -89,8 +89,26 @@ static int key_of_library(void) {
   return keyval;
 }
 
-/* The settings of the communicator's rank 0, on all its ranks: they may come from different worlds. The calls are made on the
- * user's communicator, where they stand in the order of its collective calls. */
+/* Whether all ranks were started with this one. Others, of MPI_Comm_spawn or MPI_Comm_connect, may not have our library. Where two worlds
+ * meet, every rank finds some of another, so all find the same. */
+int is_of_this_world(MPI_Comm comm, int ranks) {
+  MPI_Group all, group;
+  int outside = 0;
+  if (PMPI_Comm_group(MPI_COMM_WORLD, &all) != MPI_SUCCESS) return 0;
+  if (PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
+    for (int rank = 0; rank < ranks && !outside; rank++) {
+      int there = MPI_UNDEFINED;
+      PMPI_Group_translate_ranks(group, 1, &rank, all, &there);
+      outside = there == MPI_UNDEFINED;
+    }
+    PMPI_Group_free(&group);
+  }
+  PMPI_Group_free(&all);
+  return !outside;
+}
+
+/* The settings of the communicator's rank 0, on all its ranks: they differ where MPI was not started by functions of ours. The calls are
+ * made on the user's communicator, where they stand in the order of its collective calls. */
 static const settings *agree_on_settings(MPI_Comm user, int rank) {
   settings *mine = settings_of_process();
   uint64_t told[2] = {mine->hash, mine->length};
@@ -158,6 +176,8 @@ static comm_state *make_state(MPI_Comm user) {
   state->settings = settings_of_process();
   if (inter || state->ranks < 2) {
     snprintf(fault, sizeof fault, "%s", inter ? "an intercommunicator" : "a single rank");
+  } else if (!is_of_this_world(user, state->ranks)) {
+    snprintf(fault, sizeof fault, "ranks that were not started together");
   } else {
     state->settings = agree_on_settings(user, state->rank);
     if (state->settings == NULL) {

@@ -176,6 +176,7 @@ comm_state *communicator_state(MPI_Comm, const char **why);
 /* The same, but NULL where there is none yet: for calls that must not wait. */
 comm_state *communicator_state_if_made(MPI_Comm);
 void communicator_leave(comm_state *);
+int is_of_this_world(MPI_Comm, int ranks);
 int library_is_on(void);
 void library_ends(void);
 

@@ -4,31 +4,17 @@
 
 static atomic_int prepared;
 
-/* Whether all ranks belong to this world, whose settings are the same. All ranks of a communicator find the same. */
-static int is_of_this_world(MPI_Comm comm, int ranks) {
-  MPI_Group all, group;
-  int outside = 0;
-  if (PMPI_Comm_group(MPI_COMM_WORLD, &all) != MPI_SUCCESS) return 0;
-  if (PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
-    for (int rank = 0; rank < ranks && !outside; rank++) {
-      int there = MPI_UNDEFINED;
-      PMPI_Group_translate_ranks(group, 1, &rank, all, &there);
-      outside = there == MPI_UNDEFINED;
-    }
-    PMPI_Group_free(&group);
-  }
-  PMPI_Group_free(&all);
-  return !outside;
-}
-
 void prepare(MPI_Comm comm) {
   const char *why;
   int inter = 1, ranks = 0, mine, all = 0;
   if (!library_is_on() || comm == MPI_COMM_NULL) return;
   const settings *s = settings_of_process();
   if (s->rule_count == 0 || s->fault[0] || s->prepared == 0 || s->progress == PROGRESS_NONE) return;
-  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return;
-  if (PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS || ranks < 2 || !is_of_this_world(comm, ranks)) return;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS) return;
+  if (inter || ranks < 2 || !is_of_this_world(comm, ranks)) {
+    communicator_state(comm, &why); /* left to the MPI library, with this reason; nobody is asked */
+    return;
+  }
   mine = (uint64_t)atomic_load(&prepared) < s->prepared;
   if (PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || !all) return;
   atomic_fetch_add(&prepared, 1);

@@ -120,6 +120,19 @@ def test_a_rank_alone_hears_of_an_error_as_it_does_without_us(name: str, setting
     assert settings["alltoall"] in taken(done.stderr), done.stderr
 
 
+@pytest.mark.parametrize("name", ["openmpi", *(pytest.param(name, marks=SLOW) for name in ("mpich", *WHEELS))])
+@pytest.mark.parametrize("way", ["without", pytest.param("with", marks=SLOW)])
+def test_ranks_that_are_started_by_others_may_lack_the_library(name: str, way: str) -> None:
+    mpi = family(name)
+    program = mpi.compile("spawned.c")
+    if "0 wrong" not in mpi.run(2, program, way, alltoall="library").stdout:
+        pytest.skip(f"{mpi.name} itself starts no ranks here")
+    done = mpi.run(2, program, way, alltoall="bruck", report="1")
+    assert "spawned: 0 wrong" in done.stdout, done.stdout + done.stderr
+    assert "the MPI library: ranks that were not started together" in done.stderr, done.stderr
+    assert "bruck" in taken(done.stderr) and "not prepared" not in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("argument", ["single", pytest.param("threads", marks=SLOW)])
 @pytest.mark.parametrize("algorithm", ["bruck", pytest.param("two_level_ring", marks=SLOW)])
 def test_what_programs_do_while_all_to_alls_go_on(mpi: Family, algorithm: str, argument: str) -> None:
