@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from flitwork.mpi.buffer import Blocks, blocks, message, same_blocks
 from flitwork.mpi.channel import new_context
 from flitwork.mpi.comm import COMM_NULL, Comm
 from flitwork.mpi.errors import fault
-from flitwork.mpi.status import PROC_NULL
-from flitwork.mpi.world import Process, me
+from flitwork.mpi.neighbours import Topocomm
+from flitwork.mpi.status import PROC_NULL, UNDEFINED
+from flitwork.mpi.world import me
 
 CART = 1
 
 
-class Cartcomm(Comm):
+class Cartcomm(Topocomm):
     """Ranks on a grid, the last dimension fastest."""
 
-    is_topo = True
     topology = CART
 
     dims: list[int]
@@ -109,86 +107,50 @@ class Cartcomm(Comm):
         dims = [size for size, one in zip(self.dims, kept, strict=True) if one]
         return Cartcomm.on(members, context, dims, [p for p, one in zip(self.periods, kept, strict=True) if one])
 
-    def _made(self, process: Process, ranks: list[int], call: int, part: int) -> Comm:
-        context = new_context(process.world, (self._context, call, part))
-        if len(ranks) == self._size(process):
-            return Cartcomm.on(ranks, context, list(self.dims), list(self.periods))
-        return Comm(ranks, context, "")
-
-    # Neighbours: down and up in each dimension.
+    def _copied(self, ranks: Sequence[int], context: int) -> Comm:
+        return Cartcomm.on(ranks, context, list(self.dims), list(self.periods))
 
     @property
     def inoutedges(self) -> tuple[list[int], list[int]]:
-        """The neighbours, as sources and as destinations."""
+        """The neighbours, down and up in each dimension, as sources and as destinations."""
         found = [rank for d in range(len(self.dims)) for rank in self.Shift(d, 1)]
         return found, list(found)
 
-    def Neighbor_allgather(self, sendbuf: Any, recvbuf: Any) -> None:
-        """The buffers of all neighbours."""
-        own, near = message(sendbuf), self.inoutedges[0]
-        self._neighbours([own] * len(near), same_blocks(recvbuf, len(near), of_each=True), "Neighbor_allgather")
-
-    def Neighbor_alltoall(self, sendbuf: Any, recvbuf: Any) -> None:
-        """A block to each neighbour, and one from each."""
-        count = len(self.inoutedges[0])
-        given = same_blocks(sendbuf, count, of_each=True)
-        room = same_blocks(recvbuf, count, of_each=True)
-        self._neighbours([given.block(i) for i in range(count)], room, "Neighbor_alltoall")
-
-    def Neighbor_alltoallv(self, sendbuf: Any, recvbuf: Any) -> None:
-        """:meth:`Neighbor_alltoall` of different lengths."""
-        count = len(self.inoutedges[0])
-        given = blocks(sendbuf, count)
-        self._neighbours([given.block(i) for i in range(count)], blocks(recvbuf, count), "Neighbor_alltoallv")
-
-    def _neighbours(self, given: list[Any], room: Blocks, name: str) -> None:
-        wire, near = self._wire(name), self.inoutedges[0]
-        others = [(i, rank) for i, rank in enumerate(near) if rank != PROC_NULL]
-        received = {i: wire.receive(rank) for i, rank in others}
-        data = [given[i].pack() for i, _ in others]
+    def _sending_order(self, count: int) -> Sequence[int]:
         # What goes down comes from above: the other block of the dimension is sent first.
-        order = sorted(range(len(others)), key=lambda at: others[at][0] ^ 1)
-        sent = [wire.send(others[at][1], data[at], data[at].size) for at in order]
-        wire.process.wait(*received.values(), *sent)
-        for i, operation in received.items():
-            room.block(i).unpack(wire.data(operation))
-
-    def neighbor_allgather(self, sendobj: Any) -> list[Any]:
-        """The objects of all neighbours."""
-        return self._object_neighbours([sendobj] * len(self.inoutedges[0]), "neighbor_allgather")
-
-    def neighbor_alltoall(self, sendobj: Sequence[Any]) -> list[Any]:
-        """An object to each neighbour, and one from each."""
-        return self._object_neighbours([*sendobj], "neighbor_alltoall")
-
-    def _object_neighbours(self, given: list[Any], name: str) -> list[Any]:
-        wire, near = self._wire(name), self.inoutedges[0]
-        received = [None if rank == PROC_NULL else wire.receive(rank) for rank in near]
-        sent = []
-        for i in sorted(range(len(near)), key=lambda i: i ^ 1):
-            if near[i] != PROC_NULL:
-                data = pickle.dumps(given[i], -1)
-                sent.append(wire.send(near[i], data, len(data)))
-        wire.process.wait(*[one for one in received if one is not None], *sent)
-        return [None if one is None else pickle.loads(wire.data(one)) for one in received]
+        return sorted(range(count), key=lambda place: place ^ 1)
 
 
 def made(comm: Comm, dims: Any, periods: Any) -> Comm:
     """The ranks of a communicator on a grid; those that are too many get ``MPI.COMM_NULL``."""
+    sizes, around = _grid(comm, dims, periods)
+    process = me()
+    _, call = comm._agreed("Create_cart", None)
+    count = int(np.prod(sizes, dtype=int))
+    if comm._rank(process) >= count:
+        return COMM_NULL
+    context = new_context(process.world, (comm._context, call, "cart"))
+    return Cartcomm.on(list(comm._ranks(process)[:count]), context, sizes, around)
+
+
+def mapped(comm: Comm, dims: Any, periods: Any) -> int:
+    """The rank that who calls would have on a grid."""
+    sizes, _ = _grid(comm, dims, periods)
+    rank = comm._rank(me())
+    return rank if rank < int(np.prod(sizes, dtype=int)) else UNDEFINED
+
+
+def _grid(comm: Comm, dims: Any, periods: Any) -> tuple[list[int], list[bool]]:
+    """Sizes of a grid that has no more places than there are ranks, and which of its dimensions are periodic."""
     sizes = [int(dims)] if isinstance(dims, (int, np.integer)) else [int(size) for size in dims]
     around = [False] * len(sizes) if periods is None else periods
     around = [bool(around)] * len(sizes) if isinstance(around, (int, np.integer)) else [bool(one) for one in around]
     if len(around) != len(sizes):
         raise fault("DIMS", f"{len(sizes)} sizes, and {len(around)} of them are said to be periodic or not")
-    process = me()
-    _, call = comm._agreed("Create_cart", None)
-    count = int(np.prod(sizes, dtype=int))
-    ranks = comm._ranks(process)
-    if count > len(ranks) or count < 1:
-        raise fault("DIMS", f"a grid {'x'.join(map(str, sizes))} has {count} places, for {len(ranks)} ranks")
-    if comm._rank(process) >= count:
-        return COMM_NULL
-    return Cartcomm.on(list(ranks[:count]), new_context(process.world, (comm._context, call, "cart")), sizes, around)
+    count, ranks = int(np.prod(sizes, dtype=int)), comm._size(me())
+    if count > ranks or any(size < 1 for size in sizes):
+        raise fault("DIMS", f"a grid {'x'.join(map(str, sizes))} has {count} places, for {ranks} ranks")
+    return sizes, around
 
 
 def compute_dims(nnodes: int, dims: int | Sequence[int]) -> list[int]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from flitwork.mpi import attributes
 from flitwork.mpi.channel import SELF_CONTEXT, WORLD_CONTEXT, Channel, new_context
-from flitwork.mpi.collectives import Collectives
 from flitwork.mpi.errors import Abort, fault
 from flitwork.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
 from flitwork.mpi.info import Info
 from flitwork.mpi.objects import ObjectCollectives
 from flitwork.mpi.operations import agreed
+from flitwork.mpi.persistent_collectives import PersistentCollectives
 from flitwork.mpi.point_to_point import PointToPoint
+from flitwork.mpi.request import Request
 from flitwork.mpi.status import TAG_UB, UNDEFINED
 from flitwork.mpi.world import Process, me
 
@@ -20,7 +23,7 @@ COMM_TYPE_SHARED = 1
 KEY_TAG_UB, KEY_HOST, KEY_IO, KEY_WTIME_IS_GLOBAL, KEY_UNIVERSE_SIZE, KEY_APPNUM = range(1, 7)
 
 
-class Comm(PointToPoint, ObjectCollectives, Collectives):
+class Comm(PointToPoint, ObjectCollectives, PersistentCollectives):
     """A communicator."""
 
     def Get_rank(self) -> int:
@@ -67,11 +70,28 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
 
     def Dup(self, info: Info | None = None) -> Comm:
         """The same ranks, in a context of their own; with the same hints, or those of ``info``."""
-        made = self._made(me(), list(self._ranks(me())), self._agreed("Dup", None)[1], 0)
-        made.Set_info(self.Get_info() if info is None else info)
-        return made
+        _, call = self._agreed("Dup", None)
+        return self._duplicate(call, info)
 
     Clone = Dup_with_info = Dup
+
+    def Idup(self, info: Info | None = None) -> tuple[Comm, Request]:
+        """:meth:`Dup`, started: the communicator may be used once the request is complete."""
+        wire = self._wire("Idup")
+        return self._duplicate(wire.tag, info), self._start(lambda: agreed(wire, None), "Idup")
+
+    Idup_with_info = Idup
+
+    def _duplicate(self, call: int, info: Info | None) -> Comm:
+        process = me()
+        made = self._copied([*self._ranks(process)], new_context(process.world, (self._context, call, 0)))
+        made.Set_info(self.Get_info() if info is None else info)
+        attributes.copy(self, made)
+        return made
+
+    def _copied(self, ranks: Sequence[int], context: int) -> Comm:
+        """The same ranks, with the same topology."""
+        return Comm(ranks, context, "")
 
     def Set_info(self, info: Info) -> None:
         """Keeps hints; a later call adds to them."""
@@ -81,6 +101,8 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
     def Get_info(self) -> Info:
         """The hints that were kept."""
         return Info(me().store.get(("info", self._context), {}))
+
+    info = property(Get_info, Set_info)
 
     def Split(self, color: int = 0, key: int = 0) -> Comm:
         """Ranks with one color together, in the order of their keys; ``MPI.UNDEFINED``: none."""
@@ -124,15 +146,14 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
         wire = self._wire(name)
         return agreed(wire, value), wire.tag
 
-    def _made(self, process: Process, ranks: list[int], call: int, part: int) -> Comm:
+    def _made(self, process: Process, ranks: Sequence[int], call: int, part: int) -> Comm:
         return Comm(ranks, new_context(process.world, (self._context, call, part)), "")
 
-    @classmethod
-    def Compare(cls, comm1: Comm, comm2: Comm) -> int:
+    def Compare(self, other: Comm) -> int:
         """``MPI.IDENT``, ``CONGRUENT``, ``SIMILAR`` or ``UNEQUAL``."""
-        if comm1 == comm2:
+        if self == other:
             return IDENT
-        found = Group.Compare(comm1.Get_group(), comm2.Get_group())
+        found = self.Get_group().Compare(other.Get_group())
         return {IDENT: CONGRUENT, SIMILAR: SIMILAR}.get(found, UNEQUAL)
 
     def Create_cart(self, dims: Any, periods: Any = None, reorder: bool = False) -> Any:
@@ -141,8 +162,59 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
 
         return made(self, dims, periods)
 
+    def Cart_map(self, dims: Any, periods: Any = None) -> int:
+        """The rank that the caller has on such a grid; ``MPI.UNDEFINED`` where it is one too many."""
+        from flitwork.mpi.cart import mapped
+
+        return mapped(self, dims, periods)
+
+    def Graph_map(self, index: Sequence[int], edges: Sequence[int]) -> int:
+        """The rank that the caller has on such a graph; ``MPI.UNDEFINED`` where it is one too many."""
+        from flitwork.mpi.graph import mapped
+
+        return mapped(self, index, edges)
+
+    def Create_graph(self, index: Sequence[int], edges: Sequence[int], reorder: bool = False) -> Comm:
+        """The ranks on a graph that all of them know."""
+        from flitwork.mpi.graph import on_graph
+
+        return on_graph(self, index, edges)
+
+    def Create_dist_graph_adjacent(
+        self,
+        sources: Sequence[int] | None,
+        destinations: Sequence[int] | None,
+        sourceweights: Any = None,
+        destweights: Any = None,
+        info: Info | None = None,
+        reorder: bool = False,
+    ) -> Comm:
+        """The ranks on a graph of which each names its own neighbours."""
+        from flitwork.mpi.graph import on_adjacent
+
+        return on_adjacent(self, sources, destinations, sourceweights, destweights)
+
+    def Create_dist_graph(
+        self,
+        sources: Sequence[int],
+        degrees: Sequence[int],
+        destinations: Sequence[int],
+        weights: Any = None,
+        info: Info | None = None,
+        reorder: bool = False,
+    ) -> Comm:
+        """The ranks on a graph of which each names some edges."""
+        from flitwork.mpi.graph import on_edges
+
+        return on_edges(self, sources, degrees, destinations, weights)
+
     def Free(self) -> None:
-        """Gives it up."""
+        """Gives it up: it is ``MPI.COMM_NULL`` from now on."""
+        if self._members is None:
+            raise fault("COMM", f"{self.name} cannot be freed")
+        attributes.remove_all(self)
+        # What is under way still finds the places of ranks.
+        self.__class__, self._context = _null_of(type(self)), 0
 
     Disconnect = Free
 
@@ -151,18 +223,22 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
         raise Abort(me().rank, errorcode)
 
     def Get_attr(self, keyval: int) -> Any:
-        """An attribute."""
-        process = me()
-        known = {KEY_TAG_UB: TAG_UB, KEY_WTIME_IS_GLOBAL: True, KEY_UNIVERSE_SIZE: len(process.world.processes)}
-        return known.get(keyval, process.store.get(("attribute", self._context, keyval)))
+        """An attribute, or ``None``."""
+        if KEY_TAG_UB <= keyval <= KEY_APPNUM:
+            known = {KEY_TAG_UB: TAG_UB, KEY_WTIME_IS_GLOBAL: True, KEY_UNIVERSE_SIZE: len(me().world.processes)}
+            return known.get(keyval)
+        return attributes.get(self, keyval)
 
     def Set_attr(self, keyval: int, attrval: Any) -> None:
         """Keeps an attribute."""
-        me().store["attribute", self._context, keyval] = attrval
+        attributes.put(self, keyval, attrval)
 
     def Delete_attr(self, keyval: int) -> None:
         """Forgets an attribute."""
-        me().store.pop(("attribute", self._context, keyval), None)
+        attributes.remove(self, keyval)
+
+    Create_keyval = staticmethod(attributes.create)
+    Free_keyval = staticmethod(attributes.free)
 
     def Set_errhandler(self, errhandler: Any) -> None:
         """Errors are exceptions, whatever is set."""
@@ -171,13 +247,16 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
         """The handler that raises."""
         return "MPI.ERRORS_RETURN"
 
-    def Get_parent(self) -> Comm:
+    @staticmethod
+    def Get_parent() -> Comm:
         """Nobody has spawned these ranks."""
         return COMM_NULL
 
-    def py2f(self) -> int:
+    def toint(self) -> int:
         """A number for it."""
         return self._context
+
+    py2f = toint
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Channel) and self._context == other._context and self._same(other)
@@ -189,7 +268,7 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
         return hash(self._context)
 
     def __bool__(self) -> bool:
-        return self is not COMM_NULL
+        return self._context != 0
 
     def __repr__(self) -> str:
         return f"<MPI.{type(self).__name__} {self.name or self._context}>"
@@ -198,7 +277,9 @@ class Comm(PointToPoint, ObjectCollectives, Collectives):
         for name, one in (("COMM_WORLD", COMM_WORLD), ("COMM_SELF", COMM_SELF), ("COMM_NULL", COMM_NULL)):
             if one is self:
                 return _named, (name,)
-        raise fault("COMM", "a communicator cannot be pickled")
+            if one == self:
+                return type(self), (one,)
+        raise ValueError("a communicator cannot be pickled")
 
 
 class _Null(Comm):
@@ -207,14 +288,31 @@ class _Null(Comm):
     def _wire(self, name: str) -> Any:
         raise fault("COMM", f"{name} on MPI.COMM_NULL")
 
-    def _ranks(self, process: Process) -> list[int]:
+    def _ranks(self, process: Process) -> Sequence[int]:
         raise fault("COMM", "MPI.COMM_NULL has no ranks")
 
     def _rank(self, process: Process) -> int:
         raise fault("COMM", "MPI.COMM_NULL has no ranks")
 
-    def _size(self, process: Process) -> int:
-        raise fault("COMM", "MPI.COMM_NULL has no ranks")
+    def _message(self, *_: Any) -> Any:
+        raise fault("COMM", "a message on MPI.COMM_NULL")
+
+    def _pattern(self, *_: Any) -> Any:
+        raise fault("COMM", "a message on MPI.COMM_NULL")
+
+    def Free(self) -> None:
+        """An error: there is nothing to give up."""
+        raise fault("COMM", "MPI.COMM_NULL cannot be freed")
+
+
+_null_kinds: dict[type, type[Comm]] = {}
+
+
+def _null_of(kind: type[Comm]) -> type[Comm]:
+    """What a communicator of a class is once it has been given up."""
+    if kind not in _null_kinds:
+        _null_kinds[kind] = type(kind.__name__, (_Null, kind), {})
+    return _null_kinds[kind]
 
 
 def _named(name: str) -> Comm:

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flitwork.mpi import attributes
 from flitwork.mpi.errors import fault, not_supported
+from flitwork.mpi.pack import Packing
 
 ORDER_C, ORDER_FORTRAN = 56, 57
 #: Signatures that match any other: bytes, and what is packed or pickled.
@@ -29,7 +31,7 @@ class _Named(type):
         raise AttributeError(name)
 
 
-class Datatype(metaclass=_Named):
+class Datatype(Packing, metaclass=_Named):
     """A datatype. ``offsets`` are those of its bytes, ``None`` where they lie one behind the other from 0 on."""
 
     def __init__(
@@ -114,10 +116,28 @@ class Datatype(metaclass=_Named):
 
     def Free(self) -> None:
         """Gives it up."""
+        attributes.remove_all(self)
 
     def Dup(self) -> Datatype:
         """A copy."""
-        return self._derived(self.name, self.offsets, self.lb, self.extent)
+        made = self._derived(self.name, self.offsets, self.lb, self.extent)
+        attributes.copy(self, made)
+        return made
+
+    def Get_attr(self, keyval: int) -> Any:
+        """An attribute, or ``None``."""
+        return attributes.get(self, keyval)
+
+    def Set_attr(self, keyval: int, attrval: Any) -> None:
+        """Keeps an attribute."""
+        attributes.put(self, keyval, attrval)
+
+    def Delete_attr(self, keyval: int) -> None:
+        """Forgets an attribute."""
+        attributes.remove(self, keyval)
+
+    Create_keyval = staticmethod(attributes.create)
+    Free_keyval = staticmethod(attributes.free)
 
     def Create_contiguous(self, count: int) -> Datatype:
         """``count`` elements, one behind the other."""
@@ -149,6 +169,10 @@ class Datatype(metaclass=_Named):
     def Create_indexed_block(self, blocklength: int, displacements: Sequence[int]) -> Datatype:
         """Blocks of one length."""
         return self.Create_indexed([blocklength] * len(displacements), displacements)
+
+    def Create_hindexed_block(self, blocklength: int, displacements: Sequence[int]) -> Datatype:
+        """As :meth:`Create_indexed_block`; displacements in bytes."""
+        return self.Create_hindexed([blocklength] * len(displacements), displacements)
 
     def Create_subarray(
         self, sizes: Sequence[int], subsizes: Sequence[int], starts: Sequence[int], order: int = ORDER_C
@@ -189,10 +213,6 @@ class Datatype(metaclass=_Named):
     def Create_resized(self, lb: int, extent: int) -> Datatype:
         """The same with another lower bound and extent [bytes]."""
         return self._derived(f"resized({self.name})", self.offsets, lb, extent)
-
-    def Pack_size(self, count: int, comm: object = None) -> int:
-        """Bytes of so many elements, packed."""
-        return count * self.size
 
     def tocode(self) -> str:
         """As NumPy's character."""

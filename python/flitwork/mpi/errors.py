@@ -9,30 +9,15 @@ from typing import Any
 
 from flitwork.errors import FlitworkError, ScheduleError, SimulationError
 
+_CLASSES = """
+SUCCESS BUFFER COUNT TYPE TAG COMM RANK REQUEST ROOT GROUP OP TOPOLOGY DIMS ARG UNKNOWN TRUNCATE OTHER INTERN PENDING
+IN_STATUS INFO INFO_KEY INFO_VALUE INFO_NOKEY KEYVAL ACCESS AMODE ASSERT BAD_FILE BASE CONVERSION DISP DUP_DATAREP
+FILE_EXISTS FILE_IN_USE FILE IO LOCKTYPE NAME NO_MEM NOT_SAME NO_SPACE NO_SUCH_FILE PORT QUOTA READ_ONLY RMA_CONFLICT
+RMA_SYNC SERVICE SIZE SPAWN UNSUPPORTED_DATAREP UNSUPPORTED_OPERATION WIN RMA_RANGE RMA_ATTACH RMA_SHARED RMA_FLAVOR
+SESSION PROC_ABORTED VALUE_TOO_LARGE ERRHANDLER LASTCODE
+"""
 #: Error classes, as numbers of the MPI standard's names.
-CLASSES: Mapping[str, int] = {
-    name: number
-    for number, name in enumerate(
-        (
-            *(
-                "SUCCESS",
-                "BUFFER",
-                "COUNT",
-                "TYPE",
-                "TAG",
-                "COMM",
-                "RANK",
-                "REQUEST",
-                "ROOT",
-                "GROUP",
-                "OP",
-                "TOPOLOGY",
-            ),
-            *("DIMS", "ARG", "UNKNOWN", "TRUNCATE", "OTHER", "INTERN", "PENDING", "IN_STATUS"),
-            *("INFO", "INFO_KEY", "INFO_VALUE", "INFO_NOKEY"),
-        )
-    )
-}
+CLASSES: Mapping[str, int] = {name: number for number, name in enumerate(_CLASSES.split())}
 
 
 class Exception_(RuntimeError):

@@ -13,10 +13,21 @@ IDENT, CONGRUENT, SIMILAR, UNEQUAL = 0, 1, 2, 3
 
 
 class Group:
-    """Ranks of the world, in an order: rank ``r`` of the group is ``ranks[r]`` of the world."""
+    """Ranks of the world, in an order: rank ``r`` of the group is ``ranks[r]`` of the world.
 
-    def __init__(self, ranks: Sequence[int]) -> None:
-        self.ranks = list(ranks)
+    Without ranks, and once it has been given up, it is ``MPI.GROUP_NULL``.
+    """
+
+    def __init__(self, ranks: Sequence[int] | Group | None = None) -> None:
+        given = ranks._ranks if isinstance(ranks, Group) else ranks
+        self._ranks: list[int] | None = None if given is None else list(given)
+
+    @property
+    def ranks(self) -> list[int]:
+        """Its ranks."""
+        if self._ranks is None:
+            raise fault("GROUP", "MPI.GROUP_NULL has no ranks")
+        return self._ranks
 
     def Get_size(self) -> int:
         """How many."""
@@ -73,12 +84,11 @@ class Group:
         places = {one: place for place, one in enumerate(others)}
         return [r if r == PROC_NULL else places.get(self.ranks[self._checked(r)], UNDEFINED) for r in ranks]
 
-    @classmethod
-    def Compare(cls, group1: Group, group2: Group) -> int:
+    def Compare(self, other: Group) -> int:
         """``MPI.IDENT``, ``SIMILAR`` or ``UNEQUAL``."""
-        if group1.ranks == group2.ranks:
+        if self.ranks == other.ranks:
             return IDENT
-        return SIMILAR if sorted(group1.ranks) == sorted(group2.ranks) else UNEQUAL
+        return SIMILAR if sorted(self.ranks) == sorted(other.ranks) else UNEQUAL
 
     def Dup(self) -> Group:
         """A copy."""
@@ -86,6 +96,9 @@ class Group:
 
     def Free(self) -> None:
         """Gives it up."""
+        if self._ranks is None:
+            raise fault("GROUP", "MPI.GROUP_NULL cannot be freed")
+        self._ranks = None
 
     def _checked(self, rank: int) -> int:
         if not 0 <= rank < len(self.ranks):
@@ -93,17 +106,32 @@ class Group:
         return rank
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Group) and self.ranks == other.ranks
+        return isinstance(other, Group) and self._ranks == other._ranks
 
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        return True
+        return self._ranks is not None
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        for empty, constant in ((True, GROUP_EMPTY), (False, GROUP_NULL)):
+            if self is constant:
+                return _constant, (empty,)
+            if self == constant:
+                return type(self), (constant,)
+        raise ValueError("a group cannot be pickled")
 
     def __getattr__(self, name: str) -> Any:
         if name[:1].isupper():
             raise not_supported(f"MPI.Group.{name}")
         raise AttributeError(name)
+
+
+GROUP_EMPTY, GROUP_NULL = Group([]), Group()
+
+
+def _constant(empty: bool) -> Group:
+    return GROUP_EMPTY if empty else GROUP_NULL
 
 
 def _of_ranges(ranges: Sequence[tuple[int, int, int]]) -> list[int]:

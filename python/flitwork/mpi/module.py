@@ -6,7 +6,7 @@ import sys
 import types
 from typing import Any
 
-from flitwork.mpi import errors, group, info, status
+from flitwork.mpi import attributes, errors, graph, group, info, status
 from flitwork.mpi.buffer import IN_PLACE, as_bytes
 from flitwork.mpi.cart import CART, Cartcomm, compute_dims
 from flitwork.mpi.comm import (
@@ -26,6 +26,7 @@ from flitwork.mpi.datatype import ORDER_C, ORDER_FORTRAN, Datatype
 from flitwork.mpi.foreign import BOTTOM
 from flitwork.mpi.matched import MESSAGE_NO_PROC, MESSAGE_NULL
 from flitwork.mpi.matched import Message as MatchedMessage
+from flitwork.mpi.neighbours import Topocomm
 from flitwork.mpi.persistent import Persistent
 from flitwork.mpi.predefined import BY_CODE, NAMED
 from flitwork.mpi.reduction import OPS, Op
@@ -36,7 +37,7 @@ from flitwork.mpi.world import me
 #: What a program sees as the version of mpi4py.
 VERSION = "4.0.0"
 #: Names of mpi4py that the simulated communicator does not have.
-_OF_MPI = {"Win", "File", "Intercomm", "Graphcomm", "Distgraphcomm", "Session", "Grequest", "Errhandler"}
+_OF_MPI = {"Win", "File", "Intercomm", "Session", "Grequest", "Errhandler"}
 
 
 def Wtime() -> float:
@@ -73,8 +74,11 @@ def Is_initialized() -> bool:
 
 
 def Finalize() -> None:
-    """The rank is through with MPI."""
-    me().finalized = True
+    """The rank is through with MPI: attributes of ``MPI.COMM_SELF`` go."""
+    process = me()
+    if not process.finalized:
+        attributes.remove_all(COMM_SELF)
+    process.finalized = True
 
 
 def Is_finalized() -> bool:
@@ -95,6 +99,11 @@ def Is_thread_main() -> bool:
 def Get_version() -> tuple[int, int]:
     """The version of the standard that the calls are those of."""
     return (4, 0)
+
+
+def Get_abi_version() -> tuple[int, int]:
+    """The version of the standard's binary interface that values of constants would be those of."""
+    return (1, 0)
 
 
 def Get_library_version() -> str:
@@ -161,21 +170,23 @@ def _names() -> dict[str, Any]:
     functions = (
         *(Wtime, Wtick, Get_processor_name, Init, Init_thread, Is_initialized, Finalize, Is_finalized, Query_thread),
         *(Is_thread_main, Get_version, Get_library_version, Get_error_class, Get_error_string, Get_address),
-        *(Aint_add, Aint_diff),
+        *(Aint_add, Aint_diff, Get_abi_version),
         *(Attach_buffer, Detach_buffer, Alloc_mem, Free_mem, Pcontrol, get_vendor),
     )
     found: dict[str, Any] = {function.__name__: function for function in functions}
     found.update(
-        Comm=Comm, Intracomm=Comm, Topocomm=Cartcomm, Cartcomm=Cartcomm, Group=group.Group, Status=Status, Op=Op,
+        Comm=Comm, Intracomm=Comm, Topocomm=Topocomm, Cartcomm=Cartcomm,
+        Graphcomm=graph.Graphcomm, Distgraphcomm=graph.Distgraphcomm, Group=group.Group, Status=Status, Op=Op,
         Request=Request, Prequest=Persistent,
         memory=memoryview, buffer=memoryview, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
         COMM_WORLD=COMM_WORLD, COMM_SELF=COMM_SELF, COMM_NULL=COMM_NULL, REQUEST_NULL=REQUEST_NULL,
         MESSAGE_NULL=MESSAGE_NULL, MESSAGE_NO_PROC=MESSAGE_NO_PROC,
-        GROUP_EMPTY=group.Group([]), GROUP_NULL=None, OP_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=BOTTOM,
+        GROUP_EMPTY=group.GROUP_EMPTY, GROUP_NULL=group.GROUP_NULL, OP_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=BOTTOM,
         Compute_dims=compute_dims, ERRORS_ARE_FATAL="MPI.ERRORS_ARE_FATAL", ERRORS_RETURN="MPI.ERRORS_RETURN",
         THREAD_SINGLE=0, THREAD_FUNNELED=1, THREAD_SERIALIZED=2, THREAD_MULTIPLE=3, VERSION=4, SUBVERSION=0,
-        MAX_PROCESSOR_NAME=256, MAX_ERROR_STRING=512, BSEND_OVERHEAD=0, KEYVAL_INVALID=0,
-        ORDER_C=ORDER_C, ORDER_FORTRAN=ORDER_FORTRAN, ORDER_F=ORDER_FORTRAN, CART=CART, GRAPH=2, DIST_GRAPH=3,
+        MAX_PROCESSOR_NAME=256, MAX_ERROR_STRING=512, BSEND_OVERHEAD=0, KEYVAL_INVALID=attributes.KEYVAL_INVALID,
+        ORDER_C=ORDER_C, ORDER_FORTRAN=ORDER_FORTRAN, ORDER_F=ORDER_FORTRAN, CART=CART, GRAPH=graph.GRAPH,
+        DIST_GRAPH=graph.DIST_GRAPH, UNWEIGHTED=graph.UNWEIGHTED, WEIGHTS_EMPTY=graph.WEIGHTS_EMPTY,
         COMM_TYPE_SHARED=COMM_TYPE_SHARED, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
         WTIME_IS_GLOBAL=KEY_WTIME_IS_GLOBAL, UNIVERSE_SIZE=KEY_UNIVERSE_SIZE,
         Info=info.Info, INFO_NULL=info.INFO_NULL, INFO_ENV=info.INFO_ENV,
