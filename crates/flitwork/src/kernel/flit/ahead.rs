@@ -6,6 +6,7 @@
 
 use super::Kernel;
 use super::mask::VcMask;
+use super::memory::Memory;
 use super::state::Router;
 use crate::transit::{FlitArrival, NONE};
 use crate::unchecked::{at, prefetch};
@@ -23,7 +24,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// other lines than these.
     pub(super) fn asks_ahead(routers: usize, always: bool) -> bool {
         let bytes = routers * size_of::<Router<M, PORTS, VCS, WORDS, PACKETS>>();
-        !PACKETS && Self::SLOTS <= 128 && (always || bytes >= LARGE)
+        !PACKETS && !M::Memory::<PORTS, VCS>::COUNTED && (always || bytes >= LARGE)
     }
 
     /// Delivers `events`, of which the lines are asked for in two stages where that pays.
@@ -50,7 +51,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Asks for what a flit's arrival reads first.
     #[inline(always)]
     pub(super) fn ask_for_input(&self, flit: &FlitArrival) {
-        let (router, slot) = Self::router_and_slot(flit.vc as usize);
+        let (router, slot) = self.router_and_slot(flit.vc as usize);
         let at = at(&self.routers, router);
         prefetch(at.input_at(slot));
         prefetch(&at.waiting);
@@ -64,7 +65,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(super) fn ask_for_output(&self, flit: &FlitArrival) {
         if flit.packet == NONE {
-            let (router, slot) = Self::router_and_slot(flit.vc as usize);
+            let (router, slot) = self.router_and_slot(flit.vc as usize);
             at(&self.routers, router).ask_for_output(slot);
         }
     }
@@ -72,7 +73,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Asks for what a credit changes.
     #[inline(always)]
     pub(super) fn ask_for_credits(&self, vc: u32) {
-        let (router, output) = Self::router_and_slot(vc as usize);
+        let (router, output) = self.router_and_slot(vc as usize);
         prefetch(at(&self.routers, router).output_at(output));
     }
 
@@ -113,11 +114,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     fn ask_for_input(&self, slot: usize) {
         prefetch(self.input_at(slot));
-        prefetch(at(&self.ports, slot / VCS));
+        prefetch(self.port_at(slot / VCS));
     }
 
     #[inline(always)]
     fn ask_for_output(&self, slot: usize) {
-        prefetch(at(&self.ports, self.input_at(slot).port as usize % PORTS));
+        prefetch(self.port_at(self.input_at(slot).port as usize % PORTS));
     }
 }

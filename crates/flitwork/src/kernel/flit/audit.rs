@@ -2,6 +2,7 @@
 
 use super::Kernel;
 use super::mask::VcMask;
+use super::memory::Memory;
 use super::pools::Pools;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
 use crate::transit::NONE;
@@ -26,9 +27,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let places = self.env.p.port_places();
         let Some(news) = self.env.choices.as_ref().and_then(|choices| choices.news_seen()) else { return };
         for (r, router) in self.routers.iter().enumerate() {
-            for port in (0..self.env.network_ports(r)).filter(|&port| router.ports[port].far_end != NONE) {
-                let outputs = &router.ports[port].outputs[..self.env.p.vcs];
-                let credits = || outputs.iter().map(|output| u32::from(output.credits)).sum::<u32>();
+            for port in (0..self.env.network_ports(r)).filter(|&port| router.port_at(port).far_end != NONE) {
+                let outputs = (0..self.env.p.vcs).map(|vc| router.memory.output_at(port, vc));
+                let credits = || outputs.clone().map(|output| u32::from(output.credits)).sum::<u32>();
                 let of_pool = |pools: &Pools| router.flits_behind_pool(r, port, pools, self.env.p.vcs);
                 let taken = self.env.pools.as_ref().map_or_else(|| places - credits(), |pools| of_pool(pools));
                 assert_eq!(news.taken(r, port), taken, "router {r} port {port} cycle {}", self.env.now);
@@ -43,9 +44,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return;
         }
         for (r, router) in self.routers.iter().enumerate() {
-            for port in (0..self.env.network_ports(r)).filter(|&port| router.ports[port].far_end != NONE) {
-                let outputs = &router.ports[port].outputs[..p.vcs];
-                let taken: u32 = outputs.iter().map(|output| p.buffer_flits - u32::from(output.credits)).sum();
+            for port in (0..self.env.network_ports(r)).filter(|&port| router.port_at(port).far_end != NONE) {
+                let outputs = (0..p.vcs).map(|vc| router.memory.output_at(port, vc));
+                let taken: u32 = outputs.map(|output| p.buffer_flits - u32::from(output.credits)).sum();
                 let behind = router.flits_behind(r, port, &self.env);
                 assert_eq!(behind, taken, "router {r} port {port} cycle {}", self.env.now);
             }
@@ -57,13 +58,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let Kernel { routers, env, .. } = self;
         let Some(choices) = env.choices.as_ref().filter(|choices| !choices.one_port) else { return };
         for (r, router) in routers.iter().enumerate() {
-            for slot in (0..Self::SLOTS).filter(|&slot| router.waiting.contains(slot)) {
-                let (vc, front) = (r * Self::SLOTS + slot, router.input_at(slot).front);
+            for slot in (0..self.slots()).filter(|&slot| router.waiting.contains(slot)) {
+                let (vc, front) = (router.number(r, slot), router.input_at(slot).front);
                 if router.input_at(slot).flags & EJECTING != 0 || !choices.blocked(vc, env.changed_ports[r]) {
                     continue;
                 }
                 for (port, set) in choices.candidates(vc) {
-                    let mut usable = router.ports[port].free.at_least(set.start).below(set.end);
+                    let mut usable = router.port_at(port).free.at_least(set.start).below(set.end);
                     router.keep_own(r, slot, &mut usable, env);
                     router.keep_credited(r, port, env.pool[front].flits, &mut usable, env);
                     assert!(usable.is_empty(), "router {r} slot {slot} port {port} cycle {}", env.now);
@@ -76,7 +77,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// what is not credits = places taken, and these and the credits follow from each other.
     fn audit_credits(&self) {
         let p = &self.env.p;
-        let mut flits = vec![0u32; self.routers.len() * Self::SLOTS];
+        let mut flits = vec![0u32; self.routers.len() * self.slots()];
         let mut credits = flits.clone();
         let mut injection_credits = vec![0u32; p.terminals * p.nic_ports * p.vcs];
         for slot in self.env.wheel.slots() {
@@ -87,15 +88,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for (r, router) in self.routers.iter().enumerate() {
             for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
                 let slot = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, vc);
-                let held = u32::from(router.input_at(slot).occupied) + flits[r * Self::SLOTS + slot];
+                let held = u32::from(router.input_at(slot).occupied) + flits[router.number(r, slot)];
                 let network_ports = self.env.network_ports(r);
                 let (free, places) = if port < network_ports {
-                    let feeder = router.ports[port].feeder;
+                    let feeder = router.port_at(port).feeder;
                     if feeder == NONE {
                         continue;
                     }
                     let upstream = feeder as usize + vc;
-                    let (router, output) = Self::router_and_slot(upstream);
+                    let (router, output) = self.router_and_slot(upstream);
                     let router = &self.routers[router];
                     let (kept, places) = match &self.env.pools {
                         None => (router.output_at(output).credits, p.buffer_flits),
@@ -128,11 +129,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for (r, router) in self.routers.iter().enumerate() {
             for port in 0..p.ports {
                 let first = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, 0);
-                let shared =
-                    pools.shared_by(r * PORTS + port, r * Self::SLOTS + first..r * Self::SLOTS + first + p.vcs);
+                let (pool, number) = (router.port_number(r, port), router.number(r, first));
+                let shared = pools.shared_by(pool, number..number + p.vcs);
                 assert_eq!(shared, p.shared_buffer_flits, "router {r} port {port} cycle {}", self.env.now);
                 for output in (first..first + p.vcs).filter(|&o| !pools.whole || router.output_at(o).is_free()) {
-                    let credits = pools.credits(r * PORTS + port, r * Self::SLOTS + output);
+                    let credits = pools.credits(pool, router.number(r, output));
                     assert_eq!(router.output_at(output).credits, credits, "router {r} output {output}");
                 }
             }
@@ -153,8 +154,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     fn audit_masks(&self, me: usize, now: u64) {
-        for slot in 0..Self::SLOTS {
-            let input = self.input_at(slot);
+        for (slot, input) in self.memory.inputs() {
             let port = input.port as usize;
             let can_send =
                 input.flags & ACTIVE != 0 && input.occupied > 0 && self.output_at(input.output as usize).credits > 0;
@@ -166,7 +166,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 assert_eq!(port, out_port, "router {me} slot {slot} cycle {now}");
             }
             let Some(owner) = self.output_at(slot).owner() else { continue };
-            assert!(!self.ports[in_port].free.contains(vc), "router {me} output {slot} cycle {now}");
+            assert!(!self.port_at(in_port).free.contains(vc), "router {me} output {slot} cycle {now}");
             assert_eq!(self.input_at(owner).output as usize, slot, "router {me} output {slot} cycle {now}");
         }
     }

@@ -171,7 +171,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let (in_port, vc) = Self::port_and_vc(slot);
         let entered = (in_port < network_ports).then_some((in_port as u8, vc));
         let choice = choices.route(me, entered, &mut pool[self.input(slot).front], router_of)?;
-        choices.kept[me * Self::SLOTS + slot] =
+        choices.kept[self.number(me, slot)] =
             Kept { choice, preferred: UNDECIDED, blocked: false, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
@@ -201,7 +201,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         let found = asks.len() > before;
         let detours_later = self.may_detour_later(me, slot, &choices, env);
-        choices.kept[me * Self::SLOTS + slot].blocked = !found && !detours_later;
+        choices.kept[self.number(me, slot)].blocked = !found && !detours_later;
         if PACKETS {
             env.streams.again |= detours_later;
         }
@@ -210,7 +210,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     fn ask_for_all(&mut self, me: usize, slot: usize, choices: &Choices, asks: &mut Vec<Ask<M>>, env: &Env) {
-        let choice = choices.kept[me * Self::SLOTS + slot].choice;
+        let choice = choices.kept[self.number(me, slot)].choice;
         let adaptive = bits(choice.ports).map(|port| (port, choice.set_of(port), 0));
         for (port, set, preference) in adaptive.chain(choice.escape.map(|(port, set)| (port as usize, set, 1))) {
             let usable = self.usable_of_set(me, slot, port, choices.sets[set as usize], env);
@@ -222,7 +222,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The one port that a packet asks for, with the VCs that it may use: a minimal one, else the escape channel, else a detour.
     fn best_offer(&mut self, me: usize, slot: usize, choices: &mut Choices, env: &Env) -> Option<(usize, M)> {
-        let kept = *at(&choices.kept, me * Self::SLOTS + slot);
+        let kept = *at(&choices.kept, self.number(me, slot));
         let choice = kept.choice;
         if let Some(offer) = self.select(me, slot, choice.ports, choices, env) {
             return Some(offer);
@@ -241,7 +241,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Whether a packet may make a detour, but does not ask for it yet.
     fn may_detour_later(&self, me: usize, slot: usize, choices: &Choices, env: &Env) -> bool {
-        let kept = at(&choices.kept, me * Self::SLOTS + slot);
+        let kept = at(&choices.kept, self.number(me, slot));
         let waited = (env.now as u32).wrapping_sub(kept.since);
         kept.choice.sideways != 0 && waited < choices.patience_cycles
     }
@@ -321,14 +321,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The free VCs of a port of its choice that a packet may use now.
     #[inline(always)]
     fn usable_by_choice(&mut self, me: usize, slot: usize, port: usize, choices: &Choices, env: &Env) -> M {
-        let set = at(&choices.kept, me * Self::SLOTS + slot).choice.set_of(port);
+        let set = at(&choices.kept, self.number(me, slot)).choice.set_of(port);
         self.usable_of_set(me, slot, port, choices.sets[set as usize], env)
     }
 
     /// The port that a packet prefers by what its router knew when it asked for the first time.
     fn preferred_port(&mut self, me: usize, slot: usize, choices: &mut Choices, env: &Env) -> usize {
         let Choices { kept, news, .. } = choices;
-        let kept = &mut kept[me * Self::SLOTS + slot];
+        let kept = &mut kept[self.number(me, slot)];
         if kept.preferred == UNDECIDED {
             let to = env.pool[self.input(slot).front].walks_to().0 as usize;
             if let Some(news) = news {
@@ -353,11 +353,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// A packet was given a VC of `port`: what that does to what it carries.
     pub(super) fn leave_by(&mut self, me: usize, slot: usize, port: usize, env: &mut Env) {
         let Env { choices: Some(choices), pool, .. } = env else { return };
+        let number = self.number(me, slot);
         let vc = self.input(slot);
         if choices.one_port || vc.flags & EJECTING != 0 {
             return;
         }
-        let choice = choices.kept[me * Self::SLOTS + slot].choice;
+        let choice = choices.kept[number].choice;
         let packet = &mut pool[vc.front];
         packet.hops += 1;
         if choice.ports >> port & 1 == 1 {

@@ -2,6 +2,7 @@
 
 use super::Kernel;
 use super::mask::VcMask;
+use super::memory::Memory;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router};
 use crate::transit::NONE;
 
@@ -21,9 +22,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Input VCs (global numbers) that each wait for the next, in a ring; empty if there is none.
     fn waiting_cycle(&self) -> Vec<usize> {
         // 0: not seen, 1: on the path, 2: done.
-        let mut state = vec![0u8; self.routers.len() * Self::SLOTS];
+        let mut state = vec![0u8; self.routers.len() * self.slots()];
         for start in 0..state.len() {
-            let (router, slot) = Self::router_and_slot(start);
+            let (router, slot) = self.router_and_slot(start);
             if state[start] != 0 || self.routers[router].input_at(slot).front == NONE {
                 continue;
             }
@@ -53,7 +54,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The input VCs that the front packet of an input VC waits for.
     fn waits_for(&self, vc: usize) -> Vec<usize> {
-        let (r, slot) = Self::router_and_slot(vc);
+        let (r, slot) = self.router_and_slot(vc);
         let router = &self.routers[r];
         let state = &router.input_at(slot);
         if state.front == NONE {
@@ -62,13 +63,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if !PACKETS && state.occupied == 0 {
             // The rest of the packet is upstream.
             let (in_port, in_vc) = Router::<M, PORTS, VCS, WORDS, PACKETS>::port_and_vc(slot);
-            let feeder = router.ports[in_port].feeder;
+            let feeder = router.port_at(in_port).feeder;
             if feeder == NONE {
                 return Vec::new();
             }
-            let (upstream, output) = Self::router_and_slot(feeder as usize + in_vc);
+            let (upstream, output) = self.router_and_slot(feeder as usize + in_vc);
             let owner = self.routers[upstream].output_at(output).owner();
-            return owner.map(|owner| upstream * Self::SLOTS + owner).into_iter().collect();
+            return owner.map(|owner| router.number(upstream, owner)).into_iter().collect();
         }
         if state.flags & (GRANTED | ACTIVE | EJECTING) == 0 {
             if let Some(choices) = self.env.choices.as_ref().filter(|choices| !choices.one_port) {
@@ -76,15 +77,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     .candidates(vc)
                     .flat_map(|(port, vcs)| vcs.map(move |v| Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, v)));
                 let owners = slots.filter_map(|slot| router.output_at(slot).owner());
-                return owners.map(|owner| r * Self::SLOTS + owner).collect();
+                return owners.map(|owner| router.number(r, owner)).collect();
             }
         }
         if state.flags & (GRANTED | ACTIVE) == 0 {
-            let outputs = &router.ports[state.port as usize].outputs[..self.env.p.vcs];
-            return outputs.iter().filter_map(|output| output.owner()).map(|owner| r * Self::SLOTS + owner).collect();
+            let owner = |vc| router.memory.output_at(state.port as usize, vc).owner();
+            return (0..self.env.p.vcs).filter_map(owner).map(|owner| router.number(r, owner)).collect();
         }
         let (port, out_vc) = Router::<M, PORTS, VCS, WORDS, PACKETS>::port_and_vc(state.output as usize);
-        let far_end = router.ports[port].far_end;
+        let far_end = router.port_at(port).far_end;
         if far_end == NONE || router.output_at(state.output as usize).credits > 0 {
             return Vec::new();
         }
@@ -92,7 +93,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     fn name(&self, vc: usize) -> String {
-        let (router, slot) = Self::router_and_slot(vc);
+        let (router, slot) = self.router_and_slot(vc);
         let (port, vc) = Router::<M, PORTS, VCS, WORDS, PACKETS>::port_and_vc(slot);
         let name = self.fabric.router_name(router as u32);
         let network_ports = self.env.network_ports(router);

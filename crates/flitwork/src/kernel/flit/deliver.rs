@@ -14,8 +14,20 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     /// The router of a VC, and which of its VCs it is.
     #[inline(always)]
-    pub(super) fn router_and_slot(vc: usize) -> (usize, usize) {
-        (vc / Self::SLOTS, vc % Self::SLOTS)
+    pub(super) fn router_and_slot(&self, vc: usize) -> (usize, usize) {
+        (vc / self.slots(), vc % self.slots())
+    }
+
+    /// VCs that are numbered in a router.
+    #[inline(always)]
+    pub(super) fn slots(&self) -> usize {
+        Self::slots_in(&self.env)
+    }
+
+    /// [`Kernel::slots`] where the routers are borrowed.
+    #[inline(always)]
+    pub(super) fn slots_in(env: &Env) -> usize {
+        Router::<M, PORTS, VCS, WORDS, PACKETS>::slots_in(env)
     }
 
     /// Delivers everything that is due now. Each loop is on its own, so that nothing else takes its registers.
@@ -54,7 +66,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
         });
         for &vc in &slot.wakes {
-            let (router, input) = Self::router_and_slot(vc as usize);
+            let (router, input) = self.router_and_slot(vc as usize);
             at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
         }
         for &packet in &slot.tails {
@@ -67,7 +79,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     fn deliver_credits(&mut self, credits: &[u32]) {
         for &vc in credits {
-            let (router, output) = Self::router_and_slot(vc as usize);
+            let (router, output) = self.router_and_slot(vc as usize);
             at_mut(&mut self.routers, router).deliver_credit(router, output, &mut self.env);
         }
     }
@@ -76,7 +88,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     fn deliver_flits<const TREE: bool, const PLAIN: bool>(&mut self, flits: &[FlitArrival]) {
         for flit in flits {
-            let (router, slot) = Self::router_and_slot(flit.vc as usize);
+            let (router, slot) = self.router_and_slot(flit.vc as usize);
             at_mut(&mut self.routers, router).deliver_flit::<TREE, PLAIN>(router, slot, flit, &mut self.env);
         }
     }
@@ -85,7 +97,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     fn deliver_credits_and_count(&mut self, credits: &[u32]) {
         for &vc in credits {
-            let (router, output) = Self::router_and_slot(vc as usize);
+            let (router, output) = self.router_and_slot(vc as usize);
             let at = at_mut(&mut self.routers, router);
             at.deliver_credit(router, output, &mut self.env);
             let port = at.port(output / VCS);
@@ -97,7 +109,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     fn deliver_credits_to_pools(&mut self, credits: &[u32]) {
         for &vc in credits {
-            let (router, output) = Self::router_and_slot(vc as usize);
+            let (router, output) = self.router_and_slot(vc as usize);
             at_mut(&mut self.routers, router).deliver_credit_to_pool(router, output, &mut self.env);
         }
         if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
@@ -109,7 +121,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     fn deliver_credits_by_choice(&mut self, credits: &[u32]) {
         for &vc in credits {
-            let (router, output) = Self::router_and_slot(vc as usize);
+            let (router, output) = self.router_and_slot(vc as usize);
             let at = at_mut(&mut self.routers, router);
             at.deliver_credit(router, output, &mut self.env);
             let out = at.output(output);
@@ -257,7 +269,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if env.rules.fcfs {
             // The cycle of the lowest 32 bits that is not later than now.
             let here = env.pool[vc.front].here;
-            env.arrivals[me * Self::SLOTS + slot] = env.now - u64::from((env.now as u32).wrapping_sub(here));
+            let number = me * Self::slots_in(env) + slot;
+            env.arrivals[number] = env.now - u64::from((env.now as u32).wrapping_sub(here));
         }
         // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
         if env.p.routing_delay_cycles == 0 {
@@ -270,7 +283,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         } else {
             vc.flags = flags;
             let asks_from = env.asks_from(me, since);
-            env.wheel.at(asks_from).wakes.push((me * Self::SLOTS + slot) as u32);
+            env.wheel.at(asks_from).wakes.push(self.number(me, slot) as u32);
         }
     }
 

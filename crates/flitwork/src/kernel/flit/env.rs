@@ -24,6 +24,8 @@ use std::ops::Range;
 /// Shared by all routers while they are stepped.
 pub(super) struct Env {
     pub p: Params,
+    /// VCs that are numbered in a router.
+    pub slots: usize,
     pub rules: Rules,
     pub pool: PacketPool,
     pub wheel: Wheel,

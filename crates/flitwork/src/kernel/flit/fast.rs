@@ -6,9 +6,9 @@
 
 use super::env::Env;
 use super::mask::{SlotNumber, VcMask};
+use super::memory::Memory;
 use super::requests::Ask;
 use super::state::Router;
-use crate::unchecked::{at, at_mut};
 
 /// Working memory of one router's step, kept to avoid allocation.
 #[derive(Debug, Default)]
@@ -131,7 +131,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         let usable = self.usable::<false>(me, slot, port, env);
         if env.watched {
-            env.observer.asked(me * Self::SLOTS + slot, !usable.is_empty(), env.now);
+            env.observer.asked(self.number(me, slot), !usable.is_empty(), env.now);
         }
         if !usable.is_empty() {
             env.streams.asked += 1;
@@ -224,7 +224,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 let usable = self.usable::<false>(me, slot, port as usize, env);
                 if env.watched {
-                    env.observer.asked(me * Self::SLOTS + slot, !usable.is_empty(), env.now);
+                    env.observer.asked(self.number(me, slot), !usable.is_empty(), env.now);
                 }
                 if !usable.is_empty() {
                     scratch.asks.push(Ask { slot: slot as u16, port, preference: 0, usable });
@@ -289,7 +289,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         while !contested.is_empty() {
             let v = contested.first();
             contested.remove(v);
-            let pointer = at(&self.port(port).outputs, v).grants_first();
+            let pointer = self.output_of((port, v)).grants_first();
             let first = a.slot.wrapping_sub(pointer) < b.slot.wrapping_sub(pointer);
             (if first { &mut one.1 } else { &mut other.1 }).insert(v);
         }
@@ -304,7 +304,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         while !offered.is_empty() {
             let v = offered.first();
             offered.remove(v);
-            let pointer = at(&self.port(port).outputs, v).grants_first();
+            let pointer = self.output_of((port, v)).grants_first();
             // Slots before the pointer come after all others.
             let turn = |ask: &Ask<M>| ask.slot.wrapping_sub(pointer);
             let (mut winner, mut best) = (0, u32::MAX);
@@ -332,7 +332,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(super) fn move_vc_pointers(&mut self, slot: usize, output: (usize, usize)) {
         self.output_of(output).grant_first(slot + 1);
         let (port, vc) = Self::port_and_vc(slot);
-        *at_mut(&mut self.port(port).accept, vc) = M::Slot::of(Self::slot(output.0, output.1) + 1);
+        *self.memory.accept(port, vc) = M::Slot::of(Self::slot(output.0, output.1) + 1);
     }
 
     /// A match: moves the pointers and hands the VC over.

@@ -71,7 +71,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 let usable = self.usable::<LEAN>(me, slot, port, env);
                 if env.is_watched::<LEAN>() {
-                    env.observer.asked(me * Self::SLOTS + slot, !usable.is_empty(), env.now);
+                    env.observer.asked(self.number(me, slot), !usable.is_empty(), env.now);
                 }
                 if usable.is_empty() {
                     continue;

@@ -184,7 +184,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let class = if yields { YIELDS } else { 0 };
         let (Priority::OfPacket(priority) | Priority::OfArrival(priority)) = arbiter.priority() else { return class };
         let packet = &env.pool[self.input_at(slot).front];
-        let arrived = env.arrivals.get(me * Self::SLOTS + slot).copied().unwrap_or(0);
+        let arrived = env.arrivals.get(self.number(me, slot)).copied().unwrap_or(0);
         let Packet { created, src, sequence, .. } = *packet;
         class | priority(&Waiting { created, src, sequence, arrived, slot: slot as u32 })
     }
@@ -429,8 +429,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Whether a packet asked for more sets of VCs in this cycle than had one with a credit.
     fn speculates_in_vain(&mut self, me: usize, slot: u16, general: &GeneralAllocators<M>, env: &Env) -> bool {
         let ejects = self.input(slot as usize).flags & EJECTING != 0;
-        let sets =
-            env.choices.as_ref().map_or(0, |choices| choices.candidates(me * Self::SLOTS + slot as usize).count());
+        let sets = env.choices.as_ref().map_or(0, |choices| choices.candidates(self.number(me, slot as usize)).count());
         let open = general.speculative.iter().filter(|(other, _)| *other == slot).count();
         !ejects && open < sets
     }

@@ -9,7 +9,6 @@ use crate::plan::Plan;
 use crate::routing::{Head, TreeStep, TreeSteps, Trip, draw};
 use crate::topology::End;
 use crate::transit::Packet;
-use crate::unchecked::at;
 
 /// The routing of a tree at work.
 #[derive(Debug)]
@@ -113,11 +112,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     fn least_loaded(&self, me: usize, ports: u32, env: &Env) -> u64 {
         let (mut behind, mut fewest, mut least) = ([u32::MAX; PORTS], u32::MAX, 0);
-        let of_ports = behind.iter_mut().zip(&self.ports).take(ports as usize);
+        let of_ports = behind.iter_mut().take(ports as usize).enumerate();
         if PACKETS || env.pools.is_some() {
-            of_ports.enumerate().for_each(|(port, (behind, _))| *behind = self.flits_behind(me, port, env));
+            of_ports.for_each(|(port, behind)| *behind = self.flits_behind(me, port, env));
         } else {
-            of_ports.for_each(|(behind, port)| *behind = (port.flits as u32).wrapping_sub(port.returned));
+            of_ports.for_each(|(port, behind)| {
+                let port = self.port_at(port);
+                *behind = (port.flits as u32).wrapping_sub(port.returned);
+            });
         }
         for &flits in &behind[..(ports as usize).min(PORTS)] {
             fewest = fewest.min(flits);
@@ -135,12 +137,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return self.flits_behind_pool(me, port, pools, env.p.vcs);
         }
         if !PACKETS {
-            let port = at(&self.ports, port);
+            let port = self.port_at(port);
             return (port.flits as u32).wrapping_sub(port.returned);
         }
         // Those of their flits that are yet to leave have been taken off already.
         let credits = |v: usize| u32::from(self.credits_now(me, Self::slot(port, v), env));
         let taken = env.p.vcs as u32 * env.p.buffer_flits - (0..env.p.vcs).map(credits).sum::<u32>();
-        taken - env.streams.unsent_flits(me * PORTS + port, env.now)
+        taken - env.streams.unsent_flits(self.port_number(me, port), env.now)
     }
 }

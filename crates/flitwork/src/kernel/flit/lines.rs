@@ -3,8 +3,9 @@
 use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
+use super::memory::Memory;
 use super::next_output::NextOutputs;
-use super::state::InputVc;
+use super::state::{InputVc, Router};
 use crate::plan::Plan;
 use crate::transit::NONE;
 
@@ -53,12 +54,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let Some(mut lines) = self.env.lines.take() else { return };
         let env = &self.env;
         for (r, router) in self.routers.iter().enumerate() {
-            for (in_port, vcs) in router.inputs.iter().take(env.p.ports).enumerate() {
-                if env.observer.sent(r * PORTS + in_port, env.now) {
+            for in_port in 0..env.p.ports {
+                if env.observer.sent(router.port_number(r, in_port), env.now) {
                     continue;
                 }
                 let entered = (in_port < env.network_ports(r)).then_some(in_port as u8);
-                let blocked = vcs.iter().any(|vc| lines.holds_up(r, entered, vc, PORTS, env));
+                let vcs = (0..env.p.vcs)
+                    .map(|vc| router.input_at(Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(in_port, vc)));
+                let ports = router.memory.ports();
+                let blocked = vcs.into_iter().any(|vc| lines.holds_up(r, entered, vc, ports, env));
                 lines.blocked[r * env.p.ports + in_port] += u64::from(blocked);
             }
         }

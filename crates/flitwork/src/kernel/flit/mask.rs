@@ -1,5 +1,6 @@
 //! Sets of virtual channels of one port as bit masks: one or two bytes for the usual few, a word, or ten for one VC per destination.
 
+use super::memory::{Counted, Memory, Within};
 use crate::unchecked::lowest;
 
 /// The number of a VC in its router, as it is kept in memory: 255 or 65,535 of them at most, as [`SlotNumber::NONE`] is none of them and pointers
@@ -38,6 +39,10 @@ impl SlotNumber for u16 {
 pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static + Send {
     /// Numbers of the VCs of routers whose ports have sets of this kind.
     type Slot: SlotNumber;
+    /// Where these routers keep their ports.
+    type Memory<const PORTS: usize, const VCS: usize>: Memory<Self>;
+    /// The first VC of a router.
+    const FIRST: Self::Slot;
     /// Nothing.
     const EMPTY: Self;
     /// `low..high`.
@@ -110,6 +115,8 @@ macro_rules! narrow {
     ($bits:ty) => {
         impl VcMask for $bits {
             type Slot = u8;
+            type Memory<const PORTS: usize, const VCS: usize> = Within<Self, PORTS, VCS>;
+            const FIRST: u8 = 0;
             const EMPTY: Self = 0;
             fn range(low: usize, high: usize) -> Self {
                 <u64 as VcMask>::range(low, high) as $bits
@@ -179,6 +186,8 @@ narrow!(u16);
 
 impl VcMask for u64 {
     type Slot = u16;
+    type Memory<const PORTS: usize, const VCS: usize> = Counted<Self, VCS>;
+    const FIRST: u16 = 0;
     const EMPTY: Self = 0;
     fn range(low: usize, high: usize) -> Self {
         let below = |n: usize| if n >= 64 { !0 } else { (1u64 << n) - 1 };
@@ -243,11 +252,10 @@ impl VcMask for u64 {
     }
 }
 
-/// Words of a wide mask.
-const WORDS: usize = 10;
-
-impl VcMask for [u64; WORDS] {
+impl<const WORDS: usize> VcMask for [u64; WORDS] {
     type Slot = u16;
+    type Memory<const PORTS: usize, const VCS: usize> = Counted<Self, VCS>;
+    const FIRST: u16 = 0;
     const EMPTY: Self = [0; WORDS];
     fn range(low: usize, high: usize) -> Self {
         let mut mask = Self::EMPTY;
@@ -347,9 +355,9 @@ mod tests {
         agrees::<u16>(&[2, 15], 16);
         agrees::<u64>(&[0, 5, 63], 64);
         agrees::<u64>(&[7], 64);
-        agrees::<[u64; WORDS]>(&[1, 64, 200, 577, 639], 640);
-        agrees::<[u64; WORDS]>(&[300], 640);
-        assert_eq!(<[u64; WORDS] as VcMask>::range(5, 640).first_from(640), 5);
+        agrees::<[u64; 10]>(&[1, 64, 200, 577, 639], 640);
+        agrees::<[u64; 10]>(&[300], 640);
+        assert_eq!(<[u64; 10] as VcMask>::range(5, 640).first_from(640), 5);
     }
 
     #[test]
@@ -359,7 +367,7 @@ mod tests {
             assert_eq!(VcMask::below(&all, n) | VcMask::at_least(&all, n), all);
             assert_eq!(VcMask::below(&all, n).count_ones() as usize, n);
         }
-        let all = <[u64; WORDS] as VcMask>::range(0, 640);
+        let all = <[u64; 10] as VcMask>::range(0, 640);
         for n in [0, 64, 289, 640] {
             assert_eq!(VcMask::below(&all, n).count() as usize, n);
             assert_eq!(VcMask::at_least(&all, n).count() as usize, 640 - n);
@@ -371,6 +379,6 @@ mod tests {
         assert_eq!(<u64 as VcMask>::range(2, 5), 0b11100);
         assert_eq!((<u8 as VcMask>::range(2, 5), <u8 as VcMask>::range(0, 8)), (0b11100, !0));
         assert_eq!(<u64 as VcMask>::range(0, 64), !0);
-        assert_eq!(<[u64; WORDS] as VcMask>::range(60, 70).count(), 10);
+        assert_eq!(<[u64; 10] as VcMask>::range(60, 70).count(), 10);
     }
 }

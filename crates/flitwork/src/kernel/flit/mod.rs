@@ -24,6 +24,7 @@ mod inject;
 mod inject_created;
 mod lines;
 mod mask;
+mod memory;
 mod news;
 mod next_output;
 mod observe;
@@ -56,6 +57,7 @@ use in_tree::InTree;
 use inject::Injection;
 use lines::Lines;
 use mask::{ClassMasks, VcMask};
+use memory::Memory;
 use observe::{ChannelRecorder, Observer};
 use own_times::OwnTimes;
 use own_vc::OwnVcs;
@@ -66,7 +68,8 @@ use state::Router;
 use std::ops::Range;
 
 /// A network in motion. `PORTS`, `VCS` (of a port) and `WORDS` (of a set of slots, ports times VCs: one for 64 of them, and one more where
-/// there are many, see [`slots::SlotSet`]) are the sizes that it is compiled for.
+/// there are many, see [`slots::SlotSet`]) are the sizes that it is compiled for. `M` says where routers keep their ports and VCs: see
+/// [`memory`].
 pub(crate) struct Kernel<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool> {
     routers: Vec<Router<M, PORTS, VCS, WORDS, PACKETS>>,
     env: Env,
@@ -92,8 +95,8 @@ pub(crate) struct Variation {
     pub shuffle: u64,
     /// Take the general path through allocation where the fast one applies.
     pub general: bool,
-    /// Use the largest compiled size where a smaller one suffices.
-    pub large: bool,
+    /// Count the routers where a compiled size suffices, and number VCs as if ports had so many; 0: as it is for the plan.
+    pub counted: usize,
     /// Move flits one by one where packets could move whole.
     pub flits: bool,
     /// Ask for lines of memory ahead where the network would fit the caches.
@@ -134,48 +137,48 @@ pub(crate) fn network(plan: &Plan, variation: Variation) -> Result<Box<dyn Netwo
 
 /// The network compiled for routers of the plan's size.
 fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box<dyn Network>> {
-    let size = if variation.large { (64, 64) } else { (plan.params.ports, plan.params.vcs) };
-    let size = CompiledSize::for_router(size.0, size.1);
-    Ok(match (size.ports, size.vcs) {
-        (8, 2) => Box::new(Kernel::<u8, 8, 2, 1, PACKETS>::new(plan, variation)?),
-        (8, 4) => Box::new(Kernel::<u8, 8, 4, 1, PACKETS>::new(plan, variation)?),
-        (8, 8) => Box::new(Kernel::<u8, 8, 8, 1, PACKETS>::new(plan, variation)?),
-        (8, 16) => Box::new(Kernel::<u16, 8, 16, 2, PACKETS>::new(plan, variation)?),
-        (16, 8) => Box::new(Kernel::<u8, 16, 8, 2, PACKETS>::new(plan, variation)?),
-        (8, 32) => Box::new(Kernel::<u64, 8, 32, 4, PACKETS>::new(plan, variation)?),
-        (16, 16) => Box::new(Kernel::<u64, 16, 16, 4, PACKETS>::new(plan, variation)?),
-        (32, 8) => Box::new(Kernel::<u64, 32, 8, 4, PACKETS>::new(plan, variation)?),
-        (8, 64) => Box::new(Kernel::<u64, 8, 64, 9, PACKETS>::new(plan, variation)?),
-        (16, 32) => Box::new(Kernel::<u64, 16, 32, 9, PACKETS>::new(plan, variation)?),
-        (32, 16) => Box::new(Kernel::<u64, 32, 16, 9, PACKETS>::new(plan, variation)?),
-        (64, 8) => Box::new(Kernel::<u64, 64, 8, 9, PACKETS>::new(plan, variation)?),
-        (16, 64) => Box::new(Kernel::<u64, 16, 64, 17, PACKETS>::new(plan, variation)?),
-        (32, 32) => Box::new(Kernel::<u64, 32, 32, 17, PACKETS>::new(plan, variation)?),
-        (64, 16) => Box::new(Kernel::<u64, 64, 16, 17, PACKETS>::new(plan, variation)?),
-        (32, 64) => Box::new(Kernel::<u64, 32, 64, 33, PACKETS>::new(plan, variation)?),
-        (64, 32) => Box::new(Kernel::<u64, 64, 32, 33, PACKETS>::new(plan, variation)?),
-        (64, 64) => Box::new(Kernel::<u64, 64, 64, 65, PACKETS>::new(plan, variation)?),
-        (8, 1024) => Box::new(Kernel::<[u64; 10], 8, 1024, 129, PACKETS>::new(plan, variation)?),
-        (16, 1024) => Box::new(Kernel::<[u64; 10], 16, 1024, 257, PACKETS>::new(plan, variation)?),
-        (32, 1024) => Box::new(Kernel::<[u64; 10], 32, 1024, 513, PACKETS>::new(plan, variation)?),
-        _ => Box::new(Kernel::<[u64; 10], 64, 1024, 1025, PACKETS>::new(plan, variation)?),
+    let (ports, vcs) = (plan.params.ports, plan.params.vcs);
+    let size = match variation.counted {
+        0 => CompiledSize::for_router(ports, vcs),
+        more => CompiledSize::counted(ports, vcs.max(more)),
+    };
+    Ok(match (size.counted, size.ports, size.vcs) {
+        (false, 8, 2) => Box::new(Kernel::<u8, 8, 2, 1, PACKETS>::new(plan, variation)?),
+        (false, 8, 4) => Box::new(Kernel::<u8, 8, 4, 1, PACKETS>::new(plan, variation)?),
+        (false, 8, 8) => Box::new(Kernel::<u8, 8, 8, 1, PACKETS>::new(plan, variation)?),
+        (false, 8, 16) => Box::new(Kernel::<u16, 8, 16, 2, PACKETS>::new(plan, variation)?),
+        (false, 16, 2) => Box::new(Kernel::<u8, 16, 2, 1, PACKETS>::new(plan, variation)?),
+        (false, 16, 4) => Box::new(Kernel::<u8, 16, 4, 1, PACKETS>::new(plan, variation)?),
+        (false, 16, 8) => Box::new(Kernel::<u8, 16, 8, 2, PACKETS>::new(plan, variation)?),
+        (false, 32, 2) => Box::new(Kernel::<u8, 32, 2, 1, PACKETS>::new(plan, variation)?),
+        (false, 32, 4) => Box::new(Kernel::<u8, 32, 4, 2, PACKETS>::new(plan, variation)?),
+        (false, 64, 2) => Box::new(Kernel::<u8, 64, 2, 2, PACKETS>::new(plan, variation)?),
+        (_, _, 8) => Box::new(Kernel::<u64, 64, 8, 9, PACKETS>::new(plan, variation)?),
+        (_, _, 16) => Box::new(Kernel::<u64, 64, 16, 17, PACKETS>::new(plan, variation)?),
+        (_, _, 32) => Box::new(Kernel::<u64, 64, 32, 33, PACKETS>::new(plan, variation)?),
+        (_, _, 64) => Box::new(Kernel::<u64, 64, 64, 65, PACKETS>::new(plan, variation)?),
+        (_, _, 128) => Box::new(Kernel::<[u64; 2], 64, 128, 129, PACKETS>::new(plan, variation)?),
+        (_, _, 256) => Box::new(Kernel::<[u64; 4], 64, 256, 257, PACKETS>::new(plan, variation)?),
+        (_, _, 512) => Box::new(Kernel::<[u64; 8], 64, 512, 513, PACKETS>::new(plan, variation)?),
+        _ => Box::new(Kernel::<[u64; 10], 64, 640, 641, PACKETS>::new(plan, variation)?),
     })
 }
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
-    const SLOTS: usize = PORTS * VCS;
-
     fn new(plan: &Plan, variation: Variation) -> Result<Self> {
         let mut p = plan.params.clone();
         let own = variation.part.map_or(0..p.routers, |part| part.routers(p.routers));
         p.routers = own.len();
+        let routers = Router::<M, PORTS, VCS, WORDS, PACKETS>::all(&p, &plan.fabric, own.start);
+        let ports = routers.first().map_or(0, |router| router.memory.ports());
+        let slots = ports * VCS;
         let cycles = (u64::from(p.hop_cycles), u64::from(p.credit_cycles));
-        let border = variation.part.map(|part| Box::new(Border::new(part, plan.params.routers, Self::SLOTS, cycles)));
-        let routers = || own.start as u32..own.end as u32;
+        let border = variation.part.map(|part| Box::new(Border::new(part, plan.params.routers, slots, cycles)));
+        let numbers = || own.start as u32..own.end as u32;
         let (run, router) = (&plan.spec.run, &plan.spec.network.router);
-        let layout = Layout { slots: Self::SLOTS, vcs: VCS };
+        let layout = Layout { slots, vcs: VCS };
         let choices = Choices::new(plan, layout, &own);
         let in_tree = InTree::of(plan, own.start);
         let mut rules = Rules::new(plan, choices.as_deref(), in_tree.as_deref(), PACKETS);
@@ -190,13 +193,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let fabric = &plan.fabric;
         let watched = run.record.stalls || run.record.waits;
         let waits = run.record.waits.then(|| {
-            let log = WaitLog::new(p.routers * Self::SLOTS, p.terminals * p.nic_ports);
+            let log = WaitLog::new(p.routers * slots, p.terminals * p.nic_ports);
             let windowed = run.record.channel_window_cycles > 0;
-            Box::new(if windowed { log.with_windows(p.routers, PORTS) } else { log })
+            Box::new(if windowed { log.with_windows(p.routers, ports) } else { log })
         });
         let most_ports = plan.routing.hop_by_hop().map_or(1, |routing| routing.most_ports());
         Ok(Kernel {
-            routers: Router::all(&p, &plan.fabric, own.start),
+            routers,
             injection: Injection::new(plan, layout, PACKETS, &own),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
             general: (!rules.plain).then(|| Box::new(GeneralAllocators::new(plan, rules.hold))),
@@ -210,13 +213,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 pool: PacketPool::new(packets),
                 wheel: Wheel::with_room(p.longest_delay_cycles, p.routers * p.ports),
                 border,
-                streams: if PACKETS { Streams::new(plan, Self::SLOTS, PORTS) } else { Streams::none() },
+                streams: if PACKETS { Streams::new(plan, slots, ports) } else { Streams::none() },
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
                 next_flits_before: 0,
                 own_times: OwnTimes::of(plan).map(Box::new),
-                own_vcs: OwnVcs::new(plan, p.routers * Self::SLOTS),
-                pools: Pools::behind_outputs(plan, Self::SLOTS, PORTS),
+                own_vcs: OwnVcs::new(plan, p.routers * slots),
+                pools: Pools::behind_outputs(plan, slots, ports),
                 routes: RouteTable::of(fabric.routers(), &plan.routing, variation.part.map(|_| own.clone())),
                 changed_ports: vec![0; if PACKETS || choices.is_some() { p.routers } else { 0 }],
                 choices,
@@ -228,9 +231,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     p.vcs,
                     router.compat.shared_middle_vc,
                 ),
-                arrivals: vec![0; if rules.fcfs { p.routers * Self::SLOTS } else { 0 }],
-                network_ports_of: routers().map(|r| fabric.network_ports_of(r) as u8).collect(),
-                first_terminals: routers().map(|r| fabric.terminals_at(r).start).collect(),
+                arrivals: vec![0; if rules.fcfs { p.routers * slots } else { 0 }],
+                network_ports_of: numbers().map(|r| fabric.network_ports_of(r) as u8).collect(),
+                first_terminals: numbers().map(|r| fabric.terminals_at(r).start).collect(),
                 router_of: (0..fabric.terminals()).map(|t| fabric.router_of(t)).collect(),
                 ejected: vec![0; p.terminals],
                 late: Vec::new(),
@@ -240,7 +243,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 lines: run.record.stalls.then(|| Lines::new(plan)).flatten().map(Box::new),
                 waits,
                 watched,
-                observer: Observer::new(if watched { p.routers } else { 0 }, PORTS, Self::SLOTS),
+                observer: Observer::new(if watched { p.routers } else { 0 }, ports, slots),
+                slots,
                 now: 0,
                 staged_at: u64::MAX,
                 rules,
@@ -325,7 +329,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.visit_shuffled();
         } else {
             // Small routers, as most have, are worth two versions of the loop.
-            let lean = Self::SLOTS <= 128 && !PACKETS && self.env.rules.lean;
+            let lean = !M::Memory::<PORTS, VCS>::COUNTED && !PACKETS && self.env.rules.lean;
             for word in 0..self.env.active.len() {
                 if self.ahead {
                     self.ask_for_visits(word);
@@ -389,7 +393,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn channel_flits(&self, before: u64, flits: &mut Vec<u64>) {
         let ports = self.env.p.network_ports;
         for (me, router) in self.routers.iter().enumerate() {
-            for (number, port) in router.ports[..ports].iter().enumerate().filter(|(_, port)| port.far_end != NONE) {
+            for (number, port) in
+                (0..ports).map(|port| (port, router.port_at(port))).filter(|(_, port)| port.far_end != NONE)
+            {
                 flits.push(port.flits - if PACKETS { self.unsent_flits(me, number, before) } else { 0 });
             }
         }

@@ -3,6 +3,7 @@
 use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
+use super::memory::Memory;
 use super::state::{ACTIVE, EJECTING, GRANTED, HEAD, Router, WAITING};
 use crate::kernel::network::Network;
 use crate::measure::{BEHIND_PACKET, ChannelWindows, StallReason, WaitRecord};
@@ -124,14 +125,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let Env { p, observer, stalls, now, network_ports_of, .. } = &mut self.env;
         let Some(stalls) = stalls else { return };
         for (r, router) in self.routers.iter().enumerate() {
-            for (slot, vc) in router.inputs.as_flattened().iter().enumerate() {
-                if vc.front == NONE || vc.occupied == 0 || observer.moved[r * Self::SLOTS + slot] == *now + 1 {
+            for (slot, vc) in router.memory.inputs() {
+                if vc.front == NONE || vc.occupied == 0 || observer.moved[router.number(r, slot)] == *now + 1 {
                     continue;
                 }
                 let idle_ejection = vc.flags & EJECTING != 0 && {
                     let network_ports = usize::from(network_ports_of[r]);
                     let local = (vc.port as usize - network_ports) / p.nic_ports * p.nic_ports;
-                    let first = r * PORTS + network_ports + local;
+                    let first = router.port_number(r, network_ports + local);
                     (first..first + p.nic_ports).any(|q| observer.port_out[q] != *now + 1)
                 };
                 stalls.count(router.stall_reason(r, slot, observer, *now), vc.left == 1, idle_ejection);
@@ -148,11 +149,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let Env { pool, observer, waits, now, own_times, .. } = &mut self.env;
         let Some(waits) = waits else { return };
         for (r, router) in self.routers.iter().enumerate() {
-            for (slot, vc) in router.inputs.as_flattened().iter().enumerate() {
+            for (slot, vc) in router.memory.inputs() {
                 if vc.front == NONE {
                     continue;
                 }
-                let (head, moved) = (vc.flags & HEAD != 0, observer.moved[r * Self::SLOTS + slot] == *now + 1);
+                let (head, moved) = (vc.flags & HEAD != 0, observer.moved[router.number(r, slot)] == *now + 1);
                 let wait = |reason, id, body| WaitRecord {
                     packet: pool[id].record,
                     hop: 0,
@@ -169,7 +170,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     let reason = router.stall_reason(r, slot, observer, *now);
                     let slow = !head && own_times.as_ref().is_some_and(|own| own.is_busy(r, vc.port.into(), *now));
                     if reason != StallReason::Pipeline && !slow {
-                        waits.count_in_router(r * Self::SLOTS + slot, wait(reason as u8, vc.front, !head));
+                        waits.count_in_router(router.number(r, slot), wait(reason as u8, vc.front, !head));
                     }
                 }
                 let mut behind = vc.behind_last;
@@ -231,7 +232,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             if vc.flags & WAITING == 0 {
                 return StallReason::Pipeline;
             }
-            let asked = observer.asked[me * Self::SLOTS + slot] == now + 1;
+            let asked = observer.asked[self.number(me, slot)] == now + 1;
             return match (ejecting, asked) {
                 (true, _) => StallReason::NoEjectionVc,
                 (false, true) => StallReason::LostVcAllocation,
@@ -245,10 +246,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return StallReason::NoCredit;
         }
         let (in_port, _) = Self::port_and_vc(slot);
-        if observer.port_in[me * PORTS + in_port] == now + 1 {
+        if observer.port_in[self.port_number(me, in_port)] == now + 1 {
             return StallReason::InputPortBusy;
         }
-        let port_used = observer.port_out[me * PORTS + vc.port as usize] == now + 1;
+        let port_used = observer.port_out[self.port_number(me, vc.port as usize)] == now + 1;
         if ejecting && port_used { StallReason::EjectionPortBusy } else { StallReason::LostSwitch }
     }
 }

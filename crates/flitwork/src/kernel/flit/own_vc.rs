@@ -87,11 +87,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(super) fn note_own_vc(&mut self, me: usize, slot: usize, port: u8, flags: u8, env: &mut Env) {
         let Some(mut own) = env.own_vcs.take() else { return };
         let packet = &env.pool[self.input(slot).front];
-        own.wanted[me * Self::SLOTS + slot] = if flags & EJECTING == 0 {
+        let number = self.number(me, slot);
+        own.wanted[number] = if flags & EJECTING == 0 {
             let far_end = self.port(port as usize).far_end as usize;
-            let entered = Self::port_and_vc(far_end % Self::SLOTS).0 as u8;
+            let entered = Self::port_and_vc(far_end % self.slots()).0 as u8;
             let upper = if flags & UPPER_CLASS != 0 { own.per_class } else { 0 };
-            own.at(far_end / Self::SLOTS, Some(entered), packet, env) + upper
+            own.at(far_end / self.slots(), Some(entered), packet, env) + upper
         } else {
             match own.policy {
                 Policy::Destination => own.at(me, None, packet, env),

@@ -88,8 +88,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// The number of the port of an output VC in the whole network.
-    fn pool_of(me: usize, output: usize) -> usize {
-        me * PORTS + Self::port_and_vc(output).0
+    fn pool_of(&self, me: usize, output: usize) -> usize {
+        self.port_number(me, Self::port_and_vc(output).0)
     }
 
     /// Whether there are places for the packet that is to be given an output VC, where packets take them as a whole.
@@ -104,7 +104,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if pools.whole {
             let flits = env.pool[self.input(slot).front].flits;
             self.output(output).credits = flits;
-            if pools.take(Self::pool_of(me, output), me * Self::SLOTS + output, flits) {
+            if pools.take(self.pool_of(me, output), self.number(me, output), flits) {
                 self.renew_port(me, output, &pools, env);
             }
         }
@@ -115,7 +115,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     pub(super) fn take_place(&mut self, me: usize, output: usize, env: &mut Env) {
         let Some(mut pools) = env.pools.take() else { return };
-        if !pools.whole && pools.take(Self::pool_of(me, output), me * Self::SLOTS + output, 1) {
+        if !pools.whole && pools.take(self.pool_of(me, output), self.number(me, output), 1) {
             self.renew_port(me, output, &pools, env);
         }
         env.pools = Some(pools);
@@ -135,7 +135,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// A credit arrives.
     pub(super) fn deliver_credit_to_pool(&mut self, me: usize, output: usize, env: &mut Env) {
         let Some(mut pools) = env.pools.take() else { return };
-        if pools.give_back(Self::pool_of(me, output), me * Self::SLOTS + output) {
+        if pools.give_back(self.pool_of(me, output), self.number(me, output)) {
             self.renew_port(me, output, &pools, env);
         } else {
             self.renew(me, output, &pools, env);
@@ -154,11 +154,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The credits of an output VC, and what its owner may do with them.
     fn renew(&mut self, me: usize, output: usize, pools: &Pools, env: &mut Env) {
+        let (pool, number) = (self.pool_of(me, output), self.number(me, output));
         let out = self.output(output);
         if pools.whole && !out.is_free() {
             return; // It has its places.
         }
-        out.credits = pools.credits(Self::pool_of(me, output), me * Self::SLOTS + output);
+        out.credits = pools.credits(pool, number);
         let (owner, credits) = (out.owner(), out.credits);
         let Some(owner) = owner else { return };
         let input = self.input(owner);
@@ -175,7 +176,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Flits that have left by a port and whose credits have not come back.
     pub(super) fn flits_behind_pool(&self, me: usize, port: usize, pools: &Pools, vcs: usize) -> u32 {
-        let sent = |output: usize| pools.taken(me * Self::SLOTS + output) - self.unsent_places(output, pools);
+        let sent = |output: usize| pools.taken(self.number(me, output)) - self.unsent_places(output, pools);
         (0..vcs).map(|v| u32::from(sent(Self::slot(port, v)))).sum()
     }
 

@@ -59,7 +59,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn collect_ask(&mut self, me: usize, slot: usize, asks: &mut Vec<Ask<M>>, env: &mut Env) {
         let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
             let changed = *at(&env.changed_ports, me);
-            let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(me * Self::SLOTS + slot, changed));
+            let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(self.number(me, slot), changed));
             !blocked && self.ask_by_choice(me, slot, asks, env)
         } else {
             let port = self.wanted_port(me, slot, env);
@@ -69,7 +69,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             env.streams.asked += u32::from(found);
         }
         if env.watched {
-            env.observer.asked(me * Self::SLOTS + slot, found, env.now);
+            env.observer.asked(self.number(me, slot), found, env.now);
         }
     }
 
@@ -100,7 +100,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let c = env.p.nic_ports;
         let network_ports = env.network_ports(me);
         let first = (port - network_ports) / c * c + network_ports;
-        let free = |q: usize| self.ports[q].free.count();
+        let free = |q: usize| self.port_at(q).free.count();
         (first..first + c).fold(first, |best, q| if free(q) > free(best) { q } else { best })
     }
 
@@ -143,7 +143,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(super) fn keep_own(&self, me: usize, slot: usize, usable: &mut M, env: &Env) {
         let Some(own) = &env.own_vcs else { return };
-        let wanted = own.wanted(me * Self::SLOTS + slot);
+        let wanted = own.wanted(self.number(me, slot));
         if wanted != ANY {
             let free = usable.contains(wanted as usize);
             *usable = M::EMPTY;
@@ -160,7 +160,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             needed = needed.max(flits);
         }
         if env.rules.wait_for_tail_credit {
-            let pool = env.pools.as_ref().map_or(0, |pools| pools.left(me * PORTS + port));
+            let pool = env.pools.as_ref().map_or(0, |pools| pools.left(self.port_number(me, port)));
             needed = env.p.buffer_flits as u16 + pool;
         }
         let candidates = *usable;
@@ -169,7 +169,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             if self.credits_now(me, slot, env) < needed {
                 usable.remove(v);
                 if PACKETS {
-                    env.streams.wait_for_credits(me * Self::SLOTS + slot, self.output_at(slot).credits, needed);
+                    env.streams.wait_for_credits(self.number(me, slot), self.output_at(slot).credits, needed);
                 }
             }
         });
@@ -179,7 +179,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(super) fn credits_now(&self, me: usize, slot: usize, env: &Env) -> u16 {
         let credits = self.output_at(slot).credits;
-        if PACKETS { env.streams.credits(me * Self::SLOTS + slot, credits, env.now) } else { credits }
+        if PACKETS { env.streams.credits(self.number(me, slot), credits, env.now) } else { credits }
     }
 
     /// Gives output VC `out_vc` of `port` to the waiting packet of input VC `slot`.
@@ -210,7 +210,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
         } else {
             let at = env.now + u64::from(env.p.vc_alloc_delay_cycles);
-            env.wheel.at(at).wakes.push((me * Self::SLOTS + slot) as u32);
+            env.wheel.at(at).wakes.push(self.number(me, slot) as u32);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The state of one router, in one aligned block of memory.
+//! The state of one router.
 //!
 //! Flits are not objects. A virtual channel's buffer is a count of flits and a list of packets: the packet at the front, with
 //! the number of its flits that have yet to leave, and the packets behind it, linked through the packet pool. That is enough,
@@ -8,17 +8,17 @@
 //! What the allocators ask each cycle is kept as sets of VCs that change only when the answer changes: which input VCs wait
 //! for an output VC, which output VCs are free, and which input VCs have a flit and a credit for it (`ready`).
 //!
-//! A VC has a *slot* within its router, `port * VCS + vc`. `PORTS` and `VCS` are powers of two known at compile time, at least
-//! what the network has: with them an array index needs no bounds check and no multiplication. The order of slots is the
-//! order of the model's numbers, which is all that round robin needs.
+//! A VC has a *slot* within its router, `port * VCS + vc`. `PORTS` and `VCS` are known at compile time, at least what the network has. The
+//! order of slots is the order of the model's numbers, which is all that round robin needs. Where ports and VCs are kept, `memory.rs` says.
 
+use super::env::Env;
 use super::mask::{SlotNumber, VcMask};
+use super::memory::Memory;
 use super::slots::SlotSet;
 use crate::plan::Params;
 use crate::topology::Fabric;
 use crate::transit::Layout;
 use crate::transit::NONE;
-use crate::unchecked::{at, at_mut};
 
 /// The front packet owns an output VC and may request the switch.
 pub(crate) const ACTIVE: u8 = 1;
@@ -55,7 +55,7 @@ pub(crate) struct InputVc {
 }
 
 impl InputVc {
-    const EMPTY: InputVc =
+    pub(super) const EMPTY: InputVc =
         InputVc { front: NONE, behind_last: NONE, left: 0, occupied: 0, output: FREE, port: 0, flags: 0 };
 }
 
@@ -70,6 +70,11 @@ pub(crate) struct OutputVc<S> {
 }
 
 impl<S: SlotNumber> OutputVc<S> {
+    /// Without owner.
+    pub fn new(credits: u16) -> Self {
+        OutputVc { credits, owner: S::NONE, grant: S::of(0) }
+    }
+
     /// The input VC that owns it.
     #[inline(always)]
     pub fn owner(&self) -> Option<usize> {
@@ -108,7 +113,7 @@ pub(crate) const FREE: u16 = u16::MAX;
 /// The state of one port, input and output side, but for its input VCs. For ports of 8 VCs it is one cache line, so that a hop touches two of
 /// them: that of the port it comes in by, and that of the port it leaves by.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Port<M: VcMask, const VCS: usize> {
+pub(crate) struct Port<M: VcMask> {
     /// Flits sent over the channel behind this output port.
     pub flits: u64,
     /// Output VCs without owner.
@@ -125,9 +130,6 @@ pub(crate) struct Port<M: VcMask, const VCS: usize> {
     pub grant_first: u8,
     /// Output port that this input port accepts first.
     pub accept_first: u8,
-    pub outputs: [OutputVc<M::Slot>; VCS],
-    /// Pointers of iSLIP of the input VCs: the output VC that each accepts first. It may be one past the last.
-    pub accept: [M::Slot; VCS],
 }
 
 /// A router.
@@ -135,8 +137,7 @@ pub(crate) struct Port<M: VcMask, const VCS: usize> {
 #[repr(C, align(64))]
 pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool> {
     // First, so that ports begin where cache lines do.
-    pub ports: [Port<M, VCS>; PORTS],
-    pub inputs: [[InputVc; VCS]; PORTS],
+    pub memory: M::Memory<PORTS, VCS>,
     /// Input VCs that wait for an output VC.
     pub waiting: SlotSet<WORDS>,
     /// Input VCs with a flit and a credit for it.
@@ -154,28 +155,45 @@ pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// VCs that a router has room for.
-    pub const SLOTS: usize = PORTS * VCS;
+    /// VCs that are numbered in a router.
+    #[inline(always)]
+    pub fn slots(&self) -> usize {
+        self.memory.ports() * VCS
+    }
+
+    /// The same for all routers of a network.
+    #[inline(always)]
+    pub fn slots_in(env: &Env) -> usize {
+        if M::Memory::<PORTS, VCS>::COUNTED { env.slots } else { PORTS * VCS }
+    }
+
+    /// The number of a VC in the network.
+    #[inline(always)]
+    pub fn number(&self, me: usize, slot: usize) -> usize {
+        me * self.slots() + slot
+    }
+
+    /// The number of a port in the network.
+    #[inline(always)]
+    pub fn port_number(&self, me: usize, port: usize) -> usize {
+        me * self.memory.ports() + port
+    }
 
     /// Routers of a network from `first_router` on, empty; VCs are numbered from the first of these on.
     pub fn all(p: &Params, fabric: &Fabric, first_router: usize) -> Vec<Self> {
-        let zero = M::Slot::of(0);
-        let credits = (p.buffer_flits + p.shared_buffer_flits) as u16;
         let port = Port {
             flits: 0,
             free: M::range(0, p.vcs),
             far_end: NONE,
             feeder: NONE,
             returned: 0,
-            send_first: zero,
+            send_first: M::FIRST,
             grant_first: 0,
             accept_first: 0,
-            outputs: [OutputVc { credits, owner: M::Slot::NONE, grant: zero }; VCS],
-            accept: [zero; VCS],
         };
+        let credits = (p.buffer_flits + p.shared_buffer_flits) as u16;
         let empty = Router {
-            ports: [port; PORTS],
-            inputs: [[InputVc::EMPTY; VCS]; PORTS],
+            memory: Memory::new(p.ports, p.vcs, port, OutputVc::new(credits)),
             waiting: SlotSet::EMPTY,
             ready: SlotSet::EMPTY,
             routed: SlotSet::EMPTY,
@@ -183,8 +201,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             wanted_ports: 0,
             shared_ports: 0,
         };
+        let layout = Layout { slots: empty.slots(), vcs: VCS };
         let mut routers = vec![empty; p.routers];
-        let layout = Layout { slots: Self::SLOTS, vcs: VCS };
         let first_vc = layout.vc(first_router, 0) as u32;
         for (r, router) in routers.iter_mut().enumerate() {
             let r = (first_router + r) as u32;
@@ -192,8 +210,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let first = |(far, port): (u32, usize)| {
                     (layout.vc(far as usize, layout.slot(port, 0)) as u32).wrapping_sub(first_vc)
                 };
-                router.ports[port].far_end = fabric.peer(r, port).map_or(NONE, first);
-                router.ports[port].feeder = fabric.feeder(r, port).map_or(NONE, first);
+                router.port(port).far_end = fabric.peer(r, port).map_or(NONE, first);
+                router.port(port).feeder = fabric.feeder(r, port).map_or(NONE, first);
             }
         }
         routers
@@ -211,7 +229,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     #[inline(always)]
     pub fn input(&mut self, slot: usize) -> &mut InputVc {
-        at_mut(self.inputs.as_flattened_mut(), slot)
+        self.memory.input(slot)
     }
 
     #[inline(always)]
@@ -222,32 +240,38 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// An output VC by its port and its number there, as it is known nearly always: the number of the slot need not be taken apart.
     #[inline(always)]
     pub fn output_of(&mut self, (port, vc): (usize, usize)) -> &mut OutputVc<M::Slot> {
-        at_mut(&mut self.port(port).outputs, vc)
+        self.memory.output(port, vc)
     }
 
     /// [`Router::output`] to look at.
     #[inline(always)]
     pub fn output_at(&self, slot: usize) -> &OutputVc<M::Slot> {
         let (port, vc) = Self::port_and_vc(slot);
-        at(&at(&self.ports, port).outputs, vc)
+        self.memory.output_at(port, vc)
     }
 
     /// [`Router::input`] to look at.
     #[inline(always)]
     pub fn input_at(&self, slot: usize) -> &InputVc {
-        at(self.inputs.as_flattened(), slot)
+        self.memory.input_at(slot)
     }
 
     #[inline(always)]
-    pub fn port(&mut self, port: usize) -> &mut Port<M, VCS> {
-        at_mut(&mut self.ports, port)
+    pub fn port(&mut self, port: usize) -> &mut Port<M> {
+        self.memory.port(port)
+    }
+
+    /// [`Router::port`] to look at.
+    #[inline(always)]
+    pub fn port_at(&self, port: usize) -> &Port<M> {
+        self.memory.port_at(port)
     }
 
     /// The output VC that an input VC accepts first.
     #[inline(always)]
     pub fn accepts_first(&mut self, slot: usize) -> usize {
         let (port, vc) = Self::port_and_vc(slot);
-        at(&self.port(port).accept, vc).get()
+        self.memory.accept(port, vc).get()
     }
 
     /// The VCs of an input port that are ready to send to `port`.

@@ -1,5 +1,8 @@
 //! What must not change a result, does not; what cannot go on, ends.
 
+use super::mask::VcMask;
+use super::memory::{Counted, Memory};
+use super::state::{OutputVc, Port};
 use super::{Router, Variation, simulate};
 use crate::error::Error;
 use crate::kernel::simulation::Simulation;
@@ -8,7 +11,7 @@ use crate::plan::Plan;
 use crate::run::{PlanBound, plan_bound};
 use crate::spec::from_json;
 use crate::topology::{Channel, Fabric, Graph};
-use crate::transit::CompiledSize;
+use crate::transit::{CompiledSize, NONE};
 use serde_json::{Value, json};
 
 pub(super) fn plan(network: Value, workload: Value, run: Value) -> Plan {
@@ -153,11 +156,33 @@ fn both_ways_through_allocation_and_all_compiled_sizes_agree() {
         let fast = run(&plan, Variation::default());
         for variation in [
             Variation { general: true, ..Default::default() },
-            Variation { large: true, ..Default::default() },
-            Variation { general: true, large: true, shuffle: 7, ..Variation::default() },
+            Variation { counted: 64, ..Default::default() },
+            Variation { general: true, counted: 64, shuffle: 7, ..Variation::default() },
             Variation { flits: true, ..Variation::default() },
         ] {
             assert_eq!(fast, run(&plan, variation), "{network} {variation:?}");
+        }
+    }
+}
+
+/// Routers that are compiled for and those that are counted, with VCs numbered at each distance.
+#[test]
+fn all_sizes_of_routers_agree() {
+    let whole = json!({ "switching": "virtual_cut_through", "hold_switch_until_tail": true });
+    let speculative = json!({ "speculative": true, "vc_alloc_delay_cycles": 1 });
+    for (ports, vcs) in [(6, 2), (7, 3), (8, 16), (12, 1), (16, 3), (13, 8), (20, 2), (32, 4), (40, 2)] {
+        for mut router in [json!({}), whole.clone(), speculative.clone()] {
+            router["vcs"] = json!(vcs);
+            let network = json!({ "topology": { "kind": "crossbar", "terminals": ports }, "router": router });
+            let record = json!({ "warmup_cycles": 50, "measurement_cycles": 100, "record": { "stalls": vcs == 2 } });
+            let plan = plan(network, uniform(0.6, 4), record);
+            let first = run(&plan, Variation::default());
+            assert!(first.packets > 50);
+            let distances: &[usize] = if ports == 7 { &[8, 16, 32, 64, 128, 256, 512, 640] } else { &[16, 128] };
+            for &counted in distances {
+                let other = run(&plan, Variation { counted, ..Variation::default() });
+                assert_eq!(first, other, "{ports} ports, {vcs} VCs, counted as {counted}");
+            }
         }
     }
 }
@@ -193,7 +218,7 @@ fn a_deadlock_ends_the_run_and_names_the_vcs() {
     let mut kernel = super::Kernel::<u8, 8, 2, 1, false>::new(&plan, Variation::default()).unwrap();
     kernel.env.classes = super::mask::ClassMasks::new(0, 2, false);
     for router in &mut kernel.routers {
-        router.ports[..2].iter_mut().for_each(|port| port.free = 1);
+        (0..2).for_each(|port| router.port(port).free = 1);
     }
     match Simulation::on(&plan, Box::new(kernel)).unwrap().run(&mut |_| true) {
         Err(Error::Deadlock { waiting, .. }) => {
@@ -325,30 +350,49 @@ const GOLDEN: [&str; 8] = [
 /// Plans estimate memory from a table of sizes, because they are made before, and without, a kernel.
 #[test]
 fn routers_are_as_large_as_the_table_of_sizes_says() {
-    let said = |ports, vcs| CompiledSize::for_router(ports, vcs).router_bytes;
+    fn within<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize>() -> (usize, usize, usize) {
+        (PORTS, VCS, size_of::<Router<M, PORTS, VCS, WORDS, false>>())
+    }
     let real = [
-        ((8, 2), size_of::<Router<u8, 8, 2, 1, false>>()),
-        ((8, 4), size_of::<Router<u8, 8, 4, 1, false>>()),
-        ((8, 8), size_of::<Router<u8, 8, 8, 1, false>>()),
-        ((8, 16), size_of::<Router<u16, 8, 16, 2, false>>()),
-        ((16, 8), size_of::<Router<u8, 16, 8, 2, false>>()),
-        ((8, 32), size_of::<Router<u64, 8, 32, 4, false>>()),
-        ((16, 16), size_of::<Router<u64, 16, 16, 4, false>>()),
-        ((32, 8), size_of::<Router<u64, 32, 8, 4, false>>()),
-        ((8, 64), size_of::<Router<u64, 8, 64, 9, false>>()),
-        ((16, 32), size_of::<Router<u64, 16, 32, 9, false>>()),
-        ((32, 16), size_of::<Router<u64, 32, 16, 9, false>>()),
-        ((64, 8), size_of::<Router<u64, 64, 8, 9, false>>()),
-        ((16, 64), size_of::<Router<u64, 16, 64, 17, false>>()),
-        ((32, 32), size_of::<Router<u64, 32, 32, 17, false>>()),
-        ((64, 16), size_of::<Router<u64, 64, 16, 17, false>>()),
-        ((32, 64), size_of::<Router<u64, 32, 64, 33, false>>()),
-        ((64, 32), size_of::<Router<u64, 64, 32, 33, false>>()),
-        ((64, 64), size_of::<Router<u64, 64, 64, 65, false>>()),
-        ((8, 1024), size_of::<Router<[u64; 10], 8, 1024, 129, false>>()),
-        ((16, 1024), size_of::<Router<[u64; 10], 16, 1024, 257, false>>()),
-        ((32, 1024), size_of::<Router<[u64; 10], 32, 1024, 513, false>>()),
-        ((64, 1024), size_of::<Router<[u64; 10], 64, 1024, 1025, false>>()),
+        within::<u8, 8, 2, 1>(),
+        within::<u8, 8, 4, 1>(),
+        within::<u8, 16, 2, 1>(),
+        within::<u8, 8, 8, 1>(),
+        within::<u8, 16, 4, 1>(),
+        within::<u8, 32, 2, 1>(),
+        within::<u16, 8, 16, 2>(),
+        within::<u8, 16, 8, 2>(),
+        within::<u8, 32, 4, 2>(),
+        within::<u8, 64, 2, 2>(),
     ];
-    assert_eq!(real.map(|((ports, vcs), _)| ((ports, vcs), said(ports, vcs))), real);
+    let said = CompiledSize::all().iter().map(|size| (size.ports, size.vcs, size.router_bytes));
+    assert_eq!(said.collect::<Vec<_>>(), real);
+}
+
+#[test]
+fn counted_routers_are_as_large_as_the_table_of_sizes_says() {
+    fn counted<M: VcMask, const VCS: usize, const WORDS: usize>(ports: usize, vcs: usize) {
+        let port = Port {
+            flits: 0,
+            free: M::EMPTY,
+            far_end: NONE,
+            feeder: NONE,
+            returned: 0,
+            send_first: M::FIRST,
+            grant_first: 0,
+            accept_first: 0,
+        };
+        let memory = Counted::<M, VCS>::new(ports, vcs, port, OutputVc::new(0));
+        let bytes = size_of::<Router<M, 64, VCS, WORDS, false>>() + memory.bytes_outside();
+        let said = CompiledSize::for_router(ports, vcs);
+        assert_eq!((said.counted, said.vcs, said.router_bytes), (true, VCS, bytes), "{ports} ports, {vcs} VCs");
+    }
+    counted::<u64, 8, 9>(17, 5);
+    counted::<u64, 16, 17>(64, 16);
+    counted::<u64, 32, 33>(8, 17);
+    counted::<u64, 64, 65>(64, 64);
+    counted::<[u64; 2], 128, 129>(5, 65);
+    counted::<[u64; 4], 256, 257>(9, 162);
+    counted::<[u64; 8], 512, 513>(2, 512);
+    counted::<[u64; 10], 640, 641>(64, 577);
 }

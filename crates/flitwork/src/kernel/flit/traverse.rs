@@ -53,8 +53,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let head = head.then_some(packet);
             let (in_port, _) = Self::port_and_vc(slot);
             env.note_move(
-                me * Self::SLOTS + slot,
-                (me * PORTS + port, me * PORTS + in_port),
+                self.number(me, slot),
+                (self.port_number(me, port), self.port_number(me, in_port)),
                 head,
                 port >= env.network_ports(me),
                 turn,
@@ -121,7 +121,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if let Some(packet) = tail {
             env.wheel.at(arrival).tails.push(packet);
         }
-        env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push((me * Self::SLOTS + output) as u32);
+        let number = me * Self::slots_in(env) + output;
+        env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push(number as u32);
         if env.measurement.contains(&arrival) {
             let local = if p.concentration == 1 { 0 } else { (port - env.network_ports(me)) / p.nic_ports };
             let terminal = env.first_terminal(me) + local;

@@ -18,7 +18,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.env.open_next_slots();
         let due = self.env.streams.take_due(now);
         for &vc in &due.releases {
-            self.release(vc as usize / Self::SLOTS, vc as usize % Self::SLOTS);
+            let (router, slot) = self.router_and_slot(vc as usize);
+            self.release(router, slot);
         }
         for &Returning { vc, flits } in &due.credits {
             self.credits_return(vc as usize, flits);
@@ -54,7 +55,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         busy.cols &= !(1 << port);
         if port >= self.env.network_ports(me) {
             let now = self.env.now;
-            Self::count_ejected(&mut self.env, me, port, now);
+            let at = router.port_number(me, port);
+            Self::count_ejected(&mut self.env, (me, port, at), now);
         }
         self.env.note_change(me, 1 << port);
         let router = at_mut(&mut self.routers, me);
@@ -66,7 +68,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// `flits` credits begin to come back to an output VC, the first of them now.
     fn credits_return(&mut self, vc: usize, flits: u16) {
-        let (me, output) = (vc / Self::SLOTS, vc % Self::SLOTS);
+        let (me, output) = self.router_and_slot(vc);
         let router = at_mut(&mut self.routers, me);
         router.output(output).credits += flits;
         let complete = &mut self.env.streams.complete[vc];
@@ -80,8 +82,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Counts the flits that an ejection port has sent before cycle `before` and that arrive in the measurement.
-    fn count_ejected(env: &mut Env, me: usize, port: usize, before: u64) {
-        let stream = &mut env.streams.streams[me * PORTS + port];
+    fn count_ejected(env: &mut Env, (me, port, number): (usize, usize, usize), before: u64) {
+        let stream = &mut env.streams.streams[number];
         let sent = stream.uncounted..stream.until.min(before).max(stream.uncounted);
         stream.uncounted = sent.end;
         let delay = u64::from(env.p.eject_cycles);
@@ -102,14 +104,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(in super::super) fn count_all_ejected(&mut self, before: u64) {
         for me in 0..self.routers.len() {
             for port in self.env.network_ports(me)..self.env.p.ports {
-                Self::count_ejected(&mut self.env, me, port, before);
+                let number = self.routers[me].port_number(me, port);
+                Self::count_ejected(&mut self.env, (me, port, number), before);
             }
         }
     }
 
     /// Flits of packets that have been granted the switch and have not been sent before cycle `before`, at a port.
     pub(in super::super) fn unsent_flits(&self, me: usize, port: usize, before: u64) -> u64 {
-        u64::from(self.env.streams.unsent_flits(me * PORTS + port, before))
+        u64::from(self.env.streams.unsent_flits(self.routers[me].port_number(me, port), before))
     }
 
     /// The same in the whole network.

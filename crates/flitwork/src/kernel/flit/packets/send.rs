@@ -30,9 +30,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         busy.rows |= 1 << row;
         busy.cols |= 1 << port;
         let until = now + u64::from(flits);
-        let stream = &mut streams.streams[me * PORTS + port];
+        let (port_number, number) = (self.port_number(me, port), self.number(me, slot));
+        let stream = &mut streams.streams[port_number];
         (stream.until, stream.uncounted) = (until, now);
-        streams.due.at(until).releases.push((me * Self::SLOTS + slot) as u32);
+        streams.due.at(until).releases.push(number as u32);
 
         let far_end = self.port(port).far_end;
         if far_end != NONE {
@@ -50,7 +51,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let arrival = now + u64::from(env.p.eject_cycles);
             env.wheel.at(arrival + u64::from(flits) - 1).tails.push(packet);
             let returns = arrival + u64::from(env.p.eject_credit_cycles);
-            let credits = Returning { vc: (me * Self::SLOTS + output) as u32, flits };
+            let credits = Returning { vc: self.number(me, output) as u32, flits };
             env.streams.due.at(returns).credits.push(credits);
         }
         self.return_credits(me, in_port, in_vc, flits, env);
