@@ -7,8 +7,9 @@
 
 use super::super::env::Env;
 use super::super::mask::{SlotNumber, VcMask};
+use super::super::memory::Memory;
 use super::super::state::{Router, UPPER_CLASS};
-use crate::unchecked::{at, at_mut};
+use crate::unchecked::at;
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
@@ -26,8 +27,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Whether the head of input VC `slot`, which is behind `other` in the order of slots, came first.
     #[inline(always)]
-    fn came_before(me: usize, slot: usize, other: usize, env: &Env) -> bool {
-        *at(&env.arrivals, me * Self::SLOTS + slot) < *at(&env.arrivals, me * Self::SLOTS + other)
+    fn came_before(&self, me: usize, slot: usize, other: usize, env: &Env) -> bool {
+        *at(&env.arrivals, self.number(me, slot)) < *at(&env.arrivals, self.number(me, other))
     }
 
     /// Each waiting packet picks a VC of its port, and each VC the oldest of those that picked it.
@@ -54,7 +55,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             asked += 1;
             let output = Self::slot(port, self.accept(slot, port, &usable)) & 63;
-            if picked >> output & 1 == 0 || Self::came_before(me, slot, by[output] as usize, env) {
+            if picked >> output & 1 == 0 || self.came_before(me, slot, by[output] as usize, env) {
                 by[output] = slot as u8;
             }
             picked |= 1 << output;
@@ -82,7 +83,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let v = left.first();
             left.remove(v);
             let all = self.output_of((port, v)).credits;
-            let output = me * Self::SLOTS + Self::slot(port, v);
+            let output = self.number(me, Self::slot(port, v));
             if env.streams.credits(output, all, env.now) < needed {
                 usable.remove(v);
                 env.streams.wait_for_credits(output, all, needed);
@@ -95,7 +96,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     fn give_vc(&mut self, me: usize, slot: usize, output: usize, env: &mut Env) {
         let (in_port, in_vc) = Self::port_and_vc(slot);
-        *at_mut(&mut self.port(in_port).accept, in_vc) = M::Slot::of(output + 1);
+        *self.memory.accept(in_port, in_vc) = M::Slot::of(output + 1);
         let output = Self::port_and_vc(output);
         self.grant_vc(slot, output.0, output.1);
         self.activate_after_delay(me, slot, output, env);
@@ -127,12 +128,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     continue;
                 }
                 able |= 1 << slot;
-                if oldest.is_none_or(|(other, _)| Self::came_before(me, slot, other, env)) {
+                if oldest.is_none_or(|(other, _)| self.came_before(me, slot, other, env)) {
                     oldest = Some((slot, port));
                 }
             }
             let Some((slot, port)) = oldest else { continue };
-            if picked >> port & 1 == 0 || Self::came_before(me, slot, by[port] as usize, env) {
+            if picked >> port & 1 == 0 || self.came_before(me, slot, by[port] as usize, env) {
                 by[port] = slot as u8;
             }
             picked |= 1 << port;
