@@ -1,4 +1,4 @@
-//! Conservation, checked after every cycle: no flit and no credit is lost or made, and the masks say what the state says.
+//! Conservation, checked after every cycle where that [is asked for](is_asked_for): no flit and no credit is lost or made, and the masks say what the state says.
 
 use super::Kernel;
 use super::mask::VcMask;
@@ -6,6 +6,13 @@ use super::memory::Memory;
 use super::pools::Pools;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router, WAITING};
 use crate::transit::NONE;
+use std::sync::LazyLock;
+
+/// Whether it is wanted in this process: where the variable `FLITWORK_AUDIT` is set. Then runs are slow.
+pub(super) fn is_asked_for() -> bool {
+    static ASKED_FOR: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FLITWORK_AUDIT").is_some());
+    *ASKED_FOR
+}
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Kernel<M, PORTS, VCS, WORDS, PACKETS>

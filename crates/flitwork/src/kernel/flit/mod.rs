@@ -343,7 +343,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.moved = (now, self.env.flit_hops);
         }
         #[cfg(feature = "audit")]
-        if !PACKETS && self.env.border.is_none() {
+        if !PACKETS && self.env.border.is_none() && audit::is_asked_for() {
             self.audit();
         }
     }
