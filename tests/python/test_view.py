@@ -177,8 +177,15 @@ def test_ranks_and_ports_of_one_terminal_are_told_apart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "network",
-    [fw.Mesh(3, 3), fw.Torus(3, 3, 2), fw.Torus(2, 3, 2, 2), fw.KAryNTree(k=2, levels=3), fw.Crossbar(terminals=4)],
-    ids=["mesh", "3d", "4d", "tree", "crossbar"],
+    [
+        fw.Mesh(3, 3),
+        fw.Torus(3, 3, 2),
+        fw.Torus(2, 3, 2, 2),
+        fw.KAryNTree(k=2, levels=3),
+        fw.Crossbar(terminals=4),
+        fw.Dragonfly(routers_per_group=4, global_channels_per_router=2, vcs=3),
+    ],
+    ids=["mesh", "3d", "4d", "tree", "crossbar", "dragonfly"],
 )
 def test_every_network_is_drawn(network: fw.Network, tmp_path: Path) -> None:
     run = fw.Run(warmup_cycles=100, measurement_cycles=200)

@@ -207,7 +207,7 @@ fn packets_routed_hop_by_hop_in_parts_arrive_as_in_the_oracle() {
 
 #[test]
 fn packets_of_trees_and_other_networks_in_parts_arrive_as_in_the_oracle() {
-    let network = prop_oneof![trees::network(30), any_network::network(20)];
+    let network = prop_oneof![trees::network(30), any_network::network(20), any_network::dragonfly(20)];
     in_parts_as_in_the_oracle("other networks, in parts", (150, 3_000), network.boxed());
 }
 
@@ -286,6 +286,19 @@ fn packets_on_crossbars_arrive_as_in_the_oracle() {
     let strategy = (cases::open_loop(any_network::network(16)), any::<u64>(), 0..60u64, 1..120u64);
     for_all("crossbars", 60, 2_000, strategy, |(case, seed, warmup, measurement)| {
         Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
+    });
+}
+
+/// Sets of VCs by channels walked; several channels between two groups; longer cables.
+#[test]
+fn packets_on_dragonflies_arrive_as_in_the_oracle() {
+    let strategy = (cases::open_loop(any_network::dragonfly(20)), any::<u64>(), 0..60u64, 1..120u64);
+    for_all("dragonflies, open loop", 60, 1_500, strategy, |(case, seed, warmup, measurement)| {
+        Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
+    });
+    let strategy = (cases::trace(any_network::dragonfly(20)), any::<u64>(), 0..60u64);
+    for_all("dragonflies, traces", 40, 1_000, strategy, |(case, seed, warmup)| {
+        Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
 

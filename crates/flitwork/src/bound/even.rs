@@ -47,7 +47,7 @@ impl<'a> Groups<'a> {
                 }
                 Groups { fabric, channels, of_class, distances: Distances::Tree(tree) }
             }
-            Shape::Graph => Groups {
+            Shape::Groups(_) | Shape::Graph => Groups {
                 fabric,
                 channels: vec![fabric.channels().map(|(r, p)| 1.0 / f64::from(fabric.cycles_per_flit(r, p))).sum()],
                 of_class: vec![0..1; fabric.classes().len()],

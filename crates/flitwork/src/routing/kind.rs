@@ -2,8 +2,9 @@
 
 use super::{
     AdaptiveUpOptions, CrossLineOptions, DModKOptions, DimensionOrder, DimensionOrderOptions, DuatoMisroutingOptions,
-    DuatoOptions, HopByHop, MinAdaptOptions, O1TurnOptions, OnGrid, RandomUpOptions, RommOptions, Routing,
-    SModKOptions, Scheme, ShortestPathOptions, StructuredPoolOptions, Tie, ValiantOptions, representative,
+    DuatoOptions, HopByHop, HopClassesOptions, MinAdaptOptions, O1TurnOptions, OnGrid, RandomUpOptions, RommOptions,
+    Routing, SModKOptions, Scheme, ShortestPath, ShortestPathOptions, StructuredPoolOptions, Tie, ValiantOptions,
+    representative,
 };
 use crate::component::Component;
 use crate::error::{Error, Result};
@@ -181,6 +182,14 @@ routings! {
         "order, tie, ways", "Merlin and Schweitzer, IEEE Trans. Communications 28(3), 1980";
     /// On any network: the lowest port on a shortest path, from a table. The default where the network is neither a grid nor a tree.
     ShortestPath = "shortest_path": ShortestPathOptions, "on any network: the lowest port on a shortest path", "", "";
+    /// On any network: the same path, with a set of virtual channels for each channel walked. The default where shortest_path can deadlock.
+    HopClasses = "hop_classes": HopClassesOptions,
+        "on any network: a shortest path, a set of virtual channels for each channel walked", "",
+        "Merlin and Schweitzer, IEEE Trans. Communications 28(3), 1980";
+    /// On a dragonfly: by one global channel at most. The default of dragonflies.
+    DragonflyMinimal = "dragonfly_minimal": super::DragonflyMinimalOptions,
+        "on a dragonfly: by one global channel at most, and the fewest local ones", "",
+        "Kim, Dally, Scott and Abts, ISCA 2008";
     /// On a fat tree: up by the destination's number, down on the one path that there is. The default of trees.
     DModK = "d_mod_k": DModKOptions, "on a fat tree: up by the number of the destination, then down", "",
         "Zahavi, Johnson, Kerbyson and Lang, Concurrency and Computation 22(2), 2010";
@@ -207,7 +216,8 @@ impl RoutingSpec {
         match fabric.shape() {
             Shape::Grid(_) => RoutingSpec::default(),
             Shape::Tree(_) => RoutingSpec::DModK(DModKOptions::default()),
-            Shape::Graph => RoutingSpec::ShortestPath(ShortestPathOptions::default()),
+            Shape::Groups(_) => RoutingSpec::DragonflyMinimal(super::DragonflyMinimalOptions::default()),
+            Shape::Graph => default_of_graph(fabric),
         }
     }
 
@@ -237,6 +247,21 @@ impl RoutingSpec {
     /// hop by hop; `None`: the network stands for itself.
     pub fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
         self.options().representative(network)
+    }
+}
+
+/// Shortest paths; with a set of virtual channels for each channel walked if these can deadlock otherwise.
+fn default_of_graph(fabric: &Fabric) -> RoutingSpec {
+    let deadlocks = |table: ShortestPath| {
+        let found = super::find_cycle(fabric, &table, super::Buffers::Shared, false);
+        matches!(found, super::Finding::Cycle(_))
+    };
+    // A network without such paths is refused later.
+    let by_hops = fabric.routers() > 1 && ShortestPath::checked(fabric).is_ok_and(deadlocks);
+    if by_hops {
+        RoutingSpec::HopClasses(HopClassesOptions::default())
+    } else {
+        RoutingSpec::ShortestPath(ShortestPathOptions::default())
     }
 }
 

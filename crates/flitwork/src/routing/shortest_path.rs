@@ -1,7 +1,8 @@
 //! A shortest path on any network: at each router the lowest output port that leads on one, from a table.
 //!
 //! All packets between two routers take the same route. Nothing is done against deadlock, so the dependencies of all channels are
-//! looked at when a run is planned: trees, stars and full meshes are free of them, rings are not.
+//! looked at when a run is planned: trees, stars and full meshes are free of them, rings are not. For these there is
+//! [`super::HopClasses`].
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
@@ -26,23 +27,7 @@ const NONE: u8 = u8::MAX;
 
 impl AnyOptions for ShortestPathOptions {
     fn resolve(&mut self, network: &Network) -> Result<()> {
-        let fabric = network.fabric;
-        if fabric.routers() > MOST_ROUTERS {
-            let hint = "use a smaller network, or a routing that knows its shape";
-            return Err(fabric.too_large(format!("at most {MOST_ROUTERS} routers for shortest_path"), hint));
-        }
-        let table = ShortestPath::new(fabric);
-        let busy = |router: &u32| !fabric.terminals_at(*router).is_empty();
-        for dst in (0..fabric.routers()).filter(busy) {
-            if let Some(src) =
-                (0..fabric.routers()).filter(busy).find(|&src| src != dst && table.port(src, dst) == NONE)
-            {
-                let expected = "a path between all routers with terminals";
-                let value = format!("no path from router {src} to router {dst}");
-                return Err(Error::config("network.topology", value, expected, ""));
-            }
-        }
-        Ok(())
+        ShortestPath::checked(network.fabric).map(|_| ())
     }
 
     fn routing(&self, network: &Network) -> Routing {
@@ -99,10 +84,63 @@ impl ShortestPath {
         ShortestPath { routers, ports }
     }
 
+    /// For a network that a user has named.
+    ///
+    /// # Errors
+    /// More routers than the table may have, or routers with terminals that no path joins.
+    pub(super) fn checked(fabric: &Fabric) -> Result<Self> {
+        if fabric.routers() > MOST_ROUTERS {
+            let hint = "use a smaller network, or a routing that knows its shape";
+            return Err(fabric.too_large(format!("at most {MOST_ROUTERS} routers for shortest paths"), hint));
+        }
+        let table = ShortestPath::new(fabric);
+        for dst in with_terminals(fabric) {
+            if let Some(src) = with_terminals(fabric).find(|&src| src != dst && table.port(src, dst) == NONE) {
+                let expected = "a path between all routers with terminals";
+                let value = format!("no path from router {src} to router {dst}");
+                return Err(Error::config("network.topology", value, expected, ""));
+            }
+        }
+        Ok(table)
+    }
+
+    /// Channels of the longest route between two routers with terminals, of a network in which all are joined.
+    pub(super) fn longest_route(&self, fabric: &Fabric) -> u32 {
+        let mut hops = vec![0u32; self.routers as usize];
+        let mut walked = Vec::new();
+        let mut longest = 0;
+        for dst in with_terminals(fabric) {
+            // What is known of routers on the way is not looked at again.
+            hops.fill(u32::MAX);
+            hops[dst as usize] = 0;
+            for src in with_terminals(fabric) {
+                let mut at = src;
+                while hops[at as usize] == u32::MAX {
+                    walked.push(at);
+                    match fabric.peer(at, self.port(at, dst).into()) {
+                        Some((next, _)) => at = next,
+                        None => break,
+                    }
+                }
+                let known = hops[at as usize];
+                for (more, router) in (1..).zip(walked.drain(..).rev()) {
+                    hops[router as usize] = known.saturating_add(more);
+                }
+                longest = longest.max(hops[src as usize]);
+            }
+        }
+        longest
+    }
+
     #[inline]
     fn port(&self, router: u32, dst: u32) -> u8 {
         self.ports[dst as usize * self.routers as usize + router as usize]
     }
+}
+
+/// The routers with terminals.
+fn with_terminals(fabric: &Fabric) -> impl Iterator<Item = u32> {
+    (0..fabric.routers()).filter(|&router| !fabric.terminals_at(router).is_empty())
 }
 
 impl HopByHop for ShortestPath {

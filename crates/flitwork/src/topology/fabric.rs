@@ -175,6 +175,14 @@ impl Fabric {
         Ok(Fabric { shape: Shape::Tree(tree), ..Fabric::of_graph(graph)? })
     }
 
+    /// Groups of so many routers each, given their channels.
+    ///
+    /// # Errors
+    /// As of any graph.
+    pub(super) fn of_groups(size: u32, graph: &Graph) -> Result<Fabric> {
+        Ok(Fabric { shape: Shape::Groups(size), ..Fabric::of_graph(graph)? })
+    }
+
     /// Number of routers.
     pub fn routers(&self) -> u32 {
         self.routers
@@ -305,7 +313,7 @@ impl Fabric {
     pub fn grid(&self) -> Option<&Grid> {
         match &self.shape {
             Shape::Grid(grid) => Some(grid),
-            Shape::Tree(_) | Shape::Graph => None,
+            Shape::Tree(_) | Shape::Groups(_) | Shape::Graph => None,
         }
     }
 
@@ -313,7 +321,21 @@ impl Fabric {
     pub fn tree(&self) -> Option<&Tree> {
         match &self.shape {
             Shape::Tree(tree) => Some(tree),
-            Shape::Grid(_) | Shape::Graph => None,
+            Shape::Grid(_) | Shape::Groups(_) | Shape::Graph => None,
+        }
+    }
+
+    /// Routers of a group, for what is defined on dragonflies alone.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for the field at `path` with this value, if there are no groups.
+    pub fn needs_groups(&self, path: &str, value: &str) -> Result<u32> {
+        match self.shape {
+            Shape::Groups(size) => Ok(size),
+            Shape::Grid(_) | Shape::Tree(_) | Shape::Graph => {
+                let hint = "use the topology dragonfly, or another choice here";
+                Err(Error::config(path, value, "a network that is a dragonfly: it goes by groups", hint))
+            }
         }
     }
 
@@ -359,6 +381,7 @@ impl Fabric {
         match &self.shape {
             Shape::Grid(grid) => format!("router {:?}", &grid.coords(router)[..grid.dims()]),
             Shape::Tree(tree) => format!("router {router} (level {})", tree.place(router).level),
+            Shape::Groups(size) => format!("router {router} (group {})", router / size),
             Shape::Graph => format!("router {router}"),
         }
     }
@@ -385,7 +408,7 @@ impl Fabric {
         match &self.shape {
             Shape::Grid(grid) => Drawing::of_grid(grid),
             Shape::Tree(tree) => tree.drawing(),
-            Shape::Graph => self.table.as_ref().and_then(|table| table.drawing.clone()),
+            Shape::Groups(_) | Shape::Graph => self.table.as_ref().and_then(|table| table.drawing.clone()),
         }
     }
 

@@ -11,7 +11,7 @@ impl Fabric {
             Shape::Grid(grid) => Some(1.0 / (busiest(grid) * f64::from(self.most_terminals()))),
             Shape::Tree(tree) => Some(capacity(tree)),
             Shape::Graph if self.channels().next().is_none() => Some(f64::INFINITY),
-            Shape::Graph => None,
+            Shape::Groups(_) | Shape::Graph => None,
         }
     }
 
@@ -24,6 +24,8 @@ impl Fabric {
             }
             // All but few pairs of terminals meet at the top.
             Shape::Tree(tree) => 2.0 * (tree.levels() as f64 - 1.0),
+            // Most packets walk in two groups.
+            Shape::Groups(_) => 3.0,
             // As of a tree with two branches a router.
             Shape::Graph => f64::from(self.routers()).log2(),
         }
@@ -33,7 +35,7 @@ impl Fabric {
     pub fn size_name(&self) -> String {
         match self.shape() {
             Shape::Grid(grid) => grid.sizes().iter().map(u32::to_string).collect::<Vec<_>>().join("x"),
-            Shape::Tree(_) => format!("{} terminals", self.terminals()),
+            Shape::Tree(_) | Shape::Groups(_) => format!("{} terminals", self.terminals()),
             Shape::Graph if self.routers() == 1 => format!("{} terminals", self.terminals()),
             Shape::Graph => self.routers().to_string(),
         }

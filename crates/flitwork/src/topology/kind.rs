@@ -48,6 +48,10 @@ topologies! {
     Grid = "grid": MixedGrid, "n-dimensional grid, each dimension wraps or not", "size, wrap, ring2, terminals_per_router";
     /// A single crossbar: one router with all terminals at it.
     Crossbar = "crossbar": super::Crossbar, "one router with all terminals at it", "terminals";
+    /// A dragonfly: groups of routers that are joined each to each, and groups that are joined each to each.
+    Dragonfly = "dragonfly": super::Dragonfly, "groups joined each to each, of routers joined each to each",
+        "routers_per_group, global_channels_per_router, groups, terminals_per_router, global_latency_cycles",
+        "Kim, Dally, Scott and Abts, ISCA 2008";
     /// A k-ary n-tree: a fat tree whose routers have k children and, below the top, k parents.
     KAryNTree = "k_ary_n_tree": super::KAryNTree, "fat tree of n levels, k children and k parents a router", "k, levels",
         "Petrini and Vanneschi, IPPS 1997";

@@ -7,6 +7,7 @@
 //! topologies are a [`Graph`], a list of channels; those of a fat tree have the shape of a [`Tree`], which knows levels and ancestors.
 
 mod crossbar;
+mod dragonfly;
 mod drawing;
 mod fabric;
 mod figures;
@@ -22,6 +23,7 @@ mod tree;
 mod xgft;
 
 pub use crossbar::Crossbar;
+pub use dragonfly::Dragonfly;
 pub use drawing::{Drawing, Segment};
 pub use fabric::{End, Fabric};
 pub use graph::{Channel, Graph};

@@ -9,6 +9,8 @@ pub enum Shape {
     Grid(Grid),
     /// Routers in levels, each the root of a subtree.
     Tree(Tree),
+    /// A dragonfly: routers in groups of so many, numbered by group.
+    Groups(u32),
     /// No more than routers and channels.
     Graph,
 }

@@ -2,7 +2,7 @@
 
 use super::trip::Trip;
 use flitwork::routing::{DatelineClasses, DimensionOrder, Selection, Tie};
-use flitwork::spec::{BusSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec};
+use flitwork::spec::{BusSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec};
 use flitwork::topology::{Fabric, Grid};
 use serde::de::DeserializeOwned;
 use std::rc::Rc;
@@ -13,6 +13,8 @@ pub struct Machine {
     /// The order of dimensions and the tie rule.
     pub routing: DimensionOrder,
     pub routing_spec: RoutingSpec,
+    /// Routers of a group of a dragonfly.
+    pub group: u32,
     pub seed: u64,
     pub router: RouterSpec,
     pub nic: NicSpec,
@@ -52,6 +54,7 @@ fn option<T: DeserializeOwned>(routing: &RoutingSpec, name: &str) -> Option<T> {
 impl Machine {
     pub fn new(spec: &NetworkSpec, fabric: &Fabric, seed: u64) -> Self {
         let routing_spec = spec.routing.clone().unwrap_or_else(|| RoutingSpec::default_of(fabric));
+        let group = if let TopologySpec::Dragonfly(topology) = &spec.topology { topology.routers_per_group } else { 1 };
         let order: Vec<usize> = option(&routing_spec, "order").unwrap_or_default();
         let dims = fabric.grid().map_or(0, |grid| grid.dims());
         let order = if order.is_empty() { (0..dims).collect() } else { order };
@@ -67,6 +70,7 @@ impl Machine {
             fabric: fabric.clone(),
             routing: DimensionOrder { order, tie },
             routing_spec,
+            group,
             seed,
             nic: spec.nic.clone(),
             bus: spec.bus.clone(),
@@ -114,7 +118,7 @@ impl Machine {
     pub fn hop_by_hop(&self) -> bool {
         match &self.routing_spec {
             RoutingSpec::DimensionOrder(options) => options.classes != DatelineClasses::Entered,
-            RoutingSpec::ShortestPath(_) => self.routers() > 1,
+            RoutingSpec::ShortestPath(_) | RoutingSpec::HopClasses(_) => self.routers() > 1,
             _ => true,
         }
     }

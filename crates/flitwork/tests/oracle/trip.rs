@@ -101,7 +101,9 @@ impl Machine {
 
     /// Whether the routing goes by the coordinates of a grid.
     fn by_coordinates(&self) -> bool {
-        self.tree_rule().is_none() && !matches!(self.routing_spec, RoutingSpec::ShortestPath(_))
+        use RoutingSpec::{DragonflyMinimal, HopClasses, ShortestPath};
+        self.tree_rule().is_none()
+            && !matches!(self.routing_spec, ShortestPath(_) | HopClasses(_) | DragonflyMinimal(_))
     }
 
     /// The packet's bits.
@@ -206,6 +208,16 @@ impl Machine {
             let minimal = (trip.target != here).then(|| vec![offer(self.shortest_path_port(here, trip.target))]);
             return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
         }
+        if matches!(self.routing_spec, RoutingSpec::DragonflyMinimal(_)) {
+            let minimal = (trip.target != here).then(|| vec![self.dragonfly_offer(here, came_by, trip.target)]);
+            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+        }
+        if matches!(self.routing_spec, RoutingSpec::HopClasses(_)) {
+            let set = || self.equal_set(trip.hops as usize, self.longest_shortest_path());
+            let offer = || Offer { port: self.shortest_path_port(here, trip.target), vcs: set() };
+            let minimal = (trip.target != here).then(|| vec![offer()]);
+            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+        }
         if let Some(ports) = self.tree_ports(here, packet) {
             let minimal = ports.into_iter().map(|port| Offer { port, vcs: 0..self.vcs }).collect();
             let choice = Choice { minimal, escape: None, away: vec![], hops_left: vec![] };
@@ -278,21 +290,58 @@ impl Machine {
         Some(Choice { hops_left: minimal.iter().map(left).collect(), minimal, escape, away })
     }
 
-    /// The lowest port from which fewer channels lead to `to` than from here.
-    fn shortest_path_port(&self, here: u32, to: u32) -> usize {
-        let next = |router: u32, port: usize| self.fabric.peer(router, port).map(|(far, _)| far);
-        // How many channels lead to `to`, found by looking one further again and again.
+    /// The port and VCs of a packet in a dragonfly. In a group it walks straight to a router; out of it by this router's lowest port that
+    /// leads to the destination's group, else to one of those that have such a port.
+    fn dragonfly_offer(&self, here: u32, came_by: VcId, to: u32) -> Offer {
+        let group = |router: u32| router / self.group;
+        let leading = |router: u32, there: &dyn Fn(u32) -> bool| {
+            (0..self.fabric.network_ports())
+                .find(|&port| self.fabric.peer(router, port).is_some_and(|(far, _)| there(far)))
+        };
+        let out = |router: u32| leading(router, &|far| group(far) == group(to));
+        let sets = if self.group == 1 { 1 } else { 2 };
+        if group(here) == group(to) {
+            let port = leading(here, &|far| far == to).expect("routers of a group are joined");
+            let entered = came_by.0 < self.fabric.network_ports();
+            return Offer { port, vcs: self.equal_set(usize::from(entered), sets) };
+        }
+        let port = out(here).unwrap_or_else(|| {
+            let ours = (0..self.routers() as u32).filter(|&router| group(router) == group(here));
+            let gates: Vec<u32> = ours.filter(|&router| out(router).is_some()).collect();
+            let gate = gates[to as usize % gates.len()];
+            leading(here, &|far| far == gate).expect("routers of a group are joined")
+        });
+        Offer { port, vcs: self.equal_set(0, sets) }
+    }
+
+    /// How many channels lead from each router to `to`, found by looking one further again and again.
+    fn distances(&self, to: u32) -> Vec<Option<usize>> {
         let mut distance = vec![None; self.routers()];
         distance[to as usize] = Some(0);
         for hops in 1..self.routers() {
             let known = distance.clone();
             for (router, port) in self.fabric.channels() {
-                let far = next(router, port).expect("it exists");
+                let (far, _) = self.fabric.peer(router, port).expect("it exists");
                 if distance[router as usize].is_none() && known[far as usize] == Some(hops - 1) {
                     distance[router as usize] = Some(hops);
                 }
             }
         }
+        distance
+    }
+
+    /// The most channels between any two routers with terminals; 1 if there are none.
+    fn longest_shortest_path(&self) -> usize {
+        let ends = || (0..self.routers() as u32).filter(|&router| !self.fabric.terminals_at(router).is_empty());
+        let from = |to: u32| ends().map(move |src| (src, to));
+        let hops = |(src, to): (u32, u32)| self.distances(to)[src as usize].expect("there is a path");
+        ends().flat_map(from).map(hops).max().unwrap_or(0).max(1)
+    }
+
+    /// The lowest port from which fewer channels lead to `to` than from here.
+    fn shortest_path_port(&self, here: u32, to: u32) -> usize {
+        let next = |router: u32, port: usize| self.fabric.peer(router, port).map(|(far, _)| far);
+        let distance = self.distances(to);
         let nearer = |&port: &usize| {
             next(here, port).is_some_and(|far| distance[far as usize].map(|d| d + 1) == distance[here as usize])
         };

@@ -1,10 +1,10 @@
-//! Random small networks that are no grids: crossbars, and switches joined in any way, with terminals at some of them.
+//! Random small networks that are no grids: crossbars, dragonflies, and switches joined in any way, with terminals at some of them.
 
 use super::super::random::{below, mix};
 use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router};
-use flitwork::routing::ShortestPathOptions;
-use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec};
-use flitwork::topology::{Channel, Crossbar, Fabric, Graph};
+use flitwork::routing::{DragonflyMinimalOptions, HopClassesOptions, ShortestPathOptions};
+use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec, VcPolicy};
+use flitwork::topology::{Channel, Crossbar, Dragonfly, Fabric, Graph};
 use proptest::prelude::*;
 
 /// A crossbar of 2 to so many terminals.
@@ -21,6 +21,45 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
             let routing = named.then(|| RoutingSpec::ShortestPath(ShortestPathOptions::default()));
             NetworkSpec {
                 topology,
+                routing,
+                router,
+                channel,
+                nic,
+                bus: None,
+                barrier_tree: None,
+                units: UnitsSpec::default(),
+            }
+        },
+    )
+}
+
+/// A dragonfly of 2 to so many terminals: minimal routing, named or not, or shortest paths with a set of VCs for each channel walked.
+pub fn dragonfly(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
+    let topology =
+        (1..=3u32, 1..=2u32, 2..=7u32, 1..=2u32, prop::option::of(0..9u32)).prop_map(|(a, h, g, p, latency)| {
+            Dragonfly {
+                routers_per_group: a,
+                global_channels_per_router: h,
+                groups: Some(g.min(a * h + 1)),
+                terminals_per_router: p,
+                global_latency_cycles: latency,
+            }
+        });
+    let terminals = |d: &Dragonfly| d.routers_per_group * d.groups.unwrap_or(0) * d.terminals_per_router;
+    let topology = topology.prop_filter("too many terminals", move |topology| terminals(topology) <= most_terminals);
+    let routing = prop_oneof![
+        Just(None),
+        Just(Some(RoutingSpec::DragonflyMinimal(DragonflyMinimalOptions {}))),
+        Just(Some(RoutingSpec::HopClasses(HopClassesOptions {}))),
+    ];
+    (topology, 3..=7u32, routing, router(), channel(), nic()).prop_map(
+        |(topology, vcs, routing, router, channel, mut nic)| {
+            let mut router = RouterSpec { vcs, vc_policy: VcPolicy::Dateline, ..router };
+            router.sl_to_vl.clear();
+            fit_rules(&mut router, false);
+            keep_injection_vcs(&mut nic, &router);
+            NetworkSpec {
+                topology: TopologySpec::Dragonfly(topology),
                 routing,
                 router,
                 channel,

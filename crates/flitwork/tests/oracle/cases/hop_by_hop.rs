@@ -147,7 +147,9 @@ fn narrowed(escapes: u32) -> impl Strategy<Value = CompatSpec> {
 
 /// The routings of grids.
 pub fn kinds() -> Vec<&'static str> {
-    let other = |kind: &&str| *kind == "shortest_path" || trees::KINDS.contains(kind);
+    let other = |kind: &&str| {
+        ["shortest_path", "hop_classes", "dragonfly_minimal"].contains(kind) || trees::KINDS.contains(kind)
+    };
     RoutingSpec::KINDS.iter().copied().filter(|kind| !other(kind)).collect()
 }
 

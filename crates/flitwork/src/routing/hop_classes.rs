@@ -1,0 +1,127 @@
+//! A shortest path on any network, with a set of virtual channels for each channel walked: a packet uses set `k` on its channel number
+//! `k`, from 0.
+//!
+//! P. M. Merlin and P. J. Schweitzer, "Deadlock avoidance in store-and-forward networks - I", IEEE Trans. Communications 28(3), 1980. Each
+//! dependency leads to a higher set, so no cycle can close on any network. There are as many sets as the longest route has channels. On a
+//! grid it is [`super::StructuredPoolOptions`] that does the same.
+
+use super::hop_by_hop::{At, Head, HopByHop};
+use super::kind::{AnyOptions, Network};
+use super::scheme::{Choice, Division};
+use super::{AtSource, Routing, ShortestPath};
+use crate::error::Result;
+use crate::topology::{End, Fabric};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Options of shortest paths with classes by hops: none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HopClassesOptions {}
+
+/// Most sets.
+const MOST_SETS: u32 = 255;
+
+impl AnyOptions for HopClassesOptions {
+    fn resolve(&mut self, network: &Network) -> Result<()> {
+        let table = ShortestPath::checked(network.fabric)?;
+        match table.longest_route(network.fabric) {
+            hops if hops <= MOST_SETS => Ok(()),
+            hops => {
+                let expected =
+                    format!("routes of at most {MOST_SETS} channels, a set of buffers each; these have {hops}");
+                Err(network.fabric.too_large(expected, "use a smaller network, or another routing"))
+            }
+        }
+    }
+
+    fn routing(&self, network: &Network) -> Routing {
+        if network.fabric.routers() == 1 {
+            return Routing::AtSource(AtSource::one_router());
+        }
+        Routing::HopByHop(Arc::new(HopClasses::new(network.fabric)))
+    }
+
+    fn representative(&self, _network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        None
+    }
+}
+
+/// Shortest paths, buffers by channels walked.
+#[derive(Debug)]
+pub struct HopClasses {
+    table: ShortestPath,
+    sets: u8,
+}
+
+impl HopClasses {
+    /// For a network whose longest route has at most 255 channels.
+    pub fn new(fabric: &Fabric) -> Self {
+        let table = ShortestPath::new(fabric);
+        let sets = table.longest_route(fabric).clamp(1, MOST_SETS) as u8;
+        HopClasses { table, sets }
+    }
+}
+
+impl HopByHop for HopClasses {
+    fn division(&self) -> Division {
+        Division::Equal(self.sets)
+    }
+
+    fn start(&self, src: End, dst: End, bits: u64) -> Head {
+        self.table.start(src, dst, bits)
+    }
+
+    fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
+        self.table.starts(src, dst)
+    }
+
+    fn choice(&self, at: &At, head: &Head) -> Choice {
+        let set = at.set.map_or(0, |set| set + 1).min(self.sets - 1);
+        match self.table.choice(at, head).escape {
+            Some((port, _)) => Choice { ports: 1 << port, set, ..Choice::default() },
+            None => Choice::default(),
+        }
+    }
+
+    fn is_fixed(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::{Buffers, Finding, find_cycle};
+    use crate::topology::{Channel, Graph};
+
+    fn ring(n: u32) -> Fabric {
+        let channels = (0..n).flat_map(|r| Channel::cable((r, 0), ((r + 1) % n, 1), 0)).collect();
+        let graph = Graph { terminals: vec![1; n as usize], channels, classes: vec!["any".into()], drawing: None };
+        Fabric::of_graph(&graph).unwrap()
+    }
+
+    /// Where shortest paths alone can deadlock, a set for each channel walked keeps them free of it.
+    #[test]
+    fn a_ring_is_free_of_deadlock() {
+        for n in [5, 8] {
+            let fabric = ring(n);
+            let routing = HopClasses::new(&fabric);
+            assert_eq!(routing.division(), Division::Equal((n / 2) as u8));
+            assert_eq!(find_cycle(&fabric, &routing, Buffers::Shared, false), Finding::Free);
+            let Finding::Cycle(_) = find_cycle(&fabric, &ShortestPath::new(&fabric), Buffers::Shared, false) else {
+                panic!("no cycle without sets")
+            };
+        }
+    }
+
+    #[test]
+    fn a_route_that_is_too_long_is_named() {
+        let error = HopClassesOptions {}.resolve(&Network { fabric: &ring(512) }).unwrap_err().to_string();
+        assert!(
+            error.contains("expected routes of at most 255 channels, a set of buffers each; these have 256"),
+            "{error}"
+        );
+    }
+}
