@@ -36,6 +36,7 @@ from flitwork.values import (
 
 __all__ = [
     "Crossbar",
+    "Dragonfly",
     "FlatOptions",
     "Grid",
     "KAryNTree",
@@ -96,7 +97,7 @@ class NetworkOptions(FlatOptions, total=False):
     channel: Channel | Mapping[str, Any]
     nic: Nic | Mapping[str, Any]
     router: Router | Mapping[str, Any]
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
     units: Units | Mapping[str, Any]
     ring2: Literal["double", "single"]
     terminals_per_router: int
@@ -127,7 +128,7 @@ def Torus(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -142,7 +143,7 @@ def Torus(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      shortest_path on any other network.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -170,7 +171,7 @@ def Mesh(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -184,7 +185,7 @@ def Mesh(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      shortest_path on any other network.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -214,7 +215,7 @@ def Grid(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -230,7 +231,7 @@ def Grid(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      shortest_path on any other network.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -259,7 +260,7 @@ def Crossbar(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -272,13 +273,68 @@ def Crossbar(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      shortest_path on any other network.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
     return Network(
         "crossbar",
         terminals=terminals,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def Dragonfly(
+    *,
+    global_channels_per_router: int,
+    routers_per_group: int,
+    global_latency_cycles: int = default(None),
+    global_latency_ns: float | str | Sequence[float | str] = default(None),
+    groups: int = default(None),
+    terminals_per_router: int = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A dragonfly: groups of routers that are joined each to each, and groups that are joined each to each.
+
+    * ``global_channels_per_router``: Global channels of each router, h: 1 to 63.
+    * ``routers_per_group``: Routers in each group, a: 1 to 64.
+    * ``global_latency_cycles``: Latency of global channels [cycles], 0 to 10000. Default: that of
+      ``network.channel.latency_cycles``.
+    * ``global_latency_ns``: ``global_latency_cycles`` in ns; or text with a unit.
+    * ``groups``: Groups, g: 2 to a h + 1. Default: a h + 1, the most there can be.
+    * ``terminals_per_router``: Terminals at each router, p: at least 1. Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "dragonfly",
+        global_channels_per_router=global_channels_per_router,
+        routers_per_group=routers_per_group,
+        global_latency_cycles=global_latency_cycles,
+        global_latency_ns=global_latency_ns,
+        groups=groups,
+        terminals_per_router=terminals_per_router,
         barrier_tree=barrier_tree,
         bus=bus,
         channel=channel,
@@ -299,7 +355,7 @@ def KAryNTree(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -313,7 +369,7 @@ def KAryNTree(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      shortest_path on any other network.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -341,7 +397,7 @@ def Xgft(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -356,7 +412,7 @@ def Xgft(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      shortest_path on any other network.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """

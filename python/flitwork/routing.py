@@ -18,8 +18,10 @@ __all__ = [
     "CrossLine",
     "DModK",
     "DimensionOrder",
+    "DragonflyMinimal",
     "Duato",
     "DuatoMisrouting",
+    "HopClasses",
     "MinAdapt",
     "O1Turn",
     "RandomUp",
@@ -183,6 +185,21 @@ class ShortestPath(Routing):
     grid nor a tree."""
 
     KIND = "shortest_path"
+
+
+@value
+class HopClasses(Routing):
+    """On any network: the same path, with a set of virtual channels for each channel walked. The default where
+    shortest_path can deadlock."""
+
+    KIND = "hop_classes"
+
+
+@value
+class DragonflyMinimal(Routing):
+    """On a dragonfly: by one global channel at most. The default of dragonflies."""
+
+    KIND = "dragonfly_minimal"
 
 
 @value

@@ -14,6 +14,8 @@ use std::f64::consts::TAU;
 
 /// Most ports of a router.
 const MOST_PORTS: u32 = 64;
+/// Longest latency of a global channel [cycles].
+const MOST_LATENCY_CYCLES: u32 = 10_000;
 /// Most routers that are drawn.
 const MOST_DRAWN: u32 = 4096;
 /// Distance of the two directions of a cable from its middle [routers].
@@ -31,12 +33,14 @@ pub struct Dragonfly {
     pub global_channels_per_router: u32,
     /// Groups, g: 2 to a h + 1. Default: a h + 1, the most there can be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 2))]
     pub groups: Option<u32>,
     /// Terminals at each router, p: at least 1. Default: 1.
     #[serde(default = "one")]
     pub terminals_per_router: u32,
     /// Latency of global channels [cycles], 0 to 10000. Default: that of `network.channel.latency_cycles`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(max = MOST_LATENCY_CYCLES))]
     pub global_latency_cycles: Option<u32>,
 }
 
@@ -78,8 +82,8 @@ impl Dragonfly {
                 format!("1 to {}: a router has at most {MOST_PORTS} ports, {} of them to others", left - h, a - 1 + h);
             return fault("terminals_per_router", p, expected);
         }
-        if let Some(latency) = self.global_latency_cycles.filter(|&latency| latency > 10_000) {
-            return fault("global_latency_cycles", latency, "0 to 10000".to_string());
+        if let Some(latency) = self.global_latency_cycles.filter(|&latency| latency > MOST_LATENCY_CYCLES) {
+            return fault("global_latency_cycles", latency, format!("0 to {MOST_LATENCY_CYCLES}"));
         }
         let most = a * h + 1;
         let groups = self.groups.unwrap_or(most);

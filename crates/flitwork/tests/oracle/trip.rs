@@ -302,7 +302,7 @@ impl Machine {
         let sets = if self.group == 1 { 1 } else { 2 };
         if group(here) == group(to) {
             let port = leading(here, &|far| far == to).expect("routers of a group are joined");
-            let entered = came_by.0 < self.fabric.network_ports();
+            let entered = came_by.0 < self.fabric.network_ports_of(here);
             return Offer { port, vcs: self.equal_set(usize::from(entered), sets) };
         }
         let port = out(here).unwrap_or_else(|| {
