@@ -118,7 +118,7 @@ def test_buffers_that_cannot_be() -> None:
             ([numbers, (1, -2), MPI.DOUBLE], ValueError, "displacement -2"),
             ([numbers, 1.5, MPI.DOUBLE], TypeError, "integer"),
             ([MPI.BOTTOM, 1], MPI.Exception, "MPI.BOTTOM needs a datatype"),
-            ([MPI.BOTTOM, 1, MPI.INT], MPI.Exception, "displacement 0, which is no address"),
+            ([MPI.BOTTOM, 1, MPI.INT], MPI.Exception, "no datum is at address 0"),
             (MPI.IN_PLACE, MPI.Exception, "MPI.IN_PLACE is for collectives"),
         ):
             with pytest.raises(error, match=text):
@@ -153,3 +153,22 @@ def test_addresses_instead_of_a_buffer() -> None:
     found = fw.mpi.run(program, ranks=3).returns
     assert found == [([1, 1, rank], [1.5, 1.5], [0, 1, 2]) for rank in range(3)]
     assert MPI.Get_address(MPI.BOTTOM) == 0 and MPI.Aint_diff(MPI.Aint_add(64, 8), 64) == 8
+
+
+def test_memory_that_programs_ask_for() -> None:
+    memory = MPI.memory.allocate(8)
+    memory[0:3] = b"abc"
+    memory[3] = 100
+    same = MPI.memory.fromaddress(memory.address, memory.nbytes)
+    assert same.tobytes() == b"abcd" + bytes(4) == MPI.Alloc_mem(8).tobytes().replace(bytes(4), b"abcd", 1)
+    assert np.frombuffer(memory, "i4").size == 2 and same.cast("i").tolist() == np.frombuffer(memory, "i4").tolist()
+    given = bytearray(b"xyz")
+    seen, fixed = MPI.memory(given), MPI.memory.frombuffer(given, readonly=True)
+    seen[0] = 65
+    assert given == b"Ayz" and fixed.readonly and not seen.readonly and fixed.tobytes() == b"Ayz"
+    assert seen and not MPI.memory() and isinstance(fixed, MPI.memory)
+    for wrong in (3, [1], None):
+        with pytest.raises(TypeError):
+            MPI.memory(wrong)
+    with pytest.raises(ValueError, match="negative"):
+        MPI.memory.allocate(-1)

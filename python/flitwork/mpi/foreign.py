@@ -131,5 +131,5 @@ class _Held:
 def at_addresses(low: int, high: int) -> NDArray[np.uint8]:
     """The bytes from address ``low`` up to ``high``, of which only those may be touched that a datatype names."""
     if low < _FIRST_ADDRESS:
-        raise fault("BUFFER", f"MPI.BOTTOM with a datatype of displacement {low}, which is no address")
+        raise fault("BUFFER", f"no datum is at address {low}; with MPI.BOTTOM displacements are addresses")
     return np.ctypeslib.as_array((ctypes.c_ubyte * (high - low)).from_address(low))

@@ -6,7 +6,7 @@ import sys
 import types
 from typing import Any
 
-from flitwork.mpi import attributes, errors, graph, group, info, status
+from flitwork.mpi import attributes, errors, graph, group, info, status, window, window_server
 from flitwork.mpi.buffer import IN_PLACE, as_bytes
 from flitwork.mpi.cart import CART, Cartcomm, compute_dims
 from flitwork.mpi.comm import (
@@ -26,6 +26,7 @@ from flitwork.mpi.datatype import ORDER_C, ORDER_FORTRAN, Datatype
 from flitwork.mpi.foreign import BOTTOM
 from flitwork.mpi.matched import MESSAGE_NO_PROC, MESSAGE_NULL
 from flitwork.mpi.matched import Message as MatchedMessage
+from flitwork.mpi.memory import Memory
 from flitwork.mpi.neighbours import Topocomm
 from flitwork.mpi.persistent import Persistent
 from flitwork.mpi.predefined import BY_CODE, NAMED
@@ -37,7 +38,7 @@ from flitwork.mpi.world import me
 #: What a program sees as the version of mpi4py.
 VERSION = "4.0.0"
 #: Names of mpi4py that the simulated communicator does not have.
-_OF_MPI = {"Win", "File", "Intercomm", "Session", "Grequest", "Errhandler"}
+_OF_MPI = {"File", "Intercomm", "Session", "Grequest", "Errhandler"}
 
 
 def Wtime() -> float:
@@ -148,9 +149,9 @@ def Detach_buffer() -> Any:
     return me().store.pop("buffer", None)
 
 
-def Alloc_mem(size: int, info: Any = info.INFO_NULL) -> bytearray:
+def Alloc_mem(size: int, info: Any = info.INFO_NULL) -> Memory:
     """So many bytes."""
-    return bytearray(size)
+    return Memory.allocate(size)
 
 
 def Free_mem(mem: Any) -> None:
@@ -178,7 +179,7 @@ def _names() -> dict[str, Any]:
         Comm=Comm, Intracomm=Comm, Topocomm=Topocomm, Cartcomm=Cartcomm,
         Graphcomm=graph.Graphcomm, Distgraphcomm=graph.Distgraphcomm, Group=group.Group, Status=Status, Op=Op,
         Request=Request, Prequest=Persistent,
-        memory=memoryview, buffer=memoryview, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
+        memory=Memory, buffer=Memory, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
         COMM_WORLD=COMM_WORLD, COMM_SELF=COMM_SELF, COMM_NULL=COMM_NULL, REQUEST_NULL=REQUEST_NULL,
         MESSAGE_NULL=MESSAGE_NULL, MESSAGE_NO_PROC=MESSAGE_NO_PROC,
         GROUP_EMPTY=group.GROUP_EMPTY, GROUP_NULL=group.GROUP_NULL, OP_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=BOTTOM,
@@ -190,6 +191,13 @@ def _names() -> dict[str, Any]:
         COMM_TYPE_SHARED=COMM_TYPE_SHARED, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
         WTIME_IS_GLOBAL=KEY_WTIME_IS_GLOBAL, UNIVERSE_SIZE=KEY_UNIVERSE_SIZE,
         Info=info.Info, INFO_NULL=info.INFO_NULL, INFO_ENV=info.INFO_ENV,
+        Win=window.Win, WIN_NULL=window.WIN_NULL, WIN_BASE=window.KEY_BASE, WIN_SIZE=window.KEY_SIZE,
+        WIN_DISP_UNIT=window.KEY_DISP_UNIT, WIN_CREATE_FLAVOR=window.KEY_FLAVOR, WIN_MODEL=window.KEY_MODEL,
+        WIN_FLAVOR_CREATE=window.FLAVOR_CREATE, WIN_FLAVOR_ALLOCATE=window.FLAVOR_ALLOCATE,
+        WIN_FLAVOR_DYNAMIC=window.FLAVOR_DYNAMIC, WIN_FLAVOR_SHARED=window.FLAVOR_SHARED,
+        WIN_SEPARATE=window.SEPARATE, WIN_UNIFIED=window.UNIFIED,
+        LOCK_EXCLUSIVE=window_server.LOCK_EXCLUSIVE, LOCK_SHARED=window_server.LOCK_SHARED,
+        MODE_NOCHECK=1024, MODE_NOSTORE=2048, MODE_NOPUT=4096, MODE_NOPRECEDE=8192, MODE_NOSUCCEED=16384,
         MAX_INFO_KEY=info.MAX_KEY, MAX_INFO_VAL=info.MAX_VALUE,
         IDENT=group.IDENT, CONGRUENT=group.CONGRUENT, SIMILAR=group.SIMILAR, UNEQUAL=group.UNEQUAL,
     )  # fmt: skip

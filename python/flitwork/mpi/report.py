@@ -67,6 +67,8 @@ def _waited(process: Process, fiber: Fiber) -> list[Operation]:
 
 
 def _described(process: Process, one: Operation) -> str:
+    if one.context in process.world.store.get("windows", ()):
+        return f"waits for the window of rank {one.peer}"
     if one.sends:
         return f"waits to send to rank {one.peer}, {_of_collective(one) or _tagged(one.tag)}"
     return f"waits for a message {_from(one)}"

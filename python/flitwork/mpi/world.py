@@ -87,6 +87,8 @@ class Process:
         self.finish_cycle: int | None = None
         #: Whatever layers above keep of a rank.
         self.store: dict[Any, Any] = {}
+        #: What is left to do when its program has ended: to give up what it has not given up itself.
+        self.at_end: list[Callable[[], None]] = []
         self.finalized = False
 
     def send(self, message: Message, synchronous: bool = False) -> Operation:
@@ -211,6 +213,8 @@ class Process:
     def _run(self, fiber: Fiber) -> None:
         try:
             self.value = self.world.program(self)
+            for one in [*self.at_end]:
+                one()
         except GreenletExit:
             return
         except BaseException as error:
