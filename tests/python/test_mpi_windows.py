@@ -245,3 +245,13 @@ def test_ranks_that_wait_for_each_others_windows() -> None:
     with pytest.raises(fw.mpi.ProgramDeadlock, match=r"rank 0: Lock at .*test_mpi_windows.py") as raised:
         fw.mpi.run(program, ranks=2)
     assert "the window of rank 1" in str(raised.value)
+
+
+def test_a_rank_that_ends_where_others_wait_at_a_fence() -> None:
+    def program(comm: Any) -> None:
+        window = MPI.Win.Allocate(8, comm=comm)
+        if comm.rank:
+            window.Fence()
+
+    with pytest.raises(fw.mpi.ProgramError, match=r"Win.Fence here, where rank 0 .*Win.Free|Win.Free here.*Win.Fence"):
+        fw.mpi.run(program, ranks=2)

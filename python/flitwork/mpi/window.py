@@ -100,7 +100,7 @@ class Win(Accesses):
         """Gives it up, when all ranks do."""
         self._check_use()
         self._complete_all()
-        self._news.Barrier()
+        self._news._barrier("Win.Free")()
         attributes.remove_all(self)
         self._server.stop()
         self._null = True

@@ -163,7 +163,7 @@ class Accesses:
         if self._locked or self._locks_all:
             raise fault("RMA_SYNC", "a fence while windows are locked")
         self._complete_all()
-        self._news.Barrier()
+        self._news._barrier("Win.Fence")()
         self._fenced = not assertion & NO_SUCCEED
 
     def Lock(self, rank: int, lock_type: int = LOCK_EXCLUSIVE, assertion: int = 0) -> None:
