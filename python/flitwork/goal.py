@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 #: What stores the table of a result, by the ending of the file.
 SAVED = (".csv", ".parquet")
+#: What a run to completion may take where nothing says it.
+_USUAL_MOST_CYCLES = 10**9
 
 
 class Goal:
@@ -237,7 +240,8 @@ def run_goal(
 
     A network with routers says by ``units`` what a flit carries and how long a cycle takes
     (``units=fw.Units(flit_bytes=16, cycle_ns=1)``). Rank r runs on terminal r unless ``host`` says otherwise; messages
-    leave as they are ready. ``packet_flits`` is the longest packet (0: the longest message).
+    leave as they are ready. ``packet_flits`` is the longest packet (0: the longest message). Without ``run.max_cycles``
+    a program may take 10^9 cycles, and, where it computes for more than half of that, what it computes on top.
 
     Raises :class:`flitwork.ScheduleError` for a program that cannot end: which operations get no message, and which
     messages are never received; :class:`flitwork.ConfigError` for a network that does not fit it.
@@ -258,7 +262,13 @@ def _simulated(
 ) -> GoalResult:
     given = dict(as_written("host", host)) if host is not None else {}
     work = Schedule.of_core(goal._core.schedule(), packet_flits)
-    running = Simulation(network, work, host={"send_queue": "as_ready", **given}, run=run)
+    hosts = {"send_queue": "as_ready", **given}
+    running = Simulation(network, work, host=hosts, run=run)
+    run = run or Run()
+    computed = _computed_cycles(goal, running.cycle_ns)
+    if run.max_cycles == 0 and run.max_ns is None and computed > _USUAL_MOST_CYCLES // 2:
+        longer = run.replace(max_cycles=_USUAL_MOST_CYCLES + computed)
+        running = Simulation(network, work, host=hosts, run=longer)
     running.advance()
     cycles = running.last_cycles()
     result = running.result()
@@ -266,6 +276,11 @@ def _simulated(
     whole = float(cycle_ns).is_integer()
     times = cycles.astype(np.float64) * float(cycle_ns)
     return GoalResult(goal, network, times.astype(np.uint64) if whole else times, goal.messages, simulation=result)
+
+
+def _computed_cycles(goal: Goal, cycle_ns: float) -> int:
+    """How long the program takes where messages take no time."""
+    return math.ceil(run_goal(goal, LogGOPS(L=0, o=0, g=0, G=0, O=0)).completion_ns / cycle_ns)
 
 
 def _machine(network: LogGOPS | Mapping[str, Any] | None) -> LogGOPS:

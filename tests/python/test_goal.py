@@ -190,3 +190,14 @@ def test_the_command_refuses_what_it_cannot_use(cli: Cli, args: tuple[str, ...],
     file, *options = args
     done = cli("run", str(SAMPLES / file), *options)
     assert done.returncode == 2 and said in done.stderr
+
+
+def test_a_program_that_computes_for_long_may_take_as_long_on_any_network() -> None:
+    goal = fw.Goal(
+        "num_ranks 2\nrank 0 {\na: calc 4000000000\nb: send 64b to 1\nb requires a\n}\nrank 1 {\nrecv 64b from 0\n}\n"
+    )
+    network = fw.Torus(2, units=fw.Units(flit_bytes=32, cycle_ns=2))
+    result = fw.run_goal(goal, network, packet_flits=64)
+    assert 4_000_000_000 < result.completion_ns < 4_000_001_000
+    with pytest.raises(fw.SimulationError, match="not complete after 100 cycles"):
+        fw.run_goal(goal, network, packet_flits=64, run=fw.Run(max_cycles=100))
