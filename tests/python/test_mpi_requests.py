@@ -195,3 +195,33 @@ def test_what_cannot_be_sent_leaves_no_receive_behind(wrong: Any) -> None:
             return comm.sendrecv("next", comm.rank, source=comm.rank)
 
     assert fw.mpi.run(program, ranks=2).returns == ["next"] * 2
+
+
+def test_a_status_can_be_copied_and_changed() -> None:
+    status = MPI.Status()
+    status.source, status.tag, status.is_cancelled = 3, 4, True
+    status.Set_elements(MPI.DOUBLE, 2)
+    for copy in (MPI.Status(status), pickle.loads(pickle.dumps(status))):
+        status.count = 5
+        assert (copy.source, copy.tag, copy.count, copy.Get_count(MPI.DOUBLE), copy.Is_cancelled()) == (
+            3,
+            4,
+            16,
+            2,
+            True,
+        )
+        status.count = 16
+
+
+@pytest.mark.parametrize("name", ["SUM", "MAXLOC", "INT", "DOUBLE_INT", "BOOL", "IN_PLACE", "BOTTOM", "REQUEST_NULL"])
+def test_constants_stay_what_they_are_when_they_travel(name: str) -> None:
+    constant = getattr(MPI, name)
+    assert pickle.loads(pickle.dumps(constant)) is constant
+
+
+def test_datatypes_travel() -> None:
+    def program(comm: Any) -> Any:
+        column = comm.bcast(MPI.INT.Create_vector(2, 1, 3) if comm.rank == 0 else None)
+        return column.Get_size(), column.Get_extent()
+
+    assert fw.mpi.run(program, ranks=2).returns == [(8, (0, 16))] * 2

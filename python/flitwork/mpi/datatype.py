@@ -255,6 +255,11 @@ class Datatype(Packing, metaclass=_Named):
     def __repr__(self) -> str:
         return f"<MPI.Datatype {self.name}>"
 
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        from flitwork.mpi.predefined import named
+
+        return (named, (self.name,)) if self.predefined else super().__reduce_ex__(protocol)
+
     def __bool__(self) -> bool:
         return self.name != "DATATYPE_NULL"
 

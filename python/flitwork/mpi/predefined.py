@@ -61,6 +61,11 @@ _BY_DTYPE[np.dtype("S1")] = NAMED["CHAR"]
 BY_CODE = {str(dtype.char): kind for dtype, kind in _BY_DTYPE.items() if not dtype.names}
 
 
+def named(name: str) -> Datatype:
+    """The datatype of this name."""
+    return NAMED[name]
+
+
 def of_dtype(dtype: np.dtype[Any]) -> Datatype:
     """The datatype of elements of a NumPy array."""
     found = _BY_DTYPE.get(dtype)

@@ -76,6 +76,9 @@ class Op:
             raise fault("OP", f"{self.name} is not defined for {datatype.name}")
         return self.arrays
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return (_named, (self.name,)) if self.function is None else (Op.Create, (self.function, self.commutes))
+
     def __call__(self, a: Any, b: Any) -> Any:
         """Combines two objects."""
         return self.objects(a, b)
@@ -143,6 +146,10 @@ def _dtyped(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         return function(a, b).astype(a.dtype, copy=False)
 
     return apply
+
+
+def _named(name: str) -> Op:
+    return OPS[name]
 
 
 #: All of them, by name.

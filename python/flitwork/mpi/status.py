@@ -15,8 +15,10 @@ TAG_UB = 2**31 - 1
 class Status:
     """Source, tag, length and error of a message."""
 
-    def __init__(self) -> None:
+    def __init__(self, status: Status | None = None) -> None:
         self.source, self.tag, self.error, self.nbytes, self.cancelled = ANY_SOURCE, ANY_TAG, 0, 0, False
+        if status is not None:
+            self.__dict__.update(status.__dict__)
 
     def set(self, source: int, tag: int, nbytes: int) -> None:
         """Says of which message it is."""
@@ -57,9 +59,18 @@ class Status:
         size = kind.dtype.itemsize if kind.dtype is not None else 1
         return UNDEFINED if self.nbytes % size else self.nbytes // size
 
+    def Set_elements(self, datatype: Any, count: int) -> None:
+        """Changes the length, to so many elements of the named type that a datatype is made of."""
+        kind: Datatype = of_spec(datatype)
+        self.nbytes = count * (kind.dtype.itemsize if kind.dtype is not None else 1)
+
     def Is_cancelled(self) -> bool:
         """Whether its request was cancelled."""
         return self.cancelled
 
-    is_cancelled = property(Is_cancelled)
-    count = property(Get_count)
+    def Set_cancelled(self, flag: bool) -> None:
+        """Changes whether its request was cancelled."""
+        self.cancelled = bool(flag)
+
+    is_cancelled = property(Is_cancelled, Set_cancelled)
+    count = property(Get_count, lambda self, count: self.Set_elements(NAMED["BYTE"], count))
