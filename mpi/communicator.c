@@ -179,7 +179,10 @@ static comm_state *make_state(MPI_Comm user) {
   } else if (!is_of_this_world(user, state->ranks)) {
     snprintf(fault, sizeof fault, "ranks that were not started together");
   } else {
-    state->settings = agree_on_settings(user, state->rank);
+    /* Where nothing can be taken over, and all know that, nobody is asked. */
+    const settings *s = state->settings;
+    int nothing = settings_are_of_world() && (s->fault[0] || s->rule_count == 0);
+    if (!nothing) state->settings = agree_on_settings(user, state->rank);
     if (state->settings == NULL) {
       state->settings = settings_of_process();
       snprintf(fault, sizeof fault, "the settings cannot be agreed on");

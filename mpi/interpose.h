@@ -61,6 +61,7 @@ settings *settings_of_process(void);
 const char *settings_value(const settings *, const char *key);
 /* World rank 0's settings become those of all ranks; called once, after MPI_Init. */
 void settings_agree_on_world(void);
+int settings_are_of_world(void);
 int rules_read(settings *, const char *text, const char *name);
 int rule_set_algorithm(rule *, const char *name, size_t length, char *fault, size_t size);
 

@@ -242,6 +242,12 @@ settings *settings_of_process(void) {
   return s;
 }
 
+static atomic_int of_world;
+
+int settings_are_of_world(void) {
+  return atomic_load(&of_world);
+}
+
 void settings_agree_on_world(void) {
   int rank, size;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -260,6 +266,7 @@ void settings_agree_on_world(void) {
   pthread_mutex_lock(&lock);
   process_settings = s;
   pthread_mutex_unlock(&lock);
+  atomic_store(&of_world, 1);
   if (s->fault[0] == 0) servers_check(s, size, s->fault, sizeof s->fault);
   if (s->fault[0] == 0) return;
   if (rank == 0) {
