@@ -11,9 +11,8 @@ from typing import Any
 
 import flitwork as fw
 import pytest
-from flitwork.cli.studies import _in_turn
 from flitwork.studies.judging import Pending, _given, _told, judges
-from flitwork.studies.reproduce import Published, simulate
+from flitwork.studies.reproduce import simulate
 
 NAME = "booksim-2-alltoall"
 
@@ -27,21 +26,6 @@ def test_processes_judge_as_this_one_does(tmp_path: Path) -> None:
     assert there.claims == here.claims and there.figures == here.figures
     assert there.claims and all(claim.verdict == "reproduced" for claim in there.claims)
     assert not multiprocessing.active_children()
-
-
-def test_the_study_that_takes_longest_to_judge_is_not_the_last(tmp_path: Path) -> None:
-    def study(claims: int) -> Published:
-        folder = tmp_path / str(claims)
-        folder.mkdir(exist_ok=True)
-        row = 'id = "c{0}"\nclaim = "text"\nsource = "section 1"\npaper = 1\n'
-        (folder / "claims.toml").write_text("\n".join("[[claims]]\n" + row.format(k) for k in range(claims)))
-        return Published(str(claims), folder)
-
-    def in_turn(*claims: int) -> list[str]:
-        return [one.name for one in _in_turn([study(n) for n in claims])]
-
-    assert in_turn(1, 3, 2, 5) == ["1", "3", "5", "2"]
-    assert in_turn(1, 5, 2) == ["1", "5", "2"] and in_turn(4) == ["4"]
 
 
 def test_what_a_killed_process_leaves_is_done_here(tmp_path: Path) -> None:

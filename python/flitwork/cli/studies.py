@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +20,6 @@ from flitwork.goal import PARAMETERS
 from flitwork.studies import Claim, OnMpi, Reproduction, default_results, published
 from flitwork.studies import reproduce as reproduce_study
 from flitwork.studies.judging import Pending, judges
-from flitwork.studies.reproduce import Published
 from flitwork.studies.reproduce import simulate as simulate_study
 from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
 
@@ -196,8 +195,7 @@ def _everything(folder: Path, published_results: bool, how: Mapping[str, Any]) -
     studies = published()
     with judges() as judge:
         waiting: dict[str, Pending] = {}
-        for number, study in enumerate(_in_turn(studies.values()), start=1):
-            name = study.name
+        for number, (name, study) in enumerate(studies.items(), start=1):
             note(f"[bold]{name}[/] ({number} of {len(studies)})")
             place, taken = (
                 default_results(name, how["quick"], folder),
@@ -208,18 +206,6 @@ def _everything(folder: Path, published_results: bool, how: Mapping[str, Any]) -
             _collect(waiting, done, [name for name, pending in waiting.items() if pending.ready])
         _collect(waiting, done, list(waiting))
     return {name: done[name] for name in studies}
-
-
-def _in_turn(studies: Iterable[Published]) -> list[Published]:
-    """The order in which studies are simulated: as given, but the one with the most claims not last.
-
-    Nothing is simulated any more while the last one is judged and drawn, which one core does.
-    """
-    *others, last = studies
-    if others and last.number_of_claims > max(study.number_of_claims for study in others):
-        others.insert(-1, last)
-        return others
-    return [*others, last]
 
 
 def _collect(waiting: dict[str, Pending], done: dict[str, Reproduction], names: Sequence[str]) -> None:

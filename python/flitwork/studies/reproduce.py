@@ -44,11 +44,6 @@ class Published:
         return load_study(self.folder / "study.toml").study.title
 
     @property
-    def number_of_claims(self) -> int:
-        """How many claims are judged."""
-        return len(load_claims(self.folder / "claims.toml"))
-
-    @property
     def archive_file(self) -> Path:
         """Where its published results are, if there are any."""
         return self.folder / "published.parquet"
