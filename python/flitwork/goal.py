@@ -265,10 +265,11 @@ def _simulated(
     hosts = {"send_queue": "as_ready", **given}
     running = Simulation(network, work, host=hosts, run=run)
     run = run or Run()
-    computed = _computed_cycles(goal, running.cycle_ns)
-    if run.max_cycles == 0 and run.max_ns is None and computed > _USUAL_MOST_CYCLES // 2:
-        longer = run.replace(max_cycles=_USUAL_MOST_CYCLES + computed)
-        running = Simulation(network, work, host=hosts, run=longer)
+    if run.max_cycles == 0 and run.max_ns is None:
+        computed = _computed_cycles(goal, running.cycle_ns)
+        if computed > _USUAL_MOST_CYCLES // 2:
+            longer = run.replace(max_cycles=_USUAL_MOST_CYCLES + computed)
+            running = Simulation(network, work, host=hosts, run=longer)
     running.advance()
     cycles = running.last_cycles()
     result = running.result()

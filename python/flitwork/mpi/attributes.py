@@ -23,37 +23,38 @@ class _Key:
     freed: bool = False
 
 
-def create(copy_fn: Any = None, delete_fn: Any = None, nopython: bool = False) -> int:
-    """A new key of this rank."""
-    keys = _keys()
-    number = _FIRST + 1 + len(keys)
-    keys[number] = _Key(copy_fn, delete_fn)
-    return number
+class Attributed:
+    """What has attributes."""
 
+    @staticmethod
+    def Create_keyval(copy_fn: Any = None, delete_fn: Any = None, nopython: bool = False) -> int:
+        """A new key of this rank."""
+        keys = _keys()
+        number = _FIRST + 1 + len(keys)
+        keys[number] = _Key(copy_fn, delete_fn)
+        return number
 
-def free(keyval: int) -> int:
-    """Gives a key up: nothing is kept by it any more. Attributes that have it stay."""
-    _usable(keyval).freed = True
-    return KEYVAL_INVALID
+    @staticmethod
+    def Free_keyval(keyval: int) -> int:
+        """Gives a key up: nothing is kept by it any more. Attributes that have it stay."""
+        _usable(keyval).freed = True
+        return KEYVAL_INVALID
 
+    def Get_attr(self, keyval: int) -> Any:
+        """An attribute, or ``None``."""
+        _usable(keyval)
+        return _of(self).get(keyval)
 
-def get(holder: object, keyval: int) -> Any:
-    """An attribute, or ``None``."""
-    _usable(keyval)
-    return _of(holder).get(keyval)
+    def Set_attr(self, keyval: int, attrval: Any) -> None:
+        """Keeps an attribute; one that is there goes first."""
+        _usable(keyval)
+        _forget(self, keyval)
+        _of(self)[keyval] = attrval
 
-
-def put(holder: object, keyval: int, value: Any) -> None:
-    """Keeps an attribute; one that is there goes first."""
-    _usable(keyval)
-    _forget(holder, keyval)
-    _of(holder)[keyval] = value
-
-
-def remove(holder: object, keyval: int) -> None:
-    """Forgets an attribute."""
-    _usable(keyval)
-    _forget(holder, keyval)
+    def Delete_attr(self, keyval: int) -> None:
+        """Forgets an attribute."""
+        _usable(keyval)
+        _forget(self, keyval)
 
 
 def copy(holder: object, made: object) -> None:

@@ -26,12 +26,8 @@ class InPlace:
     def __repr__(self) -> str:
         return "MPI.IN_PLACE"
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return _in_place, ()
-
-
-def _in_place() -> InPlace:
-    return IN_PLACE
+    def __reduce__(self) -> str:
+        return "IN_PLACE"
 
 
 IN_PLACE = InPlace()

@@ -23,7 +23,7 @@ COMM_TYPE_SHARED = 1
 KEY_TAG_UB, KEY_HOST, KEY_IO, KEY_WTIME_IS_GLOBAL, KEY_UNIVERSE_SIZE, KEY_APPNUM = range(1, 7)
 
 
-class Comm(PointToPoint, ObjectCollectives, PersistentCollectives):
+class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, attributes.Attributed):
     """A communicator."""
 
     def Get_rank(self) -> int:
@@ -227,18 +227,7 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives):
         if KEY_TAG_UB <= keyval <= KEY_APPNUM:
             known = {KEY_TAG_UB: TAG_UB, KEY_WTIME_IS_GLOBAL: True, KEY_UNIVERSE_SIZE: len(me().world.processes)}
             return known.get(keyval)
-        return attributes.get(self, keyval)
-
-    def Set_attr(self, keyval: int, attrval: Any) -> None:
-        """Keeps an attribute."""
-        attributes.put(self, keyval, attrval)
-
-    def Delete_attr(self, keyval: int) -> None:
-        """Forgets an attribute."""
-        attributes.remove(self, keyval)
-
-    Create_keyval = staticmethod(attributes.create)
-    Free_keyval = staticmethod(attributes.free)
+        return super().Get_attr(keyval)
 
     def Set_errhandler(self, errhandler: Any) -> None:
         """Errors are exceptions, whatever is set."""

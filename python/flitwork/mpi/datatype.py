@@ -31,7 +31,7 @@ class _Named(type):
         raise AttributeError(name)
 
 
-class Datatype(Packing, metaclass=_Named):
+class Datatype(Packing, attributes.Attributed, metaclass=_Named):
     """A datatype. ``offsets`` are those of its bytes, ``None`` where they lie one behind the other from 0 on."""
 
     def __init__(
@@ -123,21 +123,6 @@ class Datatype(Packing, metaclass=_Named):
         made = self._derived(self.name, self.offsets, self.lb, self.extent)
         attributes.copy(self, made)
         return made
-
-    def Get_attr(self, keyval: int) -> Any:
-        """An attribute, or ``None``."""
-        return attributes.get(self, keyval)
-
-    def Set_attr(self, keyval: int, attrval: Any) -> None:
-        """Keeps an attribute."""
-        attributes.put(self, keyval, attrval)
-
-    def Delete_attr(self, keyval: int) -> None:
-        """Forgets an attribute."""
-        attributes.remove(self, keyval)
-
-    Create_keyval = staticmethod(attributes.create)
-    Free_keyval = staticmethod(attributes.free)
 
     def Create_contiguous(self, count: int) -> Datatype:
         """``count`` elements, one behind the other."""

@@ -25,12 +25,8 @@ class Bottom:
     def __repr__(self) -> str:
         return "MPI.BOTTOM"
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return _bottom, ()
-
-
-def _bottom() -> Bottom:
-    return BOTTOM
+    def __reduce__(self) -> str:
+        return "BOTTOM"
 
 
 BOTTOM = Bottom()

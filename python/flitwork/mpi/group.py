@@ -114,9 +114,9 @@ class Group:
         return self._ranks is not None
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        for empty, constant in ((True, GROUP_EMPTY), (False, GROUP_NULL)):
+        for name, constant in (("GROUP_EMPTY", GROUP_EMPTY), ("GROUP_NULL", GROUP_NULL)):
             if self is constant:
-                return _constant, (empty,)
+                return name
             if self == constant:
                 return type(self), (constant,)
         raise ValueError("a group cannot be pickled")
@@ -128,10 +128,6 @@ class Group:
 
 
 GROUP_EMPTY, GROUP_NULL = Group([]), Group()
-
-
-def _constant(empty: bool) -> Group:
-    return GROUP_EMPTY if empty else GROUP_NULL
 
 
 def _of_ranges(ranges: Sequence[tuple[int, int, int]]) -> list[int]:

@@ -92,9 +92,9 @@ class Message:
     __hash__ = object.__hash__
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        for constant in (MESSAGE_NULL, MESSAGE_NO_PROC):
+        for name, constant in (("MESSAGE_NULL", MESSAGE_NULL), ("MESSAGE_NO_PROC", MESSAGE_NO_PROC)):
             if self is constant:
-                return _constant, (not self,)
+                return name
             if self == constant:
                 return type(self), (constant,)
         raise ValueError("a message that has been taken cannot be pickled")
@@ -103,10 +103,6 @@ class Message:
         if name[:1].isupper():
             raise not_supported(f"MPI.Message.{name}")
         raise AttributeError(name)
-
-
-def _constant(null: bool) -> Message:
-    return MESSAGE_NULL if null else MESSAGE_NO_PROC
 
 
 MESSAGE_NULL = Message()

@@ -7,7 +7,7 @@ import pickle
 import warnings
 from typing import Any
 
-from flitwork.mpi.buffer import as_bytes, fill, message, room
+from flitwork.mpi.buffer import Buffer, as_bytes, fill, message, room
 from flitwork.mpi.channel import Channel
 from flitwork.mpi.errors import fault
 from flitwork.mpi.matched import MESSAGE_NO_PROC
@@ -65,11 +65,8 @@ class PointToPoint(Channel):
         status: Status | None = None,
     ) -> None:
         """Sends one buffer and receives another."""
-        into = None if source == PROC_NULL else room(recvbuf)
-        # What cannot be sent must leave no receive behind.
-        sent = self._of_buffer(sendbuf, dest, sendtag)
-        received = self._receive(source, recvtag)
-        _wait(received, _sent(sent))
+        into, received, sent = self._both(sendbuf, dest, sendtag, recvbuf, source, recvtag)
+        _wait(received, sent)
         came = received.message if received is not None else None
         if came is not None and into is not None:
             fill(into, came.data, came.signature)
@@ -98,10 +95,8 @@ class PointToPoint(Channel):
         recvtag: int = ANY_TAG,
     ) -> Request:
         """:meth:`Sendrecv`, started: one request for both messages; its status is that of the receive."""
-        into = None if source == PROC_NULL else room(recvbuf)
-        sent = self._of_buffer(sendbuf, dest, sendtag)
-        received = self._receive(source, recvtag)
-        started = [one for one in (received, _sent(sent)) if one is not None]
+        into, received, sent = self._both(sendbuf, dest, sendtag, recvbuf, source, recvtag)
+        started = [one for one in (received, sent) if one is not None]
 
         def work() -> Message | None:
             me().wait(*started)
@@ -243,6 +238,16 @@ class PointToPoint(Channel):
 
     def _send_buffer(self, spec: Any, dest: int, tag: int, synchronous: bool = False) -> Operation | None:
         return _sent(self._of_buffer(spec, dest, tag), synchronous)
+
+    def _both(
+        self, sendbuf: Any, dest: int, sendtag: int, recvbuf: Any, source: int, recvtag: int
+    ) -> tuple[Buffer | None, Operation | None, Operation | None]:
+        """The room for what comes, the receive, and the send; ``None`` of nobody's."""
+        into = None if source == PROC_NULL else room(recvbuf)
+        # What cannot be sent must leave no receive behind.
+        sent = self._of_buffer(sendbuf, dest, sendtag)
+        received = self._receive(source, recvtag)
+        return into, received, _sent(sent)
 
     def _send_object(self, obj: Any, dest: int, tag: int, synchronous: bool = False) -> Operation | None:
         return _sent(self._of_object(obj, dest, tag), synchronous)

@@ -151,7 +151,7 @@ class Request:
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         if self is REQUEST_NULL:
-            return _null, ()
+            return "REQUEST_NULL"
         raise ValueError("a request cannot be pickled")
 
     # Several requests.
@@ -331,10 +331,6 @@ def poll(process: Process) -> None:
     """Tells the simulator what has been started, and goes on when something happens to the rank."""
     process.flush()
     process.poll(process.world.poll_cycles)
-
-
-def _null() -> Request:
-    return REQUEST_NULL
 
 
 REQUEST_NULL = Request()

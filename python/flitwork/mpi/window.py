@@ -29,7 +29,7 @@ SEPARATE, UNIFIED = 1, 2
 KEY_BASE, KEY_SIZE, KEY_DISP_UNIT, KEY_FLAVOR, KEY_MODEL = range(11, 16)
 
 
-class Win(Accesses):
+class Win(Accesses, attributes.Attributed):
     """A window: the memory of each rank of a communicator that the others may read and change."""
 
     def __init__(self, comm: Comm, memory: Any, flavor: int, told: list[tuple[int, int]], call: int) -> None:
@@ -163,18 +163,7 @@ class Win(Accesses):
     def Get_attr(self, keyval: int) -> Any:
         """An attribute, or ``None``."""
         known = (*self.attrs, self._flavor, UNIFIED)
-        return known[keyval - KEY_BASE] if KEY_BASE <= keyval <= KEY_MODEL else attributes.get(self, keyval)
-
-    def Set_attr(self, keyval: int, attrval: Any) -> None:
-        """Keeps an attribute."""
-        attributes.put(self, keyval, attrval)
-
-    def Delete_attr(self, keyval: int) -> None:
-        """Forgets an attribute."""
-        attributes.remove(self, keyval)
-
-    Create_keyval = staticmethod(attributes.create)
-    Free_keyval = staticmethod(attributes.free)
+        return known[keyval - KEY_BASE] if KEY_BASE <= keyval <= KEY_MODEL else super().Get_attr(keyval)
 
     def Get_name(self) -> str:
         """Its name."""
