@@ -58,6 +58,14 @@ fn one_virtual_channel_is_too_few_and_other_networks_have_no_groups() {
     );
 }
 
+/// It is looked at on a small one whether routes can wait for each other.
+#[test]
+fn thousands_of_routers_are_planned() {
+    let large = json!({ "kind": "dragonfly", "routers_per_group": 16, "global_channels_per_router": 12 });
+    let plan = plan(large, 2, json!({ "kind": "uniform", "offered_load": 0.1 })).unwrap();
+    assert_eq!(plan.fabric.routers(), 193 * 16);
+}
+
 /// Several shortest paths lead through a third group, and a set of virtual channels for each hop keeps these free of deadlock, too.
 #[test]
 fn other_shortest_paths_are_a_choice() {

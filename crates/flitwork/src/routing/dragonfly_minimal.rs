@@ -10,7 +10,7 @@ use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
 use super::scheme::{Choice, Division, Trip};
 use crate::error::Result;
-use crate::topology::{End, Fabric, Shape};
+use crate::topology::{Dragonfly, End, Fabric, Shape, other};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -29,8 +29,12 @@ impl AnyOptions for DragonflyMinimalOptions {
         Routing::HopByHop(Arc::new(DragonflyMinimal::new(network.fabric)))
     }
 
-    fn representative(&self, _network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        None
+    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        // A local channel, a global one and another local one are all that a route can have, however many there are to choose from.
+        let Shape::Groups(size) = *network.fabric.shape() else { return None };
+        let small = Dragonfly::small(size.min(4)).fabric().ok()?;
+        let routing = Arc::new(DragonflyMinimal::new(&small));
+        Some((small, routing))
     }
 }
 
@@ -73,8 +77,7 @@ impl DragonflyMinimal {
 
     /// The port of `router` to another of its group.
     fn local(&self, router: u32, to: u32) -> u8 {
-        let (here, there) = (router % self.size, to % self.size);
-        (if there < here { there } else { there - 1 }) as u8
+        other(router % self.size, to % self.size) as u8
     }
 
     fn port(&self, router: u32, to: u32) -> u8 {
@@ -113,5 +116,54 @@ impl HopByHop for DragonflyMinimal {
 
     fn is_fixed(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::{Buffers, Finding, find_cycle};
+
+    /// The same routes with one set.
+    #[derive(Debug)]
+    struct OneSet(DragonflyMinimal);
+
+    impl HopByHop for OneSet {
+        fn division(&self) -> Division {
+            Division::Equal(1)
+        }
+        fn start(&self, src: End, dst: End, bits: u64) -> Head {
+            self.0.start(src, dst, bits)
+        }
+        fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
+            self.0.starts(src, dst)
+        }
+        fn choice(&self, at: &At, head: &Head) -> Choice {
+            Choice { set: 0, ..self.0.choice(at, head) }
+        }
+    }
+
+    /// Where the small dragonfly is free, so is the one that it stands for. With one set only those are in which hardly a packet walks twice
+    /// in groups; of these the small one may say too much.
+    #[test]
+    fn a_small_dragonfly_stands_for_larger_ones() {
+        let mut waiting = 0;
+        for (routers, global, groups) in [(1, 6, 7), (2, 1, 3), (2, 3, 4), (3, 2, 7), (4, 2, 9), (6, 1, 7), (5, 3, 6)] {
+            let fabric = Dragonfly::of(routers, global, Some(groups)).fabric().unwrap();
+            let verdict = |fabric: &Fabric, one_set: bool| {
+                let routing = DragonflyMinimal::new(fabric);
+                let found = match one_set {
+                    true => find_cycle(fabric, &OneSet(routing), Buffers::Shared, false),
+                    false => find_cycle(fabric, &routing, Buffers::Shared, false),
+                };
+                found == Finding::Free
+            };
+            let small = Dragonfly::small(routers.min(4)).fabric().unwrap();
+            assert!(verdict(&fabric, false) && verdict(&small, false), "{routers}, {global}, {groups}");
+            assert_eq!(verdict(&small, true), routers == 1, "{routers}, {global}, {groups}");
+            assert!(verdict(&fabric, true) || !verdict(&small, true), "{routers}, {global}, {groups}");
+            waiting += u32::from(!verdict(&fabric, true));
+        }
+        assert!(waiting >= 4, "with one set only {waiting} can deadlock");
     }
 }

@@ -7,7 +7,7 @@
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
-use super::scheme::{Choice, Division};
+use super::scheme::{Choice, Division, MOST_SETS, too_long};
 use super::{AtSource, Routing, ShortestPath};
 use crate::error::Result;
 use crate::topology::{End, Fabric};
@@ -20,19 +20,12 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields)]
 pub struct HopClassesOptions {}
 
-/// Most sets.
-const MOST_SETS: u32 = 255;
-
 impl AnyOptions for HopClassesOptions {
     fn resolve(&mut self, network: &Network) -> Result<()> {
         let table = ShortestPath::checked(network.fabric)?;
         match table.longest_route(network.fabric) {
             hops if hops <= MOST_SETS => Ok(()),
-            hops => {
-                let expected =
-                    format!("routes of at most {MOST_SETS} channels, a set of buffers each; these have {hops}");
-                Err(network.fabric.too_large(expected, "use a smaller network, or another routing"))
-            }
+            hops => Err(network.fabric.too_large(too_long(hops), "use a smaller network, or another routing")),
         }
     }
 
@@ -79,10 +72,7 @@ impl HopByHop for HopClasses {
 
     fn choice(&self, at: &At, head: &Head) -> Choice {
         let set = at.set.map_or(0, |set| set + 1).min(self.sets - 1);
-        match self.table.choice(at, head).escape {
-            Some((port, _)) => Choice { ports: 1 << port, set, ..Choice::default() },
-            None => Choice::default(),
-        }
+        Choice { ports: self.table.next(at.router, head.to).map_or(0, |port| 1 << port), set, ..Choice::default() }
     }
 
     fn is_fixed(&self) -> bool {

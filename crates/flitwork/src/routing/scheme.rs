@@ -94,6 +94,14 @@ pub enum Division {
     },
 }
 
+/// Most sets: their numbers are bytes.
+pub(super) const MOST_SETS: u32 = 255;
+
+/// What is expected of routes that use a set for each of their channels, where the longest has too many.
+pub(super) fn too_long(hops: u32) -> String {
+    format!("routes of at most {MOST_SETS} channels, a set of buffers each; these have {hops}")
+}
+
 impl Division {
     /// Least number of VCs a port.
     pub fn least_vcs(self) -> u32 {

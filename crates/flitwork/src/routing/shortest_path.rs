@@ -95,7 +95,7 @@ impl ShortestPath {
         }
         let table = ShortestPath::new(fabric);
         for dst in with_terminals(fabric) {
-            if let Some(src) = with_terminals(fabric).find(|&src| src != dst && table.port(src, dst) == NONE) {
+            if let Some(src) = with_terminals(fabric).find(|&src| src != dst && table.next(src, dst).is_none()) {
                 let expected = "a path between all routers with terminals";
                 let value = format!("no path from router {src} to router {dst}");
                 return Err(Error::config("network.topology", value, expected, ""));
@@ -117,10 +117,10 @@ impl ShortestPath {
                 let mut at = src;
                 while hops[at as usize] == u32::MAX {
                     walked.push(at);
-                    match fabric.peer(at, self.port(at, dst).into()) {
-                        Some((next, _)) => at = next,
-                        None => break,
-                    }
+                    let Some((next, _)) = self.next(at, dst).and_then(|port| fabric.peer(at, port.into())) else {
+                        break;
+                    };
+                    at = next;
                 }
                 let known = hops[at as usize];
                 for (more, router) in (1..).zip(walked.drain(..).rev()) {
@@ -132,9 +132,11 @@ impl ShortestPath {
         longest
     }
 
+    /// The port of `router` on the way to `dst`; `None` where there is no way.
     #[inline]
-    fn port(&self, router: u32, dst: u32) -> u8 {
-        self.ports[dst as usize * self.routers as usize + router as usize]
+    pub(super) fn next(&self, router: u32, dst: u32) -> Option<u8> {
+        let port = self.ports[dst as usize * self.routers as usize + router as usize];
+        (port != NONE).then_some(port)
     }
 }
 
@@ -158,8 +160,7 @@ impl HopByHop for ShortestPath {
 
     fn choice(&self, at: &At, head: &Head) -> Choice {
         // The last resort is all there is: it may be any of 64 ports.
-        let port = self.port(at.router, head.to);
-        Choice { escape: (port != NONE).then_some((port, 0)), ..Choice::default() }
+        Choice { escape: self.next(at.router, head.to).map(|port| (port, 0)), ..Choice::default() }
     }
 
     fn is_fixed(&self) -> bool {

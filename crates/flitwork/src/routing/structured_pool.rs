@@ -5,16 +5,13 @@
 //! has channels.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
-use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of};
+use super::scheme::{Choice, Division, MOST_SETS, Place, Scheme, Start, Trip, port_of, too_long};
 use super::{DimensionOrder, Header, Tie, tie_starts};
 use crate::error::{Error, Result};
 use crate::topology::{Coords, Grid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// Most sets.
-const MOST_SETS: u32 = 255;
 
 /// Options of a structured buffer pool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,8 +46,7 @@ impl Options for StructuredPoolOptions {
         match longest_route(context.grid, self.ways) {
             hops if hops <= MOST_SETS => Ok(()),
             hops => {
-                let expected =
-                    format!("routes of at most {MOST_SETS} channels, a set of buffers each; these have {hops}");
+                let expected = too_long(hops);
                 let hint = "use a smaller grid, or kind = \"dimension_order\"";
                 Err(Error::config("network.routing.kind", "structured_pool", expected, hint))
             }

@@ -5,6 +5,7 @@
 //! are counted upwards from group 0. Where a group has more global channels than there are other groups, each pair of groups has as many
 //! as all pairs can have, and the rest are left out.
 
+use super::fabric::{self, MOST_CHANNEL_CYCLES};
 use super::kind::{Topology, one};
 use super::{Channel, Drawing, Fabric, Graph, Segment};
 use crate::error::{Error, Result};
@@ -13,13 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
 /// Most ports of a router.
-const MOST_PORTS: u32 = 64;
-/// Longest latency of a global channel [cycles].
-const MOST_LATENCY_CYCLES: u32 = 10_000;
+const MOST_PORTS: u32 = fabric::MOST_PORTS as u32;
 /// Most routers that are drawn.
 const MOST_DRAWN: u32 = 4096;
-/// Distance of the two directions of a cable from its middle [routers].
-const APART: f64 = 0.04;
 
 /// A dragonfly: groups of routers that are joined each to each, and groups that are joined each to each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,8 +37,34 @@ pub struct Dragonfly {
     pub terminals_per_router: u32,
     /// Latency of global channels [cycles], 0 to 10000. Default: that of `network.channel.latency_cycles`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32", range(max = MOST_LATENCY_CYCLES))]
+    #[schemars(with = "u32", range(max = MOST_CHANNEL_CYCLES))]
     pub global_latency_cycles: Option<u32>,
+}
+
+impl Dragonfly {
+    /// One terminal at each router.
+    pub(crate) fn of(routers_per_group: u32, global_channels_per_router: u32, groups: Option<u32>) -> Self {
+        Dragonfly {
+            routers_per_group,
+            global_channels_per_router,
+            groups,
+            terminals_per_router: one(),
+            global_latency_cycles: None,
+        }
+    }
+
+    /// The smallest with groups of so many routers in which packets choose among several other groups.
+    pub(crate) fn small(routers_per_group: u32) -> Self {
+        Dragonfly::of(routers_per_group, 4u32.div_ceil(routers_per_group), None)
+    }
+
+    /// Its routers, channels and terminals.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] with the path of a field that makes no sense.
+    pub fn fabric(&self) -> Result<Fabric> {
+        Topology::fabric(self)
+    }
 }
 
 impl Topology for Dragonfly {
@@ -82,8 +105,8 @@ impl Dragonfly {
                 format!("1 to {}: a router has at most {MOST_PORTS} ports, {} of them to others", left - h, a - 1 + h);
             return fault("terminals_per_router", p, expected);
         }
-        if let Some(latency) = self.global_latency_cycles.filter(|&latency| latency > MOST_LATENCY_CYCLES) {
-            return fault("global_latency_cycles", latency, format!("0 to {MOST_LATENCY_CYCLES}"));
+        if let Some(latency) = self.global_latency_cycles.filter(|&latency| latency > MOST_CHANNEL_CYCLES) {
+            return fault("global_latency_cycles", latency, format!("0 to {MOST_CHANNEL_CYCLES}"));
         }
         let most = a * h + 1;
         let groups = self.groups.unwrap_or(most);
@@ -118,8 +141,8 @@ impl Dragonfly {
     }
 }
 
-/// Which of the others `to` is, seen from `from`, counted from 0.
-fn other(from: u32, to: u32) -> u32 {
+/// Which of the others `to` is, seen from `from`, counted from 0. Of two routers of a group that is the local port from one to the other.
+pub(crate) fn other(from: u32, to: u32) -> u32 {
     if to < from { to } else { to - 1 }
 }
 
@@ -138,18 +161,13 @@ fn drawing(groups: u32, a: u32, channels: &[Channel]) -> Drawing {
             [group[0] + within[0], group[1] + within[1]]
         })
         .collect();
-    let segments = channels.iter().map(|channel| segment(channel, &routers)).collect();
+    let segment = |channel: &Channel| {
+        let place = |(router, _): (u32, usize)| routers[router as usize];
+        Segment::of_cable((channel.from.0, channel.from.1 as u32), place(channel.from), place(channel.to))
+    };
+    let segments = channels.iter().map(segment).collect();
     let note = "groups on a circle; terminals are not drawn".to_string();
     Drawing { routers, segments, note, ..Drawing::default() }
-}
-
-/// A channel, a little to the right of the middle of its cable.
-fn segment(channel: &Channel, routers: &[[f64; 2]]) -> Segment {
-    let (from, to) = (routers[channel.from.0 as usize], routers[channel.to.0 as usize]);
-    let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
-    let length = dx.hypot(dy).max(f64::MIN_POSITIVE);
-    let move_by = |[x, y]: [f64; 2]| [x + APART * dy / length, y - APART * dx / length];
-    Segment { router: channel.from.0, port: channel.from.1 as u32, from: move_by(from), to: move_by(to) }
 }
 
 #[cfg(test)]
@@ -157,13 +175,7 @@ mod tests {
     use super::*;
 
     fn dragonfly(a: u32, h: u32, p: u32, groups: Option<u32>) -> Dragonfly {
-        Dragonfly {
-            routers_per_group: a,
-            global_channels_per_router: h,
-            groups,
-            terminals_per_router: p,
-            global_latency_cycles: None,
-        }
+        Dragonfly { terminals_per_router: p, ..Dragonfly::of(a, h, groups) }
     }
 
     /// Channels from group to group, by pair.

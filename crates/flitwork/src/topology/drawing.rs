@@ -4,8 +4,9 @@ use super::Grid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Distance of the two directions of a cable from its middle [routers].
+/// Distance of the two directions of a cable from its middle [routers]: on a grid, and where cables lie at any angle.
 const APART: f64 = 0.09;
+const APART_IN_CABLE: f64 = 0.04;
 /// Length of what is shown of a channel that wraps, at each end [routers].
 const STUB: f64 = 0.42;
 /// Space between the planes of three dimensions [routers].
@@ -24,6 +25,16 @@ pub struct Segment {
     pub from: [f64; 2],
     /// Where the line ends, x and y.
     pub to: [f64; 2],
+}
+
+impl Segment {
+    /// One direction of a cable between two places, so far to its right that the other one is seen beside it.
+    pub(super) fn of_cable((router, port): (u32, u32), from: [f64; 2], to: [f64; 2]) -> Segment {
+        let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
+        let length = dx.hypot(dy).max(f64::MIN_POSITIVE);
+        let move_by = |[x, y]: [f64; 2]| [x + APART_IN_CABLE * dy / length, y - APART_IN_CABLE * dx / length];
+        Segment { router, port, from: move_by(from), to: move_by(to) }
+    }
 }
 
 /// A network on a page. Lengths are in units of the distance between neighbouring routers of a grid.

@@ -14,13 +14,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Most network ports of a router.
-const MOST_PORTS: usize = 64;
+pub(super) const MOST_PORTS: usize = 64;
 
 /// Most terminals at a router of a grid: the rest of the 64 ports are those of the most dimensions.
 const MOST_TERMINALS: u32 = 52;
 
 /// Longest latency of a channel, and longest time that it takes for a flit [cycles].
-const MOST_CHANNEL_CYCLES: u32 = 10_000;
+pub(super) const MOST_CHANNEL_CYCLES: u32 = 10_000;
 
 /// The far end of no channel.
 const NOWHERE: u32 = u32::MAX;

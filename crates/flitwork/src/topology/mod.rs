@@ -4,7 +4,8 @@
 //! terminals. Some topologies have a [`Shape`] that routings, patterns and bounds can use. A [`Grid`] is an n-dimensional array
 //! of routers in which each dimension may or may not wrap: routers are numbered `id = x0 + a0*(x1 + a1*(x2 + ...))`; network port
 //! `2d` leads to the neighbour in the plus direction of dimension `d`, port `2d + 1` to the one in the minus direction. All other
-//! topologies are a [`Graph`], a list of channels; those of a fat tree have the shape of a [`Tree`], which knows levels and ancestors.
+//! topologies are a [`Graph`], a list of channels; those of a fat tree have the shape of a [`Tree`], which knows levels and ancestors,
+//! and a dragonfly has groups.
 
 mod crossbar;
 mod dragonfly;
@@ -24,6 +25,7 @@ mod xgft;
 
 pub use crossbar::Crossbar;
 pub use dragonfly::Dragonfly;
+pub(crate) use dragonfly::other;
 pub use drawing::{Drawing, Segment};
 pub use fabric::{End, Fabric};
 pub use graph::{Channel, Graph};

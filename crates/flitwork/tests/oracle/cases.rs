@@ -212,6 +212,18 @@ fn fit_rules(router: &mut RouterSpec, halves: bool) {
     router.compat.shared_middle_vc &= halves && router.vc_policy == VcPolicy::Dateline && !waits;
 }
 
+/// A network without a bus and a barrier tree, in cycles and flits.
+fn spec(
+    topology: TopologySpec,
+    routing: Option<RoutingSpec>,
+    router: RouterSpec,
+    channel: ChannelSpec,
+    nic: NicSpec,
+) -> NetworkSpec {
+    let (bus, barrier_tree, units) = (None, None, UnitsSpec::default());
+    NetworkSpec { topology, routing, router, channel, nic, bus, barrier_tree, units }
+}
+
 /// A network under plain dimension order; most are valid.
 pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) -> impl Strategy<Value = NetworkSpec> {
     let tie = prop_oneof![
@@ -231,9 +243,9 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
             fit_rules(&mut router, wraps);
             keep_injection_vcs(&mut nic, &router);
             fit_level(&mut nic, &router, terminals);
-            NetworkSpec {
+            spec(
                 topology,
-                routing: Some(RoutingSpec::DimensionOrder(DimensionOrderOptions {
+                Some(RoutingSpec::DimensionOrder(DimensionOrderOptions {
                     order,
                     tie,
                     classes: DatelineClasses::Entered,
@@ -241,10 +253,7 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
                 router,
                 channel,
                 nic,
-                bus: None,
-                barrier_tree: None,
-                units: UnitsSpec::default(),
-            }
+            )
         },
     )
 }

@@ -1,4 +1,5 @@
-//! Conservation, checked after every cycle where that [is asked for](is_asked_for): no flit and no credit is lost or made, and the masks say what the state says.
+//! Conservation, checked after every cycle where that [is asked for](is_asked_for): no flit and no credit is lost or made, and the masks
+//! say what the state says.
 
 use super::Kernel;
 use super::mask::VcMask;

@@ -132,6 +132,22 @@ pub(crate) struct Port<M: VcMask> {
     pub accept_first: u8,
 }
 
+impl<M: VcMask> Port<M> {
+    /// Without channels, all VCs free.
+    pub fn new(vcs: usize) -> Self {
+        Port {
+            flits: 0,
+            free: M::range(0, vcs),
+            far_end: NONE,
+            feeder: NONE,
+            returned: 0,
+            send_first: M::FIRST,
+            grant_first: 0,
+            accept_first: 0,
+        }
+    }
+}
+
 /// A router.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
@@ -181,16 +197,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Routers of a network from `first_router` on, empty; VCs are numbered from the first of these on.
     pub fn all(p: &Params, fabric: &Fabric, first_router: usize) -> Vec<Self> {
-        let port = Port {
-            flits: 0,
-            free: M::range(0, p.vcs),
-            far_end: NONE,
-            feeder: NONE,
-            returned: 0,
-            send_first: M::FIRST,
-            grant_first: 0,
-            accept_first: 0,
-        };
+        let port = Port::new(p.vcs);
         let credits = (p.buffer_flits + p.shared_buffer_flits) as u16;
         let empty = Router {
             memory: Memory::new(p.ports, p.vcs, port, OutputVc::new(credits)),

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::run::{PlanBound, plan_bound};
 use crate::spec::from_json;
 use crate::topology::{Channel, Fabric, Graph};
-use crate::transit::{CompiledSize, NONE};
+use crate::transit::CompiledSize;
 use serde_json::{Value, json};
 
 pub(super) fn plan(network: Value, workload: Value, run: Value) -> Plan {
@@ -372,17 +372,7 @@ fn routers_are_as_large_as_the_table_of_sizes_says() {
 #[test]
 fn counted_routers_are_as_large_as_the_table_of_sizes_says() {
     fn counted<M: VcMask, const VCS: usize, const WORDS: usize>(ports: usize, vcs: usize) {
-        let port = Port {
-            flits: 0,
-            free: M::EMPTY,
-            far_end: NONE,
-            feeder: NONE,
-            returned: 0,
-            send_first: M::FIRST,
-            grant_first: 0,
-            accept_first: 0,
-        };
-        let memory = Counted::<M, VCS>::new(ports, vcs, port, OutputVc::new(0));
+        let memory = Counted::<M, VCS>::new(ports, vcs, Port::new(vcs), OutputVc::new(0));
         let bytes = size_of::<Router<M, 64, VCS, WORDS, false>>() + memory.bytes_outside();
         let said = CompiledSize::for_router(ports, vcs);
         assert_eq!((said.counted, said.vcs, said.router_bytes), (true, VCS, bytes), "{ports} ports, {vcs} VCs");

@@ -13,8 +13,6 @@ const MOST_ROUTERS: u32 = 4096;
 const MOST_TERMINALS: u32 = 64;
 /// Height of a large tree, in widths of its bottom row.
 const HEIGHT: f64 = 0.45;
-/// Distance of the two directions of a cable from its middle [routers].
-const APART: f64 = 0.04;
 /// Distance of terminals from their routers [routers].
 const BELOW: f64 = 0.6;
 
@@ -39,8 +37,8 @@ pub(super) fn of(tree: &Tree) -> Option<Drawing> {
         for q in 0..tree.parents(at.level) {
             let parent = tree.router(tree.parent(at, q));
             let (low, high) = (routers[router as usize], routers[parent as usize]);
-            add(&mut segments, (router, q), low, high);
-            add(&mut segments, (parent, tree.down_port_to(at)), high, low);
+            segments.push(Segment::of_cable((router, q), low, high));
+            segments.push(Segment::of_cable((parent, tree.down_port_to(at)), high, low));
         }
     }
     let (each, step) = (tree.children(1), f64::from(widest) / f64::from(tree.routers_of(1)));
@@ -63,15 +61,6 @@ pub(super) fn of(tree: &Tree) -> Option<Drawing> {
         note: note.to_string(),
         ..Drawing::default()
     })
-}
-
-/// One direction of a cable, a little to its right.
-fn add(segments: &mut Vec<Segment>, (router, port): (u32, u32), from: [f64; 2], to: [f64; 2]) {
-    let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
-    let length = dx.hypot(dy).max(f64::MIN_POSITIVE);
-    let aside = [APART * dy / length, -APART * dx / length];
-    let move_by = |[x, y]: [f64; 2]| [x + aside[0], y + aside[1]];
-    segments.push(Segment { router, port, from: move_by(from), to: move_by(to) });
 }
 
 #[cfg(test)]

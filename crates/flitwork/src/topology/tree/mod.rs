@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 /// Most levels of routers.
 pub(super) const MOST_LEVELS: usize = 16;
 /// Most ports of a router.
-pub(super) const MOST_PORTS: u64 = 64;
+pub(super) const MOST_PORTS: u64 = super::fabric::MOST_PORTS as u64;
 /// Most terminals, and most ports of all routers together.
 const MOST_TERMINALS: u64 = 1 << 20;
 const MOST_PORTS_IN_ALL: u64 = 1 << 23;

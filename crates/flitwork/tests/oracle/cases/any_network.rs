@@ -1,9 +1,9 @@
 //! Random small networks that are no grids: crossbars, dragonflies, and switches joined in any way, with terminals at some of them.
 
 use super::super::random::{below, mix};
-use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router};
+use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router, spec};
 use flitwork::routing::{DragonflyMinimalOptions, HopClassesOptions, ShortestPathOptions};
-use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec, VcPolicy};
+use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, VcPolicy};
 use flitwork::topology::{Channel, Crossbar, Dragonfly, Fabric, Graph};
 use proptest::prelude::*;
 
@@ -19,16 +19,7 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
             fit_level(&mut nic, &router, terminals);
             // It is the default where there is no grid.
             let routing = named.then(|| RoutingSpec::ShortestPath(ShortestPathOptions::default()));
-            NetworkSpec {
-                topology,
-                routing,
-                router,
-                channel,
-                nic,
-                bus: None,
-                barrier_tree: None,
-                units: UnitsSpec::default(),
-            }
+            spec(topology, routing, router, channel, nic)
         },
     )
 }
@@ -58,16 +49,7 @@ pub fn dragonfly(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
             router.sl_to_vl.clear();
             fit_rules(&mut router, false);
             keep_injection_vcs(&mut nic, &router);
-            NetworkSpec {
-                topology: TopologySpec::Dragonfly(topology),
-                routing,
-                router,
-                channel,
-                nic,
-                bus: None,
-                barrier_tree: None,
-                units: UnitsSpec::default(),
-            }
+            spec(TopologySpec::Dragonfly(topology), routing, router, channel, nic)
         },
     )
 }

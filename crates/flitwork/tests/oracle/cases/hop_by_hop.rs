@@ -1,12 +1,12 @@
 //! Random small networks whose routing decides hop by hop, with every option of it.
 
-use super::{channel, fit_rules, keep_injection_vcs, nic, rings, router, sizes, topology, trees, without_policy};
+use super::{channel, fit_rules, keep_injection_vcs, nic, rings, router, sizes, spec, topology, trees, without_policy};
 use flitwork::routing::{
     CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, Information,
     MinAdaptOptions, O1TurnOptions, RommOptions, Selection, StructuredPoolOptions, Tie, ValiantOptions, Ways,
 };
 use flitwork::spec::{
-    AdaptiveTie, CompatSpec, NetworkSpec, Productive, RouterSpec, RoutingSpec, Switching, TopologySpec, UnitsSpec,
+    AdaptiveTie, CompatSpec, NetworkSpec, Productive, RouterSpec, RoutingSpec, Switching, TopologySpec,
 };
 use proptest::prelude::*;
 use proptest::strategy::Union;
@@ -182,16 +182,7 @@ fn network_of(kind: &'static str, most_terminals: u32, most_concentration: u32) 
             }
             fit_rules(&mut router, routed.halves);
             keep_injection_vcs(&mut nic, &router);
-            NetworkSpec {
-                topology,
-                routing: Some(routed.routing),
-                router,
-                channel,
-                nic,
-                bus: None,
-                barrier_tree: None,
-                units: UnitsSpec::default(),
-            }
+            spec(topology, Some(routed.routing), router, channel, nic)
         })
         .prop_filter("too many virtual channels", |network| network.router.vcs <= 12)
 }

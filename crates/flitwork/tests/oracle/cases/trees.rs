@@ -1,8 +1,8 @@
 //! Random small fat trees with every routing of them.
 
-use super::{channel, fit_rules, keep_injection_vcs, nic, router};
+use super::{channel, fit_rules, keep_injection_vcs, nic, router, spec};
 use flitwork::routing::{AdaptiveUpOptions, DModKOptions, RandomUpOptions, SModKOptions};
-use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec, VcPolicy};
+use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, VcPolicy};
 use flitwork::topology::{KAryNTree, Xgft};
 use proptest::prelude::*;
 
@@ -40,16 +40,7 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
             let mut router = RouterSpec { vcs, vc_policy: VcPolicy::Dateline, ..router };
             fit_rules(&mut router, false);
             keep_injection_vcs(&mut nic, &router);
-            NetworkSpec {
-                topology,
-                routing,
-                router,
-                channel,
-                nic,
-                bus: None,
-                barrier_tree: None,
-                units: UnitsSpec::default(),
-            }
+            spec(topology, routing, router, channel, nic)
         },
     )
 }
