@@ -14,7 +14,8 @@ use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec, Threads};
 use flitwork::{Plan, Workload, simulate};
 use oracle::asked::{by_the_clock, check_asked};
 use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording};
-use oracle::cases::{self, Case, Program, any_network, hop_by_hop, in_whole_packets, on_bus, trees};
+use oracle::cases::programs::{Program, program};
+use oracle::cases::{self, Case, any_network, hop_by_hop, in_whole_packets, on_bus, trees};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use serde_json::{from_value, json};
@@ -214,7 +215,7 @@ fn packets_of_trees_and_other_networks_in_parts_arrive_as_in_the_oracle() {
 /// Sends, receives, computing and waits in any order.
 #[test]
 fn packets_of_random_programs_arrive_as_in_the_oracle() {
-    let strategy = (cases::program(cases::network(12, 1, false)), 0..60u64);
+    let strategy = (program(cases::network(12, 1, false)), 0..60u64);
     for_all("programs", 100, 3_000, strategy, |((case, program), warmup)| {
         Ok(check_program(&case, program, recording(1, warmup, 1, LONG))?.is_some())
     });
@@ -230,7 +231,7 @@ fn messages_over_a_bus_beside_the_network_arrive_as_in_the_oracle() {
         hop_by_hop::network(12, 1).boxed(),
     ];
     let chosen = prop::collection::vec(any::<u8>(), 1..12);
-    let strategy = (cases::program(network), (on_bus::bus(), on_bus::tree(), chosen), any::<u64>(), 0..60u64);
+    let strategy = (program(network), (on_bus::bus(), on_bus::tree(), chosen), any::<u64>(), 0..60u64);
     for_all(
         "programs over a bus",
         160,
@@ -366,7 +367,7 @@ fn packets_of_bursts_and_schedules_move_whole_as_flit_by_flit() {
     for_all("all-to-all, packets", 80, 1_500, strategy, |(case, seed, warmup)| {
         check_in_whole_packets(plan(&case, recording(seed, warmup, 1, LONG))?)
     });
-    let strategy = (cases::program(in_whole_packets(cases::network(12, 2, false))), any::<u64>(), 0..60u64);
+    let strategy = (program(in_whole_packets(cases::network(12, 2, false))), any::<u64>(), 0..60u64);
     for_all("programs, packets", 80, 1_500, strategy, |((case, program), seed, warmup)| {
         let plan = plan(&case, recording(seed, warmup, 1, LONG))?.map(|plan| with_program(plan, program));
         check_in_whole_packets(plan)
@@ -388,7 +389,7 @@ fn paced_messages_leave_as_in_the_oracle() {
         in_whole_packets(cases::network(16, 2, false)).boxed(),
         hop_by_hop::network(16, 1).boxed(),
     ];
-    let strategy = (cases::program(network), pacing, any::<u64>(), 0..60u64);
+    let strategy = (program(network), pacing, any::<u64>(), 0..60u64);
     for_all("paced programs", 120, 2_000, strategy, |((mut case, program), pacing, seed, warmup)| {
         case.network.nic.packet_gap_cycles = 0;
         let Some(plain) = plan(&case, recording(seed, warmup, 1, LONG))? else { return Ok(false) };
@@ -513,7 +514,7 @@ fn all_to_all_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
 #[test]
 fn packets_of_random_programs_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
-    let strategy = (cases::program(hop_by_hop::network(12, 1)), any::<u64>(), 0..60u64);
+    let strategy = (program(hop_by_hop::network(12, 1)), any::<u64>(), 0..60u64);
     for_all("programs, hop by hop", 100, 3_000, strategy, |((case, program), seed, warmup)| {
         Ok(kinds.note(&case, check_program(&case, program, recording(seed, warmup, 1, LONG))?))
     });

@@ -1,6 +1,6 @@
 //! Random hosts and NICs: detours, messages that take turns, rendezvous, placements.
 
-use super::LONGEST;
+use super::programs::LONGEST;
 use flitwork::schedule::{DetourColumns, Detours, PlacementRule, SendQueue};
 use flitwork::spec::{HostSpec, NoisePhase, NoiseSpec, QueuePairs, ServiceOrder, ServiceSpec};
 use flitwork::traffic::{Attached, Table};
