@@ -134,7 +134,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Config`] names the field, its value, what was expected and what to do.
     pub fn new(spec: &SimulationSpec) -> Result<Plan> {
-        Plan::on_fabric(spec, spec.network.topology.fabric()?)
+        Plan::made(spec, spec.network.topology.fabric()?, true)
     }
 
     /// The same on a network that was made in code; the topology of the specification is only kept for the record.
@@ -142,6 +142,11 @@ impl Plan {
     /// # Errors
     /// As for [`Plan::new`].
     pub fn on_fabric(spec: &SimulationSpec, fabric: Fabric) -> Result<Plan> {
+        Plan::made(spec, fabric, false)
+    }
+
+    /// `as_described`: the fabric is the one of the specification.
+    fn made(spec: &SimulationSpec, fabric: Fabric, as_described: bool) -> Result<Plan> {
         let mut spec = spec.clone();
         let routing = routing::resolve(&mut spec.network, &fabric)?;
         let params = resolve_params(&spec.network, &fabric)?;
@@ -151,7 +156,7 @@ impl Plan {
         let estimated_memory_bytes = memory::estimate(&spec, &params, &units, &fabric, &routing);
         memory::check(&spec, &fabric, estimated_memory_bytes)?;
         check_vc_numbers(&fabric, &params)?;
-        routing::check(&spec.network, &fabric, &routing, spec.run.deadlock_check)?;
+        routing::check(&spec.network, &fabric, &routing, (spec.run.deadlock_check, as_described))?;
         let bus = bus::resolve(&spec.network, &fabric)?;
         let Resolved { workload, placement, background, start_cycle } =
             workload::resolve(&mut spec, &fabric, &params, &units)?;
