@@ -30,6 +30,24 @@ int MPI_Finalize(void) {
   return PMPI_Finalize();
 }
 
+#if HAS_SESSIONS
+/* Sessions that are open. Where a program has nothing else there is no MPI_COMM_WORLD over which its ranks could agree: its calls are left to
+ * the MPI library, and counted. */
+static atomic_int sessions;
+
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
+  int code = PMPI_Session_init(info, handler, session);
+  if (code == MPI_SUCCESS) atomic_fetch_add(&sessions, 1);
+  return code;
+}
+
+int MPI_Session_finalize(MPI_Session *session) {
+  int is_one = session != NULL && *session != MPI_SESSION_NULL;
+  if (is_one && atomic_fetch_sub(&sessions, 1) == 1 && !library_is_on() && settings_of_process()->report) report_print_alone(*session);
+  return PMPI_Session_finalize(session);
+}
+#endif
+
 /* ---- blocking ---- */
 
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,

@@ -51,6 +51,7 @@ static const char *const NAMES[KINDS][OPERATIONS] = {
 #define NOT_DRIVEN "it needs MPI_THREAD_MULTIPLE here (FLITWORK_MPI_PROGRESS=thread asks for it)"
 #define NOT_WANTED "FLITWORK_MPI_PROGRESS is none"
 #define REFUSED "an argument is wrong"
+#define NO_WORLD "there is no MPI_COMM_WORLD (sessions alone)"
 
 static choice leave(choice c, int kind, int operation, const char *why) {
   c.p = NULL;
@@ -104,7 +105,8 @@ static int is_refused_on(MPI_Comm comm, side *send, side *receive, int in_place)
 choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm) {
   const char *why = NOT_PREPARED;
   choice c = {.code = MPI_SUCCESS};
-  if (!library_is_on() || comm == MPI_COMM_NULL) return c;
+  if (comm == MPI_COMM_NULL) return c;
+  if (!library_is_on()) return leave(c, kind, operation, NO_WORLD);
   c.in_place = send->base == (char *)(uintptr_t)MPI_IN_PLACE;
   comm_state *state = c.state = communicator_state_if_made(comm);
   if (state == NULL && kind != NON_BLOCKING) {

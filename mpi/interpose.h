@@ -18,6 +18,8 @@
 #define HAS_LARGE_COUNTS 0
 #define HAS_PERSISTENT 0
 #endif
+/* Those that have persistent collectives have sessions, too. */
+#define HAS_SESSIONS HAS_PERSISTENT
 
 #pragma GCC visibility push(hidden)
 
@@ -222,6 +224,8 @@ int progress_can_be_had(void);
 void progress_wanted(void);
 /* The level of threads to ask the MPI library for. */
 int progress_level(int required);
+/* Whether ranks have levels with which collectives of the MPI library wait for ever; `by_us`: because we have asked for them. */
+int progress_levels_clash(int *by_us);
 void progress_ends(void);
 
 /* ---- prepare.c ---- */
@@ -232,6 +236,9 @@ report_row *report_row_of(const char *operation, const char *text, int taken);
 void report_count(report_row *, MPI_Count bytes);
 const char *report_text(const report_row *);
 void report_print(void);
+#if HAS_SESSIONS
+void report_print_alone(MPI_Session);
+#endif
 /* One line on standard error, once for each text. */
 void say_once(const char *text);
 

@@ -89,9 +89,28 @@ static void *work(void *nothing) {
   return nothing;
 }
 
+static int asked_for_more;
+
 int progress_level(int required) {
   const char *value = getenv("FLITWORK_MPI_PROGRESS");
-  return value != NULL && strcmp(value, "thread") == 0 ? MPI_THREAD_MULTIPLE : required;
+  int level = value != NULL && strcmp(value, "thread") == 0 ? MPI_THREAD_MULTIPLE : required;
+  asked_for_more = level != required;
+  return level;
+}
+
+/* MPICH after 4.0 looks at the level when it chooses a collective, on each rank at its own: where some have MPI_THREAD_MULTIPLE and others
+ * have not, its MPI_Allreduce waits for ever after a few calls (5.0.2 does). */
+int progress_levels_clash(int *by_us) {
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40100000
+  int multiple = level_of_threads() == MPI_THREAD_MULTIPLE, mine[3] = {multiple, !multiple, asked_for_more}, any[3] = {0, 0, 0};
+  PMPI_Allreduce(mine, any, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  *by_us = any[2];
+  return any[0] && any[1];
+#else
+  (void)asked_for_more;
+  *by_us = 0;
+  return 0;
+#endif
 }
 
 static int wants_hook(void) {

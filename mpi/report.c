@@ -70,7 +70,7 @@ static int by_name(const void *left, const void *right) {
   return order ? order : strcmp(a->text, b->text);
 }
 
-static void print_rows(sent_row *all, size_t count, int ranks) {
+static void print_rows(sent_row *all, size_t count, const char *whose) {
   size_t kept = 0;
   qsort(all, count, sizeof *all, by_name);
   for (size_t i = 0; i < count; i++) {
@@ -81,7 +81,7 @@ static void print_rows(sent_row *all, size_t count, int ranks) {
       all[kept++] = all[i];
     }
   }
-  fprintf(stderr, "flitwork: all-to-alls of %d ranks (calls and bytes sent, added up over ranks)\n", ranks);
+  fprintf(stderr, "flitwork: all-to-alls of %s\n", whose);
   fprintf(stderr, "flitwork: %-22s %-44s %12s %16s\n", "operation", "carried out by", "calls", "bytes");
   for (size_t i = 0; i < kept; i++) {
     char by[TEXT + 24];
@@ -97,23 +97,31 @@ static void print_rows(sent_row *all, size_t count, int ranks) {
   fflush(stderr);
 }
 
-/* Collective over the world, before MPI_Finalize. */
-void report_print(void) {
-  int rank, ranks, count = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (report_row *row = rows; row != NULL; row = row->next) count++;
-  sent_row *mine = calloc((size_t)count + 1, sizeof *mine);
-  int *lengths = calloc((size_t)ranks, sizeof *lengths), *places = calloc((size_t)ranks, sizeof *places);
-  if (mine == NULL || lengths == NULL || places == NULL) count = 0;
-  int i = 0;
-  for (report_row *row = rows; i < count; row = row->next, i++) {
+/* The rows of this rank, and how many; they begin again from 0. NULL, and none, where there is no memory. */
+static sent_row *take_rows(int *count) {
+  int i = *count = 0;
+  for (report_row *row = rows; row != NULL; row = row->next) ++*count;
+  sent_row *mine = calloc((size_t)*count + 1, sizeof *mine);
+  if (mine == NULL) *count = 0;
+  for (report_row *row = rows; i < *count; row = row->next, i++) {
     mine[i].taken = row->taken;
-    mine[i].calls = atomic_load(&row->calls);
-    mine[i].bytes = atomic_load(&row->bytes);
+    mine[i].calls = atomic_exchange(&row->calls, 0);
+    mine[i].bytes = atomic_exchange(&row->bytes, 0);
     memcpy(mine[i].operation, row->operation, sizeof row->operation);
     memcpy(mine[i].text, row->text, sizeof row->text);
   }
+  return mine;
+}
+
+/* Collective over the world, before MPI_Finalize. */
+void report_print(void) {
+  int rank, ranks, count;
+  char whose[100];
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  sent_row *mine = take_rows(&count);
+  int *lengths = calloc((size_t)ranks, sizeof *lengths), *places = calloc((size_t)ranks, sizeof *places);
+  if (lengths == NULL || places == NULL) count = 0;
   int length = count * (int)sizeof *mine, total = 0;
   PMPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
   for (int r = 0; rank == 0 && r < ranks; r++) {
@@ -122,9 +130,27 @@ void report_print(void) {
   }
   sent_row *all = calloc((size_t)total + 1, 1);
   PMPI_Gatherv(mine, length, MPI_BYTE, all, lengths, places, MPI_BYTE, 0, MPI_COMM_WORLD);
-  if (rank == 0 && all != NULL) print_rows(all, (size_t)total / sizeof *all, ranks);
+  snprintf(whose, sizeof whose, "%d ranks (calls and bytes sent, added up over ranks)", ranks);
+  if (rank == 0 && all != NULL) print_rows(all, (size_t)total / sizeof *all, whose);
   free(all);
   free(mine);
   free(lengths);
   free(places);
 }
+
+#if HAS_SESSIONS
+/* The rows of the first rank alone, at the end of a program's last session: nobody is asked. */
+void report_print_alone(MPI_Session session) {
+  MPI_Group world;
+  int rank = 1, ranks = 0, count;
+  char whose[100];
+  if (PMPI_Group_from_session_pset(session, "mpi://WORLD", &world) != MPI_SUCCESS) return;
+  PMPI_Group_rank(world, &rank);
+  PMPI_Group_size(world, &ranks);
+  PMPI_Group_free(&world);
+  sent_row *mine = take_rows(&count);
+  snprintf(whose, sizeof whose, "the first of %d ranks (its calls alone: it has no MPI_COMM_WORLD to ask the others)", ranks);
+  if (rank == 0 && count > 0) print_rows(mine, (size_t)count, whose);
+  free(mine);
+}
+#endif

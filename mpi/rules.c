@@ -72,8 +72,9 @@ static int read_pair(rule *r, const pair *p, unsigned *seen, char *fault, size_t
     return snprintf(fault, size, "algorithm=%.*s: %s", (int)p->length, p->value, why), 0;
   }
   const char *at = p->value;
-  if (key > 3 && (!read_number(&at, &number) || at != p->value + p->length || number > UINT32_MAX)) {
-    return snprintf(fault, size, "%s=%.*s: expected a whole number", KEYS[key], (int)p->length, p->value), 0;
+  uint64_t least = key == 4 ? 2 : 1; /* base of digits, leaders */
+  if (key > 3 && (!read_number(&at, &number) || at != p->value + p->length || number < least || number > UINT32_MAX)) {
+    return snprintf(fault, size, "%s=%.*s: expected a whole number, at least %d", KEYS[key], (int)p->length, p->value, (int)least), 0;
   }
   if (key == 4) r->radix = (uint32_t)number;
   if (key == 5) r->leaders = (uint32_t)number;

@@ -56,8 +56,14 @@ static void text_file(text *t, const char *key, const char *name) {
     return;
   }
   for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;) text_add(&content, buffer, got);
+  int failed = ferror(file) ? errno : 0, is_text = content.at == NULL || memchr(content.at, 0, content.length) == NULL;
   fclose(file);
-  text_entry(t, key, content.at ? content.at : "", content.length);
+  if (failed || !is_text) {
+    snprintf(buffer, sizeof buffer, "the file %s cannot be read: %s", name, failed ? strerror(failed) : "it is not a text");
+    text_entry(t, "fault", buffer, strlen(buffer));
+  } else {
+    text_entry(t, key, content.at ? content.at : "", content.length);
+  }
   free(content.at);
 }
 
@@ -84,7 +90,7 @@ static void text_tables(text *t, const char *value) {
     char key[256];
     size_t length = strcspn(at, " \t\r\n#");
     snprintf(key, sizeof key, "%.*s", (int)length, at);
-    if (length < sizeof key && (t->at == NULL || entry_of(t->at, t->at + t->length, key) == NULL)) text_file(t, key, key + 6);
+    if (length > 6 && length < sizeof key && (t->at == NULL || entry_of(t->at, t->at + t->length, key) == NULL)) text_file(t, key, key + 6);
     at += length;
   }
 }
@@ -110,14 +116,15 @@ static text read_environment(void) {
 
 /* ---- what it means ---- */
 
-static int number_of(settings *s, const char *variable, uint64_t most, uint64_t *out) {
+static int number_of(settings *s, const char *variable, uint64_t least, uint64_t most, uint64_t *out) {
   const char *value = settings_value(s, variable);
   char *end;
   if (value == NULL) return 1;
   errno = 0;
   unsigned long long number = strtoull(value, &end, 10);
-  if (*value < '0' || *value > '9' || *end != 0 || errno != 0 || number > most) {
-    snprintf(s->fault, sizeof s->fault, "%s=%.100s: expected a whole number from 0 to %llu", variable, value, (unsigned long long)most);
+  if (*value < '0' || *value > '9' || *end != 0 || errno != 0 || number < least || number > most) {
+    snprintf(s->fault, sizeof s->fault, "%s=%.100s: expected a whole number from %llu to %llu", variable, value, (unsigned long long)least,
+             (unsigned long long)most);
     return 0;
   }
   *out = number;
@@ -126,7 +133,7 @@ static int number_of(settings *s, const char *variable, uint64_t most, uint64_t 
 
 static int read_environment_rules(settings *s) {
   uint64_t radix = 0, leaders = 0;
-  if (!number_of(s, "FLITWORK_MPI_RADIX", UINT32_MAX, &radix) || !number_of(s, "FLITWORK_MPI_LEADERS", UINT32_MAX, &leaders)) return 0;
+  if (!number_of(s, "FLITWORK_MPI_RADIX", 2, UINT32_MAX, &radix) || !number_of(s, "FLITWORK_MPI_LEADERS", 1, UINT32_MAX, &leaders)) return 0;
   for (int operation = 0; operation < OPERATIONS; operation++) {
     const char *variable = VARIABLES[operation], *value = settings_value(s, variable);
     if (value == NULL) value = settings_value(s, variable = VARIABLES[ALLTOALL]);
@@ -182,9 +189,9 @@ static void check_tables(settings *s) {
 static void read_text(settings *s) {
   uint64_t report = 0, strict = 0;
   const char *rules = settings_value(s, "rules"), *fault = settings_value(s, "fault");
-  if (!number_of(s, "FLITWORK_MPI_STRICT", 1, &strict)) return;
+  if (!number_of(s, "FLITWORK_MPI_STRICT", 0, 1, &strict)) return;
   s->strict = (int)strict;
-  if (!number_of(s, "FLITWORK_MPI_REPORT", 1, &report)) return;
+  if (!number_of(s, "FLITWORK_MPI_REPORT", 0, 1, &report)) return;
   s->report = (int)report;
   s->servers = settings_value(s, "FLITWORK_MPI_SERVERS");
   s->map = settings_value(s, "map");
@@ -194,8 +201,8 @@ static void read_text(settings *s) {
   }
   if (!read_environment_rules(s) || !read_words(s)) return;
   s->prepared = 64;
-  if (!number_of(s, "FLITWORK_MPI_PREPARE", 1000000, &s->prepared)) return;
-  if (!number_of(s, "FLITWORK_MPI_PAUSE_NS", 1000000000, &s->pause_ns)) return;
+  if (!number_of(s, "FLITWORK_MPI_PREPARE", 0, 1000000, &s->prepared)) return;
+  if (!number_of(s, "FLITWORK_MPI_PAUSE_NS", 0, 1000000000, &s->pause_ns)) return;
   if (rules != NULL && !rules_read(s, rules, settings_value(s, "FLITWORK_MPI_RULES"))) return;
   check_tables(s);
 }
@@ -248,10 +255,8 @@ int settings_are_of_world(void) {
   return atomic_load(&of_world);
 }
 
-void settings_agree_on_world(void) {
-  int rank, size;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+/* The text of world rank 0. */
+static settings *settings_of_world(int rank) {
   text t = {0};
   unsigned long length = 0;
   if (rank == 0) {
@@ -263,18 +268,33 @@ void settings_agree_on_world(void) {
   PMPI_Bcast(t.at, (int)length, MPI_BYTE, 0, MPI_COMM_WORLD);
   settings *s = settings_of_text(t.at, length);
   free(t.at);
+  return s;
+}
+
+void settings_agree_on_world(void) {
+  int rank, size, by_us = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  settings *s = settings_of_world(rank);
   pthread_mutex_lock(&lock);
   process_settings = s;
   pthread_mutex_unlock(&lock);
   atomic_store(&of_world, 1);
   if (s->fault[0] == 0) servers_check(s, size, s->fault, sizeof s->fault);
+  int clash = progress_levels_clash(&by_us), ours = clash && by_us;
+  if (ours || (clash && s->rule_count > 0 && s->fault[0] == 0))
+    snprintf(s->fault, sizeof s->fault,
+             "some ranks have MPI_THREAD_MULTIPLE and others have not, with which collectives of this MPICH wait for ever%s",
+             ours ? "; FLITWORK_MPI_PROGRESS=thread asks for it and has to be set for all ranks" : "");
   if (s->fault[0] == 0) return;
   if (rank == 0) {
-    fprintf(stderr, "flitwork: %s.%s\n", s->fault,
-            s->strict ? " FLITWORK_MPI_STRICT=1: the program stops." : " The MPI library's own algorithms are used.");
+    const char *then = ours        ? "The program stops."
+                       : s->strict ? "FLITWORK_MPI_STRICT=1: the program stops."
+                                   : "The MPI library's own algorithms are used.";
+    fprintf(stderr, "flitwork: %s. %s\n", s->fault, then);
     fflush(stderr);
   }
-  if (!s->strict) return;
+  if (!ours && !s->strict) return;
   /* A launcher that is told to stop may drop what it has not passed on yet. */
   if (rank == 0) nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   PMPI_Barrier(MPI_COMM_WORLD);

@@ -97,6 +97,18 @@ def test_python_programs(name: str) -> None:
     assert "two_level_ring" in taken(done.stderr), done.stderr
 
 
+@pytest.mark.parametrize("name", ["mpich", *WHEELS])
+def test_sessions_alone_are_left_to_the_mpi_library_and_counted(name: str) -> None:
+    mpi = family(name)
+    done = mpi.run(3, mpi.compile("sessions.c"), alltoall="bruck", report="1")
+    if done.returncode != 0 and not mpi.run(3, mpi.compile("sessions.c")).stdout:
+        pytest.skip(f"{mpi.name} itself has no sessions here")
+    assert sorted(done.stdout.split("\n")) == ["", *(f"rank {rank}: 9 right blocks" for rank in range(3))], done.stderr
+    assert done.stderr.count("flitwork: all-to-alls of the first of 3 ranks") == 1, done.stderr
+    rows = re.findall(r"(\w+) +the MPI library: there is no MPI_COMM_WORLD \(sessions alone\) +(\d+)", done.stderr)
+    assert rows == [("alltoall", "2"), ("ialltoall", "1")], done.stderr
+
+
 @pytest.mark.parametrize("algorithm", [pytest.param("pairwise_shift", marks=SLOW), "bruck"])
 @pytest.mark.parametrize("argument", ["errors", pytest.param("20", marks=SLOW)])
 def test_errors_threads_attributes_and_communicators(mpi: Family, algorithm: str, argument: str) -> None:

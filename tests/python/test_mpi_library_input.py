@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mpi_library import FAMILIES, Family, family
+from mpi_library import FAMILIES, WHEELS, Family, family
 
 RING = "flitwork-mpi-steps 1\nranks 3\n" + "".join(
     f"{me} {step} {(me + step + 1) % 3} {(me - step - 1) % 3} 1 {me}:{(me + step + 1) % 3} {(me - step - 1) % 3}:{me}\n"
@@ -19,7 +19,12 @@ SETTINGS = [
     ({"alltoall": "bruck", "sync": "sometimes"}, "FLITWORK_MPI_SYNC=sometimes: expected steps, local or async"),
     ({"alltoall": "bruck", "servers": "2,2"}, "FLITWORK_MPI_SERVERS=2,2: that is 4 ranks, and the program has 3"),
     ({"alltoall": "bruck", "servers": "2,,1"}, "FLITWORK_MPI_SERVERS=2,,1: expected ranks on each server"),
+    ({"alltoall": "bruck", "radix": "1"}, "FLITWORK_MPI_RADIX=1: expected a whole number from 2 to"),
+    ({"alltoall": "multi_leader", "leaders": "0"}, "FLITWORK_MPI_LEADERS=0: expected a whole number from 1 to"),
+    ({"alltoall": "table:"}, "FLITWORK_MPI_ALLTOALL=table:: there is no such algorithm"),
     ({"rules": "/nowhere/rules"}, "the file /nowhere/rules cannot be read"),
+    ({"rules": "/"}, "the file / cannot be read"),
+    ({"alltoall": "a2at", "map": "/"}, "the file / cannot be read"),
 ]
 RULES = [
     ("alltoal algorithm=bruck", "line 1: alltoal: expected alltoall, alltoallv or alltoallw"),
@@ -33,6 +38,9 @@ RULES = [
     ),
     ("alltoall algorithm=bruck\nalltoall bytes=5 algorithm=library", "line 2: the rule contradicts line 1"),
     ("alltoall ranks=3 ranks=4 algorithm=bruck", "line 1: ranks is given twice"),
+    ("alltoall algorithm=bruck radix=1", "line 1: radix=1: expected a whole number, at least 2"),
+    ("alltoall algorithm=multi_leader leaders=0", "line 1: leaders=0: expected a whole number, at least 1"),
+    ("alltoall algorithm=bruck\nalltoallv \0 algorithm=brook", "cannot be read: it is not a text"),
 ]
 MAPS = [
     ("0 0\n0 1\n1 0\n", "expected `grid 4x4 torus` or `grid 4x4 mesh` first"),
@@ -120,3 +128,28 @@ def test_only_rank_0_has_the_settings(mpi: Family) -> None:
     done = mpi.run(3, "sh", "-c", script, report="1")
     assert "40 cases on 3 ranks, 0 wrong" in done.stdout and "bruk:" not in done.stderr, done.stderr
     assert "bruck" in done.stderr
+
+
+@pytest.mark.parametrize("name", [*FAMILIES, *WHEELS])
+def test_ranks_with_other_levels_of_threads(name: str) -> None:
+    """Later versions of MPICH have collectives that wait for ever then, so ours are not made."""
+    mpi = family(name)
+    done = mpi.run(4, mpi.compile("levels.c"), "differ", alltoall="two_level_ring", servers="2,2", report="1")
+    assert sorted(done.stdout.split("\n")) == ["", *(f"rank {rank}: 0 wrong" for rank in range(4))], done.stderr
+    told = done.stderr.count("flitwork: some ranks have MPI_THREAD_MULTIPLE and others have not")
+    assert (told, "  two_level_ring  " in done.stderr) == ((1, False) if name == "mpich wheel" else (0, True)), (
+        done.stderr
+    )
+
+
+@pytest.mark.parametrize("name", [*FAMILIES, *WHEELS])
+def test_a_thread_that_only_some_ranks_ask_for(name: str) -> None:
+    mpi = family(name)
+    script = f'case "$OMPI_COMM_WORLD_RANK$PMI_RANK" in 2) export FLITWORK_MPI_PROGRESS=thread;; esac; exec {mpi.compile("levels.c")}'
+    done = mpi.run(4, "sh", "-c", script, alltoall="two_level_ring")
+    if name == "mpich wheel":
+        assert (
+            done.returncode != 0 and "FLITWORK_MPI_PROGRESS=thread asks for it and has to be set for all" in done.stderr
+        )
+    else:
+        assert done.stdout.count(": 0 wrong") == 4, done.stderr
