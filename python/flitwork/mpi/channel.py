@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import Self
 
-from flitwork.mpi.errors import fault, not_supported
+from flitwork.mpi.errors import Refusing, fault, not_supported
 from flitwork.mpi.request import Request
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB
 from flitwork.mpi.wire import Wire
@@ -17,7 +17,7 @@ from flitwork.mpi.world import Message, Operation, Process, World, me
 WORLD_CONTEXT, SELF_CONTEXT, FIRST_FREE_CONTEXT = 1, 3, 5
 
 
-class Channel:
+class Channel(metaclass=Refusing):
     """Ranks of the world that talk in a context of their own.
 
     One object can serve several ranks (``COMM_WORLD`` does): which of them calls is known from who runs.

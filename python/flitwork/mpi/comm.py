@@ -7,6 +7,7 @@ from typing import Any
 
 from flitwork.mpi import attributes
 from flitwork.mpi.channel import SELF_CONTEXT, WORLD_CONTEXT, Channel, new_context
+from flitwork.mpi.errhandler import Handled
 from flitwork.mpi.errors import Abort, fault
 from flitwork.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
 from flitwork.mpi.info import Info
@@ -23,7 +24,7 @@ COMM_TYPE_SHARED = 1
 KEY_TAG_UB, KEY_HOST, KEY_IO, KEY_WTIME_IS_GLOBAL, KEY_UNIVERSE_SIZE, KEY_APPNUM = range(1, 7)
 
 
-class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, attributes.Attributed):
+class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attributes.Attributed):
     """A communicator."""
 
     def Get_rank(self) -> int:
@@ -131,7 +132,20 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, attributes.At
             return COMM_NULL
         return self._made(process, group.ranks, call, min(group.ranks))
 
-    def Create_group(self, group: Group, tag: int = 0) -> Comm:
+    @classmethod
+    def Create_from_group(
+        cls, group: Group, stringtag: str = "org.mpi4py", info: Info | None = None, errhandler: Any = None
+    ) -> Comm:
+        """The ranks of a group; they alone call, and tell calls apart by a text."""
+        if me().rank not in group.ranks:
+            return COMM_NULL
+        made = COMM_WORLD.Create_group(group, str(stringtag))
+        made.Set_info(info or Info())
+        if errhandler:
+            made.Set_errhandler(errhandler)
+        return made
+
+    def Create_group(self, group: Group, tag: int | str = 0) -> Comm:
         """The ranks of a group; they alone call."""
         process = me()
         key = ("group", self._context, tuple(group.ranks), tag)
@@ -229,12 +243,8 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, attributes.At
             return known.get(keyval)
         return super().Get_attr(keyval)
 
-    def Set_errhandler(self, errhandler: Any) -> None:
-        """Errors are exceptions, whatever is set."""
-
-    def Get_errhandler(self) -> Any:
-        """The handler that raises."""
-        return "MPI.ERRORS_RETURN"
+    def _handled(self) -> Any:
+        return self._context
 
     @staticmethod
     def Get_parent() -> Comm:

@@ -6,6 +6,7 @@ signature (what it is made of), by which the types of a send and of its receive 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -14,30 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flitwork.mpi import attributes
-from flitwork.mpi.errors import fault, not_supported
+from flitwork.mpi.errors import Refusing, fault, not_supported
 from flitwork.mpi.pack import Packing
 
 ORDER_C, ORDER_FORTRAN = 56, 57
 #: Signatures that match any other: bytes, and what is packed or pickled.
 _ANY = "bytes"
+#: Bytes of the largest datatype with gaps: of each the place is kept, in 8 bytes.
+_MOST_BYTES = 2**28
 
 
-class _Named(type):
-    """Says of what the class does not have that it does not."""
+class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
+    """A datatype. ``offsets`` are those of its bytes, ``None`` where they lie one behind the other from 0 on.
 
-    def __getattr__(cls, name: str) -> Any:
-        if name[:1].isupper():
-            raise not_supported(f"MPI.{cls.__name__}.{name}")
-        raise AttributeError(name)
-
-
-class Datatype(Packing, attributes.Attributed, metaclass=_Named):
-    """A datatype. ``offsets`` are those of its bytes, ``None`` where they lie one behind the other from 0 on."""
+    Without a name it is ``MPI.DATATYPE_NULL``; of another datatype it is the same one again.
+    """
 
     def __init__(
         self,
-        name: str,
-        size: int,
+        name: str | Datatype = "DATATYPE_NULL",
+        size: int = 0,
         extent: int | None = None,
         offsets: NDArray[np.int64] | None = None,
         *,
@@ -46,10 +43,22 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
         dtype: np.dtype[Any] | None = None,
         predefined: bool = False,
     ) -> None:
+        if isinstance(name, Datatype):
+            self.__dict__.update(name.__dict__)
+            return
+        if size == 0 and name == "DATATYPE_NULL" and not predefined:
+            from flitwork.mpi.predefined import NAMED
+
+            self.__dict__.update(NAMED[name].__dict__)
+            return
+        if not isinstance(name, str):
+            raise TypeError(f"expecting a datatype, not {type(name).__name__}")
         self.name, self.size, self.lb = name, size, lower
         self.extent = size if extent is None else extent
         self.signature, self.dtype, self.predefined = signature, dtype, predefined
         self._offsets = offsets
+        #: Those that have it in common are one datatype.
+        self._itself = object()
         #: Whether elements lie one behind the other without gaps.
         self.contiguous = offsets is None and self.extent == size and lower == 0
 
@@ -76,12 +85,19 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
     @property
     def true_lb(self) -> int:
         """Offset of its first byte [bytes]."""
-        return int(self.offsets.min()) if self.size else 0
+        return int(self._offsets.min()) if self.size and self._offsets is not None else 0
 
     @property
     def true_extent(self) -> int:
         """From its first to its last byte [bytes]."""
-        return int(self.offsets.max()) + 1 - self.true_lb if self.size else 0
+        if self._offsets is None:
+            return self.size
+        return int(self._offsets.max()) + 1 - self.true_lb if self.size else 0
+
+    @property
+    def true_ub(self) -> int:
+        """Behind its last byte [bytes]."""
+        return self.true_lb + self.true_extent
 
     @property
     def is_predefined(self) -> bool:
@@ -120,7 +136,7 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
 
     def Dup(self) -> Datatype:
         """A copy."""
-        made = self._derived(self.name, self.offsets, self.lb, self.extent)
+        made = self._spread(self.name, self.size, self.extent, self._offsets, self.lb)
         attributes.copy(self, made)
         return made
 
@@ -136,6 +152,10 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
         """As :meth:`Create_vector`; ``stride`` in bytes."""
         _natural("count", count)
         _natural("blocklength", blocklength)
+        if self.contiguous and (stride == blocklength * self.extent or count < 2):
+            nbytes = count * blocklength * self.size
+            return self._spread(f"vector({self.name})", nbytes, nbytes, None, 0)
+        _few(count * blocklength * self.size)
         starts = np.arange(count)[:, None] * stride + np.arange(blocklength)[None, :] * self.extent
         return self._at(f"vector({self.name})", starts.ravel())
 
@@ -148,6 +168,7 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
         if len(blocklengths) != len(displacements):
             raise fault("ARG", f"{len(blocklengths)} block lengths and {len(displacements)} displacements")
         pairs = zip(displacements, blocklengths, strict=True)
+        _few(sum(blocklengths) * self.size)
         blocks = [place + np.arange(length) * self.extent for place, length in pairs]
         return self._at(f"indexed({self.name})", np.concatenate([np.empty(0, np.int64), *blocks]).astype(np.int64))
 
@@ -168,6 +189,7 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
         for whole, part, start in zip(sizes, subsizes, starts, strict=True):
             if part < 1 or start < 0 or start + part > whole:
                 raise fault("ARG", f"a subarray of {part} elements from {start} on does not fit in {whole}")
+        _few(math.prod(sizes) * max(self.size, 1))
         letter = "F" if order == ORDER_FORTRAN else "C"
         places = np.arange(int(np.prod(sizes)), dtype=np.int64).reshape(sizes, order=letter)  # type: ignore[call-overload]
         part = places[tuple(slice(s, s + n) for s, n in zip(starts, subsizes, strict=True))]
@@ -181,6 +203,7 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
         """Blocks of different datatypes, each so many bytes from the start."""
         if not len(blocklengths) == len(displacements) == len(datatypes) or not datatypes:
             raise fault("ARG", "block lengths, displacements and datatypes have different lengths, or there are none")
+        _few(sum(length * kind.size for length, kind in zip(blocklengths, datatypes, strict=True)))
         parts = [
             kind.Create_contiguous(length)._at("part", np.array([place], dtype=np.int64))
             for length, place, kind in zip(blocklengths, displacements, datatypes, strict=True)
@@ -197,7 +220,9 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
 
     def Create_resized(self, lb: int, extent: int) -> Datatype:
         """The same with another lower bound and extent [bytes]."""
-        return self._derived(f"resized({self.name})", self.offsets, lb, extent)
+        if self._offsets is None:
+            return self._spread(f"resized({self.name})", self.size, extent, None, lb)
+        return self._derived(f"resized({self.name})", self._offsets, lb, extent)
 
     def tocode(self) -> str:
         """As NumPy's character."""
@@ -228,9 +253,12 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
 
     def _derived(self, name: str, offsets: NDArray[np.int64], lower: int, extent: int) -> Datatype:
         plain = lower == 0 and len(offsets) == extent and bool((offsets == np.arange(extent)).all())
+        return self._spread(name, len(offsets), extent, None if plain else offsets, lower)
+
+    def _spread(self, name: str, size: int, extent: int, offsets: NDArray[np.int64] | None, lower: int) -> Datatype:
+        """Elements of the same kind, in other places."""
         dtype, signature = self.dtype, self.signature
-        kept = None if plain else offsets
-        return Datatype(name, len(offsets), extent, kept, lower=lower, signature=signature, dtype=dtype)
+        return Datatype(name, size, extent, offsets, lower=lower, signature=signature, dtype=dtype)
 
     def __getattr__(self, name: str) -> Any:
         if name[:1].isupper():
@@ -243,7 +271,16 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         from flitwork.mpi.predefined import named
 
-        return (named, (self.name,)) if self.predefined else super().__reduce_ex__(protocol)
+        if not self.predefined:
+            return super().__reduce_ex__(protocol)
+        constant = named(self.name)
+        return (named, (self.name,)) if self is constant else (Datatype, (constant,))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Datatype) and self._itself is other._itself
+
+    def __hash__(self) -> int:
+        return hash(self._itself)
 
     def __bool__(self) -> bool:
         return self.name != "DATATYPE_NULL"
@@ -252,6 +289,12 @@ class Datatype(Packing, attributes.Attributed, metaclass=_Named):
 def matches(sent: str | None, wanted: str | None) -> bool:
     """Whether data of one signature may be received as another."""
     return sent == wanted or sent in (None, _ANY) or wanted in (None, _ANY)
+
+
+def _few(nbytes: int) -> None:
+    """The place of each byte is kept, where there are gaps."""
+    if nbytes > _MOST_BYTES:
+        raise fault("NO_MEM", f"a datatype of {nbytes:,} bytes with gaps, and at most {_MOST_BYTES:,} can be kept")
 
 
 def _natural(what: str, number: int) -> None:

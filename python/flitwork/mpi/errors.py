@@ -54,9 +54,22 @@ def fault(name: str, text: str) -> Exception_:
     return Exception_(CLASSES[name], text)
 
 
-def not_supported(what: str) -> NotImplementedError:
+class NotSupported(NotImplementedError, AttributeError):
+    """A part of MPI that the simulated communicator does not have: ``hasattr`` says so, too."""
+
+
+def not_supported(what: str) -> NotSupported:
     """The error for a part of MPI that the simulated communicator does not have."""
-    return NotImplementedError(f"{what} is not supported by the simulated communicator")
+    return NotSupported(f"{what} is not supported by the simulated communicator")
+
+
+class Refusing(type):
+    """The type of classes that say of what they do not have that they do not."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name[:1].isupper():
+            raise not_supported(f"MPI.{cls.__name__}.{name}")
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
 
 
 class Abort(SystemExit):

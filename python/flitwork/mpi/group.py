@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flitwork.mpi.errors import fault, not_supported
+from flitwork.mpi.errors import Refusing, fault, not_supported
 from flitwork.mpi.status import PROC_NULL, UNDEFINED
 from flitwork.mpi.world import me
 
 IDENT, CONGRUENT, SIMILAR, UNEQUAL = 0, 1, 2, 3
 
 
-class Group:
+class Group(metaclass=Refusing):
     """Ranks of the world, in an order: rank ``r`` of the group is ``ranks[r]`` of the world.
 
     Without ranks, and once it has been given up, it is ``MPI.GROUP_NULL``.

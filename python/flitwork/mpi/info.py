@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
 
 from flitwork.mpi.errors import fault
 
@@ -18,9 +19,9 @@ class Info(MutableMapping[str, str]):
         self.update(items)
 
     @classmethod
-    def Create(cls, items: _Items = ()) -> Info:
+    def Create(cls, items: _Items | None = None) -> Info:
         """A new one."""
-        return cls(items)
+        return cls(items or ())
 
     @classmethod
     def Create_env(cls, args: object = None) -> Info:
@@ -71,6 +72,26 @@ class Info(MutableMapping[str, str]):
             raise fault("INFO", "this Info has been given up, or is MPI.INFO_NULL")
         return self._hints
 
+    # Lists, as mpi4py gives them.
+
+    def keys(self) -> list[str]:  # type: ignore[override]
+        """All keys."""
+        return [*self]
+
+    def values(self) -> list[str]:  # type: ignore[override]
+        """All values."""
+        return [self[key] for key in self]
+
+    def items(self) -> list[tuple[str, str]]:  # type: ignore[override]
+        """All keys with their values."""
+        return [(key, self[key]) for key in self]
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        for name, constant in (("INFO_NULL", INFO_NULL), ("INFO_ENV", INFO_ENV)):
+            if self is constant:
+                return name
+        return (Info, (self.items(),)) if self else (null, ())
+
     def __getitem__(self, key: str) -> str:
         return self._known[key]
 
@@ -81,7 +102,7 @@ class Info(MutableMapping[str, str]):
         del self._known[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(list(self._known))
+        return iter(list(self._hints or ()))
 
     def __len__(self) -> int:
         return len(self._hints or ())

@@ -72,6 +72,11 @@ class Memory(np.ndarray[Any, np.dtype[np.uint8]]):
     def release(self) -> None:
         """Nothing: memory is given back by itself."""
 
+    def __getitem__(self, where: Any) -> Any:
+        """A part of it, or one byte as a number."""
+        found = super().__getitem__(where)
+        return int(found) if isinstance(found, np.integer) else found
+
     def __setitem__(self, where: Any, value: Any) -> None:
         """Bytes of a buffer are taken as they are, a number is one byte."""
         if not isinstance(value, (int, np.integer, np.ndarray)):

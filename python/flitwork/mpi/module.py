@@ -6,7 +6,7 @@ import sys
 import types
 from typing import Any
 
-from flitwork.mpi import attributes, errors, graph, group, info, status, window, window_server
+from flitwork.mpi import attributes, errhandler, errors, graph, group, info, status, window, window_server
 from flitwork.mpi.buffer import IN_PLACE, as_bytes
 from flitwork.mpi.cart import CART, Cartcomm, compute_dims
 from flitwork.mpi.comm import (
@@ -38,7 +38,7 @@ from flitwork.mpi.world import me
 #: What a program sees as the version of mpi4py.
 VERSION = "4.0.0"
 #: Names of mpi4py that the simulated communicator does not have.
-_OF_MPI = {"File", "Intercomm", "Session", "Grequest", "Errhandler"}
+_OF_MPI = {"File", "Intercomm", "Session", "Grequest"}
 
 
 def Wtime() -> float:
@@ -182,8 +182,8 @@ def _names() -> dict[str, Any]:
         memory=Memory, buffer=Memory, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
         COMM_WORLD=COMM_WORLD, COMM_SELF=COMM_SELF, COMM_NULL=COMM_NULL, REQUEST_NULL=REQUEST_NULL,
         MESSAGE_NULL=MESSAGE_NULL, MESSAGE_NO_PROC=MESSAGE_NO_PROC,
-        GROUP_EMPTY=group.GROUP_EMPTY, GROUP_NULL=group.GROUP_NULL, OP_NULL=None, IN_PLACE=IN_PLACE, BOTTOM=BOTTOM,
-        Compute_dims=compute_dims, ERRORS_ARE_FATAL="MPI.ERRORS_ARE_FATAL", ERRORS_RETURN="MPI.ERRORS_RETURN",
+        GROUP_EMPTY=group.GROUP_EMPTY, GROUP_NULL=group.GROUP_NULL, IN_PLACE=IN_PLACE, BOTTOM=BOTTOM,
+        Compute_dims=compute_dims, Errhandler=errhandler.Errhandler, **errhandler.CONSTANTS,
         THREAD_SINGLE=0, THREAD_FUNNELED=1, THREAD_SERIALIZED=2, THREAD_MULTIPLE=3, VERSION=4, SUBVERSION=0,
         MAX_PROCESSOR_NAME=256, MAX_ERROR_STRING=512, BSEND_OVERHEAD=0, KEYVAL_INVALID=attributes.KEYVAL_INVALID,
         ORDER_C=ORDER_C, ORDER_FORTRAN=ORDER_FORTRAN, ORDER_F=ORDER_FORTRAN, CART=CART, GRAPH=graph.GRAPH,
@@ -256,7 +256,7 @@ def mpi4py_modules(mpi: types.ModuleType) -> dict[str, types.ModuleType]:
     package = types.ModuleType("mpi4py", "mpi4py on simulated ranks.")
     rc = _Rc("mpi4py.rc")
     package.__dict__.update(
-        __path__=[], __version__=VERSION, __file__="<flitwork>", MPI=mpi, rc=rc, get_include=lambda: ""
+        __path__=["<flitwork>"], __version__=VERSION, __file__="<flitwork>", MPI=mpi, rc=rc, get_include=lambda: ""
     )
     return {"mpi4py": package, "mpi4py.MPI": mpi, "mpi4py.rc": rc}
 

@@ -19,16 +19,23 @@ _NAMES: dict[str, str] = {
     "uint32": "UNSIGNED UNSIGNED_INT UINT32_T",
     "int64": "LONG INT64_T LONG_LONG LONG_LONG_INT INTEGER8 SINT64_T AINT OFFSET COUNT",
     "uint64": "UNSIGNED_LONG UINT64_T UNSIGNED_LONG_LONG",
-    "float16": "REAL2",
-    "float32": "FLOAT REAL REAL4",
-    "float64": "DOUBLE REAL8 DOUBLE_PRECISION",
+    "float16": "REAL2 FLOAT16_T",
+    "float32": "FLOAT REAL REAL4 FLOAT32_T",
+    "float64": "DOUBLE REAL8 DOUBLE_PRECISION FLOAT64_T",
     "longdouble": "LONG_DOUBLE",
     "complex64": "C_FLOAT_COMPLEX COMPLEX COMPLEX8 F_COMPLEX CXX_FLOAT_COMPLEX C_COMPLEX",
     "complex128": "C_DOUBLE_COMPLEX COMPLEX16 DOUBLE_COMPLEX F_DOUBLE_COMPLEX CXX_DOUBLE_COMPLEX",
     "clongdouble": "C_LONG_DOUBLE_COMPLEX CXX_LONG_DOUBLE_COMPLEX",
     "bool": "C_BOOL BOOL CXX_BOOL",
 }
-_PAIRS = {"FLOAT_INT": "float32", "DOUBLE_INT": "float64", "LONG_INT": "int64", "SHORT_INT": "int16", "TWOINT": "int32"}
+_PAIRS = {
+    **{"FLOAT_INT": "float32", "DOUBLE_INT": "float64", "LONG_DOUBLE_INT": "longdouble"},
+    **{"LONG_INT": "int64", "SHORT_INT": "int16", "TWOINT": "int32"},
+}
+#: Of truth values, as numbers of so many bytes.
+_LOGICALS = {"LOGICAL": 4, "LOGICAL1": 1, "LOGICAL2": 2, "LOGICAL4": 4, "LOGICAL8": 8}
+#: What C or NumPy has no type for: ``MPI.DATATYPE_NULL``, as in an MPI library without them.
+_WITHOUT = "INTEGER16 LOGICAL16 REAL16 COMPLEX4 COMPLEX32 BFLOAT16_T"
 
 
 def _named() -> dict[str, Datatype]:
@@ -41,7 +48,9 @@ def _named() -> dict[str, Datatype]:
     for name in ("BYTE", "PACKED", "CHAR", "CHARACTER", "WCHAR"):
         dtype = np.dtype("S1") if name in ("CHAR", "CHARACTER") else np.dtype("u1")
         found[name] = Datatype(name, 1, dtype=dtype, predefined=True)
-    found["LOGICAL"] = Datatype("LOGICAL", 4, signature="<i4", dtype=np.dtype("int32"), predefined=True)
+    for name, size in _LOGICALS.items():
+        dtype = np.dtype(f"i{size}")
+        found[name] = Datatype(name, size, signature=dtype.str, dtype=dtype, predefined=True)
     for name, code in _PAIRS.items():
         dtype = np.dtype([("value", code), ("place", "int32")], align=True)
         found[name] = Datatype(name, dtype.itemsize, signature=name, dtype=dtype, predefined=True)
@@ -51,6 +60,7 @@ def _named() -> dict[str, Datatype]:
 
 #: All of them, by name.
 NAMED = _named()
+NAMED.update(dict.fromkeys(_WITHOUT.split(), NAMED["DATATYPE_NULL"]))
 NAMED["INT_INT"] = NAMED["TWOINT"]
 _BY_DTYPE: dict[Any, Datatype] = {kind.dtype: kind for kind in reversed(NAMED.values()) if kind.dtype is not None}
 _BY_DTYPE[np.dtype("B")] = NAMED["UNSIGNED_CHAR"]

@@ -10,21 +10,31 @@ import numpy as np
 
 from flitwork.mpi.absent import Absent
 from flitwork.mpi.datatype import Datatype
-from flitwork.mpi.errors import fault
+from flitwork.mpi.errors import Refusing, fault
 
 
-class Op:
-    """An operation. ``arrays`` and ``objects`` combine two operands, that of the lower rank first."""
+def _nothing(a: Any, b: Any) -> Any:
+    raise fault("OP", "MPI.OP_NULL combines nothing")
+
+
+class Op(metaclass=Refusing):
+    """An operation. ``arrays`` and ``objects`` combine two operands, that of the lower rank first.
+
+    Without one, and once it has been given up, it is ``MPI.OP_NULL``; of another operation it is the same one again.
+    """
 
     def __init__(
         self,
-        name: str,
-        arrays: Callable[[Any, Any], Any] | None,
-        objects: Callable[[Any, Any], Any],
+        name: str | Op = "OP_NULL",
+        arrays: Callable[[Any, Any], Any] | None = None,
+        objects: Callable[[Any, Any], Any] = _nothing,
         *,
         commutes: bool = True,
         function: Callable[[Any, Any, Any], Any] | None = None,
     ) -> None:
+        if isinstance(name, Op):
+            self.__dict__.update(name.__dict__)
+            return
         self.name, self.arrays, self.objects, self.commutes = name, arrays, objects, commutes
         self.function = function
 
@@ -38,6 +48,9 @@ class Op:
 
     def Free(self) -> None:
         """Gives it up."""
+        if self.function is None:
+            raise fault("OP", f"MPI.{self.name} cannot be freed")
+        self.__init__()  # type: ignore[misc]
 
     def Is_commutative(self) -> bool:
         """Whether operands may be swapped."""
@@ -62,11 +75,13 @@ class Op:
     def combine(self, datatype: Datatype) -> Callable[[Any, Any], Any]:
         """What combines two arrays of a datatype."""
         if self.function is not None:
+            from flitwork.mpi.memory import Memory
+
             function = self.function
 
             def apply(low: Any, high: Any) -> Any:
                 result = high.copy()
-                function(memoryview(low.view(np.uint8)), memoryview(result.view(np.uint8)), datatype)
+                function(low.view(np.uint8).view(Memory), result.view(np.uint8).view(Memory), datatype)
                 return result
 
             return apply
@@ -77,7 +92,18 @@ class Op:
         return self.arrays
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return (_named, (self.name,)) if self.function is None else (Op.Create, (self.function, self.commutes))
+        if self.function is not None:
+            return Op.Create, (self.function, self.commutes)
+        return (_named, (self.name,)) if self is OPS[self.name] else (Op, (OPS[self.name],))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Op) and (self.name, self.function) == (other.name, other.function)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __bool__(self) -> bool:
+        return self.name != "OP_NULL"
 
     def __call__(self, a: Any, b: Any) -> Any:
         """Combines two objects."""
@@ -125,7 +151,7 @@ def _located(better: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 def _located_object(better: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
     def apply(a: Any, b: Any) -> Any:
         if a[0] == b[0]:
-            return (a[0], min(a[1], b[1]))
+            return a if a[1] <= b[1] else b
         return a if better(a[0], b[0]) else b
 
     return apply
@@ -156,6 +182,7 @@ def _named(name: str) -> Op:
 OPS: dict[str, Op] = {
     op.name: op
     for op in (
+        Op(),
         Op("SUM", _dtyped(np.add), operator.add),
         Op("PROD", _dtyped(np.multiply), operator.mul),
         Op("MAX", np.maximum, _max),

@@ -22,11 +22,25 @@ def unfinished(world: World, error: ScheduleError | SimulationError) -> ProgramE
         return ProgramUnfinished("\n".join([f"{error}; where ranks are:", *lines]))
     if len(blocked) > _NAMED:
         lines.append(f"  ... and {len(blocked) - _NAMED} more")
+    lines += _ended(world, blocked)
     circle = _circle(blocked)
     if circle:
         lines.append("  in a circle: " + " -> ".join(f"rank {rank}" for rank in circle))
     count = f"{len(blocked)} of {len(world.processes)} ranks"
     return ProgramDeadlock("\n".join([f"deadlock in cycle {world.now}: {count} cannot go on", *lines]))
+
+
+def _ended(world: World, blocked: list[Process]) -> list[str]:
+    """Those that have ended though others wait for them."""
+    missed = {one.peer for process in blocked for one in _waited(process, _held(process))}
+    ended = [process for process in world.processes if process not in blocked and process.rank in missed]
+    codes = [f" with exit code {process.exit_code}" if process.exit_code else "" for process in ended]
+    return [f"  rank {process.rank} has ended{code}" for process, code in zip(ended, codes, strict=True)][:_NAMED]
+
+
+def _held(process: Process) -> Fiber:
+    """The fiber that keeps a rank."""
+    return process.helpers[0] if process.main.done else process.main
 
 
 def _left_over(world: World) -> ProgramError | None:
@@ -45,7 +59,7 @@ def _left_over(world: World) -> ProgramError | None:
 
 
 def _line(process: Process) -> str:
-    fiber = process.main if not process.main.done else process.helpers[0]
+    fiber = _held(process)
     call, where = _call(fiber)
     waits = [*dict.fromkeys(_described(process, one) for one in _waited(process, fiber))]
     started = [one for one in fiber.waits if isinstance(one, Fiber)]
@@ -105,8 +119,7 @@ def _circle(blocked: list[Process]) -> list[int]:
     """Ranks that wait for each other in a circle, where each waits for one rank only."""
     waits_for: dict[int, int] = {}
     for process in blocked:
-        fiber = process.main if not process.main.done else process.helpers[0]
-        peers = {one.peer for one in _waited(process, fiber) if not one.sends and one.peer is not None}
+        peers = {one.peer for one in _waited(process, _held(process)) if not one.sends and one.peer is not None}
         if len(peers) == 1:
             waits_for[process.rank] = peers.pop()
     for start in waits_for:

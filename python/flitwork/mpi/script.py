@@ -53,4 +53,4 @@ class Script:
         if not isinstance(code, int):
             print(code, file=sys.stderr)
             code = 1
-        self.exit_codes[process.rank] = int(code)
+        self.exit_codes[process.rank] = process.exit_code = int(code)

@@ -18,6 +18,8 @@ class Status:
     def __init__(self, status: Status | None = None) -> None:
         self.source, self.tag, self.error, self.nbytes, self.cancelled = ANY_SOURCE, ANY_TAG, 0, 0, False
         if status is not None:
+            if not isinstance(status, Status):
+                raise TypeError(f"expecting a status, not {type(status).__name__}")
             self.__dict__.update(status.__dict__)
 
     def set(self, source: int, tag: int, nbytes: int) -> None:

@@ -10,14 +10,17 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from typing_extensions import Self
 
 from flitwork.mpi import attributes
 from flitwork.mpi.buffer import as_bytes
 from flitwork.mpi.channel import new_context
 from flitwork.mpi.comm import COMM_SELF, Comm
-from flitwork.mpi.errors import fault, not_supported
+from flitwork.mpi.errhandler import Handled
+from flitwork.mpi.errors import Refusing, fault, not_supported
 from flitwork.mpi.foreign import BOTTOM
 from flitwork.mpi.group import Group
+from flitwork.mpi.info import Info
 from flitwork.mpi.memory import Memory
 from flitwork.mpi.status import PROC_NULL
 from flitwork.mpi.window_access import Accesses
@@ -29,12 +32,24 @@ SEPARATE, UNIFIED = 1, 2
 KEY_BASE, KEY_SIZE, KEY_DISP_UNIT, KEY_FLAVOR, KEY_MODEL = range(11, 16)
 
 
-class Win(Accesses, attributes.Attributed):
-    """A window: the memory of each rank of a communicator that the others may read and change."""
+class Win(Accesses, Handled, attributes.Attributed, metaclass=Refusing):
+    """A window: the memory of each rank of a communicator that the others may read and change.
 
-    def __init__(self, comm: Comm, memory: Any, flavor: int, told: list[tuple[int, int]], call: int) -> None:
+    Without a window, and once it has been given up, it is ``MPI.WIN_NULL``; of another one it is the same one again.
+    """
+
+    def __init__(self, of: Win | None = None) -> None:
+        if of is None:
+            self._null, self.name = True, "MPI_WIN_NULL"
+        elif isinstance(of, Win):
+            self.__dict__.update(of.__dict__)
+        else:
+            raise TypeError(f"expecting a window, not {type(of).__name__}")
+
+    def _begin_as(self, comm: Comm, memory: Any, flavor: int, told: list[tuple[int, int]], call: int) -> Self:
         process = me()
-        self._comm, self._memory, self._flavor, self.name = comm, memory, flavor, ""
+        self._null, self.name, self._info = False, "", Info()
+        self._comm, self._memory, self._flavor = comm, memory, flavor
         #: Size and unit of each rank's memory.
         self._told = told
         #: The memory of each rank, where all ranks reach it.
@@ -50,6 +65,7 @@ class Win(Accesses, attributes.Attributed):
         self._server = Server(process, memory, self._asks._context, self._answer)
         self._server.start()
         process.at_end.append(self.Free)
+        return self
 
     # Making and giving up.
 
@@ -87,14 +103,14 @@ class Win(Accesses, attributes.Attributed):
             kept[comm._context, call] = Memory.allocate(ends[-1])
         whole = kept[comm._context, call]
         parts = [whole[first:last] for first, last in pairwise(ends)]
-        made = cls(comm, parts[comm.Get_rank()], FLAVOR_SHARED, told, call)
+        made = cls()._begin_as(comm, parts[comm.Get_rank()], FLAVOR_SHARED, told, call)
         made._parts = parts
         return made
 
     @classmethod
     def _made(cls, comm: Comm, memory: Any, disp_unit: int, flavor: int) -> Win:
         told, call = comm._agreed("Win", (memory.size, disp_unit))
-        return cls(comm, memory, flavor, told, call)
+        return cls()._begin_as(comm, memory, flavor, told, call)
 
     def Free(self) -> None:
         """Gives it up, when all ranks do."""
@@ -173,12 +189,17 @@ class Win(Accesses, attributes.Attributed):
         """Gives it a name."""
         self.name = name
 
-    def Set_errhandler(self, errhandler: Any) -> None:
-        """Errors are exceptions, whatever is set."""
+    def Set_info(self, info: Info) -> None:
+        """Keeps hints; a later call adds to them."""
+        self._check_use()
+        self._info.update(info or {})
 
-    def Get_errhandler(self) -> Any:
-        """The handler that raises."""
-        return "MPI.ERRORS_RETURN"
+    def Get_info(self) -> Info:
+        """The hints that were kept."""
+        self._check_use()
+        return Info(self._info)
+
+    info = property(Get_info, Set_info)
 
     def __bool__(self) -> bool:
         return not self._null
@@ -194,13 +215,4 @@ class Win(Accesses, attributes.Attributed):
         raise AttributeError(name)
 
 
-class _Null(Win):
-    """``MPI.WIN_NULL``."""
-
-    _null = True
-
-    def __init__(self) -> None:
-        pass
-
-
-WIN_NULL = _Null()
+WIN_NULL = Win()

@@ -68,16 +68,18 @@ class Accesses:
         """:meth:`Get_accumulate` of one element."""
         if target_rank == PROC_NULL:
             return
-        kind = message(result).datatype
-        self.Rget_accumulate(_one(origin), _one(result), target_rank, (target_disp, 1, kind), op)
+        room = _one("result", result)
+        data = room if op == _NO_OP and origin is None else _one("origin", origin, room.datatype)
+        self.Rget_accumulate(data, room, target_rank, (target_disp, 1, room.datatype), op)
 
     def Compare_and_swap(self, origin: Any, compare: Any, result: Any, target_rank: int, target_disp: int = 0) -> None:
         """Puts one element where another one is; what was there before comes into ``result``."""
         if target_rank == PROC_NULL:
             return
-        data, room = _one(origin), _one(result)
+        room = _one("result", result)
+        data, expected = _one("origin", origin, room.datatype), _one("compare", compare, room.datatype)
         place = self._place((target_disp, 1, data.datatype), data, target_rank)
-        self._ask(target_rank, Access(place, data.pack(), where=_one(compare).pack(), reads=True), data.nbytes, room)
+        self._ask(target_rank, Access(place, data.pack(), where=expected.pack(), reads=True), data.nbytes, room)
 
     def Rput(self, origin: Any, target_rank: int, target: Any = None) -> Request:
         """:meth:`Put`, with a request."""
@@ -101,7 +103,7 @@ class Accesses:
         """:meth:`Get_accumulate`, with a request."""
         if target_rank == PROC_NULL:
             return Request.of(None)
-        room, data = message(result), None if op is _NO_OP else message(origin)
+        room, data = message(result), None if op == _NO_OP else message(origin)
         place = self._place(target, room, target_rank)
         access = Access(place, None if data is None else data.pack(), op, reads=True)
         return self._ask(target_rank, access, 0 if data is None else data.nbytes, room)
@@ -261,7 +263,11 @@ class Accesses:
             self.Flush(rank)
 
 
-def _one(spec: Any) -> Buffer:
-    """The first element of a buffer."""
+def _one(what: str, spec: Any, kind: Any = None) -> Buffer:
+    """A buffer of one element, and of a datatype if that is said."""
     found = message(spec)
-    return found.part(0, 1)
+    if found.count != 1:
+        raise ValueError(f"the {what} has {found.count} elements, and one is expected")
+    if kind is not None and found.datatype.signature != kind.signature:
+        raise ValueError(f"the {what} is of {found.datatype.name}, and {kind.name} is expected")
+    return found

@@ -63,12 +63,12 @@ def carry_out(memory: Any, access: Access) -> Any:
     """Does what is asked for with the memory of a window; what was there before, if it is read."""
     place, data = access.place, access.data
     room = Buffer(memory, place.count, place.datatype, place.start)
-    before = room.pack() if access.reads or access.where is not None or access.op is not _REPLACE else None
+    before = room.pack() if access.reads or access.where is not None or access.op != _REPLACE else None
     if data is not None and not isinstance(data, Absent):
         if access.where is not None and before is not None:
             if before.tobytes() == access.where.tobytes():
                 room.unpack(data)
-        elif access.op is _REPLACE:
+        elif access.op == _REPLACE:
             room.unpack(data)
         else:
             kind = place.datatype

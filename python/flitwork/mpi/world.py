@@ -90,6 +90,8 @@ class Process:
         #: What is left to do when its program has ended: to give up what it has not given up itself.
         self.at_end: list[Callable[[], None]] = []
         self.finalized = False
+        #: With which its program has ended.
+        self.exit_code = 0
 
     def send(self, message: Message, synchronous: bool = False) -> Operation:
         """Starts to send a message."""

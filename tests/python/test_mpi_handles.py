@@ -1,0 +1,165 @@
+"""What programs make, compare, copy and give up besides communicators: handlers, operations, hints, datatypes."""
+
+from __future__ import annotations
+
+import array
+import pickle
+from typing import Any
+
+import flitwork as fw
+import numpy as np
+import pytest
+from flitwork.mpi import MPI
+
+
+def test_error_handlers_are_kept_and_given_up() -> None:
+    def program(comm: Any) -> None:
+        before = comm.Get_errhandler()
+        assert before == MPI.ERRORS_RETURN and before is not MPI.ERRORS_RETURN
+        comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+        assert comm.Get_errhandler() == MPI.ERRORS_ARE_FATAL != MPI.COMM_SELF.Get_errhandler()
+        comm.Set_errhandler(before)
+        comm.Call_errhandler(MPI.ERR_OTHER)
+        before.Free()
+        assert before == MPI.ERRHANDLER_NULL and not before and comm.Get_errhandler() == MPI.ERRORS_RETURN
+        for refused, error in ((MPI.ERRHANDLER_NULL, MPI.Exception), ("MPI.ERRORS_RETURN", TypeError)):
+            with pytest.raises(error):
+                comm.Set_errhandler(refused)
+        with pytest.raises(MPI.Exception):
+            MPI.ERRORS_RETURN.Free()
+        for one in (MPI.ERRORS_RETURN, MPI.ERRORS_ABORT, MPI.ERRHANDLER_NULL):
+            assert pickle.loads(pickle.dumps(one)) is one
+            copy = pickle.loads(pickle.dumps(MPI.Errhandler(one)))
+            assert copy == one and copy is not one
+        with pytest.raises(NotImplementedError, match=r"MPI\.Comm\.Create_errhandler is not supported"):
+            MPI.Comm.Create_errhandler(print)
+        window = MPI.Win.Allocate(8, comm=comm)
+        window.Set_errhandler(MPI.ERRORS_RETURN)
+        window.Get_errhandler().Free()
+        window.Free()
+
+    fw.mpi.run(program, ranks=2)
+
+
+def test_what_is_not_supported_is_no_attribute_and_is_named() -> None:
+    def program(comm: Any) -> None:
+        for holder in (MPI, MPI.Comm, comm, MPI.Win, MPI.Group, MPI.Op, MPI.INT):
+            assert not hasattr(holder, "Frobnicate") and getattr(holder, "Frobnicate", 5) == 5
+            with pytest.raises(NotImplementedError, match=r"Frobnicate is not supported by the simulated communicator"):
+                holder.Frobnicate  # noqa: B018
+
+    fw.mpi.run(program, ranks=1)
+
+
+def test_operations_are_copied_compared_and_given_up() -> None:
+    def program(comm: Any) -> None:
+        assert not MPI.Op() and MPI.Op() == MPI.OP_NULL and MPI.OP_NULL.is_predefined
+        assert MPI.Op(MPI.SUM) == MPI.SUM != MPI.PROD and MPI.Op(MPI.SUM) is not MPI.SUM
+        assert pickle.loads(pickle.dumps(MPI.SUM)) is MPI.SUM
+        assert pickle.loads(pickle.dumps(MPI.Op(MPI.SUM))) is not MPI.SUM
+        assert comm.allreduce(comm.rank, op=MPI.Op(MPI.MAX)) == comm.size - 1
+        with pytest.raises(MPI.Exception, match="MPI_ERR_OP"):
+            MPI.SUM.Free()
+        with pytest.raises(MPI.Exception, match="MPI_ERR_OP"):
+            comm.Allreduce(np.ones(2), np.ones(2), op=MPI.OP_NULL)
+
+        def added(low: Any, high: Any, kind: Any) -> None:
+            # Bytes of a buffer of other elements are taken as they are, and one byte is a number.
+            assert kind == MPI.INT and isinstance(low[0], int)
+            high[:] = array.array("i", [a + b for a, b in zip(low.cast("i"), high.cast("i"), strict=True)])
+
+        own = MPI.Op.Create(added, commute=True)
+        total = array.array("i", [0, 0])
+        comm.Allreduce([array.array("i", [1, 1000]), MPI.INT], [total, MPI.INT], own)
+        assert total.tolist() == [comm.size, 1000 * comm.size]
+        own.Free()
+        assert own == MPI.OP_NULL and not own
+        assert MPI.MINLOC([1, "b"], [1, "a"]) == [1, "a"]
+
+    fw.mpi.run(program, ranks=3)
+
+
+def test_hints_are_lists_of_keys_and_constants_travel() -> None:
+    def program(comm: Any) -> None:
+        info = MPI.Info.Create(None)
+        info.update({"a": "1", "b": "2"})
+        assert info.keys() == ["a", "b"] and info.values() == ["1", "2"] and info.items() == [("a", "1"), ("b", "2")]
+        assert MPI.INFO_NULL.items() == [] and pickle.loads(pickle.dumps(info)).items() == info.items()
+        for one in (MPI.INFO_NULL, MPI.INFO_ENV):
+            assert pickle.loads(pickle.dumps(one)) is one
+        window = MPI.Win.Allocate(8, comm=comm)
+        window.Set_info(info)
+        window.info = MPI.Info.Create([("c", "3")])
+        assert dict(window.info) == {"a": "1", "b": "2", "c": "3"}
+        window.Free()
+        with pytest.raises(MPI.Exception, match="MPI_ERR_WIN"):
+            window.Set_info(info)
+
+    fw.mpi.run(program, ranks=2)
+
+
+def test_null_windows_and_statuses_are_made_of_nothing_else() -> None:
+    def program(comm: Any) -> None:
+        assert MPI.Win() == MPI.WIN_NULL and MPI.Win() is not MPI.WIN_NULL and MPI.WIN_NULL.Get_name() == "MPI_WIN_NULL"
+        for kind in (MPI.Win, MPI.Status, MPI.Datatype):
+            with pytest.raises(TypeError):
+                kind(123)
+
+    fw.mpi.run(program, ranks=1)
+
+
+def test_swaps_in_windows_are_of_one_element_of_one_type() -> None:
+    def program(comm: Any) -> None:
+        window = MPI.Win.Allocate(8, comm=comm)
+        one, two, other = np.zeros(1, "i4"), np.zeros(2, "i4"), np.zeros(1, "f4")
+        window.Lock(comm.rank)
+        for wrong in (two, other):
+            for bad in ((wrong, one), (one, wrong)):
+                with pytest.raises(ValueError, match="expected"):
+                    window.Fetch_and_op(*bad, comm.rank)
+            for worse in ((wrong, one, one), (one, wrong, one), (one, one, wrong)):
+                with pytest.raises(ValueError, match="expected"):
+                    window.Compare_and_swap(*worse, comm.rank)
+        window.Fetch_and_op(None, one, comm.rank, op=MPI.NO_OP)
+        window.Unlock(comm.rank)
+        window.Free()
+
+    fw.mpi.run(program, ranks=1)
+
+
+def test_long_datatypes_without_gaps_take_no_memory() -> None:
+    def program(comm: Any) -> None:
+        count = 2**31 + 2**21
+        long = MPI.BYTE.Create_contiguous(count)
+        for one in (long, long.Dup(), long.Create_contiguous(3).Create_resized(0, count)):
+            assert one.size % count == 0 and one.true_lb == 0 and one.true_ub == one.size
+        assert long.Get_extent() == (0, count) and long.Create_resized(0, 2 * count).size == count
+        with pytest.raises(MPI.Exception, match="MPI_ERR_NO_MEM: a datatype of 2,147,483,648 bytes with gaps"):
+            MPI.BYTE.Create_vector(2**30, 2, 4)
+        other = 1 - comm.rank
+        comm.Sendrecv([None, 1, long], other, recvbuf=[None, 1, long], source=other)
+
+    network = fw.Torus(2, 2, units=fw.Units(flit_bytes=65536, cycle_ns=1), router=fw.Router(buffer_flits=16))
+    assert fw.mpi.run(program, ranks=2, network=network, data=False).bytes > 2**32
+
+
+def test_datatypes_that_c_lacks_are_null_and_copies_are_equal() -> None:
+    def program(comm: Any) -> None:
+        assert MPI.REAL16 == MPI.DATATYPE_NULL == MPI.Datatype() and not MPI.BFLOAT16_T
+        assert MPI.LOGICAL8.size == 8 and MPI.FLOAT16_T.size == 2 and MPI.LONG_DOUBLE_INT.size > MPI.LONG_DOUBLE.size
+        copy = MPI.Datatype(MPI.INT)
+        assert copy == MPI.INT and copy is not MPI.INT and MPI.INT.Dup() != MPI.INT
+        assert pickle.loads(pickle.dumps(copy)) == MPI.INT
+
+    fw.mpi.run(program, ranks=1)
+
+
+def test_groups_make_communicators_without_one() -> None:
+    def program(comm: Any) -> Any:
+        group = comm.Get_group().Incl([2, 0])
+        made = MPI.Intracomm.Create_from_group(group, "pair", errhandler=MPI.ERRORS_ARE_FATAL)
+        if comm.rank == 1:
+            return made == MPI.COMM_NULL
+        return made.allgather(comm.rank), made.Get_errhandler() == MPI.ERRORS_ARE_FATAL
+
+    assert fw.mpi.run(program, ranks=3).returns == [([2, 0], True), True, ([2, 0], True)]
