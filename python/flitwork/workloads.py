@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
-from flitwork import renamed
+from flitwork import _core, renamed
 from flitwork.errors import ConfigError
 from flitwork.numbers import field_of, table_of
 from flitwork.plain import Spec as Spec
@@ -51,6 +53,14 @@ def said(default: Any, **field: Any) -> Spec:
     return {**({} if told and value is None else {name: default if value is None else value}), **told}
 
 
+@cache
+def _collectives_alone() -> frozenset[str]:
+    """All-to-alls that are schedules of a collective alone."""
+    tables = json.loads(_core.components())
+    found = {row["name"] for row in tables["collectives"] if row["operation"] == "all_to_all"}
+    return frozenset(found - {row["name"] for row in tables["algorithms"]})
+
+
 def all_to_all(
     algorithm: str = "a2at",
     *,
@@ -69,6 +79,9 @@ def all_to_all(
     before the last common start of its NIC's ports; with ``"local_sliding"`` message ``m`` waits for those of index
     ``m - ports`` and below.
     """
+    if algorithm in _collectives_alone():
+        expected = "an algorithm of `flitwork list algorithms`"
+        raise ConfigError("algorithm", repr(algorithm), expected, f'fw.collective("all_to_all", "{algorithm}")')
     sizes = {"message_flits": message_flits, "message_bytes": message_bytes}
     if message_flits is None and message_bytes is None:
         sizes["message_flits"] = 100

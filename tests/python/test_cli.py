@@ -51,6 +51,8 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("simulate",), 2, "WHAT"),
         (("simulate", "a2ta"), 2, "did you mean `a2a`?"),
         (("simulate", "tiny.toml"), 2, "flitwork run tiny.toml"),
+        (("simulate", "butterfly"), 2, "collective --set operation=all_to_all --set algorithm=butterfly"),
+        (("pace", "uniform"), 2, "traffic has no steps"),
         (("simulate", "a2at", "--set", "vsc=2"), 2, "did you mean `vcs`?"),
         (("simulate", "a2at", "--set", "vcs"), 2, "KEY=VALUE"),
         (("simulate", "a2at", "--set", "vcs=1"), 2, "at least 2"),

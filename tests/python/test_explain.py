@@ -325,7 +325,7 @@ def test_ranks_that_are_programs_can_be_explained() -> None:
     explanation = fw.explain(ran)
     assert explanation.causes["cycles"].sum() == ran.result.completion_cycles
     assert "other" not in set(explanation.causes["cause"])
-    with pytest.raises(fw.ConfigError, match="told by a program"):
+    with pytest.raises(fw.ConfigError, match="told by a program: run it with flitwork mpi simulate --explain"):
         fw.explain(fw.mpi.run(ring, ranks=4))
 
 

@@ -105,3 +105,8 @@ def test_the_command_tells_and_measures(cli: Cli) -> None:
     assert found["completion_cycles"]["mod"] == expected
     assert "message-overlap degree" in cli("pace", "--help").stdout
     assert cli("pace", "uniform", "--size", "4x4", "--load", "0.1").returncode == 2
+
+
+def test_all_to_alls_that_are_schedules_alone_are_told_where_they_are() -> None:
+    with pytest.raises(fw.ConfigError, match=r'fw.collective\("all_to_all", "pairwise_xor"\)'):
+        fw.all_to_all("pairwise_xor")

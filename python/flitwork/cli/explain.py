@@ -126,5 +126,6 @@ def show_explanation(found: Explanation) -> None:
     if len(longest):
         longest = longest.sort_values("cycles", ascending=False, kind="stable").head(_SHOWN_PIECES).sort_index()
         columns = ["what", "rank", "to_rank", "begin_cycle", "cycles"]
-        title = f"the longest of {len(found.path):,} stretches of the critical path"
+        several = f"the longest of {len(found.path):,} stretches of the critical path"
+        title = several if len(found.path) > 1 else "the critical path"
         print_table([name.replace("_", " ") for name in columns], longest[columns].to_numpy().tolist(), title)

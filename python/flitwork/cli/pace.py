@@ -17,10 +17,12 @@ from flitwork.cli.options import (
     Topology,
     What,
     Wrap,
+    components,
 )
 from flitwork.cli.output import guarded, print_json, print_table, say
 from flitwork.cli.progress import cycles_to_simulate, shown
 from flitwork.cli.simulation import network_table, one_simulation, topology_name
+from flitwork.errors import ConfigError
 from flitwork.pace import COLUMNS, Pace, pace_plan
 from flitwork.result import run_plan
 from flitwork.spec import plan_of
@@ -59,6 +61,9 @@ def pace(
 
       flitwork pace a2a --size 8x8 --packet-flits 16 --over schedule --aggregate --simulate
     """
+    if what in [row["name"] for row in components()["patterns"]]:
+        expected = "a schedule: an all-to-all algorithm, collective, schedule or trace"
+        raise ConfigError("WHAT", what, expected, "traffic has no steps whose messages overlap")
     table = network_table(size, mesh, wrap, topology)
 
     def planned(kind: str) -> Any:

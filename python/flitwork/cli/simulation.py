@@ -297,6 +297,9 @@ def _check_what(what: str) -> None:
         f"an all-to-all algorithm ({', '.join(algorithms)}), a traffic pattern ({', '.join(traffic)}), or {others}"
     )
     hint = f"for a study file: flitwork run {what}" if is_study(what) else did_you_mean(what, names)
+    operations = [row["operation"] for row in components()["collectives"] if row["name"] == what]
+    if operations:
+        hint = f"collective --set operation={operations[0]} --set algorithm={what}"
     raise ConfigError("WHAT", what, expected, hint)
 
 

@@ -67,7 +67,8 @@ def simulated_again(
         raise _lacks(missing, f"it cannot be simulated again from what is stored ({error.path}): {again}") from None
     except ScheduleError:
         # Ranks ask what to do, and nobody answers.
-        raise _lacks(missing, f"what its ranks did was told by a program: {again}") from None
+        hint = f"what its ranks did was told by a program: run it with flitwork mpi simulate --explain, or {again}"
+        raise _lacks(missing, hint) from None
     if found.digest != result.digest:
         hint = f"it is of version {result.version}, and this is {found.version}: {again}"
         raise _lacks(missing, hint)

@@ -25,7 +25,8 @@ def _path(found: Explanation) -> Iterator[str]:
     total = found.result.completion_cycles
     end, ranks = found.path.iloc[-1], found.path["rank"].nunique()
     yield (
-        f"The run took {total:,} cycles. Its critical path has {len(found.path):,} stretches over "
+        f"The run took {total:,} cycles. Its critical path has {len(found.path):,} "
+        f"{'stretch' if len(found.path) == 1 else 'stretches'} over "
         f"{ranks:,} {'rank' if ranks == 1 else 'ranks'} and ends at rank {int(end['to_rank'])}."
     )
     for row in found.causes.to_dict("records"):
