@@ -61,6 +61,7 @@ static void wait_until(run *r, uint32_t end) {
   /* MPI_Waitall of Open MPI 4 does not return where a message that it waits for ends in an error. */
   for (uint32_t k = 0; k < count; k++) note(r, wait_for(&requests[k]));
 #else
+  for (uint32_t k = 0; k < count; k++) r->statuses[k].MPI_ERROR = MPI_SUCCESS; /* MPICH leaves those of null requests as they are */
   int code = PMPI_Waitall((int)count, requests, r->statuses);
   for (uint32_t k = 0; code != MPI_SUCCESS && k < count; k++) {
     int its = code == MPI_ERR_IN_STATUS ? r->statuses[k].MPI_ERROR : MPI_ERR_PENDING;

@@ -119,6 +119,16 @@ def test_errors_threads_attributes_and_communicators(mpi: Family, algorithm: str
     assert re.search("corners on 4 ranks.*: 0 wrong", done.stdout), done.stdout + done.stderr
 
 
+def test_an_error_is_the_one_of_the_message(mpi: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a rank has nothing to send or to receive in some steps, whose statuses nobody fills in."""
+    monkeypatch.setenv("MALLOC_PERTURB_", "85")
+    program = mpi.compile("corners.c")
+    if ": 0 wrong" not in mpi.run(5, program, "errors", alltoall="library").stdout:
+        pytest.skip(f"{mpi.name} itself does not check arguments here")
+    done = mpi.run(5, program, "errors", alltoall="by_number")
+    assert re.search("corners on 5 ranks.*: 0 wrong", done.stdout), done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("name", [*FAMILIES, *(pytest.param(name, marks=SLOW) for name in WHEELS)])
 @pytest.mark.parametrize(
     "settings", [{"alltoall": "bruck"}, {"alltoall": "two_level_ring", "prepare": "0"}, {"alltoall": "bruk"}, {}]
