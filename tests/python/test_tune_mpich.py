@@ -114,3 +114,14 @@ def test_other_rules_stay(base: Path, tmp_path: Path) -> None:
     file = tmp_path / "rules.json"
     file.write_text(text)
     assert fw.tune.read_rules(file).select(Asked("alltoall", 9, 5)).algorithm == "pairwise"
+
+
+def test_a_linker_script_stands_for_the_library_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / "libmpi.so").write_text("INPUT(libmpi.so.12)\n")
+    (tmp_path / "libmpi.so.12").write_bytes(
+        b"\x7fELF\0" + b'{"collective=alltoall": "algorithm=MPIR_Alltoall_intra_pairwise"}' + b"\0"
+    )
+    assert "MPIR_Alltoall_intra_pairwise" in built_in(tmp_path / "libmpi.so")
+    (tmp_path / "libmpi.so").write_text("INPUT(libmpi.so.13)\n")
+    with pytest.raises(fw.ConfigError, match=r"--base = .*libmpi\.so\.13"):
+        built_in(tmp_path / "libmpi.so")

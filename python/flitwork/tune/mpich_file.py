@@ -39,17 +39,26 @@ _OTHER = re.compile(
 _END = re.compile(r"(algorithm|composition)=(\w+)")
 _PARAMETER = re.compile(r"\w+=\w+")
 _BUILT_IN = re.compile(rb'(?<=\0)\s*(\{\s*"collective=[^\0]*\})\s*(?=\0)')
+#: What stands in the place of the library for the linker alone.
+_LINKER_SCRIPT = re.compile(rb"\s*INPUT\s*\(\s*([\w.+-]+)\s*\)\s*$")
 #: MPICH reads the file into whole pages and takes it for a text that ends in a zero.
 _PAGE_BYTES = 4096
 _MOST = 2**31 - 1
 
 
-def built_in(file: Path) -> str:
-    """The rules for all collectives that a MPICH library has built in, or the text of a tuning file."""
+def _read(file: Path) -> bytes:
     try:
-        data = file.read_bytes()
+        return file.read_bytes()
     except OSError as error:
         raise ConfigError("--base", file, f"a file that can be read ({error.strerror})") from None
+
+
+def built_in(file: Path) -> str:
+    """The rules for all collectives that a MPICH library has built in, or the text of a tuning file."""
+    data = _read(file)
+    if named := _LINKER_SCRIPT.match(data):
+        file = file.parent / named[1].decode()
+        data = _read(file)
     if not data.startswith(b"\x7fELF"):
         return data.decode(errors="replace")
     found = [text for text in _BUILT_IN.findall(data) if b"algorithm=MPIR_Alltoall_intra" in text]
