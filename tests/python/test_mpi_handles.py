@@ -147,6 +147,10 @@ def test_datatypes_that_c_lacks_are_null_and_copies_are_equal() -> None:
     def program(comm: Any) -> None:
         assert MPI.REAL16 == MPI.DATATYPE_NULL == MPI.Datatype() and not MPI.BFLOAT16_T
         assert MPI.LOGICAL8.size == 8 and MPI.FLOAT16_T.size == 2 and MPI.LONG_DOUBLE_INT.size > MPI.LONG_DOUBLE.size
+        assert MPI.INT.Get_name() == "MPI_INT" and MPI.INT.Create_contiguous(2).Get_name() == ""
+        named = MPI.Datatype(MPI.LONG)
+        named.Set_name("of mine")
+        assert named.Get_name() == "of mine" and pickle.loads(pickle.dumps(named)) == MPI.LONG
         copy = MPI.Datatype(MPI.INT)
         assert copy == MPI.INT and copy is not MPI.INT and MPI.INT.Dup() != MPI.INT
         assert pickle.loads(pickle.dumps(copy)) == MPI.INT
@@ -163,3 +167,28 @@ def test_groups_make_communicators_without_one() -> None:
         return made.allgather(comm.rank), made.Get_errhandler() == MPI.ERRORS_ARE_FATAL
 
     assert fw.mpi.run(program, ranks=3).returns == [([2, 0], True), True, ([2, 0], True)]
+
+
+def test_what_is_null_or_given_up_is_of_no_use() -> None:
+    def program(comm: Any) -> None:
+        null = MPI.DATATYPE_NULL
+        calls = [null.Free, null.Commit, null.Dup, MPI.INT.Free, lambda: MPI.Status().Get_count(null)]
+        calls += [lambda: MPI.Status().Get_elements(null), lambda: MPI.Status().Set_elements(null, 0)]
+        calls += [MPI.WIN_NULL.Get_errhandler, MPI.COMM_NULL.Get_errhandler, MPI.INFO_NULL.Free, MPI.Errhandler().Free]
+        calls += [MPI.INFO_ENV.Free, lambda: MPI.WIN_NULL.Call_errhandler(MPI.SUCCESS)]
+        for call in calls:
+            with pytest.raises(MPI.Exception):
+                call()
+        # A receive that is under way keeps the datatype that it began with.
+        columns = MPI.DOUBLE.Create_vector(2, 1, 2).Commit()
+        room = np.zeros(4)
+        request = comm.Irecv([room, 1, columns], comm.rank)
+        columns.Free()
+        assert columns == null and not columns
+        comm.Send(np.ones(2), comm.rank)
+        request.Wait()
+        assert room.tolist() == [1, 0, 1, 0]
+        with pytest.raises(MPI.Exception, match="MPI_ERR_TYPE"):
+            columns.Free()
+
+    fw.mpi.run(program, ranks=1)

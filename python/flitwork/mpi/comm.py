@@ -299,6 +299,9 @@ class _Null(Comm):
     def _pattern(self, *_: Any) -> Any:
         raise fault("COMM", "a message on MPI.COMM_NULL")
 
+    def _handled(self) -> Any:
+        raise fault("COMM", "MPI.COMM_NULL has no error handler")
+
     def Free(self) -> None:
         """An error: there is nothing to give up."""
         raise fault("COMM", "MPI.COMM_NULL cannot be freed")

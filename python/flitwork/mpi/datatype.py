@@ -21,6 +21,8 @@ from flitwork.mpi.pack import Packing
 ORDER_C, ORDER_FORTRAN = 56, 57
 #: Signatures that match any other: bytes, and what is packed or pickled.
 _ANY = "bytes"
+#: What all that is ``MPI.DATATYPE_NULL`` has in common.
+_NULL = object()
 #: Bytes of the largest datatype with gaps: of each the place is kept, in 8 bytes.
 _MOST_BYTES = 2**28
 
@@ -46,19 +48,15 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         if isinstance(name, Datatype):
             self.__dict__.update(name.__dict__)
             return
-        if size == 0 and name == "DATATYPE_NULL" and not predefined:
-            from flitwork.mpi.predefined import NAMED
-
-            self.__dict__.update(NAMED[name].__dict__)
-            return
         if not isinstance(name, str):
             raise TypeError(f"expecting a datatype, not {type(name).__name__}")
         self.name, self.size, self.lb = name, size, lower
         self.extent = size if extent is None else extent
-        self.signature, self.dtype, self.predefined = signature, dtype, predefined
-        self._offsets = offsets
+        self.signature, self.dtype = signature, dtype
+        self.predefined = predefined or name == "DATATYPE_NULL"
+        self._offsets, self._called = offsets, ""
         #: Those that have it in common are one datatype.
-        self._itself = object()
+        self._itself = _NULL if name == "DATATYPE_NULL" else object()
         #: Whether elements lie one behind the other without gaps.
         self.contiguous = offsets is None and self.extent == size and lower == 0
 
@@ -119,23 +117,33 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         return self.true_lb, self.true_extent
 
     def Get_name(self) -> str:
-        """Its name."""
-        return self.name
+        """The name that was given to it, or that of MPI."""
+        return self._called or (f"MPI_{self.name}" if self.predefined else "")
 
     def Set_name(self, name: str) -> None:
         """Gives it a name."""
-        self.name = name
+        self._called = name
 
     def Commit(self) -> Datatype:
         """Makes it ready for use; returns itself."""
+        self._check()
         return self
 
     def Free(self) -> None:
-        """Gives it up."""
+        """Gives it up: it is ``MPI.DATATYPE_NULL`` from now on. What is under way with it goes on."""
+        self._check()
+        if self.predefined:
+            raise fault("TYPE", f"MPI.{self.name} cannot be freed")
         attributes.remove_all(self)
+        self._itself = _NULL
+
+    def _check(self) -> None:
+        if not self:
+            raise fault("TYPE", "the datatype is MPI.DATATYPE_NULL")
 
     def Dup(self) -> Datatype:
         """A copy."""
+        self._check()
         made = self._spread(self.name, self.size, self.extent, self._offsets, self.lb)
         attributes.copy(self, made)
         return made
@@ -283,7 +291,7 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         return hash(self._itself)
 
     def __bool__(self) -> bool:
-        return self.name != "DATATYPE_NULL"
+        return self._itself is not _NULL
 
 
 def matches(sent: str | None, wanted: str | None) -> bool:

@@ -16,7 +16,7 @@ class Errhandler(metaclass=Refusing):
 
     def Free(self) -> None:
         """Gives it up."""
-        if self is CONSTANTS[self._name]:
+        if self is CONSTANTS[self._name] or not self:
             raise fault("ARG", f"MPI.{self._name} cannot be freed")
         self._name = "ERRHANDLER_NULL"
 
@@ -77,5 +77,6 @@ class Handled:
 
     def Call_errhandler(self, errorcode: int) -> None:
         """Nothing, or the end of the run, as the handler that is kept says."""
-        if errorcode != CLASSES["SUCCESS"] and self.Get_errhandler() != CONSTANTS["ERRORS_RETURN"]:
+        kept = self.Get_errhandler()
+        if errorcode != CLASSES["SUCCESS"] and kept != CONSTANTS["ERRORS_RETURN"]:
             raise Abort(me().rank, errorcode)

@@ -30,6 +30,9 @@ class Info(MutableMapping[str, str]):
 
     def Free(self) -> None:
         """Gives it up."""
+        if self is INFO_ENV:
+            raise fault("INFO", "MPI.INFO_ENV cannot be freed")
+        self._known.clear()
         self._hints = None
 
     def Dup(self) -> Info:
@@ -119,7 +122,7 @@ class Info(MutableMapping[str, str]):
 def null() -> Info:
     """One that has been given up: ``INFO_NULL``."""
     found = Info()
-    found.Free()
+    found._hints = None
     return found
 
 

@@ -219,7 +219,9 @@ class _Mpi(types.ModuleType):
 class _Rc(types.ModuleType):
     """``mpi4py.rc``: whatever is set there makes no difference."""
 
-    initialize = threads = finalize = fast_reduce = recv_mprobe = irecv_bufsz = errors = None
+    # As mpi4py has them.
+    initialize = threads = fast_reduce = recv_mprobe = True
+    finalize, thread_level, irecv_bufsz, errors = None, "multiple", 32768, "exception"
 
     def __call__(self, **options: Any) -> None:
         """Sets options."""

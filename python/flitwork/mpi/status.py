@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flitwork.mpi.datatype import Datatype
+from flitwork.mpi.errors import fault
 from flitwork.mpi.predefined import NAMED, of_spec
 
 ANY_SOURCE, ANY_TAG, PROC_NULL, ROOT, UNDEFINED = -1, -1, -2, -3, -32766
@@ -52,18 +53,18 @@ class Status:
 
     def Get_count(self, datatype: Any = NAMED["BYTE"]) -> int:
         """Elements of a datatype; ``MPI.UNDEFINED`` where it is no whole number."""
-        size = of_spec(datatype).size
+        size = _kind(datatype).size
         return UNDEFINED if size and self.nbytes % size else self.nbytes // size if size else 0
 
     def Get_elements(self, datatype: Any) -> int:
         """Elements of the named type that a datatype is made of."""
-        kind: Datatype = of_spec(datatype)
+        kind = _kind(datatype)
         size = kind.dtype.itemsize if kind.dtype is not None else 1
         return UNDEFINED if self.nbytes % size else self.nbytes // size
 
     def Set_elements(self, datatype: Any, count: int) -> None:
         """Changes the length, to so many elements of the named type that a datatype is made of."""
-        kind: Datatype = of_spec(datatype)
+        kind = _kind(datatype)
         self.nbytes = count * (kind.dtype.itemsize if kind.dtype is not None else 1)
 
     def Is_cancelled(self) -> bool:
@@ -76,3 +77,10 @@ class Status:
 
     is_cancelled = property(Is_cancelled, Set_cancelled)
     count = property(Get_count, lambda self, count: self.Set_elements(NAMED["BYTE"], count))
+
+
+def _kind(datatype: Any) -> Datatype:
+    found: Datatype = of_spec(datatype)
+    if not found:
+        raise fault("TYPE", "the datatype is MPI.DATATYPE_NULL")
+    return found

@@ -201,6 +201,10 @@ class Win(Accesses, Handled, attributes.Attributed, metaclass=Refusing):
 
     info = property(Get_info, Set_info)
 
+    def _handled(self) -> Any:
+        self._check_use()
+        return id(self)
+
     def __bool__(self) -> bool:
         return not self._null
 
