@@ -9,7 +9,7 @@ from typing import Any
 import flitwork as fw
 import numpy as np
 import pytest
-from flitwork.mpi import MPI
+from flitwork.mpi import MPI, dtlib
 
 
 def test_error_handlers_are_kept_and_given_up() -> None:
@@ -192,3 +192,24 @@ def test_what_is_null_or_given_up_is_of_no_use() -> None:
             columns.Free()
 
     fw.mpi.run(program, ranks=1)
+
+
+def test_types_of_numpy_are_datatypes_and_back() -> None:
+    def program(comm: Any) -> Any:
+        record = np.dtype([("id", "i4"), ("place", "f8", (3,))], align=True)
+        for kind in ("d", "i4", "?", "c16", ("f4", (2, 3)), record):
+            found = dtlib.to_numpy_dtype(dtlib.from_numpy_dtype(kind))
+            assert found.itemsize == np.dtype(kind).itemsize and found.base == np.dtype(kind).base
+        assert dtlib.to_numpy_dtype(MPI.INT) == np.int32
+        for bad in (">i4", "O"):
+            with pytest.raises(ValueError, match="cannot be in a message"):
+                dtlib.from_numpy_dtype(bad)
+        with pytest.raises(NotImplementedError):
+            dtlib.to_numpy_dtype(MPI.INT.Create_vector(2, 1, 2))
+        data, room = np.zeros(2, record), np.zeros(2, record)
+        data["id"], data["place"] = comm.rank + 1, 0.5
+        other = 1 - comm.rank
+        comm.Sendrecv([data, 2, dtlib.from_numpy_dtype(record)], other, recvbuf=[room, dtlib.from_numpy_dtype(record)])
+        return room["id"].tolist(), float(room["place"].sum())
+
+    assert fw.mpi.run(program, ranks=2).returns == [([2, 2], 3.0), ([1, 1], 3.0)]

@@ -124,6 +124,8 @@ def test_networks_from_files(simulate: Simulate, tmp_path: Path) -> None:
         ("comm.isend('x', dest=0, tag=8)", 1, ["a message of rank 1 to rank 0, tag 8"]),
         ("MPI.File.Open(comm, 'x')", 1, ["MPI.File is not supported by the simulated communicator"]),
         ("from mpi4py import futures", 1, ["futures"]),
+        ("from mpi4py.util import pkl5", 1, ["pkl5"]),
+        ("from mpi4py.util import dtlib\ndtlib.from_numpy_dtype('d').Commit().Free()", 0, []),
     ],
 )
 def test_how_scripts_end(simulate: Simulate, script: str, code: int, said: list[str]) -> None:

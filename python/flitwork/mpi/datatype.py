@@ -33,6 +33,9 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
     Without a name it is ``MPI.DATATYPE_NULL``; of another datatype it is the same one again.
     """
 
+    #: NumPy's type of its elements, of a struct that was made of one.
+    numpy_dtype: np.dtype[Any] | None = None
+
     def __init__(
         self,
         name: str | Datatype = "DATATYPE_NULL",

@@ -6,7 +6,7 @@ import sys
 import types
 from typing import Any
 
-from flitwork.mpi import attributes, errhandler, errors, graph, group, info, status, window, window_server
+from flitwork.mpi import attributes, dtlib, errhandler, errors, graph, group, info, status, window, window_server
 from flitwork.mpi.buffer import IN_PLACE, as_bytes
 from flitwork.mpi.cart import CART, Cartcomm, compute_dims
 from flitwork.mpi.comm import (
@@ -260,7 +260,17 @@ def mpi4py_modules(mpi: types.ModuleType) -> dict[str, types.ModuleType]:
     package.__dict__.update(
         __path__=["<flitwork>"], __version__=VERSION, __file__="<flitwork>", MPI=mpi, rc=rc, get_include=lambda: ""
     )
-    return {"mpi4py": package, "mpi4py.MPI": mpi, "mpi4py.rc": rc}
+    types_of_numpy = types.ModuleType("mpi4py.util.dtlib", dtlib.__doc__)
+    types_of_numpy.__dict__.update(
+        from_numpy_dtype=dtlib.from_numpy_dtype, to_numpy_dtype=dtlib.to_numpy_dtype, __file__="<flitwork>"
+    )
+    util = types.ModuleType("mpi4py.util", "What mpi4py adds to MPI.")
+    util.__dict__.update(__path__=[], __file__="<flitwork>", dtlib=types_of_numpy)
+    package.__dict__.update(util=util)
+    return {
+        "mpi4py": package, "mpi4py.MPI": mpi, "mpi4py.rc": rc,
+        "mpi4py.util": util, "mpi4py.util.dtlib": types_of_numpy,
+    }  # fmt: skip
 
 
 MPI = mpi_module()
