@@ -1,7 +1,8 @@
 //! Adaptive up: to a nearest common ancestor by the least loaded ports.
 //!
-//! In each router on the way up a packet decides once, when it first asks for a virtual channel, for the up port behind which the
-//! fewest flits are (those sent whose credit has not come back, of all virtual channels), and waits for it if need be. F. Petrini
+//! In each router on the way up a packet decides once, in the last cycle of its routing stage (without one, when it first asks for a
+//! virtual channel), for the up port behind which the fewest flits are (those sent whose credit has not come back, of all virtual
+//! channels), and waits for it if need be. F. Petrini
 //! and M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997, send packets up by the
 //! least loaded link. With two candidates it is the routing `anca` of BookSim's fat tree, which looks at two random ports as in
 //! M. Mitzenmacher, "The power of two choices in randomized load balancing", IEEE Trans. Parallel and Distributed Systems 12(10), 2001.

@@ -21,7 +21,7 @@ pub enum UpBy {
     Digit,
     /// By random bits of its own.
     Draw,
-    /// By what is behind the ports when it first asks. So many are compared, drawn at random; 0: all.
+    /// By what is behind the ports at the end of the routing stage. So many are compared, drawn at random; 0: all.
     Comparing(u32),
 }
 
@@ -108,7 +108,7 @@ impl TreeSteps {
         }
     }
 
-    /// Whether packets decide when they first ask, and by how many ports.
+    /// Whether packets decide in each router, and by how many ports.
     pub fn compares(&self) -> Option<u32> {
         match self.rule.by {
             UpBy::Comparing(candidates) => Some(candidates),

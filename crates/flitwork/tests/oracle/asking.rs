@@ -27,7 +27,6 @@ enum Pick {
 impl Router<'_> {
     /// What the waiting packet of `vc` asks for in cycle `now`.
     pub(super) fn wants(&mut self, vc: VcId, news: &News, now: u64) -> Vec<Want> {
-        self.decide(vc, now);
         let front = self.front(vc);
         let Some(choice) = front.choice.clone() else {
             let output_port = self.output_port(&front.packet);

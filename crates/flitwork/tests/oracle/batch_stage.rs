@@ -36,6 +36,11 @@ impl<T> BatchStage<T> {
         }
     }
 
+    /// What leaves at the end of this cycle.
+    pub fn ending(&self, now: u64) -> impl Iterator<Item = &T> {
+        self.queue.iter().filter(move |entry| entry.last == Some(now)).map(|entry| &entry.what)
+    }
+
     /// The end of a cycle: what leaves.
     pub fn finish(&mut self, now: u64) -> Vec<T> {
         let mut left = Vec::new();

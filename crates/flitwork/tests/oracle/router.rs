@@ -159,6 +159,9 @@ impl<'m> Router<'m> {
         if let Some(stage) = &mut self.switch_stage {
             stage.begin(now);
         }
+        for vc in self.ending_routing(now) {
+            self.decide(vc);
+        }
         let asking: Vec<(VcId, Vec<Want>)> =
             self.waiting(now).into_iter().map(|vc| (vc, self.wants(vc, news, now))).collect();
         let speculating: Vec<(VcId, usize)> =
@@ -175,6 +178,18 @@ impl<'m> Router<'m> {
             self.queues[output.0].push_back((output, flit));
         }
         Outcome { flits: self.queues.iter_mut().filter_map(VecDeque::pop_front).collect(), freed, granted }
+    }
+
+    /// The input VCs whose packet is in the last cycle of the routing stage or, without one, asks for the first time.
+    fn ending_routing(&self, now: u64) -> Vec<VcId> {
+        if let Some(stage) = &self.routing_stage {
+            return stage.ending(now).copied().collect();
+        }
+        let asks_from = now + u64::from(self.machine.router.routing_delay_cycles > 0);
+        let ports = self.inputs.iter().enumerate();
+        let vcs = ports.flat_map(|(port, vcs)| vcs.iter().enumerate().map(move |(v, input)| ((port, v), input)));
+        let ends = |input: &InputVc| input.front.as_ref().is_some_and(|front| front.asks_from == asks_from);
+        vcs.filter(|(_, input)| ends(input)).map(|(vc, _)| vc).collect()
     }
 
     /// The input VCs whose packet waits for an output VC, in ascending order.

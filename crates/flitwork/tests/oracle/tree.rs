@@ -59,12 +59,11 @@ impl Machine {
 }
 
 impl Router<'_> {
-    /// Deciding: the waiting packet of `vc` keeps one of its ports, in the first cycle in which it may ask.
-    pub(super) fn decide(&mut self, vc: VcId, now: u64) {
+    /// Deciding: the packet of `vc` keeps one of its ports.
+    pub(super) fn decide(&mut self, vc: VcId) {
         let RoutingSpec::AdaptiveUp(options) = &self.machine.routing_spec else { return };
         let front = self.front(vc);
         let Some(choice) = front.choice.clone().filter(|choice| choice.minimal.len() > 1) else { return };
-        assert_eq!(now, front.asks_from, "it decides when it first asks");
         let k = choice.minimal.len();
         let drawn = |i: u64| below(self.machine.tree_draw(self.id, &front.packet, i), k as u64) as usize;
         let compared: Vec<usize> = match options.candidates {

@@ -4,7 +4,7 @@ use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
 use super::slots::SlotSet;
-use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UPPER_CLASS, WAITING};
+use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UNDECIDED, UPPER_CLASS, WAITING};
 use crate::measure::Arrival;
 use crate::transit::{FlitArrival, NONE, Slot};
 use crate::unchecked::at_mut;
@@ -255,6 +255,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         vc.output = FREE;
         vc.port = port;
         if PLAIN {
+            if flags & UNDECIDED != 0 && env.rules.decides_routing {
+                return self.decide_in_stage(me, slot, flags, since, env);
+            }
             vc.flags = flags | WAITING;
             if env.rules.routes_in_one {
                 self.routed.insert(slot);
@@ -276,6 +279,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if env.p.routing_delay_cycles == 0 {
             vc.flags = flags | WAITING;
             self.want(me, slot, port, env);
+        } else if flags & UNDECIDED != 0 {
+            self.decide_in_stage(me, slot, flags, since, env);
         } else if env.rules.routes_in_one && since == env.now {
             vc.flags = flags | WAITING;
             self.routed.insert(slot);
@@ -304,8 +309,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     #[inline(always)]
     fn deliver_wake(&mut self, me: usize, slot: usize, env: &mut Env) {
-        if self.input(slot).flags & GRANTED != 0 {
+        let flags = self.input(slot).flags;
+        if flags & GRANTED != 0 {
             self.activate(slot);
+            env.activate(me);
+        } else if flags & UNDECIDED != 0 {
+            self.deciding.insert(slot);
             env.activate(me);
         } else {
             let vc = self.input(slot);

@@ -114,8 +114,10 @@ pub(super) struct Rules {
     pub hop_by_hop: bool,
     /// And that in a tree.
     pub in_tree: bool,
-    /// Where packets compare up ports, and decide for one when they first ask.
+    /// Where packets compare up ports, and decide for one.
     pub decides: bool,
+    /// They do so in a routing stage, not when they ask.
+    pub decides_routing: bool,
     /// The route is decided hop by hop, and a packet may have a choice, or not all VCs of its port.
     pub by_choice: bool,
     /// Either: packets pick their port anew in each cycle.
@@ -257,6 +259,7 @@ impl Rules {
             hop_by_hop: choices.is_some(),
             in_tree: in_tree.is_some(),
             decides,
+            decides_routing: decides && router.routing_delay_cycles > 0,
             by_choice,
             chooses_port,
             first_use: FirstUse::new(plan),

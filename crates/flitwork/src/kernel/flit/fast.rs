@@ -61,10 +61,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// One cycle.
     #[inline(always)]
     pub(super) fn step_fast<const LEAN: bool>(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        if env.rules.decides {
+            self.decide_due(me, env);
+        }
         if !self.waiting.is_empty() {
-            if env.rules.decides {
-                self.decide_waiting(me, env);
-            }
             if env.asks::<LEAN>(|rules| rules.chooses_port) {
                 self.allocate_chosen(me, scratch, env);
             } else if PACKETS {

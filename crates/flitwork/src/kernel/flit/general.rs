@@ -131,10 +131,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         general.fresh.clear();
         general.speculative.clear();
         general.sending.clear();
+        if env.rules.decides {
+            self.decide_due(me, env);
+        }
         if !self.waiting.is_empty() {
-            if env.rules.decides {
-                self.decide_waiting(me, env);
-            }
             self.allocate_vcs(me, general, env);
         }
         // Without output speed-up, which slow channels exclude, a column is a port.

@@ -1,9 +1,10 @@
 //! Fat trees: the route of each head is looked up without dispatch, and where packets compare up ports they decide for the least loaded
-//! when they first ask, and keep to it.
+//! at the end of the routing stage, or when they first ask if there is none, and keep to it.
 
 use super::env::Env;
 use super::mask::VcMask;
-use super::state::{EJECTING, HEAD, Router, UNDECIDED};
+use super::slots::SlotSet;
+use super::state::{EJECTING, HEAD, Router, UNDECIDED, WAITING};
 use crate::mix::{draw_below, packet_bits};
 use crate::plan::Plan;
 use crate::routing::{Head, TreeStep, TreeSteps, Trip, draw};
@@ -56,6 +57,53 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         };
         packet.hops += 1;
         (port, flags)
+    }
+
+    /// Packets that compare ports decide for one, if this is the cycle in which they do.
+    #[inline(always)]
+    pub(super) fn decide_due(&mut self, me: usize, env: &mut Env) {
+        if env.rules.decides_routing {
+            if !self.deciding.is_empty() {
+                self.decide_routed(me, env);
+            }
+        } else if !self.waiting.is_empty() {
+            self.decide_waiting(me, env);
+        }
+    }
+
+    /// The front packet of an input VC is routed from cycle `since` on, and decides for a port in the last cycle of that stage.
+    #[inline(never)]
+    pub(super) fn decide_in_stage(&mut self, me: usize, slot: usize, flags: u8, since: u64, env: &mut Env) {
+        self.input(slot).flags = flags;
+        let decides = env.asks_from(me, since) - 1;
+        if decides == env.now {
+            self.deciding.insert(slot);
+            env.activate(me);
+        } else {
+            env.wheel.at(decides).wakes.push(self.number(me, slot) as u32);
+        }
+    }
+
+    /// Packets at the end of the routing stage decide for a port; they ask from the next cycle on.
+    #[inline(never)]
+    fn decide_routed(&mut self, me: usize, env: &mut Env) {
+        let mut least = 0u64;
+        let deciding = std::mem::replace(&mut self.deciding, SlotSet::EMPTY);
+        let mut from = 0;
+        while let Some((word, mut bits)) = deciding.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                self.decide(me, slot, &mut least, env);
+                if env.rules.routes_in_one {
+                    self.input(slot).flags |= WAITING;
+                    self.routed.insert(slot);
+                } else {
+                    env.wheel.at(env.now + 1).wakes.push(self.number(me, slot) as u32);
+                }
+            }
+            from = word + 1;
+        }
     }
 
     /// Waiting packets that have yet to decide for a port do.
