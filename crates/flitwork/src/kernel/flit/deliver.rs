@@ -314,7 +314,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.activate(slot);
             env.activate(me);
         } else if flags & UNDECIDED != 0 {
-            self.deciding.insert(slot);
+            self.routed.insert(slot);
             env.activate(me);
         } else {
             let vc = self.input(slot);

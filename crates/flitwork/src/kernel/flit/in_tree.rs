@@ -63,7 +63,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(super) fn decide_due(&mut self, me: usize, env: &mut Env) {
         if env.rules.decides_routing {
-            if !self.deciding.is_empty() {
+            if !self.routed.is_empty() {
                 self.decide_routed(me, env);
             }
         } else if !self.waiting.is_empty() {
@@ -77,7 +77,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.input(slot).flags = flags;
         let decides = env.asks_from(me, since) - 1;
         if decides == env.now {
-            self.deciding.insert(slot);
+            self.routed.insert(slot);
             env.activate(me);
         } else {
             env.wheel.at(decides).wakes.push(self.number(me, slot) as u32);
@@ -88,16 +88,21 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     fn decide_routed(&mut self, me: usize, env: &mut Env) {
         let mut least = 0u64;
-        let deciding = std::mem::replace(&mut self.deciding, SlotSet::EMPTY);
+        let routed = self.routed.clone();
+        if !env.rules.routes_in_one {
+            self.routed = SlotSet::EMPTY;
+        }
         let mut from = 0;
-        while let Some((word, mut bits)) = deciding.word_from(from) {
+        while let Some((word, mut bits)) = routed.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
+                if self.input(slot).flags & UNDECIDED == 0 {
+                    continue;
+                }
                 self.decide(me, slot, &mut least, env);
                 if env.rules.routes_in_one {
                     self.input(slot).flags |= WAITING;
-                    self.routed.insert(slot);
                 } else {
                     env.wheel.at(env.now + 1).wakes.push(self.number(me, slot) as u32);
                 }

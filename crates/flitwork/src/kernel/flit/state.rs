@@ -159,10 +159,8 @@ pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const 
     /// Input VCs with a flit and a credit for it.
     pub ready: SlotSet<WORDS>,
     /// Input VCs whose front packet ends a stage of one cycle: from the next cycle on it waits, or, in `allocated`, it is ready. Empty between
-    /// cycles.
+    /// cycles. `routed` also has those whose packet decides for a port in this cycle, the last of its routing stage, however long.
     pub routed: SlotSet<WORDS>,
-    /// Input VCs whose packet decides for a port in this cycle, the last of its routing stage.
-    pub deciding: SlotSet<WORDS>,
     pub allocated: SlotSet<WORDS>,
     /// Output ports that packets wait for, and those that more than one waits for; kept where packets move whole. Flits are looked at
     /// anyway, all that wait.
@@ -206,7 +204,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             waiting: SlotSet::EMPTY,
             ready: SlotSet::EMPTY,
             routed: SlotSet::EMPTY,
-            deciding: SlotSet::EMPTY,
             allocated: SlotSet::EMPTY,
             wanted_ports: 0,
             shared_ports: 0,
