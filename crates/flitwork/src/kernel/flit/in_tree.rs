@@ -88,7 +88,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     fn decide_routed(&mut self, me: usize, env: &mut Env) {
         let mut least = 0u64;
-        let routed = self.routed.clone();
+        let routed = self.routed;
         if !env.rules.routes_in_one {
             self.routed = SlotSet::EMPTY;
         }
