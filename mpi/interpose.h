@@ -66,6 +66,7 @@ void settings_agree_on_world(void);
 int settings_are_of_world(void);
 int rules_read(settings *, const char *text, const char *name);
 int rule_set_algorithm(rule *, const char *name, size_t length, char *fault, size_t size);
+int rule_check_options(const rule *, char *fault, size_t size);
 
 /* ---- table.c: algorithms from files ---- */
 typedef struct table table;

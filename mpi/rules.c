@@ -22,6 +22,14 @@ int rule_set_algorithm(rule *r, const char *name, size_t length, char *fault, si
   return 0;
 }
 
+int rule_check_options(const rule *r, char *fault, size_t size) {
+  const char *option = NULL;
+  if (r->radix != 0 && !flitwork_steps_has(r->algorithm, "radix")) option = "radix";
+  if (r->leaders != 0 && !flitwork_steps_has(r->algorithm, "leaders")) option = "leaders";
+  if (option != NULL) snprintf(fault, size, "%.100s has no %s: leave it out", r->algorithm, option);
+  return option == NULL;
+}
+
 static int read_number(const char **at, uint64_t *out) {
   char *end;
   errno = 0;
@@ -109,7 +117,7 @@ static int read_line(rule *r, const char *line, size_t length, char *fault, size
   }
   if (words == 0) return -1;
   if (!(seen & 1u << 3)) return snprintf(fault, size, "the line names no algorithm: add algorithm=NAME"), 0;
-  return 1;
+  return rule_check_options(r, fault, size);
 }
 
 static int meet(const range *a, const range *b) {

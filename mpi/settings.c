@@ -131,6 +131,17 @@ static int number_of(settings *s, const char *variable, uint64_t least, uint64_t
   return 1;
 }
 
+/* An option of the environment is for all algorithms of the environment that have it: at least one must. */
+static int option_is_taken(settings *s, const char *variable, const char *option) {
+  if (settings_value(s, variable) == NULL) return 1;
+  for (int i = 0; i < s->rule_count; i++) {
+    if (flitwork_steps_has(s->rules[i].algorithm, option)) return 1;
+  }
+  snprintf(s->fault, sizeof s->fault, "%s=%.100s: no algorithm that FLITWORK_MPI_ALLTOALL, _ALLTOALLV or _ALLTOALLW names has %s (a rule has its own)",
+           variable, settings_value(s, variable), option);
+  return 0;
+}
+
 static int read_environment_rules(settings *s) {
   uint64_t radix = 0, leaders = 0;
   if (!number_of(s, "FLITWORK_MPI_RADIX", 2, UINT32_MAX, &radix) || !number_of(s, "FLITWORK_MPI_LEADERS", 1, UINT32_MAX, &leaders)) return 0;
@@ -151,7 +162,7 @@ static int read_environment_rules(settings *s) {
     }
     s->rule_count++;
   }
-  return 1;
+  return option_is_taken(s, "FLITWORK_MPI_RADIX", "radix") && option_is_taken(s, "FLITWORK_MPI_LEADERS", "leaders");
 }
 
 /* The number of a word among those that a variable may have. */

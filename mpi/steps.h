@@ -43,6 +43,8 @@ int flitwork_steps_are_direct(const flitwork_steps *);
 /* The name and the one-line summary of algorithm number `index`; NULL past the last. */
 const char *flitwork_steps_name(uint32_t index);
 const char *flitwork_steps_summary(uint32_t index);
+/* Whether an algorithm has the parameter `radix` or `leaders`; 0 where it is not known. */
+int flitwork_steps_has(const char *algorithm, const char *parameter);
 /* The library's version. */
 const char *flitwork_steps_version(void);
 #endif

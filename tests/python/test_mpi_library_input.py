@@ -21,6 +21,11 @@ SETTINGS = [
     ({"alltoall": "bruck", "servers": "2,,1"}, "FLITWORK_MPI_SERVERS=2,,1: expected ranks on each server"),
     ({"alltoall": "bruck", "radix": "1"}, "FLITWORK_MPI_RADIX=1: expected a whole number from 2 to"),
     ({"alltoall": "multi_leader", "leaders": "0"}, "FLITWORK_MPI_LEADERS=0: expected a whole number from 1 to"),
+    (
+        {"alltoall": "bruck", "leaders": "2"},
+        "FLITWORK_MPI_LEADERS=2: no algorithm that FLITWORK_MPI_ALLTOALL, _ALLTOALLV or _ALLTOALLW names has leaders",
+    ),
+    ({"alltoall": "two_level_ring", "radix": "4"}, "FLITWORK_MPI_RADIX=4: no algorithm that"),
     ({"alltoall": "table:"}, "FLITWORK_MPI_ALLTOALL=table:: there is no such algorithm"),
     ({"rules": "/nowhere/rules"}, "the file /nowhere/rules cannot be read"),
     ({"rules": "/"}, "the file / cannot be read"),
@@ -40,6 +45,8 @@ RULES = [
     ("alltoall ranks=3 ranks=4 algorithm=bruck", "line 1: ranks is given twice"),
     ("alltoall algorithm=bruck radix=1", "line 1: radix=1: expected a whole number, at least 2"),
     ("alltoall algorithm=multi_leader leaders=0", "line 1: leaders=0: expected a whole number, at least 1"),
+    ("alltoall algorithm=bruck leaders=2", "line 1: bruck has no leaders: leave it out"),
+    ("alltoall radix=4 algorithm=library", "line 1: library has no radix: leave it out"),
     ("alltoall algorithm=bruck\nalltoallv \0 algorithm=brook", "cannot be read: it is not a text"),
 ]
 MAPS = [

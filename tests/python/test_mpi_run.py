@@ -71,6 +71,8 @@ def test_only_ranks_get_the_library(tmp_path: Path) -> None:
         ({"alltoall": "two_level_rings"}, "did you mean `two_level_ring`"),
         ({"alltoallv": "table:missing.txt"}, r"--alltoallv = missing.txt: expected a file"),
         ({"rules": Path("missing.txt")}, r"--rules = missing.txt: expected a file"),
+        ({"alltoall": "two_level_ring", "radix": 4}, "--radix = 4: expected an algorithm that has radix: bruck"),
+        ({"alltoall": "bruck", "leaders": 2}, "--leaders = 2: expected an algorithm that has leaders: multi_leader"),
         ({"servers": "4,x"}, "--servers = 4,x: expected ranks on each server"),
     ],
 )
@@ -82,9 +84,12 @@ def test_settings_are_checked_before_anything_is_started(given: dict[str, Any], 
 def test_settings_become_variables_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("table.txt").touch()
-    found = Settings(alltoall="table:table.txt", radix=4, servers="by_rank:0,0,1", pause_ns=0, report=True).variables()
+    found = Settings(
+        alltoall="table:table.txt", alltoallv="bruck", radix=4, servers="by_rank:0,0,1", pause_ns=0, report=True
+    ).variables()
     assert found == {
         "FLITWORK_MPI_ALLTOALL": f"table:{tmp_path / 'table.txt'}",
+        "FLITWORK_MPI_ALLTOALLV": "bruck",
         "FLITWORK_MPI_RADIX": "4",
         "FLITWORK_MPI_SERVERS": "by_rank:0,0,1",
         "FLITWORK_MPI_PAUSE_NS": "0",

@@ -6,7 +6,7 @@
 mod texts;
 
 use crate::exchange::Exchange;
-use crate::{BitOrder, Error, MAX_DIMS, RankGrid, Result, Servers, Transfer, World};
+use crate::{BitOrder, Error, MAX_DIMS, Operation, RankGrid, Result, Servers, Transfer, World, find};
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -134,6 +134,21 @@ pub extern "C" fn flitwork_steps_name(index: u32) -> *const c_char {
 #[cfg_attr(feature = "c", unsafe(no_mangle))]
 pub extern "C" fn flitwork_steps_summary(index: u32) -> *const c_char {
     texts::of(index).map_or(ptr::null(), |(_, summary)| summary.as_ptr())
+}
+
+/// Whether an algorithm has a parameter, such as `radix`; 0 for one that is not known.
+///
+/// # Safety
+/// Both are null or end in 0.
+#[cfg_attr(feature = "c", unsafe(no_mangle))]
+pub unsafe extern "C" fn flitwork_steps_has(algorithm: *const c_char, parameter: *const c_char) -> c_int {
+    if algorithm.is_null() || parameter.is_null() {
+        return 0;
+    }
+    // SAFETY: not null, so they end in 0.
+    let (algorithm, parameter) = unsafe { (CStr::from_ptr(algorithm), CStr::from_ptr(parameter)) };
+    let row = find(Operation::AllToAll, &algorithm.to_string_lossy());
+    c_int::from(row.is_ok_and(|row| row.parameters.contains(&&*parameter.to_string_lossy())))
 }
 
 /// The version of flitwork.

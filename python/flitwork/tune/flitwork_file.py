@@ -9,7 +9,8 @@ from typing import Any
 
 from flitwork.errors import did_you_mean
 from flitwork.measurements.text import Place, Word, words
-from flitwork.tune.names import ours, parameters_of
+from flitwork.mpi.native.settings import options_of
+from flitwork.tune.names import ours
 from flitwork.tune.rule import LIBRARY, OPERATIONS, Asked, Choice, Rule, Selected, Span, row
 
 #: The keys that say which calls a rule is for, and the least number each takes.
@@ -102,7 +103,7 @@ def _span(key: str, least: int, given: tuple[Word, str] | None, place: Place) ->
 
 
 def _choice(name: str, keys: dict[str, tuple[Word, str]], place: Place) -> Choice:
-    known = parameters_of(name)
+    known = options_of(name)
     for key, (word, value) in keys.items():
         if key not in known:
             near = did_you_mean(key, [*known, *_SPANS, "algorithm"])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from flitwork import _core
-from flitwork.candidates import OPERATION, TRIED
+from flitwork.candidates import OPERATION
 from flitwork.tune.rule import LIBRARY, Choice
 
 #: What rules can be written for.
@@ -89,12 +89,6 @@ def _known(family: str, operation: str) -> tuple[str, ...]:
 def ours() -> dict[str, bool]:
     """Our all-to-alls in the order of the table; whether each is defined on all numbers of ranks and servers."""
     return {row["name"]: row["defined_on"].startswith(_EVERYWHERE) for row in _rows()}
-
-
-def parameters_of(algorithm: str) -> list[str]:
-    """The parameters with a number that rules may give an algorithm of ours."""
-    told = next((row["parameters"] for row in _rows() if row["name"] == algorithm), "")
-    return [name.strip() for name in told.split(",") if name.strip() in TRIED]
 
 
 def _rows() -> list[dict[str, str]]:

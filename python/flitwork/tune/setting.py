@@ -10,7 +10,8 @@ from pathlib import Path
 
 from flitwork.candidates import TRIED
 from flitwork.errors import ConfigError, did_you_mean
-from flitwork.tune.names import MPICH, OPENMPI, ours, parameters_of
+from flitwork.mpi.native.settings import options_of
+from flitwork.tune.names import MPICH, OPENMPI, ours
 from flitwork.tune.rule import LIBRARY, Choice
 from flitwork.tune.session import BenchError, Session
 
@@ -86,7 +87,7 @@ class Setting:
         found = []
         for name in ours():
             found.append(name)
-            for parameter in parameters_of(name):
+            for parameter in options_of(name):
                 found += [f"{name} {parameter}={value}" for value in TRIED[parameter] if value < self.ranks]
         return found
 
@@ -116,8 +117,8 @@ class Setting:
                 "algorithms", name, f"one of {', '.join(known)}", "ours need libflitwork_mpi.so: --library"
             )
         for parameter, _ in choice.parameters:
-            if parameter not in parameters_of(choice.algorithm):
-                expected = f"parameters of {choice.algorithm}: {', '.join(parameters_of(choice.algorithm)) or 'none'}"
+            if parameter not in options_of(choice.algorithm):
+                expected = f"parameters of {choice.algorithm}: {', '.join(options_of(choice.algorithm)) or 'none'}"
                 raise ConfigError("algorithms", name, expected)
 
     def environment(self, operation: str, algorithm: str) -> dict[str, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Literal
 from flitwork import _core
 from flitwork.errors import ConfigError, did_you_mean
 
-LIBRARY, TABLE = "library", "table:"
+LIBRARY, TABLE, ALL_TO_ALL = "library", "table:", "all_to_all"
+#: Options of algorithms that are numbers.
+OPTIONS = ("radix", "leaders")
 Sync = Literal["steps", "local", "async"]
 Progress = Literal["hook", "thread", "none"]
 
@@ -42,6 +45,15 @@ class Settings:
         for name in ("rules", "map"):
             _check_file(f"--{name}", getattr(self, name))
         _check_servers(self.servers)
+        for name in OPTIONS:
+            self._check_option(name)
+
+    def _check_option(self, name: str) -> None:
+        chosen = [choice for choice in (self.alltoall, self.alltoallv, self.alltoallw) if choice]
+        if getattr(self, name) is None or any(name in options_of(choice) for choice in chosen):
+            return
+        having = ", ".join(algorithm for algorithm in algorithms() if name in options_of(algorithm))
+        raise ConfigError(f"--{name}", getattr(self, name), f"an algorithm that has {name}: {having}", "rules have their own")
 
     @property
     def asks_for_something(self) -> bool:
@@ -60,6 +72,13 @@ class Settings:
 def algorithms() -> list[str]:
     """The all-to-alls that the library has."""
     return [name for name, _ in _core.all_to_alls()]
+
+
+def options_of(algorithm: str) -> list[str]:
+    """The options with a number that an all-to-all has; none of one that is not known."""
+    rows = json.loads(_core.components())["collectives"]
+    told = next((row["parameters"] for row in rows if (row["operation"], row["name"]) == (ALL_TO_ALL, algorithm)), "")
+    return [name.strip() for name in told.split(",") if name.strip() in OPTIONS]
 
 
 def _text(value: object) -> str:
