@@ -53,7 +53,8 @@ class Settings:
         if getattr(self, name) is None or any(name in options_of(choice) for choice in chosen):
             return
         having = ", ".join(algorithm for algorithm in algorithms() if name in options_of(algorithm))
-        raise ConfigError(f"--{name}", getattr(self, name), f"an algorithm that has {name}: {having}", "rules have their own")
+        expected = f"an algorithm that has {name}: {having}"
+        raise ConfigError(f"--{name}", getattr(self, name), expected, "rules have their own")
 
     @property
     def asks_for_something(self) -> bool:
