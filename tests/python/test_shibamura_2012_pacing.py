@@ -75,6 +75,15 @@ def test_claims_count_the_cases() -> None:
     assert "E3.lose.a2a" not in slower
 
 
+def test_claims_of_a_part_of_the_grid_count_what_was_run() -> None:
+    table = results(1.25)
+    bruck_late = (table["workload.algorithm"] == "bruck") & (table["percent"] == 2)
+    first = table[bruck_late].iloc[0]
+    one_missing = table[~(bruck_late & (table["nodes"] == first["nodes"]) & (table["dims"] == first["dims"]))]
+    assert len(one_missing) < len(table)
+    assert {claim.id: claim.ours for claim in claims(one_missing)}["E3.lose.a2a"] == 0
+
+
 def test_the_choice_is_the_fastest_with_its_lead() -> None:
     table = results(1.25)
     table.loc[table["workload.algorithm"] == "bruck", "completion_cycles"] *= 0.8

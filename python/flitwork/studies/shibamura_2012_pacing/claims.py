@@ -105,6 +105,11 @@ def _paced_late(table: pd.DataFrame) -> dict[str, float | None]:
     return {
         "E1.spread-least": _share(least["algorithm"] == "ssprd"),
         "E1.butterfly": _share(100 * butterfly["longer"] < butterfly["percent"]),
-        "E3.lose": _share((gain[2] - 1).dropna() <= (gain[0] - 1) / 2) if 2 in gain and len(gain[2].dropna()) else None,
+        "E3.lose": _lost(gain.dropna(subset=[0, 2])) if {0, 2} <= {*gain.columns} else None,
         "E3.butterfly": _share(kept[kept["percent"] > 0]["gain"] > 1),
     }
+
+
+def _lost(gain: pd.DataFrame) -> float | None:
+    """The share of cases that lose half of their gain or more at 2 % of imbalance; a column is a percentage of it."""
+    return _share(gain[2] - 1 <= (gain[0] - 1) / 2)
