@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 import resource
 import subprocess
@@ -61,18 +62,22 @@ def servers() -> tuple[Any, float]:
     return [done.digest, done.completion_cycles, done.kernel], seconds
 
 
-def kernels(size: int) -> tuple[Any, float]:
-    """How many times as long as the packet kernel the flit kernel takes for an all-to-all in packets of 100 flits."""
+def kernels(size: int, rounds: int) -> tuple[Any, float]:
+    """How many times as long as the packet kernel the flit kernel takes for an all-to-all in packets of 100 flits.
+
+    Short runs take turns for some rounds: of each kernel the fastest counts.
+    """
     import flitwork as fw
 
     router = fw.Router(vcs=2, buffer_flits=200, switching="virtual_cut_through", hold_switch_until_tail=True)
-    found = []
-    for kernel in ("packet", "flit"):
+    digests, seconds = set(), {"packet": math.inf, "flit": math.inf}
+    for kernel in list(seconds) * rounds:
         run = fw.Run(kernel=kernel)
         work = fw.all_to_all("a2a", message_flits=100)
-        found.append(timed(lambda r=run, w=work: fw.simulate(fw.Torus(size, size, router=router), w, run=r)))
-    (packet, quick), (flit, slow) = found
-    return [packet.digest, packet.digest == flit.digest], slow / quick
+        done, took = timed(lambda r=run, w=work: fw.simulate(fw.Torus(size, size, router=router), w, run=r))
+        digests.add(done.digest)
+        seconds[kernel] = min(seconds[kernel], took)
+    return [min(digests), len(digests) == 1], seconds["flit"] / seconds["packet"]
 
 
 def goal() -> tuple[Any, float]:
@@ -158,7 +163,7 @@ CASES = (
     Case("24 servers of 8 ranks, 1 MiB, ring", servers, ["19ac6db7e22b84aa", 14521597, "packet"], 60),
     Case(
         "packet before flit kernel, a2a 16x16",
-        lambda: kernels(16),
+        lambda: kernels(16, rounds=5),
         ["6c8ba2bacd532b37", True],
         12,
         "times",
@@ -166,14 +171,14 @@ CASES = (
     ),
     Case(
         "packet kernel before flit kernel, a2a 32x32",
-        lambda: kernels(32),
+        lambda: kernels(32, rounds=1),
         ["5f609dd275aab923", True],
         12,
         "times",
         True,
     ),
     Case("a million operations of GOAL read", goal, [1000000, 200000], 3, quick=True),
-    Case("20 Sendrecv on 1,024 ranks", lambda: sendrecv(20), [20480, "de339ba9df9a9f4e"], 30, "us", quick=True),
+    Case("200 Sendrecv on 1,024 ranks", lambda: sendrecv(200), [204800, "4d24484225a6ac37"], 30, "us", quick=True),
     Case("1,000 Sendrecv on 1,024 ranks", lambda: sendrecv(1000), [1024000, "b5878f5d6ab71558"], 30, "us"),
 )
 
