@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from conftest import REPOSITORY
-from flitwork.experiment import StudyFile, load_study, run_study
+from flitwork.experiment import Archive, StudyFile, different, expand, load_study, plan_points, run_study
 from flitwork.spec import NetworkOptions
 from flitwork.studies import Reproduction, published, reproduce
 from flitwork.studies.booksim_2_validation import compare, zero_load
@@ -142,8 +143,18 @@ def only(study: StudyFile, **loads: list[float]) -> StudyFile:
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
-    """The whole study: every load of every curve."""
-    return reproduce(NAME, tmp_path_factory.mktemp(NAME))
+    """The whole study by its published results, of which the test above simulates some again."""
+    return reproduce(NAME, tmp_path_factory.mktemp(NAME), published_results=True)
+
+
+@pytest.mark.slow
+def test_the_published_results_are_those_of_this_version() -> None:
+    study = published()[NAME]
+    jobs = plan_points(random.Random(2).sample(expand(load_study(study.folder / "study.toml")), 150))
+    archived = Archive.load(study.archive_file).of(jobs)
+    assert len(archived) == len(jobs)
+    assert {point.experiment for job in jobs for point in job.points} >= {"mesh", "torus", "patterns", "min_adapt"}
+    assert different(jobs, archived, count=100, most_work=2e6) == []
 
 
 @pytest.mark.slow
