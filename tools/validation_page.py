@@ -1,7 +1,7 @@
 """Writes the tables and the figure of docs/validation.md from the studies booksim-2-validation and booksim-2-alltoall.
 
 python tools/validation_page.py            run the study (some minutes) and write the tables and the figure
-python tools/validation_page.py --check    exit with 1 if the tables are not what would be written from its published results
+python tools/validation_page.py --check    exit with 1 if the tables are not those of its published results
 
 --results FOLDER keeps the results of the study, and takes what is there.
 """
