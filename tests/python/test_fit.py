@@ -145,6 +145,15 @@ def test_max_rate_says_that_the_limit_is_not_reached() -> None:
     assert "server_rate" not in found.parameters and [one.code for one in found.warnings] == ["no_limit"]
 
 
+def test_noise_is_not_taken_for_the_limit_of_an_adapter() -> None:
+    """Of an adapter that is never full only its least rate is known; of one that is always full, a rank's rate is not."""
+    never = [fit_model(shared(100e9, 0.03, seed), "max_rate", errors="relative") for seed in range(12)]
+    assert sum("server_rate" in found.parameters for found in never) <= 2
+    always = [fit_model(shared(0.5e9, 0.03, seed), "max_rate", errors="relative") for seed in range(12)]
+    assert sum("rank_rate" in found.parameters for found in always) <= 2
+    assert all("on_the_border" in {one.code for one in found.warnings} for found in always[:3])
+
+
 def test_more_ranks_on_one_server_are_one_series() -> None:
     one_server = exchanges().assign(ranks_per_server=lambda t: t.ranks, operation="alltoall")
     assert fit_model(one_server, "total_exchange").value("a") == pytest.approx(A)
@@ -281,3 +290,19 @@ def test_a_file_of_fits_gives_the_same_predictions(tmp_path: Any) -> None:
 def test_all_are_exported() -> None:
     assert fw.fit_model is fit_model
     assert {"total_exchange", "hockney", "loggp", "max_rate", "segmented"} <= set(MODELS)
+
+
+@pytest.mark.parametrize("seed", range(5, 11))
+def test_huber_is_carried_to_its_end(seed: int) -> None:
+    """A few long times alone say something of the slope: then weights that follow each other hardly change it."""
+    chance = np.random.default_rng(seed)
+    size = np.tile(2.0 ** np.arange(0, 21, 2), 2)
+    seconds = (50e-6 + 1e-8 * size) * (1 + 0.05 * chance.standard_normal(22))
+    seconds[7] *= 6
+    table = pd.DataFrame({"bytes": size, "seconds": seconds})
+    found = fit_model(table, "linear_bytes", method="huber")
+    # What it is defined by: residuals, cut off at 1.345 standard deviations, have no part in the direction of a column.
+    cut = np.clip(found.points["residual"] / found.sd, -1.345, 1.345)
+    columns = np.column_stack([size / size.max(), np.ones(22)])
+    assert np.abs(columns.T @ cut).max() < 1e-3
+    assert found.sd == pytest.approx(np.median(np.abs(found.points["residual"])) / 0.67448975, rel=1e-6)

@@ -82,10 +82,9 @@ def _variant(fit: Fit) -> Iterator[Warned]:
         )  # fmt: skip
     if fit.variant.get("limit") == "shared":
         number = f"{fit.variant['full_at']:g}"
-        yield Warned(
-            "on_the_border", f"the adapter is full at {number} ranks per server, or fewer than were measured: "
-            "rank_rate is not known beside server_rate",
-        )  # fmt: skip
+        few = "or fewer than were measured: rank_rate is not known beside server_rate"
+        text = few if fit.variant.get("or_fewer") else f"no more and no less: rank_rate is server_rate / {number}"
+        yield Warned("on_the_border", f"the adapter is full at {number} ranks per server, {text}")
 
 
 def _size(fit: Fit) -> Iterator[Warned]:

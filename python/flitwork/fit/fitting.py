@@ -142,7 +142,9 @@ def _check_usable(table: pd.DataFrame, model: Model) -> None:
 def _best(
     table: pd.DataFrame, model: Model, method: Method, errors: Errors, confidence: float
 ) -> tuple[Variant, Solution]:
-    """The variant that fits best among those that are possible."""
+    """The variant that fits best among those that are possible, or one that says less where the points allow it."""
+    from scipy.stats import chi2
+
     seconds = table["seconds"].to_numpy(dtype=float)
     tried = [
         (variant, solve(model.design(table, variant), seconds, method, errors)) for variant in model.variants(table)
@@ -150,16 +152,20 @@ def _best(
     found = [(variant, one) for variant, one in tried if one and model.possible(one.coefficients, variant)]
     if not found:
         raise _too_few(table, model)
-    variant, best = min(found, key=lambda one: one[1].loss)
+    variant, best = min(found, key=_loss)
+    # What is about as likely, as if a break were a parameter among others.
+    near = best.loss + chi2.ppf(confidence, 1) / 2
+    if less := [one for one in found if model.says_less(one[0]) and _loss(one) <= near]:
+        return min(less, key=_loss)
     if "short_up_to" not in variant:
         return variant, best
-    # Breaks that are about as likely, as if it were a parameter among others.
-    from scipy.stats import chi2
-
-    near = chi2.ppf(confidence, 1) / 2
-    likely = [other for other, one in found if one.loss - best.loss <= near]
+    likely = [other for other, one in found if one.loss <= near]
     ends = {"low": min(one["short_up_to"] for one in likely), "high": max(one["long_from"] for one in likely)}
     return {**variant, **ends}, best
+
+
+def _loss(tried: tuple[Variant, Solution]) -> float:
+    return tried[1].loss
 
 
 def _too_few(table: pd.DataFrame, model: Model) -> ConfigError:

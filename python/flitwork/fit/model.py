@@ -47,7 +47,8 @@ class Model:
     ``uses`` names the columns of the table that it knows; the others must be the same in all rows of one fit.
     ``terms`` gives the coefficients of a variant, ``design`` the columns of the regression (one a coefficient) for rows
     of a table, ``variants`` those to try on a table. ``possible`` says whether coefficients agree with their variant.
-    ``settled`` is the variant for predictions. ``searched`` counts what was chosen besides the coefficients, for the
+    ``settled`` is the variant for predictions. ``says_less`` marks variants that leave a parameter open: one of them is
+    taken unless the points speak against it. ``searched`` counts what was chosen besides the coefficients, for the
     comparison of models. ``needs`` says how many points are enough.
     """
 
@@ -61,6 +62,7 @@ class Model:
     variants: Callable[[pd.DataFrame], Sequence[Variant]] = lambda _: ({},)
     possible: Callable[[Array, Variant], bool] = lambda *_: True
     settled: Callable[[Array, Variant], Variant] = lambda _, variant: variant
+    says_less: Callable[[Variant], bool] = lambda _: False
     derived: tuple[Derived, ...] = ()
     searched: Callable[[Variant], int] = lambda _: 0
     needs_messages: bool = False

@@ -68,7 +68,8 @@ def _max_rate(table: pd.DataFrame, variant: Variant) -> Array:
 def _max_rate_variants(table: pd.DataFrame) -> Sequence[Variant]:
     numbers = sorted({float(number) for number in table["ranks_per_server"]})
     inner = [{"limit": "both", "full_at": low, "next": high} for low, high in itertools.pairwise(numbers)]
-    return ({"limit": "free"}, *({"limit": "shared", "full_at": number} for number in numbers[:-1]), *inner)
+    shared = [{"limit": "shared", "full_at": number, "or_fewer": number == numbers[0]} for number in numbers[:-1]]
+    return ({"limit": "free"}, *shared, *inner)
 
 
 def _max_rate_possible(found: Array, variant: Variant) -> bool:
@@ -77,6 +78,11 @@ def _max_rate_possible(found: Array, variant: Variant) -> bool:
         return True
     per_rank, per_server = float(found[1]), float(found[2])
     return bool(variant["full_at"] * per_server <= per_rank <= variant["next"] * per_server)
+
+
+def _max_rate_says_less(variant: Variant) -> bool:
+    """A limit that is not reached, or a rate of one rank that never counts: of both rates only one is known."""
+    return variant["limit"] == "free" or bool(variant.get("or_fewer"))
 
 
 def _max_rate_settled(found: Array, variant: Variant) -> Variant:
@@ -169,6 +175,7 @@ _ALL = (
         _max_rate_variants,
         _max_rate_possible,
         _max_rate_settled,
+        _max_rate_says_less,
         searched=lambda variant: int(variant["limit"] == "shared"),
         derived=(Derived("full_at_ranks", "ranks/server", "ranks that fill the adapter", "rank_rate", "server_rate"),),
         needs_messages=True,

@@ -18,7 +18,11 @@ ERRORS: tuple[Errors, ...] = ("absolute", "relative")
 _EXACT = 1e-9
 #: Where statsmodels' Huber weights begin to fall, in standard deviations.
 _HUBER = 1.345
+#: The median of absolute normal errors, in standard deviations.
+_MEDIAN = 0.6744897501960817
 _PASSES = 20
+_STEPS = 100
+_SETTLED = 1e-10
 #: Times of a model that are not above 0 have no relative error: the measured time bounds what is taken for them.
 _LEAST_PART = 0.1
 
@@ -88,7 +92,7 @@ def _weighted(design: Array, seconds: Array, scale: Array, method: Method) -> So
         with warnings.catch_warnings():
             # More than half of the rows lie on the line: it is found, and its scale is 0.
             warnings.simplefilter("ignore")
-            found = sm.RLM(y, x, M=sm.robust.norms.HuberT(_HUBER)).fit(maxiter=200)
+            found = sm.RLM(y, x, M=sm.robust.norms.HuberT(_HUBER)).fit(maxiter=200, start_params=_settled(x, y))
         weights = np.asarray(found.weights)
     degrees = len(y) - x.shape[1]
     sd = math.sqrt(least.ssr / degrees) if found is least else float(found.scale)
@@ -99,6 +103,50 @@ def _weighted(design: Array, seconds: Array, scale: Array, method: Method) -> So
         coefficients, covariance, sd * unit, degrees, design @ coefficients, scale, weights,
         likelihood - float(np.log(scale * unit).sum()), exact,
     )  # fmt: skip
+
+
+def _settled(x: Array, y: Array) -> Array:
+    """Coefficients of Huber's method: they and the scale of their residuals belong to each other.
+
+    Least squares with weights that are computed again and again, as statsmodels does it, takes thousands of passes where
+    a few times are all that says something of a coefficient; Newton's steps take some ten.
+    """
+    found = np.linalg.lstsq(x, y, rcond=None)[0]
+    for _ in range(_STEPS):
+        scale = float(np.median(np.abs(y - x @ found))) / _MEDIAN
+        if scale < _EXACT:
+            break
+        new = _least_huber(x, y, found, _HUBER * scale)
+        if np.allclose(new, found, rtol=_SETTLED, atol=_SETTLED * float(np.abs(found).max())):
+            return new
+        found = new
+    return found
+
+
+def _least_huber(x: Array, y: Array, found: Array, limit: float) -> Array:
+    """Coefficients with the least Huber's loss for residuals that count in full up to ``limit``, from ``found`` on."""
+    loss = _huber_loss(y - x @ found, limit)
+    for _ in range(_STEPS):
+        residuals = y - x @ found
+        inside = np.abs(residuals) <= limit
+        pull = x.T @ np.clip(residuals, -limit, limit)
+        step = np.linalg.lstsq(x[inside].T @ x[inside], pull, rcond=None)[0]
+        # What lies inside need not say something of all coefficients; the weighted step always goes downhill.
+        weights = np.sqrt(limit / np.maximum(np.abs(residuals), limit))[:, None]
+        safe = np.linalg.lstsq(x * weights, residuals * weights[:, 0], rcond=None)[0]
+        new, better = min(
+            ((one, _huber_loss(y - x @ one, limit)) for one in (found + step, found + step / 2, found + safe)),
+            key=lambda one: one[1],
+        )
+        if not better < loss:
+            break
+        found, loss = new, better
+    return found
+
+
+def _huber_loss(residuals: Array, limit: float) -> float:
+    sizes = np.abs(residuals)
+    return float(np.where(sizes <= limit, sizes**2 / 2, limit * sizes - limit**2 / 2).sum())
 
 
 def _normal(residuals: Array) -> float:
