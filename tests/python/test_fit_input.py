@@ -62,6 +62,42 @@ def test_a_table_that_cannot_be_fitted(change: Any, words: list[str]) -> None:
     refused(lambda: fit_model(change(GOOD), "linear_bytes"), *words)
 
 
+def test_times_that_no_square_is_computed_of() -> None:
+    refused(lambda: fit_model(GOOD.assign(seconds=GOOD.seconds * 1e-294), "linear_bytes"), "row 1", "at least 1e-18")
+
+
+def test_a_table_with_comments_is_refused_by_its_first_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("# measured on Monday\n" + GOOD.to_csv(index=False))
+    refused(
+        lambda: fit_model(tmp_path / "t.csv", "linear_bytes"), "row of names", "# measured on Monday", "take them out"
+    )
+
+
+def test_columns_that_are_left_out_must_not_look_like_ours() -> None:
+    """Else rows of two operations would be one series without a word."""
+    table = GOOD.rename(columns={"operation": "Operation", "seconds": "time_us"})
+    named = {"seconds": "time_us"}
+    refused(lambda: fit(table, "linear_bytes", columns=named), "Operation", "--column operation=Operation")
+    assert len(fit(table, "linear_bytes", columns={**named, "operation": "Operation"})) == 1
+
+
+def test_a_hint_with_a_space_can_be_pasted_into_a_shell() -> None:
+    table = GOOD.rename(columns={"seconds": "time [us]"})
+    refused(lambda: fit_model(table, "linear_bytes"), "--column 'seconds=time [us]'")
+
+
+def test_a_series_that_no_model_fits_is_named() -> None:
+    """As the barriers that all of Intel's benchmarks end with."""
+    barrier = pd.DataFrame({"operation": "barrier", "bytes": 0, "ranks": [4], "seconds": 1e-6})
+    refused(lambda: compare_models([GOOD, barrier]), "model of barrier, 0 bytes, 4 ranks", "--operation")
+
+
+def test_models_that_cannot_be_compared_are_told() -> None:
+    assert "not_compared" in [one.code for one in compare_models(GOOD)[0].best.warnings]
+    more = pd.concat([GOOD, GOOD.assign(seconds=GOOD.seconds * 1.1)])
+    assert "not_compared" not in [one.code for one in compare_models(more)[0].best.warnings]
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [

@@ -60,6 +60,14 @@ IMB = """
 """
 
 
+VALIDATED = """# OSU MPI Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)        Validation
+1                       1.22              Pass
+1024                    2.20              Pass
+"""
+
+
 def read(tmp_path: Path, text: str, **told: object) -> list[tuple[object, ...]]:
     file = tmp_path / "printed.txt"
     file.write_text(text)
@@ -118,6 +126,13 @@ def test_rules_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert printed.out.splitlines()[-2:] == ["0 3 0 0 # modified_bruck", f"{16 * 172} 1 0 0 # linear"]
 
 
+def test_osu_with_validation(tmp_path: Path) -> None:
+    """What ``osu_latency -c`` prints."""
+    found = read(tmp_path, VALIDATED)
+    assert found == read(tmp_path, VALIDATED.replace("        Validation", "").replace("              Pass", ""))
+    assert len(found) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -132,6 +147,8 @@ def test_rules_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
             r":2:1 .*a blocking collective",
         ),
         (LATENCY[: LATENCY.index("0     ")], r"no measurements"),
+        (VALIDATED.replace("2.20              Pass", "2.20              Fail"), r":5:1 = Fail: expected Pass"),
+        (VALIDATED.replace("Pass", "fine"), r":4:43 = fine: expected a number"),
         (IMB.replace("# #processes = 4\n", ""), r":23:1 = alltoall: expected #processes"),
         (IMB.replace("4.25", "4,25"), r":24:62 = 4,25: expected a number"),
     ],

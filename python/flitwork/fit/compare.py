@@ -11,9 +11,9 @@ from typing import Any
 from flitwork.errors import ConfigError
 from flitwork.fit.fitting import fit_rows, rows_of
 from flitwork.fit.models import MODELS, model_named
-from flitwork.fit.result import Fit, Warned
+from flitwork.fit.result import Fit, Warned, title_of
 from flitwork.fit.solve import Errors, Method
-from flitwork.fit.table import VARIABLES, Data, parts, varying
+from flitwork.fit.table import VARIABLES, Data, conditions, parts, varying
 from flitwork.libraries import np, pd
 
 #: A difference of AICc from which a model has next to no support (Burnham and Anderson, 2002).
@@ -87,9 +87,17 @@ def _compared(table: pd.DataFrame, names: Sequence[str], method: str, errors: st
             left_out[name] = _reason(error)
     if not fits:
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
-        raise ConfigError("model", "none that can be fitted", f"points and columns for one ({reasons})")
+        series = title_of(conditions(table))
+        place, hint = (f"model of {series}", _others(table, series)) if series else ("model", "")
+        raise ConfigError(place, "none that can be fitted", f"points and columns for one ({reasons})", hint)
     fits = _in_order(fits)
     return Comparison((_beside(fits), *fits[1:]), left_out, _table(fits))
+
+
+def _others(table: pd.DataFrame, series: str) -> str:
+    """How to leave out a series that no model can be fitted to."""
+    operation = table["operation"].iloc[0]
+    return f"choose other operations than {operation}: operation=..., --operation NAMES" if operation else ""
 
 
 def _in_order(fits: Sequence[Fit]) -> list[Fit]:
@@ -138,8 +146,11 @@ def _same_as(fits: Sequence[Fit]) -> dict[int, int]:
 
 
 def _beside(fits: Sequence[Fit]) -> Fit:
-    """The best, with a word on it where the next model is about as good."""
+    """The best, with a word on it where the next model is about as good, or nothing says which one is."""
     best, same = fits[0], _same_as(fits)
+    if len(fits) > 1 and math.isnan(best.aicc):
+        text = f"{len(best.points)} points are too few for AICc: models are not compared, this is the first that fits"
+        return dataclasses.replace(best, warnings=(*best.warnings, Warned("not_compared", text)))
     rivals = [fit for i, fit in enumerate(fits) if i and i not in same and fit.aicc - best.aicc < 2]
     if not rivals:
         return best

@@ -108,8 +108,8 @@ def _weighted(design: Array, seconds: Array, scale: Array, method: Method) -> So
 def _settled(x: Array, y: Array) -> Array:
     """Coefficients of Huber's method: they and the scale of their residuals belong to each other.
 
-    Least squares with weights that are computed again and again, as statsmodels does it, takes thousands of passes where
-    a few times are all that says something of a coefficient; Newton's steps take some ten.
+    Least squares with weights that are computed again and again, as statsmodels does it, takes thousands of passes
+    where a few times are all that says something of a coefficient; Newton's steps take some ten.
     """
     found = np.linalg.lstsq(x, y, rcond=None)[0]
     for _ in range(_STEPS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -71,7 +72,17 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) 
         for name in table.columns
         if name in KNOWN and name not in found and name not in columns.values()
     }
+    _refuse_alike([str(name) for name in table.columns if name not in {*kept, *columns.values()}], file)
     return pd.DataFrame({**kept, **found})
+
+
+def _refuse_alike(left_out: Sequence[str], file: str) -> None:
+    """A column that would be left out although it is one of ours but for capitals and spaces."""
+    for name in left_out:
+        if (ours := name.strip().lower()) in KNOWN:
+            expected = f"what is called {ours}, or a column of another name"
+            hint = f"--column {shlex.quote(f'{ours}={name}')}"
+            raise ConfigError(f"{file}: {name}", f"left out, and it looks like {ours}", expected, hint)
 
 
 def _checked(table: pd.DataFrame, file: str) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -44,7 +45,9 @@ def refuse_name(name: str, names: Sequence[str], known: Mapping[str, str], file:
             continue
         if ours in names:
             raise ConfigError(f"{file}: {name}", f"mixed units: beside {ours}", f"one column, {ours}", "leave one out")
-        raise ConfigError(f"{file}: {name}", "unknown column", known[ours], f"--column {ours}={name} converts it")
+        raise ConfigError(
+            f"{file}: {name}", "unknown column", known[ours], f"--column {shlex.quote(f'{ours}={name}')} converts it"
+        )
 
 
 def refuse_cells(column: pd.Series[Any], name: str, file: str, about: str) -> None:

@@ -7,6 +7,7 @@ ranks, no confidence interval: ``low`` and ``high`` stay unknown.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ _OSU_NAMES = (
 )  # fmt: skip
 #: Columns of times [us]: the slowest rank before the average.
 _OSU_TIMES = ("max latency(us)", "avg latency(us)", "latency(us)")
+#: A column of words: whether the data were right (osu_* -c).
+_VALIDATION = {"pass": 1.0, "fail": 0.0}
 _IMB_TIMES = ("t_max[usec]", "t[usec]", "t_avg[usec]")
 _IMB_SKIPPED = re.compile(r"out-of-mem|time-out|int-overflow")
 _IMB_NAMES = {"bcast": "broadcast"}
@@ -58,6 +61,12 @@ def rows(text: str, kind: str, file: str, told: Told) -> list[dict[str, Any]]:
     return found
 
 
+def _number(column: str | None, word: str) -> float:
+    """A cell; ValueError where it is no number."""
+    words = _VALIDATION if column == "validation" else {}
+    return words[word.lower()] if word.lower() in words else float(word)
+
+
 class _Reader:
     def __init__(self, place: Place, told: Told) -> None:
         self.place, self.told = place, told
@@ -76,6 +85,8 @@ class _Reader:
             elif line.strip() and not line.startswith("#"):
                 cells = self._cells(number, line)
                 time = self._first(cells, _OSU_TIMES, number, line)
+                if cells.get("validation") == 0:
+                    raise self.place.error((number, 1), "Fail", "Pass: times of right data")
                 yield from self._row(number, cells.get("size", 0.0), time, cells.get("iterations", 1.0))
 
     def _osu_title(self, number: int, line: str) -> None:
@@ -110,9 +121,11 @@ class _Reader:
         if not self.columns:
             raise self.place.error((number, 1), line.strip(), "a line with the names of the columns above it")
         found = []
-        for match in re.finditer(r"\S+", line):
+        for name, match in itertools.zip_longest(self.columns, re.finditer(r"\S+", line)):
+            if match is None:
+                break
             try:
-                found.append(float(match[0]))
+                found.append(_number(name, match[0]))
             except ValueError:
                 raise self.place.error((number, match.start() + 1), match[0], "a number") from None
         if len(found) != len(self.columns):

@@ -30,6 +30,7 @@ COLUMNS: Mapping[str, str] = {
 _ROW_BYTES = 1000
 #: What no time, size or count exceeds: sums and squares of such numbers are still finite.
 MOST = 1e18
+_LEAST_SECONDS = 1 / MOST
 
 
 def read_rows(path: str | Path, told: Told) -> pd.DataFrame:
@@ -48,6 +49,11 @@ def read_rows(path: str | Path, told: Told) -> pd.DataFrame:
     if kind is not None:
         return pd.DataFrame(rows(text, kind, str(file), told))
     first = text.lstrip().splitlines()[0]
+    if first.startswith("#"):
+        expected = "the names of the columns, or a text of OSU's or Intel's benchmarks from its title on"
+        raise ConfigError(
+            f"{file}: row of names", first[:60], expected, "a table has no lines of comments: take them out"
+        )
     for found, mark in (("semicolons", ";"), ("tabs", "\t")):
         if mark in first and "," not in first:
             expected = "commas between the columns, and a point in numbers"
@@ -72,7 +78,8 @@ def check_columns(table: pd.DataFrame, file: str, needed: tuple[str, ...], known
 def check_numbers(
     column: pd.Series[Any], name: str, file: str, *, whole_from: int | None = None, about: str = ""
 ) -> None:
-    """Every value is a number: whole and at least ``whole_from``, or without it at least 0; ``seconds`` above 0.
+    """Every value is a number: whole and at least ``whole_from``, or without it at least 0; ``seconds`` above 0
+    (at least 1e-18).
 
     What is wrong is an error with the row, from 1.
     """
@@ -83,8 +90,9 @@ def check_numbers(
     least = whole_from or 0
     for index, value in column.items():
         whole = whole_from is None or float(value).is_integer()
-        if not whole or not least <= float(value) <= MOST or (name == "seconds" and value <= 0):
+        if not whole or not least <= float(value) <= MOST or (name == "seconds" and value < _LEAST_SECONDS):
             number = "a time above 0 s" if name == "seconds" else f"a number, at least {least}"
+            number += f", at least {_LEAST_SECONDS:g}" if name == "seconds" and value > 0 else ""
             expected = f"a whole number, at least {least}" if whole_from is not None else number
             expected += f", and at most {MOST:g}" if float(value) > MOST else ""
             raise ConfigError(f"{file}: row {int(str(index)) + 1}: {name}", value, expected, about)
