@@ -18,7 +18,7 @@ import pytest
 from conftest import Cli
 from flitwork.errors import ConfigError
 from flitwork.experiment import parse_study, run_study
-from flitwork.plot.drawn import drawn_numbers
+from flitwork.plot.drawn import drawn_numbers, tell
 from flitwork.report import Section, of_result, of_study, write
 from flitwork.studies import Claim, published
 from flitwork.studies.claims import load_claims
@@ -145,6 +145,16 @@ def test_the_numbers_in_a_figure() -> None:
     ]
 
 
+def test_a_figure_that_is_drawn_by_hand_is_told() -> None:
+    figure, ax = plt.subplots()
+    ax.text(0.5, 0.5, "7")
+    told = pd.DataFrame({"reading": ["one"], "ratio": [7.0]})
+    assert drawn_numbers(figure).empty
+    tell(figure, told)
+    assert drawn_numbers(figure).equals(told)
+    plt.close(figure)
+
+
 def test_a_report_works_in_a_browser(page: Path, browser: Any) -> None:
     browser.get(page.as_uri())
 
@@ -153,12 +163,17 @@ def test_a_report_works_in_a_browser(page: Path, browser: Any) -> None:
         return [row.find_elements("tag name", "td")[1].text for row in rows if row.is_displayed()]
 
     assert claims() == ["A.one", "B.two", "C.ten", "D.none"]
-    # By the paper's number: 1.5, 2, 10, and the one without; then the other way round.
+    # By the paper's number: 1.5, 2, 10; then the other way round. The one without is the last.
     paper = browser.find_elements("css selector", "#all-claims th button")[4]
     browser.execute_script("arguments[0].click()", paper)
     assert claims() == ["A.one", "D.none", "C.ten", "B.two"]
     browser.execute_script("arguments[0].click()", paper)
-    assert claims() == ["B.two", "C.ten", "D.none", "A.one"]
+    assert claims() == ["C.ten", "D.none", "A.one", "B.two"]
+    # On a phone there are no headings.
+    sort = browser.find_element("id", "sort")
+    assert sort.is_displayed() and not paper.is_displayed()
+    sort.send_keys("Paper ▲")
+    assert claims() == ["A.one", "D.none", "C.ten", "B.two"]
     browser.find_element("id", "search").send_keys("ratio")
     assert claims() == ["A.one"]
     assert browser.find_element("id", "count").text == "1 of 4 claims"
@@ -169,6 +184,16 @@ def test_a_report_works_in_a_browser(page: Path, browser: Any) -> None:
     browser.execute_script("arguments[0].scrollIntoView(); arguments[0].click()", zoom)
     assert browser.execute_script("return document.getElementById('enlarged').open")
     assert browser.execute_script("return document.querySelector('#enlarged img').src.startsWith('data:image')")
+    # Without a mouse: nearer, and away.
+    picture = browser.find_element("css selector", "#enlarged img")
+    assert browser.execute_script("const p = document.querySelector('.pan'); return p.scrollHeight <= p.clientHeight")
+    far = picture.size["width"]
+    browser.find_element("class name", "nearer").send_keys("\ue007")
+    assert picture.size["width"] > 2 * far
+    close = browser.find_element("class name", "close")
+    assert close.rect["y"] + close.size["height"] <= browser.find_element("class name", "pan").rect["y"] + 1
+    close.send_keys("\ue007")
+    assert not browser.execute_script("return document.getElementById('enlarged').open")
 
 
 @pytest.fixture
@@ -199,6 +224,10 @@ def test_on_paper_a_report_is_black_on_white_and_nothing_is_cut_off(page: Path, 
     pressed = on_paper.find_elements("css selector", ".filter, summary, figcaption a")
     assert pressed and not any(element.is_displayed() for element in pressed)
     assert of("getComputedStyle(document.querySelector('figure')).breakInside") == "avoid"
+    # Nothing of a section's head stands alone at the end of a page, and verdicts have room for their reasons.
+    assert of("[...document.querySelectorAll('section > p')].every((p) => getComputedStyle(p).breakInside === 'avoid')")
+    widths = of("[...document.querySelector('#all-claims tr').cells].map((cell) => cell.offsetWidth)")
+    assert widths[6] > widths[0] and widths[2] == max(widths)
 
 
 def test_the_numbers_of_one_result_are_on_paper(tmp_path: Path, on_paper: Any) -> None:

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import flitwork as fw
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from flitwork.experiment.points import expand
 from flitwork.experiment.study_file import load_study
+from flitwork.plot.drawn import drawn_numbers
 from flitwork.spec import plan_of
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
@@ -90,6 +92,9 @@ def test_the_choice_is_the_fastest_with_its_lead() -> None:
     found = choice.best(measures.tidy(table, "doubling"))
     assert len(found) == 2 * 3 and set(found["algorithm"]) == {"bruck"} and found["paced"].all()
     assert found["margin"].to_numpy() == pytest.approx(0.25)
+    figure = choice.drawn_map(measures.tidy(table, "doubling"), "")
+    assert drawn_numbers(figure).equals(found)
+    plt.close(figure)
 
 
 def test_other_readings_are_no_part_of_the_grid() -> None:

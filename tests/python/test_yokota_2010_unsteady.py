@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import flitwork as fw
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from flitwork import _core
 from flitwork.experiment import expand, load_study
+from flitwork.plot.drawn import drawn_numbers
 from flitwork.spec import to_json
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
@@ -64,6 +66,13 @@ def test_path_maps_show_the_destinations_of_the_kernel(pattern: str) -> None:
     assert sum(used.values()) == sent["hops"].sum()
     wraps = {(x, port) for x, port in ((7, 0), (0, 1))}
     assert all(vc >= 1 for router, port, vc in used if (router % 8, port) in wraps)
+
+
+def test_path_maps_have_their_numbers() -> None:
+    figure = paths.path_maps()
+    told = drawn_numbers(figure)
+    plt.close(figure)
+    assert told.groupby("pattern")["routes"].sum()["trns"] == sum(paths.channels("transpose", 8).values())
 
 
 def curve(accepted: Callable[[float], float], latency: float = 100.0) -> pd.DataFrame:

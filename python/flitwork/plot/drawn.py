@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,13 @@ from matplotlib.ticker import FixedLocator
 _COLUMNS = ("panel", "series", "x", "y", "low", "high", "value")
 
 Row = dict[str, Any]
+#: Tables of figures that are drawn by hand: of cells with words in them, or arrows.
+_TOLD: WeakKeyDictionary[Figure, pd.DataFrame] = WeakKeyDictionary()
+
+
+def tell(figure: Figure, numbers: pd.DataFrame) -> None:
+    """Says what a figure shows where lines, bars, marks and maps do not: the table that is stored beside it."""
+    _TOLD[figure] = numbers
 
 
 def drawn_numbers(figure: Figure) -> pd.DataFrame:
@@ -27,8 +35,11 @@ def drawn_numbers(figure: Figure) -> pd.DataFrame:
 
     ``panel`` is the title of the panel (its number where it has none), ``x`` and ``y`` are places on its axes, by name
     where the axis has names, ``low`` and ``high`` the ends of error bars, ``value`` that of a cell. Lines without a
-    name in the legend are only help for the eye, and not in the table.
+    name in the legend are only help for the eye, and not in the table. Where :func:`tell` has said what the figure
+    shows, it is that table.
     """
+    if figure in _TOLD:
+        return _TOLD[figure]
     panels = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
     rows = [
         {"panel": ax.get_title() or number, **row} for number, ax in enumerate(panels, start=1) for row in _panel(ax)

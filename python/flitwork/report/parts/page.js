@@ -1,29 +1,34 @@
 "use strict";
 // Tables are sorted by a click on a heading: by data-value where cells have it, else by their text.
+const keyOf = (row, column) => {
+  const cell = row.cells[column];
+  return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent.trim();
+};
+
+const sortTable = (table, column, down) => {
+  const heads = table.querySelectorAll("th");
+  heads.forEach((head) => head.removeAttribute("aria-sort"));
+  heads[column].setAttribute("aria-sort", down ? "descending" : "ascending");
+  const order = (a, b) => {
+    const [x, y] = [keyOf(a, column), keyOf(b, column)];
+    // Nothing at the end, whichever way; numbers before words.
+    if (x === "" || y === "") return x === y ? 0 : x === "" ? 1 : -1;
+    const numbers = typeof x === "number";
+    const found = numbers && typeof y === "number" ? x - y
+      : numbers !== (typeof y === "number") ? (numbers ? -1 : 1)
+        : x.localeCompare(y, "en", { numeric: true });
+    return down ? -found : found;
+  };
+  table.tBodies[0].append(...[...table.tBodies[0].rows].sort(order));
+};
+
 for (const table of document.querySelectorAll("table.sortable")) {
   table.querySelectorAll("th").forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
     head.append(button);
-    button.addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") === "ascending";
-      table.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const key = (row) => {
-        const cell = row.cells[column];
-        return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent.trim();
-      };
-      const order = (a, b) => {
-        const [x, y] = [key(a), key(b)];
-        if (typeof x === typeof y && typeof x === "number") return x - y;
-        // Numbers before words, nothing at the end.
-        if (typeof x !== typeof y) return typeof x === "number" ? -1 : 1;
-        return x === y ? 0 : x === "" ? 1 : y === "" ? -1 : x.localeCompare(y, "en", { numeric: true });
-      };
-      const rows = [...table.tBodies[0].rows].sort(order);
-      table.tBodies[0].append(...(down ? rows.reverse() : rows));
-    });
+    button.addEventListener("click", () => sortTable(table, column, head.getAttribute("aria-sort") === "ascending"));
   });
 }
 
@@ -47,6 +52,16 @@ if (claims) {
   };
   for (const field of [search, verdict, whose]) field.addEventListener("input", filter);
   filter();
+
+  // Where claims are cards there are no headings to click.
+  const sort = document.getElementById("sort");
+  claims.querySelectorAll("th").forEach((head, column) => {
+    for (const down of [false, true]) sort.add(new Option(`${head.textContent} ${down ? "▼" : "▲"}`, `${column} ${down}`));
+  });
+  sort.addEventListener("input", () => {
+    const [column, down] = sort.value.split(" ");
+    if (column) sortTable(claims, Number(column), down === "true");
+  });
 }
 
 const enlarged = document.getElementById("enlarged");
@@ -57,7 +72,10 @@ for (const button of document.querySelectorAll(".zoom")) {
     picture.alt = button.querySelector("img").alt;
     picture.classList.remove("closer");
     enlarged.showModal();
+    enlarged.querySelector(".pan").scrollTo(0, 0);
   });
 }
-picture.addEventListener("click", () => picture.classList.toggle("closer"));
+for (const part of [picture, enlarged.querySelector(".nearer")]) {
+  part.addEventListener("click", () => picture.classList.toggle("closer"));
+}
 enlarged.querySelector(".close").addEventListener("click", () => enlarged.close());

@@ -10,6 +10,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from flitwork.plot.drawn import tell
 from flitwork.plot.style import COLOURS
 from flitwork.studies.shibamura_2012_pacing.measures import CASE, complete, means
 
@@ -55,6 +56,7 @@ def drawn_map(table: pd.DataFrame, words: str) -> Figure:
         f"The fastest algorithm; P: with pacing; %: how much longer the next algorithm takes. bruck, btfly: {words}",
         fontsize="small",
     )
+    tell(figure, chosen)
     return figure
 
 
@@ -97,5 +99,7 @@ def drawn_gains(gain: pd.DataFrame, words: str) -> Figure:
     ax.grid(False)
     for side in ax.spines.values():
         side.set_visible(False)
+    cells = [(reading, *column, gain.loc[reading, column]) for reading in gain.index for column in gain.columns]
+    tell(figure, pd.DataFrame(cells, columns=["reading", *gain.columns.names, "gain"]))
     ax.set_xlabel(f"Time without pacing over time with it; bold: pacing is faster. {words}", fontsize=9)
     return figure

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from flitwork.plot.drawn import tell
 from flitwork.plot.style import COLOURS, MARKERS, save, style
 from flitwork.statistics import error_bars
 from flitwork.studies.takaue_2010_a2at.drawing import SYNC_NAMES, below, from_zero, line, sizes, whiskers
@@ -119,6 +120,7 @@ def _sensitivity(results: pd.DataFrame) -> Figure:
     ax.set_ylim(len(table), 0)
     ax.set_xticks(np.arange(len(SENSITIVITY)) + 0.5, headings, fontsize=9, rotation=90)
     ax.xaxis.tick_top()
+    tell(figure, table.rename_axis("reading").reset_index())
     sizes = ", ".join(map(str, sorted(rows(results, "sensitivity")["N"].astype(int).unique())))
     figure.suptitle(
         f"What each open choice does to the numbers of the paper (means over N = {sizes}; times over the theory)"

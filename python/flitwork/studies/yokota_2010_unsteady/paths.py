@@ -7,10 +7,12 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from flitwork import _core
+from flitwork.plot.drawn import tell
 from flitwork.plot.style import COLOURS
 from flitwork.spec import Torus, simulation, to_json
 from flitwork.studies.yokota_2010_unsteady.measures import PATTERNS
@@ -38,9 +40,12 @@ def destination(pattern: str, source: int, bits: int) -> int:
 def path_maps(n: int = 8) -> Figure:
     """Every channel of the torus by pattern: its width is the number of routes that use it, its colour their VC."""
     figure, axes = plt.subplots(2, 3, figsize=(11, 7.6))
+    rows = []
     for ax, pattern in zip(axes.flat, _SHOWN, strict=False):
         for (router, port, vc), ways in channels(pattern, n).items():
             _arrow(ax, router % n, router // n, port, vc, ways)
+            dx, dy = _STEPS[port]
+            rows.append((PATTERNS[pattern], router % n, router // n, dx, dy, vc, ways))
         ax.plot(*np.meshgrid(np.arange(n), np.arange(n)), "s", color="0.25", markersize=3.5, linestyle="none")
         ax.set(title=PATTERNS[pattern], aspect="equal", xlabel="x", ylabel="y", xticks=range(n), yticks=range(n))
         ax.grid(visible=False)
@@ -52,6 +57,7 @@ def path_maps(n: int = 8) -> Figure:
     blank.legend(
         handles=lines, loc="center", fontsize=12, title="width: packets that pass\nhalf channels at the rim: wraps"
     )
+    tell(figure, pd.DataFrame(rows, columns=["pattern", "x", "y", "to_x", "to_y", "vc", "routes"]))
     figure.suptitle(f"Figure 1: routes by dimension order, {n} × {n} torus")
     return figure
 

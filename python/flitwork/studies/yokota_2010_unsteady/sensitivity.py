@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from flitwork.plot.drawn import tell
 from flitwork.studies.claims import Claim, load_claims
 from flitwork.studies.yokota_2010_unsteady import measures
 from flitwork.studies.yokota_2010_unsteady.measures import by_seed, rows
@@ -102,6 +103,7 @@ def drawn(results: pd.DataFrame) -> Figure:
     ax.tick_params(length=0)
     for side in ax.spines.values():
         side.set_visible(False)
+    tell(figure, numbers.rename_axis("reading").reset_index())
     n = int(rows(results, "sensitivity")["N"].iloc[0])
     ax.set_xlabel(
         f"{n} × {n}. Blue and bold: agrees with the paper; orange: does not; grey: nothing to compare with.\n"

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from flitwork.plot.drawn import tell
 from flitwork.studies.yokota_2010_unsteady import measures
 from flitwork.studies.yokota_2010_unsteady.drawing import COLOURS, MARKERS, of_all_patterns, panels, size, titled
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS, by_seed, rows
@@ -86,6 +87,8 @@ def figure_9(results: pd.DataFrame) -> Figure:
     figure.legend(*first.get_legend_handles_labels(), loc="outside lower center", ncols=3 * len(shown))
     what = f"Figure 9: does the steady state predict the burst? {size(results, 'steady')}; lines: least squares"
     titled(figure, what)
+    named = [pd.DataFrame({"rc of the steady state / Rc": rc, label: values}) for values, label in shown.values()]
+    tell(figure, pd.concat(named, axis="columns").loc[:, lambda t: ~t.columns.duplicated()].reset_index())
     return figure
 
 
