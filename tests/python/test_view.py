@@ -510,6 +510,16 @@ def test_a_page_fits_a_phone(page: Path, browser: Any) -> None:
         assert _of(browser, apart), top
 
 
+def test_a_short_title_leaves_a_line_for_what_is_shown(recorded: fw.Result, tmp_path: Path, browser: Any) -> None:
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    _ready(browser, fw.view(recorded, tmp_path / "run.html"))
+    for title in ("a2a on torus 4x4", "scatter linear on torus 4x2", "all_to_all two_level_ring on torus 16x16x16"):
+        browser.execute_script("document.querySelector('h1').textContent = arguments[0]", title)
+        facts = browser.find_element("id", "facts").size
+        assert facts["width"] > 200 and facts["height"] < 100, title
+
+
 def _text(browser: Any, name: str) -> str:
     return str(browser.find_element("id", name).text)
 
