@@ -319,6 +319,10 @@ def test_the_command(cli: Cli, recorded: fw.Result, tmp_path: Path) -> None:
     assert re.fullmatch(r"view  run\.html \(0\.\d MB\)\n", done.stdout)
     refused = cli("view", "run.parquet")
     assert refused.returncode == 2 and "--overwrite" in refused.stderr
+    # A table of results is no study with a mistake in its first line.
+    (tmp_path / "results.csv").write_text("N,cycles\n3,4\n")
+    table = cli("view", "results.csv")
+    assert table.returncode == 2 and "a stored result (.parquet), a study (.toml)" in table.stderr
     sent = cli(
         "view", "uniform", "--size", "3x3", "--load", "0.2", "--frames", "20", "-o", "run.html", "--overwrite", "--json"
     )

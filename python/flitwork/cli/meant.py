@@ -46,6 +46,10 @@ def result_meant(
         refuse(context, {"what", *own}, "a stored result")
         return Result.load(file)
     if is_study(what):
+        if file.is_file() and file.suffix.lower() != ".toml":
+            expected = "a stored result (.parquet), a study (.toml) or a GOAL program (.goal, .bin)"
+            hint = "`flitwork simulate ... --save FILE.parquet` stores a result"
+            raise ConfigError("file", what, expected, hint)
         refuse(context, {"what", "point", "quick", *own}, "a study")
         return _run(_of_study(file, point, quick))
     refuse(context, given_options(context).keys() - _OF_FILES, "what is sent")
