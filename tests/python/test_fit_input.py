@@ -81,6 +81,30 @@ def test_columns_that_are_left_out_must_not_look_like_ours() -> None:
     assert len(fit(table, "linear_bytes", columns={**named, "operation": "Operation"})) == 1
 
 
+def _machines(N: int, message_bytes: int, vcs: int) -> tuple[fw.Network, fw.Workload]:
+    net = fw.Torus(N, N, router=fw.Router(vcs=vcs), units=fw.Units(flit_bytes=16, cycle_ns=4))
+    return net, fw.collective("all_to_all", "pairwise_shift", message_bytes=message_bytes, packet_flits=16)
+
+
+def test_rows_of_other_machines_are_no_repetitions() -> None:
+    """What an axis sets apart is a series of its own, whatever it is called."""
+    table = fw.sweep(_machines, N=[2, 3], message_bytes=[64, 256], vcs=[2, 4])
+    titles = [one.title for one in fit(table, "total_exchange")]
+    assert titles == [f"all_to_all, pairwise_shift vcs={n}, simulated" for n in (2, 4)]
+    refused(lambda: fit_model(table, "total_exchange"), "algorithm", "pairwise_shift vcs=2")
+    assert fit_model(table, "total_exchange", algorithm="pairwise_shift vcs=4").conditions["algorithm"].endswith("4")
+    # Where it is one number, it need not be told; a column that is named goes first.
+    assert fit_model(table[table.vcs == 2], "total_exchange").conditions["algorithm"] == "pairwise_shift"
+    assert len(fit(table, "total_exchange", columns={"algorithm": "workload"})) == 1
+    refused(lambda: fit(table.drop(columns="vcs"), "total_exchange"), "plan_hash", "several plans")
+
+
+def test_rows_without_a_size_are_named_as_the_table_has_them() -> None:
+    table = fw.sweep(_machines, N=[2, 3], message_bytes=[64, 256], vcs=[2])
+    table["message_bytes"] = table["message_bytes"].where(table.N == 3)
+    refused(lambda: fit_model(table, "total_exchange"), "row 1: message_bytes", "one experiment")
+
+
 def test_a_hint_with_a_space_can_be_pasted_into_a_shell() -> None:
     table = GOOD.rename(columns={"seconds": "time [us]"})
     refused(lambda: fit_model(table, "linear_bytes"), "--column 'seconds=time [us]'")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from flitwork.result import Result
 
 #: Columns by which such a table is known.
 _MARKS = ("completion_cycles", "terminals", "workload")
+#: What rows share that are repetitions of each other, besides operation, algorithm and seed.
+_CONDITIONS = ("bytes", "total_bytes", "ranks", "ranks_per_server")
 #: The operation of workloads that are named by their algorithm alone.
 _EXCHANGE = "alltoall"
 #: What a user can do about ranks that the table does not say.
@@ -37,10 +39,18 @@ def named(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> 
     sizes = [str(name) for name in table.columns if str(name).rpartition(".")[2] in ("bytes", "message_bytes")]
     if len(sizes) == 1 and "total_bytes" not in told:
         known["bytes"] = sizes[0]
+    if (source := {**known, **told}.get("bytes")) in table and (missing := table[source].isna()).any():
+        hint = "keep the rows of one experiment, in Python: table[table.experiment == NAME]"
+        expected = "a size in each row; rows of experiments without that axis have none"
+        raise ConfigError(f"{file}: row {int(missing.to_numpy().argmax()) + 1}: {source}", "nothing", expected, hint)
     if "seconds" not in told and "completion_ns" not in table:
         hint = "units = { flit_bytes = 16, cycle_ns = 4 } in the network"
         raise ConfigError(f"{file}: completion_ns", "missing", "what a cycle is in ns", hint)
     own = _operations(table["workload"]).assign(mpi="simulated")
+    if "algorithm" not in told:
+        sources = {**known, **told}
+        same = [sources[name] for name in _CONDITIONS if sources.get(name) in table]
+        own["algorithm"] = _with_settings(table, own, same, file)
     kept = {str(name): own[name] for name in own if name not in told}
     # Which version of flitwork has run a point is no condition of it: digests are the same.
     found = table.drop(columns=["version"], errors="ignore").assign(**kept)
@@ -68,6 +78,35 @@ def _with_ranks(table: pd.DataFrame, file: str, told: Mapping[str, str]) -> tupl
         return table.drop(columns=list(others), errors="ignore"), {}
     expected = "a number, as in other rows: a schedule of one's own does not say how many ranks it has"
     raise ConfigError(f"{file}: row {int(unknown.to_numpy().argmax()) + 1}: host_ranks", "nothing", expected, _SAY)
+
+
+def _with_settings(table: pd.DataFrame, own: pd.DataFrame, same: Sequence[str], file: str) -> pd.Series[Any]:
+    """The algorithm with the axes that make several plans of what would be the same conditions: ``linear vcs=2``.
+
+    Rows of other machines are no repetitions. ``same`` are the columns of message sizes and ranks.
+    """
+    named = own["algorithm"]
+    if any(name not in table for name in ("plan_hash", "seed", "topology")):
+        return named
+    alike = [own["operation"], *(table[name] for name in dict.fromkeys([*same, "seed"]))]
+
+    def plans(column: pd.Series[Any]) -> int:
+        return int(column.astype(str).groupby([*alike, named], dropna=False).nunique().max())
+
+    axes = [str(name) for name in table.columns[: list(table.columns).index("topology")] if name not in same]
+    # Which experiment a row is of says less than what sets it apart.
+    for name in sorted(axes, key=lambda one: one == "experiment"):
+        if plans(table["plan_hash"]) > 1 and plans(table[name]) > 1:
+            named = named + [f" {name}={_shown(value)}" if pd.notna(value) else "" for value in table[name]]
+    if plans(table["plan_hash"]) > 1:
+        found = "several plans with the same operation, size, ranks and seed"
+        expected = "rows that differ in what the fit knows of, or a column that tells them apart"
+        raise ConfigError(f"{file}: plan_hash", found, expected, "--column algorithm=NAME names one")
+    return named
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _operations(workloads: pd.Series[Any]) -> pd.DataFrame:
