@@ -26,7 +26,7 @@ from flitwork.studies.front import Front
 from flitwork.studies.words import paper_in_words
 
 STUDY = {
-    "study": {"name": "small", "title": "Small <tori>"},
+    "study": {"name": "small", "title": "Small <tori>", "description": "Tori of two sizes."},
     "base": {
         "network": {"topology": {"kind": "torus", "size": ["${N}", "${N}"]}},
         "workload": {"kind": "all_to_all", "algorithm": "a2at"},
@@ -75,6 +75,8 @@ def test_a_report_is_one_whole_file_with_its_data(page: Path) -> None:
     assert all(place.startswith(("data:", "#")) for place in found.points_at)
     assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
     assert "Small &lt;tori&gt;" in text and "Small <tori>" not in text
+    # What somebody says of their study is no finding.
+    assert "<p>Tori of two sizes.</p>" in text and text.count("Found:") == 1
     packed = next(place for place in found.points_at if place.startswith("data:application/gzip"))
     table = pd.read_csv(io.BytesIO(gzip.decompress(base64.b64decode(packed.partition(",")[2]))))
     numbers = next(place for place in found.points_at if place.startswith("data:text/csv"))
@@ -235,6 +237,15 @@ def test_the_numbers_of_one_result_are_on_paper(tmp_path: Path, on_paper: Any) -
     on_paper.get(write(tmp_path / "one.html", [of_result(result, "one", tmp_path)]).as_uri())
     (table,) = on_paper.find_elements("css selector", "details table")
     assert table.is_displayed() and "completion_cycles" in table.text and "network_latency_p99_cycles" in table.text
+
+
+def test_the_numbers_of_one_result_fit_a_phone(tmp_path: Path, browser: Any) -> None:
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    result = fw.simulate(fw.Torus(3, 3), fw.all_to_all(message_flits=2))
+    browser.get(write(tmp_path / "one.html", [of_result(result, "one", tmp_path)]).as_uri())
+    wide = "document.querySelector('details .wide')"
+    assert browser.execute_script(f"return {wide}.scrollWidth <= {wide}.clientWidth")
 
 
 def test_the_commands_report_and_claims(cli: Cli, tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ class Section:
 
     name: str
     title: str
+    #: What somebody says of their own study.
+    about: str = ""
     asked: str = ""
     found: list[str] = field(default_factory=list)
     paper: str = ""
@@ -117,11 +119,10 @@ def of_study(run: StudyRun) -> Section:
     """A study of the reader's own."""
     head = run.study.study
     where = run.study.path or Path(f"{head.name}.toml")
-    found = [head.description] if head.description else []
     return Section(
         name=head.name,
         title=head.title or head.name,
-        found=found,
+        about=head.description,
         paper=head.paper,
         command=f"flitwork run {where.name}",
         facts=_facts(run),
