@@ -99,6 +99,15 @@ def test_rows_of_other_machines_are_no_repetitions() -> None:
     refused(lambda: fit(table.drop(columns="vcs"), "total_exchange"), "plan_hash", "several plans")
 
 
+def test_results_of_two_machines_are_refused(tmp_path: Path) -> None:
+    files = []
+    for vcs, size in itertools.product((2, 4), (64, 256, 1024)):
+        files.append(tmp_path / f"{vcs}_{size}.parquet")
+        fw.simulate(*_machines(2, size, vcs)).save(files[-1])
+    refused(lambda: fit(files, "linear_bytes"), "4_64.parquet: plan_hash", "2_64.parquet", "each machine alone")
+    assert [len(one.points) for one in fit(files[:3], "linear_bytes")] == [3]
+
+
 def test_rows_without_a_size_are_named_as_the_table_has_them() -> None:
     table = fw.sweep(_machines, N=[2, 3], message_bytes=[64, 256], vcs=[2])
     table["message_bytes"] = table["message_bytes"].where(table.N == 3)

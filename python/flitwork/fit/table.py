@@ -38,18 +38,40 @@ def read_table(
     parts = [data] if isinstance(data, (pd.DataFrame, str, Path)) else list(data)
     if not parts:
         raise ConfigError("data", "nothing", "a table or a file")
-    tables = [_part(one, columns, told or Told()) for one in parts]
     names = ["table" if isinstance(one, pd.DataFrame) else str(one) for one in parts]
+    given = [_rows(one, told or Told()) for one in parts]
+    tables = [_checked(_renamed(rows, columns, name), name) for name, rows in zip(names, given, strict=True)]
     refuse_files(list(zip(names, tables, strict=True)), [*TELLING, *VARIABLES])
+    if "algorithm" not in (columns or {}):
+        _refuse_plans(names, tables, given)
     return pd.concat(tables, ignore_index=True)
 
 
-def _part(data: Data, columns: Mapping[str, str] | None, told: Told) -> pd.DataFrame:
+def _rows(data: Data, told: Told) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
-        return _checked(_renamed(data.reset_index(drop=True), columns, "table"), "table")
+        return data.reset_index(drop=True)
     result = stored_result(Path(data)) if Path(data).suffix == ".parquet" else None
-    rows = read_rows(data, told) if result is None else result
-    return _checked(_renamed(rows, columns, str(data)), str(data))
+    return read_rows(data, told) if result is None else result
+
+
+def _refuse_plans(names: Sequence[str], tables: Sequence[pd.DataFrame], given: Sequence[pd.DataFrame]) -> None:
+    """Refuses simulations of different plans, such as of two machines, that would count as repetitions."""
+    planned = [
+        table.assign(file=name, plan=rows["plan_hash"], seed=rows["seed"])
+        for name, table, rows in zip(names, tables, given, strict=True)
+        if "plan_hash" in rows and "seed" in rows
+    ]
+    if len(planned) < 2:
+        return
+    together = pd.concat(planned, ignore_index=True)
+    alike = together.groupby([*TELLING, *VARIABLES, "seed"], dropna=False)
+    apart = alike["plan"].transform("nunique").to_numpy() > 1
+    if apart.any():
+        group = alike.ngroup().to_numpy()
+        of_one = together[group == group[apart.argmax()]]
+        first, last = of_one["file"].iloc[0], of_one["file"].iloc[-1]
+        found = f"another plan than in {first} with the same operation, size, ranks and seed"
+        raise ConfigError(f"{last}: plan_hash", found, "results of one machine", "fit those of each machine alone")
 
 
 def _renamed(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> pd.DataFrame:
