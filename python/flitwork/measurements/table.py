@@ -92,7 +92,7 @@ def check_numbers(
         whole = whole_from is None or float(value).is_integer()
         if not whole or not least <= float(value) <= MOST or (name == "seconds" and value < _LEAST_SECONDS):
             number = "a time above 0 s" if name == "seconds" else f"a number, at least {least}"
-            number += f", at least {_LEAST_SECONDS:g}" if name == "seconds" and value > 0 else ""
+            number += f", at least {_LEAST_SECONDS:g}" if name == "seconds" and 0 < value < _LEAST_SECONDS else ""
             expected = f"a whole number, at least {least}" if whole_from is not None else number
             expected += f", and at most {MOST:g}" if float(value) > MOST else ""
             raise ConfigError(f"{file}: row {int(str(index)) + 1}: {name}", value, expected, about)
