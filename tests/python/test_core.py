@@ -16,12 +16,6 @@ from flitwork.networks import NetworkOptions, RunOptions
 from flitwork.schema import fields, kinds, node, schema, tables
 
 
-def test_the_stub_is_the_module() -> None:
-    command = [sys.executable, "-m", "mypy.stubtest", "flitwork._core"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_the_options_in_python_are_those_of_the_schema() -> None:
     arguments = {*tables("network")} - {"topology"}
     assert set(get_type_hints(NetworkOptions)) == {*FLAT["network"], *arguments}

@@ -227,7 +227,7 @@ def lines(seed: int) -> pd.DataFrame:
     ],
 )  # fmt: skip
 def test_intervals_of_every_model_hold_the_true_value(make: Any, model: str, truth: dict[str, float], how: Any) -> None:
-    check_coverage(300, make, model, truth, **how)
+    check_coverage(150, make, model, truth, **how)
 
 
 def test_one_more_measurement_lies_where_it_is_said() -> None:

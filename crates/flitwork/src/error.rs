@@ -34,7 +34,7 @@ pub enum Error {
         detail: String,
     },
     /// A schedule is not what it claims to be.
-    #[error("schedule {name}: {fault}")]
+    #[error("schedule{}: {fault}", after_schedule(.name))]
     Schedule {
         /// Name of the schedule.
         name: String,
@@ -51,6 +51,11 @@ pub enum Error {
 
 fn hint_suffix(hint: &str) -> String {
     if hint.is_empty() { String::new() } else { format!("; {hint}") }
+}
+
+/// The name of a schedule after that word, unless it is called so.
+fn after_schedule(name: &str) -> String {
+    if matches!(name, "" | "schedule") { String::new() } else { format!(" {name}") }
 }
 
 impl Error {
