@@ -142,7 +142,7 @@ def test_steady_runs_agree_with_long_fixed_ones(tmp_path: Path) -> None:
         work = fw.uniform(offered_load=load, packet_flits=8)
         table = fw.steady(net, work, seeds=range(1, 41))
         window: RunOptions = {"warmup_cycles": 20_000, "measurement_cycles": 300_000}
-        long = fw.sweep(lambda work=work: (net, work), seeds=range(1001, 1005), run=window)
+        long = fw.sweep(lambda work=work: (net, work), seeds=(1001, 1002), run=window)
         truth = long["packet_latency_mean_cycles"].mean()
         assert set(table["status"]) == {"complete"}
         assert table["packet_latency_mean_cycles"].mean() == pytest.approx(truth, rel=0.005)
