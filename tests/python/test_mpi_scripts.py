@@ -120,6 +120,16 @@ def test_networks_from_files(simulate: Simulate, tmp_path: Path) -> None:
         ("import sys; sys.exit('no luck')", 1, ["[0] no luck", "rank 0 ended with exit code 1"]),
         ("comm.Abort(9) if comm.rank == 0 else comm.barrier()", 9, ["rank 0 called Abort(9)"]),
         ("comm.rank == 2 and exit(7)\ncomm.recv(source=2)", 1, ["rank 2 has ended with exit code 7"]),
+        (
+            "import os\nif comm.rank == 1:\n    try: os._exit(4)\n    except BaseException: print('on')\ncomm.barrier()",
+            4,
+            ["rank 1 ended with exit status 4 by os._exit at", "script.py:5, without MPI.Finalize: the run ends"],
+        ),
+        (
+            "import os; 0 == os.fork() and os._exit(6); os.wait(); MPI.Finalize(); os._exit(comm.rank)",
+            1,
+            ["rank 2 ended with exit code 2"],
+        ),
         ("comm.recv(source=0)", 1, ["3 of 3 ranks cannot go on", "script.py:3: waits for a message from rank 0"]),
         ("comm.isend('x', dest=0, tag=8)", 1, ["a message of rank 1 to rank 0, tag 8"]),
         ("MPI.File.Open(comm, 'x')", 1, ["MPI.File is not supported by the simulated communicator"]),

@@ -22,6 +22,7 @@ from flitwork.explain import explain
 from flitwork.files import writable_file
 from flitwork.mpi import Abort, ProgramError, RunResult
 from flitwork.mpi import run as run_program
+from flitwork.mpi.errors import Exited
 from flitwork.mpi.run import default_network
 from flitwork.network import Network
 from flitwork.spec import Run, RunOptions, nest_run
@@ -124,7 +125,7 @@ def simulate(
         raise typer.Exit(abort.code if isinstance(abort.code, int) else CLAIM_FAILED) from None
     except ProgramError as error:
         _explain(error)
-        raise typer.Exit(CLAIM_FAILED) from None
+        raise typer.Exit((error.code if isinstance(error, Exited) else 0) or CLAIM_FAILED) from None
     if save is not None:
         found.result.save(save)
     why = explain(found.result) if explained else None

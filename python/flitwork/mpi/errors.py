@@ -99,6 +99,16 @@ class ProgramError(FlitworkError):
         return found
 
 
+class Exited(ProgramError):
+    """A rank has called ``os._exit`` before ``MPI.Finalize``: the run ends, as a job of real MPI does."""
+
+    def __init__(self, rank: int, code: int, where: str) -> None:
+        super().__init__(
+            f"rank {rank} ended with exit status {code} by os._exit at {where}, without MPI.Finalize: the run ends"
+        )
+        self.rank, self.code = rank, code
+
+
 class ProgramDeadlock(ProgramError, ScheduleError):
     """Ranks wait for each other, or for messages that nobody sends; the message says who, for whom and where."""
 

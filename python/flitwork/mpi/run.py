@@ -14,6 +14,7 @@ from flitwork.arguments import whole
 from flitwork.errors import ConfigError
 from flitwork.mpi import algorithms as collective_algorithms
 from flitwork.mpi.comm import COMM_WORLD
+from flitwork.mpi.exits import exits_of_ranks
 from flitwork.mpi.modules import Modules
 from flitwork.mpi.output import Labelled
 from flitwork.mpi.result import RunResult
@@ -108,7 +109,8 @@ def _carried_out(world: World, modules: Modules, label: bool) -> None:
     if streams:
         sys.stdout, sys.stderr = streams  # type: ignore[assignment]
     try:
-        world.run()
+        with exits_of_ranks():
+            world.run()
     finally:
         sys.stdout, sys.stderr = kept
         sys.path[:] = path

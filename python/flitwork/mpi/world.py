@@ -17,7 +17,7 @@ from typing import Any
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from flitwork.errors import DeadlockError, ScheduleError, SimulationError
-from flitwork.mpi.errors import Abort, ProgramError
+from flitwork.mpi.errors import Abort, Exited, ProgramError
 from flitwork.simulation import Answer, Kind, Simulation, Told
 
 #: What a fiber waits for.
@@ -342,7 +342,7 @@ class World:
             here.world, here.process = None, None
         if self.failure is not None:
             process, raised = self.failure
-            if isinstance(raised, (Abort, KeyboardInterrupt)):
+            if isinstance(raised, (Abort, Exited, KeyboardInterrupt)):
                 raise raised
             raise ProgramError.of(process.rank, raised) from raised
 
