@@ -196,20 +196,61 @@ def test_what_is_null_or_given_up_is_of_no_use() -> None:
 
 def test_types_of_numpy_are_datatypes_and_back() -> None:
     def program(comm: Any) -> Any:
-        record = np.dtype([("id", "i4"), ("place", "f8", (3,))], align=True)
+        record = np.dtype("i4,(3,)f8", align=True)
         for kind in ("d", "i4", "?", "c16", ("f4", (2, 3)), record):
             found = dtlib.to_numpy_dtype(dtlib.from_numpy_dtype(kind))
-            assert found.itemsize == np.dtype(kind).itemsize and found.base == np.dtype(kind).base
+            assert found == np.dtype(kind) and found.isalignedstruct == np.dtype(kind).isalignedstruct
         assert dtlib.to_numpy_dtype(MPI.INT) == np.int32
         for bad in (">i4", "O"):
             with pytest.raises(ValueError, match="cannot be in a message"):
                 dtlib.from_numpy_dtype(bad)
-        with pytest.raises(NotImplementedError):
-            dtlib.to_numpy_dtype(MPI.INT.Create_vector(2, 1, 2))
+        columns = dtlib.to_numpy_dtype(MPI.INT.Create_vector(2, 1, 2))
+        assert columns.itemsize == 12 and columns.fields is not None and columns.fields["f1"][1] == 8
+        for worse in (MPI.DATATYPE_NULL, MPI.INT.Create_resized(0, 32), MPI.INT.Create_subarray([2], [1], [0])):
+            with pytest.raises(ValueError, match="has no NumPy type"):
+                dtlib.to_numpy_dtype(worse)
         data, room = np.zeros(2, record), np.zeros(2, record)
-        data["id"], data["place"] = comm.rank + 1, 0.5
+        data["f0"], data["f1"] = comm.rank + 1, 0.5
         other = 1 - comm.rank
         comm.Sendrecv([data, 2, dtlib.from_numpy_dtype(record)], other, recvbuf=[room, dtlib.from_numpy_dtype(record)])
-        return room["id"].tolist(), float(room["place"].sum())
+        return room["f0"].tolist(), float(room["f1"].sum())
 
     assert fw.mpi.run(program, ranks=2).returns == [([2, 2], 3.0), ([1, 1], 3.0)]
+
+
+def test_datatypes_say_how_they_were_made() -> None:
+    def program(comm: Any) -> None:
+        assert MPI.INT.decode() == (MPI.INT, "NAMED", {}) and MPI.INT.combiner == MPI.COMBINER_NAMED
+        rows = MPI.DOUBLE.Create_vector(3, blocklength=2, stride=4)
+        both = MPI.Datatype.Create_struct([1, 2], [0, 96], [rows, MPI.INT])
+        assert both.envelope == (0, 0, 5, 2, MPI.COMBINER_STRUCT) and both.contents[:3] == ([], [], [2, 1, 2, 0, 96])
+        rows.Free()
+        old, name, given = both.Get_contents()[3][0].decode()
+        assert (old, name, given) == (MPI.DOUBLE, "VECTOR", {"count": 3, "blocklength": 2, "stride": 4})
+        copy = pickle.loads(pickle.dumps(both))
+        assert copy != both and copy.Get_extent() == both.Get_extent() and copy.envelope == both.envelope
+        assert (copy.offsets == both.offsets).all()
+        assert MPI.Datatype.Create_f90_real(10, 100).decode() == (MPI.DATATYPE_NULL, "F90_REAL", {"p": 10, "r": 100})
+        assert MPI.Datatype.Create_f90_integer(12).size == 8 and MPI.Datatype.Create_f90_complex(6, 30).size == 8
+        assert MPI.Datatype.Match_size(MPI.TYPECLASS_REAL, 8) == MPI.REAL8
+        assert MPI.Datatype.Get_value_index(MPI.DOUBLE, MPI.INT) == MPI.DOUBLE_INT
+        assert not MPI.Datatype.Get_value_index(MPI.INT, MPI.FLOAT)
+        codes = [MPI.CHAR.tocode(), MPI.INT.Dup().typestr, MPI.INT_INT.typestr, MPI.INT.Create_contiguous(3).typechar]
+        assert codes == ["c", "i4", "V8", "V"] and MPI.INT.name == "MPI_INT" and MPI.WCHAR.size == 4
+        for bad in (MPI.INT_INT.tocode, MPI.DATATYPE_NULL.tocode, lambda: MPI.Datatype.fromcode("abc@xyz")):
+            with pytest.raises(ValueError):
+                bad()
+
+    fw.mpi.run(program, ranks=1)
+
+
+def test_shares_of_a_distributed_array_make_the_whole() -> None:
+    def program(comm: Any) -> Any:
+        cyclic, block, default = MPI.DISTRIBUTE_CYCLIC, MPI.DISTRIBUTE_BLOCK, MPI.DISTRIBUTE_DFLT_DARG
+        share = MPI.INT.Create_darray(4, comm.rank, [5, 4], [cyclic, block], [default, default], [2, 2], MPI.ORDER_C)
+        data, found = np.arange(20, dtype="i4"), np.zeros(6, "i4")
+        comm.Sendrecv([data, 1, share], comm.rank, recvbuf=[found, share.size // 4, MPI.INT])
+        return found[: share.size // 4].tolist()
+
+    shares = fw.mpi.run(program, ranks=4).returns
+    assert shares == [[0, 1, 8, 9, 16, 17], [2, 3, 10, 11, 18, 19], [4, 5, 12, 13], [6, 7, 14, 15]]

@@ -300,6 +300,6 @@ def fill(buffer: Buffer, data: Any, signature: str | None) -> None:
     if data.size > buffer.nbytes:
         raise fault("TRUNCATE", f"a message of {data.size} bytes, and room for {buffer.nbytes} in its receive")
     if data.size and not matches(signature, buffer.datatype.signature):
-        sent, wanted = np.dtype(signature).name, buffer.datatype.name
+        sent, wanted = np.dtype(signature).name, buffer.datatype.label
         raise fault("TYPE", f"a message of {sent} elements was received as {wanted}")
     buffer.unpack(data)

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flitwork.mpi import attributes
+from flitwork.mpi.distribution import owned
+from flitwork.mpi.envelope import Decoded, recorded, remade
 from flitwork.mpi.errors import Refusing, fault, not_supported
 from flitwork.mpi.pack import Packing
 
@@ -27,14 +29,11 @@ _NULL = object()
 _MOST_BYTES = 2**28
 
 
-class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
+class Datatype(Packing, Decoded, attributes.Attributed, metaclass=Refusing):
     """A datatype. ``offsets`` are those of its bytes, ``None`` where they lie one behind the other from 0 on.
 
     Without a name it is ``MPI.DATATYPE_NULL``; of another datatype it is the same one again.
     """
-
-    #: NumPy's type of its elements, of a struct that was made of one.
-    numpy_dtype: np.dtype[Any] | None = None
 
     def __init__(
         self,
@@ -53,7 +52,7 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
             return
         if not isinstance(name, str):
             raise TypeError(f"expecting a datatype, not {type(name).__name__}")
-        self.name, self.size, self.lb = name, size, lower
+        self.label, self.size, self.lb = name, size, lower
         self.extent = size if extent is None else extent
         self.signature, self.dtype = signature, dtype
         self.predefined = predefined or name == "DATATYPE_NULL"
@@ -67,16 +66,6 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
     def offsets(self) -> NDArray[np.int64]:
         """The offset of each of its bytes."""
         return np.arange(self.size, dtype=np.int64) if self._offsets is None else self._offsets
-
-    @property
-    def typestr(self) -> str:
-        """As NumPy writes it."""
-        return self.dtype.str if self.dtype is not None else ""
-
-    @property
-    def typechar(self) -> str:
-        """As NumPy's character."""
-        return self.dtype.char if self.dtype is not None else ""
 
     @property
     def ub(self) -> int:
@@ -105,8 +94,6 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         """Whether it is one of the named types."""
         return self.predefined
 
-    is_named = is_predefined
-
     def Get_size(self) -> int:
         """Bytes of data in one element."""
         return self.size
@@ -121,11 +108,13 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
 
     def Get_name(self) -> str:
         """The name that was given to it, or that of MPI."""
-        return self._called or (f"MPI_{self.name}" if self.predefined else "")
+        return self._called or (f"MPI_{self.label}" if self.predefined and self.label else "")
 
     def Set_name(self, name: str) -> None:
         """Gives it a name."""
         self._called = name
+
+    name = property(Get_name, Set_name)
 
     def Commit(self) -> Datatype:
         """Makes it ready for use; returns itself."""
@@ -136,7 +125,7 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         """Gives it up: it is ``MPI.DATATYPE_NULL`` from now on. What is under way with it goes on."""
         self._check()
         if self.predefined:
-            raise fault("TYPE", f"MPI.{self.name} cannot be freed")
+            raise fault("TYPE", f"MPI.{self.label} cannot be freed")
         attributes.remove_all(self)
         self._itself = _NULL
 
@@ -144,36 +133,50 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         if not self:
             raise fault("TYPE", "the datatype is MPI.DATATYPE_NULL")
 
+    @recorded
     def Dup(self) -> Datatype:
         """A copy."""
         self._check()
-        made = self._spread(self.name, self.size, self.extent, self._offsets, self.lb)
+        made = self.again()
         attributes.copy(self, made)
         return made
 
+    Create_dup = Dup
+
+    def again(self) -> Datatype:
+        """The same, as a datatype of its own, without what programs keep at it."""
+        made = self._spread(self.label, self.size, self.extent, self._offsets, self.lb)
+        made.recipe = self.recipe
+        return made
+
+    @recorded
     def Create_contiguous(self, count: int) -> Datatype:
         """``count`` elements, one behind the other."""
         return self.Create_vector(count, 1, 1)
 
+    @recorded
     def Create_vector(self, count: int, blocklength: int, stride: int) -> Datatype:
         """``count`` blocks of ``blocklength`` elements; ``stride`` elements from one to the next."""
         return self.Create_hvector(count, blocklength, stride * self.extent)
 
+    @recorded
     def Create_hvector(self, count: int, blocklength: int, stride: int) -> Datatype:
         """As :meth:`Create_vector`; ``stride`` in bytes."""
         _natural("count", count)
         _natural("blocklength", blocklength)
         if self.contiguous and (stride == blocklength * self.extent or count < 2):
             nbytes = count * blocklength * self.size
-            return self._spread(f"vector({self.name})", nbytes, nbytes, None, 0)
+            return self._spread(f"vector({self.label})", nbytes, nbytes, None, 0)
         _few(count * blocklength * self.size)
         starts = np.arange(count)[:, None] * stride + np.arange(blocklength)[None, :] * self.extent
-        return self._at(f"vector({self.name})", starts.ravel())
+        return self._at(f"vector({self.label})", starts.ravel())
 
+    @recorded
     def Create_indexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Datatype:
         """Blocks of so many elements, each so many elements from the start."""
         return self.Create_hindexed(blocklengths, [place * self.extent for place in displacements])
 
+    @recorded
     def Create_hindexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Datatype:
         """As :meth:`Create_indexed`; displacements in bytes."""
         if len(blocklengths) != len(displacements):
@@ -181,16 +184,19 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         pairs = zip(displacements, blocklengths, strict=True)
         _few(sum(blocklengths) * self.size)
         blocks = [place + np.arange(length) * self.extent for place, length in pairs]
-        return self._at(f"indexed({self.name})", np.concatenate([np.empty(0, np.int64), *blocks]).astype(np.int64))
+        return self._at(f"indexed({self.label})", np.concatenate([np.empty(0, np.int64), *blocks]).astype(np.int64))
 
+    @recorded
     def Create_indexed_block(self, blocklength: int, displacements: Sequence[int]) -> Datatype:
         """Blocks of one length."""
         return self.Create_indexed([blocklength] * len(displacements), displacements)
 
+    @recorded
     def Create_hindexed_block(self, blocklength: int, displacements: Sequence[int]) -> Datatype:
         """As :meth:`Create_indexed_block`; displacements in bytes."""
         return self.Create_hindexed([blocklength] * len(displacements), displacements)
 
+    @recorded
     def Create_subarray(
         self, sizes: Sequence[int], subsizes: Sequence[int], starts: Sequence[int], order: int = ORDER_C
     ) -> Datatype:
@@ -200,20 +206,39 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         for whole, part, start in zip(sizes, subsizes, starts, strict=True):
             if part < 1 or start < 0 or start + part > whole:
                 raise fault("ARG", f"a subarray of {part} elements from {start} on does not fit in {whole}")
+        parts = [np.arange(start, start + part) for start, part in zip(starts, subsizes, strict=True)]
+        return self._of_array("subarray", sizes, parts, order)
+
+    @recorded
+    def Create_darray(
+        self,
+        size: int,
+        rank: int,
+        gsizes: Sequence[int],
+        distribs: Sequence[int],
+        dargs: Sequence[int],
+        psizes: Sequence[int],
+        order: int = ORDER_C,
+    ) -> Datatype:
+        """What a rank has of an array of ``gsizes`` elements that is distributed over a grid of ranks."""
+        return self._of_array("darray", gsizes, owned(size, rank, gsizes, distribs, dargs, psizes), order)
+
+    def _of_array(self, name: str, sizes: Sequence[int], parts: Sequence[NDArray[np.int64]], order: int) -> Datatype:
+        """The elements of an array that have these indices in each dimension."""
         _few(math.prod(sizes) * max(self.size, 1))
         letter = "F" if order == ORDER_FORTRAN else "C"
         places = np.arange(int(np.prod(sizes)), dtype=np.int64).reshape(sizes, order=letter)  # type: ignore[call-overload]
-        part = places[tuple(slice(s, s + n) for s, n in zip(starts, subsizes, strict=True))]
-        extent = int(np.prod(sizes)) * self.extent
-        return self._at(f"subarray({self.name})", part.ravel(order=letter) * self.extent, 0, extent)
+        chosen = places[np.ix_(*parts)].ravel(order=letter)
+        return self._at(f"{name}({self.label})", chosen * self.extent, 0, int(np.prod(sizes)) * self.extent)
 
     @staticmethod
+    @recorded
     def Create_struct(
         blocklengths: Sequence[int], displacements: Sequence[int], datatypes: Sequence[Datatype]
     ) -> Datatype:
         """Blocks of different datatypes, each so many bytes from the start."""
         if not len(blocklengths) == len(displacements) == len(datatypes) or not datatypes:
-            raise fault("ARG", "block lengths, displacements and datatypes have different lengths, or there are none")
+            raise ValueError("block lengths, displacements and datatypes have different lengths, or there are none")
         _few(sum(length * kind.size for length, kind in zip(blocklengths, datatypes, strict=True)))
         parts = [
             kind.Create_contiguous(length)._at("part", np.array([place], dtype=np.int64))
@@ -222,35 +247,63 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         offsets = np.concatenate([part.offsets for part in parts])
         lower, upper = min(part.lb for part in parts), max(part.ub for part in parts)
         # Elements lie as a compiler lays them out: as far apart as the strictest of them asks for.
-        strict = max(kind.dtype.alignment if kind.dtype is not None else 1 for kind in datatypes)
+        strict = max(kind.alignment for kind in datatypes)
         extent = -(-(upper - lower) // strict) * strict
         same = len({kind.signature for kind in datatypes}) == 1
         signature = datatypes[0].signature if same else _ANY
         dtype = datatypes[0].dtype if same else None
         return Datatype("struct", len(offsets), extent, offsets, lower=lower, signature=signature, dtype=dtype)
 
+    @recorded
     def Create_resized(self, lb: int, extent: int) -> Datatype:
         """The same with another lower bound and extent [bytes]."""
         if self._offsets is None:
-            return self._spread(f"resized({self.name})", self.size, extent, None, lb)
-        return self._derived(f"resized({self.name})", self._offsets, lb, extent)
+            return self._spread(f"resized({self.label})", self.size, extent, None, lb)
+        return self._derived(f"resized({self.label})", self._offsets, lb, extent)
 
-    def tocode(self) -> str:
-        """As NumPy's character."""
-        return self.typechar
+    Resized = Create_resized
 
-    def todtype(self) -> np.dtype[Any]:
-        """As NumPy's type."""
-        if self.dtype is None:
-            raise fault("TYPE", f"{self.name} has no NumPy type")
-        return self.dtype
+    @staticmethod
+    def Create_f90_integer(r: int) -> Datatype:
+        """Integers of so many decimal digits."""
+        from flitwork.mpi.sized_types import integer
+
+        return integer(r)
+
+    @staticmethod
+    def Create_f90_real(p: int, r: int) -> Datatype:
+        """Real numbers of so many digits and exponents up to ``r``."""
+        from flitwork.mpi.sized_types import real
+
+        return real(p, r)
+
+    @staticmethod
+    def Create_f90_complex(p: int, r: int) -> Datatype:
+        """Complex numbers of two such real numbers."""
+        from flitwork.mpi.sized_types import complex_
+
+        return complex_(p, r)
+
+    @staticmethod
+    def Match_size(typeclass: int, size: int) -> Datatype:
+        """The datatype of Fortran of a class and so many bytes."""
+        from flitwork.mpi.sized_types import matching
+
+        return matching(typeclass, size)
+
+    @staticmethod
+    def Get_value_index(value: Datatype, index: Datatype) -> Datatype:
+        """The datatype of a value and where it is, for ``MPI.MAXLOC``."""
+        from flitwork.mpi.sized_types import pair
+
+        return pair(value, index)
 
     @staticmethod
     def fromcode(code: str) -> Datatype:
         """The datatype of NumPy's character."""
-        from flitwork.mpi.predefined import of_dtype
+        from flitwork.mpi.predefined import of_code
 
-        return of_dtype(np.dtype(code))
+        return of_code(code)
 
     def _at(
         self, name: str, starts: NDArray[np.int64], lower: int | None = None, extent: int | None = None
@@ -277,15 +330,15 @@ class Datatype(Packing, attributes.Attributed, metaclass=Refusing):
         raise AttributeError(name)
 
     def __repr__(self) -> str:
-        return f"<MPI.Datatype {self.name}>"
+        return f"<MPI.Datatype {self.label}>"
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         from flitwork.mpi.predefined import named
 
-        if not self.predefined:
-            return super().__reduce_ex__(protocol)
-        constant = named(self.name)
-        return (named, (self.name,)) if self is constant else (Datatype, (constant,))
+        if self and self.recipe.combiner != "NAMED":
+            return remade, (self.recipe,)
+        constant = named(self.label if self else "DATATYPE_NULL")
+        return (named, (self.label,)) if self is constant else (Datatype, (constant,))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Datatype) and self._itself is other._itself

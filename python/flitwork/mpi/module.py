@@ -6,7 +6,20 @@ import sys
 import types
 from typing import Any
 
-from flitwork.mpi import attributes, dtlib, errhandler, errors, graph, group, info, status, window, window_server
+from flitwork.mpi import (
+    attributes,
+    distribution,
+    dtlib,
+    errhandler,
+    errors,
+    graph,
+    group,
+    info,
+    sized_types,
+    status,
+    window,
+    window_server,
+)
 from flitwork.mpi.buffer import IN_PLACE, as_bytes
 from flitwork.mpi.cart import CART, Cartcomm, compute_dims
 from flitwork.mpi.comm import (
@@ -23,6 +36,7 @@ from flitwork.mpi.comm import (
     Comm,
 )
 from flitwork.mpi.datatype import ORDER_C, ORDER_FORTRAN, Datatype
+from flitwork.mpi.envelope import COMBINERS
 from flitwork.mpi.foreign import BOTTOM
 from flitwork.mpi.matched import MESSAGE_NO_PROC, MESSAGE_NULL
 from flitwork.mpi.matched import Message as MatchedMessage
@@ -167,6 +181,16 @@ def get_vendor() -> tuple[str, tuple[int, int, int]]:
     return "flitwork", (0, 1, 0)
 
 
+def _typecode(datatype: Datatype) -> str | None:
+    """NumPy's character of a datatype, if it has one."""
+    return datatype.tocode() if datatype and datatype.element else None
+
+
+def _typealign(datatype: Datatype) -> int | None:
+    """How a named datatype lies in memory [bytes]."""
+    return datatype.alignment if datatype and (datatype.element or datatype.predefined) else None
+
+
 def _names() -> dict[str, Any]:
     functions = (
         *(Wtime, Wtick, Get_processor_name, Init, Init_thread, Is_initialized, Finalize, Is_finalized, Query_thread),
@@ -186,6 +210,9 @@ def _names() -> dict[str, Any]:
         Compute_dims=compute_dims, Errhandler=errhandler.Errhandler, **errhandler.CONSTANTS,
         THREAD_SINGLE=0, THREAD_FUNNELED=1, THREAD_SERIALIZED=2, THREAD_MULTIPLE=3, VERSION=4, SUBVERSION=0,
         MAX_PROCESSOR_NAME=256, MAX_ERROR_STRING=512, BSEND_OVERHEAD=0, KEYVAL_INVALID=attributes.KEYVAL_INVALID,
+        **{f"COMBINER_{name}": number for name, number in COMBINERS.items()}, **sized_types.CLASSES,
+        DISTRIBUTE_BLOCK=distribution.BLOCK, DISTRIBUTE_CYCLIC=distribution.CYCLIC,
+        DISTRIBUTE_NONE=distribution.NONE, DISTRIBUTE_DFLT_DARG=distribution.DEFAULT,
         ORDER_C=ORDER_C, ORDER_FORTRAN=ORDER_FORTRAN, ORDER_F=ORDER_FORTRAN, CART=CART, GRAPH=graph.GRAPH,
         DIST_GRAPH=graph.DIST_GRAPH, UNWEIGHTED=graph.UNWEIGHTED, WEIGHTS_EMPTY=graph.WEIGHTS_EMPTY,
         COMM_TYPE_SHARED=COMM_TYPE_SHARED, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
@@ -204,7 +231,7 @@ def _names() -> dict[str, Any]:
     found.update({name: getattr(status, name) for name in ("ANY_SOURCE", "ANY_TAG", "PROC_NULL", "ROOT", "UNDEFINED")})
     found.update({name if name == "SUCCESS" else f"ERR_{name}": code for name, code in errors.CLASSES.items()})
     # Programs look datatypes up by NumPy's character.
-    return {**NAMED, **OPS, **found, "_typedict": BY_CODE}
+    return {**NAMED, **OPS, **found, "_typedict": BY_CODE, "_typecode": _typecode, "_typealign": _typealign}
 
 
 class _Mpi(types.ModuleType):

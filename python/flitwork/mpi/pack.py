@@ -26,7 +26,7 @@ class Packing:
     extent: int
     size: int
     dtype: np.dtype[Any] | None
-    name: str
+    label: str
 
     def Pack(self, inbuf: Any, outbuf: Any, position: int, comm: object = None) -> int:
         """Puts the elements of ``inbuf`` behind each other into ``outbuf``, from ``position`` on."""
@@ -65,7 +65,7 @@ class Packing:
         if isinstance(data, Absent):
             return data
         if self.dtype is None or self.dtype.names:
-            raise fault("TYPE", f"{self.name} cannot be packed as {_PORTABLE}: its elements are of several types")
+            raise fault("TYPE", f"{self.label} cannot be packed as {_PORTABLE}: its elements are of several types")
         # A complex number is two numbers.
         unit = self.dtype.itemsize // (2 if self.dtype.kind == "c" else 1)
         return data if np.little_endian is False else data.reshape(-1, unit)[:, ::-1].reshape(-1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from flitwork.mpi.datatype import Datatype
-from flitwork.mpi.errors import fault
+from flitwork.mpi.errors import Exception_, fault
 
 #: By NumPy's type; the first name is the one that is shown.
 _NAMES: dict[str, str] = {
@@ -32,6 +32,7 @@ _PAIRS = {
     **{"FLOAT_INT": "float32", "DOUBLE_INT": "float64", "LONG_DOUBLE_INT": "longdouble"},
     **{"LONG_INT": "int64", "SHORT_INT": "int16", "TWOINT": "int32"},
 }
+_CHARACTERS = {"BYTE": "u1", "PACKED": "u1", "CHAR": "S1", "CHARACTER": "S1", "WCHAR": "U1"}
 #: Of truth values, as numbers of so many bytes.
 _LOGICALS = {"LOGICAL": 4, "LOGICAL1": 1, "LOGICAL2": 2, "LOGICAL4": 4, "LOGICAL8": 8}
 #: What C or NumPy has no type for: ``MPI.DATATYPE_NULL``, as in an MPI library without them.
@@ -45,14 +46,14 @@ def _named() -> dict[str, Datatype]:
         first, *others = names.split()
         kind = Datatype(first, dtype.itemsize, signature=dtype.str, dtype=dtype, predefined=True)
         found.update(dict.fromkeys([first, *others], kind))
-    for name in ("BYTE", "PACKED", "CHAR", "CHARACTER", "WCHAR"):
-        dtype = np.dtype("S1") if name in ("CHAR", "CHARACTER") else np.dtype("u1")
-        found[name] = Datatype(name, 1, dtype=dtype, predefined=True)
+    for name, code in _CHARACTERS.items():
+        dtype = np.dtype(code)
+        found[name] = Datatype(name, dtype.itemsize, dtype=dtype, predefined=True)
     for name, size in _LOGICALS.items():
         dtype = np.dtype(f"i{size}")
         found[name] = Datatype(name, size, signature=dtype.str, dtype=dtype, predefined=True)
     for name, code in _PAIRS.items():
-        dtype = np.dtype([("value", code), ("place", "int32")], align=True)
+        dtype = np.dtype(f"{code},int32", align=True)
         found[name] = Datatype(name, dtype.itemsize, signature=name, dtype=dtype, predefined=True)
     found["DATATYPE_NULL"] = Datatype("DATATYPE_NULL", 0, predefined=True)
     return found
@@ -67,8 +68,13 @@ _BY_DTYPE[np.dtype("B")] = NAMED["UNSIGNED_CHAR"]
 _BY_DTYPE[np.dtype("int32")] = NAMED["INT"]
 _BY_DTYPE[np.dtype("S1")] = NAMED["CHAR"]
 
-#: By NumPy's character.
-BY_CODE = {str(dtype.char): kind for dtype, kind in _BY_DTYPE.items() if not dtype.names}
+#: By NumPy's character, and as NumPy writes it.
+BY_CODE = {
+    code: kind
+    for dtype, kind in _BY_DTYPE.items()
+    if not dtype.names
+    for code in (kind.typechar, dtype.char, dtype.str[1:])
+}
 
 
 def named(name: str) -> Datatype:
@@ -82,6 +88,14 @@ def of_dtype(dtype: np.dtype[Any]) -> Datatype:
     if found is None:
         raise fault("TYPE", f"no MPI datatype for elements {dtype}; say which: [array, MPI.BYTE]")
     return found
+
+
+def of_code(code: str) -> Datatype:
+    """The datatype of NumPy's character, or of what NumPy writes."""
+    try:
+        return BY_CODE.get(code) or of_dtype(np.dtype(code))
+    except (TypeError, Exception_):
+        raise ValueError(f"{code!r} is the character of no datatype") from None
 
 
 def of_spec(spec: Any) -> Datatype:

@@ -86,9 +86,9 @@ class Op(metaclass=Refusing):
 
             return apply
         if datatype.dtype is None or self.arrays is None:
-            raise fault("OP", f"{self.name} is not defined for {datatype.name}")
+            raise fault("OP", f"{self.name} is not defined for {datatype.label}")
         if datatype.dtype.names and self.name not in ("MAXLOC", "MINLOC", "REPLACE", "NO_OP"):
-            raise fault("OP", f"{self.name} is not defined for {datatype.name}")
+            raise fault("OP", f"{self.name} is not defined for {datatype.label}")
         return self.arrays
 
     def __reduce__(self) -> str | tuple[Any, ...]:

@@ -269,5 +269,5 @@ def _one(what: str, spec: Any, kind: Any = None) -> Buffer:
     if found.count != 1:
         raise ValueError(f"the {what} has {found.count} elements, and one is expected")
     if kind is not None and found.datatype.signature != kind.signature:
-        raise ValueError(f"the {what} is of {found.datatype.name}, and {kind.name} is expected")
+        raise ValueError(f"the {what} is of {found.datatype.label}, and {kind.label} is expected")
     return found
