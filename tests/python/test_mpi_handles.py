@@ -254,3 +254,70 @@ def test_shares_of_a_distributed_array_make_the_whole() -> None:
 
     shares = fw.mpi.run(program, ranks=4).returns
     assert shares == [[0, 1, 8, 9, 16, 17], [2, 3, 10, 11, 18, 19], [4, 5, 12, 13], [6, 7, 14, 15]]
+
+
+def test_whatever_has_a_handle_is_found_by_it_and_given_up_where_it_can_be() -> None:
+    def program(comm: Any) -> None:
+        grid = comm.Create_cart([2])
+        held = [comm, grid, MPI.COMM_NULL, MPI.INT.Dup(), MPI.SUM, MPI.Info.Create(), comm.Get_group(), MPI.GROUP_NULL]
+        held += [MPI.ERRORS_RETURN, MPI.REQUEST_NULL, comm.Recv_init(bytearray(1), 0), MPI.Win.Allocate(8, comm=comm)]
+        for one in held:
+            for number, back in ((one.toint(), one.fromint), (one.py2f(), one.f2py), (one.handle, one.fromhandle)):
+                assert back(number) == one and type(back(number)) is type(one)
+        with pytest.raises(MPI.Exception, match="the number of no Datatype"):
+            MPI.Datatype.fromint(comm.toint())
+        for one in held:
+            one.free()
+            one.free()
+        assert comm and MPI.SUM and MPI.ERRORS_RETURN and not any((grid, held[3], held[5], held[-1]))
+
+    fw.mpi.run(program, ranks=2)
+
+
+def test_infos_of_infos_are_the_same_and_null_ones_have_no_keys() -> None:
+    def program(comm: Any) -> None:
+        assert MPI.Info() == MPI.INFO_NULL is not MPI.Info() and MPI.INFO_NULL.copy() == MPI.INFO_NULL
+        info = MPI.Info.Create({"a": "1", "b": "2"})
+        assert MPI.Info(info) == info != info.Dup() and info.popitem() == ("b", "2") and info.pop("c", None) is None
+        for call in (lambda: MPI.INFO_NULL.update([]), lambda: MPI.INFO_NULL["a"], MPI.INFO_NULL.popitem):
+            with pytest.raises(KeyError):
+                call()
+        with pytest.raises(TypeError):
+            MPI.Info({"a": "1"})  # type: ignore[arg-type]
+
+    fw.mpi.run(program, ranks=1)
+
+
+def test_a_rank_has_so_many_operations_as_with_mpi4py() -> None:
+    def program(comm: Any) -> None:
+        made = [MPI.Op.Create(max) for _ in range(32)]
+        with pytest.raises(RuntimeError, match="32 operations"):
+            MPI.Op.Create(max)
+        made[0].Free()
+        assert MPI.Op.Create(max) != made[1] != pickle.loads(pickle.dumps(MPI.SUM)) and made[1].toint() == -1
+        with pytest.raises(ValueError, match="combines nothing"):
+            MPI.OP_NULL(1, 2)
+
+    fw.mpi.run(program, ranks=2)
+
+
+def test_communicators_of_hardware_and_of_nothing() -> None:
+    def program(comm: Any) -> Any:
+        info = MPI.Info.Create()
+        assert not comm.Split_type(MPI.COMM_TYPE_HW_GUIDED, info=info)
+        part = comm.Split_type(MPI.COMM_TYPE_HW_UNGUIDED, info=info)
+        guided = comm.Split_type(MPI.COMM_TYPE_HW_GUIDED, info=info)
+        assert info["mpi_hw_resource_type"] == "mpi_shared_memory" and guided.size == part.size
+        assert not part.Split_type(MPI.COMM_TYPE_HW_UNGUIDED)
+        with pytest.raises(MPI.Exception, match="MPI_ERR_ARG: the split type is 9"):
+            comm.Split_type(9)
+        assert isinstance(MPI.Comm.Get_parent(), MPI.Intercomm) and not MPI.Intracomm()
+        for bad in (MPI.Intracomm().Dup, MPI.COMM_NULL.Is_inter, lambda: MPI.COMM_NULL.Compare(comm)):
+            with pytest.raises(MPI.Exception, match="MPI_ERR_COMM"):
+                bad()
+        with pytest.raises(TypeError):
+            MPI.Comm([0, 1])
+        return part.allgather(comm.rank)
+
+    found = fw.mpi.run(program, ranks=4, host={"ranks_per_terminal": 2})
+    assert found.returns == [[0, 1], [0, 1], [2, 3], [2, 3]]

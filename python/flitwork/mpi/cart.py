@@ -22,20 +22,30 @@ class Cartcomm(Topocomm):
 
     topology = CART
 
-    dims: list[int]
-    periods: list[bool]
+    _dims: list[int]
+    _periods: list[bool]
 
     @classmethod
     def on(cls, ranks: Sequence[int], context: int, dims: list[int], periods: list[bool]) -> Cartcomm:
         """Those ranks on a grid."""
         made = cls(ranks, context)
-        made.dims, made.periods = dims, periods
+        made._dims, made._periods = dims, periods
         return made
+
+    @property
+    def dims(self) -> list[int]:
+        """Sizes of the dimensions."""
+        return list(self._dims)
+
+    @property
+    def periods(self) -> list[bool]:
+        """Whether each dimension is periodic."""
+        return list(self._periods)
 
     @property
     def ndim(self) -> int:
         """Number of dimensions."""
-        return len(self.dims)
+        return len(self._dims)
 
     dim = ndim
 
@@ -51,28 +61,28 @@ class Cartcomm(Topocomm):
 
     def Get_dim(self) -> int:
         """Number of dimensions."""
-        return len(self.dims)
+        return len(self._dims)
 
     def Get_topo(self) -> tuple[list[int], list[int], list[int]]:
         """Sizes, whether each dimension is periodic, and the coordinates of who calls."""
-        return list(self.dims), [int(one) for one in self.periods], self.coords
+        return self.dims, [int(one) for one in self._periods], self.coords
 
     def Get_coords(self, rank: int) -> list[int]:
         """Coordinates of a rank."""
-        if not 0 <= rank < int(np.prod(self.dims, dtype=int)):
-            raise fault("RANK", f"rank {rank} of a grid {'x'.join(map(str, self.dims))}")
+        if not 0 <= rank < int(np.prod(self._dims, dtype=int)):
+            raise fault("RANK", f"rank {rank} of a grid {'x'.join(map(str, self._dims))}")
         found = []
-        for size in reversed(self.dims):
+        for size in reversed(self._dims):
             rank, place = divmod(rank, size)
             found.append(place)
         return found[::-1]
 
     def Get_cart_rank(self, coords: Sequence[int]) -> int:
         """The rank with these coordinates; in periodic dimensions they go round."""
-        if len(coords) != len(self.dims):
-            raise fault("ARG", f"{len(coords)} coordinates in {len(self.dims)} dimensions")
+        if len(coords) != len(self._dims):
+            raise ValueError(f"{len(coords)} coordinates in {len(self._dims)} dimensions")
         rank = 0
-        for place, size, periodic in zip(coords, self.dims, self.periods, strict=True):
+        for place, size, periodic in zip(coords, self._dims, self._periods, strict=True):
             if not periodic and not 0 <= place < size:
                 raise fault("ARG", f"coordinate {place} in a dimension of {size} that is not periodic")
             rank = rank * size + place % size
@@ -80,14 +90,14 @@ class Cartcomm(Topocomm):
 
     def Shift(self, direction: int, disp: int) -> tuple[int, int]:
         """Source and destination of a shift along a dimension; ``MPI.PROC_NULL`` beyond an edge."""
-        if not 0 <= direction < len(self.dims):
-            raise fault("DIMS", f"direction {direction} of {len(self.dims)} dimensions")
+        if not 0 <= direction < len(self._dims):
+            raise fault("DIMS", f"direction {direction} of {len(self._dims)} dimensions")
         return self._beside(direction, -disp), self._beside(direction, disp)
 
     def _beside(self, direction: int, disp: int) -> int:
         coords = self.coords
         coords[direction] += disp
-        if not self.periods[direction] and not 0 <= coords[direction] < self.dims[direction]:
+        if not self._periods[direction] and not 0 <= coords[direction] < self._dims[direction]:
             return PROC_NULL
         return self.Get_cart_rank(coords)
 
@@ -104,16 +114,16 @@ class Cartcomm(Topocomm):
             if tuple(c for c, one in zip(self.Get_coords(rank), kept, strict=True) if not one) == place
         ]
         context = new_context(process.world, (self._context, call, place))
-        dims = [size for size, one in zip(self.dims, kept, strict=True) if one]
-        return Cartcomm.on(members, context, dims, [p for p, one in zip(self.periods, kept, strict=True) if one])
+        dims = [size for size, one in zip(self._dims, kept, strict=True) if one]
+        return Cartcomm.on(members, context, dims, [p for p, one in zip(self._periods, kept, strict=True) if one])
 
     def _copied(self, ranks: Sequence[int], context: int) -> Comm:
-        return Cartcomm.on(ranks, context, list(self.dims), list(self.periods))
+        return Cartcomm.on(ranks, context, self._dims, self._periods)
 
     @property
     def inoutedges(self) -> tuple[list[int], list[int]]:
         """The neighbours, down and up in each dimension, as sources and as destinations."""
-        found = [rank for d in range(len(self.dims)) for rank in self.Shift(d, 1)]
+        found = [rank for d in range(len(self._dims)) for rank in self.Shift(d, 1)]
         return found, list(found)
 
     def _sending_order(self, count: int) -> Sequence[int]:
@@ -146,7 +156,7 @@ def _grid(comm: Comm, dims: Any, periods: Any) -> tuple[list[int], list[bool]]:
     around = [False] * len(sizes) if periods is None else periods
     around = [bool(around)] * len(sizes) if isinstance(around, (int, np.integer)) else [bool(one) for one in around]
     if len(around) != len(sizes):
-        raise fault("DIMS", f"{len(sizes)} sizes, and {len(around)} of them are said to be periodic or not")
+        raise ValueError(f"{len(sizes)} sizes, and {len(around)} of them are said to be periodic or not")
     count, ranks = int(np.prod(sizes, dtype=int)), comm._size(me())
     if count > ranks or any(size < 1 for size in sizes):
         raise fault("DIMS", f"a grid {'x'.join(map(str, sizes))} has {count} places, for {ranks} ranks")

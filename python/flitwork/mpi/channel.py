@@ -34,10 +34,18 @@ class Channel(metaclass=Refusing):
         return made
 
     def __init__(
-        self, ranks: Sequence[int] | Channel | None = None, context: int = 0, name: str = "", alone: bool = False
+        self,
+        ranks: Sequence[int] | Channel | None = None,
+        context: int | None = None,
+        name: str = "",
+        alone: bool = False,
     ) -> None:
         if isinstance(ranks, Channel):
             return
+        if context is None:
+            if ranks is not None:
+                raise TypeError(f"expecting a communicator, not {type(ranks).__name__}")
+            context, name = 0, "MPI_COMM_NULL"
         # Without members: all ranks, or the one that calls.
         self._members, self._context, self.name, self._alone = ranks, context, name, alone
         self._places = None if ranks is None else {rank: place for place, rank in enumerate(ranks)}

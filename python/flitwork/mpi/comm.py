@@ -10,6 +10,7 @@ from flitwork.mpi.channel import SELF_CONTEXT, WORLD_CONTEXT, Channel, new_conte
 from flitwork.mpi.errhandler import Handled
 from flitwork.mpi.errors import Abort, fault
 from flitwork.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
+from flitwork.mpi.handle import Handle
 from flitwork.mpi.info import Info
 from flitwork.mpi.objects import ObjectCollectives
 from flitwork.mpi.operations import agreed
@@ -19,13 +20,26 @@ from flitwork.mpi.request import Request
 from flitwork.mpi.status import TAG_UB, UNDEFINED
 from flitwork.mpi.world import Process, me
 
-COMM_TYPE_SHARED = 1
+#: How ranks are told apart that share something; all that they share here is a terminal.
+COMM_TYPE_SHARED, COMM_TYPE_HW_UNGUIDED, COMM_TYPE_HW_GUIDED = range(1, 4)
+_RESOURCE, _SHARED = "mpi_hw_resource_type", "mpi_shared_memory"
 #: Keys of attributes of a communicator.
 KEY_TAG_UB, KEY_HOST, KEY_IO, KEY_WTIME_IS_GLOBAL, KEY_UNIVERSE_SIZE, KEY_APPNUM = range(1, 7)
 
 
-class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attributes.Attributed):
-    """A communicator."""
+class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, Handle, attributes.Attributed):
+    """A communicator; ``MPI.COMM_NULL`` without ranks, and of another one it is the same one again."""
+
+    def __init__(
+        self,
+        ranks: Sequence[int] | Channel | None = None,
+        context: int | None = None,
+        name: str = "",
+        alone: bool = False,
+    ) -> None:
+        super().__init__(ranks, context, name, alone)
+        if not self:
+            self.__class__ = _null_of(type(self))
 
     def Get_rank(self) -> int:
         """The rank of who calls."""
@@ -96,12 +110,12 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
 
     def Set_info(self, info: Info) -> None:
         """Keeps hints; a later call adds to them."""
-        kept = me().store.setdefault(("info", self._context), Info())
+        kept = me().store.setdefault(("info", self._context), Info.Create())
         kept.update(info or {})
 
     def Get_info(self) -> Info:
         """The hints that were kept."""
-        return Info(me().store.get(("info", self._context), {}))
+        return Info.Create(me().store.get(("info", self._context)))
 
     info = property(Get_info, Set_info)
 
@@ -118,11 +132,21 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
         return self._made(process, [ranks[place] for _, place in chosen], call, color)
 
     def Split_type(self, split_type: int, key: int = 0, info: Any = None) -> Comm:
-        """Ranks that share a terminal together (``MPI.COMM_TYPE_SHARED``)."""
-        if split_type == UNDEFINED:
+        """Ranks that share a terminal together (``MPI.COMM_TYPE_SHARED``, or one of hardware that means the same)."""
+        if split_type not in (UNDEFINED, COMM_TYPE_SHARED, COMM_TYPE_HW_UNGUIDED, COMM_TYPE_HW_GUIDED):
+            raise fault("ARG", f"the split type is {split_type}, and MPI.COMM_TYPE_SHARED is known")
+        guided = split_type == COMM_TYPE_HW_GUIDED
+        if split_type == UNDEFINED or (guided and (not info or info.Get(_RESOURCE) != _SHARED)):
             return self.Split(UNDEFINED, key)
         process = me()
-        return self.Split(process.world.terminal_of(process.rank), key)
+        found = self.Split(process.world.terminal_of(process.rank), key)
+        if split_type == COMM_TYPE_HW_UNGUIDED:
+            # A part that is the whole is none.
+            if found.Get_size() == self.Get_size():
+                found.Free()
+            elif info:
+                info.Set(_RESOURCE, _SHARED)
+        return found
 
     def Create(self, group: Group) -> Comm:
         """The ranks of a group; all ranks of this communicator call."""
@@ -140,7 +164,7 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
         if me().rank not in group.ranks:
             return COMM_NULL
         made = COMM_WORLD.Create_group(group, str(stringtag))
-        made.Set_info(info or Info())
+        made.Set_info(info or Info.Create())
         if errhandler:
             made.Set_errhandler(errhandler)
         return made
@@ -165,6 +189,8 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
 
     def Compare(self, other: Comm) -> int:
         """``MPI.IDENT``, ``CONGRUENT``, ``SIMILAR`` or ``UNEQUAL``."""
+        if not self or not other:
+            raise fault("COMM", "MPI.COMM_NULL is no communicator")
         if self == other:
             return IDENT
         found = self.Get_group().Compare(other.Get_group())
@@ -249,13 +275,10 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
     @staticmethod
     def Get_parent() -> Comm:
         """Nobody has spawned these ranks."""
-        return COMM_NULL
+        return Intercomm()
 
-    def toint(self) -> int:
-        """A number for it."""
-        return self._context
-
-    py2f = toint
+    def _is_of_mpi(self) -> bool:
+        return self._members is None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Channel) and self._context == other._context and self._same(other)
@@ -277,12 +300,25 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
             if one is self:
                 return _named, (name,)
             if one == self:
-                return type(self), (one,)
+                return self._kind if isinstance(self, _Null) else type(self), (one,)
         raise ValueError("a communicator cannot be pickled")
+
+
+class Intercomm(Comm):
+    """The class of communicators between two groups, of which there is none but ``MPI.COMM_NULL``."""
+
+    def Get_remote_group(self, *_: Any) -> Any:
+        """An error: there is no other group."""
+        raise fault("COMM", "MPI.COMM_NULL has no other group")
+
+    Get_remote_size = Merge = Get_remote_group
 
 
 class _Null(Comm):
     """``COMM_NULL``: nobody."""
+
+    #: What it was before it was given up.
+    _kind: type[Comm] = Comm
 
     def _wire(self, name: str) -> Any:
         raise fault("COMM", f"{name} on MPI.COMM_NULL")
@@ -302,18 +338,28 @@ class _Null(Comm):
     def _handled(self) -> Any:
         raise fault("COMM", "MPI.COMM_NULL has no error handler")
 
+    def _of_nobody(self, *_: Any) -> Any:
+        raise fault("COMM", "MPI.COMM_NULL is no communicator")
+
     def Free(self) -> None:
         """An error: there is nothing to give up."""
         raise fault("COMM", "MPI.COMM_NULL cannot be freed")
 
+    Disconnect = Free
+
+
+for _name in ("Is_inter", "Is_intra", "Get_topology", "Get_attr", "Set_attr", "Delete_attr", "Set_info", "Get_info"):
+    setattr(_Null, _name, _Null._of_nobody)
 
 _null_kinds: dict[type, type[Comm]] = {}
 
 
 def _null_of(kind: type[Comm]) -> type[Comm]:
     """What a communicator of a class is once it has been given up."""
+    if issubclass(kind, _Null):
+        return kind
     if kind not in _null_kinds:
-        _null_kinds[kind] = type(kind.__name__, (_Null, kind), {})
+        _null_kinds[kind] = type(kind.__name__, (_Null, kind), {"_kind": kind})
     return _null_kinds[kind]
 
 

@@ -18,6 +18,7 @@ from flitwork.mpi import attributes
 from flitwork.mpi.distribution import owned
 from flitwork.mpi.envelope import Decoded, recorded, remade
 from flitwork.mpi.errors import Refusing, fault, not_supported
+from flitwork.mpi.handle import Handle
 from flitwork.mpi.pack import Packing
 
 ORDER_C, ORDER_FORTRAN = 56, 57
@@ -29,7 +30,7 @@ _NULL = object()
 _MOST_BYTES = 2**28
 
 
-class Datatype(Packing, Decoded, attributes.Attributed, metaclass=Refusing):
+class Datatype(Packing, Decoded, Handle, attributes.Attributed, metaclass=Refusing):
     """A datatype. ``offsets`` are those of its bytes, ``None`` where they lie one behind the other from 0 on.
 
     Without a name it is ``MPI.DATATYPE_NULL``; of another datatype it is the same one again.
@@ -129,6 +130,9 @@ class Datatype(Packing, Decoded, attributes.Attributed, metaclass=Refusing):
         attributes.remove_all(self)
         self._itself = _NULL
 
+    def _is_of_mpi(self) -> bool:
+        return self.predefined
+
     def _check(self) -> None:
         if not self:
             raise fault("TYPE", "the datatype is MPI.DATATYPE_NULL")
@@ -180,7 +184,7 @@ class Datatype(Packing, Decoded, attributes.Attributed, metaclass=Refusing):
     def Create_hindexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Datatype:
         """As :meth:`Create_indexed`; displacements in bytes."""
         if len(blocklengths) != len(displacements):
-            raise fault("ARG", f"{len(blocklengths)} block lengths and {len(displacements)} displacements")
+            raise ValueError(f"{len(blocklengths)} block lengths and {len(displacements)} displacements")
         pairs = zip(displacements, blocklengths, strict=True)
         _few(sum(blocklengths) * self.size)
         blocks = [place + np.arange(length) * self.extent for place, length in pairs]
@@ -202,7 +206,7 @@ class Datatype(Packing, Decoded, attributes.Attributed, metaclass=Refusing):
     ) -> Datatype:
         """A part of an array of ``sizes`` elements: ``subsizes`` of them from ``starts`` on."""
         if not len(sizes) == len(subsizes) == len(starts):
-            raise fault("ARG", "sizes, subsizes and starts have different lengths")
+            raise ValueError("sizes, subsizes and starts have different lengths")
         for whole, part, start in zip(sizes, subsizes, starts, strict=True):
             if part < 1 or start < 0 or start + part > whole:
                 raise fault("ARG", f"a subarray of {part} elements from {start} on does not fit in {whole}")

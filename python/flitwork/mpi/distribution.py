@@ -17,7 +17,7 @@ def owned(
 ) -> list[NDArray[np.int64]]:
     """The indices in each dimension of what a rank of a grid has, whose last dimension is the fastest."""
     if not len(gsizes) == len(distribs) == len(dargs) == len(psizes):
-        raise fault("ARG", "gsizes, distribs, dargs and psizes have different lengths")
+        raise ValueError("gsizes, distribs, dargs and psizes have different lengths")
     if int(np.prod(psizes, dtype=int)) != size or not 0 <= rank < size:
         raise fault("ARG", f"rank {rank} of {size}, on a grid {'x'.join(map(str, psizes))}")
     places = np.unravel_index(rank, tuple(psizes))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from flitwork.mpi.datatype import ORDER_FORTRAN, Datatype
+from flitwork.mpi.envelope import COMBINERS
 from flitwork.mpi.predefined import of_code
 
 
@@ -38,14 +39,12 @@ def to_numpy_dtype(datatype: Datatype) -> np.dtype[Any]:
         found: np.dtype[Any] = datatype.dtype  # type: ignore[assignment]
         return found
     old, combiner, given = datatype.decode()
+    if combiner == "RESIZED" and old.combiner == COMBINERS["STRUCT"]:
+        old, combiner, given = old.decode()
     if combiner == "STRUCT":
         pairs = zip(given["datatypes"], given["blocklengths"], strict=True)
         kinds = [_block(kind, [] if length == 1 else [length]) for kind, length in pairs]
         return _record(kinds, given["displacements"], datatype.extent)
-    if combiner == "RESIZED" and old.recipe.combiner == "STRUCT":
-        inner = to_numpy_dtype(old)
-        fields = [inner.fields[name] for name in inner.names or ()]  # type: ignore[index]
-        return _record([one[0] for one in fields], [one[1] for one in fields], datatype.extent)
     if combiner == "DUP":
         return to_numpy_dtype(old)
     if combiner == "CONTIGUOUS":

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from flitwork.mpi.errors import CLASSES, Abort, Refusing, fault, not_supported
+from flitwork.mpi.handle import Handle
 from flitwork.mpi.world import me
 
 
-class Errhandler(metaclass=Refusing):
+class Errhandler(Handle, metaclass=Refusing):
     """A handler: one of MPI's own, or a copy of it. Without a handler, and once given up, ``MPI.ERRHANDLER_NULL``."""
 
     def __init__(self, errhandler: Errhandler | None = None) -> None:
@@ -19,6 +20,9 @@ class Errhandler(metaclass=Refusing):
         if self is CONSTANTS[self._name] or not self:
             raise fault("ARG", f"MPI.{self._name} cannot be freed")
         self._name = "ERRHANDLER_NULL"
+
+    def _is_of_mpi(self) -> bool:
+        return self is CONSTANTS[self._name]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Errhandler) and self._name == other._name

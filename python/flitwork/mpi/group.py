@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from flitwork.mpi.errors import Refusing, fault, not_supported
+from flitwork.mpi.handle import Handle
 from flitwork.mpi.status import PROC_NULL, UNDEFINED
 from flitwork.mpi.world import me
 
 IDENT, CONGRUENT, SIMILAR, UNEQUAL = 0, 1, 2, 3
 
 
-class Group(metaclass=Refusing):
+class Group(Handle, metaclass=Refusing):
     """Ranks of the world, in an order: rank ``r`` of the group is ``ranks[r]`` of the world.
 
     Without ranks, and once it has been given up, it is ``MPI.GROUP_NULL``.
@@ -99,6 +100,9 @@ class Group(metaclass=Refusing):
         if self._ranks is None:
             raise fault("GROUP", "MPI.GROUP_NULL cannot be freed")
         self._ranks = None
+
+    def _is_of_mpi(self) -> bool:
+        return self is GROUP_EMPTY
 
     def _checked(self, rank: int) -> int:
         if not 0 <= rank < len(self.ranks):

@@ -6,40 +6,53 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from flitwork.mpi.errors import fault
+from flitwork.mpi.handle import Handle
 
 MAX_KEY, MAX_VALUE = 255, 1024
 _Items = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
-class Info(MutableMapping[str, str]):
-    """Keys and values, both text, in the order in which they were set; a mapping, too."""
+class Info(Handle, MutableMapping[str, str]):
+    """Keys and values, both text, in the order in which they were set; a mapping, too.
 
-    def __init__(self, items: _Items = ()) -> None:
-        self._hints: dict[str, str] | None = {}
-        self.update(items)
+    Without hints, and once it has been given up, it is ``MPI.INFO_NULL``; of another one it is the same one again.
+    """
+
+    def __init__(self, info: Info | None = None) -> None:
+        if info is not None and not isinstance(info, Info):
+            raise TypeError(f"expecting an Info, not {type(info).__name__}")
+        self._hints: dict[str, str] | None = None if info is None else info._hints
 
     @classmethod
     def Create(cls, items: _Items | None = None) -> Info:
         """A new one."""
-        return cls(items or ())
+        made = cls()
+        made._hints = {}
+        made.update(items or ())
+        return made
 
     @classmethod
     def Create_env(cls, args: object = None) -> Info:
         """What is known of how the program was started: nothing."""
-        return cls()
+        return cls.Create()
 
     def Free(self) -> None:
         """Gives it up."""
-        if self is INFO_ENV:
+        if self._is_of_mpi():
             raise fault("INFO", "MPI.INFO_ENV cannot be freed")
         self._known.clear()
         self._hints = None
 
+    def _is_of_mpi(self) -> bool:
+        return self._hints is not None and self._hints is INFO_ENV._hints
+
     def Dup(self) -> Info:
         """One with the same keys."""
-        return Info(self._known)
+        return Info.Create(self._known)
 
-    copy = Dup
+    def copy(self) -> Info:
+        """As :meth:`Dup`; of ``MPI.INFO_NULL`` it is that."""
+        return self.Dup() if self else Info()
 
     def Get(self, key: str) -> str | None:
         """The value of a key, or ``None``."""
@@ -93,16 +106,42 @@ class Info(MutableMapping[str, str]):
         for name, constant in (("INFO_NULL", INFO_NULL), ("INFO_ENV", INFO_ENV)):
             if self is constant:
                 return name
-        return (Info, (self.items(),)) if self else (null, ())
+            if self == constant:
+                return Info, (constant,)
+        return Info.Create, (self.items(),)
+
+    # As of a mapping that has no key, where there are no hints.
+
+    def update(self, *items: Any, **more: str) -> None:
+        """Sets keys."""
+        if not self:
+            raise KeyError("MPI.INFO_NULL has no keys")
+        super().update(*items, **more)
+
+    def popitem(self) -> tuple[str, str]:
+        """Removes the key that was set last; returns it with its value."""
+        if not self._hints:
+            raise KeyError("there are no keys")
+        key = [*self][-1]
+        return key, self.pop(key)
+
+    def clear(self) -> None:
+        """Removes all keys."""
+        if self._hints:
+            self._hints.clear()
 
     def __getitem__(self, key: str) -> str:
-        return self._known[key]
+        return (self._hints or {})[key]
 
     def __setitem__(self, key: str, value: str) -> None:
+        if self._hints is None:
+            raise KeyError("MPI.INFO_NULL has no keys")
         self.Set(key, value)
 
     def __delitem__(self, key: str) -> None:
-        del self._known[key]
+        if self._hints is None:
+            raise KeyError(key)
+        del self._hints[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(list(self._hints or ()))
@@ -114,17 +153,9 @@ class Info(MutableMapping[str, str]):
         return self._hints is not None
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Info) and not self and not other)
+        return isinstance(other, Info) and self._hints is other._hints
 
     __hash__ = object.__hash__
 
 
-def null() -> Info:
-    """One that has been given up: ``INFO_NULL``."""
-    found = Info()
-    found._hints = None
-    return found
-
-
-INFO_NULL = null()
-INFO_ENV = Info()
+INFO_NULL, INFO_ENV = Info(), Info.Create()

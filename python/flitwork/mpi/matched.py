@@ -9,6 +9,7 @@ from typing_extensions import Self
 
 from flitwork.mpi.buffer import fill, room
 from flitwork.mpi.errors import fault, not_supported
+from flitwork.mpi.handle import Handle
 from flitwork.mpi.objects import loaded
 from flitwork.mpi.request import Request
 from flitwork.mpi.status import Status
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from flitwork.mpi.point_to_point import PointToPoint
 
 
-class Message:
+class Message(Handle):
     """A message that only ``Recv`` of this object gets; ``MPI.MESSAGE_NULL`` once that has been called."""
 
     #: The receive that has taken it, ``None`` of nobody's; and what tells its sender in the communicator.

@@ -25,6 +25,8 @@ from flitwork.mpi.cart import CART, Cartcomm, compute_dims
 from flitwork.mpi.comm import (
     COMM_NULL,
     COMM_SELF,
+    COMM_TYPE_HW_GUIDED,
+    COMM_TYPE_HW_UNGUIDED,
     COMM_TYPE_SHARED,
     COMM_WORLD,
     KEY_APPNUM,
@@ -34,6 +36,7 @@ from flitwork.mpi.comm import (
     KEY_UNIVERSE_SIZE,
     KEY_WTIME_IS_GLOBAL,
     Comm,
+    Intercomm,
 )
 from flitwork.mpi.datatype import ORDER_C, ORDER_FORTRAN, Datatype
 from flitwork.mpi.envelope import COMBINERS
@@ -52,7 +55,7 @@ from flitwork.mpi.world import me
 #: What a program sees as the version of mpi4py.
 VERSION = "4.0.0"
 #: Names of mpi4py that the simulated communicator does not have.
-_OF_MPI = {"File", "Intercomm", "Session", "Grequest"}
+_OF_MPI = {"File", "Session", "Grequest"}
 
 
 def Wtime() -> float:
@@ -200,7 +203,7 @@ def _names() -> dict[str, Any]:
     )
     found: dict[str, Any] = {function.__name__: function for function in functions}
     found.update(
-        Comm=Comm, Intracomm=Comm, Topocomm=Topocomm, Cartcomm=Cartcomm,
+        Comm=Comm, Intracomm=Comm, Intercomm=Intercomm, Topocomm=Topocomm, Cartcomm=Cartcomm,
         Graphcomm=graph.Graphcomm, Distgraphcomm=graph.Distgraphcomm, Group=group.Group, Status=Status, Op=Op,
         Request=Request, Prequest=Persistent,
         memory=Memory, buffer=Memory, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
@@ -215,7 +218,8 @@ def _names() -> dict[str, Any]:
         DISTRIBUTE_NONE=distribution.NONE, DISTRIBUTE_DFLT_DARG=distribution.DEFAULT,
         ORDER_C=ORDER_C, ORDER_FORTRAN=ORDER_FORTRAN, ORDER_F=ORDER_FORTRAN, CART=CART, GRAPH=graph.GRAPH,
         DIST_GRAPH=graph.DIST_GRAPH, UNWEIGHTED=graph.UNWEIGHTED, WEIGHTS_EMPTY=graph.WEIGHTS_EMPTY,
-        COMM_TYPE_SHARED=COMM_TYPE_SHARED, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
+        COMM_TYPE_SHARED=COMM_TYPE_SHARED, COMM_TYPE_HW_GUIDED=COMM_TYPE_HW_GUIDED,
+        COMM_TYPE_HW_UNGUIDED=COMM_TYPE_HW_UNGUIDED, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
         WTIME_IS_GLOBAL=KEY_WTIME_IS_GLOBAL, UNIVERSE_SIZE=KEY_UNIVERSE_SIZE,
         Info=info.Info, INFO_NULL=info.INFO_NULL, INFO_ENV=info.INFO_ENV,
         Win=window.Win, WIN_NULL=window.WIN_NULL, WIN_BASE=window.KEY_BASE, WIN_SIZE=window.KEY_SIZE,

@@ -11,13 +11,18 @@ import numpy as np
 from flitwork.mpi.absent import Absent
 from flitwork.mpi.datatype import Datatype
 from flitwork.mpi.errors import Refusing, fault
+from flitwork.mpi.handle import Handle
+from flitwork.mpi.world import here
+
+#: Operations that a rank may have made and not given up, as with mpi4py.
+_MOST = 32
 
 
 def _nothing(a: Any, b: Any) -> Any:
-    raise fault("OP", "MPI.OP_NULL combines nothing")
+    raise ValueError("MPI.OP_NULL combines nothing")
 
 
-class Op(metaclass=Refusing):
+class Op(Handle, metaclass=Refusing):
     """An operation. ``arrays`` and ``objects`` combine two operands, that of the lower rank first.
 
     Without one, and once it has been given up, it is ``MPI.OP_NULL``; of another operation it is the same one again.
@@ -37,6 +42,8 @@ class Op(metaclass=Refusing):
             return
         self.name, self.arrays, self.objects, self.commutes = name, arrays, objects, commutes
         self.function = function
+        #: What copies of an operation of one's own have in common.
+        self._itself = None if function is None else object()
 
     @classmethod
     def Create(cls, function: Callable[[Any, Any, Any], Any], commute: bool = False) -> Op:
@@ -44,13 +51,28 @@ class Op(metaclass=Refusing):
 
         Of Python objects it returns the result: ``function(a, b, None)``.
         """
-        return cls("user", None, lambda a, b: function(a, b, None), commutes=commute, function=function)
+        made = cls("user", None, lambda a, b: function(a, b, None), commutes=commute, function=function)
+        alive = _alive()
+        if len(alive) == _MOST:
+            raise RuntimeError(f"a rank has {_MOST} operations of its own at most; Free gives one up")
+        alive.add(made._itself)
+        return made
 
     def Free(self) -> None:
         """Gives it up."""
         if self.function is None:
             raise fault("OP", f"MPI.{self.name} cannot be freed")
+        _alive().discard(self._itself)
         self.__init__()  # type: ignore[misc]
+
+    def _is_of_mpi(self) -> bool:
+        return self.is_predefined
+
+    def toint(self) -> int:
+        """A number for it; -1 of one that a program has made, which other languages cannot call."""
+        return super().toint() if self.is_predefined else -1
+
+    py2f = toint
 
     def Is_commutative(self) -> bool:
         """Whether operands may be swapped."""
@@ -97,7 +119,7 @@ class Op(metaclass=Refusing):
         return (_named, (self.name,)) if self is OPS[self.name] else (Op, (OPS[self.name],))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Op) and (self.name, self.function) == (other.name, other.function)
+        return isinstance(other, Op) and (self.name, self._itself) == (other.name, other._itself)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -111,6 +133,13 @@ class Op(metaclass=Refusing):
 
     def __repr__(self) -> str:
         return f"<MPI.Op {self.name}>"
+
+
+def _alive() -> set[Any]:
+    """The operations that the rank has made and not given up."""
+    process = here.process
+    found: set[Any] = set() if process is None else process.store.setdefault("operations", set())
+    return found
 
 
 def typed(data: Any, datatype: Datatype) -> Any:

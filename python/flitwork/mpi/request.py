@@ -8,6 +8,7 @@ from typing import Any
 from typing_extensions import Self
 
 from flitwork.mpi.errors import fault, not_supported
+from flitwork.mpi.handle import Handle
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED, Status
 from flitwork.mpi.world import Fiber, Message, Operation, Process, me
 
@@ -15,7 +16,7 @@ from flitwork.mpi.world import Fiber, Message, Operation, Process, me
 Finish = Callable[[Message], Any]
 
 
-class Request:
+class Request(Handle):
     """A send, a receive or a collective that has been started; ``MPI.REQUEST_NULL`` when it is complete.
 
     ``Request(other)`` is the same one again, in another class.

@@ -20,6 +20,7 @@ from flitwork.mpi.errhandler import Handled
 from flitwork.mpi.errors import Refusing, fault, not_supported
 from flitwork.mpi.foreign import BOTTOM
 from flitwork.mpi.group import Group
+from flitwork.mpi.handle import Handle
 from flitwork.mpi.info import Info
 from flitwork.mpi.memory import Memory
 from flitwork.mpi.status import PROC_NULL
@@ -32,7 +33,7 @@ SEPARATE, UNIFIED = 1, 2
 KEY_BASE, KEY_SIZE, KEY_DISP_UNIT, KEY_FLAVOR, KEY_MODEL = range(11, 16)
 
 
-class Win(Accesses, Handled, attributes.Attributed, metaclass=Refusing):
+class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
     """A window: the memory of each rank of a communicator that the others may read and change.
 
     Without a window, and once it has been given up, it is ``MPI.WIN_NULL``; of another one it is the same one again.
@@ -48,7 +49,7 @@ class Win(Accesses, Handled, attributes.Attributed, metaclass=Refusing):
 
     def _begin_as(self, comm: Comm, memory: Any, flavor: int, told: list[tuple[int, int]], call: int) -> Self:
         process = me()
-        self._null, self.name, self._info = False, "", Info()
+        self._null, self.name, self._info = False, "", Info.Create()
         self._comm, self._memory, self._flavor = comm, memory, flavor
         #: Size and unit of each rank's memory.
         self._told = told
@@ -197,7 +198,7 @@ class Win(Accesses, Handled, attributes.Attributed, metaclass=Refusing):
     def Get_info(self) -> Info:
         """The hints that were kept."""
         self._check_use()
-        return Info(self._info)
+        return self._info.Dup()
 
     info = property(Get_info, Set_info)
 

@@ -1,0 +1,49 @@
+"""Handles: the numbers that stand for what programs hold, by which they find it again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flitwork.mpi.errors import fault
+from flitwork.mpi.world import me
+
+
+class Handle:
+    """What has a number on each rank, from when it is asked for."""
+
+    def Free(self) -> None:
+        """Gives it up."""
+        raise NotImplementedError
+
+    def free(self) -> None:
+        """As :meth:`Free`; nothing of what is null or one of MPI's own."""
+        if self and not self._is_of_mpi():
+            self.Free()
+
+    def _is_of_mpi(self) -> bool:
+        """Whether it cannot be given up."""
+        return False
+
+    def toint(self) -> int:
+        """A number for it."""
+        numbers, holders = _known()
+        if self not in numbers:
+            numbers[self] = len(holders)
+            holders.append(self)
+        return numbers[self]
+
+    @classmethod
+    def fromint(cls, arg: int) -> Any:
+        """What has this number."""
+        _, holders = _known()
+        if not 0 <= arg < len(holders) or not isinstance(holders[arg], cls):
+            raise fault("ARG", f"{arg} is the number of no {cls.__name__} of this rank")
+        return holders[arg]
+
+    py2f, handle = toint, property(toint)
+    f2py = fromhandle = fromint
+
+
+def _known() -> tuple[dict[Any, int], list[Any]]:
+    found: tuple[dict[Any, int], list[Any]] = me().store.setdefault("handles", ({}, []))
+    return found
