@@ -52,6 +52,21 @@ def test_attributes_follow_copies_as_their_keys_say(kind: str) -> None:
     assert fw.mpi.run(program, ranks=2).returns == [[None, f"of {rank}", f"copy of of {rank}"] for rank in range(2)]
 
 
+def test_what_functions_of_keys_raise_is_printed_and_the_call_has_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    def wrong(*_: Any) -> None:
+        raise ZeroDivisionError("of mine")
+
+    def program(comm: Any) -> None:
+        for key, call in ((comm.Create_keyval(wrong), comm.Dup), (comm.Create_keyval(None, wrong), comm.Free)):
+            comm.Set_attr(key, 1)
+            with pytest.raises(MPI.Exception, match=r"MPI_ERR_OTHER: a function of key .* raised ZeroDivisionError"):
+                call()
+            comm.Delete_attr(key)
+
+    fw.mpi.run(lambda comm: program(comm.Dup()), ranks=1)
+    assert capsys.readouterr().err.count("ZeroDivisionError: of mine") == 2
+
+
 def test_each_rank_keeps_its_own() -> None:
     def program(comm: Any) -> Any:
         key = comm.Create_keyval()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import json
 import pickle
 from typing import Any
 
@@ -321,3 +322,47 @@ def test_communicators_of_hardware_and_of_nothing() -> None:
 
     found = fw.mpi.run(program, ranks=4, host={"ranks_per_terminal": 2})
     assert found.returns == [[0, 1], [0, 1], [2, 3], [2, 3]]
+
+
+def test_errors_are_numbers_and_programs_add_some() -> None:
+    def program(comm: Any) -> None:
+        error = MPI.Exception(MPI.ERR_RANK)
+        assert error == MPI.ERR_RANK < MPI.Exception(MPI.ERR_LASTCODE) and int(error) == hash(error) == MPI.ERR_RANK
+        assert repr(error) == f"MPI.Exception({MPI.ERR_RANK})" and not MPI.Exception(MPI.SUCCESS)
+        copy = pickle.loads(pickle.dumps(MPI.Exception(MPI.ERR_TAG, "no tag")))
+        assert (copy.error_code, str(copy)) == (MPI.ERR_TAG, "MPI_ERR_TAG: no tag") and MPI.Exception(
+            -1
+        ) == MPI.ERR_UNKNOWN
+        kind = MPI.Add_error_class()
+        code = MPI.Add_error_code(kind)
+        MPI.Add_error_string(code, "out of luck")
+        assert comm.Get_attr(MPI.LASTUSEDCODE) == code > kind > MPI.ERR_LASTCODE
+        assert MPI.Get_error_class(code) == kind and str(MPI.Exception(code)) == "out of luck"
+        for bad in (lambda: MPI.Remove_error_code(code), lambda: MPI.Remove_error_class(kind)):
+            with pytest.raises(MPI.Exception, match="in use"):
+                bad()
+        MPI.Remove_error_string(code)
+        MPI.Remove_error_code(code)
+        MPI.Remove_error_class(kind)
+        assert comm.Get_attr(MPI.LASTUSEDCODE) == MPI.ERR_LASTCODE
+
+    fw.mpi.run(program, ranks=1)
+
+
+def test_a_rank_says_how_its_objects_travel() -> None:
+    def program(comm: Any) -> Any:
+        if comm.rank == 0:
+            say: Any = MPI.pickle.__init__
+            say(lambda obj: json.dumps(obj).encode(), lambda data: json.loads(bytes(data)))
+            comm.send({"a": [1]}, 1)
+            return MPI.pickle.dumps([1]), MPI.pickle.PROTOCOL
+        room = bytearray(100)
+        status = MPI.Status()
+        comm.Recv(room, 0, status=status)
+        long = np.arange(5, dtype="i8")
+        MPI.pickle.THRESHOLD = 8
+        data, buffers = MPI.pickle.dumps_oob(long)
+        assert len(buffers) == 1 and (MPI.pickle.loads_oob(data, buffers) == long).all()
+        return bytes(room[: status.count]), MPI.pickle.PROTOCOL
+
+    assert fw.mpi.run(program, ranks=2).returns == [(b"[1]", None), (b'{"a": [1]}', pickle.HIGHEST_PROTOCOL)]

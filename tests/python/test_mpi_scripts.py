@@ -134,6 +134,7 @@ def test_networks_from_files(simulate: Simulate, tmp_path: Path) -> None:
         ("comm.isend('x', dest=0, tag=8)", 1, ["a message of rank 1 to rank 0, tag 8"]),
         ("MPI.File.Open(comm, 'x')", 1, ["MPI.File is not supported by the simulated communicator"]),
         ("from mpi4py import futures", 1, ["futures"]),
+        ("import mpi4py; mpi4py.rc(finalise=False)", 1, ["mpi4py.rc has no option 'finalise'"]),
         ("from mpi4py.util import pkl5", 1, ["pkl5"]),
         ("from mpi4py.util import dtlib\ndtlib.from_numpy_dtype('d').Commit().Free()", 0, []),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +62,7 @@ def copy(holder: object, made: object) -> None:
     """What a copy of a holder gets: what the keys' functions say, nothing where they say nothing."""
     for keyval, value in [*_of(holder).items()]:
         rule = _keys()[keyval].copy
-        found = rule(holder, keyval, value) if callable(rule) else value if rule else NotImplemented
+        found = _called(rule, holder, keyval, value) if callable(rule) else value if rule else NotImplemented
         if found is not NotImplemented:
             _of(made)[keyval] = found
 
@@ -77,10 +78,18 @@ def _forget(holder: object, keyval: int) -> None:
     kept = _of(holder)
     if keyval not in kept:
         return
-    delete = _keys()[keyval].delete
+    value, delete = kept.pop(keyval), _keys()[keyval].delete
     if delete is not None:
-        delete(holder, keyval, kept[keyval])
-    del kept[keyval]
+        _called(delete, holder, keyval, value)
+
+
+def _called(function: Callable[[Any, int, Any], Any], holder: object, keyval: int, value: Any) -> Any:
+    """What a function of a program says. What it raises is printed, and the call has failed, as with mpi4py."""
+    try:
+        return function(holder, keyval, value)
+    except Exception as error:
+        traceback.print_exc()
+        raise fault("OTHER", f"a function of key {keyval} raised {type(error).__name__}") from error
 
 
 def _keys() -> dict[int, _Key]:

@@ -296,7 +296,9 @@ def _of_one_block() -> Exception:
 
 
 def fill(buffer: Buffer, data: Any, signature: str | None) -> None:
-    """Puts what arrived into the buffer of a receive, if it fits and is of its type."""
+    """Puts what arrived into the buffer of a receive, if it fits and is of its type; objects are bytes."""
+    if isinstance(data, (bytes, bytearray)):
+        data = np.frombuffer(data, np.uint8)
     if data.size > buffer.nbytes:
         raise fault("TRUNCATE", f"a message of {data.size} bytes, and room for {buffer.nbytes} in its receive")
     if data.size and not matches(signature, buffer.datatype.signature):

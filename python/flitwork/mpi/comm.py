@@ -8,6 +8,7 @@ from typing import Any
 from flitwork.mpi import attributes
 from flitwork.mpi.channel import SELF_CONTEXT, WORLD_CONTEXT, Channel, new_context
 from flitwork.mpi.errhandler import Handled
+from flitwork.mpi.error_codes import last_used
 from flitwork.mpi.errors import Abort, fault
 from flitwork.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
 from flitwork.mpi.handle import Handle
@@ -24,7 +25,7 @@ from flitwork.mpi.world import Process, me
 COMM_TYPE_SHARED, COMM_TYPE_HW_UNGUIDED, COMM_TYPE_HW_GUIDED = range(1, 4)
 _RESOURCE, _SHARED = "mpi_hw_resource_type", "mpi_shared_memory"
 #: Keys of attributes of a communicator.
-KEY_TAG_UB, KEY_HOST, KEY_IO, KEY_WTIME_IS_GLOBAL, KEY_UNIVERSE_SIZE, KEY_APPNUM = range(1, 7)
+KEY_TAG_UB, KEY_HOST, KEY_IO, KEY_WTIME_IS_GLOBAL, KEY_UNIVERSE_SIZE, KEY_APPNUM, KEY_LASTUSEDCODE = range(1, 8)
 
 
 class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, Handle, attributes.Attributed):
@@ -264,9 +265,9 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, Hand
 
     def Get_attr(self, keyval: int) -> Any:
         """An attribute, or ``None``."""
-        if KEY_TAG_UB <= keyval <= KEY_APPNUM:
+        if KEY_TAG_UB <= keyval <= KEY_LASTUSEDCODE:
             known = {KEY_TAG_UB: TAG_UB, KEY_WTIME_IS_GLOBAL: True, KEY_UNIVERSE_SIZE: len(me().world.processes)}
-            return known.get(keyval)
+            return last_used() if keyval == KEY_LASTUSEDCODE else known.get(keyval)
         return super().Get_attr(keyval)
 
     def _handled(self) -> Any:

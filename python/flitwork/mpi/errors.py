@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
+from functools import total_ordering
 from types import TracebackType
 from typing import Any
 
@@ -20,13 +21,15 @@ SESSION PROC_ABORTED VALUE_TOO_LARGE ERRHANDLER LASTCODE
 CLASSES: Mapping[str, int] = {name: number for number, name in enumerate(_CLASSES.split())}
 
 
+@total_ordering
 class Exception_(RuntimeError):
-    """``MPI.Exception``: a call that cannot be carried out."""
+    """``MPI.Exception``: a call that cannot be carried out. It compares as its error code, a number."""
 
     def __init__(self, ierr: int = 0, text: str = "") -> None:
-        names = {number: name for name, number in CLASSES.items()}
-        self._class = ierr if ierr in names else CLASSES["OTHER"]
-        self._text = f"MPI_ERR_{names[self._class]}: {text}" if text else f"MPI_ERR_{names[self._class]}"
+        self._code = CLASSES["UNKNOWN"] if ierr < 0 else int(ierr)
+        self._class, self._text, self._more = *_meaning(self._code), text
+        if text:
+            self._text = f"{self._text}: {text}"
         super().__init__(self._text)
 
     def Get_error_class(self) -> int:
@@ -34,8 +37,8 @@ class Exception_(RuntimeError):
         return self._class
 
     def Get_error_code(self) -> int:
-        """Its error class."""
-        return self._class
+        """Its error code, which is its class if no program has added it."""
+        return self._code
 
     def Get_error_string(self) -> str:
         """What is wrong."""
@@ -45,8 +48,45 @@ class Exception_(RuntimeError):
     error_code = property(Get_error_code)
     error_string = property(Get_error_string)
 
+    def __int__(self) -> int:
+        return self._code
+
+    def __bool__(self) -> bool:
+        return self._code != CLASSES["SUCCESS"]
+
+    def __eq__(self, other: object) -> bool:
+        return int(other) == self._code if isinstance(other, (Exception_, int)) else NotImplemented
+
+    def __lt__(self, other: object) -> bool:
+        return self._code < int(other) if isinstance(other, (Exception_, int)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._code)
+
+    def __repr__(self) -> str:
+        return f"MPI.Exception({self._code})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._code, self._more)
+
 
 Exception_.__name__ = Exception_.__qualname__ = "Exception"
+
+
+def _again(code: int, text: str) -> Exception_:
+    return Exception_(code, text)
+
+
+def _meaning(code: int) -> tuple[int, str]:
+    """The class of a code, and what it means."""
+    from flitwork.mpi.error_codes import added
+
+    one = added().get(code)
+    if one is not None:
+        return one.of_class, one.text
+    names = {number: name for name, number in CLASSES.items()}
+    known = code if code in names else CLASSES["OTHER"]
+    return known, f"MPI_ERR_{names[known]}"
 
 
 def fault(name: str, text: str) -> Exception_:

@@ -11,6 +11,7 @@ from flitwork.mpi import (
     distribution,
     dtlib,
     errhandler,
+    error_codes,
     errors,
     graph,
     group,
@@ -32,6 +33,7 @@ from flitwork.mpi.comm import (
     KEY_APPNUM,
     KEY_HOST,
     KEY_IO,
+    KEY_LASTUSEDCODE,
     KEY_TAG_UB,
     KEY_UNIVERSE_SIZE,
     KEY_WTIME_IS_GLOBAL,
@@ -46,6 +48,7 @@ from flitwork.mpi.matched import Message as MatchedMessage
 from flitwork.mpi.memory import Memory
 from flitwork.mpi.neighbours import Topocomm
 from flitwork.mpi.persistent import Persistent
+from flitwork.mpi.pickling import Pickle
 from flitwork.mpi.predefined import BY_CODE, NAMED
 from flitwork.mpi.reduction import OPS, Op
 from flitwork.mpi.request import REQUEST_NULL, Request
@@ -129,16 +132,6 @@ def Get_library_version() -> str:
     return "flitwork: simulated ranks"
 
 
-def Get_error_class(errorcode: int) -> int:
-    """The class of an error code."""
-    return errorcode
-
-
-def Get_error_string(errorcode: int) -> str:
-    """An error class in words."""
-    return errors.Exception_(errorcode).Get_error_string()
-
-
 def Get_address(location: Any) -> int:
     """The address of a buffer."""
     if location is None or location is BOTTOM:
@@ -197,8 +190,11 @@ def _typealign(datatype: Datatype) -> int | None:
 def _names() -> dict[str, Any]:
     functions = (
         *(Wtime, Wtick, Get_processor_name, Init, Init_thread, Is_initialized, Finalize, Is_finalized, Query_thread),
-        *(Is_thread_main, Get_version, Get_library_version, Get_error_class, Get_error_string, Get_address),
+        *(Is_thread_main, Get_version, Get_library_version, Get_address),
         *(Aint_add, Aint_diff, Get_abi_version),
+        *(error_codes.Get_error_class, error_codes.Get_error_string),
+        *(error_codes.Add_error_class, error_codes.Add_error_code, error_codes.Add_error_string),
+        *(error_codes.Remove_error_class, error_codes.Remove_error_code, error_codes.Remove_error_string),
         *(Attach_buffer, Detach_buffer, Alloc_mem, Free_mem, Pcontrol, get_vendor),
     )
     found: dict[str, Any] = {function.__name__: function for function in functions}
@@ -220,7 +216,7 @@ def _names() -> dict[str, Any]:
         DIST_GRAPH=graph.DIST_GRAPH, UNWEIGHTED=graph.UNWEIGHTED, WEIGHTS_EMPTY=graph.WEIGHTS_EMPTY,
         COMM_TYPE_SHARED=COMM_TYPE_SHARED, COMM_TYPE_HW_GUIDED=COMM_TYPE_HW_GUIDED,
         COMM_TYPE_HW_UNGUIDED=COMM_TYPE_HW_UNGUIDED, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
-        WTIME_IS_GLOBAL=KEY_WTIME_IS_GLOBAL, UNIVERSE_SIZE=KEY_UNIVERSE_SIZE,
+        WTIME_IS_GLOBAL=KEY_WTIME_IS_GLOBAL, UNIVERSE_SIZE=KEY_UNIVERSE_SIZE, LASTUSEDCODE=KEY_LASTUSEDCODE,
         Info=info.Info, INFO_NULL=info.INFO_NULL, INFO_ENV=info.INFO_ENV,
         Win=window.Win, WIN_NULL=window.WIN_NULL, WIN_BASE=window.KEY_BASE, WIN_SIZE=window.KEY_SIZE,
         WIN_DISP_UNIT=window.KEY_DISP_UNIT, WIN_CREATE_FLAVOR=window.KEY_FLAVOR, WIN_MODEL=window.KEY_MODEL,
@@ -254,42 +250,41 @@ class _Rc(types.ModuleType):
     initialize = threads = fast_reduce = recv_mprobe = True
     finalize, thread_level, irecv_bufsz, errors = None, "multiple", 32768, "exception"
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__("mpi4py.rc")
+        self(**options)
+
     def __call__(self, **options: Any) -> None:
         """Sets options."""
-        self.__dict__.update(options)
+        for name, value in options.items():
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Options are those that there are: one that is misspelt would make no difference anywhere."""
+        if not name.startswith("__") and not hasattr(_Rc, name):
+            raise TypeError(f"mpi4py.rc has no option {name!r}")
+        super().__setattr__(name, value)
 
 
 def mpi_module() -> types.ModuleType:
     """The module ``MPI``."""
     found = _Mpi("mpi4py.MPI", "MPI on simulated ranks.")
-    found.__dict__.update(_names(), __file__="<flitwork>", pickle=_Pickle())
+    found.__dict__.update(_names(), __file__="<flitwork>", pickle=Pickle())
     return found
-
-
-class _Pickle:
-    """``MPI.pickle``: how objects travel."""
-
-    PROTOCOL = -1
-
-    def dumps(self, obj: Any) -> bytes:
-        """An object as bytes."""
-        import pickle
-
-        return pickle.dumps(obj, -1)
-
-    def loads(self, data: Any) -> Any:
-        """The object again."""
-        import pickle
-
-        return pickle.loads(data)
 
 
 def mpi4py_modules(mpi: types.ModuleType) -> dict[str, types.ModuleType]:
     """``mpi4py`` and what of it programs import."""
     package = types.ModuleType("mpi4py", "mpi4py on simulated ranks.")
-    rc = _Rc("mpi4py.rc")
+    rc = _Rc()
     package.__dict__.update(
-        __path__=["<flitwork>"], __version__=VERSION, __file__="<flitwork>", MPI=mpi, rc=rc, get_include=lambda: ""
+        __path__=["<flitwork>"],
+        __version__=VERSION,
+        __file__="<flitwork>",
+        MPI=mpi,
+        rc=rc,
+        get_include=lambda: "",
+        get_config=dict,
     )
     types_of_numpy = types.ModuleType("mpi4py.util.dtlib", dtlib.__doc__)
     types_of_numpy.__dict__.update(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from flitwork.mpi.channel import Channel
 from flitwork.mpi.comm import Comm
 from flitwork.mpi.errors import fault
 from flitwork.mpi.persistent import Persistent
+from flitwork.mpi.pickling import dump, load
 from flitwork.mpi.request import Request
 from flitwork.mpi.status import PROC_NULL
 from flitwork.mpi.wire import Wire
@@ -166,9 +166,9 @@ class Topocomm(Comm):
         return self._object_neighbours(given, "neighbor_alltoall")
 
     def _object_neighbours(self, given: Sequence[Any], name: str) -> list[Any]:
-        data = [pickle.dumps(one, -1) for one in given]
+        data = [dump(one) for one in given]
         found = self._with_neighbours(self._wire(name), data, len)
-        return [None if one is None else pickle.loads(one) for one in found]
+        return [None if one is None else load(one) for one in found]
 
     # Messages.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from flitwork.mpi.algorithms import pick
 from flitwork.mpi.channel import Channel
 from flitwork.mpi.errors import fault
 from flitwork.mpi.operations import allgathered, allreduced, exchanged, reduced, scanned
+from flitwork.mpi.pickling import dump, load
 from flitwork.mpi.reduction import OPS, Op
 from flitwork.mpi.steps import carry_out
 from flitwork.mpi.values import MOVED, NEWS, Objects, Values
@@ -30,17 +30,17 @@ class ObjectCollectives(Channel):
         """The object of the root."""
         wire = self._wire("bcast")
         _check_root(root, wire.size)
-        held = {0: _dump(obj)} if wire.rank == root else {}
+        held = {0: dump(obj)} if wire.rank == root else {}
         carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), held, MOVED)
-        return obj if wire.rank == root else pickle.loads(held[0])
+        return obj if wire.rank == root else load(held[0])
 
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """The objects of all ranks, on the root."""
         wire = self._wire("gather")
         _check_root(root, wire.size)
-        held = {wire.rank: _dump(sendobj)}
+        held = {wire.rank: dump(sendobj)}
         carry_out(wire, pick(wire, "gather", 0, root), held, MOVED)
-        return [pickle.loads(held[rank]) for rank in range(wire.size)] if wire.rank == root else None
+        return [load(held[rank]) for rank in range(wire.size)] if wire.rank == root else None
 
     def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
         """Object ``r`` of the root's, on rank ``r``."""
@@ -48,19 +48,19 @@ class ObjectCollectives(Channel):
         _check_root(root, wire.size)
         held: dict[int, Any] = {}
         if wire.rank == root:
-            held = dict(enumerate(_dump(one) for one in _for_each(sendobj, wire.size)))
+            held = dict(enumerate(dump(one) for one in _for_each(sendobj, wire.size)))
         carry_out(wire, pick(wire, "scatter", 0, root), held, MOVED)
-        return pickle.loads(held[wire.rank])
+        return load(held[wire.rank])
 
     def allgather(self, sendobj: Any) -> list[Any]:
         """The objects of all ranks."""
-        return [pickle.loads(one) for one in allgathered(self._wire("allgather"), _dump(sendobj), 0)]
+        return [load(one) for one in allgathered(self._wire("allgather"), dump(sendobj), 0)]
 
     def alltoall(self, sendobj: Sequence[Any]) -> list[Any]:
         """Object ``d`` of rank ``s``, as object ``s`` of rank ``d``."""
         wire = self._wire("alltoall")
-        data = [_dump(one) for one in _for_each(sendobj, wire.size)]
-        return [pickle.loads(one) for one in exchanged(wire, pick(wire, "alltoallv", 0), data)]
+        data = [dump(one) for one in _for_each(sendobj, wire.size)]
+        return [load(one) for one in exchanged(wire, pick(wire, "alltoallv", 0), data)]
 
     def reduce(self, sendobj: Any, op: Any = _SUM, root: int = 0) -> Any:
         """The objects of all ranks combined, on the root; ``op`` may be any function of two."""
@@ -83,11 +83,7 @@ class ObjectCollectives(Channel):
 
 def loaded(came: Message) -> Any:
     """The object that a message brings: ``None`` of one without data."""
-    return pickle.loads(came.data) if came.nbytes else None
-
-
-def _dump(obj: Any) -> bytes:
-    return pickle.dumps(obj, -1)
+    return load(came.data) if came.nbytes else None
 
 
 def _values(op: Any) -> Values:

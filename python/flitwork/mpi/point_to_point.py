@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import pickle
 import warnings
 from typing import Any
 
@@ -14,6 +13,7 @@ from flitwork.mpi.matched import MESSAGE_NO_PROC
 from flitwork.mpi.matched import Message as MatchedMessage
 from flitwork.mpi.objects import loaded
 from flitwork.mpi.persistent import Persistent
+from flitwork.mpi.pickling import dump
 from flitwork.mpi.request import Finish, Request, poll
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, Status
 from flitwork.mpi.world import Message, Operation, me
@@ -263,7 +263,7 @@ class PointToPoint(Channel):
     def _of_object(self, obj: Any, dest: int, tag: int) -> Message | None:
         if dest == PROC_NULL:
             return None
-        data = pickle.dumps(obj, -1)
+        data = dump(obj)
         return self._message(dest, tag, len(data), data, None)
 
     def _say(self, status: Status, came: Message | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from flitwork.mpi.absent import Absent, absent_of
 from flitwork.mpi.errors import fault
+from flitwork.mpi.pickling import dump, load
 
 #: Ranks ``first`` up to ``end``, and what their values combine to.
 Run = tuple[int, int, Any]
@@ -108,12 +108,12 @@ class Objects(Values):
     def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """The pickled values of the blocks."""
         runs = [only(held[block]) for block in blocks]
-        data = [(first, end, pickle.dumps(value, -1)) for first, end, value in runs]
+        data = [(first, end, dump(value)) for first, end, value in runs]
         return data, sum(len(one) for _, _, one in data)
 
     def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
         """Keeps what came, or combines it with what there is."""
-        super().placed(held, blocks, [(first, end, pickle.loads(one)) for first, end, one in data], adds)
+        super().placed(held, blocks, [(first, end, load(one)) for first, end, one in data], adds)
 
 
 def only(runs: list[Run]) -> Run:
