@@ -338,9 +338,9 @@ def test_errors_are_numbers_and_programs_add_some() -> None:
         MPI.Add_error_string(code, "out of luck")
         assert comm.Get_attr(MPI.LASTUSEDCODE) == code > kind > MPI.ERR_LASTCODE
         assert MPI.Get_error_class(code) == kind and str(MPI.Exception(code)) == "out of luck"
-        for bad in (lambda: MPI.Remove_error_code(code), lambda: MPI.Remove_error_class(kind)):
+        for remove, number in ((MPI.Remove_error_code, code), (MPI.Remove_error_class, kind)):
             with pytest.raises(MPI.Exception, match="in use"):
-                bad()
+                remove(number)
         MPI.Remove_error_string(code)
         MPI.Remove_error_code(code)
         MPI.Remove_error_class(kind)
@@ -366,3 +366,18 @@ def test_a_rank_says_how_its_objects_travel() -> None:
         return bytes(room[: status.count]), MPI.pickle.PROTOCOL
 
     assert fw.mpi.run(program, ranks=2).returns == [(b"[1]", None), (b'{"a": [1]}', pickle.HIGHEST_PROTOCOL)]
+
+
+def test_statuses_are_numbers_in_memory() -> None:
+    def program(comm: Any) -> None:
+        status = MPI.Status()
+        comm.Sendrecv(np.ones(3), 0, 7, np.ones(3), 0, status=status)
+        copy = MPI.Status.f2py(status.py2f())
+        assert copy == status and copy.Get_count(MPI.DOUBLE) == 3 and status.py2f()[MPI.F_TAG] == 7
+        memory = status.tomemory()
+        memory[MPI.F_TAG] = 8
+        assert status.Get_tag() == 8 and status.count == 24 and MPI.Status(status) == status != copy
+        comm.Sendrecv(np.ones(1), 0, 9, np.ones(1), 0, status=status)
+        assert memory[MPI.F_TAG] == 9 == pickle.loads(pickle.dumps(status)).tag and not status.is_cancelled
+
+    fw.mpi.run(program, ranks=1)

@@ -230,6 +230,7 @@ def _names() -> dict[str, Any]:
     )  # fmt: skip
     found.update({name: getattr(status, name) for name in ("ANY_SOURCE", "ANY_TAG", "PROC_NULL", "ROOT", "UNDEFINED")})
     found.update({name if name == "SUCCESS" else f"ERR_{name}": code for name, code in errors.CLASSES.items()})
+    found.update(status.FORTRAN)
     # Programs look datatypes up by NumPy's character.
     return {**NAMED, **OPS, **found, "_typedict": BY_CODE, "_typecode": _typecode, "_typealign": _typealign}
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
+from typing_extensions import Self
 
 from flitwork.mpi.datatype import Datatype
 from flitwork.mpi.errors import fault
@@ -13,6 +17,12 @@ ANY_SOURCE, ANY_TAG, PROC_NULL, ROOT, UNDEFINED = -1, -1, -2, -3, -32766
 TAG_UB = 2**31 - 1
 
 
+#: What a status has, in the order in which Fortran has it here.
+_FIELDS = ("source", "tag", "error", "nbytes", "cancelled")
+#: Places in what :meth:`Status.py2f` gives, and its length.
+FORTRAN = {"F_SOURCE": 0, "F_TAG": 1, "F_ERROR": 2, "F_STATUS_SIZE": len(_FIELDS)}
+
+
 class Status:
     """Source, tag, length and error of a message."""
 
@@ -21,7 +31,8 @@ class Status:
         if status is not None:
             if not isinstance(status, Status):
                 raise TypeError(f"expecting a status, not {type(status).__name__}")
-            self.__dict__.update(status.__dict__)
+            for name in _FIELDS:
+                setattr(self, name, getattr(status, name))
 
     def set(self, source: int, tag: int, nbytes: int) -> None:
         """Says of which message it is."""
@@ -75,8 +86,46 @@ class Status:
         """Changes whether its request was cancelled."""
         self.cancelled = bool(flag)
 
+    def tomemory(self) -> memoryview:
+        """Its numbers in memory: whoever writes them there changes it."""
+        if not isinstance(self, _InMemory):
+            numbers = np.array(self.py2f())
+            self.__dict__.clear()
+            self.__class__, self.__dict__["memory"] = _InMemory, numbers
+        return memoryview(self.__dict__["memory"])
+
+    def py2f(self) -> list[int]:
+        """Its numbers."""
+        return [int(getattr(self, name)) for name in _FIELDS]
+
+    @classmethod
+    def f2py(cls, arg: Sequence[int]) -> Self:
+        """A status of these numbers."""
+        made = cls()
+        for name, number in zip(_FIELDS, arg, strict=True):
+            setattr(made, name, number)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return self.py2f() == other.py2f() if isinstance(other, Status) else NotImplemented
+
+    __hash__ = object.__hash__
+
     is_cancelled = property(Is_cancelled, Set_cancelled)
     count = property(Get_count, lambda self, count: self.Set_elements(NAMED["BYTE"], count))
+
+
+class _InMemory(Status):
+    """A status whose numbers are in memory that others write to."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return int(self.__dict__["memory"][_FIELDS.index(name)]) if name in _FIELDS else super().__getattribute__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIELDS:
+            self.__dict__["memory"][_FIELDS.index(name)] = value
+        else:
+            super().__setattr__(name, value)
 
 
 def _kind(datatype: Any) -> Datatype:
