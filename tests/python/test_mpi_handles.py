@@ -381,3 +381,41 @@ def test_statuses_are_numbers_in_memory() -> None:
         assert memory[MPI.F_TAG] == 9 == pickle.loads(pickle.dumps(status)).tag and not status.is_cancelled
 
     fw.mpi.run(program, ranks=1)
+
+
+def test_classes_of_programs_stand_for_what_they_are_made_of() -> None:
+    class Own(MPI.Intracomm):  # type: ignore[misc, name-defined]
+        def __new__(cls, comm: Any = None) -> Any:
+            return super().__new__(cls, comm and comm.Dup())
+
+    class Grid(MPI.Cartcomm):  # type: ignore[misc, name-defined]
+        def __new__(cls, comm: Any = None) -> Any:
+            return super().__new__(cls, comm and comm.Create_cart([comm.size]))
+
+    class Hints(MPI.Info):  # type: ignore[misc, name-defined]
+        def __new__(cls, info: Any = None) -> Any:
+            return MPI.Info.__new__(cls, info)
+
+    class Memory(MPI.Win):  # type: ignore[misc, name-defined]
+        def __new__(cls, window: Any = None) -> Any:
+            return MPI.Win.__new__(cls, window)
+
+    class Tested(MPI.Request):  # type: ignore[misc, name-defined]
+        def test(self) -> Any:
+            return super().Test()
+
+    def program(comm: Any) -> None:
+        for kind in (Own, Grid):
+            made = kind(comm)
+            copy = made.Dup()
+            assert type(copy) is kind and copy != made != comm and copy.allreduce(1) == comm.size
+            copy.Free()
+            assert not copy and not kind() and isinstance(copy, kind)
+        with pytest.raises(TypeError, match="expecting a Cartcomm, not a Own"):
+            MPI.Cartcomm(Own(comm))
+        hints = Hints(MPI.Info.Create({"a": "1"}))
+        assert type(hints.Dup()) is Hints and hints["a"] == "1"
+        Memory(MPI.Win.Allocate(8, comm=comm)).Free()
+        assert Tested(MPI.REQUEST_NULL).test() and not MPI.Prequest(MPI.REQUEST_NULL)
+
+    fw.mpi.run(program, ranks=2)

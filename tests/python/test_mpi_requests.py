@@ -57,8 +57,10 @@ def test_a_persistent_request_is_not_null_until_it_is_freed() -> None:
             assert not one and one == MPI.REQUEST_NULL
             with pytest.raises(MPI.Exception, match="MPI_ERR_REQUEST"):
                 one.Start()
+        started = comm.Ibarrier()
         with pytest.raises(TypeError, match="persistent"):
-            MPI.Prequest(MPI.Request())
+            MPI.Prequest(started)
+        started.Wait()
         return found
 
     assert fw.mpi.run(program, ranks=2).returns == [[2, 2], [1, 1]]

@@ -118,7 +118,9 @@ class Cartcomm(Topocomm):
         return Cartcomm.on(members, context, dims, [p for p, one in zip(self._periods, kept, strict=True) if one])
 
     def _copied(self, ranks: Sequence[int], context: int) -> Comm:
-        return Cartcomm.on(ranks, context, self._dims, self._periods)
+        made = self._alike(ranks, context)
+        made._dims, made._periods = self._dims, self._periods
+        return made
 
     @property
     def inoutedges(self) -> tuple[list[int], list[int]]:

@@ -50,6 +50,12 @@ class Channel(metaclass=Refusing):
         self._members, self._context, self.name, self._alone = ranks, context, name, alone
         self._places = None if ranks is None else {rank: place for place, rank in enumerate(ranks)}
 
+    def _alike(self, ranks: Sequence[int], context: int) -> Self:
+        """Ranks in a communicator of the same class, also of one of a program, whose constructor is not called."""
+        made = type(self).__new__(type(self))
+        Channel.__init__(made, ranks, context)
+        return made
+
     def _ranks(self, process: Process) -> Sequence[int]:
         """Its ranks, as ranks of the world."""
         if self._members is None:

@@ -107,7 +107,7 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, Hand
 
     def _copied(self, ranks: Sequence[int], context: int) -> Comm:
         """The same ranks, with the same topology."""
-        return Comm(ranks, context, "")
+        return self._alike(ranks, context)
 
     def Set_info(self, info: Info) -> None:
         """Keeps hints; a later call adds to them."""

@@ -49,7 +49,6 @@ class Datatype(Packing, Decoded, Handle, attributes.Attributed, metaclass=Refusi
         predefined: bool = False,
     ) -> None:
         if isinstance(name, Datatype):
-            self.__dict__.update(name.__dict__)
             return
         if not isinstance(name, str):
             raise TypeError(f"expecting a datatype, not {type(name).__name__}")
@@ -342,7 +341,7 @@ class Datatype(Packing, Decoded, Handle, attributes.Attributed, metaclass=Refusi
         if self and self.recipe.combiner != "NAMED":
             return remade, (self.recipe,)
         constant = named(self.label if self else "DATATYPE_NULL")
-        return (named, (self.label,)) if self is constant else (Datatype, (constant,))
+        return (named, (self.label,)) if self is constant else (type(self), (constant,))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Datatype) and self._itself is other._itself

@@ -13,7 +13,10 @@ class Errhandler(Handle, metaclass=Refusing):
     """A handler: one of MPI's own, or a copy of it. Without a handler, and once given up, ``MPI.ERRHANDLER_NULL``."""
 
     def __init__(self, errhandler: Errhandler | None = None) -> None:
-        self._name: str = "ERRHANDLER_NULL" if errhandler is None else errhandler._name
+        if errhandler is None:
+            self._name = "ERRHANDLER_NULL"
+        elif not isinstance(errhandler, Errhandler):
+            raise TypeError(f"expecting an Errhandler, not {type(errhandler).__name__}")
 
     def Free(self) -> None:
         """Gives it up."""
@@ -38,7 +41,7 @@ class Errhandler(Handle, metaclass=Refusing):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         constant = CONSTANTS[self._name]
-        return (_named, (self._name,)) if self is constant else (Errhandler, (constant,))
+        return (_named, (self._name,)) if self is constant else (type(self), (constant,))
 
 
 def _of_mpi(name: str) -> Errhandler:

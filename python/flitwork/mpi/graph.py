@@ -46,7 +46,9 @@ class Graphcomm(Topocomm):
         return made
 
     def _copied(self, ranks: Sequence[int], context: int) -> Comm:
-        return Graphcomm.on(ranks, context, self.index, self.edges)
+        made = self._alike(ranks, context)
+        made.index, made.edges = self.index, self.edges
+        return made
 
     def Get_dims(self) -> tuple[int, int]:
         """How many nodes and edges."""
@@ -121,7 +123,9 @@ class Distgraphcomm(Topocomm):
         return made
 
     def _copied(self, ranks: Sequence[int], context: int) -> Comm:
-        return Distgraphcomm.on(ranks, context, self._around)
+        made = self._alike(ranks, context)
+        made._around = self._around
+        return made
 
     def Get_dist_neighbors_count(self) -> tuple[int, int, bool]:
         """How many sources and destinations, and whether edges have weights."""

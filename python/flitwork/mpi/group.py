@@ -20,8 +20,8 @@ class Group(Handle, metaclass=Refusing):
     """
 
     def __init__(self, ranks: Sequence[int] | Group | None = None) -> None:
-        given = ranks._ranks if isinstance(ranks, Group) else ranks
-        self._ranks: list[int] | None = None if given is None else list(given)
+        if not isinstance(ranks, Group):
+            self._ranks: list[int] | None = None if ranks is None else list(ranks)
 
     @property
     def ranks(self) -> list[int]:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from typing_extensions import Self
+
 from flitwork.mpi.errors import fault
 from flitwork.mpi.world import me
 
 
 class Handle:
-    """What has a number on each rank, from when it is asked for."""
+    """What has a number on each rank, from when it is asked for. Made of another one, it is the same one again."""
+
+    def __new__(cls, of: object = None, *_: Any, **__: Any) -> Self:
+        """An object; of another one, which classes of programs make here, what that one stands for."""
+        made = object.__new__(cls)
+        if isinstance(of, Handle):
+            made.__dict__.update(of.__dict__)
+        return made
 
     def Free(self) -> None:
         """Gives it up."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
+from typing_extensions import Self
+
 from flitwork.mpi.errors import fault
 from flitwork.mpi.handle import Handle
 
@@ -19,12 +21,13 @@ class Info(Handle, MutableMapping[str, str]):
     """
 
     def __init__(self, info: Info | None = None) -> None:
-        if info is not None and not isinstance(info, Info):
+        if info is None:
+            self._hints: dict[str, str] | None = None
+        elif not isinstance(info, Info):
             raise TypeError(f"expecting an Info, not {type(info).__name__}")
-        self._hints: dict[str, str] | None = None if info is None else info._hints
 
     @classmethod
-    def Create(cls, items: _Items | None = None) -> Info:
+    def Create(cls, items: _Items | None = None) -> Self:
         """A new one."""
         made = cls()
         made._hints = {}
@@ -32,7 +35,7 @@ class Info(Handle, MutableMapping[str, str]):
         return made
 
     @classmethod
-    def Create_env(cls, args: object = None) -> Info:
+    def Create_env(cls, args: object = None) -> Self:
         """What is known of how the program was started: nothing."""
         return cls.Create()
 
@@ -46,13 +49,13 @@ class Info(Handle, MutableMapping[str, str]):
     def _is_of_mpi(self) -> bool:
         return self._hints is not None and self._hints is INFO_ENV._hints
 
-    def Dup(self) -> Info:
+    def Dup(self) -> Self:
         """One with the same keys."""
-        return Info.Create(self._known)
+        return type(self).Create(self._known)
 
-    def copy(self) -> Info:
+    def copy(self) -> Self:
         """As :meth:`Dup`; of ``MPI.INFO_NULL`` it is that."""
-        return self.Dup() if self else Info()
+        return self.Dup() if self else type(self)()
 
     def Get(self, key: str) -> str | None:
         """The value of a key, or ``None``."""
@@ -107,8 +110,8 @@ class Info(Handle, MutableMapping[str, str]):
             if self is constant:
                 return name
             if self == constant:
-                return Info, (constant,)
-        return Info.Create, (self.items(),)
+                return type(self), (constant,)
+        return type(self).Create, (self.items(),)
 
     # As of a mapping that has no key, where there are no hints.
 

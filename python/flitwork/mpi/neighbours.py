@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from typing_extensions import Self
+
 from flitwork.mpi.buffer import Buffer, blocks, message, same_blocks, typed_blocks
-from flitwork.mpi.channel import Channel
 from flitwork.mpi.comm import Comm
 from flitwork.mpi.errors import fault
 from flitwork.mpi.persistent import Persistent
 from flitwork.mpi.pickling import dump, load
 from flitwork.mpi.request import Request
-from flitwork.mpi.status import PROC_NULL
+from flitwork.mpi.status import PROC_NULL, UNDEFINED
 from flitwork.mpi.wire import Wire
 from flitwork.mpi.world import Operation
 
@@ -24,10 +25,11 @@ class Topocomm(Comm):
 
     is_topo = True
 
-    def __init__(self, ranks: Sequence[int] | Channel | None = None, *rest: Any) -> None:
-        super().__init__(ranks, *rest)
-        if isinstance(ranks, Channel) and not isinstance(ranks, type(self)):
-            raise TypeError(f"expecting a {type(self).__name__}, not a {type(ranks).__name__}")
+    def __new__(cls, of: object = None, *rest: Any, **more: Any) -> Self:
+        """The same communicator again, if it has this topology."""
+        if isinstance(of, Comm) and of and not (of.is_topo and cls.topology in (UNDEFINED, of.topology)):
+            raise TypeError(f"expecting a {cls.__name__}, not a {type(of).__name__}")
+        return super().__new__(cls, of, *rest, **more)
 
     @property
     def inoutedges(self) -> tuple[list[int], list[int]]:

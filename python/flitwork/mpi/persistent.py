@@ -18,7 +18,7 @@ class Persistent(Request):
 
     def __new__(cls, request: Request | None = None) -> Persistent:
         """``MPI.REQUEST_NULL``, or the same request again."""
-        if request is not None and not isinstance(request, Persistent):
+        if request and not isinstance(request, Persistent):
             raise TypeError(f"expecting a persistent request, not a {type(request).__name__}")
         return super().__new__(cls, request)
 

@@ -38,7 +38,6 @@ class Op(Handle, metaclass=Refusing):
         function: Callable[[Any, Any, Any], Any] | None = None,
     ) -> None:
         if isinstance(name, Op):
-            self.__dict__.update(name.__dict__)
             return
         self.name, self.arrays, self.objects, self.commutes = name, arrays, objects, commutes
         self.function = function
@@ -116,7 +115,7 @@ class Op(Handle, metaclass=Refusing):
     def __reduce__(self) -> str | tuple[Any, ...]:
         if self.function is not None:
             return Op.Create, (self.function, self.commutes)
-        return (_named, (self.name,)) if self is OPS[self.name] else (Op, (OPS[self.name],))
+        return (_named, (self.name,)) if self is OPS[self.name] else (type(self), (OPS[self.name],))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Op) and (self.name, self._itself) == (other.name, other._itself)

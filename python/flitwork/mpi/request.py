@@ -59,7 +59,7 @@ class Request(Handle):
 
     def Test(self, status: Status | None = None) -> bool:
         """Whether it is complete. If not, the rank goes on when something happens to it, or a while later."""
-        return self.test(status)[0]
+        return Request.test(self, status)[0]
 
     def test(self, status: Status | None = None) -> tuple[bool, Any]:
         """As :meth:`Test`, with the object that came."""

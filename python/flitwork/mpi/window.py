@@ -42,9 +42,7 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
     def __init__(self, of: Win | None = None) -> None:
         if of is None:
             self._null, self.name = True, "MPI_WIN_NULL"
-        elif isinstance(of, Win):
-            self.__dict__.update(of.__dict__)
-        else:
+        elif not isinstance(of, Win):
             raise TypeError(f"expecting a window, not {type(of).__name__}")
 
     def _begin_as(self, comm: Comm, memory: Any, flavor: int, told: list[tuple[int, int]], call: int) -> Self:
@@ -65,7 +63,9 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
         self._begin()
         self._server = Server(process, memory, self._asks._context, self._answer)
         self._server.start()
-        process.at_end.append(self.Free)
+        # Also a copy can be given up.
+        self._at_end = self.Free
+        process.at_end.append(self._at_end)
         return self
 
     # Making and giving up.
@@ -121,7 +121,7 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
         attributes.remove_all(self)
         self._server.stop()
         self._null = True
-        me().at_end.remove(self.Free)
+        me().at_end.remove(self._at_end)
 
     def Shared_query(self, rank: int) -> tuple[Memory, int]:
         """The memory of a rank of a shared window and its unit; of the first that has any for ``MPI.PROC_NULL``."""
