@@ -308,7 +308,7 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, Hand
 class Intercomm(Comm):
     """The class of communicators between two groups, of which there is none but ``MPI.COMM_NULL``."""
 
-    def Get_remote_group(self, *_: Any) -> Any:
+    def Get_remote_group(self, *_: Any, **__: Any) -> Any:
         """An error: there is no other group."""
         raise fault("COMM", "MPI.COMM_NULL has no other group")
 
