@@ -94,6 +94,7 @@ class Decoded:
     """What a datatype says of how it was made."""
 
     recipe = Recipe()
+    extent: int
     dtype: np.dtype[Any] | None
     predefined: bool
 
@@ -162,16 +163,21 @@ class Decoded:
     @property
     def typestr(self) -> str:
         """As NumPy writes it."""
-        return "" if not self else self.element.str[1:] if self.element else f"V{self.extent}"  # type: ignore[attr-defined]
+        return self._written(lambda element: element.str[1:], f"V{self.extent}")
 
     @property
     def typechar(self) -> str:
         """As NumPy's character; that of C for one character."""
-        return "" if not self else _character(self.element) if self.element else "V"
+        return self._written(_character, "V")
+
+    def _written(self, write: Callable[[np.dtype[Any]], str], other: str) -> str:
+        if not self:
+            return ""
+        return other if self.element is None else write(self.element)
 
     def tocode(self) -> str:
         """As NumPy's character."""
-        if not self or not self.element:
+        if not self or self.element is None:
             raise ValueError("the datatype has no character: it is not of single elements that are named")
         return _character(self.element)
 

@@ -179,12 +179,12 @@ def get_vendor() -> tuple[str, tuple[int, int, int]]:
 
 def _typecode(datatype: Datatype) -> str | None:
     """NumPy's character of a datatype, if it has one."""
-    return datatype.tocode() if datatype and datatype.element else None
+    return datatype.tocode() if datatype and datatype.element is not None else None
 
 
 def _typealign(datatype: Datatype) -> int | None:
     """How a named datatype lies in memory [bytes]."""
-    return datatype.alignment if datatype and (datatype.element or datatype.predefined) else None
+    return datatype.alignment if datatype and (datatype.predefined or datatype.element is not None) else None
 
 
 def _names() -> dict[str, Any]:
