@@ -21,7 +21,7 @@ from flitwork.studies.yokota_2010_unsteady.measures import (
     rows,
 )
 from flitwork.studies.yokota_2010_unsteady.prediction import claim
-from flitwork.studies.yokota_2010_unsteady.readings import READINGS, Reading, of_reading
+from flitwork.studies.yokota_2010_unsteady.readings import Reading, of_readings
 from flitwork.studies.yokota_2010_unsteady.windows import Trials
 
 #: Lengths of the bursts whose shapes are compared (figure 5).
@@ -33,12 +33,12 @@ _DIFFERENT = ("shuffle", "bit_rotation")
 
 def claims(results: pd.DataFrame) -> list[Claim]:
     """Every claim that the table of results can judge, for each reading."""
-    return [c for reading in READINGS for c in _named(_claims(of_reading(results, reading)), reading)]
+    return [c for reading, part in of_readings(results) for c in _named(_claims(part), reading)]
 
 
 def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
     """The claims about packets received over time: they need the stored runs."""
-    return [c for reading in READINGS for c in _named(_claims_of_runs(of_reading(results, reading), points), reading)]
+    return [c for reading, part in of_readings(results) for c in _named(_claims_of_runs(part, points), reading)]
 
 
 def _named(found: list[Claim], reading: Reading) -> list[Claim]:

@@ -12,7 +12,7 @@ from flitwork.plot.style import save, style
 from flitwork.studies.yokota_2010_unsteady import burst_figures, sensitivity, steady_figures
 from flitwork.studies.yokota_2010_unsteady.measures import rows
 from flitwork.studies.yokota_2010_unsteady.paths import path_maps
-from flitwork.studies.yokota_2010_unsteady.readings import READINGS, of_reading
+from flitwork.studies.yokota_2010_unsteady.readings import of_readings
 
 _FIGURES: dict[str, Callable[[pd.DataFrame, Path], Figure]] = {
     "fig2": lambda results, _: steady_figures.figure_2(results),
@@ -29,15 +29,14 @@ _FIGURES: dict[str, Callable[[pd.DataFrame, Path], Figure]] = {
 
 
 def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
-    """Draws figures 1 to 10 of each reading, and the sensitivity table where it was run.
+    """Draws figures 1 to 10 of each reading that was run, and the sensitivity table where it was run.
 
     Figure 1 is the same for both readings; figure 5 comes once more over scaled time.
     """
     points = outdir.parent / "points"
     with style():
         paths = save(path_maps(), outdir, "fig1")
-        for reading in READINGS:
-            part = of_reading(results, reading)
+        for reading, part in of_readings(results):
             for name, draw in _FIGURES.items():
                 paths += save(draw(part, points), outdir, f"{name}{reading.file}")
         if not rows(results, "sensitivity").empty:

@@ -1,7 +1,9 @@
-"""The two readings of the injection side (``README.md``): every claim and every figure is made for each of them."""
+"""The two readings of the injection side (``README.md``): every claim and every figure is made for each of them that
+was run; the quick version of the study has the first alone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -33,3 +35,11 @@ def of_reading(results: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     suffix = names.str.extract(r"(\..*)$", expand=False).fillna("")
     mine = names[suffix == reading.suffix]
     return results.loc[mine.index].assign(experiment=mine.str.removesuffix(reading.suffix), **{COLUMN: reading.title})
+
+
+def of_readings(results: pd.DataFrame) -> Iterator[tuple[Reading, pd.DataFrame]]:
+    """The readings that were run, each with its rows."""
+    for reading in READINGS:
+        part = of_reading(results, reading)
+        if not part.empty:
+            yield reading, part
