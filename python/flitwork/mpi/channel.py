@@ -8,6 +8,7 @@ from typing import Any
 from typing_extensions import Self
 
 from flitwork.mpi.errors import Refusing, fault, not_supported
+from flitwork.mpi.handle import Handle
 from flitwork.mpi.request import Request
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB
 from flitwork.mpi.wire import Wire
@@ -17,7 +18,7 @@ from flitwork.mpi.world import Message, Operation, Process, World, me
 WORLD_CONTEXT, SELF_CONTEXT, FIRST_FREE_CONTEXT = 1, 3, 5
 
 
-class Channel(metaclass=Refusing):
+class Channel(Handle, metaclass=Refusing):
     """Ranks of the world that talk in a context of their own.
 
     One object can serve several ranks (``COMM_WORLD`` does): which of them calls is known from who runs.
@@ -25,13 +26,6 @@ class Channel(metaclass=Refusing):
 
     _members: Sequence[int] | None
     _places: dict[int, int] | None
-
-    def __new__(cls, of: object = None, *_: Any, **__: Any) -> Self:
-        """A communicator; of another one, which classes of programs make, the same one again."""
-        made = object.__new__(cls)
-        if isinstance(of, Channel):
-            made.__dict__.update(of.__dict__)
-        return made
 
     def __init__(
         self,

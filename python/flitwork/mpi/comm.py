@@ -11,7 +11,6 @@ from flitwork.mpi.errhandler import Handled
 from flitwork.mpi.error_codes import last_used
 from flitwork.mpi.errors import Abort, fault
 from flitwork.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
-from flitwork.mpi.handle import Handle
 from flitwork.mpi.info import Info
 from flitwork.mpi.objects import ObjectCollectives
 from flitwork.mpi.operations import agreed
@@ -28,17 +27,11 @@ _RESOURCE, _SHARED = "mpi_hw_resource_type", "mpi_shared_memory"
 KEY_TAG_UB, KEY_HOST, KEY_IO, KEY_WTIME_IS_GLOBAL, KEY_UNIVERSE_SIZE, KEY_APPNUM, KEY_LASTUSEDCODE = range(1, 8)
 
 
-class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, Handle, attributes.Attributed):
+class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attributes.Attributed):
     """A communicator; ``MPI.COMM_NULL`` without ranks, and of another one it is the same one again."""
 
-    def __init__(
-        self,
-        ranks: Sequence[int] | Channel | None = None,
-        context: int | None = None,
-        name: str = "",
-        alone: bool = False,
-    ) -> None:
-        super().__init__(ranks, context, name, alone)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         if not self:
             self.__class__ = _null_of(type(self))
 

@@ -97,9 +97,8 @@ class Decoded:
     extent: int
     dtype: np.dtype[Any] | None
     predefined: bool
-
-    def _check(self) -> None:
-        raise NotImplementedError
+    #: Raises for ``MPI.DATATYPE_NULL``.
+    _check: Callable[[], None]
 
     def Get_envelope(self) -> tuple[int, int, int, int, int]:
         """How many numbers, addresses, counts and datatypes :meth:`Get_contents` has, and the combiner."""

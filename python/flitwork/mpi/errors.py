@@ -73,6 +73,7 @@ class Exception_(RuntimeError):
 Exception_.__name__ = Exception_.__qualname__ = "Exception"
 
 
+# Pickle finds functions by their names, and the class has that of mpi4py.
 def _again(code: int, text: str) -> Exception_:
     return Exception_(code, text)
 

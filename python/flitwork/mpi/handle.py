@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from typing_extensions import Self
@@ -13,16 +14,15 @@ from flitwork.mpi.world import me
 class Handle:
     """What has a number on each rank, from when it is asked for. Made of another one, it is the same one again."""
 
+    #: Gives it up; of what cannot be given up at all, ``_is_of_mpi`` says so.
+    Free: Callable[[], None]
+
     def __new__(cls, of: object = None, *_: Any, **__: Any) -> Self:
         """An object; of another one, which classes of programs make here, what that one stands for."""
         made = object.__new__(cls)
         if isinstance(of, Handle):
             made.__dict__.update(of.__dict__)
         return made
-
-    def Free(self) -> None:
-        """Gives it up."""
-        raise NotImplementedError
 
     def free(self) -> None:
         """As :meth:`Free`; nothing of what is null or one of MPI's own."""

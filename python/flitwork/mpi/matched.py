@@ -32,6 +32,10 @@ class Message(Handle):
             made._taken = message._taken
         return made
 
+    def _is_of_mpi(self) -> bool:
+        # MPI has no call that gives one up: it is received.
+        return True
+
     @classmethod
     def of(cls, operation: Operation | None, source_of: Callable[[int], int]) -> Self:
         """The message of a receive; ``None`` from nobody."""
