@@ -135,7 +135,14 @@ def test_networks_from_files(simulate: Simulate, tmp_path: Path) -> None:
         ("MPI.File.Open(comm, 'x')", 1, ["MPI.File is not supported by the simulated communicator"]),
         ("from mpi4py import futures", 1, ["futures"]),
         ("import mpi4py; mpi4py.rc(finalise=False)", 1, ["mpi4py.rc has no option 'finalise'"]),
-        ("from mpi4py.util import pkl5", 1, ["pkl5"]),
+        ("from mpi4py.util import pool", 1, ["pool"]),
+        ("import mpi4py.util.sync", 1, ["mpi4py.util.sync is not supported by the simulated communicator"]),
+        (
+            "from mpi4py.util import pkl5\ncomm = pkl5.Intracomm(comm)\ncomm.sendrecv(b'x' * 2**20, 0, source=MPI.ANY_SOURCE)"
+            " if comm.rank == 0 else None",
+            0,
+            [],
+        ),
         ("from mpi4py.util import dtlib\ndtlib.from_numpy_dtype('d').Commit().Free()", 0, []),
     ],
 )

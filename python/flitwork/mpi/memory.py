@@ -88,6 +88,6 @@ class Memory(np.ndarray[Any, np.dtype[np.uint8]]):
 
 
 def _bytes_of(buf: Any) -> NDArray[np.uint8]:
-    if isinstance(buf, (list, tuple)) or (np.isscalar(buf) and not isinstance(buf, bytes)):
+    if isinstance(buf, (list, tuple)) or (np.isscalar(buf) and not isinstance(buf, (bytes, memoryview))):
         raise TypeError(f"a bytes-like object is required, not {type(buf).__name__!r}")
     return as_bytes(buf, True)[0]

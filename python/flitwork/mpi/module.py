@@ -48,7 +48,8 @@ from flitwork.mpi.matched import Message as MatchedMessage
 from flitwork.mpi.memory import Memory
 from flitwork.mpi.neighbours import Topocomm
 from flitwork.mpi.persistent import Persistent
-from flitwork.mpi.pickling import Pickle
+from flitwork.mpi.pickling import PICKLE, Pickle
+from flitwork.mpi.pkl5 import pkl5_module
 from flitwork.mpi.predefined import BY_CODE, NAMED
 from flitwork.mpi.reduction import OPS, Op
 from flitwork.mpi.request import REQUEST_NULL, Request
@@ -201,7 +202,7 @@ def _names() -> dict[str, Any]:
     found.update(
         Comm=Comm, Intracomm=Comm, Intercomm=Intercomm, Topocomm=Topocomm, Cartcomm=Cartcomm,
         Graphcomm=graph.Graphcomm, Distgraphcomm=graph.Distgraphcomm, Group=group.Group, Status=Status, Op=Op,
-        Request=Request, Prequest=Persistent,
+        Request=Request, Prequest=Persistent, Pickle=Pickle,
         memory=Memory, buffer=Memory, Datatype=Datatype, Message=MatchedMessage, Exception=errors.Exception_,
         COMM_WORLD=COMM_WORLD, COMM_SELF=COMM_SELF, COMM_NULL=COMM_NULL, REQUEST_NULL=REQUEST_NULL,
         MESSAGE_NULL=MESSAGE_NULL, MESSAGE_NO_PROC=MESSAGE_NO_PROC,
@@ -270,7 +271,7 @@ class _Rc(types.ModuleType):
 def mpi_module() -> types.ModuleType:
     """The module ``MPI``."""
     found = _Mpi("mpi4py.MPI", "MPI on simulated ranks.")
-    found.__dict__.update(_names(), __file__="<flitwork>", pickle=Pickle())
+    found.__dict__.update(_names(), __file__="<flitwork>", pickle=PICKLE)
     return found
 
 
@@ -291,12 +292,13 @@ def mpi4py_modules(mpi: types.ModuleType) -> dict[str, types.ModuleType]:
     types_of_numpy.__dict__.update(
         from_numpy_dtype=dtlib.from_numpy_dtype, to_numpy_dtype=dtlib.to_numpy_dtype, __file__="<flitwork>"
     )
+    pkl5 = pkl5_module()
     util = types.ModuleType("mpi4py.util", "What mpi4py adds to MPI.")
-    util.__dict__.update(__path__=[], __file__="<flitwork>", dtlib=types_of_numpy)
+    util.__dict__.update(__path__=[], __file__="<flitwork>", dtlib=types_of_numpy, pkl5=pkl5)
     package.__dict__.update(util=util)
     return {
         "mpi4py": package, "mpi4py.MPI": mpi, "mpi4py.rc": rc,
-        "mpi4py.util": util, "mpi4py.util.dtlib": types_of_numpy,
+        "mpi4py.util": util, "mpi4py.util.dtlib": types_of_numpy, "mpi4py.util.pkl5": pkl5,
     }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from flitwork.mpi.algorithms import pick
@@ -42,7 +42,7 @@ class ObjectCollectives(Channel):
         carry_out(wire, pick(wire, "gather", 0, root), held, MOVED)
         return [load(held[rank]) for rank in range(wire.size)] if wire.rank == root else None
 
-    def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
+    def scatter(self, sendobj: Iterable[Any] | None, root: int = 0) -> Any:
         """Object ``r`` of the root's, on rank ``r``."""
         wire = self._wire("scatter")
         _check_root(root, wire.size)
@@ -56,7 +56,7 @@ class ObjectCollectives(Channel):
         """The objects of all ranks."""
         return [load(one) for one in allgathered(self._wire("allgather"), dump(sendobj), 0)]
 
-    def alltoall(self, sendobj: Sequence[Any]) -> list[Any]:
+    def alltoall(self, sendobj: Iterable[Any] | None) -> list[Any]:
         """Object ``d`` of rank ``s``, as object ``s`` of rank ``d``."""
         wire = self._wire("alltoall")
         data = [dump(one) for one in _for_each(sendobj, wire.size)]
@@ -91,8 +91,9 @@ def _values(op: Any) -> Values:
     return Objects(op, op.commutes if isinstance(op, Op) else False)
 
 
-def _for_each(objects: Sequence[Any] | None, ranks: int) -> list[Any]:
-    found = [] if objects is None else [*objects]
+def _for_each(objects: Iterable[Any] | None, ranks: int) -> list[Any]:
+    """An object for each rank: ``None`` where none are given."""
+    found = [None] * ranks if objects is None else [*objects]
     if len(found) != ranks:
         raise ValueError(f"expecting {ranks} items, got {len(found)}")
     return found
