@@ -147,6 +147,24 @@ def test_the_numbers_in_a_figure() -> None:
     ]
 
 
+def test_the_numbers_in_a_figure_with_words_along_an_axis() -> None:
+    figure, (left, right) = plt.subplots(1, 2)
+    left.errorbar(["ring", "bruck"], [5.0, 6.0], yerr=[0.5, 1.0], label="two")
+    left.plot(["bruck", "ring"], [3.0, 4.0], label="one")
+    right.scatter(["no", "yes"], ["low", "high"], label="marks")
+    table = drawn_numbers(figure)
+    plt.close(figure)
+    rows = [tuple(row) for row in table.fillna(-1).itertuples(index=False)]
+    assert rows == [
+        (1, "two", "ring", 5.0, 4.5, 5.5),
+        (1, "two", "bruck", 6.0, 5.0, 7.0),
+        (1, "one", "bruck", 3.0, -1, -1),
+        (1, "one", "ring", 4.0, -1, -1),
+        (2, "marks", "no", "low", -1, -1),
+        (2, "marks", "yes", "high", -1, -1),
+    ]
+
+
 def test_a_figure_that_is_drawn_by_hand_is_told() -> None:
     figure, ax = plt.subplots()
     ax.text(0.5, 0.5, "7")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.category import StrCategoryLocator
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.figure import Figure
@@ -53,33 +54,45 @@ def _panel(ax: Axes) -> Iterator[Row]:
     for container in ax.containers:
         if isinstance(container, ErrorbarContainer):
             inside.update(id(part) for part in (container.lines[0], *container.lines[1]))
-            yield from _error_bars(container)
+            yield from _error_bars(ax, container)
         elif isinstance(container, BarContainer):
             yield from _bars(ax, container)
     for line in ax.get_lines():
         named = not str(line.get_label()).startswith("_")
         if named and id(line) not in inside and line.get_transform() == ax.transData:
-            yield from ({"series": line.get_label(), "x": x, "y": y} for x, y in _points(line))
+            yield from ({"series": line.get_label(), "x": x, "y": y} for x, y in _points(ax, line))
     for image in ax.get_images():
         yield from _cells(ax, image.get_array())
     for collection in ax.collections:
         if isinstance(collection, PathCollection):
             points = np.ma.getdata(collection.get_offsets())
-            yield from ({"series": collection.get_label(), "x": x, "y": y} for x, y in points)
+            yield from ({"series": collection.get_label(), "x": x, "y": y} for x, y in _placed(ax, points))
         elif isinstance(collection, QuadMesh):
             yield from _cells(ax, collection.get_array())
 
 
-def _points(line: Line2D) -> Any:
-    return np.column_stack([np.asarray(part, dtype=float) for part in line.get_data()])
+def _points(ax: Axes, line: Line2D) -> Iterator[tuple[Any, Any]]:
+    """The points of a line; those that were drawn by name are numbers in what it draws."""
+    yield from _placed(ax, np.column_stack([np.asarray(part, dtype=float) for part in line.get_data(orig=False)]))
 
 
-def _error_bars(container: ErrorbarContainer) -> Iterator[Row]:
+def _placed(ax: Axes, points: Any) -> Iterator[tuple[Any, Any]]:
+    """Points, by name along an axis of words."""
+    words = [_names(axis) if _of_words(axis) else {} for axis in (ax.xaxis, ax.yaxis)]
+    for x, y in points:
+        yield _named(x, words[0]), _named(y, words[1])
+
+
+def _of_words(axis: Axis) -> bool:
+    return isinstance(axis.get_major_locator(), StrCategoryLocator)
+
+
+def _error_bars(ax: Axes, container: ErrorbarContainer) -> Iterator[Row]:
     line, _, bars = container.lines
     if line is None:
         return
     ends = bars[0].get_segments() if len(bars) == 1 else []
-    for i, (x, y) in enumerate(_points(line)):
+    for i, (x, y) in enumerate(_points(ax, line)):
         row = {"series": container.get_label(), "x": x, "y": y}
         # Of lines that lie there is nothing to tell in these columns.
         if i < len(ends) and len(ends[i]) == 2 and ends[i][0][0] == ends[i][1][0]:
@@ -112,8 +125,8 @@ def _cells(ax: Axes, array: Any) -> Iterator[Row]:
 
 
 def _names(axis: Axis) -> dict[float, str]:
-    """What stands at the ticks, where somebody has chosen it."""
-    if not isinstance(axis.get_major_locator(), FixedLocator):
+    """What stands at the ticks, where somebody has chosen it or the axis is one of words."""
+    if not (_of_words(axis) or isinstance(axis.get_major_locator(), FixedLocator)):
         return {}
     texts = [label.get_text() for label in axis.get_ticklabels()]
     return dict(zip((float(place) for place in axis.get_ticklocs()), texts, strict=False))
