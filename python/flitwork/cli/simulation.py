@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -42,6 +42,8 @@ _OF_BURSTS = {
 }
 #: Tables beside network and workload; their fields are told by place, ``--set host.send_queue=as_ready``.
 _SECTIONS = ("host", "run")
+#: Where so many fields or fewer have the name of an unknown key, the hint says their places.
+_MOST_PLACES = 3
 T = TypeVar("T")
 _EXAMPLES = {"process": "'process={kind=\"on_off\", mean_on_cycles=40, mean_off_cycles=160}'"}
 
@@ -278,9 +280,25 @@ def _unknown(key: str, what: str, of_workload: set[str]) -> ConfigError:
     known = sorted(_network_or_run() | of_workload)
     others = [name for name in workload_names() if key in _workload_fields(name)]
     hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
-    if key in fields(schema()["properties"]["run"]):
-        hint = f"--set run.{key}=VALUE"
+    if 1 <= len(places := _places(key)) <= _MOST_PLACES:
+        hint = f"by its place: {' or '.join(f'--set {place}=VALUE' for place in places)}"
     return ConfigError(f"--set {key}", "unknown key", f"one of the options {', '.join(known)}", hint)
+
+
+def _places(key: str) -> list[str]:
+    """Where there are fields of that name, ``sl_to_vl`` or ``sw_allocator.kind``, by their places."""
+    within = {"": {name: node for name, node in tables("network").items() if name != "topology"}}
+    within |= {f"{section}.": tables(section) for section in _SECTIONS}
+    return [
+        place for before, nodes in within.items() for place in _below(before, nodes) if f".{place}".endswith(f".{key}")
+    ]
+
+
+def _below(before: str, nodes: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """The places of all fields and of those within them."""
+    for name, node in nodes.items():
+        yield f"{before}{name}"
+        yield from _below(f"{before}{name}.", fields(node))
 
 
 def _network_or_run() -> set[str]:
