@@ -11,6 +11,7 @@ import pytest
 from flitwork.experiment import expand, load_study
 from flitwork.studies import published
 from flitwork.studies.claims import Claim, load_claims
+from flitwork.studies.front import Front
 from flitwork.studies.naruse_2010_two_level_ring import npb, phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.turns import ring_share
 
@@ -39,6 +40,17 @@ def test_the_phase_diagram() -> None:
     assert found["P.jitter"] == pytest.approx(1 - 1599 / 2000)
     assert found["P.lanes"] == pytest.approx(1 - 1696 / 1746)
     assert found["P.outputs"] == pytest.approx(1976 / 2000)
+
+
+def test_what_is_told_first() -> None:
+    came_out = {"P.jitter": 0.17, "P.regular": 0.996, "F.gain-4": 1.05}
+    claims = [
+        claim.model_copy(update={"ours": came_out.get(claim.id)}) for claim in load_claims(FOLDER / "claims.toml")
+    ]
+    jitter, oversubscribed = Front.load(FOLDER).told(claims)
+    # What is measured without jitter is what the ring has of the link, not what it loses.
+    assert "at least 17 % of the link" in jitter and "without jitter it uses 99.6 %" in jitter
+    assert "at most 1.05 times as fast" in oversubscribed
 
 
 def test_trees() -> None:
