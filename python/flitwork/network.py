@@ -17,6 +17,8 @@ from flitwork.plain import Spec, checked
 from flitwork.schema import fields, kinds, schema, sizes_apart, tables
 from flitwork.value import Value, as_written, given
 
+#: The tables that are values of one class.
+_VALUES = {"router": "Router", "nic": "Nic", "channel": "Channel", "units": "Units", "bus": "Bus"}
 #: Most characters of a value that an error shows.
 _SHOWN = 80
 
@@ -146,8 +148,7 @@ def put_all(section: str, nested: Spec, options: Mapping[str, Any], places: Mapp
     """Puts options into the nested table ``section``, each where ``places`` says; none may be said twice."""
     for name, one in options.items():
         if name not in places:
-            of_run = section == "run" and name in fields(schema()["properties"]["run"])
-            raise unknown_key(section, name, places, "options", f"run=fw.Run({name}=...)" if of_run else "")
+            raise unknown_key(section, name, places, "options", _table_with(section, name))
         place = places[name]
         if one is None:
             raise ConfigError(".".join((section, *place)), "None", "a value", "leave it out for its default")
@@ -155,6 +156,14 @@ def put_all(section: str, nested: Spec, options: Mapping[str, Any], places: Mapp
         if place[-1] == "kind" and not isinstance(one, str):
             place = place[:-1]
         put(nested, place, as_written(".".join((section, *place)), one), section)
+
+
+def _table_with(section: str, name: str) -> str:
+    """How a field is written that has no flat name, in its table; nothing where no table has it."""
+    if section == "run":
+        return f"run=fw.Run({name}=...)" if name in fields(schema()["properties"]["run"]) else ""
+    found = [table for table in _VALUES if name in fields(tables("network")[table])]
+    return f"{found[0]}=fw.{_VALUES[found[0]]}({name}=...)" if found else ""
 
 
 def put(table: Spec, place: Sequence[str], one: Any, path: str) -> None:

@@ -27,7 +27,8 @@ def point(n: int, **_: Any) -> tuple[fw.Network, fw.Workload]:
 CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     # what is wrong, how it is written, the path, the value (a part of it), a part of what is expected, a part of the hint
     ("unknown option", lambda: net(vsc=2), "network.vsc", "unknown key", "vcs", "did you mean `vcs`?"),
-    ("option in another unit", lambda: net(latency_ns=2), "network.latency_ns", "unknown key", "latency_cycles", "`latency_cycles`?"),
+    ("option in another unit", lambda: net(latency_ns=2), "network.latency_ns", "unknown key", "latency_cycles", "channel=fw.Channel(latency_ns=...)"),
+    ("option of a table", lambda: net(sl_to_vl=[0]), "network.sl_to_vl", "unknown key", "vc_policy", "router=fw.Router(sl_to_vl=...)"),
     ("unknown run option", lambda: fw.simulate(net(), A2AT, max_cycle=5), "run.max_cycle", "unknown key", "max_cycles", "`max_cycles`?"),  # type: ignore[call-arg]
     ("unknown workload option", lambda: fw.all_to_all(flits=5), "workload.flits", "5", "message_flits", ""),
     ("unknown algorithm", lambda: fw.simulate(net(), fw.all_to_all("a2ta")), "workload.algorithm", "a2ta", "a2at", "did you mean a2at?"),
