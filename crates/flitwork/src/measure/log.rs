@@ -5,6 +5,7 @@ use super::deliveries::DeliveryRecorder;
 use super::packet_records::PacketRecords;
 use super::{DeliveryWindows, LatencyRecorder, PacketRecord, Tally};
 use crate::mix::mix;
+use crate::unchecked::at_mut;
 use std::ops::Range;
 
 /// What the log needs to know of a packet that has arrived, in the order in which packets have it.
@@ -66,17 +67,17 @@ impl TrafficLog {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn taken(&mut self, terminal: usize, created: u64, flits: u32) {
         self.taken += 1;
-        self.has_sent[terminal] = true;
+        *at_mut(&mut self.has_sent, terminal) = true;
         if self.window.contains(&created) {
             self.measured_taken += 1;
             self.measured_taken_flits += u64::from(flits);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrived(&mut self, packet: &Arrival, now: u64) {
         self.totals.packets += 1;
         self.totals.flits += u64::from(packet.flits);
@@ -89,7 +90,7 @@ impl TrafficLog {
             self.network_latency.record(now - packet.injected);
         }
         if self.window.contains(&now) {
-            self.delivered_flits[packet.src as usize] += u64::from(packet.flits);
+            *at_mut(&mut self.delivered_flits, packet.src as usize) += u64::from(packet.flits);
         }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.arrived(packet.flits, now);
@@ -170,7 +171,7 @@ impl PacketLog {
     }
 
     /// An injection port of `terminal` took a packet of `flits` that was created in cycle `created`. Returns the index of its record.
-    #[inline]
+    #[inline(always)]
     pub fn taken(
         &mut self,
         background: bool,
@@ -180,7 +181,10 @@ impl PacketLog {
         record: impl FnOnce() -> PacketRecord,
     ) -> u32 {
         self.class(background).taken(terminal, created, flits.into());
-        self.records.as_mut().map_or(0, |records| records.taken(record()))
+        match &mut self.records {
+            Some(records) => records.taken(record()),
+            None => 0,
+        }
     }
 
     /// Its head left the terminal.
@@ -195,7 +199,7 @@ impl PacketLog {
     }
 
     /// Its tail arrived.
-    #[inline]
+    #[inline(always)]
     pub fn arrived(&mut self, packet: &Arrival, now: u64) {
         // A sum: the order in which packets of one cycle are handled does not matter.
         let who = u64::from(packet.src) << 32 | u64::from(packet.sequence);

@@ -60,7 +60,7 @@ impl Ways {
     }
 
     /// [`DimensionOrder::header_and_hops`].
-    #[inline]
+    #[inline(always)]
     fn header_and_hops(
         &self,
         order: &DimensionOrder,
@@ -128,7 +128,7 @@ impl AtSource {
     }
 
     /// How a packet from router `src` to router `dst` starts, and the number of its hops. `bits` decide ties.
-    #[inline]
+    #[inline(always)]
     pub fn start(&self, src: u32, dst: u32, bits: u8) -> (Head, u32) {
         let Some((map, order)) = &self.walk else { return (Head { to: dst, label: 0, trip: Trip::default() }, 0) };
         let [from, to] = map.at_both(src, dst);

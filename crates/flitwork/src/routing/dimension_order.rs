@@ -154,6 +154,7 @@ impl DimensionOrder {
     }
 
     /// The parity rule: minus iff `src_d + sum of the other relative coordinates` is odd.
+    #[inline]
     fn parity(&self, grid: &Grid, src: &Coords, dst: &Coords, d: usize) -> bool {
         let others: u32 =
             (0..grid.dims()).filter(|&e| e != d).map(|e| (dst[e] + grid.size(e) - src[e]) % grid.size(e)).sum();

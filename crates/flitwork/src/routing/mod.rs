@@ -122,7 +122,7 @@ impl Routing {
 
     /// How a packet from `src` to `dst` starts, and the number of hops that are known then: all of them where everything is
     /// decided now, else none. `tie_bits` decide ties in the first case, `bits` all else.
-    #[inline]
+    #[inline(always)]
     pub fn start(&self, src: End, dst: End, tie_bits: u8, bits: impl FnOnce() -> u64) -> (Head, u32) {
         match self {
             Routing::AtSource(routing) => routing.start(src.router, dst.router, tie_bits),

@@ -44,7 +44,7 @@ impl Bernoulli {
     }
 
     /// Cycles from one packet to the next, at least 1.
-    #[inline]
+    #[inline(always)]
     pub(super) fn gap(&self, rng: &mut Pcg64Mcg) -> u64 {
         match &self.gap {
             Gap::Computed(gap) => gap.draw(rng),

@@ -79,7 +79,7 @@ impl LookedUp {
     }
 
     /// [`Geometric::draw`].
-    #[inline]
+    #[inline(always)]
     pub fn draw(&self, rng: &mut Pcg64Mcg) -> u64 {
         let Some(table) = &self.table else { return self.of.draw(rng) };
         let bits = rng.next_u64();

@@ -149,7 +149,7 @@ impl Lengths {
     }
 
     /// The length of a packet [flits]. Takes a random number only where lengths differ.
-    #[inline]
+    #[inline(always)]
     pub(super) fn draw(&self, rng: &mut Pcg64Mcg) -> u32 {
         match self {
             Lengths::Fixed(flits) => *flits,

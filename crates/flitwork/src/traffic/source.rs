@@ -39,7 +39,7 @@ impl Process {
     }
 
     /// Cycles from one packet to the next.
-    #[inline]
+    #[inline(always)]
     fn gap(&self, rng: &mut Pcg64Mcg) -> u64 {
         match self {
             Process::Bernoulli(bernoulli) => bernoulli.gap(rng),
@@ -198,7 +198,7 @@ impl Source {
     }
 
     /// Draws the next packet, and moves on to the one after it.
-    #[inline]
+    #[inline(always)]
     pub fn draw(&mut self, traffic: &Traffic, terminal: u32, terminals: u32) -> Created {
         let (cycle, bits) = (self.next, self.rng.next_u64());
         self.left -= 1;

@@ -128,8 +128,9 @@ impl PacketPool {
             return self.packets.len() as u32 - 1;
         }
         let id = self.free;
-        self.free = self.packets[id as usize].next;
-        self.packets[id as usize] = packet;
+        let place = at_mut(&mut self.packets, id as usize);
+        self.free = place.next;
+        *place = packet;
         id
     }
 
@@ -137,7 +138,7 @@ impl PacketPool {
     #[inline]
     pub fn remove(&mut self, id: u32) {
         self.live -= 1;
-        self.packets[id as usize].next = self.free;
+        at_mut(&mut self.packets, id as usize).next = self.free;
         self.free = id;
     }
 

@@ -253,7 +253,7 @@ impl Injection {
             background,
         });
         env.pool.insert(Packet {
-            key: Packet::key(env.routes.keys()[head.to as usize], head.label),
+            key: Packet::key(*at(env.routes.keys(), head.to as usize), head.label),
             created,
             injected: u64::MAX,
             next: NONE,

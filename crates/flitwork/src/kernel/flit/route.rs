@@ -30,6 +30,7 @@ impl RouteTable {
     }
 
     /// The key of each router.
+    #[inline]
     pub fn keys(&self) -> &[u64] {
         self.all.as_deref().unwrap_or(&self.keys.of_router)
     }

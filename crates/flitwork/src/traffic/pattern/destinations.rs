@@ -26,7 +26,7 @@ pub enum Destinations {
 
 impl Destinations {
     /// The destination of a packet from `terminal`, given 56 random bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn draw(&self, terminal: u32, terminals: u32, bits: u64) -> u32 {
         match self {
             Destinations::Uniform { include_self } => {
