@@ -32,6 +32,7 @@ class Check:
     bound: Bound
     exchange: Mapping[str, Any]
     loads: Mapping[str, Any]
+    terminals: Mapping[str, Any]
     placement: Mapping[str, Any] | None = None
 
     @property
@@ -56,10 +57,37 @@ class Check:
         return float(self.loads["phase_sum_flits"])
 
     @property
+    def terminal_phases(self) -> pd.DataFrame:
+        """One row a phase: the most that a terminal sends to others, and receives from them [flits]."""
+        rows = [[p["group"], p["sent_flits"], p["received_flits"]] for p in self.terminals["phases"]]
+        return pd.DataFrame(rows, columns=["phase", "sent_flits", "received_flits"])
+
+    @property
+    def terminal_sum_flits(self) -> float:
+        """Sum over the phases of the most that a terminal sends or receives [flits]."""
+        return float(self.terminal_phases[["sent_flits", "received_flits"]].max(axis="columns").sum())
+
+    @property
+    def terminal_bound_flits(self) -> float:
+        """The most that a terminal sends or receives in all [flits]: no order of these messages has a smaller sum."""
+        most = self.terminals["in_all"]
+        return float(max(most["sent_flits"], most["received_flits"])) if most else 0.0
+
+    @property
     def phase_sum_over_bound(self) -> float:
-        """That sum over the lower bound of the channels: 1 where the schedule is as good as any."""
+        """That sum over the lower bound of the channels: 1 where the schedule is as good as any.
+
+        On a network without channels between routers, such as a crossbar, both are those of the terminals.
+        """
+        if not self.has_channels:
+            return self.terminal_sum_flits / self.terminal_bound_flits if self.terminal_bound_flits else 1.0
         channels = self.channel_bound_cycles
         return self.phase_sum_flits / channels if channels else 1.0
+
+    @property
+    def has_channels(self) -> bool:
+        """Whether there are channels between routers."""
+        return bool(self.channel_classes)
 
     @property
     def channel_bound_cycles(self) -> float:
@@ -132,5 +160,6 @@ def check_plan(planned: _core.Plan, network: str) -> Check:
         bound=Bound.of(planned),
         exchange=found["exchange"],
         loads=found["loads"],
+        terminals=found["terminals"],
         placement=found["placement"],
     )

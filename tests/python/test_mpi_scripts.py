@@ -19,11 +19,12 @@ Simulate = Callable[..., "subprocess.CompletedProcess[str]"]
 def simulate(tmp_path: Path) -> Simulate:
     """Runs a script, given as text or by its path, on so many ranks."""
 
-    def run(script: str | Path, *arguments: str, ranks: int = 3, options: tuple[str, ...] = ("-q",)) -> object:
+    def run(script: str | Path, *arguments: str, ranks: int | None = 3, options: tuple[str, ...] = ("-q",)) -> object:
         path = script if isinstance(script, Path) else tmp_path / "script.py"
         if isinstance(script, str):
             path.write_text(script, encoding="utf-8")
-        command = [sys.executable, "-m", "flitwork", "mpi", "simulate", "-n", str(ranks), *options, str(path)]
+        many = ["-n", str(ranks)] if ranks else []
+        command = [sys.executable, "-m", "flitwork", "mpi", "simulate", *many, *options, str(path)]
         return subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=60, cwd=tmp_path)
 
     return run  # type: ignore[return-value]
@@ -150,6 +151,24 @@ def test_how_scripts_end(simulate: Simulate, script: str, code: int, said: list[
     done = simulate(f"from mpi4py import MPI\ncomm = MPI.COMM_WORLD\n{script}\n")
     assert done.returncode == code, done.stderr
     assert all(one in done.stderr for one in said), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("placement", "ranks"),
+    [
+        ('kind = "counts", ranks = [5, 2, 1]', 8),
+        ('kind = "list", terminals = [2, 0, 1]', 3),
+        ('kind = "block"', 4),
+    ],
+)
+def test_a_file_that_places_ranks_says_how_many(simulate: Simulate, tmp_path: Path, placement: str, ranks: int) -> None:
+    file = tmp_path / "machine.toml"
+    host = f"[host]\nplacement = {{ {placement} }}\n"
+    topology = '{ kind = "crossbar", terminals = 3 }' if ranks != 4 else '{ kind = "torus", size = [2, 2] }'
+    file.write_text(f"[network]\ntopology = {topology}\n{host}")
+    count = "from mpi4py import MPI\nMPI.COMM_WORLD.rank or print(MPI.COMM_WORLD.size)"
+    done = simulate(count, ranks=None, options=("-q", "--network", str(file)))
+    assert done.stdout == f"[0] {ranks}\n", done.stderr
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ use crate::data::Table;
 use crate::detached::{with_signals, without_gil};
 use crate::goal::Goal;
 use crate::{arrays, errors, tables::json_text, topology};
-use flitwork::bound::channel_loads;
+use flitwork::bound::{channel_loads, terminal_phases};
 use flitwork::collective::prove;
 use flitwork::host::{check_complete, check_exchange};
 use flitwork::measure::SimulationResult;
@@ -202,14 +202,16 @@ fn overlap(plan: &flitwork::Plan, over: Over, aggregate: bool) -> flitwork::Resu
     Ok(pace::steps(&on, over).iter().map(row).collect())
 }
 
-/// What the schedule of a plan exchanges, that the data of a collective ends where it belongs, and the loads of its channels.
+/// What the schedule of a plan exchanges, that the data of a collective ends where it belongs, and the loads of its channels and terminals.
 fn check(plan: &flitwork::Plan) -> flitwork::Result<Value> {
     let (schedule, packet_flits) = schedule_of(plan)?;
     let placement = plan.collective().map(|(algorithm, world)| prove(algorithm, &world)).transpose()?;
     let exchange = if placement.is_some() { check_complete(schedule)? } else { check_exchange(schedule)? };
-    let group = Some(plan.params.nic_ports as u32);
-    let loads = channel_loads(&plan.fabric, &plan.routing, schedule, &plan.placement, packet_flits, group);
-    Ok(json!({ "exchange": exchange, "placement": placement, "loads": loads }))
+    let group = plan.params.nic_ports as u32;
+    let loads = channel_loads(&plan.fabric, &plan.routing, schedule, &plan.placement, packet_flits, Some(group));
+    let of_groups = |group| terminal_phases(schedule, plan.placement.terminal_of(), group);
+    let terminals = json!({ "phases": of_groups(group), "in_all": of_groups(u32::MAX).first() });
+    Ok(json!({ "exchange": exchange, "placement": placement, "loads": loads, "terminals": terminals }))
 }
 
 /// How far a simulation has come, and whether it shall go on.

@@ -27,6 +27,9 @@ from flitwork.mpi.run import default_network
 from flitwork.network import Network
 from flitwork.spec import Run, RunOptions, nest_run
 
+#: Ranks, where nothing says how many.
+_RANKS = 4
+
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
@@ -47,7 +50,16 @@ app.command("record", cls=Command, context_settings={"allow_interspersed_args": 
 def simulate(
     script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A Python script that imports mpi4py.")],
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="Its arguments.")] = None,
-    ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, help="Number of ranks.")] = 4,
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "-np",
+            "--ranks",
+            min=1,
+            help="Number of ranks [default: as many as a placement in the file of --network has, or 4].",
+        ),
+    ] = None,
     network: Annotated[
         Path | None,
         typer.Option(help="A TOML file with a table `network`, and perhaps `host` and `run`, as in a study."),
@@ -103,11 +115,13 @@ def simulate(
     options: dict[str, Any] = {}
     if network is not None:
         machine, host, options = network_file(network)
-    elif given or settings:
-        table = network_table(size, mesh, wrap, topology) if given else dict(default_network(ranks).topology)
-        machine, _, options = parts("a2a", table, settings)
-    else:
+        ranks = ranks or _placed(host)
+    ranks = ranks or _RANKS
+    if network is None:
         machine = default_network(ranks)
+        if given or settings:
+            table = network_table(size, mesh, wrap, topology) if given else dict(machine.topology)
+            machine, _, options = parts("a2a", table, settings)
     if explained:
         options = _recorded(options)
     if save is not None:
@@ -154,6 +168,17 @@ def _recorded(options: dict[str, Any]) -> dict[str, Any]:
     """Options of a run, with the records that an explanation needs."""
     told = dict(options["run"]) if "run" in options else nest_run(cast(RunOptions, options))
     return {"run": Run(**{**told, "record": {**told.get("record", {}), "waits": True, "operations": True}})}
+
+
+def _placed(host: dict[str, Any]) -> int | None:
+    """How many ranks a file places one by one, or counts by terminal; whether it is right to, the plan says."""
+    placement = host.get("placement")
+    if not isinstance(placement, dict):
+        return None
+    counts, terminals = placement.get("ranks"), placement.get("terminals")
+    if isinstance(counts, list) and all(isinstance(count, int) for count in counts):
+        return sum(counts)
+    return len(terminals) if isinstance(terminals, list) else None
 
 
 def _algorithms(given: list[str] | None) -> dict[str, str]:

@@ -330,7 +330,8 @@ def check(
     settings = [*(settings or []), *([f'tie="{tie}"'] if tie else [])]
     found = check_plan(plan_of(one_simulation(algorithm, table, settings, ports)), topology_name(table))
     if as_json:
-        values = {"exchange": found.exchange, "loads": found.loads, "bound": found.bound.values}
+        values = {"exchange": found.exchange, "loads": found.loads, "terminals": found.terminals}
+        values["bound"] = found.bound.values
         values |= {"placement": found.placement} if found.placement else {}
         print_json({**values, "phase_sum_over_bound": found.phase_sum_over_bound})
         return
@@ -345,16 +346,21 @@ def _show_check(found: Check, every: bool) -> None:
         f"[green]complete[/]: {exchange['ranks']:,} ranks, {exchange['messages']:,} messages, "
         f"{found.proven}, every rank can finish"
     )
-    table = found.phases
+    table = found.phases if found.has_channels else found.terminal_phases
     shown = table if every else table.head(_SHOWN_PHASES)
     rows = [[int(row[0]), *(value / unit for value in row[1:])] for row in shown.itertuples(index=False, name=None)]
-    print_table(("phase", *found.channel_classes, "largest"), rows, "load of the most loaded channel [messages]")
+    if found.has_channels:
+        print_table(("phase", *found.channel_classes, "largest"), rows, "load of the most loaded channel [messages]")
+    else:
+        print_table(("phase", "most sent", "most received"), rows, "by one terminal [messages]")
     if len(shown) < len(table):
         say(f"... {len(table) - len(shown)} more phases; --all prints them")
-    limit = found.channel_bound_cycles / unit
+    total, limit = found.phase_sum_flits, found.channel_bound_cycles
+    if not found.has_channels:
+        total, limit = found.terminal_sum_flits, found.terminal_bound_flits
     say(
-        f"sum of the largest: {found.phase_sum_flits / unit:,.4g} messages = "
-        f"{found.phase_sum_over_bound:.4f} of the lower bound of the channels, {limit:,.4g}"
+        f"sum of the largest: {total / unit:,.4g} messages = {found.phase_sum_over_bound:.4f} of the lower bound "
+        f"of the {'channels' if found.has_channels else 'terminals'}, {limit / unit:,.4g}"
     )
 
 

@@ -3,6 +3,7 @@
 use crate::schedule::{Message, Schedule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How fast a terminal can send and receive. Each port works on one message and moves at most 1 flit a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,6 +58,41 @@ pub fn terminal_times(schedule: &Schedule, terminal_of: &[u32], limits: &Termina
     }
 }
 
+/// What the busiest terminals move in one phase: in a group of consecutive steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalPhase {
+    /// Number of the group: step / steps of a group.
+    pub group: u32,
+    /// Most that a terminal sends [flits].
+    pub sent_flits: u64,
+    /// Most that a terminal receives [flits].
+    pub received_flits: u64,
+}
+
+/// What the busiest terminals move in each group of `group` (at least 1) consecutive steps in which messages leave a terminal; rank `r` is at
+/// terminal `terminal_of[r]`. Messages within a terminal are not counted.
+pub fn terminal_phases(schedule: &Schedule, terminal_of: &[u32], group: u32) -> Vec<TerminalPhase> {
+    let mut moved = BTreeMap::<(u32, u32), [u64; 2]>::new();
+    for Message { from, to, size: flits, step, .. } in schedule.messages_over_network() {
+        let (phase, from, to) = (step / group.max(1), terminal_of[from as usize], terminal_of[to as usize]);
+        if from != to {
+            moved.entry((phase, from)).or_default()[0] += flits;
+            moved.entry((phase, to)).or_default()[1] += flits;
+        }
+    }
+    let mut phases: Vec<TerminalPhase> = Vec::new();
+    for ((group, _), [sent, received]) in moved {
+        match phases.last_mut().filter(|phase| phase.group == group) {
+            Some(phase) => {
+                phase.sent_flits = phase.sent_flits.max(sent);
+                phase.received_flits = phase.received_flits.max(received);
+            }
+            None => phases.push(TerminalPhase { group, sent_flits: sent, received_flits: received }),
+        }
+    }
+    phases
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +132,17 @@ mod tests {
         assert_eq!(times, TerminalTimes { injection_cycles: 20.0, ejection_cycles: 20.0 });
         let times = terminal_times(&schedule(), &[0, 1, 1], &TerminalLimits::of_ports(1));
         assert_eq!(times, TerminalTimes { injection_cycles: 120.0, ejection_cycles: 120.0 });
+    }
+
+    #[test]
+    fn phases_have_what_the_busiest_terminal_sends_and_receives() {
+        let phases = |terminal_of: &[u32], group| {
+            let all = terminal_phases(&schedule(), terminal_of, group);
+            all.iter().map(|p| (p.group, p.sent_flits, p.received_flits)).collect::<Vec<_>>()
+        };
+        assert_eq!(phases(&[0, 1, 2], 1), [(0, 100, 100), (1, 20, 20)]);
+        assert_eq!(phases(&[0, 1, 2], 2), [(0, 120, 100)]);
+        assert_eq!(phases(&[0, 1, 1], 2), [(0, 120, 120)]);
+        assert_eq!(phases(&[0, 0, 1], 1), [(1, 20, 20)]);
     }
 }
