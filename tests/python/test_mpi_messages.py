@@ -8,6 +8,7 @@ import flitwork as fw
 import numpy as np
 import pytest
 from flitwork.mpi import MPI
+from flitwork.mpi.world import Clock
 
 
 def test_data_arrive_as_they_were_when_they_were_sent() -> None:
@@ -292,3 +293,20 @@ def test_two_runs_are_the_same_run() -> None:
     one, two = (fw.mpi.run(program, ranks=6) for _ in range(2))
     assert (one.result.digest, one.returns, one.finish_ns) == (two.result.digest, two.returns, two.finish_ns)
     assert len(set(one.returns[0][0])) == 6
+
+
+def test_time_passes_for_a_rank_that_does_nothing_but_ask_for_it() -> None:
+    def program(comm: Any, seconds: float) -> tuple[float, float]:
+        began, loops = MPI.Wtime(), 0.0
+        for _ in range(3 * Clock.PATIENCE):
+            before = MPI.Wtime()
+            # Two lines that ask are no loop that waits.
+            loops += MPI.Wtime() - before
+        while MPI.Wtime() < began + seconds:
+            pass
+        return loops, MPI.Wtime() - began
+
+    run = fw.mpi.run(program, 1e-4, ranks=2)
+    assert all(loops == 0 and 1e-4 <= spun < 1.02e-4 for loops, spun in run.returns)
+    with pytest.raises(fw.mpi.ProgramUnfinished, match="rank 0: Wtime at "):
+        fw.mpi.run(program, 1.0, ranks=2, run=fw.Run(max_cycles=10**5))

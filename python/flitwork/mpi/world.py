@@ -69,6 +69,32 @@ class Fiber:
         return self.mode == CORE or any(one.done for one in self.waits)
 
 
+class Clock:
+    """Lets time pass for a rank that does nothing but ask for the time: it waits for a moment that would never come."""
+
+    #: So often in a row a line may ask and get the same answer.
+    PATIENCE = 1000
+
+    __slots__ = ("calls", "place", "told")
+
+    def __init__(self) -> None:
+        self.place: tuple[object, ...] = ()
+        self.calls, self.told = 0, -1
+
+    def asked(self, process: Process, frame: FrameType) -> None:
+        """A line of the program has asked; lines are told apart with those that have called their functions."""
+        before = frame.f_back
+        place = (frame.f_code, frame.f_lasti, *((before.f_code, before.f_lasti) if before else ()))
+        if process.told != self.told or place != self.place:
+            self.place, self.told, self.calls = place, process.told, 0
+            return
+        self.calls += 1
+        if self.calls >= self.PATIENCE:
+            process.flush()
+            process.poll(process.world.poll_cycles)
+            self.told = process.told
+
+
 class Process:
     """A rank: what it has started, and its fibers."""
 
@@ -90,6 +116,7 @@ class Process:
         #: What is left to do when its program has ended: to give up what it has not given up itself.
         self.at_end: list[Callable[[], None]] = []
         self.finalized = False
+        self.clock = Clock()
         #: With which its program has ended.
         self.exit_code = 0
 
