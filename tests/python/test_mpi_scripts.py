@@ -75,6 +75,53 @@ def test_each_rank_has_its_own_globals_modules_arguments_and_random_numbers(simu
     assert sorted(done.stderr.splitlines()) == [f"[{rank}] to stderr" for rank in range(3)]
 
 
+def test_each_rank_has_its_own_streams_log_and_folder(simulate: Simulate, tmp_path: Path) -> None:
+    done = simulate(
+        "import contextlib, io, logging, os, sys\n"
+        "from mpi4py import MPI\n"
+        "comm = MPI.COMM_WORLD\n"
+        "logging.basicConfig(format=f'of {comm.rank}: %(message)s', stream=sys.stdout)\n"
+        "text = io.StringIO()\n"
+        "with contextlib.redirect_stdout(text):\n"
+        "    print('kept', comm.rank)\n"
+        "    comm.barrier()\n"
+        "    print('kept', comm.rank)\n"
+        "assert text.getvalue() == 2 * f'kept {comm.rank}\\n'\n"
+        "if comm.rank:\n"
+        "    os.mkdir(f'of{comm.rank}')\n"
+        "    os.chdir(f'of{comm.rank}')\n"
+        "    sys.stdout = open('out', 'w')\n"
+        "comm.barrier()\n"
+        "logging.warning('said')\n"
+        "print(os.path.basename(os.getcwd()), flush=True)\n"
+        "sys.exit(len(logging.getLogger().handlers) - 1)\n"
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = [f"[{rank}] of {rank}: said" for rank in range(3)]
+    assert sorted(done.stdout.splitlines()) == sorted([f"[0] {tmp_path.name}", *said])
+    assert [(tmp_path / f"of{rank}" / "out").read_text() for rank in (1, 2)] == ["of1\n", "of2\n"]
+
+
+def test_what_a_rank_registers_for_its_exit_it_calls_at_its_end(simulate: Simulate) -> None:
+    done = simulate(
+        "import atexit, sys\n"
+        "from mpi4py import MPI\n"
+        "comm = MPI.COMM_WORLD\n"
+        "def last(word):\n    print(word, comm.allreduce(comm.rank), flush=True)\n"
+        "atexit.register(last, 'last')\n"
+        "atexit.register(print, 'never')\n"
+        "atexit.unregister(print)\n"
+        "@atexit.register\ndef first():\n    print('first')\n    1 / (comm.rank - 1)\n"
+        "sys.exit(3 * (comm.rank == 2))\n"
+    )
+    assert done.returncode == 3
+    lines = done.stdout.splitlines()
+    for rank in range(3):
+        assert [line for line in lines if line[1] == str(rank)] == [f"[{rank}] first", f"[{rank}] last 3"]
+    assert done.stderr.count("Exception ignored in atexit callback: <function first") == 1
+    assert "[1] ZeroDivisionError" in done.stderr and "own.py" not in done.stderr
+
+
 def test_the_table_and_json(simulate: Simulate) -> None:
     done = simulate(EXAMPLES / "pi.py", ranks=4, options=("--size", "2x3", "--set", "vcs=4"))
     assert "4 ranks on Torus(2, 3, vcs=4): complete" in done.stdout and "time_ns" in done.stdout

@@ -1,7 +1,7 @@
 """Imports of ranks: ``mpi4py`` is the simulated one, and each rank has the modules of its program for itself.
 
 Modules below the folder of the script are the program's own: each rank has them for itself, with their globals, and so
-it has the module ``random`` and NumPy's global generator. All other modules are shared by all ranks.
+it has the modules ``random`` and ``logging``, and NumPy's global generator. All other modules are shared by all ranks.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ import importlib.abc
 import importlib.machinery
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from flitwork.mpi.module import MPI, mpi4py_modules
+from flitwork.mpi.own import Own
 from flitwork.mpi.world import Process, here
 
-_ALWAYS_OWN = ("random",)
+#: Modules of the standard library that each rank of a script has for itself once it imports them.
+_ALWAYS_OWN = ("random", "logging", "logging.config", "logging.handlers")
 # NumPy before 1.24 has one global generator for all.
 _get_generator = getattr(np.random, "get_bit_generator", lambda: None)
 _set_generator = getattr(np.random, "set_bit_generator", lambda generator: None)
@@ -33,18 +35,25 @@ class Modules(importlib.abc.MetaPathFinder):
         self._seed = seed
         self._mpi = mpi4py_modules(MPI)
         #: Modules that each rank has for itself.
-        self._own = {"__main__", *_ALWAYS_OWN} if folder else set()
+        self._own = {"__main__"} if folder else set()
         self._of: dict[int, dict[str, types.ModuleType]] = {}
         self._outside: dict[str, types.ModuleType] = {}
         self._inside: int | None = None
         self._generators: dict[int, Any] = {}
-        self._arguments: dict[int, list[str]] = {}
+        self.state = Own()
+
+    @property
+    def own_names(self) -> Collection[str]:
+        """Names of the modules that each rank has for itself."""
+        return self._own
 
     def install(self) -> None:
         """From now on ranks import by this."""
-        self._outside = {name: sys.modules[name] for name in (*self._own, *_mpi4py()) if name in sys.modules}
-        for name in _mpi4py():
-            del sys.modules[name]
+        always = _ALWAYS_OWN if self._folder else ()
+        replaced = [*always, *_mpi4py()]
+        self._outside = {name: sys.modules[name] for name in (*self._own, *replaced) if name in sys.modules}
+        for name in replaced:
+            sys.modules.pop(name, None)
         sys.modules.update(self._mpi)
         sys.meta_path.insert(0, self)
         self._generator = _get_generator()
@@ -59,6 +68,7 @@ class Modules(importlib.abc.MetaPathFinder):
             sys.modules.pop(name, None)
         sys.modules.update(self._outside)
         _set_generator(self._generator)
+        self.state.remove()
 
     def enter(self, process: Process) -> None:
         """Another rank goes on."""
@@ -78,7 +88,7 @@ class Modules(importlib.abc.MetaPathFinder):
         if generator is None:
             generator = self._generators[rank] = np.random.MT19937([self._seed, rank])
         _set_generator(generator)
-        sys.argv = self._arguments.get(rank, sys.argv)
+        self.state.enter(rank)
 
     def _leave(self) -> None:
         if self._inside is not None:
@@ -86,7 +96,7 @@ class Modules(importlib.abc.MetaPathFinder):
             for name in self._own:
                 if name in modules:
                     mine[name] = modules[name]
-            self._arguments[self._inside] = sys.argv
+            self.state.leave(self._inside)
             self._inside = None
 
     def own(self, process: Process, name: str, module: types.ModuleType) -> None:
@@ -104,8 +114,13 @@ class Modules(importlib.abc.MetaPathFinder):
         if here.process is None or self._folder is None:
             return None
         if fullname in _ALWAYS_OWN:
+            self._own.add(fullname)
             spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-            if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            if (
+                fullname == "random"
+                and spec is not None
+                and isinstance(spec.loader, importlib.machinery.SourceFileLoader)
+            ):
                 spec.loader = _Seeded(fullname, spec.loader.path, self._seed * 1_000_003 + here.process.rank)
             return spec
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)

@@ -17,6 +17,7 @@ from flitwork.mpi.comm import COMM_WORLD
 from flitwork.mpi.exits import exits_of_ranks
 from flitwork.mpi.modules import Modules
 from flitwork.mpi.output import Labelled
+from flitwork.mpi.own import registered_by_ranks
 from flitwork.mpi.result import RunResult
 from flitwork.mpi.script import Script
 from flitwork.mpi.timing import process_type
@@ -109,7 +110,7 @@ def _carried_out(world: World, modules: Modules, label: bool) -> None:
     if streams:
         sys.stdout, sys.stderr = streams  # type: ignore[assignment]
     try:
-        with exits_of_ranks():
+        with exits_of_ranks(), modules.state.changed_by_ranks(), registered_by_ranks(modules.own_names):
             world.run()
     finally:
         sys.stdout, sys.stderr = kept

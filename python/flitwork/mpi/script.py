@@ -10,6 +10,7 @@ from typing import Any
 from flitwork.errors import ConfigError
 from flitwork.mpi.errors import Abort
 from flitwork.mpi.modules import Modules
+from flitwork.mpi.own import call_at_exit
 from flitwork.mpi.world import Process
 
 
@@ -45,6 +46,7 @@ class Script:
             raise
         except SystemExit as stop:
             self._ended(process, stop.code)
+        call_at_exit(process)
         return None
 
     def _ended(self, process: Process, code: object) -> None:

@@ -1,0 +1,136 @@
+"""What each rank has for itself though all run in one process: streams, arguments, its folder, what it does at exit."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import traceback
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from flitwork.mpi.errors import Abort
+from flitwork.mpi.world import Process, here
+
+#: A function that is called at exit, with its arguments.
+_Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+
+class Own:
+    """Changes the arguments, the streams and the working directory whenever another rank goes on."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, tuple[Any, ...]] = {}
+        self._outside: tuple[Any, ...] | None = None
+        #: Working directories of ranks that have changed theirs, and the one that the others have.
+        self._folders: dict[int, str] = {}
+        self._folder = ""
+        self._change = os.chdir
+
+    def enter(self, rank: int) -> None:
+        """A rank goes on."""
+        if self._outside is None:
+            self._outside = _of_sys()
+        _to_sys(self._of.get(rank, self._outside))
+        if self._folders:
+            self._change(self._folders.get(rank, self._folder))
+
+    def leave(self, rank: int) -> None:
+        """It waits."""
+        self._of[rank] = _of_sys()
+
+    def remove(self) -> None:
+        """All as it was."""
+        if self._outside is not None:
+            _to_sys(self._outside)
+        if self._folders:
+            self._change(self._folder)
+
+    @contextmanager
+    def changed_by_ranks(self) -> Iterator[None]:
+        """As long as ranks run, ``os.chdir`` is for the rank that calls it."""
+        own, change, by_number = os.getpid(), os.chdir, getattr(os, "fchdir", None)
+
+        def changing(to: Callable[[Any], None]) -> Callable[[Any], None]:
+            def goes(path: Any) -> None:
+                process = here.process
+                if process is None or os.getpid() != own:
+                    to(path)
+                    return
+                if not self._folders:
+                    self._folder = os.getcwd()
+                to(path)
+                self._folders[process.rank] = os.getcwd()
+
+            return goes
+
+        os.chdir = changing(change)  # type: ignore[assignment]
+        if by_number is not None:
+            os.fchdir = changing(by_number)  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            os.chdir = change
+            if by_number is not None:
+                os.fchdir = by_number
+
+
+def _of_sys() -> tuple[Any, ...]:
+    return sys.argv, sys.stdin, sys.stdout, sys.stderr, sys.excepthook
+
+
+def _to_sys(state: tuple[Any, ...]) -> None:
+    sys.argv, sys.stdin, sys.stdout, sys.stderr, sys.excepthook = state
+
+
+@contextmanager
+def registered_by_ranks(modules: Collection[str]) -> Iterator[None]:
+    """As long as ranks run, what these modules give to ``atexit`` is for the rank that runs: it calls it at its end.
+
+    What other modules register is called at the end of the command, as ever.
+    """
+    register, unregister = atexit.register, atexit.unregister
+
+    def registers(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        process = here.process
+        if process is None or sys._getframe(1).f_globals.get("__name__") not in modules:
+            return register(function, *args, **kwargs)
+        if not callable(function):
+            raise TypeError("the first argument must be callable")
+        _calls(process).append((function, args, kwargs))
+        return function
+
+    def unregisters(function: Callable[..., Any]) -> None:
+        unregister(function)
+        if here.process is not None:
+            calls = _calls(here.process)
+            calls[:] = [one for one in calls if one[0] != function]
+
+    atexit.register, atexit.unregister = registers, unregisters  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        atexit.register, atexit.unregister = register, unregister
+
+
+def _calls(process: Process) -> list[_Call]:
+    found: list[_Call] = process.store.setdefault("at exit", [])
+    return found
+
+
+def call_at_exit(process: Process) -> None:
+    """Calls what the rank has registered, the last one first; one that raises is printed, and the others are called."""
+    calls = _calls(process)
+    while calls:
+        function, args, kwargs = calls.pop()
+        try:
+            function(*args, **kwargs)
+        except Abort:
+            raise
+        except SystemExit:
+            continue
+        except Exception as error:
+            print(f"Exception ignored in atexit callback: {function!r}", file=sys.stderr)
+            trace = error.__traceback__
+            traceback.print_exception(type(error), error, trace.tb_next if trace else None)
