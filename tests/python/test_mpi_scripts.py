@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import flitwork as fw
 import pytest
@@ -120,6 +121,29 @@ def test_what_a_rank_registers_for_its_exit_it_calls_at_its_end(simulate: Simula
         assert [line for line in lines if line[1] == str(rank)] == [f"[{rank}] first", f"[{rank}] last 3"]
     assert done.stderr.count("Exception ignored in atexit callback: <function first") == 1
     assert "[1] ZeroDivisionError" in done.stderr and "own.py" not in done.stderr
+
+
+def test_pools_of_libraries_send_their_workers_home_at_exit(simulate: Simulate, tmp_path_factory: Any) -> None:
+    library = tmp_path_factory.mktemp("library")
+    (library / "pools.py").write_text(
+        "import atexit, sys\n"
+        "from mpi4py import MPI\n"
+        "atexit.register(print, 'of all ranks')\n"
+        "def close():\n"
+        "    for worker in range(1, MPI.COMM_WORLD.size):\n        MPI.COMM_WORLD.send(None, worker)\n"
+        "def begin():\n"
+        "    if MPI.COMM_WORLD.rank == 0:\n        atexit.register(close)\n        return\n"
+        "    while MPI.COMM_WORLD.recv(source=0) is not None:\n        pass\n"
+        "    sys.exit()\n"
+    )
+    script = f"import sys\nsys.path.append({str(library)!r})\nimport pools\npools.begin()\n"
+    done = simulate(script)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "of all ranks\n")
+    # Who gets what is sent at exit may have ended before; what was sent earlier is still missed.
+    assert simulate(f"{script}pools.close()\n").returncode == 0
+    done = simulate(f"{script}pools.close()\nMPI = pools.MPI\nMPI.COMM_WORLD.send('lost', 2)\n")
+    assert done.returncode == 1 and done.stderr.count("a message of") == 1
+    assert "a message of rank 0 to rank 2" in done.stderr
 
 
 def test_the_table_and_json(simulate: Simulate) -> None:

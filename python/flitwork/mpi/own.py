@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from flitwork.mpi.errors import Abort
@@ -86,15 +87,17 @@ def _to_sys(state: tuple[Any, ...]) -> None:
 
 @contextmanager
 def registered_by_ranks(modules: Collection[str]) -> Iterator[None]:
-    """As long as ranks run, what these modules give to ``atexit`` is for the rank that runs: it calls it at its end.
+    """As long as ranks run, what programs give to ``atexit`` is for the rank that runs: it calls it at its end.
 
-    What other modules register is called at the end of the command, as ever.
+    ``modules``: those that each rank has for itself. Of others, which all ranks share, it is what their functions
+    register, such as a pool that sends its workers home; what they register when they are imported, and what Python's
+    own modules register, is called at the end of the command, as ever.
     """
     register, unregister = atexit.register, atexit.unregister
 
     def registers(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
         process = here.process
-        if process is None or sys._getframe(1).f_globals.get("__name__") not in modules:
+        if process is None or not _is_of_rank(sys._getframe(1), modules):
             return register(function, *args, **kwargs)
         if not callable(function):
             raise TypeError("the first argument must be callable")
@@ -114,6 +117,12 @@ def registered_by_ranks(modules: Collection[str]) -> Iterator[None]:
         atexit.register, atexit.unregister = register, unregister
 
 
+def _is_of_rank(caller: FrameType, modules: Collection[str]) -> bool:
+    name = str(caller.f_globals.get("__name__"))
+    shared = name.partition(".")[0] in sys.stdlib_module_names or caller.f_code.co_name == "<module>"
+    return name in modules or (bool(modules) and not shared)
+
+
 def _calls(process: Process) -> list[_Call]:
     found: list[_Call] = process.store.setdefault("at exit", [])
     return found
@@ -122,6 +131,7 @@ def _calls(process: Process) -> list[_Call]:
 def call_at_exit(process: Process) -> None:
     """Calls what the rank has registered, the last one first; one that raises is printed, and the others are called."""
     calls = _calls(process)
+    process.leaving = process.told
     while calls:
         function, args, kwargs = calls.pop()
         try:

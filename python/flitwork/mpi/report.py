@@ -12,11 +12,16 @@ from flitwork.mpi.world import Fiber, Operation, Process, World, user_frame
 _NAMED = 16
 
 
-def unfinished(world: World, error: ScheduleError | SimulationError) -> ProgramError:
-    """The error for a simulation in which nothing can happen any more, or that has come to its limit."""
+def unfinished(world: World, error: ScheduleError | SimulationError) -> ProgramError | None:
+    """The error for a simulation in which nothing can happen any more, or that has come to its limit.
+
+    None where all that is left are messages of functions that are called at exit: who gets them may have ended before.
+    """
     blocked = [process for process in world.processes if not process.main.done or process.helpers]
     if not blocked:
-        return _left_over(world) or ProgramDeadlock(str(error))
+        left = _left_over(world)
+        at_exit = any(process.leaving is not None and process.outbox for process in world.processes)
+        return left if left or at_exit else ProgramDeadlock(str(error))
     lines = [_line(process) for process in blocked[:_NAMED]]
     if isinstance(error, SimulationError):
         return ProgramUnfinished("\n".join([f"{error}; where ranks are:", *lines]))
@@ -46,7 +51,9 @@ def _held(process: Process) -> Fiber:
 def _left_over(world: World) -> ProgramError | None:
     lines = []
     for process in world.processes:
-        for message in process.outbox.values():
+        for number, message in process.outbox.items():
+            if process.leaving is not None and number >= process.leaving:
+                continue
             what = f"{_tagged(message.tag)}, {message.nbytes} bytes"
             lines.append(f"  a message of rank {process.rank} to rank {message.to}, {what}")
         lines += [

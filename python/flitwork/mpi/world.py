@@ -116,6 +116,8 @@ class Process:
         #: What is left to do when its program has ended: to give up what it has not given up itself.
         self.at_end: list[Callable[[], None]] = []
         self.finalized = False
+        #: The first of its operations that what it has registered for its exit has started.
+        self.leaving: int | None = None
         self.clock = Clock()
         #: With which its program has ended.
         self.exit_code = 0
@@ -363,7 +365,9 @@ class World:
                 # The report needs to see where ranks are.
                 from flitwork.mpi.report import unfinished
 
-                raise unfinished(self, error) from None
+                found = unfinished(self, error)
+                if found is not None:
+                    raise found from None
         finally:
             self._end()
             here.world, here.process = None, None
