@@ -310,3 +310,23 @@ def test_time_passes_for_a_rank_that_does_nothing_but_ask_for_it() -> None:
     assert all(loops == 0 and 1e-4 <= spun < 1.02e-4 for loops, spun in run.returns)
     with pytest.raises(fw.mpi.ProgramUnfinished, match="rank 0: Wtime at "):
         fw.mpi.run(program, 1.0, ranks=2, run=fw.Run(max_cycles=10**5))
+
+
+def test_whole_numbers_may_come_with_a_point_as_with_mpi4py() -> None:
+    def program(comm: Any) -> Any:
+        other, room = 1.0 - comm.rank, np.zeros(2)
+        assert comm.sendrecv(comm.rank, np.float64(other), 3.7, source=other, recvtag=3.2) == other
+        comm.Isend(np.ones(1), other, tag=4.0).Wait()
+        comm.Recv(room[:1], source=other)
+        comm.Gatherv(np.ones(1), [room, np.ones(2), [0.0, 1.0], MPI.DOUBLE], root=0.0)
+        grid = comm.Create_cart([2], [True])
+        assert grid.Shift(0.0, 1.0) == (other, other) and grid.Get_coords(1.0) == [1]
+        assert comm.Get_group().Range_incl([(0.0, 1.0, 1)]).size == MPI.Compute_dims(2.0, 1)[0] == 2
+        for wrong in (None, "0"):
+            with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+                comm.send(1, dest=wrong)
+            with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+                comm.bcast(1, root=wrong)
+        return comm.bcast(comm.rank, root=1.0), comm.Split(comm.rank / 2, 0).size, comm.reduce(1, root=0.5), room[0]
+
+    assert fw.mpi.run(program, ranks=2).returns == [(1, 2, 2, 1), (1, 2, None, 1)]

@@ -13,6 +13,7 @@ from flitwork.mpi.absent import Absent
 from flitwork.mpi.datatype import Datatype, matches
 from flitwork.mpi.errors import fault
 from flitwork.mpi.foreign import BOTTOM, at_addresses, shared
+from flitwork.mpi.integers import integer
 from flitwork.mpi.predefined import NAMED, of_dtype, of_spec
 from flitwork.mpi.world import here
 
@@ -256,14 +257,14 @@ def blocks(spec: Any, ranks: int) -> Blocks:
         counts = [share + (rank < rest) for rank in range(ranks)]
     elif np.ndim(counts) == 0:
         counts = [counts] * ranks
-    counts = [_natural("count", count) for count in counts]
+    counts = [_natural("count", integer(count)) for count in counts]
     if len(counts) != ranks:
         raise fault("COUNT", f"{len(counts)} counts for {ranks} ranks")
     if places is None:
         places = [0, *np.cumsum(counts)[:-1].tolist()]
     elif np.ndim(places) == 0:
         places = [rank * operator.index(places) for rank in range(ranks)]
-    places = [operator.index(place) for place in places]
+    places = [integer(place) for place in places]
     if len(places) != ranks:
         raise fault("COUNT", f"{len(places)} displacements for {ranks} ranks")
     if memory is BOTTOM and any(counts):

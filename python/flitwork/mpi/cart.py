@@ -10,6 +10,7 @@ import numpy as np
 from flitwork.mpi.channel import new_context
 from flitwork.mpi.comm import COMM_NULL, Comm
 from flitwork.mpi.errors import fault
+from flitwork.mpi.integers import integer
 from flitwork.mpi.neighbours import Topocomm
 from flitwork.mpi.status import PROC_NULL, UNDEFINED
 from flitwork.mpi.world import me
@@ -69,6 +70,7 @@ class Cartcomm(Topocomm):
 
     def Get_coords(self, rank: int) -> list[int]:
         """Coordinates of a rank."""
+        rank = integer(rank)
         if not 0 <= rank < int(np.prod(self._dims, dtype=int)):
             raise fault("RANK", f"rank {rank} of a grid {'x'.join(map(str, self._dims))}")
         found = []
@@ -90,6 +92,7 @@ class Cartcomm(Topocomm):
 
     def Shift(self, direction: int, disp: int) -> tuple[int, int]:
         """Source and destination of a shift along a dimension; ``MPI.PROC_NULL`` beyond an edge."""
+        direction, disp = integer(direction), integer(disp)
         if not 0 <= direction < len(self._dims):
             raise fault("DIMS", f"direction {direction} of {len(self._dims)} dimensions")
         return self._beside(direction, -disp), self._beside(direction, disp)
@@ -167,6 +170,7 @@ def _grid(comm: Comm, dims: Any, periods: Any) -> tuple[list[int], list[bool]]:
 
 def compute_dims(nnodes: int, dims: int | Sequence[int]) -> list[int]:
     """Sizes whose product is ``nnodes``, as even as can be, the largest first; those that are not 0 stay."""
+    nnodes = integer(nnodes)
     given = [0] * dims if isinstance(dims, int) else [int(size) for size in dims]
     fixed = int(np.prod([size for size in given if size], dtype=int))
     if fixed < 1 or nnodes % fixed:

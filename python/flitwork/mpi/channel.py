@@ -9,6 +9,7 @@ from typing_extensions import Self
 
 from flitwork.mpi.errors import Refusing, fault, not_supported
 from flitwork.mpi.handle import Handle
+from flitwork.mpi.integers import integer
 from flitwork.mpi.request import Request
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB
 from flitwork.mpi.wire import Wire
@@ -78,6 +79,8 @@ class Channel(Handle, metaclass=Refusing):
     def _message(self, dest: int, tag: int, nbytes: int, data: Any, signature: str | None) -> Message:
         """A message that can be sent."""
         process = me()
+        if type(dest) is not int or type(tag) is not int:
+            dest, tag = integer(dest), integer(tag)
         if not 0 <= tag <= TAG_UB:
             raise fault("TAG", f"the tag of a message is {tag}, and 0 to {TAG_UB} is allowed")
         to = self._peer(process, dest, "the destination")
@@ -85,6 +88,8 @@ class Channel(Handle, metaclass=Refusing):
 
     def _pattern(self, process: Process, source: int, tag: int) -> tuple[int | None, int | None]:
         """What a receive names, as the simulator takes it."""
+        if type(source) is not int or type(tag) is not int:
+            source, tag = integer(source), integer(tag)
         if tag != ANY_TAG and not 0 <= tag <= TAG_UB:
             raise fault("TAG", f"the tag of a receive is {tag}, and 0 to {TAG_UB} is allowed")
         peer = None if source == ANY_SOURCE else self._peer(process, source, "the source")

@@ -17,7 +17,7 @@ from flitwork.mpi.buffer import IN_PLACE, Blocks, Buffer, blocks, message, same_
 from flitwork.mpi.channel import Channel
 from flitwork.mpi.datatype import Datatype
 from flitwork.mpi.errors import fault
-from flitwork.mpi.objects import _check_root
+from flitwork.mpi.objects import checked_root
 from flitwork.mpi.operations import agreed, allgathered, allreduced, exchanged, reduced, scanned
 from flitwork.mpi.reduction import OPS, Op, as_raw, typed
 from flitwork.mpi.request import Request
@@ -38,7 +38,7 @@ class Prepared(Channel):
 
     def _bcast(self, name: str, buf: Any, root: int) -> Work:
         wire, room = self._wire(name), message(buf)
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         steps = pick(wire, "bcast", room.nbytes, root)
         held = dict(enumerate(cut(room.pack(), steps.pieces))) if wire.rank == root else {}
 
@@ -51,7 +51,7 @@ class Prepared(Channel):
 
     def _gather(self, name: str, sendbuf: Any, recvbuf: Any, root: int, each: bool) -> Work:
         wire = self._wire(name)
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         room = None
         if wire.rank == root:
             room = blocks(recvbuf, wire.size) if each else same_blocks(recvbuf, wire.size, of_each=True)
@@ -68,7 +68,7 @@ class Prepared(Channel):
 
     def _scatter(self, name: str, sendbuf: Any, recvbuf: Any, root: int, each: bool) -> Work:
         wire = self._wire(name)
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         given = None
         if wire.rank == root:
             given = blocks(sendbuf, wire.size) if each else same_blocks(sendbuf, wire.size, of_each=True)
@@ -112,7 +112,7 @@ class Prepared(Channel):
 
     def _reduce(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Work:
         wire = self._wire(name)
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         room = message(recvbuf) if wire.rank == root else None
         own = _operand(sendbuf, room)
         value, values = _value(own, op)

@@ -12,6 +12,7 @@ from flitwork.mpi.error_codes import last_used
 from flitwork.mpi.errors import Abort, fault
 from flitwork.mpi.group import CONGRUENT, IDENT, SIMILAR, UNEQUAL, Group
 from flitwork.mpi.info import Info
+from flitwork.mpi.integers import integer
 from flitwork.mpi.objects import ObjectCollectives
 from flitwork.mpi.operations import agreed
 from flitwork.mpi.persistent_collectives import PersistentCollectives
@@ -116,6 +117,7 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
     def Split(self, color: int = 0, key: int = 0) -> Comm:
         """Ranks with one color together, in the order of their keys; ``MPI.UNDEFINED``: none."""
         process = me()
+        color, key = integer(color), integer(key)
         given, call = self._agreed("Split", (color, key))
         if color == UNDEFINED:
             return COMM_NULL

@@ -7,6 +7,7 @@ from typing import Any
 
 from flitwork.mpi.errors import Refusing, fault, not_supported
 from flitwork.mpi.handle import Handle
+from flitwork.mpi.integers import integer
 from flitwork.mpi.status import PROC_NULL, UNDEFINED
 from flitwork.mpi.world import me
 
@@ -136,6 +137,7 @@ GROUP_EMPTY, GROUP_NULL = Group([]), Group()
 
 def _of_ranges(ranges: Sequence[tuple[int, int, int]]) -> list[int]:
     found: list[int] = []
-    for first, last, step in ranges:
+    for triplet in ranges:
+        first, last, step = map(integer, triplet)
         found += range(first, last + (1 if step > 0 else -1), step)
     return found

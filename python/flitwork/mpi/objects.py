@@ -8,6 +8,7 @@ from typing import Any
 from flitwork.mpi.algorithms import pick
 from flitwork.mpi.channel import Channel
 from flitwork.mpi.errors import fault
+from flitwork.mpi.integers import integer
 from flitwork.mpi.operations import allgathered, allreduced, exchanged, reduced, scanned
 from flitwork.mpi.pickling import dump, load
 from flitwork.mpi.reduction import OPS, Op
@@ -29,7 +30,7 @@ class ObjectCollectives(Channel):
     def bcast(self, obj: Any, root: int = 0) -> Any:
         """The object of the root."""
         wire = self._wire("bcast")
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         held = {0: dump(obj)} if wire.rank == root else {}
         carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), held, MOVED)
         return obj if wire.rank == root else load(held[0])
@@ -37,7 +38,7 @@ class ObjectCollectives(Channel):
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """The objects of all ranks, on the root."""
         wire = self._wire("gather")
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         held = {wire.rank: dump(sendobj)}
         carry_out(wire, pick(wire, "gather", 0, root), held, MOVED)
         return [load(held[rank]) for rank in range(wire.size)] if wire.rank == root else None
@@ -45,7 +46,7 @@ class ObjectCollectives(Channel):
     def scatter(self, sendobj: Iterable[Any] | None, root: int = 0) -> Any:
         """Object ``r`` of the root's, on rank ``r``."""
         wire = self._wire("scatter")
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         held: dict[int, Any] = {}
         if wire.rank == root:
             held = dict(enumerate(dump(one) for one in _for_each(sendobj, wire.size)))
@@ -65,7 +66,7 @@ class ObjectCollectives(Channel):
     def reduce(self, sendobj: Any, op: Any = _SUM, root: int = 0) -> Any:
         """The objects of all ranks combined, on the root; ``op`` may be any function of two."""
         wire = self._wire("reduce")
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         return reduced(wire, sendobj, _values(op), root, 0, False)
 
     def allreduce(self, sendobj: Any, op: Any = _SUM) -> Any:
@@ -99,6 +100,9 @@ def _for_each(objects: Iterable[Any] | None, ranks: int) -> list[Any]:
     return found
 
 
-def _check_root(root: int, ranks: int) -> None:
-    if not 0 <= root < ranks:
-        raise fault("ROOT", f"the root is {root}, of {ranks} ranks")
+def checked_root(root: Any, ranks: int) -> int:
+    """The root of a collective."""
+    found = integer(root)
+    if not 0 <= found < ranks:
+        raise fault("ROOT", f"the root is {found}, of {ranks} ranks")
+    return found
