@@ -99,9 +99,26 @@ class NotSupported(NotImplementedError, AttributeError):
     """A part of MPI that the simulated communicator does not have: ``hasattr`` says so, too."""
 
 
+#: What can be done without parts of MPI, by the beginnings of their names.
+_INSTEAD = {
+    ("File", "MODE_", "SEEK_"): "a rank can open a file of its own, or write what it gathers, as any Python program",
+    ("Spawn", "Connect", "Accept", "Open_port"): "all ranks begin together (their number: -n, or ranks=)",
+    ("Create_intercomm", "Create_from_groups", "Join"): "ranks of all groups reach each other by MPI.COMM_WORLD",
+    ("Session",): "MPI.COMM_WORLD is there from the beginning",
+    ("futures",): "ranks can ask one of them for tasks, by send and recv",
+}
+
+
 def not_supported(what: str) -> NotSupported:
     """The error for a part of MPI that the simulated communicator does not have."""
-    return NotSupported(f"{what} is not supported by the simulated communicator")
+    return NotSupported(unsupported(what))
+
+
+def unsupported(what: str) -> str:
+    """That the simulated communicator does not have something, and what can be done without it."""
+    name = what.rpartition(".")[2]
+    instead = next((f": {text}" for names, text in _INSTEAD.items() if name.startswith(names)), "")
+    return f"{what} is not supported by the simulated communicator{instead}"
 
 
 class Refusing(type):

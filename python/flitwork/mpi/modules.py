@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from flitwork.mpi.errors import unsupported
 from flitwork.mpi.module import MPI, mpi4py_modules
 from flitwork.mpi.own import Own
 from flitwork.mpi.world import Process, here
@@ -110,7 +111,8 @@ class Modules(importlib.abc.MetaPathFinder):
     ) -> importlib.machinery.ModuleSpec | None:
         """Where a module is; those of the program become the rank's own."""
         if fullname.partition(".")[0] == "mpi4py":
-            raise ModuleNotFoundError(f"{fullname} is not supported by the simulated communicator", name=fullname)
+            # With a name, `from mpi4py import futures` would say no more than that there is no such name.
+            raise ModuleNotFoundError(unsupported(fullname))
         if here.process is None or self._folder is None:
             return None
         if fullname in _ALWAYS_OWN:

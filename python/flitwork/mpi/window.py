@@ -95,7 +95,7 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
         world = me().world
         terminals = {world.terminal_of(rank) for rank in comm._ranks(me())}
         if len(terminals) > 1:
-            those = "Split_type(MPI.COMM_TYPE_SHARED) groups those that do"
+            those = "Split_type(MPI.COMM_TYPE_SHARED) groups those that do (how many: --ranks-per-terminal)"
             raise fault("RMA_SHARED", f"ranks of {len(terminals)} terminals share no memory; {those}")
         told, call = comm._agreed("Win.Allocate_shared", (size, disp_unit))
         kept = world.store.setdefault("shared", {})
