@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import flitwork as fw
@@ -330,3 +331,14 @@ def test_whole_numbers_may_come_with_a_point_as_with_mpi4py() -> None:
         return comm.bcast(comm.rank, root=1.0), comm.Split(comm.rank / 2, 0).size, comm.reduce(1, root=0.5), room[0]
 
     assert fw.mpi.run(program, ranks=2).returns == [(1, 2, 2, 1), (1, 2, None, 1)]
+
+
+def test_ranks_know_which_thread_is_theirs() -> None:
+    def program(comm: Any) -> tuple[bool, list[bool]]:
+        found: list[bool] = []
+        other = threading.Thread(target=lambda: found.append(MPI.Is_thread_main()))
+        other.start()
+        other.join()
+        return MPI.Is_thread_main(), found
+
+    assert fw.mpi.run(program, ranks=2).returns == 2 * [(True, [False])]

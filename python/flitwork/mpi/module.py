@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from threading import get_ident
 from typing import Any
 
 from flitwork.mpi import (
@@ -54,7 +55,7 @@ from flitwork.mpi.predefined import BY_CODE, NAMED
 from flitwork.mpi.reduction import OPS, Op
 from flitwork.mpi.request import REQUEST_NULL, Request
 from flitwork.mpi.status import Status
-from flitwork.mpi.world import me
+from flitwork.mpi.world import here, me
 
 #: What a program sees as the version of mpi4py.
 VERSION = "4.0.0"
@@ -115,8 +116,8 @@ def Query_thread() -> int:
 
 
 def Is_thread_main() -> bool:
-    """Yes."""
-    return True
+    """Whether it is the thread of the ranks that asks: the one that calls MPI."""
+    return here.world is None or here.world.thread == get_ident()
 
 
 def Get_version() -> tuple[int, int]:
