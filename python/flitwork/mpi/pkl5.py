@@ -18,7 +18,7 @@ from flitwork.mpi.errors import fault, not_supported
 from flitwork.mpi.matched import MESSAGE_NO_PROC, MESSAGE_NULL
 from flitwork.mpi.matched import Message as MessageOfMpi
 from flitwork.mpi.memory import Memory
-from flitwork.mpi.objects import _check_root, _for_each
+from flitwork.mpi.objects import _for_each, checked_root
 from flitwork.mpi.operations import allgathered, exchanged
 from flitwork.mpi.out_of_band import lengths_of, pickle_of_rank, put_together, set_pickle, taken_apart
 from flitwork.mpi.pickling import Pickle
@@ -259,7 +259,7 @@ class Comm(CommOfMpi):
     def bcast(self, obj: Any, root: int = 0) -> Any:
         """The object of the root: its head, then each buffer by an algorithm for its length."""
         wire = self._wire("pkl5.bcast")
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         head, buffers = taken_apart(obj) if wire.rank == root else (b"", [])
         held: dict[int, Any] = {0: head} if wire.rank == root else {}
         carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), held, MOVED)
@@ -282,7 +282,7 @@ class Comm(CommOfMpi):
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """The objects of all ranks, on the root, to which each rank sends its buffers."""
         wire = self._wire("pkl5.gather")
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         head, buffers = taken_apart(sendobj)
         heads: dict[int, Any] = {wire.rank: head}
         carry_out(wire, pick(wire, "gather", 0, root), heads, MOVED)
@@ -292,7 +292,7 @@ class Comm(CommOfMpi):
     def scatter(self, sendobj: Iterable[Any] | None, root: int = 0) -> Any:
         """Object ``r`` of the root's, on rank ``r``, to which the root sends its buffers."""
         wire = self._wire("pkl5.scatter")
-        _check_root(root, wire.size)
+        root = checked_root(root, wire.size)
         heads: dict[int, Any] = {}
         buffers: dict[int, list[Memory]] = {}
         if wire.rank == root:
