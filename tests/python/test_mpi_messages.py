@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import flitwork as fw
@@ -342,3 +343,51 @@ def test_ranks_know_which_thread_is_theirs() -> None:
         return MPI.Is_thread_main(), found
 
     assert fw.mpi.run(program, ranks=2).returns == 2 * [(True, [False])]
+
+
+def test_ranks_that_sleep_and_compute_for_long_are_no_hurry_to_the_run() -> None:
+    def program(comm: Any) -> float:
+        time.sleep(1 + comm.rank)
+        fw.mpi.compute(5e9)
+        comm.Barrier()
+        with pytest.raises(ValueError, match="non-negative"):
+            time.sleep(-1)
+        return float(MPI.Wtime())
+
+    began, sleep = time.monotonic(), time.sleep
+    run = fw.mpi.run(program, ranks=2)
+    assert all(7 < ended < 7.001 for ended in run.returns)
+    assert time.sleep is sleep and time.monotonic() < began + 6
+    machine = fw.Torus(2, 2, units=fw.Units(cycle_ns=1, flit_bytes=16))
+    with pytest.raises(fw.mpi.ProgramUnfinished, match=r"not complete after 100000 cycles"):
+        fw.mpi.run(program, ranks=2, run=fw.Run(max_ns="100 us"), network=machine)
+
+
+def test_a_rank_that_polls_in_vain_is_told_soon() -> None:
+    polls = 0
+
+    def program(comm: Any) -> None:
+        nonlocal polls
+        if comm.rank == 0:
+            request = comm.irecv(source=1)
+            while not request.test()[0]:
+                fw.mpi.compute(1000)
+                polls += 1
+
+    with pytest.raises(fw.mpi.ProgramUnfinished, match=r"(?s)not complete after 10{12} cycles.*rank 0: test at"):
+        fw.mpi.run(program, ranks=2)
+    assert 10_000 < polls < 20_000
+
+
+def test_messages_that_nobody_receives_may_be_ignored() -> None:
+    def program(comm: Any) -> int:
+        comm.isend("late", (comm.rank + 1) % comm.size, tag=4)
+        return int(comm.rank)
+
+    with pytest.raises(fw.mpi.UnmatchedMessages, match="--unmatched ignored"):
+        fw.mpi.run(program, ranks=3)
+    run = fw.mpi.run(program, ranks=3, unmatched="ignored")
+    assert run.returns == [0, 1, 2] and run.result.status == "interrupted"
+    assert "a message of rank 2 to rank 0, tag 4" in run.unmatched and "--unmatched" not in run.unmatched
+    with pytest.raises(fw.ConfigError, match="one of error, ignored"):
+        fw.mpi.run(program, ranks=3, unmatched="warn")

@@ -1,6 +1,6 @@
 //! Indexing without bounds checks, for the handful of look-ups that run several times a flit-hop.
 //!
-//! The indices are the kernel's own numbers (slots, ports, routers, terminals, packets), never user input. Every build with debug
+//! The indices are the kernel's own numbers (slots, ports, routers, packets), never user input. Every build with debug
 //! assertions checks them, and all tests run in such a build; `docs/performance.md` says what the checks cost.
 #![allow(unsafe_code)]
 

@@ -83,6 +83,10 @@ def simulate(
     no_data: Annotated[
         bool, typer.Option("--no-data", help="Messages of buffers bring their lengths only; objects travel as ever.")
     ] = False,
+    unmatched: Annotated[
+        Literal["error", "ignored"],
+        typer.Option(help="What messages are that nobody has received at the end: an error, or a note."),
+    ] = "error",
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 1,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE.parquet", help="Store the result of the network here.")
@@ -132,7 +136,7 @@ def simulate(
         found = run_program(
             script, *(arguments or []), ranks=ranks, network=machine, host=host or None, compute=compute,
             compute_scale=compute_scale, algorithms=_algorithms(algorithm), packet_flits=packet_flits,
-            data=not no_data, seed=seed, **options,
+            data=not no_data, unmatched=unmatched, seed=seed, **options,
         )  # fmt: skip
     except Abort as abort:
         note(f"[bold red]error[/]: {escape(str(abort))}")
@@ -142,10 +146,20 @@ def simulate(
         raise typer.Exit((error.code if isinstance(error, Exited) else 0) or CLAIM_FAILED) from None
     if save is not None:
         found.result.save(save)
+    if found.unmatched:
+        note(escape(found.unmatched))
     why = explain(found.result) if explained else None
     if as_json:
         more = {"explanation": why.to_dict()} if why else {}
-        print_json({**found.row, "finish_ns": found.finish_ns, "exit_codes": found.exit_codes, **more})
+        print_json(
+            {
+                **found.row,
+                "finish_ns": found.finish_ns,
+                "exit_codes": found.exit_codes,
+                "unmatched": found.unmatched,
+                **more,
+            }
+        )
     elif not quiet:
         _show(found, machine)
         if why:

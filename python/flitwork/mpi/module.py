@@ -88,8 +88,8 @@ def Init() -> None:
 
 
 def Init_thread(required: int = 3) -> int:
-    """Nothing: ranks begin initialised."""
-    return required
+    """Nothing: ranks begin initialised, with ``MPI.THREAD_FUNNELED`` at most."""
+    return min(required, Query_thread())
 
 
 def Is_initialized() -> bool:
@@ -111,8 +111,8 @@ def Is_finalized() -> bool:
 
 
 def Query_thread() -> int:
-    """``MPI.THREAD_MULTIPLE``."""
-    return 3
+    """``MPI.THREAD_FUNNELED``: a rank may have threads, and the one that runs its program calls."""
+    return 1
 
 
 def Is_thread_main() -> bool:

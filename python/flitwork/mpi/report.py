@@ -62,7 +62,9 @@ def _left_over(world: World) -> ProgramError | None:
     if not lines:
         return None
     more = [f"  ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
-    return UnmatchedMessages("\n".join(["all ranks have ended, and these found no match:", *lines[:_NAMED], *more]))
+    hint = ['  with unmatched="ignored" (--unmatched ignored) this is a note'] if world.keeps_unmatched else []
+    found = ["all ranks have ended, and these found no match:", *lines[:_NAMED], *more, *hint]
+    return UnmatchedMessages("\n".join(found))
 
 
 def _line(process: Process) -> str:

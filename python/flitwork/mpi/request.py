@@ -331,7 +331,7 @@ def _room(requests: Sequence[Any], statuses: list[Status] | None) -> list[Status
 def poll(process: Process) -> None:
     """Tells the simulator what has been started, and goes on when something happens to the rank."""
     process.flush()
-    process.poll(process.world.poll_cycles)
+    process.poll_again()
 
 
 REQUEST_NULL = Request()

@@ -17,7 +17,7 @@ class RunResult:
 
     ``returns`` has what each rank returned, ``finish_ns`` when each was at its end, ``exit_codes`` those not 0.
     ``messages`` and ``bytes`` count what programs and their collectives sent. ``result`` is the result of the network:
-    packets, channels, stalls.
+    packets, channels, stalls. ``unmatched``: what messages and receives were left at the end, where that is no error.
     """
 
     result: Result
@@ -27,6 +27,7 @@ class RunResult:
     bytes: int
     cycle_ns: float
     exit_codes: Mapping[int, int]
+    unmatched: str = ""
 
     @classmethod
     def of(cls, world: World, exit_codes: Mapping[int, int]) -> RunResult:
@@ -34,7 +35,9 @@ class RunResult:
         finish = [(process.finish_cycle or 0) * world.cycle_ns for process in world.processes]
         returns = [process.value for process in world.processes]
         result = world.simulation.result()
-        return cls(result, returns, finish, world.messages, world.bytes, world.cycle_ns, dict(exit_codes))
+        return cls(
+            result, returns, finish, world.messages, world.bytes, world.cycle_ns, dict(exit_codes), world.unmatched
+        )
 
     @property
     def time_ns(self) -> float:

@@ -20,9 +20,9 @@ from flitwork.mpi.output import Labelled
 from flitwork.mpi.own import registered_by_ranks
 from flitwork.mpi.result import RunResult
 from flitwork.mpi.script import Script
-from flitwork.mpi.timing import process_type
+from flitwork.mpi.timing import process_type, slept_by_ranks
 from flitwork.mpi.world import Process, World
-from flitwork.network import Network, check_network
+from flitwork.network import Network, check_network, nest_run
 from flitwork.networks import Torus
 from flitwork.simulation import Simulation
 from flitwork.spec import Host, Run
@@ -32,6 +32,10 @@ from flitwork.workloads import programs
 #: Of a network that does not say: 16 bytes a flit and 1 ns a cycle, so channels of 16 GB/s.
 DEFAULT_FLIT_BYTES, DEFAULT_CYCLE_NS = 16, 1.0
 _MOST_RANKS = 2**20
+#: What messages are that nobody has received at the end.
+UNMATCHED = ("error", "ignored")
+#: When a run ends that says nothing of it [cycles]: a program may compute long. Ranks that wait in vain are there soon.
+_MOST_CYCLES = 10**12
 
 
 def run(
@@ -47,6 +51,7 @@ def run(
     poll_cycles: int = 1000,
     label: bool | None = None,
     data: bool = True,
+    unmatched: str = "error",
     seed: int = 1,
     run: Run | None = None,
     **options: Any,
@@ -60,10 +65,13 @@ def run(
     ``compute``: what the time between two calls costs. ``zero``: nothing but ``flitwork.mpi.compute(ns)``;
     ``measured``: the processor time that it took here, times ``compute_scale``, and ``flitwork.mpi.compute``.
     ``algorithms`` chooses those of collectives, ``{"bcast": "binomial"}``. A test or a probe that finds nothing goes on
-    when something happens to the rank, at the latest after ``poll_cycles``. ``label``: whether lines that ranks print
-    stand behind their number, ``[3] text`` (those of scripts do). Without ``data`` messages of buffers bring their
-    lengths only: buffers are neither read nor written, and objects travel as ever. ``run`` and more options as in
-    :func:`flitwork.simulate`.
+    when something happens to the rank, at the latest after ``poll_cycles``, and a thousandth later each time.
+    ``label``: whether lines that ranks print stand behind their number, ``[3] text`` (those of scripts do). Without
+    ``data`` messages of buffers bring their lengths only: buffers are neither read nor written, and objects travel as
+    ever.
+    ``unmatched``: whether messages that nobody has received at the end are an error, or ``ignored`` (the result says
+    what they were: ``RunResult.unmatched``). ``run`` and more options as in :func:`flitwork.simulate`; a run that says
+    nothing of it ends after 10^12 cycles.
 
     Raises :class:`flitwork.ConfigError` where arguments do not fit, :class:`flitwork.mpi.ProgramError` where a rank
     raises, :class:`flitwork.mpi.ProgramDeadlock` where ranks wait for each other, and
@@ -72,8 +80,13 @@ def run(
     ranks = whole("ranks", ranks, 1, _MOST_RANKS)
     kind = process_type(compute, compute_scale)
     chosen = collective_algorithms.checked(algorithms or {})
+    if unmatched not in UNMATCHED:
+        raise ConfigError("unmatched", repr(unmatched), f"one of {', '.join(UNMATCHED)}")
     machine = with_units(default_network(ranks) if network is None else network)
-    simulation = Simulation(machine, programs(packet_flits=packet_flits), host=host, run=run, seed=seed, **options)
+    how = nest_run(run, options)
+    if "max_ns" not in how:
+        how.setdefault("max_cycles", _MOST_CYCLES)
+    simulation = Simulation(machine, programs(packet_flits=packet_flits), host=host, run=Run(**how), seed=seed)
     placed = simulation.placement
     if len(placed) < ranks:
         hint = "a larger network, or more ranks on a terminal: host=fw.Host(ranks_per_terminal=...)"
@@ -90,7 +103,7 @@ def run(
     world = World(
         simulation, ranks, work, kind, cycle_ns=simulation.cycle_ns, poll_cycles=poll_cycles, algorithms=chosen,
         terminals=placed, topology=json.dumps(machine.spec["topology"]) if in_order else None,
-        carries=data, flit_bytes=machine.spec["units"]["flit_bytes"],
+        carries=data, keeps_unmatched=unmatched == "error", flit_bytes=machine.spec["units"]["flit_bytes"],
         reduce_cycles_per_flit=simulation.host["reduce_cycles_per_flit"],
     )  # fmt: skip
     _carried_out(world, modules, script is not None if label is None else label)
@@ -110,7 +123,12 @@ def _carried_out(world: World, modules: Modules, label: bool) -> None:
     if streams:
         sys.stdout, sys.stderr = streams  # type: ignore[assignment]
     try:
-        with exits_of_ranks(), modules.state.changed_by_ranks(), registered_by_ranks(modules.own_names):
+        with (
+            exits_of_ranks(),
+            slept_by_ranks(),
+            modules.state.changed_by_ranks(),
+            registered_by_ranks(modules.own_names),
+        ):
             world.run()
     finally:
         sys.stdout, sys.stderr = kept

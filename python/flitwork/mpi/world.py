@@ -17,12 +17,14 @@ from typing import Any
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from flitwork.errors import DeadlockError, ScheduleError, SimulationError
-from flitwork.mpi.errors import Abort, Exited, ProgramError
+from flitwork.mpi.errors import Abort, Exited, ProgramError, UnmatchedMessages
 from flitwork.simulation import Answer, Kind, Simulation, Told
 
 #: What a fiber waits for.
 ALL, ANY, CORE = range(3)
 _NONE: tuple[int, ...] = ()
+#: By how much a poll is longer than the one before, and the longest [cycles].
+_LONGER, _LONGEST_POLL = 1e-3, 2**32
 
 
 class Message:
@@ -91,7 +93,7 @@ class Clock:
         self.calls += 1
         if self.calls >= self.PATIENCE:
             process.flush()
-            process.poll(process.world.poll_cycles)
+            process.poll_again()
             self.told = process.told
 
 
@@ -104,6 +106,8 @@ class Process:
         self.tasks: list[Told] = []
         #: Operations that the simulator has been told of so far.
         self.told = 0
+        #: How often it has polled since one of them was complete.
+        self.polls = 0
         self.pending: dict[int, Operation] = {}
         self.outbox: dict[int, Message] = {}
         self.main = Fiber(self._run, self.hub)
@@ -164,6 +168,15 @@ class Process:
     def poll(self, cycles: int) -> None:
         """Goes on at the next thing that happens to the rank, at most so many cycles later."""
         self._tell(Kind.POLL, cycles)
+
+    def poll_again(self) -> None:
+        """As :meth:`poll`, for the time that the run says, a thousandth longer each time until something happens.
+
+        A rank that waits long by polling asks seldom, and one that waits for ever comes to the end of the run soon.
+        """
+        cycles = self.world.poll_cycles * (1 + _LONGER) ** self.polls
+        self.polls += 1
+        self.poll(round(min(cycles, _LONGEST_POLL)))
 
     def found(self, source: int | None, tag: int | None, context: int) -> Message | None:
         """The message that a receive would take now."""
@@ -313,6 +326,7 @@ class World:
         terminals: Sequence[int] = (),
         topology: str | None = None,
         carries: bool = True,
+        keeps_unmatched: bool = True,
         flit_bytes: int = 1,
         reduce_cycles_per_flit: float = 0.0,
     ) -> None:
@@ -326,6 +340,8 @@ class World:
         self.topology = topology
         #: Whether messages of buffers bring their data; else only their lengths.
         self.carries = carries
+        #: Whether messages that nobody has received at the end are an error; else what they were.
+        self.keeps_unmatched, self.unmatched = keeps_unmatched, ""
         #: What a flit carries, and how long a rank takes to combine so much of a reduction.
         self.flit_bytes, self.reduce_cycles_per_flit = flit_bytes, reduce_cycles_per_flit
         self.hub, self.thread = getcurrent(), get_ident()
@@ -366,7 +382,9 @@ class World:
                 from flitwork.mpi.report import unfinished
 
                 found = unfinished(self, error)
-                if found is not None:
+                if isinstance(found, UnmatchedMessages) and not self.keeps_unmatched:
+                    self.unmatched = str(found)
+                elif found is not None:
                     raise found from None
         finally:
             self._end()
@@ -383,7 +401,9 @@ class World:
         while True:
             status, self.now, asking, completed = turn(answers)
             for rank, number, _, sender, send in completed:
-                operation = processes[rank].pending.pop(number)
+                process = processes[rank]
+                process.polls = 0
+                operation = process.pending.pop(number)
                 operation.done = True
                 if sender is not None:
                     message = processes[sender].outbox.pop(send)

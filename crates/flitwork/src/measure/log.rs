@@ -5,7 +5,6 @@ use super::deliveries::DeliveryRecorder;
 use super::packet_records::PacketRecords;
 use super::{DeliveryWindows, LatencyRecorder, PacketRecord, Tally};
 use crate::mix::mix;
-use crate::unchecked::at_mut;
 use std::ops::Range;
 
 /// What the log needs to know of a packet that has arrived, in the order in which packets have it.
@@ -70,7 +69,7 @@ impl TrafficLog {
     #[inline(always)]
     fn taken(&mut self, terminal: usize, created: u64, flits: u32) {
         self.taken += 1;
-        *at_mut(&mut self.has_sent, terminal) = true;
+        self.has_sent[terminal] = true;
         if self.window.contains(&created) {
             self.measured_taken += 1;
             self.measured_taken_flits += u64::from(flits);
@@ -90,7 +89,7 @@ impl TrafficLog {
             self.network_latency.record(now - packet.injected);
         }
         if self.window.contains(&now) {
-            *at_mut(&mut self.delivered_flits, packet.src as usize) += u64::from(packet.flits);
+            self.delivered_flits[packet.src as usize] += u64::from(packet.flits);
         }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.arrived(packet.flits, now);

@@ -1,7 +1,5 @@
 //! When idle terminals, or ports, have to be looked at again: a ring of lists, one a cycle, without allocation.
 
-use crate::unchecked::at_mut;
-
 /// Cycles that the ring covers; later wakes are looked at, and put off, once a turn.
 const HORIZON: u64 = 4096;
 const NONE: u32 = u32::MAX;
@@ -35,7 +33,7 @@ impl Calendar {
     /// Wakes `terminal` in cycle `at`, which must be later than `now`. Ignored if it has a wake already.
     #[inline]
     pub fn schedule(&mut self, terminal: u32, now: u64, at: u64) {
-        let wake = at_mut(&mut self.wakes, terminal as usize);
+        let wake = &mut self.wakes[terminal as usize];
         if wake.due != 0 {
             return;
         }
@@ -46,8 +44,8 @@ impl Calendar {
 
     #[inline]
     fn link(&mut self, terminal: u32, now: u64) {
-        let wake = at_mut(&mut self.wakes, terminal as usize);
-        let first = at_mut(&mut self.first, (wake.due.min(now + HORIZON - 1) % HORIZON) as usize);
+        let wake = &mut self.wakes[terminal as usize];
+        let first = &mut self.first[(wake.due.min(now + HORIZON - 1) % HORIZON) as usize];
         wake.next = std::mem::replace(first, terminal);
     }
 
@@ -56,7 +54,7 @@ impl Calendar {
         let slot = (now % HORIZON) as usize;
         let mut t = std::mem::replace(&mut self.first[slot], NONE);
         while t != NONE {
-            let of_terminal = at_mut(&mut self.wakes, t as usize);
+            let of_terminal = &mut self.wakes[t as usize];
             let after = of_terminal.next;
             if of_terminal.due <= now {
                 of_terminal.due = 0;

@@ -18,7 +18,6 @@ use crate::routing::AtSource;
 use crate::spec::SourceQueue;
 use crate::topology::Fabric;
 use crate::traffic::Created;
-use crate::unchecked::at_mut;
 use std::ops::Range;
 
 /// A packet that an injection port is to send.
@@ -298,9 +297,8 @@ impl Nics {
             self.schedule(terminal, now, self.queues.next_creation(terminal));
             return None;
         };
-        let next = at_mut(&mut self.sequence, terminal);
-        let sequence = *next;
-        *next += 1;
+        let sequence = self.sequence[terminal];
+        self.sequence[terminal] += 1;
         let (message, number, flits) = (sequence, sequence, flits as u16);
         Some(Outgoing { dst, sequence, message, number, flits, tie_bits, created: cycle, background: false })
     }

@@ -3,7 +3,6 @@
 use super::job::Job;
 use crate::host::Hosts;
 use crate::traffic::{Created, Source, Traffic, terminal_rng};
-use crate::unchecked::{at, at_mut};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::ops::Range;
@@ -29,7 +28,7 @@ impl Feed {
     #[inline(always)]
     fn draw(&mut self, terminal: usize) -> Created {
         let terminals = self.sources.len() as u32;
-        let source = at_mut(&mut self.sources, terminal);
+        let source = &mut self.sources[terminal];
         let drawn = source.draw(&self.traffic, terminal as u32, terminals);
         self.open -= usize::from(source.next_creation() == u64::MAX);
         drawn
@@ -162,7 +161,7 @@ impl SourceQueues {
     #[inline(always)]
     pub fn take_created(&mut self, terminal: usize, now: u64) -> Option<Created> {
         match &mut self.work {
-            Work::Traffic(feed) if at(&feed.sources, terminal).next_creation() <= now => Some(feed.draw(terminal)),
+            Work::Traffic(feed) if feed.sources[terminal].next_creation() <= now => Some(feed.draw(terminal)),
             _ => None,
         }
     }
@@ -185,7 +184,7 @@ impl SourceQueues {
     #[inline]
     pub fn next_creation(&self, terminal: usize) -> u64 {
         let work = match &self.work {
-            Work::Traffic(feed) => at(&feed.sources, terminal).next_creation(),
+            Work::Traffic(feed) => feed.sources[terminal].next_creation(),
             Work::Messages { .. } => u64::MAX,
         };
         self.background.as_ref().map_or(work, |feed| work.min(feed.sources[terminal].next_creation()))
