@@ -115,7 +115,9 @@ def test_check_adds_up_the_phases() -> None:
     assert fw.check("a2and", size=(5, 5), topology="mesh").exchange["messages"] == 600
 
 
-@pytest.mark.parametrize(("algorithm", "over_bound"), [("pairwise_shift", 1), ("birkhoff", 35 / 30), ("two_level_ring", 40 / 30)])
+@pytest.mark.parametrize(
+    ("algorithm", "over_bound"), [("pairwise_shift", 1), ("birkhoff", 35 / 30), ("two_level_ring", 40 / 30)]
+)
 def test_check_adds_up_what_terminals_move_where_there_are_no_channels(algorithm: str, over_bound: float) -> None:
     work = fw.collective("all_to_all", algorithm, message_flits=7)
     servers = fw.Host(placement=fw.placement.Counts(ranks=[5, 3, 2, 1]))

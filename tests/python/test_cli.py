@@ -317,6 +317,7 @@ def test_plan_and_bound_of_a_study(cli: Cli, study: Path) -> None:
     ]
     assert "bisection" in cli("bound", "a2at", "--size", "9x9").stdout
     assert "highest load" in cli("bound", "uniform").stdout
+    assert "highest load" in cli("bound", "uniform", "--set", "offered_load=0.5").stdout
     assert json.loads(cli("plan", "a2at", "--size", "5x5", "--json").stdout)["derived"]["terminals"] == 25
 
 

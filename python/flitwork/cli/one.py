@@ -231,7 +231,9 @@ def bound(
     if is_study(what):
         bounds = _study_bounds(plan_study(load_study(Path(what)), quick, watcher()))
     else:
-        load = 0.1 if what in patterns() else None
+        # The highest load is that of the pattern, whatever load is said.
+        told = any(setting.partition("=")[0].strip() == "offered_load" for setting in settings or [])
+        load = 0.1 if what in patterns() and not told else None
         table = network_table(size, mesh, wrap, topology)
         spec = one_simulation(
             what, table, settings, ports,
