@@ -199,6 +199,12 @@ def nest_run(run: Value | Mapping[str, Any] | None, options: Mapping[str, Any] |
         put({"run": nested}, ["run"], as_written("run", run), "")
     elif run is not None and not isinstance(run, Mapping):
         raise ConfigError("run", repr(run), "fw.Run(...), or options by name", 'for example {"max_cycles": 100_000}')
+    if isinstance(run, Mapping):
+        # As a file has them, which may be tables within tables.
+        of_run = fields(schema()["properties"]["run"])
+        for key in [key for key in run if key in of_run and key not in FLAT["run"]]:
+            put(nested, [key], run[key], "run")
+        run = {key: one for key, one in run.items() if key not in nested}
     for flat in (run, options):
         if isinstance(flat, Mapping):
             put_all("run", nested, renamed.keywords("run", flat, FLAT["run"]), FLAT["run"])

@@ -244,6 +244,19 @@ def test_a_file_that_places_ranks_says_how_many(simulate: Simulate, tmp_path: Pa
     assert done.stdout == f"[0] {ranks}\n", done.stderr
 
 
+def test_the_run_of_a_file_is_written_as_in_a_study(simulate: Simulate, tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    topology = '[network.topology]\nkind = "torus"\nsize = [2, 2]\n'
+    file.write_text(f'{topology}[run]\nkernel = "flit"\nrecord = {{ waits = true }}\nmax_cycles = 900\n')
+    send = "from mpi4py import MPI\nMPI.COMM_WORLD.bcast(1)\n"
+    done = simulate(send, ranks=2, options=("--explain", "--json", "--network", str(file)))
+    assert json.loads(done.stdout)["kernel"] == "flit", done.stderr
+    done = simulate(f"{send}import time; time.sleep(1e-6)", ranks=2, options=("-q", "--network", str(file)))
+    assert "not complete after 900 cycles" in done.stderr
+    file.write_text(f"{topology}[run]\nrecord = {{ wait = true }}\n")
+    assert "did you mean waits?" in simulate(send, ranks=2, options=("-q", "--network", str(file))).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

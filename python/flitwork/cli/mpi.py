@@ -148,7 +148,9 @@ def simulate(
         found.result.save(save)
     if found.unmatched:
         note(escape(found.unmatched))
-    why = explain(found.result) if explained else None
+        if explained:
+            note("no explanation: it needs a run in which all messages arrive")
+    why = explain(found.result) if explained and not found.unmatched else None
     if as_json:
         more = {"explanation": why.to_dict()} if why else {}
         print_json(
