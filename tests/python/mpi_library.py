@@ -66,7 +66,17 @@ class Family:
     @property
     def hooks(self) -> bool:
         """Whether the MPI library calls ours while it waits; otherwise it takes a thread."""
-        return self.name != "mpich"
+        return not (self.is_mpich and self.python is None)
+
+    @property
+    def is_mpich(self) -> bool:
+        """Whether it is MPICH; where the system has none, that of the wheel, a later version, stands for it."""
+        return self.name.startswith("mpich")
+
+    @property
+    def is_later_mpich(self) -> bool:
+        """Whether it is the MPICH of the wheel."""
+        return self.is_mpich and self.python is not None
 
     def compile(self, source: str, *options: str) -> Path:
         """The program of `tests/mpi`, compiled once."""

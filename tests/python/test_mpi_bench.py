@@ -111,7 +111,7 @@ def test_bad_arguments(more: dict[str, Any], said: str, monkeypatch: pytest.Monk
     monkeypatch.setattr("flitwork.tune.measuring._asked", lambda *_: (job, "openmpi", "4.1.4"))
     monkeypatch.setattr("flitwork.mpi.native.build.built", lambda *_: Path(__file__))
     with pytest.raises(fw.ConfigError, match=said):
-        fw.tune.bench(["mpirun"], [1], **more)
+        fw.tune.bench([sys.executable], [1], **more)
 
 
 def test_wrong_data_and_jobs_that_hang(

@@ -144,9 +144,7 @@ def test_ranks_with_other_levels_of_threads(name: str) -> None:
     done = mpi.run(4, mpi.compile("levels.c"), "differ", alltoall="two_level_ring", servers="2,2", report="1")
     assert sorted(done.stdout.split("\n")) == ["", *(f"rank {rank}: 0 wrong" for rank in range(4))], done.stderr
     told = done.stderr.count("flitwork: some ranks have MPI_THREAD_MULTIPLE and others have not")
-    assert (told, "  two_level_ring  " in done.stderr) == ((1, False) if name == "mpich wheel" else (0, True)), (
-        done.stderr
-    )
+    assert (told, "  two_level_ring  " in done.stderr) == ((1, False) if mpi.is_later_mpich else (0, True)), done.stderr
 
 
 @pytest.mark.parametrize("name", [*FAMILIES, *WHEELS])
@@ -154,7 +152,7 @@ def test_a_thread_that_only_some_ranks_ask_for(name: str) -> None:
     mpi = family(name)
     script = f'case "$OMPI_COMM_WORLD_RANK$PMI_RANK" in 2) export FLITWORK_MPI_PROGRESS=thread;; esac; exec {mpi.compile("levels.c")}'
     done = mpi.run(4, "sh", "-c", script, alltoall="two_level_ring")
-    if name == "mpich wheel":
+    if mpi.is_later_mpich:
         assert (
             done.returncode != 0 and "FLITWORK_MPI_PROGRESS=thread asks for it and has to be set for all" in done.stderr
         )

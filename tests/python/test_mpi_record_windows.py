@@ -24,7 +24,9 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def windows_that_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """One run in four of Open MPI 4.1 ends in an error of MPI_Win_create, recorded or not, by this component alone."""
-    monkeypatch.setenv("OMPI_MCA_osc", "^rdma")
+    found = Library.found("openmpi")
+    if found is not None and "(Open MPI) 4." in Library.said(found.mpirun, "--version"):
+        monkeypatch.setenv("OMPI_MCA_osc", "^rdma")
 
 
 def with_windows_of(name: str) -> Library:
