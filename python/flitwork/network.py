@@ -17,8 +17,8 @@ from flitwork.plain import Spec, checked
 from flitwork.schema import fields, kinds, schema, sizes_apart, tables
 from flitwork.value import Value, as_written, given
 
-#: The tables that are values of one class.
-_VALUES = {"router": "Router", "nic": "Nic", "channel": "Channel", "units": "Units", "bus": "Bus"}
+#: The tables that are values of one class, which is called so with a capital letter.
+_VALUES = ("router", "nic", "channel", "units", "bus")
 #: Most characters of a value that an error shows.
 _SHOWN = 80
 
@@ -162,8 +162,8 @@ def _table_with(section: str, name: str) -> str:
     """How a field is written that has no flat name, in its table; nothing where no table has it."""
     if section == "run":
         return f"run=fw.Run({name}=...)" if name in fields(schema()["properties"]["run"]) else ""
-    found = [table for table in _VALUES if name in fields(tables("network")[table])]
-    return f"{found[0]}=fw.{_VALUES[found[0]]}({name}=...)" if found else ""
+    found = next((table for table in _VALUES if name in fields(tables("network")[table])), None)
+    return f"{found}=fw.{found.capitalize()}({name}=...)" if found else ""
 
 
 def put(table: Spec, place: Sequence[str], one: Any, path: str) -> None:

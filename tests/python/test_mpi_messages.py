@@ -10,7 +10,7 @@ import flitwork as fw
 import numpy as np
 import pytest
 from flitwork.mpi import MPI
-from flitwork.mpi.world import Clock
+from flitwork.mpi.world import Clock, me
 
 
 def test_data_arrive_as_they_were_when_they_were_sent() -> None:
@@ -377,6 +377,18 @@ def test_a_rank_that_polls_in_vain_is_told_soon() -> None:
     with pytest.raises(fw.mpi.ProgramUnfinished, match=r"(?s)not complete after 10{12} cycles.*rank 0: test at"):
         fw.mpi.run(program, ranks=2)
     assert 10_000 < polls < 20_000
+
+
+def test_polls_stay_within_their_longest() -> None:
+    def program(comm: Any) -> float:
+        process = me()
+        process.patience = 0.99 * 2.0**32
+        for _ in range(100):
+            process.poll_again()
+        return process.patience
+
+    run = fw.mpi.run(program, ranks=1)
+    assert run.returns == [2.0**32] and 99 * 2**32 < run.time_ns < 100 * 2**32
 
 
 def test_messages_that_nobody_receives_may_be_ignored() -> None:

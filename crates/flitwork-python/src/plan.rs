@@ -4,7 +4,7 @@ use crate::data::Table;
 use crate::detached::{with_signals, without_gil};
 use crate::goal::Goal;
 use crate::{arrays, errors, tables::json_text, topology};
-use flitwork::bound::{channel_loads, terminal_phases};
+use flitwork::bound::{channel_loads, terminal_loads};
 use flitwork::collective::prove;
 use flitwork::host::{check_complete, check_exchange};
 use flitwork::measure::SimulationResult;
@@ -209,8 +209,7 @@ fn check(plan: &flitwork::Plan) -> flitwork::Result<Value> {
     let exchange = if placement.is_some() { check_complete(schedule)? } else { check_exchange(schedule)? };
     let group = plan.params.nic_ports as u32;
     let loads = channel_loads(&plan.fabric, &plan.routing, schedule, &plan.placement, packet_flits, Some(group));
-    let of_groups = |group| terminal_phases(schedule, plan.placement.terminal_of(), group);
-    let terminals = json!({ "phases": of_groups(group), "in_all": of_groups(u32::MAX).first() });
+    let terminals = terminal_loads(schedule, plan.placement.terminal_of(), group);
     Ok(json!({ "exchange": exchange, "placement": placement, "loads": loads, "terminals": terminals }))
 }
 

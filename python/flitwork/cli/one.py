@@ -348,21 +348,25 @@ def _show_check(found: Check, every: bool) -> None:
         f"[green]complete[/]: {exchange['ranks']:,} ranks, {exchange['messages']:,} messages, "
         f"{found.proven}, every rank can finish"
     )
-    table = found.phases if found.has_channels else found.terminal_phases
+    if found.has_channels:
+        table, columns = found.phases, (*found.channel_classes, "largest")
+        title, of, total, limit = (
+            "load of the most loaded channel",
+            "channels",
+            found.phase_sum_flits,
+            found.channel_bound_cycles,
+        )
+    else:
+        table, columns = found.terminal_phases, ("most sent", "most received")
+        title, of, total, limit = "by one terminal", "terminals", found.terminal_sum_flits, found.terminal_bound_flits
     shown = table if every else table.head(_SHOWN_PHASES)
     rows = [[int(row[0]), *(value / unit for value in row[1:])] for row in shown.itertuples(index=False, name=None)]
-    if found.has_channels:
-        print_table(("phase", *found.channel_classes, "largest"), rows, "load of the most loaded channel [messages]")
-    else:
-        print_table(("phase", "most sent", "most received"), rows, "by one terminal [messages]")
+    print_table(("phase", *columns), rows, f"{title} [messages]")
     if len(shown) < len(table):
         say(f"... {len(table) - len(shown)} more phases; --all prints them")
-    total, limit = found.phase_sum_flits, found.channel_bound_cycles
-    if not found.has_channels:
-        total, limit = found.terminal_sum_flits, found.terminal_bound_flits
     say(
-        f"sum of the largest: {total / unit:,.4g} messages = {found.phase_sum_over_bound:.4f} of the lower bound "
-        f"of the {'channels' if found.has_channels else 'terminals'}, {limit / unit:,.4g}"
+        f"sum of the largest: {total / unit:,.4g} messages = "
+        f"{found.phase_sum_over_bound:.4f} of the lower bound of the {of}, {limit / unit:,.4g}"
     )
 
 

@@ -49,7 +49,7 @@ class ObjectCollectives(Channel):
         root = checked_root(root, wire.size)
         held: dict[int, Any] = {}
         if wire.rank == root:
-            held = dict(enumerate(dump(one) for one in _for_each(sendobj, wire.size)))
+            held = dict(enumerate(dump(one) for one in one_for_each(sendobj, wire.size)))
         carry_out(wire, pick(wire, "scatter", 0, root), held, MOVED)
         return load(held[wire.rank])
 
@@ -60,7 +60,7 @@ class ObjectCollectives(Channel):
     def alltoall(self, sendobj: Iterable[Any] | None) -> list[Any]:
         """Object ``d`` of rank ``s``, as object ``s`` of rank ``d``."""
         wire = self._wire("alltoall")
-        data = [dump(one) for one in _for_each(sendobj, wire.size)]
+        data = [dump(one) for one in one_for_each(sendobj, wire.size)]
         return [load(one) for one in exchanged(wire, pick(wire, "alltoallv", 0), data)]
 
     def reduce(self, sendobj: Any, op: Any = _SUM, root: int = 0) -> Any:
@@ -92,7 +92,7 @@ def _values(op: Any) -> Values:
     return Objects(op, op.commutes if isinstance(op, Op) else False)
 
 
-def _for_each(objects: Iterable[Any] | None, ranks: int) -> list[Any]:
+def one_for_each(objects: Iterable[Any] | None, ranks: int) -> list[Any]:
     """An object for each rank: ``None`` where none are given."""
     found = [None] * ranks if objects is None else [*objects]
     if len(found) != ranks:

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from flitwork.mpi.errors import Abort
+from flitwork.mpi.replaced import replaced, running_rank
 from flitwork.mpi.world import Process, here
 
 #: A function that is called at exit, with its arguments.
@@ -51,30 +52,22 @@ class Own:
     @contextmanager
     def changed_by_ranks(self) -> Iterator[None]:
         """As long as ranks run, ``os.chdir`` is for the rank that calls it."""
-        own, change, by_number = os.getpid(), os.chdir, getattr(os, "fchdir", None)
 
         def changing(to: Callable[[Any], None]) -> Callable[[Any], None]:
             def goes(path: Any) -> None:
-                process = here.process
-                if process is None or os.getpid() != own:
-                    to(path)
-                    return
+                process = running_rank()
+                if process is None:
+                    return to(path)
                 if not self._folders:
                     self._folder = os.getcwd()
                 to(path)
                 self._folders[process.rank] = os.getcwd()
+                return None
 
             return goes
 
-        os.chdir = changing(change)  # type: ignore[assignment]
-        if by_number is not None:
-            os.fchdir = changing(by_number)  # type: ignore[assignment]
-        try:
+        with replaced(os, "chdir", changing), replaced(os, "fchdir", changing):
             yield
-        finally:
-            os.chdir = change
-            if by_number is not None:
-                os.fchdir = by_number
 
 
 def _of_sys() -> tuple[Any, ...]:
@@ -93,28 +86,30 @@ def registered_by_ranks(modules: Collection[str]) -> Iterator[None]:
     register, such as a pool that sends its workers home; what they register when they are imported, and what Python's
     own modules register, is called at the end of the command, as ever.
     """
-    register, unregister = atexit.register, atexit.unregister
 
-    def registers(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-        process = here.process
-        if process is None or not _is_of_rank(sys._getframe(1), modules):
-            return register(function, *args, **kwargs)
-        if not callable(function):
-            raise TypeError("the first argument must be callable")
-        _calls(process).append((function, args, kwargs))
-        return function
+    def registering(register: Callable[..., Any]) -> Callable[..., Any]:
+        def registers(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            process = here.process
+            if process is None or not _is_of_rank(sys._getframe(1), modules):
+                return register(function, *args, **kwargs)
+            if not callable(function):
+                raise TypeError("the first argument must be callable")
+            _calls(process).append((function, args, kwargs))
+            return function
 
-    def unregisters(function: Callable[..., Any]) -> None:
-        unregister(function)
-        if here.process is not None:
-            calls = _calls(here.process)
-            calls[:] = [one for one in calls if one[0] != function]
+        return registers
 
-    atexit.register, atexit.unregister = registers, unregisters  # type: ignore[assignment]
-    try:
+    def unregistering(unregister: Callable[..., Any]) -> Callable[..., Any]:
+        def unregisters(function: Callable[..., Any]) -> None:
+            unregister(function)
+            if here.process is not None:
+                calls = _calls(here.process)
+                calls[:] = [one for one in calls if one[0] != function]
+
+        return unregisters
+
+    with replaced(atexit, "register", registering), replaced(atexit, "unregister", unregistering):
         yield
-    finally:
-        atexit.register, atexit.unregister = register, unregister
 
 
 def _is_of_rank(caller: FrameType, modules: Collection[str]) -> bool:

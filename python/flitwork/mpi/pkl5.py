@@ -18,11 +18,11 @@ from flitwork.mpi.errors import fault, not_supported
 from flitwork.mpi.matched import MESSAGE_NO_PROC, MESSAGE_NULL
 from flitwork.mpi.matched import Message as MessageOfMpi
 from flitwork.mpi.memory import Memory
-from flitwork.mpi.objects import _for_each, checked_root
+from flitwork.mpi.objects import checked_root, one_for_each
 from flitwork.mpi.operations import allgathered, exchanged
 from flitwork.mpi.out_of_band import lengths_of, pickle_of_rank, put_together, set_pickle, taken_apart
 from flitwork.mpi.pickling import Pickle
-from flitwork.mpi.request import REQUEST_NULL, _room
+from flitwork.mpi.request import REQUEST_NULL, statuses_for
 from flitwork.mpi.request import Request as RequestOfMpi
 from flitwork.mpi.status import ANY_SOURCE, ANY_TAG, PROC_NULL, Status
 from flitwork.mpi.steps import carry_out
@@ -89,7 +89,7 @@ class Request:
     @classmethod
     def waitall(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[Any]:
         """Waits for all of them; the objects that came."""
-        return [one.wait(status) for one, status in zip(requests, _room(requests, statuses), strict=False)]
+        return [one.wait(status) for one, status in zip(requests, statuses_for(requests, statuses), strict=False)]
 
     @classmethod
     def testall(
@@ -103,7 +103,7 @@ class Request:
         """As :meth:`testall`, of requests that stay as they are."""
         if not RequestOfMpi.Get_status_all([part for one in requests for part in one._parts]):
             return False
-        for one, status in zip(requests, _room(requests, statuses), strict=False):
+        for one, status in zip(requests, statuses_for(requests, statuses), strict=False):
             one.get_status(status)
         return True
 
@@ -189,26 +189,7 @@ class Message:
 class Comm(CommOfMpi):
     """A communicator whose objects travel in parts. What is not here is as ``MPI.Comm`` has it."""
 
-    # Messages. A send copies what it sends, and needs no buffer: ``bsend`` is ``send``.
-
-    def send(self, obj: Any, dest: int, tag: int = 0) -> None:
-        """Sends an object; returns when it has left."""
-        me().wait(*_sent(self._apart(obj, dest, tag)))
-
-    def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
-        """Sends an object; returns when it has been received."""
-        me().wait(*_sent(self._apart(obj, dest, tag), True))
-
-    def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:  # type: ignore[override]
-        """Starts to send an object."""
-        return _sending(_sent(self._apart(obj, dest, tag)))
-
-    def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:  # type: ignore[override]
-        """Starts to send an object; complete when all of it has been received."""
-        return _sending(_sent(self._apart(obj, dest, tag), True))
-
-    bsend = send
-    ibsend = isend  # type: ignore[assignment]
+    # Messages.
 
     def recv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Any:
         """Receives an object. ``buf`` makes no difference."""
@@ -241,11 +222,7 @@ class Comm(CommOfMpi):
         self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
     ) -> Message:
         """Waits for an object and takes it: ``message.recv()``."""
-        came = None
-        if source != PROC_NULL:
-            process = me()
-            came = process.probe(*self._pattern(process, source, tag), self._context)
-        return self._taken(came, status)
+        return self._taken(self._probed(source, tag), status)
 
     def improbe(  # type: ignore[override]
         self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
@@ -296,7 +273,7 @@ class Comm(CommOfMpi):
         heads: dict[int, Any] = {}
         buffers: dict[int, list[Memory]] = {}
         if wire.rank == root:
-            for rank, one in enumerate(_for_each(sendobj, wire.size)):
+            for rank, one in enumerate(one_for_each(sendobj, wire.size)):
                 heads[rank], buffers[rank] = taken_apart(one)
         carry_out(wire, pick(wire, "scatter", 0, root), heads, MOVED)
         return self._exchanged(buffers, {root: heads[wire.rank]})[0]
@@ -321,7 +298,7 @@ class Comm(CommOfMpi):
     def alltoall(self, sendobj: Iterable[Any] | None) -> list[Any]:
         """Object ``d`` of rank ``s``, as object ``s`` of rank ``d``; each sends the others its buffers."""
         wire = self._wire("pkl5.alltoall")
-        parts = [taken_apart(one) for one in _for_each(sendobj, wire.size)]
+        parts = [taken_apart(one) for one in one_for_each(sendobj, wire.size)]
         heads = exchanged(wire, pick(wire, "alltoallv", 0), [head for head, _ in parts])
         return self._exchanged({to: buffers for to, (_, buffers) in enumerate(parts)}, dict(enumerate(heads)))
 
@@ -347,6 +324,12 @@ class Comm(CommOfMpi):
         ]
 
     # Parts of an object.
+
+    def _send_object(self, obj: Any, dest: int, tag: int, synchronous: bool = False) -> Sequence[Operation]:
+        return _sent(self._apart(obj, dest, tag), synchronous)
+
+    def _sending(self, sent: Sequence[Operation]) -> Request:  # type: ignore[override]
+        return Request.of([RequestOfMpi.of(one) for one in sent] or [RequestOfMpi.of(None)])
 
     def _apart(self, obj: Any, dest: int, tag: int) -> list[Arriving]:
         """An object as messages; none to nobody."""
@@ -408,11 +391,6 @@ def _data(wire: Wire, operations: Iterable[Operation]) -> list[Memory]:
 def _sent(messages: Iterable[Arriving], synchronous: bool = False) -> list[Operation]:
     process = me()
     return [process.send(message, synchronous) for message in messages]
-
-
-def _sending(operations: Sequence[Operation]) -> Request:
-    """A request for sends; of none, for a message to nobody."""
-    return Request.of([RequestOfMpi.of(one) for one in operations] or [RequestOfMpi.of(None)])
 
 
 class _Pkl5(types.ModuleType):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from flitwork.mpi.buffer import Buffer, as_bytes, fill, message, room
@@ -129,19 +130,19 @@ class PointToPoint(Channel):
 
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Sends an object; returns when it has left."""
-        _wait(self._send_object(obj, dest, tag))
+        me().wait(*self._send_object(obj, dest, tag))
 
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Sends an object; returns when it has been received."""
-        _wait(self._send_object(obj, dest, tag, True))
+        me().wait(*self._send_object(obj, dest, tag, True))
 
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Starts to send an object."""
-        return Request.of(self._send_object(obj, dest, tag))
+        return self._sending(self._send_object(obj, dest, tag))
 
     def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Starts to send an object; complete when it has been received."""
-        return Request.of(self._send_object(obj, dest, tag, True))
+        return self._sending(self._send_object(obj, dest, tag, True))
 
     bsend = send
     ibsend = isend
@@ -180,10 +181,7 @@ class PointToPoint(Channel):
 
     def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> bool:
         """Waits for a message that a receive would take."""
-        came = None
-        if source != PROC_NULL:
-            process = me()
-            came = process.probe(*self._pattern(process, source, tag), self._context)
+        came = self._probed(source, tag)
         if status is not None:
             self._say(status, came)
         return True
@@ -201,11 +199,7 @@ class PointToPoint(Channel):
 
     def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> MatchedMessage:
         """Waits for a message and takes it: ``message.Recv(buf)``."""
-        if source == PROC_NULL:
-            return self._matched(None, status)
-        process = me()
-        came = process.probe(*self._pattern(process, source, tag), self._context)
-        return self._matched(came, status)
+        return self._matched(self._probed(source, tag), status)
 
     def Improbe(
         self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
@@ -224,6 +218,13 @@ class PointToPoint(Channel):
             return MatchedMessage(MESSAGE_NO_PROC)
         # It is the first message of its sender with its tag, so this receive takes it.
         return MatchedMessage.of(me().receive(came.source, came.tag, came.context), self._place)
+
+    def _probed(self, source: int, tag: int) -> Message | None:
+        """Waits for a message that a receive would take; ``None`` from nobody."""
+        if source == PROC_NULL:
+            return None
+        process = me()
+        return process.probe(*self._pattern(process, source, tag), self._context)
 
     def _look(self, source: int, tag: int) -> Message | None:
         if source == PROC_NULL:
@@ -249,8 +250,14 @@ class PointToPoint(Channel):
         received = self._receive(source, recvtag)
         return into, received, _sent(sent)
 
-    def _send_object(self, obj: Any, dest: int, tag: int, synchronous: bool = False) -> Operation | None:
-        return _sent(self._of_object(obj, dest, tag), synchronous)
+    def _send_object(self, obj: Any, dest: int, tag: int, synchronous: bool = False) -> Sequence[Operation]:
+        """Starts to send an object; nothing to nobody."""
+        sent = _sent(self._of_object(obj, dest, tag), synchronous)
+        return () if sent is None else (sent,)
+
+    def _sending(self, sent: Sequence[Operation]) -> Request:
+        """The request of an object that has been started."""
+        return Request.of(*sent or (None,))
 
     def _of_buffer(self, spec: Any, dest: int, tag: int) -> Message | None:
         """A buffer as a message; ``None`` to nobody."""

@@ -169,7 +169,7 @@ class Request(Handle):
         open_ones = [one._waits for one in requests if one._active and one._waits is not None]
         if open_ones:
             me().wait(*open_ones)
-        return [one._complete(status) for one, status in zip(requests, _room(requests, statuses), strict=False)]
+        return [one._complete(status) for one, status in zip(requests, statuses_for(requests, statuses), strict=False)]
 
     @classmethod
     def Waitany(cls, requests: Sequence[Request], status: Status | None = None) -> int:
@@ -257,7 +257,7 @@ class Request(Handle):
         """As :meth:`Testall`, of requests that stay as they are."""
         if not _all_done(requests):
             return False
-        for one, status in zip(requests, _room(requests, statuses), strict=False):
+        for one, status in zip(requests, statuses_for(requests, statuses), strict=False):
             one.Get_status(status)
         return True
 
@@ -268,7 +268,7 @@ class Request(Handle):
             return None
         _found_done(requests)
         places = [place for place, one in enumerate(requests) if one._active and one._is_done()]
-        for place, status in zip(places, _room(places, statuses), strict=False):
+        for place, status in zip(places, statuses_for(places, statuses), strict=False):
             requests[place].Get_status(status)
         return places
 
@@ -282,7 +282,7 @@ class Request(Handle):
     @staticmethod
     def _take_done(requests: Sequence[Request], statuses: list[Status] | None) -> tuple[list[int], list[Any]]:
         places = [place for place, one in enumerate(requests) if one._active and one._is_done()]
-        room = _room(places, statuses)
+        room = statuses_for(places, statuses)
         return places, [requests[place]._complete(status) for place, status in zip(places, room, strict=False)]
 
     def __getattr__(self, name: str) -> Any:
@@ -317,7 +317,7 @@ def _all_done(requests: Sequence[Request]) -> bool:
     return all(one._is_done() for one in requests)
 
 
-def _room(requests: Sequence[Any], statuses: list[Status] | None) -> list[Status | None]:
+def statuses_for(requests: Sequence[Any], statuses: list[Status] | None) -> list[Status | None]:
     """A status for each request; a list that is too short is made longer, a tuple is not."""
     if statuses is None:
         return [None] * len(requests)

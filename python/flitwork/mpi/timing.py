@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from threading import get_ident
 from time import thread_time_ns
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from flitwork.errors import ConfigError
-from flitwork.mpi.world import CORE, Fiber, Message, Operation, Process, World, here, me
+from flitwork.mpi.replaced import replaced, running_rank
+from flitwork.mpi.world import CORE, Fiber, Message, Operation, Process, World, me
 from flitwork.simulation import Kind
 
 KINDS = ("zero", "measured")
@@ -90,22 +90,19 @@ def compute(ns: float) -> None:
         process.compute(cycles)
 
 
-@contextmanager
-def slept_by_ranks() -> Iterator[None]:
+def slept_by_ranks() -> AbstractContextManager[None]:
     """As long as ranks run, ``time.sleep`` of a rank is simulated time. Threads and other processes sleep as ever."""
-    sleep, own = time.sleep, os.getpid()
 
-    def sleeps(seconds: float | SupportsIndex, /) -> None:
-        process = here.process
-        if process is None or os.getpid() != own or process.world.thread != get_ident():
-            return sleep(seconds)
-        length = float(seconds)
-        if not length >= 0:
-            raise ValueError("sleep length must be non-negative")
-        return compute(length * 1e9)
+    def sleeping(sleep: Callable[[Any], None]) -> Callable[[Any], None]:
+        def sleeps(seconds: float | SupportsIndex, /) -> None:
+            process = running_rank()
+            if process is None or process.world.thread != get_ident():
+                return sleep(seconds)
+            length = float(seconds)
+            if not length >= 0:
+                raise ValueError("sleep length must be non-negative")
+            return compute(length * 1e9)
 
-    time.sleep = sleeps
-    try:
-        yield
-    finally:
-        time.sleep = sleep
+        return sleeps
+
+    return replaced(time, "sleep", sleeping)

@@ -8,6 +8,7 @@ while their rank is in a call that waits, as in an MPI library without a thread 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
@@ -23,8 +24,8 @@ from flitwork.simulation import Answer, Kind, Simulation, Told
 #: What a fiber waits for.
 ALL, ANY, CORE = range(3)
 _NONE: tuple[int, ...] = ()
-#: By how much a poll is longer than the one before, and the longest [cycles].
-_LONGER, _LONGEST_POLL = 1e-3, 2**32
+#: How many times as long as the one before a poll is, and the longest [cycles].
+_LONGER, _LONGEST_POLL = 1.001, 2.0**32
 
 
 class Message:
@@ -106,8 +107,8 @@ class Process:
         self.tasks: list[Told] = []
         #: Operations that the simulator has been told of so far.
         self.told = 0
-        #: How often it has polled since one of them was complete.
-        self.polls = 0
+        #: How long it polls the next time, if nothing happens [cycles].
+        self.patience = float(world.poll_cycles)
         self.pending: dict[int, Operation] = {}
         self.outbox: dict[int, Message] = {}
         self.main = Fiber(self._run, self.hub)
@@ -174,9 +175,9 @@ class Process:
 
         A rank that waits long by polling asks seldom, and one that waits for ever comes to the end of the run soon.
         """
-        cycles = self.world.poll_cycles * (1 + _LONGER) ** self.polls
-        self.polls += 1
-        self.poll(round(min(cycles, _LONGEST_POLL)))
+        cycles = self.patience
+        self.patience = min(cycles * _LONGER, _LONGEST_POLL)
+        self.poll(round(cycles))
 
     def found(self, source: int | None, tag: int | None, context: int) -> Message | None:
         """The message that a receive would take now."""
@@ -344,7 +345,7 @@ class World:
         self.keeps_unmatched, self.unmatched = keeps_unmatched, ""
         #: What a flit carries, and how long a rank takes to combine so much of a reduction.
         self.flit_bytes, self.reduce_cycles_per_flit = flit_bytes, reduce_cycles_per_flit
-        self.hub, self.thread = getcurrent(), get_ident()
+        self.hub, self.thread, self.pid = getcurrent(), get_ident(), os.getpid()
         self.now = 0
         self.messages = self.bytes = 0
         self.failure: tuple[Process, BaseException] | None = None
@@ -396,13 +397,13 @@ class World:
             raise ProgramError.of(process.rank, raised) from raised
 
     def _loop(self) -> None:
-        turn, processes = self.simulation.turn, self.processes
+        turn, processes, poll_cycles = self.simulation.turn, self.processes, float(self.poll_cycles)
         answers: list[Answer] = []
         while True:
             status, self.now, asking, completed = turn(answers)
             for rank, number, _, sender, send in completed:
                 process = processes[rank]
-                process.polls = 0
+                process.patience = poll_cycles
                 operation = process.pending.pop(number)
                 operation.done = True
                 if sender is not None:

@@ -26,7 +26,7 @@ pub use flows::{Flow, FlowLoads, TrafficNeeds, flow_loads, trace_bound, traffic_
 pub(crate) use loads::LoadAccumulator;
 pub use operation::{OperationBound, operation_bound};
 use subtrees::messages_of_the_cut;
-pub use terminals::{TerminalLimits, TerminalPhase, TerminalTimes, terminal_phases, terminal_times};
+pub use terminals::{TerminalLimits, TerminalLoads, TerminalPhase, TerminalTimes, terminal_loads, terminal_times};
 pub use uniform::{Saturation, uniform_saturation};
 
 /// Whether a schedule and a placement of its ranks fit a network.

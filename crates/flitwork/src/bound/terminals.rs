@@ -3,7 +3,6 @@
 use crate::schedule::{Message, Schedule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// How fast a terminal can send and receive. Each port works on one message and moves at most 1 flit a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,26 +34,52 @@ pub struct TerminalTimes {
     pub ejection_cycles: f64,
 }
 
+/// What each terminal sends to others and receives from them [flits]. Messages within a terminal are not counted.
+struct Moved<'a> {
+    terminal_of: &'a [u32],
+    sent: Vec<u64>,
+    received: Vec<u64>,
+}
+
+impl<'a> Moved<'a> {
+    /// Nothing yet; rank `r` is at terminal `terminal_of[r]`.
+    fn new(terminal_of: &'a [u32]) -> Self {
+        let terminals = terminal_of.iter().max().map_or(0, |&t| t as usize + 1);
+        Moved { terminal_of, sent: vec![0; terminals], received: vec![0; terminals] }
+    }
+
+    /// Adds a message, if it leaves its terminal; whether it does.
+    fn add(&mut self, message: &Message) -> bool {
+        let [from, to] = [message.from, message.to].map(|rank| self.terminal_of[rank as usize] as usize);
+        if from != to {
+            self.sent[from] += message.size;
+            self.received[to] += message.size;
+        }
+        from != to
+    }
+
+    /// The most that a terminal sends, and that one receives.
+    fn most(&self) -> (u64, u64) {
+        let most = |flits: &[u64]| flits.iter().copied().max().unwrap_or(0);
+        (most(&self.sent), most(&self.received))
+    }
+}
+
 /// What terminals need at least; rank `r` is at terminal `terminal_of[r]`. Messages within a terminal are not counted.
 ///
 /// One message to each of P - 1 others gives the limit `(P - 1) / min(ports, width)` messages.
 pub fn terminal_times(schedule: &Schedule, terminal_of: &[u32], limits: &TerminalLimits) -> TerminalTimes {
-    let terminals = terminal_of.iter().max().map_or(0, |&t| t as usize + 1);
-    let (mut sent, mut received) = (vec![0u64; terminals], vec![0u64; terminals]);
-    let mut longest = 0;
-    for Message { from, to, size: flits, .. } in schedule.messages_over_network() {
-        let (from, to) = (terminal_of[from as usize] as usize, terminal_of[to as usize] as usize);
-        if from != to {
-            sent[from] += flits;
-            received[to] += flits;
-            longest = longest.max(flits);
+    let (mut moved, mut longest) = (Moved::new(terminal_of), 0);
+    for message in schedule.messages_over_network() {
+        if moved.add(&message) {
+            longest = longest.max(message.size);
         }
     }
-    let most = |list: Vec<u64>| list.into_iter().max().unwrap_or(0) as f64;
+    let (sent, received) = moved.most();
     let rate = limits.injection_flits_per_cycle.min(f64::from(limits.ports));
     TerminalTimes {
-        injection_cycles: (most(sent) / rate).max(longest as f64 / rate.min(1.0)),
-        ejection_cycles: most(received) / limits.ejection_flits_per_cycle,
+        injection_cycles: (sent as f64 / rate).max(longest as f64 / rate.min(1.0)),
+        ejection_cycles: received as f64 / limits.ejection_flits_per_cycle,
     }
 }
 
@@ -69,28 +94,35 @@ pub struct TerminalPhase {
     pub received_flits: u64,
 }
 
-/// What the busiest terminals move in each group of `group` (at least 1) consecutive steps in which messages leave a terminal; rank `r` is at
-/// terminal `terminal_of[r]`. Messages within a terminal are not counted.
-pub fn terminal_phases(schedule: &Schedule, terminal_of: &[u32], group: u32) -> Vec<TerminalPhase> {
-    let mut moved = BTreeMap::<(u32, u32), [u64; 2]>::new();
-    for Message { from, to, size: flits, step, .. } in schedule.messages_over_network() {
-        let (phase, from, to) = (step / group.max(1), terminal_of[from as usize], terminal_of[to as usize]);
-        if from != to {
-            moved.entry((phase, from)).or_default()[0] += flits;
-            moved.entry((phase, to)).or_default()[1] += flits;
-        }
-    }
-    let mut phases: Vec<TerminalPhase> = Vec::new();
-    for ((group, _), [sent, received]) in moved {
-        match phases.last_mut().filter(|phase| phase.group == group) {
-            Some(phase) => {
-                phase.sent_flits = phase.sent_flits.max(sent);
-                phase.received_flits = phase.received_flits.max(received);
-            }
-            None => phases.push(TerminalPhase { group, sent_flits: sent, received_flits: received }),
-        }
-    }
-    phases
+/// What the busiest terminals move, in all and phase by phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TerminalLoads {
+    /// Most that a terminal sends [flits].
+    pub sent_flits: u64,
+    /// Most that a terminal receives [flits].
+    pub received_flits: u64,
+    /// Those phases in order in which a message leaves its terminal.
+    pub phases: Vec<TerminalPhase>,
+}
+
+/// What the busiest terminals move in all, and in each group of `group` (at least 1) consecutive steps; rank `r` is at terminal
+/// `terminal_of[r]`. Messages within a terminal are not counted.
+pub fn terminal_loads(schedule: &Schedule, terminal_of: &[u32], group: u32) -> TerminalLoads {
+    let mut in_all = Moved::new(terminal_of);
+    let mut messages: Vec<Message> = schedule.messages_over_network().filter(|message| in_all.add(message)).collect();
+    let group_of = |message: &Message| message.step / group.max(1);
+    messages.sort_unstable_by_key(group_of);
+    let mut of_phase = Moved::new(terminal_of);
+    let phases = messages.chunk_by(|one, next| group_of(one) == group_of(next)).map(|chunk| {
+        of_phase.sent.fill(0);
+        of_phase.received.fill(0);
+        chunk.iter().for_each(|message| _ = of_phase.add(message));
+        let (sent_flits, received_flits) = of_phase.most();
+        TerminalPhase { group: group_of(&chunk[0]), sent_flits, received_flits }
+    });
+    let phases = phases.collect();
+    let (sent_flits, received_flits) = in_all.most();
+    TerminalLoads { sent_flits, received_flits, phases }
 }
 
 #[cfg(test)]
@@ -137,12 +169,14 @@ mod tests {
     #[test]
     fn phases_have_what_the_busiest_terminal_sends_and_receives() {
         let phases = |terminal_of: &[u32], group| {
-            let all = terminal_phases(&schedule(), terminal_of, group);
-            all.iter().map(|p| (p.group, p.sent_flits, p.received_flits)).collect::<Vec<_>>()
+            let loads = terminal_loads(&schedule(), terminal_of, group);
+            let phases = loads.phases.iter().map(|p| (p.group, p.sent_flits, p.received_flits));
+            (loads.sent_flits, loads.received_flits, phases.collect::<Vec<_>>())
         };
-        assert_eq!(phases(&[0, 1, 2], 1), [(0, 100, 100), (1, 20, 20)]);
-        assert_eq!(phases(&[0, 1, 2], 2), [(0, 120, 100)]);
-        assert_eq!(phases(&[0, 1, 1], 2), [(0, 120, 120)]);
-        assert_eq!(phases(&[0, 0, 1], 1), [(1, 20, 20)]);
+        assert_eq!(phases(&[0, 1, 2], 1), (120, 100, vec![(0, 100, 100), (1, 20, 20)]));
+        assert_eq!(phases(&[0, 1, 2], 2), (120, 100, vec![(0, 120, 100)]));
+        assert_eq!(phases(&[0, 1, 1], 2), (120, 120, vec![(0, 120, 120)]));
+        assert_eq!(phases(&[0, 0, 1], 1), (20, 20, vec![(1, 20, 20)]));
+        assert_eq!(phases(&[0, 0, 0], 1), (0, 0, vec![]));
     }
 }
