@@ -303,6 +303,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if PACKETS {
             self.shared_ports |= self.wanted_ports & wanted;
             self.wanted_ports |= wanted;
+            if WORDS == 1 && env.rules.oldest_first {
+                *at_mut(&mut env.streams.wanted_by, self.port_number(me, usize::from(port))) |= 1 << slot;
+            }
         }
         env.activate(me);
     }

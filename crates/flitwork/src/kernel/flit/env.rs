@@ -265,7 +265,7 @@ impl Rules {
             first_use: FirstUse::new(plan),
             short_packets: !watched && router.vc_alloc_delay_cycles == 0 && has_short_packets(plan),
             routes_in_one,
-            allocates_in_one: in_one && router.vc_alloc_delay_cycles == 1,
+            allocates_in_one: (in_one || oldest_first && !watched) && router.vc_alloc_delay_cycles == 1,
             has_stages: false,
             plain_heads: !fcfs && !own_vc && (router.routing_delay_cycles == 0 || routes_in_one) && one_step,
             plain,

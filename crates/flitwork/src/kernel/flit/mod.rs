@@ -183,11 +183,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let in_tree = InTree::of(plan, own.start);
         let mut rules = Rules::new(plan, choices.as_deref(), in_tree.as_deref(), PACKETS);
         rules.plain &= !variation.general;
-        rules.oldest_first &= !variation.general;
+        rules.oldest_first &= !variation.general && WORDS == 1;
         rules.lean &= rules.plain;
         rules.routes_in_one &= rules.plain;
         rules.plain_heads &= p.routing_delay_cycles == 0 || rules.routes_in_one;
-        rules.allocates_in_one &= rules.plain;
+        rules.allocates_in_one &= rules.plain || rules.oldest_first;
         rules.has_stages = rules.routes_in_one || rules.allocates_in_one;
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let fabric = &plan.fabric;
@@ -293,8 +293,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 false
             }
             Some(_) if PACKETS && WORDS == 1 && self.env.rules.oldest_first => {
-                router.step_oldest_first(me, &mut self.env);
-                false
+                if !router.step_oldest_first(me, &mut self.env) {
+                    self.env.active[me / 64] &= !(1 << (me % 64));
+                }
+                return;
             }
             Some(general) => {
                 router.step_general(me, general, &mut self.env);

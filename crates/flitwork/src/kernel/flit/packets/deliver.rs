@@ -5,7 +5,7 @@ use super::super::env::Env;
 use super::super::mask::VcMask;
 use super::super::state::Router;
 use super::credits::complete_from;
-use super::due::Returning;
+use super::due::{Look, Returning};
 use crate::measure::Arrival;
 use crate::unchecked::at_mut;
 
@@ -31,9 +31,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for &port in &due.last_flits {
             self.injection.last_flit_due(port as usize, self.env.p.nic_ports);
         }
-        for &router in &due.routers {
-            // All that waits is looked at again, whatever it found before.
-            self.env.note_change(router as usize, !0);
+        for &Look { router, ports } in &due.looks {
+            // All that waits there is looked at again, whatever it found before.
+            self.env.note_change(router as usize, ports);
             self.env.activate(router as usize);
         }
         self.env.streams.put_back(due);
@@ -58,10 +58,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let at = router.port_number(me, port);
             Self::count_ejected(&mut self.env, (me, port, at), now);
         }
-        self.env.note_change(me, 1 << port);
         let router = at_mut(&mut self.routers, me);
         router.behind_tail::<false>(me, slot, (port, output % VCS), &mut self.env);
-        if !router.ready.is_empty() || router.may_be_wanted(port, &self.env) {
+        if !router.ready.is_empty() | router.note_if_wanted(me, port, &mut self.env) {
             self.env.activate(me);
         }
     }
@@ -75,8 +74,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         debug_assert!(*complete < self.env.now, "credits come back one a cycle");
         *complete = complete_from(self.env.now, flits);
         let port = output / VCS;
-        self.env.note_change(me, 1 << port);
-        if router.may_be_wanted(port, &self.env) {
+        if router.note_if_wanted(me, port, &mut self.env) {
             self.env.activate(me);
         }
     }

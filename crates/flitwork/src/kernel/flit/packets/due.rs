@@ -10,6 +10,13 @@ pub(in super::super) struct Returning {
     pub flits: u16,
 }
 
+/// Output ports of a router, one bit each, whose packets wait for no more than enough credits.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Look {
+    pub router: u32,
+    pub ports: u64,
+}
+
 /// All that is due in one cycle.
 #[derive(Debug, Default)]
 pub(in super::super) struct DuePackets {
@@ -18,8 +25,8 @@ pub(in super::super) struct DuePackets {
     /// First credits at output VCs, and at VCs of injection ports (`port * vcs + vc`).
     pub credits: Vec<Returning>,
     pub injection_credits: Vec<Returning>,
-    /// Routers, and terminals, that wait for no more than enough credits: there may be now.
-    pub routers: Vec<u32>,
+    /// Ports of routers, and terminals, that wait for no more than enough credits: there may be now.
+    pub looks: Vec<Look>,
     pub terminals: Vec<u32>,
     /// Injection ports that send the last flit of their packet in this cycle.
     pub last_flits: Vec<u32>,
@@ -30,7 +37,7 @@ impl Due for DuePackets {
         self.releases.is_empty()
             && self.credits.is_empty()
             && self.injection_credits.is_empty()
-            && self.routers.is_empty()
+            && self.looks.is_empty()
             && self.terminals.is_empty()
             && self.last_flits.is_empty()
     }
@@ -39,7 +46,7 @@ impl Due for DuePackets {
         self.releases.clear();
         self.credits.clear();
         self.injection_credits.clear();
-        self.routers.clear();
+        self.looks.clear();
         self.terminals.clear();
         self.last_flits.clear();
     }

@@ -8,21 +8,29 @@
 use super::super::env::Env;
 use super::super::mask::{SlotNumber, VcMask};
 use super::super::memory::Memory;
+use super::super::slots::SlotSet;
 use super::super::state::{Router, UPPER_CLASS};
-use crate::unchecked::at;
+use crate::unchecked::{at, at_mut};
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// One cycle.
+    /// One cycle; whether the router has something to do in the next one, too.
     #[inline(always)]
-    pub(in super::super) fn step_oldest_first(&mut self, me: usize, env: &mut Env) {
-        if !self.waiting.is_empty() {
-            self.give_vcs_to_oldest(me, env);
+    pub(in super::super) fn step_oldest_first(&mut self, me: usize, env: &mut Env) -> bool {
+        let mut again = false;
+        if self.wanted_ports != 0 {
+            again = self.give_vcs_to_oldest(me, env);
         }
         if !self.ready.is_empty() {
-            self.send_oldest(me, env);
+            again |= self.send_oldest(me, env);
         }
+        // The end of a stage of one cycle: they may request the switch from the next cycle on.
+        let staged = !self.allocated.is_empty();
+        self.ready.insert_all(&self.allocated);
+        self.allocated = SlotSet::EMPTY;
+        env.staged_at = if staged { env.now } else { env.staged_at };
+        again | staged
     }
 
     /// Whether the head of input VC `slot`, which is behind `other` in the order of slots, came first.
@@ -31,50 +39,74 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         *at(&env.arrivals, self.number(me, slot)) < *at(&env.arrivals, self.number(me, other))
     }
 
-    /// Each waiting packet picks a VC of its port, and each VC the oldest of those that picked it.
+    /// Each waiting packet picks a VC of its port, and each VC the oldest of those that picked it. Ports are looked at where something has
+    /// changed, and again in the next cycle where a packet lost; whether there are such.
     #[inline(never)]
-    fn give_vcs_to_oldest(&mut self, me: usize, env: &mut Env) {
-        let look = self.ports_to_look_at(me, env);
-        if look == 0 {
-            return;
+    fn give_vcs_to_oldest(&mut self, me: usize, env: &mut Env) -> bool {
+        let mut look = std::mem::take(at_mut(&mut env.changed_ports, me)) & self.wanted_ports;
+        let mut lost = 0u64;
+        while look != 0 {
+            let port = look.trailing_zeros() as usize;
+            look &= look - 1;
+            // Where no VC is free, its release is a change.
+            if self.port(port).free.is_empty() {
+                continue;
+            }
+            let mut enough_at = u64::MAX;
+            lost |= u64::from(self.give_vcs_of(me, port, &mut enough_at, env)) << port;
+            if enough_at != u64::MAX {
+                env.streams.look_at((me, 1 << port), enough_at.max(env.now + 1));
+            }
         }
-        // Output VCs that are picked, and by whom: input VCs in ascending order.
+        if lost != 0 {
+            env.note_change(me, lost);
+        }
+        lost != 0
+    }
+
+    /// The same at one port, of which a VC is free. `enough_at`: the first cycle in which there will be enough credits for a packet that waits
+    /// for no more than that.
+    #[inline(always)]
+    fn give_vcs_of(&mut self, me: usize, port: usize, enough_at: &mut u64, env: &mut Env) -> bool {
+        let mut left = *at(&env.streams.wanted_by, self.port_number(me, port));
+        if left & left.wrapping_sub(1) == 0 {
+            let slot = left.trailing_zeros() as usize & 63;
+            let usable = self.usable_by_credits(me, slot, port, enough_at, env);
+            if !usable.is_empty() {
+                let out_vc = self.accept(slot, port, &usable);
+                self.give_vc(me, slot, (port, out_vc), env);
+            }
+            return false;
+        }
+        // VCs that are picked, and by whom: input VCs in ascending order.
         let (mut picked, mut by) = (0u64, [0u8; 64]);
         let (mut asked, mut granted) = (0, 0);
-        let mut left = self.waiting.first_word();
         while left != 0 {
             let slot = left.trailing_zeros() as usize;
             left &= left - 1;
-            let port = self.input(slot).port as usize;
-            if look >> (port & 63) & 1 == 0 {
-                continue;
-            }
-            let usable = self.usable_by_credits(me, slot, port, env);
+            let usable = self.usable_by_credits(me, slot, port, enough_at, env);
             if usable.is_empty() {
                 continue;
             }
             asked += 1;
-            let output = Self::slot(port, self.accept(slot, port, &usable)) & 63;
-            if picked >> output & 1 == 0 || self.came_before(me, slot, by[output] as usize, env) {
-                by[output] = slot as u8;
+            let out_vc = self.accept(slot, port, &usable) & 63;
+            if picked >> out_vc & 1 == 0 || self.came_before(me, slot, by[out_vc] as usize, env) {
+                by[out_vc] = slot as u8;
             }
-            picked |= 1 << output;
+            picked |= 1 << out_vc;
         }
         while picked != 0 {
-            let output = picked.trailing_zeros() as usize & 63;
+            let out_vc = picked.trailing_zeros() as usize & 63;
             picked &= picked - 1;
             granted += 1;
-            self.give_vc(me, by[output] as usize, output, env);
+            self.give_vc(me, by[out_vc] as usize, (port, out_vc), env);
         }
-        env.streams.asked = asked - granted;
-        if granted > 0 {
-            self.renew_wanted_ports();
-        }
+        asked > granted
     }
 
     /// The free VCs of its class of `port` that have credits for all of a waiting packet. Of those that will have them it is noted when.
     #[inline(always)]
-    fn usable_by_credits(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
+    fn usable_by_credits(&mut self, me: usize, slot: usize, port: usize, enough_at: &mut u64, env: &Env) -> M {
         let vc = self.input(slot);
         let (needed, upper) = (vc.left, vc.flags >> UPPER_CLASS.trailing_zeros() & 1);
         let mut usable = self.port(port).free.of_class(&env.classes, port, usize::from(upper));
@@ -83,10 +115,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let v = left.first();
             left.remove(v);
             let all = self.output_of((port, v)).credits;
-            let output = self.number(me, Self::slot(port, v));
-            if env.streams.credits(output, all, env.now) < needed {
+            let credits = env.streams.credits_of(self.number(me, Self::slot(port, v)), all);
+            if credits.by(env.now) < needed {
                 usable.remove(v);
-                env.streams.wait_for_credits(output, all, needed);
+                *enough_at = (*enough_at).min(credits.enough_from(needed).unwrap_or(u64::MAX));
             }
         }
         usable
@@ -94,23 +126,35 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// A waiting packet is given an output VC, and picks behind it the next time.
     #[inline(always)]
-    fn give_vc(&mut self, me: usize, slot: usize, output: usize, env: &mut Env) {
+    fn give_vc(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
         let (in_port, in_vc) = Self::port_and_vc(slot);
-        *self.memory.accept(in_port, in_vc) = M::Slot::of(output + 1);
-        let output = Self::port_and_vc(output);
-        self.grant_vc(slot, output.0, output.1);
-        self.activate_after_delay(me, slot, output, env);
+        *self.memory.accept(in_port, in_vc) = M::Slot::of(Self::slot(port, out_vc) + 1);
+        let wanted_by = at_mut(&mut env.streams.wanted_by, self.port_number(me, port));
+        *wanted_by &= !(1 << slot);
+        if *wanted_by == 0 {
+            self.wanted_ports &= !(1 << port);
+        }
+        self.grant_vc(slot, port, out_vc);
+        self.activate_after_delay(me, slot, (port, out_vc), env);
     }
 
     /// Each input port whose row is free picks the oldest of its ready packets whose column is free, and each output port the oldest of those
-    /// that picked it.
+    /// that picked it. Whether one lost that may be sent in the next cycle.
     #[inline(never)]
-    fn send_oldest(&mut self, me: usize, env: &mut Env) {
+    fn send_oldest(&mut self, me: usize, env: &mut Env) -> bool {
         let busy = *at(&env.streams.busy, me);
+        let ready = self.ready.first_word();
+        if ready & (ready - 1) == 0 {
+            let slot = ready.trailing_zeros() as usize;
+            if self.is_free_to_go(slot, busy, env) {
+                self.send_packet(me, slot, env);
+            }
+            return false;
+        }
         // Columns that are picked, and by whom: input VCs in ascending order.
         let (mut picked, mut by) = (0u64, [0u8; 64]);
         let (mut able, mut sending) = (0u64, 0u64);
-        let mut left = self.ready.first_word();
+        let mut left = ready;
         while left != 0 {
             let in_port = left.trailing_zeros() as usize / VCS;
             let row = (!0u64 >> (64 - VCS.min(64))) << (in_port * VCS);
@@ -148,8 +192,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.send_packet(me, sending.trailing_zeros() as usize, env);
             sending &= sending - 1;
         }
-        if lost != 0 {
-            env.streams.again |= self.may_send(me, env);
-        }
+        lost != 0 && self.may_send(me, env)
     }
 }

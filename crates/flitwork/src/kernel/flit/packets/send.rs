@@ -74,13 +74,20 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Whether a packet waits that may ask for a free VC of `port` now.
+    /// A VC of `port` is free, or has more credits: whether a packet waits that may ask for it now. Who will wait for the port later looks at
+    /// it anyway.
     #[inline(always)]
-    pub(in super::super) fn may_be_wanted(&mut self, port: usize, env: &Env) -> bool {
-        if env.rules.chooses_port {
-            return !self.waiting.is_empty();
+    pub(in super::super) fn note_if_wanted(&mut self, me: usize, port: usize, env: &mut Env) -> bool {
+        let chooses = env.rules.chooses_port;
+        let wanted = if chooses {
+            !self.waiting.is_empty()
+        } else {
+            self.wanted_ports >> port & 1 == 1 && !self.port(port).free.is_empty()
+        };
+        if wanted || chooses {
+            env.note_change(me, 1 << port);
         }
-        self.wanted_ports >> port & 1 == 1 && !self.port(port).free.is_empty()
+        wanted
     }
 
     /// The ports that packets wait for, that have changed, and that have a free VC: they are looked at now, and again in the next cycle
@@ -101,7 +108,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Whether row and column of an input VC that may request the switch are not in use.
     #[inline(always)]
-    fn is_free_to_go(&mut self, slot: usize, busy: Busy, env: &Env) -> bool {
+    pub(super) fn is_free_to_go(&mut self, slot: usize, busy: Busy, env: &Env) -> bool {
         let (in_port, in_vc) = Self::port_and_vc(slot);
         let row = env.streams.row(in_port, in_vc);
         (busy.rows >> row | busy.cols >> (self.input(slot).port & 63)) & 1 == 0

@@ -3,7 +3,7 @@
 
 use super::super::env::Env;
 use super::credits::Credits;
-use super::due::DuePackets;
+use super::due::{DuePackets, Look};
 use crate::plan::Plan;
 use crate::transit::{Due, Wheel};
 use crate::unchecked::at;
@@ -39,6 +39,8 @@ pub(in super::super) struct Streams {
     pub busy: Vec<Busy>,
     /// By output port, `[router][port]`.
     pub(super) streams: Vec<Stream>,
+    /// Input VCs whose packets wait for a VC of an output port, `[router][port]`; kept where [`super::oldest`] allocates.
+    pub wanted_by: Vec<u64>,
     /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were looked at.
     pub asked: u32,
     pub looked_at: u64,
@@ -60,6 +62,7 @@ impl Streams {
             complete: vec![0; p.routers * slots],
             busy: vec![Busy::default(); p.routers],
             streams: vec![Stream::default(); p.routers * ports],
+            wanted_by: vec![0; p.routers * ports],
             asked: 0,
             looked_at: 0,
             again: false,
@@ -77,6 +80,7 @@ impl Streams {
             complete: Vec::new(),
             busy: Vec::new(),
             streams: Vec::new(),
+            wanted_by: Vec::new(),
             asked: 0,
             looked_at: 0,
             again: false,
@@ -105,10 +109,16 @@ impl Streams {
         self.streams[port].until.saturating_sub(before) as u32
     }
 
-    /// Credits of output VC `vc` that have come back by cycle `now`, of `all` that have or are coming.
+    /// Credits of output VC `vc`, of which `all` have come back or are coming.
+    #[inline(always)]
+    pub(super) fn credits_of(&self, vc: usize, all: u16) -> Credits {
+        Credits { all, complete: *at(&self.complete, vc) }
+    }
+
+    /// Those that have come back by cycle `now`.
     #[inline(always)]
     pub fn credits(&self, vc: usize, all: u16, now: u64) -> u16 {
-        Credits { all, complete: *at(&self.complete, vc) }.by(now)
+        self.credits_of(vc, all).by(now)
     }
 
     /// A packet needs `needed` credits of an output VC that has fewer now: its router will be looked at when there are enough, if that is
@@ -124,9 +134,15 @@ impl Streams {
     pub fn end_of_visit(&mut self, router: usize, now: u64) -> (bool, u64) {
         let enough_at = self.enough_at.replace(u64::MAX);
         if enough_at != u64::MAX {
-            self.due.at(enough_at.max(now + 1)).routers.push(router as u32);
+            self.look_at((router, !0), enough_at.max(now + 1));
         }
         (std::mem::take(&mut self.asked) > 0, std::mem::take(&mut self.looked_at))
+    }
+
+    /// These output ports of a router are looked at in cycle `at`.
+    #[inline]
+    pub(super) fn look_at(&mut self, (router, ports): (usize, u64), at: u64) {
+        self.due.at(at).looks.push(Look { router: router as u32, ports });
     }
 
     /// A packet that asked was given a VC. Where packets take the ejection port with the most free VCs, that may be another one now.
