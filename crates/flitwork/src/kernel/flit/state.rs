@@ -162,8 +162,8 @@ pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const 
     /// cycles. `routed` also has those whose packet decides for a port in this cycle, the last of its routing stage, however long.
     pub routed: SlotSet<WORDS>,
     pub allocated: SlotSet<WORDS>,
-    /// Output ports that packets wait for, and those that more than one waits for; kept where packets move whole. Flits are looked at
-    /// anyway, all that wait.
+    /// Output ports that packets wait for, kept where packets move whole; and those that more than one waits for, kept for allocation by bit
+    /// masks alone. Where flits move one by one all that wait are looked at anyway.
     pub wanted_ports: u64,
     pub shared_ports: u64,
 }
