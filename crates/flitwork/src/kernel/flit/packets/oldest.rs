@@ -19,8 +19,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(in super::super) fn step_oldest_first(&mut self, me: usize, env: &mut Env) -> bool {
         let mut again = false;
-        if self.wanted_ports != 0 {
-            again = self.give_vcs_to_oldest(me, env);
+        // Asked here: half of all visits end with it.
+        let look = self.wanted_ports & *at(&env.changed_ports, me);
+        if look != 0 {
+            again = self.give_vcs_to_oldest(me, look, env);
         }
         if !self.ready.is_empty() {
             again |= self.send_oldest(me, env);
@@ -39,11 +41,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         *at(&env.arrivals, self.number(me, slot)) < *at(&env.arrivals, self.number(me, other))
     }
 
-    /// Each waiting packet picks a VC of its port, and each VC the oldest of those that picked it. Ports are looked at where something has
-    /// changed, and again in the next cycle where a packet lost; whether there are such.
+    /// Each packet that waits for one of the ports `look` picks a VC of it, and each VC the oldest of those that picked it. These are the
+    /// ports where something has changed; those where a packet lost are looked at again in the next cycle. Whether there are such.
     #[inline(never)]
-    fn give_vcs_to_oldest(&mut self, me: usize, env: &mut Env) -> bool {
-        let mut look = std::mem::take(at_mut(&mut env.changed_ports, me)) & self.wanted_ports;
+    fn give_vcs_to_oldest(&mut self, me: usize, mut look: u64, env: &mut Env) -> bool {
         let mut lost = 0u64;
         while look != 0 {
             let port = look.trailing_zeros() as usize;
@@ -58,9 +59,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 env.streams.look_at((me, 1 << port), enough_at.max(env.now + 1));
             }
         }
-        if lost != 0 {
-            env.note_change(me, lost);
-        }
+        *at_mut(&mut env.changed_ports, me) = lost;
         lost != 0
     }
 
@@ -79,7 +78,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return false;
         }
         // VCs that are picked, and by whom: input VCs in ascending order.
-        let (mut picked, mut by) = (0u64, [0u8; 64]);
+        let (mut picked, mut by) = (0u64, [0u8; VCS]);
         let (mut asked, mut granted) = (0, 0);
         while left != 0 {
             let slot = left.trailing_zeros() as usize;
@@ -89,17 +88,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 continue;
             }
             asked += 1;
-            let out_vc = self.accept(slot, port, &usable) & 63;
-            if picked >> out_vc & 1 == 0 || self.came_before(me, slot, by[out_vc] as usize, env) {
-                by[out_vc] = slot as u8;
+            let out_vc = self.accept(slot, port, &usable);
+            let picker = at_mut(&mut by, out_vc);
+            if picked >> out_vc & 1 == 0 || self.came_before(me, slot, usize::from(*picker), env) {
+                *picker = slot as u8;
             }
             picked |= 1 << out_vc;
         }
         while picked != 0 {
-            let out_vc = picked.trailing_zeros() as usize & 63;
+            let out_vc = picked.trailing_zeros() as usize;
             picked &= picked - 1;
             granted += 1;
-            self.give_vc(me, by[out_vc] as usize, (port, out_vc), env);
+            self.give_vc(me, usize::from(*at(&by, out_vc)), (port, out_vc), env);
         }
         asked > granted
     }
