@@ -60,7 +60,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         let router = at_mut(&mut self.routers, me);
         router.behind_tail::<false>(me, slot, (port, output % VCS), &mut self.env);
-        if !router.ready.is_empty() | router.note_if_wanted(me, port, &mut self.env) {
+        if !router.ready.is_empty() | router.note_if_wanted(me, (port, output % VCS), &mut self.env) {
             self.env.activate(me);
         }
     }
@@ -73,8 +73,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let complete = &mut self.env.streams.complete[vc];
         debug_assert!(*complete < self.env.now, "credits come back one a cycle");
         *complete = complete_from(self.env.now, flits);
-        let port = output / VCS;
-        if router.note_if_wanted(me, port, &mut self.env) {
+        if router.note_if_wanted(me, (output / VCS, output % VCS), &mut self.env) {
             self.env.activate(me);
         }
     }

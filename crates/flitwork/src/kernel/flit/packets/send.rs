@@ -74,15 +74,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// A VC of `port` is free, or has more credits: whether a packet waits that may ask for it now. Who will wait for the port later looks at
-    /// it anyway.
+    /// An output VC has been released, or has more credits: whether a packet waits that may ask for it now. Credits of a VC that has an owner
+    /// are of use when it is released, and who will wait for the port later looks at it anyway.
     #[inline(always)]
-    pub(in super::super) fn note_if_wanted(&mut self, me: usize, port: usize, env: &mut Env) -> bool {
+    pub(in super::super) fn note_if_wanted(&mut self, me: usize, (port, vc): (usize, usize), env: &mut Env) -> bool {
         let chooses = env.rules.chooses_port;
         let wanted = if chooses {
             !self.waiting.is_empty()
         } else {
-            self.wanted_ports >> port & 1 == 1 && !self.port(port).free.is_empty()
+            self.wanted_ports >> port & 1 == 1 && self.port(port).free.contains(vc)
         };
         if wanted || chooses {
             env.note_change(me, 1 << port);
