@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 
@@ -15,11 +14,9 @@ def own_temporary_folder() -> Iterator[None]:
     tests do. A later launcher that gets the same number does not start. Sockets need a short path, too.
     """
     tempfile.gettempdir()  # looked up once: pytest's own folders stay where they are
-    with tempfile.TemporaryDirectory(prefix="fw-", ignore_cleanup_errors=True) as folder:
-        before = os.environ.get("TMPDIR")
-        os.environ["TMPDIR"] = folder
+    with (
+        tempfile.TemporaryDirectory(prefix="fw-", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("TMPDIR", folder)
         yield
-        if before is None:
-            del os.environ["TMPDIR"]
-        else:
-            os.environ["TMPDIR"] = before
