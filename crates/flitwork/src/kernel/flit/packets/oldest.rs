@@ -8,7 +8,6 @@
 use super::super::env::Env;
 use super::super::mask::{SlotNumber, VcMask};
 use super::super::memory::Memory;
-use super::super::slots::SlotSet;
 use super::super::state::{Router, UPPER_CLASS};
 use crate::unchecked::{at, at_mut};
 
@@ -27,11 +26,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if !self.ready.is_empty() {
             again |= self.send_oldest(me, env);
         }
-        // The end of a stage of one cycle: they may request the switch from the next cycle on.
         let staged = !self.allocated.is_empty();
-        self.ready.insert_all(&self.allocated);
-        self.allocated = SlotSet::EMPTY;
-        env.staged_at = if staged { env.now } else { env.staged_at };
+        self.end_stages(env);
         again | staged
     }
 
