@@ -80,8 +80,8 @@ lint-rust:
 		else echo "no clippy: skipped"; fi
 
 lint-python: $(VENV)/.tools
-	$(BIN)/ruff format --check python tests examples tools
-	$(BIN)/ruff check python tests examples tools
+	$(BIN)/ruff format --check python tests examples tools benches
+	$(BIN)/ruff check python tests examples tools benches
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest flitwork._core
 

@@ -24,7 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,21 +57,24 @@ COUNTED = {
     "instructions": r"I\s+refs:\s+([\d,]+)",
     "d1_misses": r"D1\s+misses:\s+([\d,]+)",
     "ll_misses": r"LLd misses:\s+([\d,]+)",
+    "wrong_guesses": r"Mispredicts:\s+([\d,]+)",
 }
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What callgrind counts, per flit-hop: instructions, and data misses of a cache of 32 kB and of one of 1 MB."""
+    """What callgrind counts, per flit-hop: instructions, data misses of a cache of 32 kB and of one of 1 MB, and
+    branches that were guessed wrong."""
 
     instructions: float
     d1_misses: float
     ll_misses: float
+    wrong_guesses: float
 
 
-def build() -> Path:
-    """Build the program that runs one case, and say where it is."""
-    command = ["cargo", "build", "--release", "-p", "flitwork", "--example", "bench", "--message-format=json"]
+def build(example: str) -> Path:
+    """Build a program of the crate's examples, and say where it is."""
+    command = ["cargo", "build", "--release", "-p", "flitwork", "--example", example, "--message-format=json"]
     built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if built.returncode != 0:
         sys.exit("the release build failed")
@@ -100,6 +103,45 @@ class Target:
         return f"{self.text}: {'reached' if self.reached else 'MISSED'}"
 
 
+@dataclass(frozen=True)
+class Measured:
+    """A case that was run: what it took a flit-hop, and the targets; or why it has no numbers."""
+
+    name: str
+    remark: str = ""
+    right: bool = True
+    """Whether the results were the expected ones, with no more instructions than allowed."""
+    flit_hops: int = 0
+    nanoseconds: float = 0.0
+    counts: Counts | None = None
+    peak_bytes: int | None = None
+    bytes_per_router: float | None = None
+    targets: tuple[Target, ...] = ()
+
+    def row(self) -> list[str]:
+        """Its row of the table."""
+        if self.remark:
+            return [self.name, *["-"] * (len(HEADER) - 2), self.remark]
+        counts, peak, router = self.counts, self.peak_bytes, self.bytes_per_router
+        return [
+            self.name,
+            f"{self.flit_hops / 1e6:.1f}",
+            f"{1e3 / self.nanoseconds:.1f}",
+            f"{self.nanoseconds:.1f}",
+            "-" if counts is None else f"{counts.instructions:.0f}",
+            "-" if counts is None else f"{counts.d1_misses:.1f}",
+            "-" if counts is None else f"{counts.ll_misses:.2f}",
+            "-" if peak is None else f"{peak / 1e6:.0f}",
+            "-" if router is None else f"{router:.0f}",
+            ", ".join(map(str, self.targets)) or "-",
+        ]
+
+    def numbers(self) -> dict[str, Any]:
+        """The same for `--json`."""
+        counts = {} if self.counts is None else {key: round(value, 4) for key, value in asdict(self.counts).items()}
+        return {"case": self.name, "flit_hops": self.flit_hops, "ns": round(self.nanoseconds, 3), **counts}
+
+
 def verdicts(
     case: dict[str, Any], rate: float, counts: Counts | None, ratio: float | None, router: float | None
 ) -> list[Target]:
@@ -120,6 +162,16 @@ def verdicts(
     return found
 
 
+def counted(command: list[str], folder: Path) -> tuple[dict[str, int], str]:
+    """What callgrind counts of a command, by name; and what the command printed."""
+    simulated = ["--cache-sim=yes", "--branch-sim=yes", *CACHES, f"--callgrind-out-file={folder}/callgrind.out"]
+    done = subprocess.run(["valgrind", "--tool=callgrind", *simulated, *command], capture_output=True, text=True)
+    found = {name: re.search(pattern, done.stderr) for name, pattern in COUNTED.items()}
+    if done.returncode != 0 or None in found.values():
+        sys.exit(f"callgrind failed on {' '.join(command)}\n{done.stderr[-1000:]}")
+    return {name: int(number[1].replace(",", "")) for name, number in found.items() if number}, done.stdout
+
+
 def counts_per_flit_hop(program: Path, case: dict[str, Any], folder: Path) -> Counts | None:
     """Callgrind on two lengths of the case; what the longer one has more, per flit-hop."""
     if "instructions_at" not in case or shutil.which("valgrind") is None:
@@ -133,19 +185,8 @@ def counts_per_flit_hop(program: Path, case: dict[str, Any], folder: Path) -> Co
             spec["workload"]["message_flits"] = length
         file = folder / "short.json"
         file.write_text(json.dumps(spec), encoding="utf-8")
-        tool = [
-            "valgrind",
-            "--tool=callgrind",
-            "--cache-sim=yes",
-            *CACHES,
-            f"--callgrind-out-file={folder}/callgrind.out",
-        ]
-        done = subprocess.run([*tool, str(program), str(file)], capture_output=True, text=True)
-        found = {name: re.search(pattern, done.stderr) for name, pattern in COUNTED.items()}
-        if done.returncode != 0 or None in found.values():
-            sys.exit(f"{case['name']}: callgrind failed\n{done.stderr[-1000:]}")
-        numbers = {name: int(number[1].replace(",", "")) for name, number in found.items() if number}
-        runs.append((numbers, json.loads(done.stdout)["flit_hops"]))
+        numbers, printed = counted([str(program), str(file)], folder)
+        runs.append((numbers, json.loads(printed)["flit_hops"]))
     (short, h0), (long, h1) = runs
     return Counts(**{name: (long[name] - short[name]) / (h1 - h0) for name in COUNTED})
 
@@ -185,18 +226,12 @@ def bytes_per_router(program: Path, spec: dict[str, Any], report: dict[str, Any]
     return (report["network_bytes"] - base["network_bytes"]) / math.prod(sizes)
 
 
-def measure(
-    program: Path, case: dict[str, Any], args: argparse.Namespace, counter: Counter, folder: Path
-) -> tuple[list[str], bool]:
-    """One row of the table; and whether the results were the expected ones, with no more instructions than allowed."""
-    available = others.available_memory()
+def measure(program: Path, case: dict[str, Any], args: argparse.Namespace, counter: Counter, folder: Path) -> Measured:
+    """Run a case as often as asked for and count what it does; what is wrong is printed."""
+    name, available = case["name"], others.available_memory()
     if available is not None and available < case.get("needs_bytes", 0):
         free, needed = available / 1e9, case["needs_bytes"] / 1e9
-        return [
-            case["name"],
-            *["-"] * (len(HEADER) - 2),
-            f"skipped: needs {needed:.1f} GB, {free:.1f} GB are free",
-        ], True
+        return Measured(name, f"skipped: needs {needed:.1f} GB, {free:.1f} GB are free")
     seconds = []
     report: dict[str, Any] = {}
     for _ in range(1 if case.get("once") else args.repeat):
@@ -204,30 +239,18 @@ def measure(
         seconds.append(user)
         found = (report["digest"], report["flit_hops"])
         if found != (case["digest"], case["flit_hops"]):
-            print(f"FAILED {case['name']}: digest and flit_hops are {found}, not {(case['digest'], case['flit_hops'])}")
-            return [case["name"], *["-"] * (len(HEADER) - 2), "WRONG RESULT"], False
+            print(f"FAILED {name}: digest and flit_hops are {found}, not {(case['digest'], case['flit_hops'])}")
+            return Measured(name, "WRONG RESULT", right=False)
     nanoseconds = statistics.median(seconds) * 1e9 / report["flit_hops"]
-    counts = counter.of(case["name"])
+    counts = counter.of(name)
     router = bytes_per_router(program, case["spec"], report, folder)
     targets = verdicts(case, 1e3 / nanoseconds, counts, counter.ratio(case), router)
     missed = [target for target in targets if target.fails and not target.reached]
     for target in missed:
-        print(f"FAILED {case['name']}: {target}")
-    row = [
-        case["name"],
-        f"{report['flit_hops'] / 1e6:.1f}",
-        f"{1e3 / nanoseconds:.1f}",
-        f"{nanoseconds:.1f}",
-        *(
-            ["-"] * 3
-            if counts is None
-            else (f"{counts.instructions:.0f}", f"{counts.d1_misses:.1f}", f"{counts.ll_misses:.2f}")
-        ),
-        "-" if report["peak_bytes"] is None else f"{report['peak_bytes'] / 1e6:.0f}",
-        "-" if router is None else f"{router:.0f}",
-        ", ".join(map(str, targets)) or "-",
-    ]
-    return row, not missed
+        print(f"FAILED {name}: {target}")
+    return Measured(
+        name, "", not missed, report["flit_hops"], nanoseconds, counts, report["peak_bytes"], router, tuple(targets)
+    )
 
 
 def compare(
@@ -286,6 +309,14 @@ def markdown(header: tuple[str, ...], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
+def put_between(file: Path, start: str, end: str, body: str) -> None:
+    """Replace what a page has between two markers."""
+    page = file.read_text(encoding="utf-8")
+    if start not in page or end not in page:
+        sys.exit(f"{file} has no lines {start.strip()} and {end}")
+    file.write_text(page.split(start)[0] + start + body + end + page.split(end)[1], encoding="utf-8")
+
+
 def main() -> int:
     """Run the cases that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -304,11 +335,12 @@ def main() -> int:
     )
     parser.add_argument("--saturation", action="store_true", help="find the saturation loads anew, and nothing else")
     parser.add_argument("--write", metavar="PAGE", type=Path, help="put the tables into a page, between its markers")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="put the numbers into a file, for roofline.py")
     args = parser.parse_args()
 
     every = tomllib.loads(CASES.read_text(encoding="utf-8"))["case"]
     cases = [c for c in every if args.only in c["name"] and (c.get("quick") or not args.quick)]
-    program = build()
+    program = build("bench")
     tables = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -321,33 +353,29 @@ def main() -> int:
             print("valgrind is not installed: no instruction counts")
         print("  ".join(HEADER), flush=True)
         counter = Counter(program, every, folder, not args.no_instructions)
-        right, rows = True, []
+        done: list[Measured] = []
         compared = [c for c in cases if c.get("compare")]
         for case in [c for c in cases if not c.get("last")]:
-            row, fine = measure(program, case, args, counter, folder)
-            right &= fine
-            rows.append(row)
-            print("  ".join(row), flush=True)
+            done.append(measure(program, case, args, counter, folder))
+            print("  ".join(done[-1].row()), flush=True)
         against: list[list[str]] = []
         for other in others.installed(args):
             mine = [case for case in compared if case["compare"] == other.name]
             against += compare(program, other, mine, args, folder)
         for case in [c for c in cases if c.get("last")]:
-            row, fine = measure(program, case, args, counter, folder)
-            right &= fine
-            rows.append(row)
-            print("  ".join(row), flush=True)
-        tables.append(markdown(HEADER, rows))
+            done.append(measure(program, case, args, counter, folder))
+            print("  ".join(done[-1].row()), flush=True)
+        tables.append(markdown(HEADER, [one.row() for one in done]))
         if against:
             head = ("case", "beside", "our ns/flit-hop", "their ns/flit-hop", "ratio", "target")
             tables.append(markdown(head, against))
+    if args.json:
+        rows = [one.numbers() for one in done if not one.remark]
+        args.json.write_text(json.dumps({"machine": machine(), "cases": rows}, indent=1) + "\n", encoding="utf-8")
     if args.write:
-        page = args.write.read_text(encoding="utf-8")
-        start, end = "<!-- results -->\n", "<!-- end of results -->"
-        if start not in page or end not in page:
-            sys.exit(f"{args.write} has no lines {start.strip()} and {end}")
         body = "\n".join([f"{machine()}; medians of {args.repeat}.\n", *tables])
-        args.write.write_text(page.split(start)[0] + start + body + end + page.split(end)[1], encoding="utf-8")
+        put_between(args.write, "<!-- results -->\n", "<!-- end of results -->", body)
+    right = all(one.right for one in done)
     print("all results are right" if right else "WRONG RESULTS, OR TOO MANY INSTRUCTIONS: see FAILED above")
     return 0 if right else 1
 

@@ -46,10 +46,10 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def measured(bench: Any, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any], counts: dict[str, float]) -> Any:
-    """The row of a case that takes a second, with these instructions per flit-hop; and whether it passes."""
+    """A case that takes a second, with these instructions per flit-hop."""
     report = {"digest": "d", "flit_hops": 100, "peak_bytes": None, "network_bytes": None}
     monkeypatch.setattr(bench, "run_case", lambda *_: (report, 1.0))
-    found = {name: bench.Counts(count, 8.0, 0.5) for name, count in counts.items()}
+    found = {name: bench.Counts(count, 8.0, 0.5, 3.0) for name, count in counts.items()}
     monkeypatch.setattr(bench, "counts_per_flit_hop", lambda _, case, __: found.get(case["name"]))
     counter = bench.Counter(Path(), [BASE, case], Path(), True)
     return bench.measure(Path(), case, ARGS, counter, Path())
@@ -79,15 +79,16 @@ def test_only_too_many_instructions_fail(
     passes: bool,
 ) -> None:
     case = {**BASE, "name": "case", "against": "base", "target": target}
-    row, passed = measured(bench, monkeypatch, case, counts)
-    assert passed == passes
+    found = measured(bench, monkeypatch, case, counts)
+    assert found.right == passes
     assert ("FAILED case" in capsys.readouterr().out) != passes
     if "million_flit_hops_per_second" in target:
-        assert "MISSED" in row[-1]
+        assert "MISSED" in found.row()[-1]
 
 
 def test_a_wrong_digest_fails(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not measured(bench, monkeypatch, {**BASE, "digest": "another"}, {})[1]
+    found = measured(bench, monkeypatch, {**BASE, "digest": "another"}, {})
+    assert not found.right and "WRONG RESULT" in found.row()[-1]
 
 
 def test_every_routing_is_compared_with_dimension_order() -> None:
@@ -211,6 +212,82 @@ def test_what_is_counted_is_the_case_itself_but_shorter(
     monkeypatch.setattr(bench.subprocess, "run", callgrind)
     monkeypatch.setattr(bench, "COUNTED", {name: r"(\d+)" for name in bench.COUNTED})
     recorded = next(case for case in CASES if case["name"].endswith("packets recorded"))
-    assert bench.counts_per_flit_hop(Path("program"), recorded, tmp_path) == bench.Counts(1.0, 1.0, 1.0)
+    assert bench.counts_per_flit_hop(Path("program"), recorded, tmp_path) == bench.Counts(1.0, 1.0, 1.0, 1.0)
     assert [run["record"] for run in counted] == [{"packets": True}] * 2
     assert [run["measurement_cycles"] for run in counted] == recorded["instructions_at"]
+
+
+@pytest.fixture
+def roofline(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHES))
+    return importlib.import_module("roofline")
+
+
+#: A step of each loop: nanoseconds, instructions, misses of 32 kB and of 1 MB, wrong guesses.
+STEPS = {
+    "instructions": (2.0, 20, 0, 0, 0),
+    "together, 32 kB": (1.0, 8, 0.5, 0, 0),
+    "alone, 32 kB": (4.0, 6, 1, 0, 0),
+    "together, 1 MB": (2.0, 8, 1, 0.5, 0),
+    "alone, 1 MB": (20.0, 6, 1, 1, 0),
+    "wrong guess": (4.0, 9, 0, 0, 0.5),
+    "right guess": (1.5, 9, 0, 0, 0),
+}
+
+
+@pytest.fixture
+def stored(bench: Any, tmp_path: Path) -> Path:
+    """What a run of the bench leaves, with ceilings."""
+    counts = bench.Counts(instructions=400.0, d1_misses=9.0, ll_misses=1.0, wrong_guesses=3.0)
+    counted = bench.Measured("torus, 1-flit", flit_hops=100, nanoseconds=60.0, counts=counts)
+    timed = bench.Measured("torus, 8-flit", flit_hops=100, nanoseconds=60.0)
+    steps = {name: dict(zip(("ns", *bench.COUNTED), step, strict=True)) for name, step in STEPS.items()}
+    file = tmp_path / "results.json"
+    cases = [counted.numbers(), timed.numbers()]
+    file.write_text(json.dumps({"machine": "a machine", "cases": cases, "ceilings": steps}), encoding="utf-8")
+    return file
+
+
+def test_the_time_of_a_flit_hop_has_two_bounds(roofline: Any, stored: Path) -> None:
+    found = json.loads(stored.read_text(encoding="utf-8"))
+    most = roofline.ceilings(found["ceilings"])
+    assert most == roofline.Ceilings(10.0, together=(2.0, 4.0), alone=(4.0, 20.0), wrong_guess=5.0)
+    bounds = roofline.bounds(found["cases"][0], most)
+    # 400 instructions, 8 misses that the second cache has, one that it has not, three wrong guesses.
+    assert bounds.alone == (40.0, 32.0, 20.0, 15.0) and bounds.sum == 107.0 and bounds.roof == 40.0
+    many = roofline.bounds({**found["cases"][0], "d1_misses": 41.0}, most)
+    assert many.roof == 80.0
+
+
+def test_a_page_gets_the_table_and_a_file_the_picture(
+    roofline: Any, stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, picture = tmp_path / "page.md", tmp_path / "picture.png"
+    page.write_text(f"before\n{roofline.START}old\n{roofline.END}\nbehind\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["roofline", str(stored), "--write", str(page), "--picture", str(picture)])
+    assert roofline.main() == 0
+    text = page.read_text(encoding="utf-8")
+    assert "| torus, 1-flit | 40 | 60 | 107 | 37% | 30% | 19% | 14% |" in text and "8-flit" not in text
+    assert text.startswith("before\n") and text.endswith("behind\n") and "old" not in text
+    assert picture.stat().st_size > 10_000
+    monkeypatch.setattr(sys, "argv", ["roofline", str(stored), "--only", "nothing"])
+    with pytest.raises(SystemExit, match="no case with counts matches 'nothing'"):
+        roofline.main()
+
+
+def test_loops_are_timed_and_counted_by_the_difference_of_two_lengths(
+    roofline: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Set-up does not count: 3 s and a million instructions here."""
+
+    def timed(command: list[str]) -> tuple[str, float]:
+        return "", 3 + int(command[2]) * 5e-9
+
+    def counted(command: list[str], _: Path) -> tuple[dict[str, int], str]:
+        assert command[3:] == ["64"]
+        return {"instructions": 1_000_000 + 7 * int(command[2])}, ""
+
+    monkeypatch.setattr(roofline.others, "timed", timed)
+    monkeypatch.setattr(roofline.run, "counted", counted)
+    step = roofline.a_step(Path("loops"), 2, ("chase", "64"), tmp_path)
+    assert step == {"ns": pytest.approx(5.0), "instructions": 7.0}
