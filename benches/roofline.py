@@ -2,9 +2,9 @@
 
 A core executes only so many instructions a nanosecond, brings only so many lines of memory, and loses time where it
 guesses a branch wrong. How much of each a flit-hop needs, callgrind has counted; what the machine can do at most, small
-loops measure here (`examples/ceilings.rs`), and callgrind counts them in the same way. That gives two bounds on the
-time of a flit-hop: the *roof*, where all of that happens at the same time, as many misses together as the core can
-have, so that the largest part alone counts; and the *sum*, where each miss and each wrong guess is waited for alone.
+loops measure here (`examples/ceilings.rs`), and callgrind counts them in the same way. That gives two times for a
+flit-hop: the *roof*, where instructions and misses happen at the same time, with as many misses under way as the core
+can have, so that only the largest part counts; and the *sum*, where each miss and each wrong guess is waited for alone.
 
 Written are a picture (two rooflines: instructions per nanosecond over instructions per miss; and the parts of the sum
 beside the time measured) and, into a page, a table. Ceilings are measured where the file has none, or with `--measure`:
@@ -44,7 +44,9 @@ LOOPS: dict[str, tuple[int, tuple[str, ...]]] = {
     "wrong guess": (100, ("guess", "1")),
     "right guess": (200, ("guess", "0")),
 }
-COLORS = {"1-flit": "tab:blue", "8-flit": "tab:orange", "16-flit": "tab:green"}
+#: Of cases with packets of so many flits; of others.
+COLORS = {1: "tab:blue", 8: "tab:orange", 16: "tab:green"}
+OTHERS = "tab:gray"
 START, END = "<!-- roofline -->\n", "<!-- end of roofline -->"
 
 
@@ -84,8 +86,13 @@ def a_step(loops: Path, millions: int, loop: tuple[str, ...], folder: Path) -> d
     def seconds(steps: int) -> float:
         return others.timed(command(steps))[1]
 
-    long, short = 2 * millions * 10**6, millions * 10**6
-    nanoseconds = min((seconds(long) - seconds(short)) / (long - short) * 1e9 for _ in range(5))
+    times = [(seconds(millions * 10**6), seconds(2 * millions * 10**6)) for _ in range(5)]
+    short, long = (min(column) for column in zip(*times, strict=True))
+    nanoseconds = (long - short) / (millions * 10**6) * 1e9
+    if nanoseconds <= 0:
+        sys.exit(
+            f"{' '.join(loop)}: twice the steps took no longer ({short:.2f} s, {long:.2f} s); let nothing else run"
+        )
     (before, _), (after, _) = (run.counted(command(steps), folder) for steps in (STEPS, 2 * STEPS))
     return {"ns": nanoseconds, **{key: (after[key] - before[key]) / STEPS for key in after}}
 
@@ -123,7 +130,8 @@ def bounds(case: dict[str, Any], most: Ceilings) -> Bounds:
     guesses = case["wrong_guesses"] * most.wrong_guess
     together = (second * most.together[0], third * most.together[1])
     alone = (work, second * most.alone[0], third * most.alone[1], guesses)
-    return Bounds(case["case"], case["ns"], alone, max(work, *together, guesses))
+    # Wrong guesses are no part of the roof: the machine's own predictor may be better than callgrind's.
+    return Bounds(case["case"], case["ns"], alone, max(work, *together))
 
 
 def table(found: list[Bounds], most: Ceilings) -> str:
@@ -151,11 +159,6 @@ def table(found: list[Bounds], most: Ceilings) -> str:
     )
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return text + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def color(case: str) -> str:
-    """By the length of packets."""
-    return next((color for length, color in COLORS.items() if length in case), "tab:gray")
 
 
 def draw(cases: list[dict[str, Any]], found: list[Bounds], most: Ceilings) -> plt.Figure:
@@ -191,17 +194,18 @@ def draw_roofline(axes: plt.Axes, cases: list[dict[str, Any]], most: Ceilings, c
             lw=1,
             label=f"ceiling: {label}, {cost:.2g} ns",
         )
-    for length in [*COLORS, "all-to-all"]:
-        mine = [i for i, case in enumerate(shown) if color(case["case"]) == COLORS.get(length, "tab:gray")]
+    for length in [*COLORS, None]:
+        mine = [i for i, case in enumerate(shown) if case["packet_flits"] == length]
         rates = [shown[i]["instructions"] / shown[i]["ns"] for i in mine]
-        axes.scatter(
-            [at[i] for i in mine],
-            rates,
-            s=18,
-            color=COLORS.get(length, "tab:gray"),
-            label=f"{length} packets" if length in COLORS else length,
-        )
+        if not mine:
+            continue
+        label = "all-to-alls" if length is None else f"{length}-flit packets"
+        axes.scatter([at[i] for i in mine], rates, s=18, color=COLORS.get(length, OTHERS), label=label)
     axes.set(xscale="log", yscale="log", xlim=(left, right))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
+    axes.tick_params(which="both", labelsize=8)
     axes.set_xlabel(f"instructions per miss of {('32 kB', '1 MB')[cache]}")
     axes.set_ylabel("instructions per nanosecond")
     axes.legend(fontsize=7, loc="lower right")
@@ -221,7 +225,7 @@ def draw_parts(axes: plt.Axes, found: list[Bounds]) -> None:
     axes.set_yticks(places, [one.case for one in found], fontsize=7)
     axes.set_ylim(len(found) - 0.4, -0.6)
     axes.set_xlabel("time of a flit-hop [ns]")
-    axes.legend(fontsize=7, loc="upper right")
+    axes.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.4, 1), ncols=3, frameon=False)
 
 
 def main() -> int:
@@ -249,7 +253,7 @@ def main() -> int:
     print(text)
     if args.picture:
         figure = draw(cases, found, most)
-        figure.savefig(args.picture, dpi=130)
+        figure.savefig(args.picture, dpi=110)
     if args.write:
         run.put_between(args.write, START, END, text)
     return 0

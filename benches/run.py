@@ -117,6 +117,8 @@ class Measured:
     peak_bytes: int | None = None
     bytes_per_router: float | None = None
     targets: tuple[Target, ...] = ()
+    packet_flits: int | None = None
+    """Flits of a packet of traffic."""
 
     def row(self) -> list[str]:
         """Its row of the table."""
@@ -139,7 +141,8 @@ class Measured:
     def numbers(self) -> dict[str, Any]:
         """The same for `--json`."""
         counts = {} if self.counts is None else {key: round(value, 4) for key, value in asdict(self.counts).items()}
-        return {"case": self.name, "flit_hops": self.flit_hops, "ns": round(self.nanoseconds, 3), **counts}
+        case = {"case": self.name, "packet_flits": self.packet_flits, "flit_hops": self.flit_hops}
+        return {**case, "ns": round(self.nanoseconds, 3), **counts}
 
 
 def verdicts(
@@ -249,7 +252,15 @@ def measure(program: Path, case: dict[str, Any], args: argparse.Namespace, count
     for target in missed:
         print(f"FAILED {name}: {target}")
     return Measured(
-        name, "", not missed, report["flit_hops"], nanoseconds, counts, report["peak_bytes"], router, tuple(targets)
+        name,
+        right=not missed,
+        flit_hops=report["flit_hops"],
+        nanoseconds=nanoseconds,
+        counts=counts,
+        peak_bytes=report["peak_bytes"],
+        bytes_per_router=router,
+        targets=tuple(targets),
+        packet_flits=case["spec"]["workload"].get("packet_flits"),
     )
 
 
