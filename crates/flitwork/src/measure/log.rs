@@ -7,17 +7,17 @@ use super::{DeliveryWindows, LatencyRecorder, PacketRecord, Tally};
 use crate::mix::mix;
 use std::ops::Range;
 
-/// What the log needs to know of a packet that has arrived, in the order in which packets have it.
+/// What the log needs to know of a packet that has arrived, first in the order in which packets have it.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Arrival {
     pub created: u64,
     pub injected: u64,
     pub src: u32,
-    pub dst: u32,
     pub sequence: u32,
     pub message: u32,
     pub record: u32,
+    pub dst: u32,
     pub hops: u32,
     pub flits: u32,
     pub background: bool,

@@ -12,7 +12,7 @@ use crate::spec::{
 };
 use crate::topology::Fabric;
 use crate::traffic::{Attached, PacketFlits, Pattern};
-use crate::transit::{CompiledSize, Packet, Wheel};
+use crate::transit::{CompiledSize, PacketPool, Wheel};
 
 /// What is taken for the memory of a machine that does not tell [bytes].
 const UNKNOWN_MACHINE: u64 = 8_000_000_000;
@@ -194,7 +194,7 @@ fn packets(p: &Params, sent: &[Footprint]) -> u64 {
     let shortest = sent.iter().map(|sent| sent.shortest_flits).min().unwrap_or(1).max(1);
     let places = (buffers + channels) / u64::from(shortest);
     let created = sent.iter().map(|sent| sent.packets).fold(0, u64::saturating_add);
-    (size_of::<Packet>() as u64).saturating_mul(places.min(created))
+    (PacketPool::RECORD_BYTES as u64).saturating_mul(places.min(created))
 }
 
 /// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where messages leave as they are ready, or

@@ -1,35 +1,26 @@
 //! The packets in the network: a pool of fixed records, reused.
+//!
+//! A record has two halves in two arrays. A hop reads and writes one of them, [`Packet`]; the other, [`Origin`], is asked at the ends of a packet's way and by few rules
+//! between them. So twice as many packets fit the part of a cache that they get.
 
 use super::NONE;
 use crate::measure::Arrival;
 use crate::routing::{Head, Header, Trip};
 use crate::unchecked::{at, at_mut};
 
-/// A packet under way; one cache line. What the log wants to know comes first, in the order of [`Arrival`], so that it is copied in a few moves.
+/// A packet under way, as far as routers ask for it; half a cache line.
 #[derive(Debug, Clone, Copy, Default)]
-#[repr(C, align(64))]
+#[repr(C, align(32))]
 pub(crate) struct Packet {
-    /// Cycle of creation.
-    pub created: u64,
-    /// Cycle in which the head left the terminal.
-    pub injected: u64,
-    /// Source terminal.
-    pub src: u32,
-    /// Destination terminal.
-    pub dst: u32,
-    /// Number at its source.
-    pub sequence: u32,
-    /// Message it belongs to: the operation in the schedule, or the sequence number.
-    pub message: u32,
-    /// Its entry in the packet records, where those are kept.
-    pub record: u32,
-    /// The packet behind it in the buffer in which its head waits.
-    pub next: u32,
     /// The router that it walks to: its coordinates, packed in routing order (see `RouteTable`); where the route is decided hop by
     /// hop, its number, and above it the number that the routing gave the packet.
     pub key: u64,
+    /// The packet behind it in the buffer in which its head waits.
+    pub next: u32,
     /// Cycle in which its head arrived at the router where it is now, lowest 32 bits; kept where an arbiter asks for it.
     pub here: u32,
+    /// Destination terminal.
+    pub dst: u32,
     /// Length [flits].
     pub flits: u16,
     /// Channels between routers on its route; where the route is decided hop by hop, those that it has taken.
@@ -38,14 +29,32 @@ pub(crate) struct Packet {
     pub minus: u8,
     /// Dateline classes, one bit a dimension.
     pub wraps: u8,
-    /// Injection port of its NIC that sends it.
-    pub injection_port: u8,
     /// Datelines crossed, mode and detours left: see `Trip`.
     pub crossed: u8,
     pub mode: u8,
     pub misroutes: u8,
+    /// Injection port of its NIC that sends it.
+    pub injection_port: u8,
     /// Whether it belongs to the background.
     pub background: bool,
+}
+
+/// Where a packet comes from; half a cache line. In the order of [`Arrival`], so that it is copied in a few moves.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(32))]
+pub(crate) struct Origin {
+    /// Cycle of creation.
+    pub created: u64,
+    /// Cycle in which the head left the terminal.
+    pub injected: u64,
+    /// Source terminal.
+    pub src: u32,
+    /// Number at its source.
+    pub sequence: u32,
+    /// Message it belongs to: the operation in the schedule, or the sequence number.
+    pub message: u32,
+    /// Its entry in the packet records, where those are kept.
+    pub record: u32,
 }
 
 impl Packet {
@@ -86,51 +95,42 @@ impl Packet {
         (self.minus, self.wraps) = (trip.header.minus, trip.header.wraps);
         (self.crossed, self.mode, self.misroutes) = (trip.crossed, trip.mode, trip.misroutes);
     }
-
-    /// What the log wants to know when the tail arrives.
-    #[inline]
-    pub fn arrival(&self) -> Arrival {
-        Arrival {
-            src: self.src,
-            dst: self.dst,
-            sequence: self.sequence,
-            message: self.message,
-            record: self.record,
-            hops: u32::from(self.hops),
-            flits: u32::from(self.flits),
-            created: self.created,
-            injected: self.injected,
-            background: self.background,
-        }
-    }
 }
 
 /// Records in use and free ones.
 #[derive(Debug)]
 pub(crate) struct PacketPool {
     packets: Vec<Packet>,
+    /// As many.
+    origins: Vec<Origin>,
     free: u32,
     live: usize,
 }
 
 impl PacketPool {
+    /// Bytes of a record.
+    pub const RECORD_BYTES: usize = size_of::<Packet>() + size_of::<Origin>();
+
     /// A pool with room for `capacity` packets before it has to grow.
     pub fn new(capacity: usize) -> Self {
-        PacketPool { packets: Vec::with_capacity(capacity), free: NONE, live: 0 }
+        let (packets, origins) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
+        PacketPool { packets, origins, free: NONE, live: 0 }
     }
 
     /// Stores a packet.
     #[inline]
-    pub fn insert(&mut self, packet: Packet) -> u32 {
+    pub fn insert(&mut self, packet: Packet, origin: Origin) -> u32 {
         self.live += 1;
         if self.free == NONE {
             self.packets.push(packet);
+            self.origins.push(origin);
             return self.packets.len() as u32 - 1;
         }
         let id = self.free;
         let place = at_mut(&mut self.packets, id as usize);
         self.free = place.next;
         *place = packet;
+        *self.origin_mut(id) = origin;
         id
     }
 
@@ -145,6 +145,42 @@ impl PacketPool {
     /// Packets in use.
     pub fn live(&self) -> usize {
         self.live
+    }
+
+    /// Where a packet comes from.
+    #[inline(always)]
+    pub fn origin(&self, id: u32) -> &Origin {
+        at(&self.origins, id as usize)
+    }
+
+    /// The same to be changed.
+    #[inline(always)]
+    pub fn origin_mut(&mut self, id: u32) -> &mut Origin {
+        at_mut(&mut self.origins, id as usize)
+    }
+
+    /// A packet that its route changes, with its origin.
+    #[inline(always)]
+    pub fn with_origin(&mut self, id: u32) -> (&mut Packet, &Origin) {
+        (at_mut(&mut self.packets, id as usize), at(&self.origins, id as usize))
+    }
+
+    /// What the log wants to know when the tail of a packet arrives.
+    #[inline]
+    pub fn arrival(&self, id: u32) -> Arrival {
+        let (packet, origin) = (&self[id], self.origin(id));
+        Arrival {
+            created: origin.created,
+            injected: origin.injected,
+            src: origin.src,
+            sequence: origin.sequence,
+            message: origin.message,
+            record: origin.record,
+            dst: packet.dst,
+            hops: u32::from(packet.hops),
+            flits: u32::from(packet.flits),
+            background: packet.background,
+        }
     }
 }
 

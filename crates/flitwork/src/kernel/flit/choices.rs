@@ -15,7 +15,7 @@ use super::state::{EJECTING, Router};
 use crate::mix::{draw_below, mix, packet_bits};
 use crate::plan::Plan;
 use crate::routing::{At, Choice, Head, HopByHop, OnGrid, Selection, Trip};
-use crate::transit::{Layout, Packet};
+use crate::transit::{Layout, Origin, Packet};
 use crate::unchecked::at;
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,12 +92,12 @@ impl Choices {
         &mut self,
         me: usize,
         entered: Option<(u8, usize)>,
-        packet: &mut Packet,
+        (packet, origin): (&mut Packet, &Origin),
         router_of: &[u32],
     ) -> Option<Choice> {
         let dst = *at(router_of, packet.dst as usize);
         let mut head = packet.head();
-        let bits = || packet_bits(self.seed, packet.src, packet.sequence);
+        let bits = || packet_bits(self.seed, origin.src, origin.sequence);
         let set = entered.map(|(_, vc)| self.set_of_vc[vc]);
         let place = At { router: self.first + me as u32, port: entered.map(|(port, _)| port), set };
         let choice = match &self.on_grid {
@@ -110,11 +110,17 @@ impl Choices {
 
     /// The same where nothing that a packet carries changes on its route.
     #[inline(always)]
-    fn route_unchanged(&self, me: usize, entered: Option<(u8, usize)>, packet: &Packet, dst: u32) -> Option<Choice> {
+    fn route_unchanged(
+        &self,
+        me: usize,
+        entered: Option<(u8, usize)>,
+        (packet, origin): (&Packet, &Origin),
+        dst: u32,
+    ) -> Option<Choice> {
         let (to, label) = packet.walks_to();
         let mut head = Head { to, label, trip: Trip::default() };
         let place = At { router: self.first + me as u32, port: entered.map(|(port, _)| port), set: entered.map(|_| 0) };
-        self.routing.next(&place, dst, &mut head, &|| packet_bits(self.seed, packet.src, packet.sequence))
+        self.routing.next(&place, dst, &mut head, &|| packet_bits(self.seed, origin.src, origin.sequence))
     }
 
     /// The ports and sets that the front packet of a VC may ask for.
@@ -170,7 +176,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let choices = choices.as_mut()?;
         let (in_port, vc) = Self::port_and_vc(slot);
         let entered = (in_port < network_ports).then_some((in_port as u8, vc));
-        let choice = choices.route(me, entered, &mut pool[self.input(slot).front], router_of)?;
+        let choice = choices.route(me, entered, pool.with_origin(self.input(slot).front), router_of)?;
         choices.kept[self.number(me, slot)] =
             Kept { choice, preferred: UNDECIDED, blocked: false, since: since as u32 };
         let first = choice.escape.map_or(0, |(port, _)| port);
@@ -183,8 +189,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let Env { choices, pool, router_of, .. } = env;
         let (in_port, vc) = Self::port_and_vc(slot);
         let entered = (in_port < network_ports).then_some((in_port as u8, vc));
-        let packet = &mut pool[self.input(slot).front];
-        let choice = choices.as_ref()?.route_unchanged(me, entered, packet, *at(router_of, packet.dst as usize))?;
+        let (packet, origin) = pool.with_origin(self.input(slot).front);
+        let dst = *at(router_of, packet.dst as usize);
+        let choice = choices.as_ref()?.route_unchanged(me, entered, (packet, origin), dst)?;
         packet.hops += 1;
         Some(choice.escape.map_or_else(|| choice.ports.trailing_zeros() as u8, |(port, _)| port))
     }

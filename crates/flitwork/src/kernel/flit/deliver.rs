@@ -70,7 +70,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
         }
         for &packet in &slot.tails {
-            arrived.push(self.env.pool[packet].arrival());
+            arrived.push(self.env.pool.arrival(packet));
             self.env.pool.remove(packet);
         }
         self.env.wheel.put_back(self.env.now, slot);
@@ -209,13 +209,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The same where the route is decided at the source.
     #[inline(always)]
     fn new_front_at_source<const PLAIN: bool>(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
-        let packet = &env.pool[self.input(slot).front];
+        let front = self.input(slot).front;
+        let packet = &env.pool[front];
         let (port, flags) = match env.routes.next_field(me, packet.key) {
             Some(field) => {
                 let upper = (packet.wraps >> field & 1) << UPPER_CLASS.trailing_zeros();
                 ((2 * field) as u8 + (packet.minus >> field & 1), HEAD | upper)
             }
-            None => (env.ejection_port(me, packet), HEAD | EJECTING),
+            None => (env.ejection_port(me, front), HEAD | EJECTING),
         };
         self.settle::<PLAIN>(me, slot, port, flags, since, env);
     }
@@ -241,7 +242,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         };
         let (port, flags) = match found {
             Some(port) => (port, HEAD),
-            None => (env.ejection_port(me, &env.pool[self.input(slot).front]), HEAD | EJECTING),
+            None => (env.ejection_port(me, self.input(slot).front), HEAD | EJECTING),
         };
         self.settle::<false>(me, slot, port, flags, since, env);
     }

@@ -16,8 +16,8 @@ use crate::measure::{StallCounter, WaitLog};
 use crate::plan::{Params, Plan, Workload};
 use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, EjectionPort, InjectionPriority, Switching};
 use crate::traffic::{Drawn, Lengths, Packets, Traffic};
+use crate::transit::PacketPool;
 use crate::transit::{FlitArrival, Wheel};
-use crate::transit::{Packet, PacketPool};
 use crate::unchecked::{at, at_mut};
 use std::ops::Range;
 
@@ -345,26 +345,28 @@ impl Env {
     }
 
     /// The output port of a packet at a router, under a route that is decided at the source.
-    pub fn output_at_source(&self, router: usize, packet: &Packet) -> u8 {
+    pub fn output_at_source(&self, router: usize, id: u32) -> u8 {
+        let packet = &self.pool[id];
         match self.routes.next_field(router, packet.key) {
             Some(field) => (2 * field) as u8 + (packet.minus >> field & 1),
-            None => self.ejection_port(router, packet),
+            None => self.ejection_port(router, id),
         }
     }
 
     /// The ejection port of a packet at its destination; under `any`, the first port of its terminal: the port is chosen at each
     /// request.
     #[inline(always)]
-    pub fn ejection_port(&self, router: usize, packet: &Packet) -> u8 {
+    pub fn ejection_port(&self, router: usize, id: u32) -> u8 {
         let (p, first) = (&self.p, self.network_ports(router));
         if p.concentration == 1 && p.nic_ports == 1 {
             return first as u8;
         }
+        let packet = &self.pool[id];
         let terminal = packet.dst as usize - self.first_terminal(router);
         let chosen = match self.rules.ejection_port {
             EjectionPort::Any => 0,
             EjectionPort::SamePort => packet.injection_port as usize,
-            EjectionPort::BySource => packet.src as usize % p.nic_ports,
+            EjectionPort::BySource => self.pool.origin(id).src as usize % p.nic_ports,
         };
         (first + terminal * p.nic_ports + chosen) as u8
     }

@@ -11,7 +11,7 @@ use crate::compat::BatchStage;
 use crate::plan::Plan;
 use crate::router::{Allocator, Priority, Request, Waiting, YIELDS};
 use crate::spec::ArbiterKind;
-use crate::transit::Packet;
+use crate::transit::Origin;
 
 /// Allocators and their working memory.
 #[derive(Debug)]
@@ -183,9 +183,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let yields = env.rules.injection_last && Self::port_and_vc(slot).0 >= env.network_ports(me);
         let class = if yields { YIELDS } else { 0 };
         let (Priority::OfPacket(priority) | Priority::OfArrival(priority)) = arbiter.priority() else { return class };
-        let packet = &env.pool[self.input_at(slot).front];
+        let Origin { created, src, sequence, .. } = *env.pool.origin(self.input_at(slot).front);
         let arrived = env.arrivals.get(self.number(me, slot)).copied().unwrap_or(0);
-        let Packet { created, src, sequence, .. } = *packet;
         class | priority(&Waiting { created, src, sequence, arrived, slot: slot as u32 })
     }
 

@@ -9,7 +9,6 @@ use crate::mix::{draw_below, packet_bits};
 use crate::plan::Plan;
 use crate::routing::{Head, TreeStep, TreeSteps, Trip, draw};
 use crate::topology::End;
-use crate::transit::Packet;
 
 /// The routing of a tree at work.
 #[derive(Debug)]
@@ -46,12 +45,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(super) fn step_in_tree(&mut self, me: usize, slot: usize, env: &mut Env) -> (u8, u8) {
         let Env { in_tree: Some(tree), pool, .. } = env else { return (0, HEAD) };
-        let packet = &mut pool[self.input(slot).front];
+        let front = self.input(slot).front;
+        let (packet, origin) = pool.with_origin(front);
         let (to, label) = packet.walks_to();
-        let Packet { src, sequence, .. } = *packet;
-        let step = tree.steps.next(tree.first + me, to, label, || packet_bits(tree.seed, src, sequence));
+        let bits = || packet_bits(tree.seed, origin.src, origin.sequence);
+        let step = tree.steps.next(tree.first + me, to, label, bits);
         let (port, flags) = match step {
-            TreeStep::Here => return (env.ejection_port(me, &env.pool[self.input(slot).front]), HEAD | EJECTING),
+            TreeStep::Here => return (env.ejection_port(me, front), HEAD | EJECTING),
             TreeStep::Port(port) => (port, HEAD),
             TreeStep::Up => (0, HEAD | UNDECIDED),
         };
@@ -137,8 +137,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn decide(&mut self, me: usize, slot: usize, least: &mut u64, env: &mut Env) {
         let Some(tree) = &env.in_tree else { return };
         let parents = tree.steps.parents(tree.first + me);
-        let packet = &env.pool[self.input(slot).front];
-        let bits = packet_bits(tree.seed, packet.src, packet.sequence);
+        let origin = env.pool.origin(self.input(slot).front);
+        let bits = packet_bits(tree.seed, origin.src, origin.sequence);
         let drawn = |i: u32| draw_below(draw(bits, (tree.first + me) as u32, i), u64::from(parents)) as u32;
         let port = match tree.steps.compares() {
             Some(candidates) if candidates > 0 => {

@@ -11,7 +11,7 @@ use crate::routing::Routing;
 use crate::spec::{InjectionVc, Switching};
 use crate::terminal::Outgoing;
 use crate::topology::End;
-use crate::transit::{FlitArrival, Layout, NONE, Packet};
+use crate::transit::{FlitArrival, Layout, NONE, Origin, Packet};
 use crate::unchecked::{at, at_mut};
 use std::ops::Range;
 
@@ -252,38 +252,33 @@ impl Injection {
             arrived: u64::MAX,
             background,
         });
-        env.pool.insert(Packet {
+        let packet = Packet {
             key: Packet::key(*at(env.routes.keys(), head.to as usize), head.label),
-            created,
-            injected: u64::MAX,
             next: NONE,
-            src: terminal as u32,
-            dst,
-            sequence,
-            message,
-            record,
             here: 0,
+            dst,
             flits,
             hops: hops as u16,
             minus: header.minus,
             wraps: self.routing.classes(header),
-            injection_port: k as u8,
             crossed: head.trip.crossed,
             mode: head.trip.mode,
             misroutes: head.trip.misroutes,
+            injection_port: k as u8,
             background,
-        })
+        };
+        env.pool.insert(packet, Origin { created, injected: u64::MAX, src: terminal as u32, sequence, message, record })
     }
 
     /// The VC of its injection port that a packet has of its own, in the class of the first dimension that it walks.
     #[cold]
     #[inline(never)]
     fn own_vc(&self, packet: u32, env: &Env) -> u16 {
-        let packet = &env.pool[packet];
+        let (src, Packet { dst, wraps, .. }) = (env.pool.origin(packet).src, env.pool[packet]);
         let router = |terminal: u32| env.router_of(terminal as usize) as u32;
         let at_source = self.routing.at_source();
-        let first = at_source.and_then(|routing| routing.first_field(router(packet.src), router(packet.dst)));
-        env.own_vc_at_source(packet, first.is_some_and(|field| packet.wraps >> field & 1 == 1))
+        let first = at_source.and_then(|routing| routing.first_field(router(src), router(dst)));
+        env.own_vc_at_source(packet, first.is_some_and(|field| wraps >> field & 1 == 1))
     }
 
     /// Sends the next flit of the packet at port `k` of a terminal; false if there is no credit for it.
@@ -322,16 +317,17 @@ impl Injection {
         let port = at_mut(&mut self.ports, number);
         if !head_sent {
             (port.vc, port.last_vc, port.head_sent) = (vc, vc, true);
-            let packet = &mut env.pool[packet];
-            packet.injected = env.now;
-            ends.log.injected(packet.record, packet.src, packet.flits, env.now);
+            let flits = env.pool[packet].flits;
+            let origin = env.pool.origin_mut(packet);
+            origin.injected = env.now;
+            ends.log.injected(origin.record, origin.src, flits, env.now);
         }
         let flit = FlitArrival { vc: port.entry + u32::from(vc), packet: if head_sent { NONE } else { packet } };
         env.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);
         port.left -= 1;
         if port.left == 0 {
             port.packet = NONE;
-            let Packet { message, background, .. } = env.pool[packet];
+            let (background, message) = (env.pool[packet].background, env.pool.origin(packet).message);
             ends.packet_sent(terminal, k, env.now, message, background);
         }
         true

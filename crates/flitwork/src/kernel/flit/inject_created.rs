@@ -41,8 +41,9 @@ impl Injection {
         credits[vc] -= 1;
         let flit = FlitArrival { vc: port.entry + vc as u32, packet };
         env.wheel.at(env.now + u64::from(p.inject_cycles)).flits.push(flit);
-        env.pool[packet].injected = env.now;
-        ends.log.injected(env.pool[packet].record, terminal as u32, flits, env.now);
+        let origin = env.pool.origin_mut(packet);
+        origin.injected = env.now;
+        ends.log.injected(origin.record, terminal as u32, flits, env.now);
         let port = at_mut(&mut self.ports, terminal);
         port.last_vc = vc as u16;
         if flits > 1 {

@@ -33,7 +33,7 @@ impl Lines {
         let mut behind = last;
         loop {
             behind = env.pool[behind].next;
-            let first = self.next.port(router, entered, &env.pool[behind], env) as usize;
+            let first = self.next.port(router, entered, behind, env) as usize;
             let any = env.rules.chooses_ejection_port && first >= env.network_ports(router);
             let mut wanted = first..first + if any { env.p.nic_ports } else { 1 };
             if wanted.any(|port| env.observer.is_idle(router * ports + port, env.now)) {

@@ -155,7 +155,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 let (head, moved) = (vc.flags & HEAD != 0, observer.moved[router.number(r, slot)] == *now + 1);
                 let wait = |reason, id, body| WaitRecord {
-                    packet: pool[id].record,
+                    packet: pool.origin(id).record,
                     hop: 0,
                     router: r as u32,
                     port: u32::from(vc.port),
@@ -192,7 +192,7 @@ impl Env {
     pub(super) fn note_move(&mut self, vc: usize, ports: (usize, usize), head: Option<u32>, leaves: bool, turn: u64) {
         self.observer.moved(vc, ports.0, ports.1, self.now);
         if let (Some(waits), Some(packet)) = (&mut self.waits, head) {
-            let record = self.pool[packet].record;
+            let record = self.pool.origin(packet).record;
             waits.head_leaves(vc, record);
             if leaves {
                 waits.head_arrives(record, turn + u64::from(self.p.eject_cycles));
@@ -210,7 +210,7 @@ impl Env {
         if let Some(waits) = waits {
             let port = (local + k) as u32;
             let of = WaitRecord {
-                packet: pool[packet].record,
+                packet: pool.origin(packet).record,
                 router: router as u32,
                 port,
                 body,

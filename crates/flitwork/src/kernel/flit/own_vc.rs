@@ -9,7 +9,6 @@ use super::next_output::NextOutputs;
 use super::state::{EJECTING, Router, UPPER_CLASS};
 use crate::plan::Plan;
 use crate::spec::{ServiceLevel, VcPolicy};
-use crate::transit::Packet;
 
 /// Any VC of the port will do.
 pub(super) const ANY: u16 = u16::MAX;
@@ -58,23 +57,25 @@ impl OwnVcs {
     }
 
     /// The VC of a packet on a channel to router `to`, into its input port `entered` (`None`: from a terminal).
-    fn at(&self, to: usize, entered: Option<u8>, packet: &Packet, env: &Env) -> u16 {
+    fn at(&self, to: usize, entered: Option<u8>, id: u32, env: &Env) -> u16 {
+        let dst = env.pool[id].dst;
         match &self.policy {
-            Policy::Destination => packet.dst as u16,
+            Policy::Destination => dst as u16,
             Policy::ServiceLevel { level, vls } => {
-                let number = level.of(packet.src, packet.dst, self.terminals) as usize;
+                let number = level.of(env.pool.origin(id).src, dst, self.terminals) as usize;
                 vls[number % vls.len()]
             }
-            Policy::NextOutput(next) => u16::from(next.port(to, entered, packet, env)),
+            Policy::NextOutput(next) => u16::from(next.port(to, entered, id, env)),
         }
     }
 }
 
 impl Env {
     /// The VC of its injection port that a packet has of its own; [`ANY`] if it chooses. `upper`: in the upper dateline class.
-    pub fn own_vc_at_source(&self, packet: &Packet, upper: bool) -> u16 {
+    pub fn own_vc_at_source(&self, id: u32, upper: bool) -> u16 {
         let Some(own) = &self.own_vcs else { return ANY };
-        own.at(self.router_of(packet.src as usize), None, packet, self) + if upper { own.per_class } else { 0 }
+        own.at(self.router_of(self.pool.origin(id).src as usize), None, id, self)
+            + if upper { own.per_class } else { 0 }
     }
 }
 
@@ -86,7 +87,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     pub(super) fn note_own_vc(&mut self, me: usize, slot: usize, port: u8, flags: u8, env: &mut Env) {
         let Some(mut own) = env.own_vcs.take() else { return };
-        let packet = &env.pool[self.input(slot).front];
+        let packet = self.input(slot).front;
         let number = self.number(me, slot);
         own.wanted[number] = if flags & EJECTING == 0 {
             let far_end = self.port(port as usize).far_end as usize;

@@ -1,7 +1,7 @@
 //! What leaves a part of the network for another, and what comes from there.
 
 use super::Part;
-use crate::transit::{FlitArrival, NONE, Packet, PacketPool, Wheel};
+use crate::transit::{FlitArrival, NONE, Origin, Packet, PacketPool, Wheel};
 
 /// What one part has sent to another in one cycle. VCs are numbered as in the whole network.
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub(crate) struct Mail {
     flits: Vec<u32>,
     /// Input VCs that get a head, and the packets.
     heads: Vec<u32>,
-    packets: Vec<Packet>,
+    packets: Vec<(Packet, Origin)>,
     /// Output VCs that get a credit.
     credits: Vec<u32>,
 }
@@ -67,7 +67,7 @@ impl Border {
                 mail.flits.push(vc);
             } else {
                 mail.heads.push(vc);
-                mail.packets.push(pool[flit.packet]);
+                mail.packets.push((pool[flit.packet], *pool.origin(flit.packet)));
                 pool.remove(flit.packet);
             }
             false
@@ -87,7 +87,9 @@ impl Border {
             let flits = &mut wheel.at(mail.sent + self.cycles.0).flits;
             flits.extend(mail.flits.drain(..).map(|vc| FlitArrival { vc: own(vc), packet: NONE }));
             let heads = mail.heads.drain(..).zip(mail.packets.drain(..));
-            flits.extend(heads.map(|(vc, packet)| FlitArrival { vc: own(vc), packet: pool.insert(packet) }));
+            flits.extend(
+                heads.map(|(vc, (packet, origin))| FlitArrival { vc: own(vc), packet: pool.insert(packet, origin) }),
+            );
             wheel.at(mail.sent + self.cycles.1).credits.extend(mail.credits.drain(..).map(own));
         }
     }

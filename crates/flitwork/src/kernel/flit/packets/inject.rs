@@ -4,7 +4,7 @@ use super::super::env::Env;
 use super::super::inject::Injection;
 use super::credits::{Credits, complete_from};
 use crate::kernel::network::Endpoints;
-use crate::transit::{FlitArrival, NONE, Packet};
+use crate::transit::{FlitArrival, NONE};
 
 impl Injection {
     /// `flits` credits begin to come back to a VC of an injection port, the first of them now.
@@ -39,7 +39,7 @@ impl Injection {
                 continue; // The rest follows by itself.
             }
             let packet = std::mem::replace(&mut port.packet, NONE);
-            let Packet { message, background, .. } = env.pool[packet];
+            let (background, message) = (env.pool[packet].background, env.pool.origin(packet).message);
             ends.packet_sent(terminal, k, env.now, message, background);
             busy |= !ends.nics.pauses(terminal, k)
                 && (!ends.nics.message_done(terminal, k) || ends.nics.is_due(terminal, env.now));
@@ -56,15 +56,15 @@ impl Injection {
         credits.extend(self.credits_of(first, env).map(|credits| credits.by(env.now)));
         let vc = self.vc_for(&env.pool[id], number, &credits, env);
         self.credits_now = credits;
-        let packet = &mut env.pool[id];
+        let flits = env.pool[id].flits;
         let Some(vc) = vc else {
-            let needed = if self.whole_buffer { env.p.buffer_flits as u16 } else { packet.flits };
+            let needed = if self.whole_buffer { env.p.buffer_flits as u16 } else { flits };
             self.wait_for_credits(terminal, first, needed, env);
             return false;
         };
-        let flits = packet.flits;
-        packet.injected = env.now;
-        ends.log.injected(packet.record, packet.src, packet.flits, env.now);
+        let origin = env.pool.origin_mut(id);
+        origin.injected = env.now;
+        ends.log.injected(origin.record, origin.src, flits, env.now);
         self.credits[first + usize::from(vc)] -= flits;
         let port = &mut self.ports[number];
         (port.vc, port.last_vc, port.head_sent) = (vc, vc, true);
