@@ -8,7 +8,8 @@ can have, so that only the largest part counts; and the *sum*, where each miss a
 
 Written are a picture (two rooflines: instructions per nanosecond over instructions per miss; and the parts of the sum
 beside the time measured) and, into a page, a table. Ceilings are measured where the file has none, or with `--measure`:
-let nothing else run then. Needs matplotlib, and to measure valgrind and cargo.
+let nothing else run then. On a machine that others use, too, run the bench more than once: of each case the least time
+of all files counts, and is kept in the first. Needs matplotlib, and to measure valgrind and cargo.
 """
 
 from __future__ import annotations
@@ -228,10 +229,19 @@ def draw_parts(axes: plt.Axes, found: list[Bounds]) -> None:
     axes.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.4, 1), ncols=3, frameon=False)
 
 
+def keep_least(cases: list[dict[str, Any]], others_cases: list[list[dict[str, Any]]]) -> None:
+    """Gives each case the least time that it has in any run."""
+    for other in others_cases:
+        times = {case["case"]: case["ns"] for case in other}
+        for case in cases:
+            case["ns"] = min(case["ns"], times.get(case["case"], case["ns"]))
+
+
 def main() -> int:
     """Measure what is missing, draw and write what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="what benches/run.py --json wrote; ceilings are added to it")
+    parser.add_argument("more", type=Path, nargs="*", help="the same of other runs, with or without counts")
     parser.add_argument("--measure", action="store_true", help="measure the ceilings, also where the file has them")
     parser.add_argument(
         "--only", metavar="TEXT", default="", help="only cases with a name that this pattern is found in"
@@ -241,9 +251,10 @@ def main() -> int:
     args = parser.parse_args()
 
     stored = json.loads(args.file.read_text(encoding="utf-8"))
+    keep_least(stored["cases"], [json.loads(file.read_text(encoding="utf-8"))["cases"] for file in args.more])
     if args.measure or "ceilings" not in stored:
         stored["ceilings"] = measure()
-        args.file.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    args.file.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     most = ceilings(stored["ceilings"])
     cases = [case for case in stored["cases"] if "instructions" in case and re.search(args.only, case["case"])]
     if not cases:

@@ -270,6 +270,14 @@ def test_a_page_gets_the_table_and_a_file_the_picture(
     assert "| torus, 1-flit | 40 | 60 | 107 | 37% | 30% | 19% | 14% |" in text and "8-flit" not in text
     assert text.startswith("before\n") and text.endswith("behind\n") and "old" not in text
     assert picture.stat().st_size > 10_000
+    # Of another run its time, if it is less, and none of its counts.
+    other = tmp_path / "other.json"
+    cases = [{"case": "torus, 1-flit", "ns": 50.0}, {"case": "torus, 8-flit", "ns": 70.0}, {"case": "new", "ns": 1.0}]
+    other.write_text(json.dumps({"cases": cases}), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["roofline", str(stored), str(other), "--write", str(page)])
+    assert roofline.main() == 0 and "| torus, 1-flit | 40 | 50 | 107 |" in page.read_text(encoding="utf-8")
+    kept = json.loads(stored.read_text(encoding="utf-8"))["cases"]
+    assert [case["ns"] for case in kept] == [50.0, 60.0]
     monkeypatch.setattr(sys, "argv", ["roofline", str(stored), "--only", "nothing"])
     with pytest.raises(SystemExit, match="no case with counts matches 'nothing'"):
         roofline.main()
