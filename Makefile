@@ -6,6 +6,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTHON_CODE := python tests examples tools benches
 # A process of tests for each core; one that is done takes tests from the end of another's list, so those of a file mostly stay together.
 WORKERS := -n auto --dist worksteal
 SOURCES := $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.args') \
@@ -80,8 +81,8 @@ lint-rust:
 		else echo "no clippy: skipped"; fi
 
 lint-python: $(VENV)/.tools
-	$(BIN)/ruff format --check python tests examples tools benches
-	$(BIN)/ruff check python tests examples tools benches
+	$(BIN)/ruff format --check $(PYTHON_CODE)
+	$(BIN)/ruff check $(PYTHON_CODE)
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest flitwork._core
 

@@ -32,22 +32,24 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 #: Working sets that miss a cache of 32 kB but not one of 1 MB, and that miss both [bytes].
-SECOND, THIRD = 1 << 18, 1 << 22
+SECOND_LEVEL, THIRD_LEVEL = 1 << 18, 1 << 22
 #: Steps of a loop that callgrind runs.
 STEPS = 1_000_000
 #: Of the loop that measures each ceiling: millions of steps that are timed, and its arguments but for the steps.
 LOOPS: dict[str, tuple[int, tuple[str, ...]]] = {
     "instructions": (300, ("instructions",)),
-    "together, 32 kB": (300, ("gather", str(SECOND))),
-    "alone, 32 kB": (100, ("chase", str(SECOND))),
-    "together, 1 MB": (200, ("gather", str(THIRD))),
-    "alone, 1 MB": (20, ("chase", str(THIRD))),
+    "together, 32 kB": (300, ("gather", str(SECOND_LEVEL))),
+    "alone, 32 kB": (100, ("chase", str(SECOND_LEVEL))),
+    "together, 1 MB": (200, ("gather", str(THIRD_LEVEL))),
+    "alone, 1 MB": (20, ("chase", str(THIRD_LEVEL))),
     "wrong guess": (100, ("guess", "1")),
     "right guess": (200, ("guess", "0")),
 }
 #: Of cases with packets of so many flits; of others.
 COLORS = {1: "tab:blue", 8: "tab:orange", 16: "tab:green"}
 OTHERS = "tab:gray"
+#: What takes the time of a flit-hop.
+PARTS = ("instructions", "misses of 32 kB", "misses of 1 MB", "wrong guesses")
 START, END = "<!-- roofline -->\n", "<!-- end of roofline -->"
 
 
@@ -64,17 +66,17 @@ class Ceilings:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The parts of a flit-hop's time [ns] at the ceilings: instructions, misses of 32 kB and of 1 MB, wrong guesses."""
+    """The time of a flit-hop of a case [ns]: measured; its `PARTS`, each miss and guess waited for; the roof."""
 
     case: str
     measured: float
-    alone: tuple[float, float, float, float]
+    parts: tuple[float, float, float, float]
     roof: float
 
     @property
     def sum(self) -> float:
         """Nothing overlaps."""
-        return sum(self.alone)
+        return sum(self.parts)
 
 
 def a_step(loops: Path, millions: int, loop: tuple[str, ...], folder: Path) -> dict[str, float]:
@@ -130,27 +132,18 @@ def bounds(case: dict[str, Any], most: Ceilings) -> Bounds:
     work = case["instructions"] / most.instructions
     guesses = case["wrong_guesses"] * most.wrong_guess
     together = (second * most.together[0], third * most.together[1])
-    alone = (work, second * most.alone[0], third * most.alone[1], guesses)
+    parts = (work, second * most.alone[0], third * most.alone[1], guesses)
     # Wrong guesses are no part of the roof: the machine's own predictor may be better than callgrind's.
-    return Bounds(case["case"], case["ns"], alone, max(work, *together))
+    return Bounds(case["case"], case["ns"], parts, max(work, *together))
 
 
 def table(found: list[Bounds], most: Ceilings) -> str:
     """The bounds beside the times, and the ceilings, for a page."""
-    head = (
-        "case",
-        "roof [ns]",
-        "measured [ns]",
-        "sum [ns]",
-        "instructions",
-        "misses of 32 kB",
-        "misses of 1 MB",
-        "wrong guesses",
-    )
-    parts = [[f"{part / one.sum:.0%}" for part in one.alone] for one in found]
+    head = ("case", "roof [ns]", "measured [ns]", "sum [ns]", *PARTS)
+    shares = [[f"{part / one.sum:.0%}" for part in one.parts] for one in found]
     rows = [
-        [one.case, f"{one.roof:.0f}", f"{one.measured:.0f}", f"{one.sum:.0f}", *shares]
-        for one, shares in zip(found, parts, strict=True)
+        [one.case, f"{one.roof:.0f}", f"{one.measured:.0f}", f"{one.sum:.0f}", *parts]
+        for one, parts in zip(found, shares, strict=True)
     ]
     (second, third), (second_alone, third_alone) = most.together, most.alone
     text = (
@@ -158,8 +151,7 @@ def table(found: list[Bounds], most: Ceilings) -> str:
         f"under way, {second_alone:.2g} ns where each is waited for; one of 1 MB {third:.2g} and {third_alone:.2g} ns; "
         f"a wrong guess {most.wrong_guess:.2g} ns."
     )
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return text + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+    return text + "\n\n" + run.markdown(head, rows, last="---:")
 
 
 def draw(cases: list[dict[str, Any]], found: list[Bounds], most: Ceilings) -> plt.Figure:
@@ -214,11 +206,10 @@ def draw_roofline(axes: plt.Axes, cases: list[dict[str, Any]], most: Ceilings, c
 
 def draw_parts(axes: plt.Axes, found: list[Bounds]) -> None:
     """Each part of the sum of a case, its roof, and the time measured."""
-    names = ("instructions", "misses of 32 kB", "misses of 1 MB", "wrong guesses")
     places = range(len(found))
     starts = [0.0] * len(found)
-    for part, name in enumerate(names):
-        widths = [one.alone[part] for one in found]
+    for part, name in enumerate(PARTS):
+        widths = [one.parts[part] for one in found]
         axes.barh(places, widths, left=starts, height=0.7, label=f"{name}, alone", color=f"C{part}", alpha=0.6)
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
     axes.plot([one.roof for one in found], places, "k|", ms=10, label="roof: the largest part, misses together")
@@ -229,12 +220,28 @@ def draw_parts(axes: plt.Axes, found: list[Bounds]) -> None:
     axes.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.4, 1), ncols=3, frameon=False)
 
 
-def keep_least(cases: list[dict[str, Any]], others_cases: list[list[dict[str, Any]]]) -> None:
-    """Gives each case the least time that it has in any run."""
-    for other in others_cases:
-        times = {case["case"]: case["ns"] for case in other}
-        for case in cases:
-            case["ns"] = min(case["ns"], times.get(case["case"], case["ns"]))
+def keep_least(cases: list[dict[str, Any]], again: list[dict[str, Any]]) -> None:
+    """Gives each case the time that it has in another run, where that is less."""
+    times = {case["case"]: case["ns"] for case in again}
+    for case in cases:
+        case["ns"] = min(case["ns"], times.get(case["case"], case["ns"]))
+
+
+def read(file: Path) -> dict[str, Any]:
+    """What a run of the bench has written."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return found if found["cases"] else sys.exit(f"{file} has no cases")
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        sys.exit(f"{file} is not what benches/run.py --json writes: {error!r}")
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """A regular expression from the command line."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from error
 
 
 def main() -> int:
@@ -244,21 +251,30 @@ def main() -> int:
     parser.add_argument("more", type=Path, nargs="*", help="the same of other runs, with or without counts")
     parser.add_argument("--measure", action="store_true", help="measure the ceilings, also where the file has them")
     parser.add_argument(
-        "--only", metavar="TEXT", default="", help="only cases with a name that this pattern is found in"
+        "--only",
+        metavar="PATTERN",
+        type=pattern,
+        default=pattern(""),
+        help="only cases with a name that this regular expression is found in",
     )
     parser.add_argument("--picture", metavar="PNG", type=Path, help="where to put the picture")
     parser.add_argument("--write", metavar="PAGE", type=Path, help="put the table into a page, between its markers")
     args = parser.parse_args()
 
-    stored = json.loads(args.file.read_text(encoding="utf-8"))
-    keep_least(stored["cases"], [json.loads(file.read_text(encoding="utf-8"))["cases"] for file in args.more])
-    if args.measure or "ceilings" not in stored:
+    stored = read(args.file)
+    for file in args.more:
+        keep_least(stored["cases"], read(file)["cases"])
+    to_measure = args.measure or "ceilings" not in stored
+    if to_measure:
         stored["ceilings"] = measure()
-    args.file.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    if to_measure or args.more:
+        args.file.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     most = ceilings(stored["ceilings"])
-    cases = [case for case in stored["cases"] if "instructions" in case and re.search(args.only, case["case"])]
+    cases = [case for case in stored["cases"] if "instructions" in case and args.only.search(case["case"])]
     if not cases:
-        sys.exit(f"no case with counts matches {args.only!r} in {args.file}: run benches/run.py where valgrind is")
+        sys.exit(
+            f"no case with counts matches {args.only.pattern!r} in {args.file}: run benches/run.py where valgrind is"
+        )
     found = [bounds(case, most) for case in cases]
     text = table(found, most)
     print(text)

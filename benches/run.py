@@ -314,9 +314,9 @@ def machine() -> str:
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores{load}"
 
 
-def markdown(header: tuple[str, ...], rows: list[list[str]]) -> str:
-    """A table for a page."""
-    lines = [header, ["---"] + ["---:"] * (len(header) - 2) + ["---"], *rows]
+def markdown(header: tuple[str, ...], rows: list[list[str]], last: str = "---") -> str:
+    """A table for a page; its last column is words, unless `last` says otherwise."""
+    lines = [header, ["---"] + ["---:"] * (len(header) - 2) + [last], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 

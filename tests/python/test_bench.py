@@ -254,7 +254,7 @@ def test_the_time_of_a_flit_hop_has_two_bounds(roofline: Any, stored: Path) -> N
     assert most == roofline.Ceilings(10.0, together=(2.0, 4.0), alone=(4.0, 20.0), wrong_guess=5.0)
     bounds = roofline.bounds(found["cases"][0], most)
     # 400 instructions, 8 misses that the second cache has, one that it has not, three wrong guesses.
-    assert bounds.alone == (40.0, 32.0, 20.0, 15.0) and bounds.sum == 107.0 and bounds.roof == 40.0
+    assert bounds.parts == (40.0, 32.0, 20.0, 15.0) and bounds.sum == 107.0 and bounds.roof == 40.0
     many = roofline.bounds({**found["cases"][0], "d1_misses": 41.0}, most)
     assert many.roof == 80.0
 
@@ -281,6 +281,14 @@ def test_a_page_gets_the_table_and_a_file_the_picture(
     monkeypatch.setattr(sys, "argv", ["roofline", str(stored), "--only", "nothing"])
     with pytest.raises(SystemExit, match="no case with counts matches 'nothing'"):
         roofline.main()
+    for wrong in ("none.json", "page.md"):
+        monkeypatch.setattr(sys, "argv", ["roofline", str(tmp_path / wrong)])
+        with pytest.raises(SystemExit, match=rf"{wrong} is not what benches/run\.py --json writes"):
+            roofline.main()
+    monkeypatch.setattr(sys, "argv", ["roofline", str(stored), "--only", "("])
+    with pytest.raises(SystemExit):
+        roofline.main()
+    assert "'(' is no regular expression" in capsys.readouterr().err
 
 
 def test_loops_are_timed_and_counted_by_the_difference_of_two_lengths(

@@ -12,7 +12,8 @@ use std::hint::black_box;
 #[derive(Clone, Copy)]
 struct Line(u64);
 
-/// A linear congruential generator (Knuth's constants): its upper bits are random enough to defeat a prefetcher.
+/// A linear congruential generator (Knuth's constants): its upper bits are random enough to defeat a prefetcher, and it takes so few
+/// instructions that a step waits for memory, not for it.
 struct Random(u64);
 
 impl Random {
