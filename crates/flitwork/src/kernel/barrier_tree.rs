@@ -2,7 +2,7 @@
 
 use super::network::{Endpoints, Network, Observed};
 use crate::host::Message;
-use crate::measure::{Arrival, PacketRecord};
+use crate::measure::{Arrival, Origin, PacketRecord};
 use crate::timers::Timers;
 use std::ops::Range;
 
@@ -51,18 +51,8 @@ impl BarrierTree {
             arrived: u64::MAX,
             background: false,
         });
-        let arrival = Arrival {
-            src: from,
-            dst: message.to,
-            sequence,
-            message: message.id,
-            record,
-            hops: 0,
-            flits,
-            created: now,
-            injected: now,
-            background: false,
-        };
+        let origin = Origin { created: now, injected: now, src: from, sequence, message: message.id, record };
+        let arrival = Arrival { origin, dst: message.to, hops: 0, flits, background: false };
         let place = self.unused.pop().unwrap_or(self.letters.len() as u32);
         if place as usize == self.letters.len() {
             self.letters.push(arrival);

@@ -5,7 +5,7 @@
 
 use super::network::{Endpoints, Network, Observed};
 use crate::host::{BusMessage, Hosts};
-use crate::measure::{Arrival, BusReport, PacketLog, PacketRecord};
+use crate::measure::{Arrival, BusReport, Origin, PacketLog, PacketRecord};
 use crate::plan::BusParams;
 use crate::terminal::Nics;
 use crate::timers::Timers;
@@ -97,18 +97,8 @@ impl Bus {
                 arrived: u64::MAX,
                 background: false,
             });
-            let arrival = Arrival {
-                src: from,
-                dst: message.to,
-                sequence,
-                message: message.id,
-                record,
-                hops: 0,
-                flits,
-                created: now,
-                injected,
-                background: false,
-            };
+            let origin = Origin { created: now, injected, src: from, sequence, message: message.id, record };
+            let arrival = Arrival { origin, dst: message.to, hops: 0, flits, background: false };
             self.sent.push(over - 1, message.id);
             let place = self.keep(arrival);
             self.arriving.push(over + u64::from(self.params.latency_cycles), place);

@@ -229,8 +229,8 @@ impl Simulation {
                 if packet.background {
                     continue;
                 }
-                hosts.packet_arrives(packet.message, packet.record);
-                if let Some(terminal) = hosts.arrived(packet.message, packet.flits, *now) {
+                hosts.packet_arrives(packet.origin.message, packet.origin.record);
+                if let Some(terminal) = hosts.arrived(packet.origin.message, packet.flits, *now) {
                     nics.wake(terminal);
                 }
             }

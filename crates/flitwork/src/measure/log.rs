@@ -7,16 +7,28 @@ use super::{DeliveryWindows, LatencyRecorder, PacketRecord, Tally};
 use crate::mix::mix;
 use std::ops::Range;
 
-/// What the log needs to know of a packet that has arrived, first in the order in which packets have it.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub(crate) struct Arrival {
+/// Where a packet comes from; half a cache line.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(32))]
+pub(crate) struct Origin {
+    /// Cycle of creation.
     pub created: u64,
+    /// Cycle in which the head left the terminal.
     pub injected: u64,
+    /// Source terminal.
     pub src: u32,
+    /// Number at its source.
     pub sequence: u32,
+    /// Message it belongs to: the operation in the schedule, or the sequence number.
     pub message: u32,
+    /// Its entry in the packet records, where those are kept.
     pub record: u32,
+}
+
+/// What the log needs to know of a packet that has arrived.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    pub origin: Origin,
     pub dst: u32,
     pub hops: u32,
     pub flits: u32,
@@ -80,16 +92,16 @@ impl TrafficLog {
     fn arrived(&mut self, packet: &Arrival, now: u64) {
         self.totals.packets += 1;
         self.totals.flits += u64::from(packet.flits);
-        self.totals.packet_latency = self.totals.packet_latency.wrapping_add(now - packet.created);
-        self.totals.network_latency = self.totals.network_latency.wrapping_add(now - packet.injected);
-        if self.window.contains(&packet.created) {
+        self.totals.packet_latency = self.totals.packet_latency.wrapping_add(now - packet.origin.created);
+        self.totals.network_latency = self.totals.network_latency.wrapping_add(now - packet.origin.injected);
+        if self.window.contains(&packet.origin.created) {
             self.measured_arrived += 1;
             self.measured_hops += u64::from(packet.hops);
-            self.packet_latency.record(now - packet.created);
-            self.network_latency.record(now - packet.injected);
+            self.packet_latency.record(now - packet.origin.created);
+            self.network_latency.record(now - packet.origin.injected);
         }
         if self.window.contains(&now) {
-            self.delivered_flits[packet.src as usize] += u64::from(packet.flits);
+            self.delivered_flits[packet.origin.src as usize] += u64::from(packet.flits);
         }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.arrived(packet.flits, now);
@@ -201,11 +213,11 @@ impl PacketLog {
     #[inline(always)]
     pub fn arrived(&mut self, packet: &Arrival, now: u64) {
         // A sum: the order in which packets of one cycle are handled does not matter.
-        let who = u64::from(packet.src) << 32 | u64::from(packet.sequence);
+        let who = u64::from(packet.origin.src) << 32 | u64::from(packet.origin.sequence);
         self.digest = self.digest.wrapping_add(mix(mix(who) ^ now));
         self.class(packet.background).arrived(packet, now);
         if let Some(records) = &mut self.records {
-            records.arrived(packet.record, packet.hops, now);
+            records.arrived(packet.origin.record, packet.hops, now);
         }
         if let Some(tally) = &mut self.tally {
             tally.arrived(packet, now, &self.workload.window);

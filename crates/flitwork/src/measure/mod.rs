@@ -20,7 +20,7 @@ pub(crate) use deliveries::DeliveryRecorder;
 pub use deliveries::DeliveryWindows;
 pub use fairness::Fairness;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
-pub(crate) use log::{Arrival, PacketLog, TrafficLog};
+pub(crate) use log::{Arrival, Origin, PacketLog, TrafficLog};
 pub use operations::{OPERATION_KINDS, OperationKind, OperationRecord, OperationReport};
 pub(crate) use phases::{Phases, View};
 pub(crate) use stalls::StallCounter;

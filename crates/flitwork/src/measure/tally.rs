@@ -49,17 +49,17 @@ impl Tally {
 
     /// Its tail arrived.
     pub(crate) fn arrived(&mut self, packet: &Arrival, now: u64, window: &Range<u64>) {
-        let latency = now - packet.created;
+        let latency = now - packet.origin.created;
         self.packets += 1;
         self.flits += u64::from(packet.flits);
         self.packet_latency_cycles += latency;
-        if window.contains(&packet.created) {
+        if window.contains(&packet.origin.created) {
             self.measured_packets += 1;
             self.measured_packet_latency_cycles += latency;
         }
         if now >= window.start {
             let (sum, least, most) = &mut self.late_network_latency_cycles;
-            let cycles = now - packet.injected;
+            let cycles = now - packet.origin.injected;
             (*sum, *least, *most) = (*sum + cycles, cycles.min(*least), cycles.max(*most));
             self.late_packets += 1;
         }

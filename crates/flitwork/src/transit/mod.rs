@@ -6,5 +6,5 @@ mod packet;
 mod wheel;
 
 pub(crate) use layout::{CompiledSize, Layout};
-pub(crate) use packet::{Origin, Packet, PacketPool};
+pub(crate) use packet::{Packet, PacketPool};
 pub(crate) use wheel::{Due, FlitArrival, NONE, Slot, Wheel};

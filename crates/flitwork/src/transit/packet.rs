@@ -4,7 +4,7 @@
 //! between them. So twice as many packets fit the part of a cache that they get.
 
 use super::NONE;
-use crate::measure::Arrival;
+use crate::measure::{Arrival, Origin};
 use crate::routing::{Head, Header, Trip};
 use crate::unchecked::{at, at_mut};
 
@@ -37,24 +37,6 @@ pub(crate) struct Packet {
     pub injection_port: u8,
     /// Whether it belongs to the background.
     pub background: bool,
-}
-
-/// Where a packet comes from; half a cache line. In the order of [`Arrival`], so that it is copied in a few moves.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C, align(32))]
-pub(crate) struct Origin {
-    /// Cycle of creation.
-    pub created: u64,
-    /// Cycle in which the head left the terminal.
-    pub injected: u64,
-    /// Source terminal.
-    pub src: u32,
-    /// Number at its source.
-    pub sequence: u32,
-    /// Message it belongs to: the operation in the schedule, or the sequence number.
-    pub message: u32,
-    /// Its entry in the packet records, where those are kept.
-    pub record: u32,
 }
 
 impl Packet {
@@ -168,14 +150,9 @@ impl PacketPool {
     /// What the log wants to know when the tail of a packet arrives.
     #[inline]
     pub fn arrival(&self, id: u32) -> Arrival {
-        let (packet, origin) = (&self[id], self.origin(id));
+        let packet = &self[id];
         Arrival {
-            created: origin.created,
-            injected: origin.injected,
-            src: origin.src,
-            sequence: origin.sequence,
-            message: origin.message,
-            record: origin.record,
+            origin: *self.origin(id),
             dst: packet.dst,
             hops: u32::from(packet.hops),
             flits: u32::from(packet.flits),

@@ -8,10 +8,10 @@ use super::mask::VcMask;
 use super::requests::Ask;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router};
 use crate::compat::BatchStage;
+use crate::measure::Origin;
 use crate::plan::Plan;
 use crate::router::{Allocator, Priority, Request, Waiting, YIELDS};
 use crate::spec::ArbiterKind;
-use crate::transit::Origin;
 
 /// Allocators and their working memory.
 #[derive(Debug)]

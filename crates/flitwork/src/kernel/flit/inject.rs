@@ -4,14 +4,14 @@ use super::env::Env;
 use super::own_vc::ANY;
 use super::pools::Pools;
 use crate::kernel::network::Endpoints;
-use crate::measure::PacketRecord;
+use crate::measure::{Origin, PacketRecord};
 use crate::mix::packet_bits;
 use crate::plan::Plan;
 use crate::routing::Routing;
 use crate::spec::{InjectionVc, Switching};
 use crate::terminal::Outgoing;
 use crate::topology::End;
-use crate::transit::{FlitArrival, Layout, NONE, Origin, Packet};
+use crate::transit::{FlitArrival, Layout, NONE, Packet};
 use crate::unchecked::{at, at_mut};
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
 //! What leaves a part of the network for another, and what comes from there.
 
 use super::Part;
-use crate::transit::{FlitArrival, NONE, Origin, Packet, PacketPool, Wheel};
+use crate::measure::Origin;
+use crate::transit::{FlitArrival, NONE, Packet, PacketPool, Wheel};
 
 /// What one part has sent to another in one cycle. VCs are numbered as in the whole network.
 #[derive(Debug, Default)]
