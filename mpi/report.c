@@ -70,7 +70,7 @@ static int by_name(const void *left, const void *right) {
   return order ? order : strcmp(a->text, b->text);
 }
 
-static void print_rows(sent_row *all, size_t count, const char *whose) {
+static void write_rows(FILE *to, sent_row *all, size_t count, const char *whose) {
   size_t kept = 0;
   qsort(all, count, sizeof *all, by_name);
   for (size_t i = 0; i < count; i++) {
@@ -81,18 +81,32 @@ static void print_rows(sent_row *all, size_t count, const char *whose) {
       all[kept++] = all[i];
     }
   }
-  fprintf(stderr, "flitwork: all-to-alls of %s\n", whose);
-  fprintf(stderr, "flitwork: %-22s %-44s %12s %16s\n", "operation", "carried out by", "calls", "bytes");
+  fprintf(to, "flitwork: all-to-alls of %s\n", whose);
+  fprintf(to, "flitwork: %-22s %-44s %12s %16s\n", "operation", "carried out by", "calls", "bytes");
   for (size_t i = 0; i < kept; i++) {
     char by[TEXT + 24];
     if (all[i].calls == 0) continue;
     snprintf(by, sizeof by, all[i].taken ? "%s" : "the MPI library: %s", all[i].text);
-    fprintf(stderr, "flitwork: %-22s %-44s %12llu", all[i].operation, by, all[i].calls);
+    fprintf(to, "flitwork: %-22s %-44s %12llu", all[i].operation, by, all[i].calls);
     if (all[i].taken) {
-      fprintf(stderr, " %16llu\n", all[i].bytes);
+      fprintf(to, " %16llu\n", all[i].bytes);
     } else {
-      fprintf(stderr, " %16s\n", "-");
+      fprintf(to, " %16s\n", "-");
     }
+  }
+}
+
+/* In one piece: ranks that were started by others report at the same time, and the lines of the two would mix. */
+static void print_rows(sent_row *all, size_t count, const char *whose) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *report = open_memstream(&text, &length);
+  if (report == NULL) {
+    write_rows(stderr, all, count, whose);
+  } else {
+    write_rows(report, all, count, whose);
+    if (fclose(report) == 0) fwrite(text, 1, length, stderr);
+    free(text);
   }
   fflush(stderr);
 }

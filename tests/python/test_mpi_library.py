@@ -156,6 +156,8 @@ def test_ranks_that_are_started_by_others_may_lack_the_library(name: str, way: s
     assert "spawned: 0 wrong" in done.stdout, done.stdout + done.stderr
     assert "the MPI library: ranks that were not started together" in done.stderr, done.stderr
     assert "bruck" in taken(done.stderr) and "not prepared" not in done.stderr, done.stderr
+    # Both worlds report at the same time: no line has parts of two.
+    assert all(line.count("flitwork:") <= 1 for line in done.stderr.splitlines()), done.stderr
 
 
 @pytest.mark.parametrize("argument", ["single", pytest.param("threads", marks=SLOW)])
