@@ -364,6 +364,27 @@ fn what_routers_remember_of_each_other_is_counted() {
     assert!(e.contains("at most 100 MB") && e.contains("needs about"), "{e}");
 }
 
+/// Ranks that wait behind each step have one message posted, whatever the length of the schedule; packets are not all as short as can be.
+#[test]
+fn what_ranks_post_before_they_wait_is_counted() {
+    let plan = |algorithm: &str| {
+        let mut spec = good();
+        spec["network"] = json!({
+            "topology": { "kind": "torus", "size": [64, 64] },
+            "router": { "vcs": 2, "buffer_flits": 512, "switching": "virtual_cut_through" },
+        });
+        spec["host"] = json!({ "send_overhead_cycles": 82 });
+        spec["workload"] = json!({ "kind": "collective", "operation": "all_to_all", "algorithm": algorithm });
+        spec["workload"]["message_flits"] = json!(256);
+        spec["workload"]["packet_flits"] = json!(128);
+        spec["run"]["memory_limit_mb"] = json!(800);
+        spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s))
+    };
+    assert!(plan("pairwise_xor").unwrap().memory_bytes() < 500_000_000);
+    let e = plan("simple_spread").unwrap_err().to_string();
+    assert!(e.contains("at most 800 MB") && e.contains("needs about"), "{e}");
+}
+
 /// What the run would keep of packets and windows counts, not the network alone.
 #[test]
 fn packets_and_windows_that_do_not_fit_are_refused() {

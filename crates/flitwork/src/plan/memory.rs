@@ -2,26 +2,22 @@
 
 use super::Params;
 use super::units::message_flits;
-use super::workload::{MAX_RANKS, chosen};
 use crate::error::{Error, Result};
 use crate::routing::Routing;
-use crate::schedule::{SendQueue, Units};
+use crate::schedule::Units;
 use crate::spec::{
-    AllocatorKind, AllocatorSpec, HostSpec, NetworkSpec, NoiseSpec, RecordSpec, RouterSpec, RunSpec, SimulationSpec,
-    WorkloadSpec,
+    AllocatorKind, AllocatorSpec, NetworkSpec, NoiseSpec, RecordSpec, RouterSpec, RunSpec, SimulationSpec, WorkloadSpec,
 };
 use crate::topology::Fabric;
 use crate::traffic::{Attached, PacketFlits, Pattern};
 use crate::transit::{CompiledSize, PacketPool, Wheel};
+use flitwork_steps::Operation;
+use ranks::{MESSAGE_BYTES, operations, ranks, steps};
+
+mod ranks;
 
 /// What is taken for the memory of a machine that does not tell [bytes].
 const UNKNOWN_MACHINE: u64 = 8_000_000_000;
-
-/// A rank of an all-to-all [bytes].
-const RANK_BYTES: u64 = 3_000;
-
-/// A send in its queue and a receive that is posted, with what waits for them [bytes].
-const MESSAGE_BYTES: u64 = 140;
 
 /// What is noted of a packet, where packets are recorded [bytes].
 const RECORD_BYTES: u64 = 64;
@@ -118,7 +114,7 @@ pub(super) fn check(spec: &SimulationSpec, fabric: &Fabric, estimated: u64) -> R
 struct Footprint {
     /// Its tables [bytes].
     table_bytes: u64,
-    /// Packets that it may create, and the length of the shortest [flits].
+    /// Packets that it may create, and the length of the shortest, or of those of the shortest message in the mean [flits].
     packets: u64,
     shortest_flits: u32,
 }
@@ -197,37 +193,6 @@ fn packets(p: &Params, sent: &[Footprint]) -> u64 {
     (PacketPool::RECORD_BYTES as u64).saturating_mul(places.min(created))
 }
 
-/// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where messages leave as they are ready, or
-/// with a background or noise, for which it matters when each came, all are there from the start.
-fn operations(spec: &SimulationSpec, fabric: &Fabric) -> u64 {
-    let ranks = ranks(&spec.host, fabric);
-    let messages = match &spec.workload {
-        WorkloadSpec::AllToAll { .. } => ranks.saturating_mul(ranks),
-        collective @ WorkloadSpec::Collective { .. } => ranks.saturating_mul(steps(collective, &spec.host, fabric)),
-        _ => return 0,
-    };
-    let host = &spec.host;
-    let out_of_order =
-        host.noise.is_some() || host.eager_limit_flits.is_some() || host.send_queue == SendQueue::AsReady;
-    let out_of_order = out_of_order || host.copy_flits_per_cycle.is_some();
-    let all_at_once = spec.background.is_some() || out_of_order || host.has_software_times();
-    let messages = if all_at_once { messages } else { 0 };
-    ranks.saturating_mul(RANK_BYTES).saturating_add(messages.saturating_mul(MESSAGE_BYTES))
-}
-
-/// Number of ranks. What is wrong with it the workload says.
-fn ranks(host: &HostSpec, fabric: &Fabric) -> u64 {
-    host.ranks(fabric.terminals()).unwrap_or(0) as u64
-}
-
-/// Steps of a collective, as many as its ranks send messages at most. What is wrong with it the workload says.
-fn steps(workload: &WorkloadSpec, host: &HostSpec, fabric: &Fabric) -> u64 {
-    let ranks = host.ranks(fabric.terminals()).ok().filter(|&ranks| ranks <= MAX_RANKS);
-    let placement = ranks.and_then(|ranks| host.placed(ranks as u32, fabric.terminals()).ok());
-    let chosen = placement.and_then(|placement| chosen(workload, &placement, fabric)?.ok());
-    chosen.map_or(0, |(collective, world)| u64::from((collective.steps)(&world)))
-}
-
 fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, spec: &SimulationSpec, fabric: &Fabric) -> Footprint {
     let (run, terminals) = (&spec.run, p.terminals as u64);
     let drawn = |pattern: Option<&Pattern>| match pattern.and_then(Pattern::attached) {
@@ -251,11 +216,25 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, spec: &SimulationSpe
             let shortest = if last == 0 { longest } else { last };
             Footprint { table_bytes: 0, packets, shortest_flits: u32::try_from(shortest).unwrap_or(u32::MAX) }
         }
-        WorkloadSpec::Collective { .. } => {
+        WorkloadSpec::Collective {
+            operation,
+            message_flits: flits,
+            message_bytes,
+            packet_flits,
+            sizes,
+            step_barriers,
+            ..
+        } => {
             // A packet a message at least; of more there are as many under way as there are places.
             let packets =
                 ranks(&spec.host, fabric).saturating_mul(steps(workload, &spec.host, fabric)).saturating_mul(16);
-            Footprint { table_bytes: 0, packets, shortest_flits: 1 }
+            // Messages of whole blocks, whose packets are so long in the mean; others may be shorter.
+            let of_blocks =
+                !operation.has_vector() && *operation != Operation::Barrier && sizes.is_empty() && !step_barriers;
+            let block = message_flits(*flits, *message_bytes, units).unwrap_or(1).max(1);
+            let longest = if *packet_flits == 0 { block } else { u64::from(*packet_flits) }.max(1);
+            let mean = if of_blocks { block / block.div_ceil(longest) } else { 1 };
+            Footprint { table_bytes: 0, packets, shortest_flits: u32::try_from(mean).unwrap_or(u32::MAX) }
         }
         // Every operation may be a message, in its queue or posted at once.
         WorkloadSpec::Schedule { schedule, .. } => Footprint {
