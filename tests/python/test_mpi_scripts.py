@@ -204,8 +204,8 @@ def test_networks_from_files(simulate: Simulate, tmp_path: Path) -> None:
         ),
         ("comm.recv(source=0)", 1, ["3 of 3 ranks cannot go on", "script.py:3: waits for a message from rank 0"]),
         ("comm.isend('x', dest=0, tag=8)", 1, ["a message of rank 1 to rank 0, tag 8"]),
-        ("MPI.File.Open(comm, 'x')", 1, ["MPI.File is not supported by the simulated communicator: a rank can open"]),
-        ("MPI.MODE_RDONLY", 1, ["MPI.MODE_RDONLY is not supported by the simulated communicator: a rank can open"]),
+        ("MPI.File.Open(comm, 'x')", 1, ["MPI_ERR_NO_SUCH_FILE", "/x'"]),
+        ("MPI.Session.Init()", 1, ["MPI.Session is not supported by the simulated communicator: MPI.COMM_WORLD is"]),
         ("comm.Spawn('x')", 1, ["MPI.Comm.Spawn is not supported", "all ranks begin together (their number: -n"]),
         ("from mpi4py import futures", 1, ["mpi4py.futures is not supported", "ask one of them for tasks"]),
         ("import mpi4py; mpi4py.rc(finalise=False)", 1, ["mpi4py.rc has no option 'finalise'"]),
@@ -273,3 +273,15 @@ def test_what_cannot_be_run_is_said(tmp_path: Path, arguments: list[str], said: 
     command = [sys.executable, "-m", "flitwork", "mpi", "simulate", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert done.returncode == 2 and said in done.stderr, done.stderr
+
+
+def test_the_command_says_that_files_take_no_time(simulate: Simulate, tmp_path: Path) -> None:
+    script = f"""
+from mpi4py import MPI
+file = MPI.File.Open(MPI.COMM_WORLD, {str(tmp_path / "x")!r}, MPI.MODE_CREATE | MPI.MODE_WRONLY)
+file.Write_ordered(b"1234")
+file.Close()
+"""
+    done = simulate(script, options=())
+    assert done.returncode == 0, done.stderr
+    assert "MPI.File: 12 bytes read and written; that takes no simulated time" in done.stdout

@@ -159,6 +159,7 @@ def simulate(
                 "finish_ns": found.finish_ns,
                 "exit_codes": found.exit_codes,
                 "unmatched": found.unmatched,
+                "file_bytes": found.file_bytes,
                 **more,
             }
         )
@@ -223,3 +224,5 @@ def _show(found: RunResult, machine: Network) -> None:
             "at its end, in ns: "
             + ", ".join(f"[bold]{rank}[/] {time:,.0f}" for rank, time in enumerate(found.finish_ns))
         )
+    if found.file_bytes:
+        say(f"MPI.File: {found.file_bytes:,} bytes read and written; that takes no simulated time")

@@ -101,7 +101,6 @@ class NotSupported(NotImplementedError, AttributeError):
 
 #: What can be done without parts of MPI, by the beginnings of their names.
 _INSTEAD = {
-    ("File", "MODE_", "SEEK_"): "a rank can open a file of its own, or write what it gathers, as any Python program",
     ("Spawn", "Connect", "Accept", "Open_port"): "all ranks begin together (their number: -n, or ranks=)",
     ("Create_intercomm", "Create_from_groups", "Join"): "ranks of all groups reach each other by MPI.COMM_WORLD",
     ("Session",): "MPI.COMM_WORLD is there from the beginning",

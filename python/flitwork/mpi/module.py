@@ -14,9 +14,11 @@ from flitwork.mpi import (
     errhandler,
     error_codes,
     errors,
+    file,
     graph,
     group,
     info,
+    opened,
     sized_types,
     status,
     window,
@@ -60,7 +62,7 @@ from flitwork.mpi.world import here, me
 #: What a program sees as the version of mpi4py.
 VERSION = "4.0.0"
 #: Names of mpi4py that the simulated communicator does not have.
-_OF_MPI = {"File", "Session", "Grequest"}
+_OF_MPI = {"Session", "Grequest"}
 
 
 def Wtime() -> float:
@@ -228,6 +230,9 @@ def _names() -> dict[str, Any]:
         WIN_SEPARATE=window.SEPARATE, WIN_UNIFIED=window.UNIFIED,
         LOCK_EXCLUSIVE=window_server.LOCK_EXCLUSIVE, LOCK_SHARED=window_server.LOCK_SHARED,
         MODE_NOCHECK=1024, MODE_NOSTORE=2048, MODE_NOPUT=4096, MODE_NOPRECEDE=8192, MODE_NOSUCCEED=16384,
+        **{f"MODE_{name}": mode for name, mode in opened.MODES.items()}, File=file.File, FILE_NULL=file.FILE_NULL,
+        SEEK_SET=file.SEEK_SET, SEEK_CUR=file.SEEK_CUR, SEEK_END=file.SEEK_END,
+        DISPLACEMENT_CURRENT=file.DISPLACEMENT_CURRENT, MAX_DATAREP_STRING=file.MAX_DATAREP_STRING,
         MAX_INFO_KEY=info.MAX_KEY, MAX_INFO_VAL=info.MAX_VALUE,
         IDENT=group.IDENT, CONGRUENT=group.CONGRUENT, SIMILAR=group.SIMILAR, UNEQUAL=group.UNEQUAL,
     )  # fmt: skip

@@ -18,6 +18,7 @@ class RunResult:
     ``returns`` has what each rank returned, ``finish_ns`` when each was at its end, ``exit_codes`` those not 0.
     ``messages`` and ``bytes`` count what programs and their collectives sent. ``result`` is the result of the network:
     packets, channels, stalls. ``unmatched``: what messages and receives were left at the end, where that is no error.
+    ``file_bytes``: what ranks have read and written by ``MPI.File``, in no simulated time.
     """
 
     result: Result
@@ -28,6 +29,7 @@ class RunResult:
     cycle_ns: float
     exit_codes: Mapping[int, int]
     unmatched: str = ""
+    file_bytes: int = 0
 
     @classmethod
     def of(cls, world: World, exit_codes: Mapping[int, int]) -> RunResult:
@@ -36,8 +38,9 @@ class RunResult:
         returns = [process.value for process in world.processes]
         result = world.simulation.result()
         return cls(
-            result, returns, finish, world.messages, world.bytes, world.cycle_ns, dict(exit_codes), world.unmatched
-        )
+            result, returns, finish, world.messages, world.bytes, world.cycle_ns, dict(exit_codes), world.unmatched,
+            world.file_bytes,
+        )  # fmt: skip
 
     @property
     def time_ns(self) -> float:

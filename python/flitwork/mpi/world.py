@@ -348,6 +348,8 @@ class World:
         self.hub, self.thread, self.pid = getcurrent(), get_ident(), os.getpid()
         self.now = 0
         self.messages = self.bytes = 0
+        #: Bytes that ranks have read from files and written to them.
+        self.file_bytes = 0
         self.failure: tuple[Process, BaseException] | None = None
         self.processes = [kind(self, rank) for rank in range(ranks)]
         #: What layers above keep of a run.
