@@ -307,6 +307,13 @@ class Simulation:
         """The terminal of each rank."""
 
     @property
+    def software(self) -> tuple[list[int], int, int]:
+        """The software times of the host [cycles]: when each rank starts, what a send and what a receive costs."""
+
+    def copied(self, bytes: Sequence[int]) -> int:
+        """How long messages of so many bytes are copied that a rank has received together [cycles]."""
+
+    @property
     def asking(self) -> list[int]:
         """Ranks that ask what to do next, in the order in which they began to."""
 

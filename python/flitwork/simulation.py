@@ -147,6 +147,19 @@ class Simulation:
         return {"reduce_cycles_per_flit": 0.0, **said}
 
     @property
+    def software(self) -> tuple[list[int], int, int]:
+        """Software times of ``host`` [cycles]: when each rank starts (empty: all at once), what sends and receives cost.
+
+        Whoever drives ranks adds them, as computations: a rank's start first, the cost of a send before it, that of a
+        receive, and the time in which its message is copied (:meth:`copied`), when it has waited for it.
+        """
+        return self._running.software
+
+    def copied(self, sizes: Sequence[int]) -> int:
+        """How long messages of so many bytes are copied that a rank has received together [cycles]."""
+        return self._running.copied(sizes)
+
+    @property
     def placement(self) -> list[int]:
         """The terminal of each rank."""
         return self._running.placement

@@ -139,12 +139,17 @@ def collective(
     return make_workload("collective", {**named, **told, **more})
 
 
-def programs(*, packet_flits: int | None = None, packet_bytes: Quantity | None = None) -> Workload:
+def programs(
+    *, packet_flits: int | None = None, packet_bytes: Quantity | None = None, software_times: bool = False
+) -> Workload:
     """Rank programs: whoever drives :class:`flitwork.Simulation` tells each rank what to do next when it asks.
 
     ``packet_flits`` (100 if not said), or ``packet_bytes``: the longest packet; a longer message is sent as several.
+    ``software_times``: whether the driver adds those of ``host`` (:attr:`flitwork.Simulation.software`); without it
+    a host that has some is refused.
     """
-    return make_workload("programs", said(100, packet_flits=packet_flits, packet_bytes=packet_bytes))
+    length = said(100, packet_flits=packet_flits, packet_bytes=packet_bytes)
+    return make_workload("programs", {**length, **({"software_times": True} if software_times else {})})
 
 
 def uniform(

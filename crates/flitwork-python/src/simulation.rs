@@ -2,6 +2,7 @@
 
 use crate::detached::without_gil;
 use crate::plan::{Plan, Watch};
+use crate::told::no_flit_bytes;
 use crate::{arrays, errors, tables::json_text, told, topology};
 use flitwork::schedule::{ANY, After, OpKind, Operation, Units, Via};
 use flitwork::{Error, Pause};
@@ -60,6 +61,21 @@ impl Simulation {
     #[getter]
     fn placement(&self) -> Vec<u32> {
         self.plan().placement.terminal_of().to_vec()
+    }
+
+    /// The software times of the host, for whoever tells ranks what to do [cycles]: when each starts (empty: all at once), what a send
+    /// and what a receive costs.
+    #[getter]
+    fn software(&self) -> (Vec<u64>, u64, u64) {
+        let delays = &self.plan().delays;
+        (delays.starts.clone(), delays.send, delays.receive)
+    }
+
+    /// How long messages of so many bytes are copied that a rank has received together [cycles].
+    fn copied(&self, bytes: Vec<u64>) -> PyResult<u64> {
+        let plan = self.plan();
+        let flits = bytes.into_iter().map(|bytes| plan.units.flits(bytes).ok_or_else(no_flit_bytes));
+        Ok(plan.delays.copied(flits.collect::<PyResult<Vec<_>>>()?))
     }
 
     /// Ranks that ask what to do next, in the order in which they began to.

@@ -34,7 +34,7 @@ fn task((kind, other, amount, tag, context, after): Told, units: &Units) -> PyRe
     let synchronous = kind == SEND_SYNCHRONOUSLY;
     let kind = match kind {
         SEND | SEND_SYNCHRONOUSLY => {
-            let size = units.flits(amount).ok_or_else(|| PyValueError::new_err("the network has no flit_bytes"))?;
+            let size = units.flits(amount).ok_or_else(no_flit_bytes)?;
             TaskKind::Operation(OpKind::Send { to: from, size, tag: of_any })
         }
         // Whoever tells ranks knows how long a message is, to the byte.
@@ -47,6 +47,11 @@ fn task((kind, other, amount, tag, context, after): Told, units: &Units) -> PyRe
         _ => return Err(PyValueError::new_err(format!("{kind} is no kind of operation"))),
     };
     Ok(Task { kind, envelope: Envelope { context, synchronous, ..Envelope::default() }, after })
+}
+
+/// Lengths in bytes, and nobody knows what a flit carries.
+pub fn no_flit_bytes() -> PyErr {
+    PyValueError::new_err("the network has no flit_bytes")
 }
 
 pub fn completed(Completion { rank, op, cycle, message }: Completion) -> Completed {

@@ -125,6 +125,9 @@ class Request(Handle):
         if not self._active:
             return None
         self._active = False
+        waits = self._waits
+        if isinstance(waits, Operation) and not waits.sends and not waits.paid:
+            me().received((waits,))
         message = self._message()
         if message is not None and self._finish is not None:
             return self._finish(message)

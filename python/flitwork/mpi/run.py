@@ -20,6 +20,7 @@ from flitwork.mpi.output import Labelled
 from flitwork.mpi.own import registered_by_ranks
 from flitwork.mpi.result import RunResult
 from flitwork.mpi.script import Script
+from flitwork.mpi.software import Software
 from flitwork.mpi.timing import process_type, slept_by_ranks
 from flitwork.mpi.world import Process, World
 from flitwork.network import Network, check_network, nest_run
@@ -86,7 +87,9 @@ def run(
     how = nest_run(run, options)
     if "max_ns" not in how:
         how.setdefault("max_cycles", _MOST_CYCLES)
-    simulation = Simulation(machine, programs(packet_flits=packet_flits), host=host, run=Run(**how), seed=seed)
+    simulation = Simulation(
+        machine, programs(packet_flits=packet_flits, software_times=True), host=host, run=Run(**how), seed=seed
+    )
     placed = simulation.placement
     if len(placed) < ranks:
         hint = "a larger network, or more ranks on a terminal: host=fw.Host(ranks_per_terminal=...)"
@@ -104,7 +107,7 @@ def run(
         simulation, ranks, work, kind, cycle_ns=simulation.cycle_ns, poll_cycles=poll_cycles, algorithms=chosen,
         terminals=placed, topology=json.dumps(machine.spec["topology"]) if in_order else None,
         carries=data, keeps_unmatched=unmatched == "error", flit_bytes=machine.spec["units"]["flit_bytes"],
-        reduce_cycles_per_flit=simulation.host["reduce_cycles_per_flit"],
+        reduce_cycles_per_flit=simulation.host["reduce_cycles_per_flit"], software=Software.of(simulation),
     )  # fmt: skip
     _carried_out(world, modules, script is not None if label is None else label)
     return RunResult.of(world, script.exit_codes if script else {})

@@ -13,13 +13,16 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from flitwork.errors import DeadlockError, ScheduleError, SimulationError
 from flitwork.mpi.errors import Abort, Exited, ProgramError, UnmatchedMessages
 from flitwork.simulation import Answer, Kind, Simulation, Told
+
+if TYPE_CHECKING:
+    from flitwork.mpi.software import Software
 
 #: What a fiber waits for.
 ALL, ANY, CORE = range(3)
@@ -43,11 +46,12 @@ class Message:
 class Operation:
     """A send or a receive that the simulator has been told of."""
 
-    __slots__ = ("context", "done", "message", "number", "peer", "sends", "tag")
+    __slots__ = ("context", "done", "message", "number", "paid", "peer", "sends", "tag")
 
     def __init__(self, number: int, sends: bool, peer: int | None, tag: int | None, context: int) -> None:
         self.number, self.sends, self.peer, self.tag, self.context = number, sends, peer, tag, context
-        self.done = False
+        #: ``paid``: whether the software time of a receive has been spent.
+        self.done = self.paid = False
         self.message: Message | None = None
 
 
@@ -124,11 +128,15 @@ class Process:
         #: The first of its operations that what it has registered for its exit has started.
         self.leaving: int | None = None
         self.clock = Clock()
+        #: What its calls cost, if they do.
+        self.software = world.software
         #: With which its program has ended.
         self.exit_code = 0
 
     def send(self, message: Message, synchronous: bool = False) -> Operation:
         """Starts to send a message."""
+        if self.software is not None:
+            self._spend(self.software.send)
         number = self.told
         self.told = number + 1
         kind = Kind.SEND_SYNCHRONOUSLY if synchronous else Kind.SEND
@@ -149,11 +157,12 @@ class Process:
         return operation
 
     def wait(self, *operations: Operation | Fiber) -> None:
-        """Goes on when all of them are complete."""
+        """Goes on when all of them are complete; receives cost their software time then."""
         for one in operations:
             if not one.done:
                 self._block(ALL, operations)
-                return
+                break
+        self.received(operations)
 
     def wait_any(self, operations: Sequence[Operation | Fiber]) -> None:
         """Goes on when one of them is complete."""
@@ -161,6 +170,17 @@ class Process:
             if one.done:
                 return
         self._block(ANY, operations)
+
+    def received(self, operations: Sequence[Operation | Fiber]) -> None:
+        """The rank has seen that they are complete: receives cost their software time, once."""
+        if self.software is not None:
+            self._spend(self.software.of_receives(operations))
+
+    def _spend(self, cycles: int) -> None:
+        """The rank computes so long before all that it does next; its program sees it when it looks at the time."""
+        if cycles:
+            self.tasks.append((Kind.COMPUTE, None, cycles, None, 0, _NONE))
+            self.told += 1
 
     def compute(self, cycles: int) -> None:
         """Occupies the rank, with all its fibers."""
@@ -203,7 +223,9 @@ class Process:
             self._block(CORE, ())
 
     def settle(self) -> None:
-        """The clock is up to date: the time between two calls costs nothing here."""
+        """The clock is up to date: the time between two calls costs nothing here, but calls may have cost some."""
+        if self.software is not None:
+            self.flush()
 
     def cancel(self, operation: Operation) -> bool:
         """Takes a receive back; whether that was possible."""
@@ -257,6 +279,8 @@ class Process:
 
     def _run(self, fiber: Fiber) -> None:
         try:
+            if self.software is not None and self.software.starts:
+                self.compute(self.software.starts[self.rank])
             self.value = self.world.program(self)
             for one in [*self.at_end]:
                 one()
@@ -330,6 +354,7 @@ class World:
         keeps_unmatched: bool = True,
         flit_bytes: int = 1,
         reduce_cycles_per_flit: float = 0.0,
+        software: Software | None = None,
     ) -> None:
         self.simulation, self.program, self.cycle_ns = simulation, program, cycle_ns
         #: How long a rank goes without looking again at what it polls, where nothing happens.
@@ -345,6 +370,8 @@ class World:
         self.keeps_unmatched, self.unmatched = keeps_unmatched, ""
         #: What a flit carries, and how long a rank takes to combine so much of a reduction.
         self.flit_bytes, self.reduce_cycles_per_flit = flit_bytes, reduce_cycles_per_flit
+        #: What the machine's software adds to calls, if it does.
+        self.software = software
         self.hub, self.thread, self.pid = getcurrent(), get_ident(), os.getpid()
         self.now = 0
         self.messages = self.bytes = 0

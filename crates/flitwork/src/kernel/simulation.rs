@@ -468,7 +468,9 @@ fn is_asked(plan: &Plan) -> bool {
 /// The ranks of a plan whose workload is a schedule.
 fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     let Workload::Schedule { schedule, .. } = &plan.workload else { return Ok(None) };
-    let schedule = schedule.compile(&plan.units)?.delayed(plan.delays.clone())?;
+    let schedule = schedule.compile(&plan.units)?;
+    // Whoever tells ranks what to do tells them that, too.
+    let schedule = if schedule.is_asked() { schedule } else { schedule.delayed(plan.delays.clone())? };
     let mut hosts = Hosts::new(&schedule, &plan.placement, plan.spec.host.send_queue)?;
     if plan.spec.run.record.operations {
         hosts.record_operations(|rank| plan.delays.starts.get(rank).is_some_and(|&start| start > 0));

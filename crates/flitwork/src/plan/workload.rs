@@ -161,8 +161,10 @@ pub(super) fn delays(spec: &SimulationSpec, workload: &Workload) -> Result<Delay
         copy: receive_copy_rate(host)?,
         copy_limit: host.eager_limit_flits.unwrap_or(u64::MAX),
     };
-    if schedule.is_asked() && !delays.is_none() {
-        let hint = "let the program say it: fw.Compute(cycles=...)";
+    let told = matches!(spec.workload, WorkloadSpec::Programs { software_times: true, .. });
+    if schedule.is_asked() && !told && !delays.is_none() {
+        let hint =
+            "fw.mpi.run adds them; or let ranks compute so long (fw.Compute) and say workload.software_times = true";
         return Err(Error::config("host", "software times", "none where ranks ask what to do next", hint));
     }
     Ok(delays)
@@ -260,7 +262,7 @@ impl Context<'_> {
                 no_file(self.at, file, "schedule")?;
                 self.given_schedule(schedule, packet_flits)
             }
-            WorkloadSpec::Programs { packet_flits } => {
+            WorkloadSpec::Programs { packet_flits, .. } => {
                 self.check_packet(&self.path("packet_flits"), *packet_flits)?;
                 let schedule = Schedule::asked("programs", self.ranks()?);
                 Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })

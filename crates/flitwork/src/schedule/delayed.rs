@@ -36,6 +36,12 @@ impl Delays {
     fn receives_are_free(&self) -> bool {
         self.receive == 0 && self.copy.is_none()
     }
+
+    /// How long messages of so many flits are copied that were received together.
+    pub fn copied(&self, flits: impl IntoIterator<Item = u64>) -> u64 {
+        let copied = flits.into_iter().filter(|&flits| flits <= self.copy_limit);
+        self.copy.map_or(0, |rate| rate.cycles(copied.fold(0, u64::saturating_add)))
+    }
 }
 
 impl Schedule {

@@ -118,6 +118,10 @@ pub enum WorkloadSpec {
         #[serde(default = "hundred")]
         #[schemars(range(min = 1))]
         packet_flits: u32,
+        /// Whether whoever tells ranks what to do adds the software times of `host` (late starts, overheads, copies of what was
+        /// received), as `fw.mpi.run` does. Default: false, there must be none.
+        #[serde(default, skip_serializing_if = "super::is_false")]
+        software_times: bool,
     },
     /// Open loop: every terminal sends packets to terminals drawn at random, at times drawn by a process.
     #[schemars(extend("x-open-loop" = true))]
@@ -195,7 +199,7 @@ pub(crate) const WORKLOADS: &[Component] = &[
         "",
     ),
     Component::new("schedule", "the operations of each rank, given one by one", "schedule, file, packet_flits", ""),
-    Component::new("programs", "ranks are told what to do next while they run", "packet_flits", ""),
+    Component::new("programs", "ranks are told what to do next while they run", "packet_flits, software_times", ""),
     Component::new(
         "uniform",
         "open loop, to terminals drawn at random",
