@@ -148,7 +148,7 @@ class Simulation:
 
     @property
     def software(self) -> tuple[list[int], int, int]:
-        """Software times of ``host`` [cycles]: when each rank starts (empty: all at once), what sends and receives cost.
+        """Software times of ``host`` [cycles]: when each rank starts (empty: together), what sends and receives cost.
 
         Whoever drives ranks adds them, as computations: a rank's start first, the cost of a send before it, that of a
         receive, and the time in which its message is copied (:meth:`copied`), when it has waited for it.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flitwork.mpi.absent import Absent
-from flitwork.mpi.datatype import Datatype, matches
+from flitwork.mpi.datatype import Datatype, check_type
 from flitwork.mpi.errors import fault
 from flitwork.mpi.foreign import BOTTOM, at_addresses, shared
 from flitwork.mpi.integers import integer
@@ -302,7 +302,6 @@ def fill(buffer: Buffer, data: Any, signature: str | None) -> None:
         data = np.frombuffer(data, np.uint8)
     if data.size > buffer.nbytes:
         raise fault("TRUNCATE", f"a message of {data.size} bytes, and room for {buffer.nbytes} in its receive")
-    if data.size and not matches(signature, buffer.datatype.signature):
-        sent, wanted = np.dtype(signature).name, buffer.datatype.label
-        raise fault("TYPE", f"a message of {sent} elements was received as {wanted}")
+    if data.size:
+        check_type(signature, buffer.datatype.signature, "a message", "was received as")
     buffer.unpack(data)

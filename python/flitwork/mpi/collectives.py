@@ -15,14 +15,14 @@ from flitwork.mpi.absent import Absent, longer
 from flitwork.mpi.algorithms import pick
 from flitwork.mpi.buffer import IN_PLACE, Blocks, Buffer, blocks, message, same_blocks, typed_blocks
 from flitwork.mpi.channel import Channel
-from flitwork.mpi.datatype import Datatype
+from flitwork.mpi.datatype import Datatype, matches
 from flitwork.mpi.errors import fault
 from flitwork.mpi.objects import checked_root
 from flitwork.mpi.operations import agreed, allgathered, allreduced, exchanged, reduced, scanned
 from flitwork.mpi.reduction import OPS, Op, as_raw, typed
 from flitwork.mpi.request import Request
 from flitwork.mpi.steps import carry_out
-from flitwork.mpi.values import MOVED, NEWS, Values, cut, joined, only
+from flitwork.mpi.values import MOVED, NEWS, Block, Values, cut, fill_block, joined, only, put
 from flitwork.mpi.wire import Wire
 
 _SUM = OPS["SUM"]
@@ -40,12 +40,14 @@ class Prepared(Channel):
         wire, room = self._wire(name), message(buf)
         root = checked_root(root, wire.size)
         steps = pick(wire, "bcast", room.nbytes, root)
-        held = dict(enumerate(cut(room.pack(), steps.pieces))) if wire.rank == root else {}
+        signature, held = room.datatype.signature, dict[int, Block]()
+        if wire.rank == root:
+            held.update(enumerate(Block(piece, signature) for piece in cut(room.pack(), steps.pieces)))
 
         def work() -> None:
             carry_out(wire, steps, held, MOVED)
             if wire.rank != root:
-                _fill(room, joined([held[piece] for piece in range(steps.pieces)]))
+                fill_block(room, Block(joined([held[piece].data for piece in range(steps.pieces)]), held[0].signature))
 
         return work
 
@@ -72,14 +74,14 @@ class Prepared(Channel):
         given = None
         if wire.rank == root:
             given = blocks(sendbuf, wire.size) if each else same_blocks(sendbuf, wire.size, of_each=True)
-        held = {} if given is None else dict(enumerate(given.pack()))
+        held = {} if given is None else dict(enumerate(_blocks_of(given)))
         room = None if given is not None and _in_place(recvbuf) else message(recvbuf)
         steps = pick(wire, "scatterv" if each else "scatter", 0 if room is None else room.nbytes, root)
 
         def work() -> None:
             carry_out(wire, steps, held, MOVED)
             if room is not None:
-                _fill(room, held[wire.rank])
+                fill_block(room, held[wire.rank])
 
         return work
 
@@ -94,7 +96,7 @@ class Prepared(Channel):
         wire = self._wire(name)
         of = blocks if each else lambda spec, ranks: same_blocks(spec, ranks, of_each=True)
         room = of(recvbuf, wire.size)
-        data = (room if _in_place(sendbuf) else of(sendbuf, wire.size)).pack()
+        data = _blocks_of(room if _in_place(sendbuf) else of(sendbuf, wire.size))
         steps = pick(wire, "alltoallv", 0) if each else pick(wire, "alltoall", data[0].size)
         return lambda: _fill_blocks(room, exchanged(wire, steps, data))
 
@@ -102,11 +104,11 @@ class Prepared(Channel):
         wire = self._wire(name)
         room = typed_blocks(recvbuf, wire.size)
         given = room if _in_place(sendbuf) else typed_blocks(sendbuf, wire.size)
-        data, steps = [one.pack() for one in given], pick(wire, "alltoallv", 0)
+        data, steps = [_block_of(one) for one in given], pick(wire, "alltoallv", 0)
 
         def work() -> None:
             for block, came in zip(room, exchanged(wire, steps, data), strict=True):
-                _fill(block, came)
+                fill_block(block, came)
 
         return work
 
@@ -120,7 +122,7 @@ class Prepared(Channel):
         def work() -> None:
             found = reduced(wire, value, values, root, own.nbytes, _in_pieces(own, op, wire))
             if room is not None:
-                _fill(room, as_raw(found))
+                put(room, as_raw(found))
 
         return work
 
@@ -129,11 +131,12 @@ class Prepared(Channel):
         own = _operand(sendbuf, room)
         value, values = _value(own, op)
         cuts = _in_pieces(own, op, wire)
-        return lambda: _fill(room, as_raw(allreduced(wire, value, values, own.nbytes, cuts)))
+        return lambda: put(room, as_raw(allreduced(wire, value, values, own.nbytes, cuts)))
 
     def _reduce_scatter(self, name: str, sendbuf: Any, recvbuf: Any, counts: list[int] | None, op: Op) -> Work:
         wire, room = self._wire(name), message(recvbuf)
         own = room if _in_place(sendbuf) else message(sendbuf)
+        _check_same(own, room)
         value, values = _value(own, op)
         units = len(value) // values.unit
         if counts is None and units % wire.size:
@@ -148,7 +151,7 @@ class Prepared(Channel):
         def work() -> None:
             held = values.first(wire.rank, parts)
             carry_out(wire, steps, held, values)
-            _fill(room, as_raw(only(held[wire.rank])[2]))
+            put(room, as_raw(only(held[wire.rank])[2]))
 
         return work
 
@@ -159,7 +162,7 @@ class Prepared(Channel):
         def work() -> None:
             result = scanned(wire, value, values, own_too, room.nbytes)
             if result is not None:
-                _fill(room, as_raw(result))
+                put(room, as_raw(result))
 
         return work
 
@@ -321,11 +324,20 @@ def _in_place(buf: Any) -> bool:
     return buf is None or buf is IN_PLACE
 
 
-def _own(sendbuf: Any, room: Blocks | None, wire: Wire) -> Any:
+def _own(sendbuf: Any, room: Blocks | None, wire: Wire) -> Block:
     """The block of this rank: in the buffer to send, or already in its place."""
     if room is None or not _in_place(sendbuf):
-        return message(sendbuf).pack()
-    return room.block(wire.rank).pack()
+        return _block_of(message(sendbuf))
+    return _block_of(room.block(wire.rank))
+
+
+def _block_of(buffer: Buffer) -> Block:
+    return Block(buffer.pack(), buffer.datatype.signature)
+
+
+def _blocks_of(given: Blocks) -> list[Block]:
+    signature = given.datatype.signature
+    return [Block(data, signature) for data in given.pack()]
 
 
 def _operand(sendbuf: Any, room: Buffer | None) -> Buffer:
@@ -334,7 +346,15 @@ def _operand(sendbuf: Any, room: Buffer | None) -> Buffer:
     own = message(sendbuf)
     if room is not None and own.count != room.count:
         raise ValueError(f"mismatch in send count {own.count} and receive count {room.count}")
+    if room is not None:
+        _check_same(own, room)
     return own
+
+
+def _check_same(own: Buffer, room: Buffer) -> None:
+    """What is combined and its result are of one type."""
+    if not matches(own.datatype.signature, room.datatype.signature):
+        raise ValueError(f"mismatch in send type {own.datatype.label} and receive type {room.datatype.label}")
 
 
 def _value(own: Buffer, op: Op) -> tuple[Any, Values]:
@@ -344,7 +364,9 @@ def _value(own: Buffer, op: Op) -> tuple[Any, Values]:
     if isinstance(data, Absent):
         return data, Values(longer, op.commutes, max(kind.size, 1))
     unit = kind.size // kind.dtype.itemsize if kind.dtype is not None and kind.size else 1
-    return data, Values(combine, op.commutes, max(unit, 1))
+    values = Values(combine, op.commutes, max(unit, 1))
+    values.signature = kind.signature
+    return data, values
 
 
 def _in_pieces(own: Buffer, op: Op, wire: Wire) -> bool:
@@ -352,12 +374,6 @@ def _in_pieces(own: Buffer, op: Op, wire: Wire) -> bool:
     return op.commutes and op.function is None and own.count >= wire.size
 
 
-def _fill(room: Buffer, data: Any) -> None:
-    if data.size > room.nbytes:
-        raise fault("TRUNCATE", f"{data.size} bytes came, and there is room for {room.nbytes}")
-    room.unpack(data)
-
-
 def _fill_blocks(room: Blocks, found: list[Any]) -> None:
     for rank, data in enumerate(found):
-        _fill(room.block(rank), data)
+        fill_block(room.block(rank), data)

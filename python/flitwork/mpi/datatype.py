@@ -358,6 +358,20 @@ def matches(sent: str | None, wanted: str | None) -> bool:
     return sent == wanted or sent in (None, _ANY) or wanted in (None, _ANY)
 
 
+def check_type(sent: str | None, wanted: str | None, what: str, how: str) -> None:
+    """Refuses ``what`` of one signature where another is wanted; ``how`` they meet."""
+    if not matches(sent, wanted):
+        raise fault("TYPE", f"{what} of {_spelled(sent)} elements {how} {_spelled(wanted)}")
+
+
+def _spelled(signature: str | None) -> str:
+    try:
+        return np.dtype(signature).name
+    except TypeError:
+        # That of a pair is its name.
+        return str(signature)
+
+
 def _few(nbytes: int) -> None:
     """The place of each byte is kept, where there are gaps."""
     if nbytes > _MOST_BYTES:

@@ -14,6 +14,7 @@ from flitwork.mpi.persistent import Persistent
 from flitwork.mpi.pickling import dump, load
 from flitwork.mpi.request import Request
 from flitwork.mpi.status import PROC_NULL, UNDEFINED
+from flitwork.mpi.values import Block, fill_block
 from flitwork.mpi.wire import Wire
 from flitwork.mpi.world import Operation
 
@@ -142,15 +143,12 @@ class Topocomm(Comm):
         return self._exchanged(name, typed_blocks(sendbuf, go), typed_blocks(recvbuf, come))
 
     def _exchanged(self, name: str, given: Sequence[Buffer], room: Sequence[Buffer]) -> _Work:
-        wire, data = self._wire(name), [block.pack() for block in given]
+        wire, data = self._wire(name), [Block(block.pack(), block.datatype.signature) for block in given]
 
         def work() -> None:
             for place, came in enumerate(self._with_neighbours(wire, data, len)):
                 if came is not None:
-                    if len(came) > room[place].nbytes:
-                        text = f"{len(came)} bytes came, and there is room for {room[place].nbytes}"
-                        raise fault("TRUNCATE", text)
-                    room[place].unpack(came)
+                    fill_block(room[place], came)
 
         return work
 

@@ -9,11 +9,30 @@ from typing import Any
 import numpy as np
 
 from flitwork.mpi.absent import Absent, absent_of
+from flitwork.mpi.buffer import Buffer
+from flitwork.mpi.datatype import check_type
 from flitwork.mpi.errors import fault
 from flitwork.mpi.pickling import dump, load
 
 #: Ranks ``first`` up to ``end``, and what their values combine to.
 Run = tuple[int, int, Any]
+
+
+class Block:
+    """The data of a block that moves, and the signature of its elements."""
+
+    __slots__ = ("data", "signature")
+
+    def __init__(self, data: Any, signature: str) -> None:
+        self.data, self.signature = data, signature
+
+    @property
+    def size(self) -> int:
+        """Its length [bytes]."""
+        return len(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
 
 
 class Moved:
@@ -60,6 +79,8 @@ class Values:
         self.combine, self.commutes = combine, commutes
         #: Elements of an array that belong together.
         self.unit = unit
+        #: What the elements are, where that is known.
+        self.signature: str | None = None
         self.before: list[Run] | None = None
 
     def first(self, rank: int, pieces: Sequence[Any]) -> dict[int, list[Run]]:
@@ -69,11 +90,20 @@ class Values:
     def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """The values of the blocks."""
         runs = [only(held[block]) for block in blocks]
-        return runs, sum(value.nbytes for _, _, value in runs)
+        return (self.signature, runs), sum(value.nbytes for _, _, value in runs)
 
     def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
-        """Keeps what came, or combines it with what there is."""
-        for block, came in zip(blocks, data, strict=True):
+        """Keeps what came, or combines it with what there is: as many elements of the same type."""
+        signature, runs = data
+        check_type(signature, self.signature, "a block", "was combined with one of")
+        for block, (_, _, value) in zip(blocks, runs, strict=True):
+            own = held[block][0][2] if adds and held[block] else value
+            if value.size != own.size:
+                raise fault("COUNT", f"{value.size} elements came to be combined with {own.size}")
+        self._place(held, blocks, runs, adds)
+
+    def _place(self, held: dict[int, Any], blocks: Sequence[int], runs: Sequence[Run], adds: bool) -> None:
+        for block, came in zip(blocks, runs, strict=True):
             if adds:
                 if self.before is not None:
                     self.before = self._joined(self.before, came)
@@ -113,7 +143,7 @@ class Objects(Values):
 
     def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
         """Keeps what came, or combines it with what there is."""
-        super().placed(held, blocks, [(first, end, load(one)) for first, end, one in data], adds)
+        self._place(held, blocks, [(first, end, load(one)) for first, end, one in data], adds)
 
 
 def only(runs: list[Run]) -> Run:
@@ -137,3 +167,17 @@ def joined(pieces: Sequence[Any]) -> Any:
     if isinstance(pieces[0], Absent):
         return absent_of(pieces)
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def fill_block(room: Buffer, block: Block) -> None:
+    """Puts a block that came where it belongs, if it fits and is of its type."""
+    if block.size:
+        check_type(block.signature, room.datatype.signature, "a block", "was received as")
+    put(room, block.data)
+
+
+def put(room: Buffer, data: Any) -> None:
+    """Puts data where they belong, if they fit."""
+    if data.size > room.nbytes:
+        raise fault("TRUNCATE", f"{data.size} bytes came, and there is room for {room.nbytes}")
+    room.unpack(data)
