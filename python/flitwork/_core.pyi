@@ -255,6 +255,10 @@ class Plan:
         """The resolved specification and what follows from it, as JSON."""
 
     @property
+    def tables(self) -> list[Table]:
+        """The tables that the specification names."""
+
+    @property
     def hash(self) -> str:
         """Fingerprint of the resolved specification and the version."""
 

@@ -23,7 +23,7 @@ COLUMNS = {
     "hops": "the most hops of one of them",
     "mod_gap_packets": "pause by MOD, in packets",
     "hops_gap_packets": "pause by hops, in packets",
-    "unpaced_cycles": "time to inject the longest message without a pause",
+    "unpaced_cycles": "time to inject the messages of a terminal, each as long as the longest, without a pause",
     "mod_cycles": "the same with the pauses by MOD",
     "hops_cycles": "the same with the pauses by hops",
 }
@@ -79,13 +79,14 @@ def pace(
 
 def pace_plan(planned: _core.Plan, over: str, aggregate: bool) -> Pace:
     """:func:`pace` of a plan that exists."""
-    packet_flits = int(json.loads(planned.json)["spec"]["workload"]["packet_flits"])
+    spec = json.loads(planned.json)["spec"]
+    packet_flits, ports = int(spec["workload"]["packet_flits"]), int(spec["network"]["nic"]["ports"])
     rows = json.loads(planned.overlap(over, aggregate))
     steps = pd.DataFrame(rows, columns=[*COLUMNS][:8])
     # Between the packets of a message, and behind the last one where the messages of a NIC share the pause.
     packets = -(-steps["longest_flits"] // packet_flits)
-    each = steps["most_of_a_terminal"] if aggregate else 1
-    pauses = packets * each - 1
+    each = -(-steps["most_of_a_terminal"] // ports)
+    pauses = packets * each - 1 if aggregate else (packets - 1) * each
     steps["unpaced_cycles"] = steps["longest_flits"] * each
     for kind in ("mod", "hops"):
         steps[f"{kind}_cycles"] = steps["unpaced_cycles"] + pauses * steps[f"{kind}_gap_packets"] * packet_flits

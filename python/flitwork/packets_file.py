@@ -68,7 +68,7 @@ def run_to_file(plan: _core.Plan, path: Path, progress: Progress | None = None, 
         values, columns = simulation.finish()
         file.add({name: column for name, column in columns.items() if name.startswith("packets.")})
     kept = {name: column for name, column in columns.items() if not name.startswith("packets.")}
-    return Result(described, json.loads(values), kept, Bound.of(plan), perf_counter() - started)
+    return Result(described, json.loads(values), kept, Bound.of(plan), perf_counter() - started, plan.tables)
 
 
 def _advance(simulation: _core.Simulation, file: _File, terminals: int, progress: Progress | None) -> None:

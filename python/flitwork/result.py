@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -52,6 +52,8 @@ class Result:
     columns: Mapping[str, np.ndarray[Any, Any]]
     bound: Bound
     wall_seconds: float
+    #: Tables of numbers that the specification names: a schedule, a trace, a matrix, detours.
+    tables: Sequence[_core.Table] = ()
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -402,7 +404,8 @@ class Result:
     def save(self, path: str | Path) -> Path:
         """Stores everything in one Parquet file of one row, at once or not at all. A file that is there is replaced.
 
-        The plan, its hash, the version, the seed and a checksum of everything stand in the metadata of the file.
+        The plan, its hash, the version, the seed and a checksum of everything stand in the metadata of the file, and so
+        do schedules and other tables of the plan, up to 16 MB in all.
         """
         scalars = {k: v for k, v in self.row.items() if v is not None and not RESULT_COLUMNS[k].physical}
         arrays = {k: pa.array([v], type=pa.list_(pa.from_numpy_dtype(v.dtype))) for k, v in self.columns.items()}
@@ -414,6 +417,7 @@ class Result:
             "flitwork.plan": json.dumps(self.plan),
             "flitwork.values": json.dumps(self.values),
             "flitwork.bound": json.dumps(self.bound.values),
+            **result_file.metadata_of(self.tables),
         }
         return result_file.write(Path(path), table, metadata)
 
@@ -435,7 +439,8 @@ class Result:
             if format_read == "3":
                 columns, plan, limits = format_3.columns(columns, plan), format_3.plan(plan), format_3.bound(limits)
             values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"][0].as_py())
-            result = cls(plan, values, columns, Bound(limits, Units.of(plan["described"])), seconds)
+            bound, tables = Bound(limits, Units.of(plan["described"])), result_file.tables_in(meta)
+            result = cls(plan, values, columns, bound, seconds, tables)
             whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
         except (KeyError, IndexError, ValueError) as error:
             raise ResultFileError(f"{path}: is incomplete ({error}); delete it and run again") from None
@@ -481,4 +486,4 @@ def run_plan(plan: _core.Plan, progress: Progress | None = None) -> Result:
     started = perf_counter()
     values, columns = plan.simulate(progress)
     wall_seconds = perf_counter() - started
-    return Result(described, json.loads(values), columns, Bound.of(plan), wall_seconds)
+    return Result(described, json.loads(values), columns, Bound.of(plan), wall_seconds, plan.tables)

@@ -6,10 +6,13 @@ have none; they are read as they are.
 
 from __future__ import annotations
 
+import base64
 import hashlib
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from flitwork import _core
 from flitwork.errors import ResultFileError
 from flitwork.files import write_atomically
 from flitwork.libraries import pa, pq
@@ -21,6 +24,23 @@ _UNCHECKED = ("3", "4")
 _FORMAT_KEY, _CHECKSUM_KEY = "flitwork.format", "flitwork.sha256"
 
 Metadata = Mapping[str, str]
+#: Tables of a plan, one after the other in base 64; not kept where they have more bytes than that.
+_TABLES_KEY, _MOST_TABLES = "flitwork.tables", 1 << 24
+
+
+def metadata_of(tables: Sequence[_core.Table]) -> Metadata:
+    """Tables of a plan as metadata; nothing where they are too large."""
+    data = [table.to_bytes() for table in tables]
+    if not data or sum(map(len, data)) > _MOST_TABLES:
+        return {}
+    return {_TABLES_KEY: " ".join(base64.b64encode(zlib.compress(one)).decode() for one in data)}
+
+
+def tables_in(metadata: Metadata) -> list[_core.Table]:
+    """The tables in the metadata of a file."""
+    return [
+        _core.Table.from_bytes(zlib.decompress(base64.b64decode(one))) for one in metadata.get(_TABLES_KEY, "").split()
+    ]
 
 
 def write(path: Path, table: pa.Table, metadata: Metadata) -> Path:

@@ -217,4 +217,4 @@ class Simulation:
         """The outcome; the simulation cannot go on after it. One that has not ended counts as cut short."""
         values, columns = self._running.finish()
         bound = Bound.of(self._plan)
-        return Result(json.loads(self._plan.json), json.loads(values), columns, bound, self._seconds)
+        return Result(json.loads(self._plan.json), json.loads(values), columns, bound, self._seconds, self._plan.tables)

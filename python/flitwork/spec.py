@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +91,19 @@ def prepare(spec: Mapping[str, Any]) -> tuple[Prepared, _core.Plan]:
 def plan_of(spec: Mapping[str, Any]) -> _core.Plan:
     """The plan of a specification."""
     return prepare(spec)[1]
+
+
+def with_tables(spec: Mapping[str, Any], tables: Sequence[_core.Table]) -> dict[str, Any]:
+    """A resolved specification with the tables, as far as they are there, that it names by their digests."""
+    known = {table.sha256: table for table in tables}
+
+    def found(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        table = known.get(str(value.get("sha256")))
+        return {key: found(inner) for key, inner in value.items()} if table is None else table
+
+    return {key: found(value) for key, value in spec.items()}
 
 
 def _tables(value: Any) -> Iterator[_core.Table]:

@@ -305,8 +305,21 @@ def test_a_stored_result_is_simulated_again(tmp_path: Path) -> None:
     assert with_records(explanation.result) is explanation.result
 
 
-def test_what_cannot_be_simulated_again_says_what_to_record(tmp_path: Path) -> None:
+def test_a_schedule_is_stored_with_its_result(tmp_path: Path) -> None:
+    result = fw.simulate(fw.Mesh(2), messages(1, 4))
+    stored = fw.Result.load(result.save(tmp_path / "b.parquet"))
+    assert [one.sha256 for one in stored.tables] == [result.spec["workload"]["schedule"]["sha256"]]
+    explanation = fw.explain(tmp_path / "b.parquet")
+    assert explanation.result.digest == result.digest
+    trace = fw.trace({"cycle": [0, 3], "source": [0, 1], "destination": [1, 0], "flits": [4, 4]})
+    packets = fw.simulate(fw.Mesh(2), trace)
+    assert fw.explain(packets.save(tmp_path / "t.parquet")).result.digest == packets.digest
+
+
+def test_what_cannot_be_simulated_again_says_what_to_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flitwork.result_file._MOST_TABLES", 10)
     stored = fw.simulate(fw.Mesh(2), messages(1, 4)).save(tmp_path / "b.parquet")
+    assert not fw.Result.load(stored).tables
     with pytest.raises(fw.ConfigError, match=r"waits = true, operations = true"):
         fw.explain(stored)
     with pytest.raises(fw.ConfigError, match="a result of a network with routers"):

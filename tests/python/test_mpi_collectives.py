@@ -24,6 +24,57 @@ def given(rank: int, count: int) -> Any:
     return (np.arange(count) * 7 + rank * 3) % 5 + 1.0
 
 
+def _both(kinds: str, call: Any) -> Any:
+    """A program whose ranks have buffers of one kind or the other."""
+    first, second = (np.dtype(kind) for kind in kinds.split())
+    return lambda comm: call(comm, np.ones(4, first if comm.rank == 0 else second))
+
+
+@pytest.mark.parametrize(
+    ("program", "fault"),
+    [
+        (
+            lambda comm: comm.Allreduce(np.ones(4), np.ones(4, "i8")),
+            "mismatch in send type DOUBLE and receive type LONG",
+        ),
+        (lambda comm: comm.Scan(np.ones(4), np.ones(4, "i8")), "mismatch in send type"),
+        (lambda comm: comm.Reduce(np.ones(4), np.ones(4, "f4")), "mismatch in send type"),
+        (lambda comm: comm.Reduce_scatter_block(np.ones(4), np.ones(2, "i8")), "mismatch in send type"),
+        (_both("f8 i8", lambda comm, data: comm.Allreduce(data, data.copy())), "ERR_TYPE: a block of .* was combined"),
+        (_both("f8 i8", lambda comm, data: comm.Bcast(data)), "ERR_TYPE: a block of float64 .* received as int64"),
+        (_both("f8 i8", lambda comm, data: comm.Gather(data, np.ones(8))), "ERR_TYPE: a block of int64"),
+        (_both("f8 i8", lambda comm, data: comm.Scatter(data, data[:2].copy())), "ERR_TYPE"),
+        (_both("f8 i8", lambda comm, data: comm.Allgather(data, np.ones(8))), "ERR_TYPE"),
+        (lambda comm: comm.Alltoall(np.ones(4), np.ones(4, "i8")), "ERR_TYPE: a block of float64"),
+        (lambda comm: comm.Ibcast(np.ones(2, "f4" if comm.rank else "i4")).Wait(), "ERR_TYPE: a block of int32"),
+        (
+            lambda comm: comm.Create_cart([2]).Neighbor_allgather(np.ones(4), np.ones(8, "i8")),
+            "ERR_TYPE: a block of float64",
+        ),
+        (
+            lambda comm: comm.Allreduce(np.ones(3 + comm.rank), np.ones(3 + comm.rank)),
+            "ERR_COUNT: . elements came to be combined with",
+        ),
+        (
+            lambda comm: comm.Bcast([np.ones(4), MPI.FLOAT_INT if comm.rank else MPI.DOUBLE_INT]),
+            "ERR_TYPE: a block of DOUBLE_INT elements was received as FLOAT_INT",
+        ),
+    ],
+)
+def test_elements_of_another_type_or_count_are_refused(program: Any, fault: str) -> None:
+    with pytest.raises(fw.mpi.ProgramError, match=fault):
+        fw.mpi.run(program, ranks=2)
+
+
+def test_bytes_are_of_any_type() -> None:
+    def program(comm: Any) -> list[float]:
+        data = np.arange(2.0) if comm.rank == 0 else np.zeros(2)
+        comm.Bcast(data if comm.rank == 0 else [data, MPI.BYTE])
+        return data.tolist()
+
+    assert fw.mpi.run(program, ranks=3).returns == [[0, 1]] * 3
+
+
 @pytest.mark.parametrize("ranks", RANKS)
 def test_objects(ranks: int) -> None:
     def program(comm: Any) -> dict[str, Any]:

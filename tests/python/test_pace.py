@@ -58,6 +58,19 @@ def test_a_pause_is_as_long_as_it_says() -> None:
     assert [*created[created["src"] == 0]["created_cycle"]] == [0, 32]
 
 
+def test_times_are_those_of_all_messages_of_a_terminal() -> None:
+    """Simple spread posts 127 messages of 4 packets, one behind the other at a port."""
+    work = fw.collective("all_to_all", "simple_spread", message_flits=512, packet_flits=128)
+    net = fw.Torus(16, 8)
+    row = fw.pace(net, work, over="schedule").steps.iloc[0]
+    gap = row["mod_gap_packets"] * 128
+    assert row["unpaced_cycles"] == 127 * 512
+    assert row["mod_cycles"] == 127 * (512 + 3 * gap)
+    shared = fw.pace(net, work, over="schedule", aggregate=True).steps.iloc[0]
+    assert shared["mod_cycles"] == 127 * 512 + (127 * 4 - 1) * shared["mod_gap_packets"] * 128
+    assert fw.pace(net.replace(nic=fw.Nic(ports=2)), work, over="schedule").cycles("unpaced") == 64 * 512
+
+
 def test_pauses_that_a_network_interface_shares() -> None:
     found = fw.pace(torus(8, 8, tie="parity"), fw.all_to_all("a2a", packet_flits=10), over="schedule", aggregate=True)
     # All messages of a torus of 8 x 8: 64 on a channel; a terminal sends 63, so it pauses for ceil(64/63) - 1.

@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[pyclass(frozen, module = "flitwork._core")]
 pub struct Plan {
     plan: Arc<flitwork::Plan>,
+    tables: Vec<Py<Table>>,
 }
 
 #[pymethods]
@@ -46,13 +47,19 @@ impl Plan {
     #[pyo3(signature = (spec, tables=Vec::new()))]
     fn new(py: Python<'_>, spec: &str, tables: Vec<Py<Table>>) -> PyResult<Self> {
         let spec = spec.to_string();
-        let tables: Vec<Attached> = tables.iter().map(|table| table.get().attached.clone()).collect();
+        let attached: Vec<Attached> = tables.iter().map(|table| table.get().attached.clone()).collect();
         let plan = without_gil(py, move || {
             let mut spec = flitwork::spec::from_json(&spec)?;
-            spec.attach(&tables);
+            spec.attach(&attached);
             flitwork::Plan::new(&spec)
         })?;
-        Ok(Plan { plan: Arc::new(plan.map_err(|e| errors::to_python(py, &e))?) })
+        Ok(Plan { plan: Arc::new(plan.map_err(|e| errors::to_python(py, &e))?), tables })
+    }
+
+    /// The tables that the specification names.
+    #[getter]
+    fn tables(&self, py: Python<'_>) -> Vec<Py<Table>> {
+        self.tables.iter().map(|table| table.clone_ref(py)).collect()
     }
 
     /// The resolved specification and what follows from it, as JSON.

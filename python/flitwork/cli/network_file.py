@@ -31,7 +31,9 @@ def network_file(path: Path, option: str = "--network") -> tuple[Network, dict[s
     table = tables["network"]
     topology = table.get("topology")
     if not isinstance(topology, dict) or "kind" not in topology:
-        raise ConfigError("network.topology", topology, "a table with a kind", "flitwork list topologies")
+        loggops = table.get("kind") == "loggops"
+        hint = "loggops has none, and runs GOAL: flitwork run" if loggops else "flitwork list topologies"
+        raise ConfigError("network.topology", topology, "a table with a kind", hint)
     own = {key: value for key, value in topology.items() if key != "kind"}
     others = {key: value for key, value in table.items() if key != "topology"}
     run = {"run": tables["run"]} if "run" in tables else {}

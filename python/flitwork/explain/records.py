@@ -15,7 +15,7 @@ from flitwork.errors import ConfigError, ScheduleError
 from flitwork.explain.names import CAUSE_OF_NUMBER, CAUSES
 from flitwork.libraries import np
 from flitwork.result import NEVER, Progress, Result, run_plan
-from flitwork.spec import plan_of
+from flitwork.spec import plan_of, with_tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +56,7 @@ def simulated_again(
     Raises :class:`flitwork.ConfigError` where what is stored does not suffice for that: it names the options that are
     ``missing``, and says how all that is needed is ``told``.
     """
-    spec = copy.deepcopy(result.spec)
+    spec = with_tables(copy.deepcopy(result.spec), result.tables)
     spec["run"]["record"].update(record)
     if spec["run"].get("kernel") == "packet":
         spec["run"]["kernel"] = "auto"

@@ -6,7 +6,7 @@ from types import FrameType
 
 from flitwork.errors import ScheduleError, SimulationError
 from flitwork.mpi.errors import ProgramDeadlock, ProgramError, ProgramUnfinished, UnmatchedMessages
-from flitwork.mpi.world import Fiber, Operation, Process, World, user_frame
+from flitwork.mpi.world import Fiber, Operation, Place, Process, World, user_frame
 
 #: Ranks, or messages, that a report names.
 _NAMED = 16
@@ -54,10 +54,14 @@ def _left_over(world: World) -> ProgramError | None:
         for number, message in process.outbox.items():
             if process.leaving is not None and number >= process.leaving:
                 continue
-            what = f"{_tagged(message.tag)}, {message.nbytes} bytes"
+            # Tags in the contexts of collectives are numbers of calls; their messages say of which.
+            kind = f"in {message.data[0]}" if message.context % 2 == 0 else _tagged(message.tag)
+            what = f"{kind}, {message.nbytes} bytes, sent{_at(message.place)}"
             lines.append(f"  a message of rank {process.rank} to rank {message.to}, {what}")
         lines += [
-            f"  a receive of rank {process.rank} {_from(one)}" for one in process.pending.values() if not one.sends
+            f"  a receive of rank {process.rank} {_from(one)}, posted{_at(one.place)}"
+            for one in process.pending.values()
+            if not one.sends
         ]
     if not lines:
         return None
@@ -65,6 +69,15 @@ def _left_over(world: World) -> ProgramError | None:
     hint = ['  with unmatched="ignored" (--unmatched ignored) this is a note'] if world.keeps_unmatched else []
     found = ["all ranks have ended, and these found no match:", *lines[:_NAMED], *more, *hint]
     return UnmatchedMessages("\n".join(found))
+
+
+def _at(place: Place) -> str:
+    """A line of a program, behind what was done there."""
+    if isinstance(place, str):
+        return f" at {place}" if place else ""
+    code, offset = place
+    lines = (line for first, end, line in code.co_lines() if first <= offset < end and line is not None)
+    return f" at {code.co_filename}:{next(lines, code.co_firstlineno)}"
 
 
 def _line(process: Process) -> str:

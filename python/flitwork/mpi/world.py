@@ -12,8 +12,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
@@ -31,10 +31,17 @@ _NONE: tuple[int, ...] = ()
 _LONGER, _LONGEST_POLL = 1.001, 2.0**32
 
 
+#: A line of a program: its code and where in it; or as text.
+Place: TypeAlias = "tuple[CodeType, int] | str"
+
+
 class Message:
     """What a send takes along: it arrives with the flits."""
 
-    __slots__ = ("context", "data", "nbytes", "signature", "source", "tag", "to")
+    __slots__ = ("context", "data", "nbytes", "place", "signature", "source", "tag", "to")
+
+    #: Where the program sent it.
+    place: Place
 
     def __init__(
         self, source: int, to: int, tag: int, context: int, nbytes: int, data: Any, signature: str | None
@@ -46,7 +53,10 @@ class Message:
 class Operation:
     """A send or a receive that the simulator has been told of."""
 
-    __slots__ = ("context", "done", "message", "number", "paid", "peer", "sends", "tag")
+    __slots__ = ("context", "done", "message", "number", "paid", "peer", "place", "sends", "tag")
+
+    #: Where the program posted it, if it is a receive.
+    place: Place
 
     def __init__(self, number: int, sends: bool, peer: int | None, tag: int | None, context: int) -> None:
         self.number, self.sends, self.peer, self.tag, self.context = number, sends, peer, tag, context
@@ -145,6 +155,7 @@ class Process:
         operation = Operation(number, True, to, message.tag, message.context)
         self.pending[number] = operation
         self.outbox[number] = message
+        message.place = self._place()
         return operation
 
     def receive(self, source: int | None, tag: int | None, context: int) -> Operation:
@@ -153,8 +164,14 @@ class Process:
         self.told = number + 1
         self.tasks.append((Kind.RECEIVE, source, 0, tag, context, _NONE))
         operation = Operation(number, False, source, tag, context)
+        operation.place = self._place()
         self.pending[number] = operation
         return operation
+
+    def _place(self) -> Place:
+        """Where the program is that has called; of a fiber where it was started."""
+        frame = user_frame(sys._getframe(2))
+        return self.fiber.where if frame is None else (frame.f_code, frame.f_lasti)
 
     def wait(self, *operations: Operation | Fiber) -> None:
         """Goes on when all of them are complete; receives cost their software time then."""

@@ -142,7 +142,9 @@ class DaskEngine(Engine):
         if "error" in answer:
             return _ERRORS.get(answer["error"], SimulationError)(answer["message"])
         bound = Bound(answer["bound"], Units.of(answer["plan"]["described"]))
-        return Result(answer["plan"], answer["values"], answer["columns"], bound, answer["wall_seconds"])
+        return Result(
+            answer["plan"], answer["values"], answer["columns"], bound, answer["wall_seconds"], job.spec.tables
+        )
 
 
 def _address_in(path: Path) -> str:
