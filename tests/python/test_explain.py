@@ -132,6 +132,7 @@ def test_a_late_start_and_a_computation_stand_on_the_path() -> None:
     explanation = fw.explain(result)
     assert list(explanation.path["what"]) == ["late_start", "computing", "message"]
     assert list(explanation.path["to_rank"]) == [0, 0, 1]
+    assert "waited for a rank that started late; most of it, 70, at rank 0" in explanation.text
 
 
 def test_detours_of_the_operating_system_stand_on_the_path() -> None:

@@ -8,6 +8,8 @@ from flitwork.explain.stretches import Stretch
 from flitwork.libraries import np, pd
 
 _NAMES = tuple(CAUSES)
+#: Causes that lie with the rank of the stretch.
+_OF_RANK = [CAUSE[name] for name in ("computing", "late_start", "os_noise")]
 
 
 def path_table(path: list[Stretch], records: Records) -> pd.DataFrame:
@@ -37,7 +39,11 @@ def pieces_table(path: list[Stretch], places: Places) -> pd.DataFrame:
         {
             "stretch": number,
             "cause": _NAMES[piece.cause],
-            "place": places.name(piece.router, piece.port, piece.at_source) if piece.router >= 0 else None,
+            "place": places.name(piece.router, piece.port, piece.at_source)
+            if piece.router >= 0
+            else f"rank {one.rank}"
+            if piece.cause in _OF_RANK
+            else None,
             "router": piece.router if piece.router >= 0 else None,
             "port": piece.port if piece.router >= 0 else None,
             "cycles": piece.length,
