@@ -401,11 +401,11 @@ class Result:
             }
         )
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, tables: bool = True) -> Path:
         """Stores everything in one Parquet file of one row, at once or not at all. A file that is there is replaced.
 
         The plan, its hash, the version, the seed and a checksum of everything stand in the metadata of the file, and so
-        do schedules and other tables of the plan, up to 16 MB in all.
+        do schedules and other ``tables`` of the plan, up to 16 MB in all.
         """
         scalars = {k: v for k, v in self.row.items() if v is not None and not RESULT_COLUMNS[k].physical}
         arrays = {k: pa.array([v], type=pa.list_(pa.from_numpy_dtype(v.dtype))) for k, v in self.columns.items()}
@@ -417,13 +417,13 @@ class Result:
             "flitwork.plan": json.dumps(self.plan),
             "flitwork.values": json.dumps(self.values),
             "flitwork.bound": json.dumps(self.bound.values),
-            **result_file.metadata_of(self.tables),
+            **(result_file.metadata_of(self.tables) if tables else {}),
         }
         return result_file.write(Path(path), table, metadata)
 
     @classmethod
-    def load(cls, path: str | Path) -> Result:
-        """Reads what :meth:`save` stored.
+    def load(cls, path: str | Path, *, tables: bool = True) -> Result:
+        """Reads what :meth:`save` stored, with the ``tables`` of its plan where they are stored, too.
 
         Raises :class:`flitwork.ResultFileError` where the file is damaged, is no result, or is of another format.
         """
@@ -439,8 +439,8 @@ class Result:
             if format_read == "3":
                 columns, plan, limits = format_3.columns(columns, plan), format_3.plan(plan), format_3.bound(limits)
             values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"][0].as_py())
-            bound, tables = Bound(limits, Units.of(plan["described"])), result_file.tables_in(meta)
-            result = cls(plan, values, columns, bound, seconds, tables)
+            bound, found = Bound(limits, Units.of(plan["described"])), result_file.tables_of(path, meta, plan["spec"])
+            result = cls(plan, values, columns, bound, seconds, found if tables else ())
             whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
         except (KeyError, IndexError, ValueError) as error:
             raise ResultFileError(f"{path}: is incomplete ({error}); delete it and run again") from None

@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from flitwork import _core
 from flitwork.errors import ResultFileError
@@ -26,6 +28,8 @@ _FORMAT_KEY, _CHECKSUM_KEY = "flitwork.format", "flitwork.sha256"
 Metadata = Mapping[str, str]
 #: Tables of a plan, one after the other in base 64; not kept where they have more bytes than that.
 _TABLES_KEY, _MOST_TABLES = "flitwork.tables", 1 << 24
+#: Where those of a study's points are.
+_FOLDER = "tables"
 
 
 def metadata_of(tables: Sequence[_core.Table]) -> Metadata:
@@ -33,14 +37,49 @@ def metadata_of(tables: Sequence[_core.Table]) -> Metadata:
     data = [table.to_bytes() for table in tables]
     if not data or sum(map(len, data)) > _MOST_TABLES:
         return {}
-    return {_TABLES_KEY: " ".join(base64.b64encode(zlib.compress(one)).decode() for one in data)}
+    return {_TABLES_KEY: " ".join(map(_text, data))}
 
 
-def tables_in(metadata: Metadata) -> list[_core.Table]:
-    """The tables in the metadata of a file."""
-    return [
-        _core.Table.from_bytes(zlib.decompress(base64.b64decode(one))) for one in metadata.get(_TABLES_KEY, "").split()
-    ]
+def tables_of(path: Path, metadata: Metadata, spec: Mapping[str, Any]) -> list[_core.Table]:
+    """The tables of a plan: those in the metadata of its result, or those of the study that it is a point of."""
+    if _TABLES_KEY in metadata:
+        return [_table(base64.b64decode(one)) for one in metadata[_TABLES_KEY].split()]
+    files = [path.parent.parent / _FOLDER / digest for digest in _digests(spec)]
+    return [_table(file.read_bytes()) for file in files if file.is_file()]
+
+
+def save_tables(folder: Path, tables: Sequence[_core.Table]) -> None:
+    """Stores tables in the folder of a study, each once."""
+    for table in tables:
+        path = folder / _FOLDER / table.sha256
+        if not path.is_file():
+            write_atomically(path, partial(_write, zlib.compress(table.to_bytes())))
+
+
+def _write(data: bytes, file: BinaryIO) -> None:
+    file.write(data)
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+# Many results may have one table.
+@lru_cache(maxsize=16)
+def _table(compressed: bytes) -> _core.Table:
+    try:
+        return _core.Table.from_bytes(zlib.decompress(compressed))
+    except zlib.error as error:
+        raise ValueError(f"a table of its plan cannot be read: {error}") from None
+
+
+def _digests(spec: object) -> Iterator[str]:
+    """The tables that a specification names."""
+    if isinstance(spec, Mapping):
+        if "sha256" in spec:
+            yield str(spec["sha256"])
+        for inner in spec.values():
+            yield from _digests(inner)
 
 
 def write(path: Path, table: pa.Table, metadata: Metadata) -> Path:

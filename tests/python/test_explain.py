@@ -313,6 +313,10 @@ def test_a_schedule_is_stored_with_its_result(tmp_path: Path) -> None:
     explanation = fw.explain(tmp_path / "b.parquet")
     assert explanation.result.digest == result.digest
     trace = fw.trace({"cycle": [0, 3], "source": [0, 1], "destination": [1, 0], "flits": [4, 4]})
+    folder = tmp_path / "study"
+    points = fw.sweep(lambda: (fw.Mesh(2), messages(1, 4)), out=folder, seeds=[1, 2])
+    assert len([*(folder / "tables").iterdir()]) == 1 and len(points) == 2
+    assert fw.explain(next((folder / "points").glob("*.parquet"))).result.digest == result.digest
     packets = fw.simulate(fw.Mesh(2), trace)
     assert fw.explain(packets.save(tmp_path / "t.parquet")).result.digest == packets.digest
 

@@ -53,7 +53,7 @@ def _both(kinds: str, call: Any) -> Any:
         ),
         (
             lambda comm: comm.Allreduce(np.ones(3 + comm.rank), np.ones(3 + comm.rank)),
-            "ERR_COUNT: . elements came to be combined with",
+            "ERR_COUNT: . elements were to be combined with",
         ),
         (
             lambda comm: comm.Bcast([np.ones(4), MPI.FLOAT_INT if comm.rank else MPI.DOUBLE_INT]),
@@ -66,8 +66,23 @@ def test_elements_of_another_type_or_count_are_refused(program: Any, fault: str)
         fw.mpi.run(program, ranks=2)
 
 
+def test_the_type_of_a_reduction_is_checked_without_data_too() -> None:
+    call = _both("f8 i8", lambda comm, data: comm.Allreduce(data, data.copy()))
+    with pytest.raises(fw.mpi.ProgramError, match="ERR_TYPE"):
+        fw.mpi.run(call, ranks=2, data=False)
+
+
+def test_pairs_of_numbers_of_one_type_are_two_of_it() -> None:
+    def program(comm: Any) -> Any:
+        data = np.array([7, 9], "i4") if comm.rank == 0 else np.zeros(2, "i4")
+        comm.Bcast([data, 1, MPI.TWOINT] if comm.rank == 0 else data)
+        return data.tolist()
+
+    assert fw.mpi.run(program, ranks=3).returns == [[7, 9]] * 3
+
+
 def test_bytes_are_of_any_type() -> None:
-    def program(comm: Any) -> list[float]:
+    def program(comm: Any) -> Any:
         data = np.arange(2.0) if comm.rank == 0 else np.zeros(2)
         comm.Bcast(data if comm.rank == 0 else [data, MPI.BYTE])
         return data.tolist()

@@ -154,6 +154,61 @@ def test_files_of_one_rank_and_of_the_folder_that_a_rank_is_in(tmp_path: Path) -
     assert [one.read_text() for one in sorted(tmp_path.glob("of*/own"))] == ["1", "2"]
 
 
+def test_pointers_begin_where_the_file_ended_when_it_was_opened(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"12345")
+
+    def program(comm: Any) -> Any:
+        file = MPI.File.Open(comm, tmp_path / "log", MPI.MODE_RDWR | MPI.MODE_APPEND)
+        if comm.rank == 0:
+            file.Write(b"header")
+        at = file.Get_position(), file.Get_position_shared()
+        file.Set_atomicity(True)
+        atomic = file.Get_atomicity()
+        file.Set_atomicity(False)
+        file.Close()
+        return at, atomic
+
+    found = fw.mpi.run(program, ranks=4).returns
+    assert found == [((11, 5), True), *[((5, 5), True)] * 3]
+
+
+def test_copies_and_classes_of_programs_are_the_same_file(tmp_path: Path) -> None:
+    class Log(MPI.File):  # type: ignore[misc, name-defined]
+        def __init__(self, of: Any, title: str = "") -> None:
+            super().__init__(of)
+
+    def program(comm: Any) -> Any:
+        file = Log.Open(comm, tmp_path / "log", NEW)
+        same = MPI.File(file)
+        file.Set_view(comm.rank, MPI.BYTE, MPI.BYTE.Create_resized(0, comm.size))
+        request = MPI.Request(file.Iwrite(b"abcd"))
+        status = MPI.Status()
+        request.Wait(status)
+        assert same == file and hash(same) == hash(file) and same.toint() == file.toint()
+        at = same.Get_position()
+        same.Close()
+        return type(file) is Log, at, status.count, bool(file)
+
+    assert fw.mpi.run(program, ranks=2).returns == [(True, 4, 4, False)] * 2
+    assert (tmp_path / "log").read_bytes() == b"aabbccdd"
+
+
+def test_the_end_of_a_view_whose_pieces_do_not_begin_at_0(tmp_path: Path) -> None:
+    (tmp_path / "numbers").write_bytes(bytes(48))
+
+    def program(comm: Any) -> Any:
+        file = MPI.File.Open(comm, tmp_path / "numbers")
+        file.Set_view(0, MPI.INT, MPI.INT.Create_indexed([1], [3]))
+        file.Seek(0, MPI.SEEK_END)
+        end, status, got = file.Get_position(), MPI.Status(), np.zeros(20, "i4")
+        file.Read_at(0, got, status)
+        with pytest.raises(MPI.Exception, match="its displacements must increase"):
+            file.Set_view(0, MPI.INT, MPI.INT.Create_hindexed([1], [0]).Create_resized(0, 0))
+        return end, status.Get_count(MPI.INT)
+
+    assert fw.mpi.run(program, ranks=1).returns == [(9, 9)]
+
+
 def _open(amode: int = NEW, name: str = "file") -> Any:
     return lambda comm, folder: MPI.File.Open(comm, folder / name, amode)
 
@@ -175,10 +230,13 @@ def _open(amode: int = NEW, name: str = "file") -> Any:
         (lambda comm, folder: _open()(comm, folder).Write_at(-1, b"x"), "ERR_ARG: the offset is -1"),
         (lambda comm, folder: _open()(comm, folder).Seek(-1), "the pointer would stand 1 bytes before the view"),
         (lambda comm, folder: _open()(comm, folder).Seek(0, 7), "7 is none of MPI.SEEK_SET"),
-        (lambda comm, folder: _open()(comm, folder).Set_view(0, MPI.INT, MPI.SHORT), "some elements of the etype"),
+        (
+            lambda comm, folder: _open()(comm, folder).Set_view(0, MPI.INT, MPI.SHORT),
+            "must be a whole number of etype elements",
+        ),
         (lambda comm, folder: _open()(comm, folder).Set_view(-8), "the displacement of a view is -8 bytes"),
         (lambda comm, folder: _open()(comm, folder).Set_view(0, datarep="external32"), "'external32' .* not supported"),
-        (lambda comm, folder: _open()(comm, folder).Read_all_end(b""), "ERR_OTHER: Read_all_end, and nothing"),
+        (lambda comm, folder: _open()(comm, folder).Read_all_end(b""), "ERR_OTHER: Read_all_end, but nothing"),
         (lambda comm, folder: MPI.FILE_NULL.Get_size(), "ERR_FILE"),
         (lambda comm, folder: MPI.File.Delete(folder / "none"), "ERR_NO_SUCH_FILE"),
     ],
@@ -193,14 +251,13 @@ def test_elements_are_whole_and_sequential_files_have_one_pointer(tmp_path: Path
     def program(comm: Any) -> Any:
         file = MPI.File.Open(comm, tmp_path / "words", NEW)
         file.Set_view(0, MPI.INT)
-        with pytest.raises(MPI.Exception, match="3 bytes are no whole number of elements of the etype, 4 bytes each"):
+        with pytest.raises(MPI.Exception, match="3 bytes are not a whole number of etype elements of 4 bytes"):
             file.Write(b"abc")
         file.Close()
         tape = MPI.File.Open(comm, tmp_path / "words", MPI.MODE_WRONLY | MPI.MODE_SEQUENTIAL)
         with pytest.raises(MPI.Exception, match="has only the pointer of all ranks"):
             tape.Write(b"abcd")
         tape.Write_ordered(bytes([65 + comm.rank]))
-        comm.Barrier()
         tape.Set_view(MPI.DISPLACEMENT_CURRENT)
         tape.Write_ordered(bytes([97 + comm.rank]))
         tape.Close()

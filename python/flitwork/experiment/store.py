@@ -1,4 +1,7 @@
-"""Finished points on the disk: one file each, named by the hash of its plan, written at once or not at all."""
+"""Finished points on the disk: one file each, named by the hash of its plan, written at once or not at all.
+
+Schedules and other tables of their plans stand in the folder ``tables`` beside them, named by their digests.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import warnings
 from pathlib import Path
 
+from flitwork import result_file
 from flitwork.errors import ResultFileError
 from flitwork.files import remove_abandoned, writable_folder
 from flitwork.result import Result
@@ -30,7 +34,7 @@ class Store:
         if version is None or self._useless.get(plan_hash) == version:
             return None
         try:
-            result = Result.load(path)
+            result = Result.load(path, tables=False)
             fault = "" if result.plan_hash == plan_hash else f"{path}: is the result of another plan"
         except ResultFileError as error:
             fault = str(error)
@@ -41,8 +45,9 @@ class Store:
         return None
 
     def put(self, result: Result) -> None:
-        """Stores a result."""
-        result.save(self.path(result.plan_hash))
+        """Stores a result; the tables of its plan, which points may share, once beside all of them."""
+        result_file.save_tables(self.folder.parent, result.tables)
+        result.save(self.path(result.plan_hash), tables=False)
 
 
 def _version(path: Path) -> tuple[int, int] | None:

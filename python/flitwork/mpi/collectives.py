@@ -362,9 +362,10 @@ def _value(own: Buffer, op: Op) -> tuple[Any, Values]:
     kind: Datatype = own.datatype
     data, combine = typed(own.pack(), kind), op.combine(kind)
     if isinstance(data, Absent):
-        return data, Values(longer, op.commutes, max(kind.size, 1))
-    unit = kind.size // kind.dtype.itemsize if kind.dtype is not None and kind.size else 1
-    values = Values(combine, op.commutes, max(unit, 1))
+        values = Values(longer, op.commutes, max(kind.size, 1))
+    else:
+        unit = kind.size // kind.dtype.itemsize if kind.dtype is not None and kind.size else 1
+        values = Values(combine, op.commutes, max(unit, 1))
     values.signature = kind.signature
     return data, values
 

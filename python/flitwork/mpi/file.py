@@ -23,7 +23,7 @@ from flitwork.mpi.file_view import View, checked_datarep
 from flitwork.mpi.group import Group
 from flitwork.mpi.handle import Handle
 from flitwork.mpi.info import Info
-from flitwork.mpi.opened import MODE_APPEND, MODE_RDONLY, MODE_SEQUENTIAL, Opened, of_system
+from flitwork.mpi.opened import MODE_RDONLY, MODE_SEQUENTIAL, Opened, of_system
 from flitwork.mpi.predefined import NAMED, of_spec
 from flitwork.mpi.world import me
 
@@ -43,11 +43,18 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
     _comm: Comm
     _info: Info
     _at_end: Callable[[], None]
+    _atomic = False
+    _null = True
+
+    def __new__(cls, of: object = None, *_: Any, **__: Any) -> Self:
+        """``MPI.FILE_NULL``, or the same file again, in another class perhaps."""
+        made = object.__new__(cls)
+        if isinstance(of, File):
+            made.__dict__ = of.__dict__
+        return made
 
     def __init__(self, of: File | None = None) -> None:
-        if of is None:
-            self._null = True
-        elif not isinstance(of, File):
+        if of is not None and not isinstance(of, File):
             raise TypeError(f"expecting a file, not {type(of).__name__}")
 
     # Opening and closing.
@@ -59,21 +66,19 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
         if not process.world.carries:
             raise not_supported("MPI.File in a run without data")
         path = os.path.abspath(os.fsdecode(filename))
-        told, call = comm._agreed("File.Open", (path, amode))
+        told, call = comm._agreed("File.Open", (os.path.realpath(path), amode))
         if any(one != told[0] for one in told):
-            raise fault("NOT_SAME", f"ranks open one file in one mode together, and these are {sorted(set(told))}")
+            raise fault("NOT_SAME", f"ranks open one file in one mode together, but they gave {sorted(set(told))}")
         ranks = [*comm._ranks(process)]
-        made = cls()
+        # The constructor of a class of the program is not called.
+        made = cls.__new__(cls)
         # Ranks may have communicators of their own with one context.
         key = (comm._context, call, ranks[0])
         made._comm = Comm(ranks, new_context(process.world, (*key, "file")), "a file")
         made._opened = made._open_once((*key, "opened"), path, amode)
         made._null, made._info, made._split = False, Info.Create(), None
         made.Set_info(info)
-        made._view, made._position = View(), 0
-        if amode & MODE_APPEND:
-            made._position = made._opened.pointer = made._opened.size()
-        # Also a copy can be closed.
+        made._view, made._position = View(), made._opened.begin
         made._at_end = made._leave
         process.at_end.append(made._at_end)
         return made
@@ -142,7 +147,7 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
         if size < 0:
             raise fault("ARG", f"the size is {size}, and at least 0 is allowed")
         if opened.amode & MODE_RDONLY:
-            raise fault("READ_ONLY", f"{opened.path} was opened with MPI.MODE_RDONLY: its length stays")
+            raise fault("READ_ONLY", f"{opened.path} was opened with MPI.MODE_RDONLY: its length cannot change")
         return opened
 
     def Get_amode(self) -> int:
@@ -197,8 +202,9 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
         """From now on this rank sees of the file what ``filetype`` shows from byte ``disp`` on; all ranks call."""
         opened = self._usable()
         checked_datarep(datarep)
-        if disp == DISPLACEMENT_CURRENT and opened.amode & MODE_SEQUENTIAL:
-            disp = self._view.place(opened.pointer)
+        if opened.amode & MODE_SEQUENTIAL:
+            self._meet("File.Set_view")
+            disp = self._view.place(opened.pointer) if disp == DISPLACEMENT_CURRENT else disp
         self._view = View(disp, of_spec(etype), None if filetype is None else of_spec(filetype))
         self._position = 0
         self.Set_info(info)
@@ -229,7 +235,7 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
         opened = self._usable()
         told, _ = self._meet("File.Seek_shared", (offset, whence))
         if any(one != told[0] for one in told):
-            raise fault("NOT_SAME", f"ranks move their common pointer together, and these say {sorted(set(told))}")
+            raise fault("NOT_SAME", f"ranks move their common pointer together, but they gave {sorted(set(told))}")
         found = self._sought(offset, whence, opened.pointer)
         # All have seen where it was.
         self._meet("File.Seek_shared")
@@ -264,12 +270,14 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
 
     def Set_atomicity(self, flag: bool) -> None:
         """Kept: accesses are one after the other, whatever it is; all ranks call."""
-        self._usable().atomic = bool(flag)
+        self._usable()
+        self._atomic = bool(flag)
         self._meet("File.Set_atomicity")
 
     def Get_atomicity(self) -> bool:
         """What was kept."""
-        return self._usable().atomic
+        self._usable()
+        return self._atomic
 
     atomicity = property(Get_atomicity, Set_atomicity)
 
@@ -290,7 +298,7 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
         return self._comm._agreed(name, value)
 
     def _handled(self) -> Any:
-        return "FILE_NULL" if self._null else id(self)
+        return "FILE_NULL" if self._null else id(self.__dict__)
 
     def __bool__(self) -> bool:
         return not self._null
@@ -298,12 +306,10 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, File):
             return NotImplemented
-        return self is other or (self._null and other._null) or self._is_copy(other)
+        return self.__dict__ is other.__dict__ or (self._null and other._null)
 
-    def _is_copy(self, other: File) -> bool:
-        return not self._null and not other._null and self._comm is other._comm
-
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return id(self.__dict__)
 
     def __reduce__(self) -> str:
         if self is FILE_NULL:

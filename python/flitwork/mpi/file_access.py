@@ -20,22 +20,6 @@ from flitwork.mpi.world import me
 Where = Callable[[int], int]
 
 
-class _Moved(Request):
-    """A request of an access to a file: complete when it is made."""
-
-    _nbytes = 0
-
-    @classmethod
-    def of_bytes(cls, nbytes: int) -> Request:
-        """Of so many bytes."""
-        made = object.__new__(cls)
-        made._nbytes, made._active = nbytes, True
-        return made
-
-    def _tell(self, status: Status) -> None:
-        status.set(ANY_SOURCE, ANY_TAG, self._nbytes if self._active else 0)
-
-
 class FileAccess:
     """Reads and writes, all done when they are called."""
 
@@ -68,11 +52,11 @@ class FileAccess:
 
     def Iread_at(self, offset: int, buf: Any) -> Request:
         """Reads from an offset on."""
-        return _Moved.of_bytes(self._read(buf, self._explicit(offset)))
+        return Request.of_access(self._read(buf, self._explicit(offset)))
 
     def Iwrite_at(self, offset: int, buf: Any) -> Request:
         """Writes from an offset on."""
-        return _Moved.of_bytes(self._write(buf, self._explicit(offset)))
+        return Request.of_access(self._write(buf, self._explicit(offset)))
 
     Iread_at_all, Iwrite_at_all = Iread_at, Iwrite_at
 
@@ -98,11 +82,11 @@ class FileAccess:
 
     def Iread(self, buf: Any) -> Request:
         """Reads where the pointer stands."""
-        return _Moved.of_bytes(self._read_on(buf))
+        return Request.of_access(self._read_on(buf))
 
     def Iwrite(self, buf: Any) -> Request:
         """Writes where the pointer stands."""
-        return _Moved.of_bytes(self._write_on(buf))
+        return Request.of_access(self._write_on(buf))
 
     Iread_all, Iwrite_all = Iread, Iwrite
 
@@ -118,11 +102,11 @@ class FileAccess:
 
     def Iread_shared(self, buf: Any) -> Request:
         """Reads where the pointer of all ranks stands."""
-        return _Moved.of_bytes(self._read(buf, self._shared))
+        return Request.of_access(self._read(buf, self._shared))
 
     def Iwrite_shared(self, buf: Any) -> Request:
         """Writes where the pointer of all ranks stands."""
-        return _Moved.of_bytes(self._write(buf, self._shared))
+        return Request.of_access(self._write(buf, self._shared))
 
     def Read_ordered(self, buf: Any, status: Status | None = None) -> None:
         """All ranks read, one behind the other in the order of ranks."""
@@ -192,7 +176,7 @@ class FileAccess:
         self._usable()
         if self._split is None or self._split[0] != name:
             begun = "nothing was begun" if self._split is None else f"{self._split[0]}_begin was begun"
-            raise fault("OTHER", f"{name}_end, and {begun}")
+            raise fault("OTHER", f"{name}_end, but {begun}")
         nbytes, self._split = self._split[1], None
         _tell(status, nbytes)
         self._meet(f"File.{name}_end")
@@ -270,7 +254,7 @@ class FileAccess:
     def _whole(self, nbytes: int) -> int:
         size = self._view.etype.size
         if nbytes % size:
-            raise fault("ARG", f"{nbytes} bytes are no whole number of elements of the etype, {size} bytes each")
+            raise fault("ARG", f"{nbytes} bytes are not a whole number of etype elements of {size} bytes")
         return nbytes
 
 

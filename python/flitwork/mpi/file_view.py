@@ -29,9 +29,9 @@ class View:
             raise fault("ARG", f"the displacement of a view is {disp} bytes, and at least 0 is allowed")
         if not etype.size or not filetype.size or filetype.size % etype.size:
             those = f"{filetype.size} bytes in the filetype, {etype.size} in the etype"
-            raise fault("ARG", f"a filetype is made of some elements of the etype, without a rest: {those}")
-        if not filetype.contiguous and (np.diff(filetype.offsets) <= 0).any():
-            raise fault("ARG", "a filetype goes through the file forwards: its displacements grow")
+            raise fault("ARG", f"a filetype must be a whole number of etype elements: {those}")
+        if not filetype.contiguous and (filetype.extent <= 0 or (np.diff(filetype.offsets) <= 0).any()):
+            raise fault("ARG", "a filetype goes through the file forwards: its displacements must increase")
         # What programs give up later stays.
         self.disp = disp
         self.etype, self.filetype = (kind if kind.predefined else kind.again() for kind in (etype, filetype))
@@ -48,8 +48,8 @@ class View:
         """How many bytes are seen before a byte of the file, up to a whole element of the etype."""
         before, kind = max(place - self.disp, 0), self.filetype
         if not kind.contiguous:
-            tile, within = divmod(before, kind.extent)
-            before = tile * kind.size + int(np.searchsorted(kind.offsets, within))
+            # Of each byte of the datatype: how many repetitions have it before that place.
+            before = int(np.maximum(-(-(before - kind.offsets) // kind.extent), 0).sum())
         size = self.etype.size
         return -(-before // size) * size
 

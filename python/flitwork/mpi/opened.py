@@ -40,12 +40,11 @@ class Opened:
     def __init__(self, path: str, amode: int, ranks: int) -> None:
         _check(amode)
         self.path, self.amode, self.users = path, amode, ranks
-        self.atomic = False
-        #: Where the shared pointer stands [bytes that the view shows].
-        self.pointer = 0
         #: Ordered accesses under way: where each began, and how many ranks have not asked yet.
         self._turns: dict[int, list[int]] = {}
         self._file = io.FileIO(path, _mode(amode), opener=_opener(amode))
+        #: Where the pointers of ranks begin, and where the pointer that all share stands [bytes that the view shows].
+        self.begin = self.pointer = self.size() if amode & MODE_APPEND else 0
 
     def size(self) -> int:
         """Its length [bytes]."""

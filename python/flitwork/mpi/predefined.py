@@ -54,7 +54,9 @@ def _named() -> dict[str, Datatype]:
         found[name] = Datatype(name, size, signature=dtype.str, dtype=dtype, predefined=True)
     for name, code in _PAIRS.items():
         dtype = np.dtype(f"{code},int32", align=True)
-        found[name] = Datatype(name, dtype.itemsize, signature=name, dtype=dtype, predefined=True)
+        # Two of one type are that type, twice.
+        signature = np.dtype(code).str if code == "int32" else name
+        found[name] = Datatype(name, dtype.itemsize, signature=signature, dtype=dtype, predefined=True)
     found["DATATYPE_NULL"] = Datatype("DATATYPE_NULL", 0, predefined=True)
     return found
 

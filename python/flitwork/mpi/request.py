@@ -26,6 +26,8 @@ class Request(Handle):
     _finish: Finish | None = None
     _source_of: Callable[[int], int] = int
     _active = _cancelled = False
+    #: Bytes of an access to a file, which is complete when it is made.
+    _accessed: int | None = None
 
     def __new__(cls, request: Request | None = None) -> Self:
         """``MPI.REQUEST_NULL``, or the same request again."""
@@ -44,6 +46,13 @@ class Request(Handle):
         """
         made = object.__new__(cls)
         made._waits, made._finish, made._source_of, made._active = waits, finish, source_of, True
+        return made
+
+    @classmethod
+    def of_access(cls, nbytes: int) -> Request:
+        """A request of an access to a file, of so many bytes."""
+        made = cls.of(None)
+        made._accessed = nbytes
         return made
 
     # One request.
@@ -137,6 +146,8 @@ class Request(Handle):
         message = self._message() if self._active else None
         if message is not None:
             status.set(self._source_of(message.source), message.tag, message.nbytes)
+        elif self._accessed is not None and self._active:
+            status.set(ANY_SOURCE, ANY_TAG, self._accessed)
         elif self._waits is None and self._active:
             status.set(PROC_NULL, ANY_TAG, 0)
         else:

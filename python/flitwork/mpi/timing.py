@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 
 from flitwork.errors import ConfigError
 from flitwork.mpi.replaced import replaced, running_rank
-from flitwork.mpi.world import CORE, Fiber, Message, Operation, Process, World, me
+from flitwork.mpi.world import CORE, Fiber, Message, Operation, Place, Process, World, me
 from flitwork.simulation import Kind
 
 KINDS = ("zero", "measured")
@@ -31,15 +31,15 @@ class Measured(Process):
         self._charge()
         self.flush()
 
-    def send(self, message: Message, synchronous: bool = False) -> Operation:
+    def send(self, message: Message, synchronous: bool = False, place: Place | None = None) -> Operation:
         """Starts to send a message."""
         self._charge()
-        return super().send(message, synchronous)
+        return super().send(message, synchronous, place)
 
-    def receive(self, source: int | None, tag: int | None, context: int) -> Operation:
+    def receive(self, source: int | None, tag: int | None, context: int, place: Place | None = None) -> Operation:
         """Posts a receive."""
         self._charge()
-        return super().receive(source, tag, context)
+        return super().receive(source, tag, context, place)
 
     def go(self) -> None:
         """Lets its fibers go on; their time begins now."""

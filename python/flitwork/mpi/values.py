@@ -99,7 +99,7 @@ class Values:
         for block, (_, _, value) in zip(blocks, runs, strict=True):
             own = held[block][0][2] if adds and held[block] else value
             if value.size != own.size:
-                raise fault("COUNT", f"{value.size} elements came to be combined with {own.size}")
+                raise fault("COUNT", f"{value.size} elements were to be combined with {own.size}")
         self._place(held, blocks, runs, adds)
 
     def _place(self, held: dict[int, Any], blocks: Sequence[int], runs: Sequence[Run], adds: bool) -> None:

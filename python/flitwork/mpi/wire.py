@@ -18,11 +18,11 @@ class Wire:
     program's own messages.
     """
 
-    __slots__ = ("context", "name", "process", "rank", "ranks", "size", "tag")
+    __slots__ = ("context", "name", "place", "process", "rank", "ranks", "size", "tag")
 
     def __init__(self, process: Process, ranks: Sequence[int], rank: int, context: int, name: str) -> None:
         self.process, self.ranks, self.rank, self.context, self.name = process, ranks, rank, context, name
-        self.size = len(ranks)
+        self.size, self.place = len(ranks), process.place()
         self.tag = process.store.get(context, 0)
         process.store[context] = (self.tag + 1) % _TAGS
 
@@ -30,11 +30,11 @@ class Wire:
         """Starts to send ``data``, which must not change any more."""
         process = self.process
         message = Message(process.rank, self.ranks[to], self.tag, self.context, nbytes, (self.name, data), None)
-        return process.send(message)
+        return process.send(message, False, self.place)
 
     def receive(self, source: int) -> Operation:
         """Posts a receive."""
-        return self.process.receive(self.ranks[source], self.tag, self.context)
+        return self.process.receive(self.ranks[source], self.tag, self.context, self.place)
 
     def data(self, operation: Operation) -> Any:
         """What a receive that is complete got."""

@@ -143,8 +143,8 @@ class Process:
         #: With which its program has ended.
         self.exit_code = 0
 
-    def send(self, message: Message, synchronous: bool = False) -> Operation:
-        """Starts to send a message."""
+    def send(self, message: Message, synchronous: bool = False, place: Place | None = None) -> Operation:
+        """Starts to send a message, at a place of the program if that is known."""
         if self.software is not None:
             self._spend(self.software.send)
         number = self.told
@@ -155,20 +155,20 @@ class Process:
         operation = Operation(number, True, to, message.tag, message.context)
         self.pending[number] = operation
         self.outbox[number] = message
-        message.place = self._place()
+        message.place = self.place() if place is None else place
         return operation
 
-    def receive(self, source: int | None, tag: int | None, context: int) -> Operation:
+    def receive(self, source: int | None, tag: int | None, context: int, place: Place | None = None) -> Operation:
         """Posts a receive; ``None``: any."""
         number = self.told
         self.told = number + 1
         self.tasks.append((Kind.RECEIVE, source, 0, tag, context, _NONE))
         operation = Operation(number, False, source, tag, context)
-        operation.place = self._place()
+        operation.place = self.place() if place is None else place
         self.pending[number] = operation
         return operation
 
-    def _place(self) -> Place:
+    def place(self) -> Place:
         """Where the program is that has called; of a fiber where it was started."""
         frame = user_frame(sys._getframe(2))
         return self.fiber.where if frame is None else (frame.f_code, frame.f_lasti)

@@ -164,7 +164,7 @@ pub(super) fn delays(spec: &SimulationSpec, workload: &Workload) -> Result<Delay
     let told = matches!(spec.workload, WorkloadSpec::Programs { software_times: true, .. });
     if schedule.is_asked() && !told && !delays.is_none() {
         let hint =
-            "fw.mpi.run adds them; or let ranks compute so long (fw.Compute) and say workload.software_times = true";
+            "fw.mpi.run adds them; or let ranks compute that long (fw.Compute) and say workload.software_times = true";
         return Err(Error::config("host", "software times", "none where ranks ask what to do next", hint));
     }
     Ok(delays)

@@ -119,7 +119,7 @@ pub enum WorkloadSpec {
         #[schemars(range(min = 1))]
         packet_flits: u32,
         /// Whether whoever tells ranks what to do adds the software times of `host` (late starts, overheads, copies of what was
-        /// received), as `fw.mpi.run` does. Default: false, there must be none.
+        /// received), as `fw.mpi.run` does. Default: false; the host must then have none.
         #[serde(default, skip_serializing_if = "super::is_false")]
         software_times: bool,
     },
