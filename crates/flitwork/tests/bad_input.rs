@@ -369,14 +369,10 @@ fn what_routers_remember_of_each_other_is_counted() {
 fn what_ranks_post_before_they_wait_is_counted() {
     let plan = |algorithm: &str| {
         let mut spec = good();
-        spec["network"] = json!({
-            "topology": { "kind": "torus", "size": [64, 64] },
-            "router": { "vcs": 2, "buffer_flits": 512, "switching": "virtual_cut_through" },
-        });
+        spec["network"]["topology"]["size"] = json!([64, 64]);
+        spec["network"]["router"] = json!({ "vcs": 2, "buffer_flits": 512, "switching": "virtual_cut_through" });
         spec["host"] = json!({ "send_overhead_cycles": 82 });
-        spec["workload"] = json!({ "kind": "collective", "operation": "all_to_all", "algorithm": algorithm });
-        spec["workload"]["message_flits"] = json!(256);
-        spec["workload"]["packet_flits"] = json!(128);
+        spec["workload"] = json!({ "kind": "collective", "operation": "all_to_all", "algorithm": algorithm, "message_flits": 256, "packet_flits": 128 });
         spec["run"]["memory_limit_mb"] = json!(800);
         spec::from_json(&spec.to_string()).and_then(|s| Plan::new(&s))
     };
