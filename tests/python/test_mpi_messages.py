@@ -187,7 +187,7 @@ def test_non_blocking_collectives_go_on_while_the_program_waits_elsewhere() -> N
     ("send", "receive", "fault"),
     [
         (np.zeros(4), np.zeros(2), "ERR_TRUNCATE: a message of 32 bytes, and room for 16"),
-        (np.zeros(4), np.zeros(4, dtype=int), "ERR_TYPE: a message of float64 elements was received as LONG"),
+        (np.zeros(4), np.zeros(4, dtype=int), "ERR_TYPE: a message of float64 elements was received as int64"),
         (np.zeros((4, 4))[:, 1], np.zeros(4), "not contiguous"),
         ([np.zeros(2), 3, MPI.DOUBLE], np.zeros(4), "ERR_BUFFER: the buffer has 16 bytes, and 24 are needed"),
         (np.array(["a"], dtype=object), np.zeros(4), "ERR_TYPE: no MPI datatype"),
