@@ -15,7 +15,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flitwork import _core
 from flitwork.errors import ConfigError
@@ -138,6 +138,8 @@ class LogGOPS:
     O: float = default(0)  # noqa: E741
     #: Longer messages wait for their receive [bytes].
     S: int = default(65535)
+    #: For those who take it for a network with routers.
+    runs_instead: ClassVar[str] = "loggops runs programs: fw.run_goal(fw.Goal.of(network, workload), machine)"
 
     def __post_init__(self) -> None:
         found = json.loads(_core.check_loggops(json.dumps(plain(given(vars(self)), "loggops"))))

@@ -111,9 +111,7 @@ class Network:
 def check_network(value: object) -> None:
     """``value`` is a network; of a machine the error says which parts of it to give."""
     if not isinstance(value, Network):
-        ideal = type(value).__name__ == "LogGOPS"
-        hint = "loggops runs programs: fw.run_goal(fw.Goal.of(network, workload), machine)"
-        raise not_a("a Network", "network", value, hint if ideal else "for example fw.Torus(5, 5)")
+        raise not_a("a Network", "network", value, getattr(value, "runs_instead", "for example fw.Torus(5, 5)"))
 
 
 def not_a(expected: str, path: str, value: object, hint: str) -> ConfigError:

@@ -29,6 +29,7 @@ class FileAccess:
     _split: tuple[str, int] | None
     _usable: Callable[[], Opened]
     _meet: Callable[..., Any]
+    _rank_here: Callable[[], int]
 
     # By an offset, in elements of the etype.
 
@@ -208,9 +209,6 @@ class FileAccess:
             return begin + sum(given[: self._rank_here()])
 
         return where
-
-    def _rank_here(self) -> int:
-        raise NotImplementedError
 
     def _refuse_sequential(self) -> None:
         if self._usable().amode & MODE_SEQUENTIAL:
