@@ -439,8 +439,8 @@ class Result:
             if format_read == "3":
                 columns, plan, limits = format_3.columns(columns, plan), format_3.plan(plan), format_3.bound(limits)
             values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"][0].as_py())
-            bound, found = Bound(limits, Units.of(plan["described"])), result_file.tables_of(path, meta, plan["spec"])
-            result = cls(plan, values, columns, bound, seconds, found if tables else ())
+            found = result_file.tables_of(path, meta, plan["spec"]) if tables else ()
+            result = cls(plan, values, columns, Bound(limits, Units.of(plan["described"])), seconds, found)
             whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
         except (KeyError, IndexError, ValueError) as error:
             raise ResultFileError(f"{path}: is incomplete ({error}); delete it and run again") from None
