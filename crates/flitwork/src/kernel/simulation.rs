@@ -221,7 +221,8 @@ impl Simulation {
                 continue;
             }
             let Some(hosts) = hosts.take() else {
-                arrived.drain(..).for_each(|packet| log.arrived(&packet, *now));
+                arrived.iter().for_each(|packet| log.arrived(packet, *now));
+                arrived.clear();
                 continue;
             };
             for packet in arrived.drain(..) {

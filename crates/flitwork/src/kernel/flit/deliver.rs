@@ -33,7 +33,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Delivers everything that is due now. Each loop is on its own, so that nothing else takes its registers.
     pub(super) fn deliver_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
-        self.env.open_next_slots();
         let slot = self.env.wheel.take(now);
         if self.env.pools.is_some() {
             self.deliver_credits_to_pools(&slot.credits);
@@ -69,10 +68,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let (router, input) = self.router_and_slot(vc as usize);
             at_mut(&mut self.routers, router).deliver_wake(router, input, &mut self.env);
         }
-        for &packet in &slot.tails {
-            arrived.push(self.env.pool.arrival(packet));
-            self.env.pool.remove(packet);
-        }
+        // At once, so that there is one look at the room for them.
+        arrived.extend(slot.tails.iter().map(|&packet| self.env.pool.arrival(packet)));
+        slot.tails.iter().for_each(|&packet| self.env.pool.remove(packet));
         self.env.wheel.put_back(self.env.now, slot);
     }
 

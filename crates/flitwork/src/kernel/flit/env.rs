@@ -29,13 +29,11 @@ pub(super) struct Env {
     pub rules: Rules,
     pub pool: PacketPool,
     pub wheel: Wheel,
-    /// The parts of the wheel that flits and credits on network channels go to in this cycle, at hand: most events do.
+    /// Flits and credits that network channels carry from this cycle on, at hand: most events are of these. At its end they go to the wheel.
     pub next_flits: Vec<FlitArrival>,
     pub next_credits: Vec<u32>,
     /// Where this is a part of a network.
     pub border: Option<Box<Border>>,
-    /// How many of the flits were there before this cycle: others put them there.
-    pub next_flits_before: usize,
     pub routes: RouteTable,
     /// Where the route is decided hop by hop.
     pub choices: Option<Box<Choices>>,
@@ -70,6 +68,8 @@ pub(super) struct Env {
     /// measurement becomes longer.
     pub late: Vec<(u64, u32)>,
     pub measurement: Range<u64>,
+    /// Whether what is sent to a terminal in this cycle arrives in the measurement.
+    pub counts_ejected: bool,
     pub flit_hops: u64,
     pub stalls: Option<StallCounter>,
     /// Where lines are looked at that wait behind their heads.
@@ -276,19 +276,10 @@ impl Rules {
 }
 
 impl Env {
-    /// Takes the parts of the wheel that this cycle's flits and credits on network channels go to.
-    pub fn open_next_slots(&mut self) {
-        let (flits, credits) = (self.now + u64::from(self.p.hop_cycles), self.now + u64::from(self.p.credit_cycles));
-        // Swapped, not taken: what others push into these slots meanwhile finds memory that is used again and again.
-        std::mem::swap(&mut self.wheel.at(flits).flits, &mut self.next_flits);
-        std::mem::swap(&mut self.wheel.at(credits).credits, &mut self.next_credits);
-        self.next_flits_before = self.next_flits.len();
-    }
-
-    /// The end of a cycle: puts them back, with what others (terminals, ejection) have put into the same slots meanwhile.
+    /// The end of a cycle: the flits and credits at hand go to the wheel, with what others (terminals, ejection) have put into the same slots.
     pub fn close_next_slots(&mut self) {
         if let Some(news) = self.choices.as_mut().and_then(|choices| choices.news()) {
-            news.flits_leave(&self.next_flits[self.next_flits_before..]);
+            news.flits_leave(&self.next_flits);
             news.post(self.now);
         }
         if let Some(border) = &mut self.border {
@@ -301,6 +292,10 @@ impl Env {
         let slot = &mut self.wheel.at(credits).credits;
         std::mem::swap(slot, &mut self.next_credits);
         slot.append(&mut self.next_credits);
+        // The memory of what was delivered in this cycle is still in the cache: the next one writes to it.
+        let delivered = self.wheel.at(self.now);
+        std::mem::swap(&mut delivered.flits, &mut self.next_flits);
+        std::mem::swap(&mut delivered.credits, &mut self.next_credits);
     }
 
     /// Whether a rule holds, in code that is compiled twice: `LEAN` is for networks where none holds that is asked for by this, so that the

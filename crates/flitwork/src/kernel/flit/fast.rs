@@ -324,15 +324,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(super) fn accept(&mut self, slot: usize, port: usize, granted: &M) -> usize {
         let pointer = self.accepts_first(slot);
         let within = pointer.wrapping_sub(Self::slot(port, 0));
-        if within < VCS { granted.first_from(within) } else { granted.first() }
+        // Which of the two nobody can guess: no branch.
+        granted.first_from(if within < VCS { within } else { 0 })
     }
 
     /// An input VC is given an output VC: the next match starts behind each of them.
     #[inline(always)]
     pub(super) fn move_vc_pointers(&mut self, slot: usize, output: (usize, usize)) {
-        self.output_of(output).grant_first(slot + 1);
+        self.output_of(output).has_granted(slot);
         let (port, vc) = Self::port_and_vc(slot);
-        *self.memory.accept(port, vc) = M::Slot::of(Self::slot(output.0, output.1) + 1);
+        *self.memory.accepted_last(port, vc) = M::Slot::of(Self::slot(output.0, output.1));
     }
 
     /// A match: moves the pointers and hands the VC over.

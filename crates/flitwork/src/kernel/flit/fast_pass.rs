@@ -80,12 +80,20 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let out_vc = self.accept(slot, port, &usable);
                 if short_way && self.passes(slot, port, out_vc, &ways) {
                     self.pass::<LEAN>(me, slot, (port, out_vc), env);
+                } else if SHORT {
+                    self.accept_vc_apart(me, slot, port, out_vc, env);
                 } else {
                     self.accept_vc(me, slot, port, out_vc, env);
                 }
             }
             from = word + 1;
         }
+    }
+
+    /// [`Router::accept_vc`] where most packets pass: on its own, so that it takes no registers from those.
+    #[inline(never)]
+    fn accept_vc_apart(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
+        self.accept_vc(me, slot, port, out_vc, env);
     }
 
     /// Waiting packets of ports that more than one wants, nearly always two: these are matched without lists.

@@ -7,7 +7,7 @@
 use super::env::Env;
 use super::mask::{SlotNumber, VcMask};
 use super::state::Router;
-use crate::unchecked::{at, at_mut};
+use crate::unchecked::{at, at_mut, lowest};
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
@@ -18,7 +18,39 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if self.ready.has_few() && self.ready_are_apart() {
             return self.send_all_ready::<LEAN>(me, env);
         }
+        if let Some(slot) = self.winner_of_two(env.asks::<LEAN>(|rules| rules.injection_last)) {
+            let port = self.input(slot).port as usize;
+            self.move_switch_pointers(slot, port);
+            return self.traverse::<false, LEAN>(me, slot, env.now, env);
+        }
         self.match_switch::<LEAN>(me, env);
+    }
+
+    /// Where one word holds all VCs, and two that meet are all that is ready: that which is granted the switch.
+    #[inline(always)]
+    fn winner_of_two(&self, injection_last: bool) -> Option<usize> {
+        let ready = self.ready.first_word();
+        let more = ready & ready.wrapping_sub(1);
+        if WORDS > 1 || injection_last || more & more.wrapping_sub(1) != 0 {
+            return None;
+        }
+        let (a, b) = (lowest(ready), lowest(more));
+        let (port_a, port_b) = (usize::from(self.input_at(a).port), usize::from(self.input_at(b).port));
+        let ((row_a, vc_a), (row_b, vc_b)) = (Self::port_and_vc(a), Self::port_and_vc(b));
+        let turn = |i: usize, first: usize, of: usize| i.wrapping_sub(first) & (of - 1);
+        let first_wins = if row_a != row_b {
+            // One output port for two input ports.
+            let first = self.port_grants_first(port_a);
+            turn(row_a, first, PORTS) < turn(row_b, first, PORTS)
+        } else if port_a != port_b {
+            // Both output ports grant the one input port.
+            let first = self.port_accepts_first(row_a);
+            turn(port_a, first, 64) < turn(port_b, first, 64)
+        } else {
+            let first = self.sends_first(row_a);
+            turn(vc_a, first, VCS) < turn(vc_b, first, VCS)
+        };
+        Some(if first_wins { a } else { b })
     }
 
     /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it asks for.
@@ -63,9 +95,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(super) fn move_switch_pointers(&mut self, slot: usize, port: usize) {
         let (in_port, vc) = Self::port_and_vc(slot);
         let row = self.port(in_port);
-        row.accept_first = (port as u8 + 1) & 63;
-        row.send_first = M::Slot::of((vc + 1) % VCS);
-        self.port(port).grant_first = ((in_port + 1) % PORTS) as u8;
+        row.accepted_last = port as u8;
+        row.sent_last = M::Slot::of(vc);
+        self.port(port).granted_last = in_port as u8;
     }
 
     /// Every output port grants an input port, every input port accepts an output port.
@@ -87,7 +119,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         while rows != 0 {
             let in_port = rows.trailing_zeros() as usize;
             rows &= rows - 1;
-            let port = at(&granted, in_port).first_from(self.port(in_port).accept_first as usize);
+            let port = at(&granted, in_port).first_from(self.port_accepts_first(in_port));
             let slot = Self::slot(in_port, self.vc_to_send(in_port, port, *at(&senders, port)));
             self.move_switch_pointers(slot, port);
             self.traverse::<false, LEAN>(me, slot, env.now, env);
@@ -115,7 +147,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         while ports != 0 {
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
-            let first = Self::slot(usize::from(self.port(port).grant_first), 0);
+            let first = Self::slot(self.port_grants_first(port), 0);
             let (in_port, _) = Self::port_and_vc(at(senders, port).first_from(first & 63));
             *at_mut(granted, in_port) |= 1 << port;
             rows |= 1 << in_port;
@@ -130,7 +162,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         while ports != 0 {
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
-            let in_port = at(rows_of, port).first_from(usize::from(self.port(port).grant_first));
+            let in_port = at(rows_of, port).first_from(self.port_grants_first(port));
             *at_mut(granted, in_port) |= 1 << port;
             rows |= 1 << in_port;
         }
@@ -170,7 +202,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// holds them, and packets of injection ports need not yield.
     #[inline(always)]
     fn vc_to_send(&mut self, in_port: usize, port: usize, senders: u64) -> usize {
-        let send_first = self.port(in_port).send_first.get();
+        let send_first = self.sends_first(in_port);
         if WORDS == 1 && senders != 0 {
             return (senders >> (Self::slot(in_port, 0) & 63) & ((1 << VCS) - 1)).first_from(send_first);
         }

@@ -3,12 +3,13 @@
 use super::memory::{Counted, Memory, Within};
 use crate::unchecked::lowest;
 
-/// The number of a VC in its router, as it is kept in memory: 255 or 65,535 of them at most, as [`SlotNumber::NONE`] is none of them and pointers
-/// may be one past the last.
+/// The number of a VC in its router, as it is kept in memory: 255 or 65,535 of them at most, as [`SlotNumber::NONE`] is none of them.
 pub(crate) trait SlotNumber: Copy + PartialEq + std::fmt::Debug + 'static + Send {
     const NONE: Self;
     fn of(slot: usize) -> Self;
     fn get(self) -> usize;
+    /// The number behind it, which may be one past the last; behind [`SlotNumber::NONE`] comes the first.
+    fn next(self) -> usize;
 }
 
 impl SlotNumber for u8 {
@@ -20,6 +21,10 @@ impl SlotNumber for u8 {
     #[inline(always)]
     fn get(self) -> usize {
         usize::from(self)
+    }
+    #[inline(always)]
+    fn next(self) -> usize {
+        usize::from(self.wrapping_add(1))
     }
 }
 
@@ -33,6 +38,10 @@ impl SlotNumber for u16 {
     fn get(self) -> usize {
         usize::from(self)
     }
+    #[inline(always)]
+    fn next(self) -> usize {
+        usize::from(self.wrapping_add(1))
+    }
 }
 
 /// A set of small numbers.
@@ -41,8 +50,6 @@ pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static + Send {
     type Slot: SlotNumber;
     /// Where these routers keep their ports.
     type Memory<const PORTS: usize, const VCS: usize>: Memory<Self>;
-    /// The first VC of a router.
-    const FIRST: Self::Slot;
     /// Nothing.
     const EMPTY: Self;
     /// `low..high`.
@@ -116,7 +123,6 @@ macro_rules! narrow {
         impl VcMask for $bits {
             type Slot = u8;
             type Memory<const PORTS: usize, const VCS: usize> = Within<Self, PORTS, VCS>;
-            const FIRST: u8 = 0;
             const EMPTY: Self = 0;
             fn range(low: usize, high: usize) -> Self {
                 <u64 as VcMask>::range(low, high) as $bits
@@ -187,7 +193,6 @@ narrow!(u16);
 impl VcMask for u64 {
     type Slot = u16;
     type Memory<const PORTS: usize, const VCS: usize> = Counted<Self, VCS>;
-    const FIRST: u16 = 0;
     const EMPTY: Self = 0;
     fn range(low: usize, high: usize) -> Self {
         let below = |n: usize| if n >= 64 { !0 } else { (1u64 << n) - 1 };
@@ -255,7 +260,6 @@ impl VcMask for u64 {
 impl<const WORDS: usize> VcMask for [u64; WORDS] {
     type Slot = u16;
     type Memory<const PORTS: usize, const VCS: usize> = Counted<Self, VCS>;
-    const FIRST: u16 = 0;
     const EMPTY: Self = [0; WORDS];
     fn range(low: usize, high: usize) -> Self {
         let mut mask = Self::EMPTY;

@@ -3,7 +3,7 @@
 //! Small routers, as most networks have, are compiled for: everything is in one block ([`Within`]), and a port of 8 VCs is one cache line. Larger
 //! ones are as large as they need to be ([`Counted`]): compiled for is only how their VCs are numbered, at which distances.
 
-use super::mask::VcMask;
+use super::mask::{SlotNumber, VcMask};
 use super::state::{InputVc, OutputVc, Port};
 use crate::unchecked::{at, at_mut};
 
@@ -21,8 +21,8 @@ pub(crate) trait Memory<M: VcMask>: Clone + std::fmt::Debug + Send + 'static {
     fn port(&mut self, port: usize) -> &mut Port<M>;
     fn output_at(&self, port: usize, vc: usize) -> &OutputVc<M::Slot>;
     fn output(&mut self, port: usize, vc: usize) -> &mut OutputVc<M::Slot>;
-    /// Pointer of iSLIP of an input VC: the output VC that it accepts first. It may be one past the last.
-    fn accept(&mut self, port: usize, vc: usize) -> &mut M::Slot;
+    /// Pointer of iSLIP of an input VC: the output VC that it accepted last; [`SlotNumber::NONE`] before the first.
+    fn accepted_last(&mut self, port: usize, vc: usize) -> &mut M::Slot;
     fn input_at(&self, slot: usize) -> &InputVc;
     fn input(&mut self, slot: usize) -> &mut InputVc;
     /// All input VCs, by slot.
@@ -52,7 +52,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize> Memory<M> for Within<M, PO
     const COUNTED: bool = false;
 
     fn new(_: usize, _: usize, port: Port<M>, output: OutputVc<M::Slot>) -> Self {
-        let block = PortBlock { port, outputs: [output; VCS], accept: [M::FIRST; VCS] };
+        let block = PortBlock { port, outputs: [output; VCS], accept: [M::Slot::NONE; VCS] };
         Within { ports: [block; PORTS], inputs: [[InputVc::EMPTY; VCS]; PORTS] }
     }
 
@@ -82,7 +82,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize> Memory<M> for Within<M, PO
     }
 
     #[inline(always)]
-    fn accept(&mut self, port: usize, vc: usize) -> &mut M::Slot {
+    fn accepted_last(&mut self, port: usize, vc: usize) -> &mut M::Slot {
         at_mut(&mut at_mut(&mut self.ports, port).accept, vc)
     }
 
@@ -133,7 +133,7 @@ impl<M: VcMask, const VCS: usize> Memory<M> for Counted<M, VCS> {
             vcs,
             ports: vec![port; ports].into(),
             outputs: vec![output; ports * vcs].into(),
-            accept: vec![M::FIRST; ports * vcs].into(),
+            accept: vec![M::Slot::NONE; ports * vcs].into(),
             inputs: vec![InputVc::EMPTY; ports * vcs].into(),
         }
     }
@@ -164,7 +164,7 @@ impl<M: VcMask, const VCS: usize> Memory<M> for Counted<M, VCS> {
     }
 
     #[inline(always)]
-    fn accept(&mut self, port: usize, vc: usize) -> &mut M::Slot {
+    fn accepted_last(&mut self, port: usize, vc: usize) -> &mut M::Slot {
         at_mut(&mut self.accept, port * self.vcs + vc)
     }
 

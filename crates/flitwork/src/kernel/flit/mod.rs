@@ -216,7 +216,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 streams: if PACKETS { Streams::new(plan, slots, ports) } else { Streams::none() },
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
-                next_flits_before: 0,
                 own_times: OwnTimes::of(plan).map(Box::new),
                 own_vcs: OwnVcs::new(plan, p.routers * slots),
                 pools: Pools::behind_outputs(plan, slots, ports),
@@ -238,6 +237,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 ejected: vec![0; p.terminals],
                 late: Vec::new(),
                 measurement: 0..0,
+                counts_ejected: false,
                 flit_hops: 0,
                 stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
                 lines: run.record.stalls.then(|| Lines::new(plan)).flatten().map(Box::new),
@@ -326,6 +326,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     fn step(&mut self, now: u64, ends: &mut Endpoints) {
+        self.env.counts_ejected = self.env.measurement.contains(&(now + u64::from(self.env.p.eject_cycles)));
         self.injection.step::<PACKETS>(&mut self.env, ends);
         if self.order.is_some() {
             self.visit_shuffled();

@@ -65,14 +65,14 @@ pub(crate) struct OutputVc<S> {
     pub credits: u16,
     /// Input VC (slot) that owns it, or [`SlotNumber::NONE`].
     owner: S,
-    /// Pointer of iSLIP: the input VC that it grants first. It may be one past the last: the search then starts over.
-    grant: S,
+    /// Pointer of iSLIP: the input VC that it granted last; [`SlotNumber::NONE`] before the first. The next search starts behind it.
+    granted_last: S,
 }
 
 impl<S: SlotNumber> OutputVc<S> {
     /// Without owner.
     pub fn new(credits: u16) -> Self {
-        OutputVc { credits, owner: S::NONE, grant: S::of(0) }
+        OutputVc { credits, owner: S::NONE, granted_last: S::NONE }
     }
 
     /// The input VC that owns it.
@@ -96,14 +96,15 @@ impl<S: SlotNumber> OutputVc<S> {
         self.owner = S::NONE;
     }
 
+    /// The input VC that it grants first. It may be one past the last: the search then starts over.
     #[inline(always)]
     pub fn grants_first(&self) -> u16 {
-        self.grant.get() as u16
+        self.granted_last.next() as u16
     }
 
     #[inline(always)]
-    pub fn grant_first(&mut self, slot: usize) {
-        self.grant = S::of(slot);
+    pub fn has_granted(&mut self, slot: usize) {
+        self.granted_last = S::of(slot);
     }
 }
 
@@ -124,13 +125,16 @@ pub(crate) struct Port<M: VcMask> {
     pub feeder: u32,
     /// Credits that have come back to this output port, lowest 32 bits; counted only where packets compare ports.
     pub returned: u32,
-    /// VC of this input port that the switch sends first.
-    pub send_first: M::Slot,
-    /// Input port that this output port grants first.
-    pub grant_first: u8,
-    /// Output port that this input port accepts first.
-    pub accept_first: u8,
+    /// VC of this input port that the switch sent last; [`SlotNumber::NONE`] before the first, as [`NO_PORT`] below.
+    pub sent_last: M::Slot,
+    /// Input port that this output port granted last.
+    pub granted_last: u8,
+    /// Output port that this input port accepted last.
+    pub accepted_last: u8,
 }
+
+/// No port; the one behind it is the first.
+const NO_PORT: u8 = u8::MAX;
 
 impl<M: VcMask> Port<M> {
     /// Without channels, all VCs free.
@@ -141,9 +145,9 @@ impl<M: VcMask> Port<M> {
             far_end: NONE,
             feeder: NONE,
             returned: 0,
-            send_first: M::FIRST,
-            grant_first: 0,
-            accept_first: 0,
+            sent_last: M::Slot::NONE,
+            granted_last: NO_PORT,
+            accepted_last: NO_PORT,
         }
     }
 }
@@ -274,11 +278,29 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.memory.port_at(port)
     }
 
-    /// The output VC that an input VC accepts first.
+    /// The output VC that an input VC accepts first. It may be one past the last.
     #[inline(always)]
     pub fn accepts_first(&mut self, slot: usize) -> usize {
         let (port, vc) = Self::port_and_vc(slot);
-        self.memory.accept(port, vc).get()
+        self.memory.accepted_last(port, vc).next()
+    }
+
+    /// The input port that an output port grants first.
+    #[inline(always)]
+    pub fn port_grants_first(&self, port: usize) -> usize {
+        usize::from(self.port_at(port).granted_last.wrapping_add(1)) % PORTS
+    }
+
+    /// The output port that an input port accepts first.
+    #[inline(always)]
+    pub fn port_accepts_first(&self, port: usize) -> usize {
+        usize::from(self.port_at(port).accepted_last.wrapping_add(1) & 63)
+    }
+
+    /// The VC of an input port that the switch sends first.
+    #[inline(always)]
+    pub fn sends_first(&self, port: usize) -> usize {
+        self.port_at(port).sent_last.next() % VCS
     }
 
     /// The VCs of an input port that are ready to send to `port`.

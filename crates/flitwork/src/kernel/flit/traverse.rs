@@ -76,7 +76,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         env.flit_hops += 1;
         let out_port = self.port(port);
         if out_port.far_end == NONE {
-            return Self::eject(me, (port, out_vc), tail.then_some(packet), turn, env);
+            return Self::eject::<OWN>(me, (port, out_vc), tail.then_some(packet), turn, env);
         }
         out_port.flits += 1;
         let flit = FlitArrival { vc: out_port.far_end + out_vc as u32, packet: if head { packet } else { NONE } };
@@ -112,9 +112,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// A flit goes to the terminal behind `port`; `tail` is its packet if it is the last of it.
-    #[inline(always)]
-    fn eject(me: usize, (port, out_vc): (usize, usize), tail: Option<u32>, turn: u64, env: &mut Env) {
+    /// A flit goes to the terminal behind `port`; `tail` is its packet if it is the last of it. On its own: of flits on their way it must take no
+    /// registers.
+    #[inline(never)]
+    fn eject<const OWN: bool>(me: usize, (port, out_vc): (usize, usize), tail: Option<u32>, turn: u64, env: &mut Env) {
         let output = Self::slot(port, out_vc);
         let p = &env.p;
         let arrival = turn + u64::from(p.eject_cycles);
@@ -123,7 +124,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         let number = me * Self::slots_in(env) + output;
         env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push(number as u32);
-        if env.measurement.contains(&arrival) {
+        // Without output speed-up all flits of a cycle arrive in the same one.
+        let counts = if OWN { env.measurement.contains(&arrival) } else { env.counts_ejected };
+        if counts {
             let local = if p.concentration == 1 { 0 } else { (port - env.network_ports(me)) / p.nic_ports };
             let terminal = env.first_terminal(me) + local;
             env.ejected[terminal] += 1;
@@ -163,20 +166,27 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(super) fn next_front(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
-        let last = vc.behind_last;
         vc.flags = 0;
-        if last == NONE {
+        if vc.behind_last == NONE {
             vc.front = NONE;
         } else {
-            let next = env.pool[last].next;
-            vc.front = next;
-            if next == last {
-                vc.behind_last = NONE;
-            } else {
-                env.pool[last].next = env.pool[next].next;
-            }
-            // Whole packets are released at the start of the cycle behind their tails.
-            self.new_front(me, slot, env.now + u64::from(!PACKETS), env);
+            self.next_in_line(me, slot, env);
         }
+    }
+
+    /// The same where there is one. On its own: it is not the rule, and must take no registers from what is.
+    #[inline(never)]
+    fn next_in_line(&mut self, me: usize, slot: usize, env: &mut Env) {
+        let vc = self.input(slot);
+        let last = vc.behind_last;
+        let next = env.pool[last].next;
+        vc.front = next;
+        if next == last {
+            vc.behind_last = NONE;
+        } else {
+            env.pool[last].next = env.pool[next].next;
+        }
+        // Whole packets are released at the start of the cycle behind their tails.
+        self.new_front(me, slot, env.now + u64::from(!PACKETS), env);
     }
 }

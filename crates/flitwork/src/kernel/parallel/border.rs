@@ -49,21 +49,22 @@ impl Border {
         }
     }
 
-    /// A VC's number in the whole network, and the mail to its part, where that is another one.
-    fn elsewhere(&mut self, vc: u32) -> Option<(u32, &mut Mail)> {
-        if vc < self.vcs {
-            return None;
-        }
+    /// Of a VC of another part its number in the whole network, and the mail to that part.
+    fn elsewhere(&mut self, vc: u32) -> (u32, &mut Mail) {
         let vc = vc.wrapping_add(self.first);
         let part = self.firsts.partition_point(|&first| first <= vc) - 1;
-        Some((vc, &mut self.out[part]))
+        (vc, &mut self.out[part])
     }
 
-    /// Of what was sent in cycle `now`, takes out what goes to other parts; the packets whose heads go leave with them.
+    /// Of what was sent in cycle `now`, takes out what goes to other parts; the packets whose heads go leave with them. Few do, and in which order
+    /// the others are does not matter.
     pub fn send(&mut self, now: u64, flits: &mut Vec<FlitArrival>, credits: &mut Vec<u32>, pool: &mut PacketPool) {
         self.out.iter_mut().for_each(|mail| mail.sent = now);
-        flits.retain(|flit| {
-            let Some((vc, mail)) = self.elsewhere(flit.vc) else { return true };
+        let (vcs, mut looked_at) = (self.vcs, 0);
+        while let Some(next) = flits[looked_at..].iter().position(|flit| flit.vc >= vcs) {
+            looked_at += next;
+            let flit = flits.swap_remove(looked_at);
+            let (vc, mail) = self.elsewhere(flit.vc);
             if flit.packet == NONE {
                 mail.flits.push(vc);
             } else {
@@ -71,13 +72,13 @@ impl Border {
                 mail.packets.push((pool[flit.packet], *pool.origin(flit.packet)));
                 pool.remove(flit.packet);
             }
-            false
-        });
-        credits.retain(|&credit| {
-            let Some((vc, mail)) = self.elsewhere(credit) else { return true };
+        }
+        looked_at = 0;
+        while let Some(next) = credits[looked_at..].iter().position(|&vc| vc >= vcs) {
+            looked_at += next;
+            let (vc, mail) = self.elsewhere(credits.swap_remove(looked_at));
             mail.credits.push(vc);
-            false
-        });
+        }
     }
 
     /// What has come is on its way from now on, before anything of this cycle.

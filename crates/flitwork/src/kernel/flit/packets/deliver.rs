@@ -15,7 +15,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Delivers everything that is due now. Releases come first: they are the end of the cycle before.
     pub(in super::super) fn deliver_packets_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
-        self.env.open_next_slots();
         let due = self.env.streams.take_due(now);
         for &vc in &due.releases {
             let (router, slot) = self.router_and_slot(vc as usize);

@@ -124,7 +124,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     fn give_vc(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
         let (in_port, in_vc) = Self::port_and_vc(slot);
-        *self.memory.accept(in_port, in_vc) = M::Slot::of(Self::slot(port, out_vc) + 1);
+        *self.memory.accepted_last(in_port, in_vc) = M::Slot::of(Self::slot(port, out_vc));
         let wanted_by = at_mut(&mut env.streams.wanted_by, self.port_number(me, port));
         *wanted_by &= !(1 << slot);
         if *wanted_by == 0 {
