@@ -76,7 +76,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         env.flit_hops += 1;
         let out_port = self.port(port);
         if out_port.far_end == NONE {
-            return Self::eject::<OWN>(me, (port, out_vc), tail.then_some(packet), turn, env);
+            let tail = tail.then_some(packet);
+            // Routers with more ports have terminals at a good part of them.
+            return if WORDS == 1 {
+                Self::eject_apart::<OWN>(me, (port, out_vc), tail, turn, env)
+            } else {
+                Self::eject::<OWN>(me, (port, out_vc), tail, turn, env)
+            };
         }
         out_port.flits += 1;
         let flit = FlitArrival { vc: out_port.far_end + out_vc as u32, packet: if head { packet } else { NONE } };
@@ -112,9 +118,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// A flit goes to the terminal behind `port`; `tail` is its packet if it is the last of it. On its own: of flits on their way it must take no
-    /// registers.
+    /// [`Router::eject`] on its own: of flits on their way it must take no registers.
     #[inline(never)]
+    fn eject_apart<const OWN: bool>(me: usize, output: (usize, usize), tail: Option<u32>, turn: u64, env: &mut Env) {
+        Self::eject::<OWN>(me, output, tail, turn, env);
+    }
+
+    /// A flit goes to the terminal behind `port`; `tail` is its packet if it is the last of it.
+    #[inline(always)]
     fn eject<const OWN: bool>(me: usize, (port, out_vc): (usize, usize), tail: Option<u32>, turn: u64, env: &mut Env) {
         let output = Self::slot(port, out_vc);
         let p = &env.p;
