@@ -1,6 +1,8 @@
 //! The long columns of a result as NumPy arrays; what is short stays in the JSON.
 
-use flitwork::measure::{OperationRecord, OperationReport, PacketRecord, SimulationResult, WaitReport};
+use flitwork::measure::{
+    OperationRecord, OperationReport, PacketRecord, SimulationResult, WaitRecord, WaitReport, WaitWindow,
+};
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -61,27 +63,74 @@ pub fn drop_columns(result: &mut SimulationResult) {
     }
 }
 
-/// Sets a column of a field of each of `rows`.
-fn set<R, T: Element>(columns: &Bound<'_, PyDict>, name: &str, rows: &[R], field: impl Fn(&R) -> T) -> PyResult<()> {
-    let column: Vec<T> = rows.iter().map(field).collect();
-    columns.set_item(name, column.into_pyarray(columns.py()))
+/// A column of a field of rows, on its way to Python.
+trait Column<R> {
+    /// Makes room for so many rows.
+    fn reserve(&mut self, rows: usize);
+    /// Adds the field of more rows.
+    fn add(&mut self, rows: &[R]);
+    /// Moves it into a dictionary.
+    fn set(self: Box<Self>, columns: &Bound<'_, PyDict>) -> PyResult<()>;
+}
+
+struct Field<R, T> {
+    name: &'static str,
+    of: fn(&R) -> T,
+    values: Vec<T>,
+}
+
+impl<R, T: Element> Column<R> for Field<R, T> {
+    fn reserve(&mut self, rows: usize) {
+        self.values.reserve_exact(rows);
+    }
+
+    fn add(&mut self, rows: &[R]) {
+        self.values.extend(rows.iter().map(self.of));
+    }
+
+    fn set(self: Box<Self>, columns: &Bound<'_, PyDict>) -> PyResult<()> {
+        columns.set_item(self.name, self.values.into_pyarray(columns.py()))
+    }
+}
+
+/// A column, of no rows yet.
+fn column<R: 'static, T: Element + 'static>(name: &'static str, of: fn(&R) -> T) -> Box<dyn Column<R>> {
+    Box::new(Field { name, of, values: Vec::new() })
+}
+
+/// Rows that are read at a time: a long table is more than caches hold, and each column reads all of it.
+const ROWS: usize = 512;
+
+/// Sets columns of all of `rows`.
+fn set<R>(columns: &Bound<'_, PyDict>, rows: &[R], mut fields: Vec<Box<dyn Column<R>>>) -> PyResult<()> {
+    fields.iter_mut().for_each(|field| field.reserve(rows.len()));
+    for some in rows.chunks(ROWS) {
+        fields.iter_mut().for_each(|field| field.add(some));
+    }
+    fields.into_iter().try_for_each(|field| field.set(columns))
 }
 
 fn wait_columns(columns: &Bound<'_, PyDict>, report: WaitReport) -> PyResult<()> {
     let WaitReport { waits, head_arrived, windows } = report;
-    set(columns, "waits.packet", &waits, |w| w.packet)?;
-    set(columns, "waits.hop", &waits, |w| w.hop)?;
-    set(columns, "waits.router", &waits, |w| w.router)?;
-    set(columns, "waits.port", &waits, |w| w.port)?;
-    set(columns, "waits.reason", &waits, |w| w.reason)?;
-    set(columns, "waits.body", &waits, |w| w.body)?;
-    set(columns, "waits.cycles", &waits, |w| w.cycles)?;
+    let fields = vec![
+        column("waits.packet", |w: &WaitRecord| w.packet),
+        column("waits.hop", |w| w.hop),
+        column("waits.router", |w| w.router),
+        column("waits.port", |w| w.port),
+        column("waits.reason", |w| w.reason),
+        column("waits.body", |w| w.body),
+        column("waits.cycles", |w| w.cycles),
+    ];
+    set(columns, &waits, fields)?;
     if let Some(windows) = windows {
-        set(columns, "wait_windows.window", &windows, |w| w.window)?;
-        set(columns, "wait_windows.router", &windows, |w| w.router)?;
-        set(columns, "wait_windows.port", &windows, |w| w.port)?;
-        set(columns, "wait_windows.reason", &windows, |w| w.reason)?;
-        set(columns, "wait_windows.cycles", &windows, |w| w.cycles)?;
+        let fields = vec![
+            column("wait_windows.window", |w: &WaitWindow| w.window),
+            column("wait_windows.router", |w| w.router),
+            column("wait_windows.port", |w| w.port),
+            column("wait_windows.reason", |w| w.reason),
+            column("wait_windows.cycles", |w| w.cycles),
+        ];
+        set(columns, &windows, fields)?;
     }
     if !head_arrived.is_empty() {
         columns.set_item("packets.head_arrived_cycle", head_arrived.into_pyarray(columns.py()))?;
@@ -91,26 +140,26 @@ fn wait_columns(columns: &Bound<'_, PyDict>, report: WaitReport) -> PyResult<()>
 
 fn operation_columns(columns: &Bound<'_, PyDict>, report: OperationReport) -> PyResult<()> {
     let OperationReport { operations, waits_for, senders } = report;
-    let set_of = |name: &str, field: fn(&OperationRecord) -> u64| {
-        set(columns, &format!("operations.{name}"), &operations, field)
-    };
-    set(columns, "operations.rank", &operations, |o| o.rank)?;
-    set(columns, "operations.operation", &operations, |o| o.operation)?;
-    set(columns, "operations.kind", &operations, |o| o.kind as u8)?;
-    set(columns, "operations.peer", &operations, |o| o.peer)?;
-    set(columns, "operations.tag", &operations, |o| o.tag)?;
-    set(columns, "operations.step", &operations, |o| o.step)?;
-    set(columns, "operations.from_operation", &operations, |o| o.from_operation)?;
-    set(columns, "operations.waits_for", &operations, |o| o.waits_for)?;
-    set_of("amount", |o| o.amount)?;
-    set_of("passed_cycle", |o| o.passed)?;
-    set_of("began_cycle", |o| o.began)?;
-    set_of("ended_cycle", |o| o.ended)?;
-    set_of("arrived_cycle", |o| o.arrived)?;
+    let fields = vec![
+        column("operations.rank", |o: &OperationRecord| o.rank),
+        column("operations.operation", |o| o.operation),
+        column("operations.kind", |o| o.kind as u8),
+        column("operations.peer", |o| o.peer),
+        column("operations.tag", |o| o.tag),
+        column("operations.step", |o| o.step),
+        column("operations.from_operation", |o| o.from_operation),
+        column("operations.waits_for", |o| o.waits_for),
+        column("operations.amount", |o| o.amount),
+        column("operations.passed_cycle", |o| o.passed),
+        column("operations.began_cycle", |o| o.began),
+        column("operations.ended_cycle", |o| o.ended),
+        column("operations.arrived_cycle", |o| o.arrived),
+    ];
+    set(columns, &operations, fields)?;
     columns.set_item("waits_for", waits_for.into_pyarray(columns.py()))?;
     if !senders.is_empty() {
-        set(columns, "packets.rank", &senders, |s| s.0)?;
-        set(columns, "packets.operation", &senders, |s| s.1)?;
+        let fields = vec![column("packets.rank", |s: &(u32, u32)| s.0), column("packets.operation", |s| s.1)];
+        set(columns, &senders, fields)?;
     }
     Ok(())
 }
@@ -120,17 +169,20 @@ pub fn packet_columns(columns: &Bound<'_, PyDict>, packets: &[PacketRecord]) -> 
     if packets.is_empty() {
         return Ok(());
     }
-    set(columns, "packets.src", packets, |p| p.src)?;
-    set(columns, "packets.sequence", packets, |p| p.sequence)?;
-    set(columns, "packets.dst", packets, |p| p.dst)?;
-    set(columns, "packets.flits", packets, |p| p.flits)?;
-    set(columns, "packets.message", packets, |p| p.message)?;
-    set(columns, "packets.injection_port", packets, |p| p.injection_port)?;
-    set(columns, "packets.minus", packets, |p| p.minus)?;
-    set(columns, "packets.wraps", packets, |p| p.wraps)?;
-    set(columns, "packets.hops", packets, |p| p.hops)?;
-    set(columns, "packets.created_cycle", packets, |p| p.created)?;
-    set(columns, "packets.injected_cycle", packets, |p| p.injected)?;
-    set(columns, "packets.arrived_cycle", packets, |p| p.arrived)?;
-    set(columns, "packets.background", packets, |p| p.background)
+    let fields = vec![
+        column("packets.src", |p: &PacketRecord| p.src),
+        column("packets.sequence", |p| p.sequence),
+        column("packets.dst", |p| p.dst),
+        column("packets.flits", |p| p.flits),
+        column("packets.message", |p| p.message),
+        column("packets.injection_port", |p| p.injection_port),
+        column("packets.minus", |p| p.minus),
+        column("packets.wraps", |p| p.wraps),
+        column("packets.hops", |p| p.hops),
+        column("packets.created_cycle", |p| p.created),
+        column("packets.injected_cycle", |p| p.injected),
+        column("packets.arrived_cycle", |p| p.arrived),
+        column("packets.background", |p| p.background),
+    ];
+    set(columns, packets, fields)
 }

@@ -95,14 +95,14 @@ fn in_order(records: Vec<PacketRecord>) -> (Vec<PacketRecord>, Vec<u32>) {
             before[source] - 1
         })
         .collect();
-    if !sorted {
-        let mut order: Vec<u32> = (0..records.len() as u32).collect();
+    let mut order: Vec<u32> = (0..records.len() as u32).collect();
+    if sorted {
+        places.iter().zip(0..).for_each(|(&place, record)| order[place as usize] = record);
+    } else {
         order.sort_unstable_by_key(|&i| (records[i as usize].src, records[i as usize].sequence));
         order.iter().enumerate().for_each(|(place, &record)| places[record as usize] = place as u32);
     }
-    let mut ordered = records.clone();
-    records.iter().zip(&places).for_each(|(&record, &place)| ordered[place as usize] = record);
-    (ordered, places)
+    (order.iter().map(|&record| records[record as usize]).collect(), places)
 }
 
 #[cfg(test)]
