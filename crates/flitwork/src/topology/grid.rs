@@ -139,29 +139,18 @@ impl Grid {
     pub fn neighbour(&self, id: u32, port: usize) -> Option<u32> {
         let d = port / 2;
         let a = self.sizes[d];
-        let mut c = self.coords(id);
-        let plus = port.is_multiple_of(2);
         if a == 1 {
             return None;
         }
-        if self.wrap[d] {
-            // With a single cable between two routers, each uses its own plus port at coordinate 0 and minus port at 1.
-            if a == 2 && self.ring2_single && plus != (c[d] == 0) {
-                return None;
-            }
-            c[d] = if plus { (c[d] + 1) % a } else { (c[d] + a - 1) % a };
-        } else if plus {
-            if c[d] + 1 == a {
-                return None;
-            }
-            c[d] += 1;
-        } else {
-            if c[d] == 0 {
-                return None;
-            }
-            c[d] -= 1;
+        let stride: u32 = self.sizes[..d].iter().product();
+        let (at, plus) = (id / stride % a, port.is_multiple_of(2));
+        if at != if plus { a - 1 } else { 0 } {
+            return Some(if plus { id + stride } else { id - stride });
         }
-        Some(self.id(&c))
+        // With a single cable between two routers, each uses its own plus port at coordinate 0 and minus port at 1.
+        let single = a == 2 && self.ring2_single;
+        let around = (a - 1) * stride;
+        (self.wrap[d] && !single).then_some(if plus { id - around } else { id + around })
     }
 
     /// Hops between coordinates `from` and `to` of dimension `d` in the given direction; `None` where it cannot be
@@ -197,6 +186,22 @@ mod tests {
         let g = Grid::torus(&[5, 3, 2]);
         for id in 0..g.routers() {
             assert_eq!(g.id(&g.coords(id)), id);
+        }
+    }
+
+    #[test]
+    fn a_neighbour_is_one_step_away_in_its_dimension() {
+        let mixed = Grid::new(&[4, 1, 3, 2], &[true, true, false, true], false);
+        for g in [mixed, Grid::torus(&[2, 5]), Grid::new(&[2, 3], &[true, true], true)] {
+            for (id, port) in (0..g.routers()).flat_map(|id| (0..2 * g.dims()).map(move |port| (id, port))) {
+                let (d, from, plus) = (port / 2, g.coords(id), port % 2 == 0);
+                let a = g.sizes[d];
+                let at_edge = from[d] == if plus { a - 1 } else { 0 };
+                let there = a > 1 && (!at_edge || g.wrap[d] && !(a == 2 && g.ring2_single));
+                let mut to = from;
+                to[d] = (from[d] + if plus { 1 } else { a - 1 }) % a;
+                assert_eq!(g.neighbour(id, port), there.then(|| g.id(&to)), "{id} {port}");
+            }
         }
     }
 

@@ -395,6 +395,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     fn channel_flits(&self, before: u64, flits: &mut Vec<u64>) {
         let ports = self.env.p.network_ports;
+        flits.reserve(self.routers.len() * ports);
         for (me, router) in self.routers.iter().enumerate() {
             for (number, port) in
                 (0..ports).map(|port| (port, router.port_at(port))).filter(|(_, port)| port.far_end != NONE)
