@@ -73,6 +73,7 @@ trait Column<R> {
     fn set(self: Box<Self>, columns: &Bound<'_, PyDict>) -> PyResult<()>;
 }
 
+/// The values of one field so far.
 struct Field<R, T> {
     name: &'static str,
     of: fn(&R) -> T,
@@ -102,7 +103,7 @@ fn column<R: 'static, T: Element + 'static>(name: &'static str, of: fn(&R) -> T)
 const ROWS: usize = 512;
 
 /// Sets columns of all of `rows`.
-fn set<R>(columns: &Bound<'_, PyDict>, rows: &[R], mut fields: Vec<Box<dyn Column<R>>>) -> PyResult<()> {
+fn set_columns<R>(columns: &Bound<'_, PyDict>, rows: &[R], mut fields: Vec<Box<dyn Column<R>>>) -> PyResult<()> {
     fields.iter_mut().for_each(|field| field.reserve(rows.len()));
     for some in rows.chunks(ROWS) {
         fields.iter_mut().for_each(|field| field.add(some));
@@ -121,7 +122,7 @@ fn wait_columns(columns: &Bound<'_, PyDict>, report: WaitReport) -> PyResult<()>
         column("waits.body", |w| w.body),
         column("waits.cycles", |w| w.cycles),
     ];
-    set(columns, &waits, fields)?;
+    set_columns(columns, &waits, fields)?;
     if let Some(windows) = windows {
         let fields = vec![
             column("wait_windows.window", |w: &WaitWindow| w.window),
@@ -130,7 +131,7 @@ fn wait_columns(columns: &Bound<'_, PyDict>, report: WaitReport) -> PyResult<()>
             column("wait_windows.reason", |w| w.reason),
             column("wait_windows.cycles", |w| w.cycles),
         ];
-        set(columns, &windows, fields)?;
+        set_columns(columns, &windows, fields)?;
     }
     if !head_arrived.is_empty() {
         columns.set_item("packets.head_arrived_cycle", head_arrived.into_pyarray(columns.py()))?;
@@ -155,11 +156,11 @@ fn operation_columns(columns: &Bound<'_, PyDict>, report: OperationReport) -> Py
         column("operations.ended_cycle", |o| o.ended),
         column("operations.arrived_cycle", |o| o.arrived),
     ];
-    set(columns, &operations, fields)?;
+    set_columns(columns, &operations, fields)?;
     columns.set_item("waits_for", waits_for.into_pyarray(columns.py()))?;
     if !senders.is_empty() {
         let fields = vec![column("packets.rank", |s: &(u32, u32)| s.0), column("packets.operation", |s| s.1)];
-        set(columns, &senders, fields)?;
+        set_columns(columns, &senders, fields)?;
     }
     Ok(())
 }
@@ -184,5 +185,5 @@ pub fn packet_columns(columns: &Bound<'_, PyDict>, packets: &[PacketRecord]) -> 
         column("packets.arrived_cycle", |p| p.arrived),
         column("packets.background", |p| p.background),
     ];
-    set(columns, packets, fields)
+    set_columns(columns, packets, fields)
 }

@@ -26,7 +26,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.match_switch::<LEAN>(me, env);
     }
 
-    /// Where one word holds all VCs, and two that meet are all that is ready: that which is granted the switch.
+    /// Where one word holds all VCs, and two of them that meet are all that is ready: the one that is granted the switch.
     #[inline(always)]
     fn winner_of_two(&self, injection_last: bool) -> Option<usize> {
         let ready = self.ready.first_word();
@@ -47,6 +47,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let first = self.port_accepts_first(row_a);
             turn(port_a, first, 64) < turn(port_b, first, 64)
         } else {
+            // Two VCs of one input port, for the same output port.
             let first = self.sends_first(row_a);
             turn(vc_a, first, VCS) < turn(vc_b, first, VCS)
         };

@@ -77,7 +77,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let out_port = self.port(port);
         if out_port.far_end == NONE {
             let tail = tail.then_some(packet);
-            // Routers with more ports have terminals at a good part of them.
+            // Out of line only for routers of at most 64 VCs: larger ones, as in trees, have terminals at many of their ports.
             return if WORDS == 1 {
                 Self::eject_apart::<OWN>(me, (port, out_vc), tail, turn, env)
             } else {

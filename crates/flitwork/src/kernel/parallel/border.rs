@@ -17,6 +17,15 @@ pub(crate) struct Mail {
     credits: Vec<u32>,
 }
 
+/// Takes out the events of which `leaves` holds, one by one; the last event takes the place of each.
+fn swap_out<E>(events: &mut Vec<E>, leaves: impl Fn(&E) -> bool, mut take: impl FnMut(E)) {
+    let mut from = 0;
+    while let Some(next) = events[from..].iter().position(&leaves) {
+        from += next;
+        take(events.swap_remove(from));
+    }
+}
+
 /// The border of a part: in its own numbers, VCs beyond the last one are those of other parts.
 #[derive(Debug)]
 pub(crate) struct Border {
@@ -56,29 +65,33 @@ impl Border {
         (vc, &mut self.out[part])
     }
 
-    /// Of what was sent in cycle `now`, takes out what goes to other parts; the packets whose heads go leave with them. Few do, and in which order
-    /// the others are does not matter.
+    /// Of what was sent in cycle `now`, takes out what goes to other parts; the packets whose heads go leave with them. Few do, and the
+    /// order of the others does not matter.
     pub fn send(&mut self, now: u64, flits: &mut Vec<FlitArrival>, credits: &mut Vec<u32>, pool: &mut PacketPool) {
         self.out.iter_mut().for_each(|mail| mail.sent = now);
-        let (vcs, mut looked_at) = (self.vcs, 0);
-        while let Some(next) = flits[looked_at..].iter().position(|flit| flit.vc >= vcs) {
-            looked_at += next;
-            let flit = flits.swap_remove(looked_at);
-            let (vc, mail) = self.elsewhere(flit.vc);
-            if flit.packet == NONE {
-                mail.flits.push(vc);
-            } else {
-                mail.heads.push(vc);
-                mail.packets.push((pool[flit.packet], *pool.origin(flit.packet)));
-                pool.remove(flit.packet);
-            }
-        }
-        looked_at = 0;
-        while let Some(next) = credits[looked_at..].iter().position(|&vc| vc >= vcs) {
-            looked_at += next;
-            let (vc, mail) = self.elsewhere(credits.swap_remove(looked_at));
-            mail.credits.push(vc);
-        }
+        let vcs = self.vcs;
+        swap_out(
+            flits,
+            |flit| flit.vc >= vcs,
+            |flit| {
+                let (vc, mail) = self.elsewhere(flit.vc);
+                if flit.packet == NONE {
+                    mail.flits.push(vc);
+                } else {
+                    mail.heads.push(vc);
+                    mail.packets.push((pool[flit.packet], *pool.origin(flit.packet)));
+                    pool.remove(flit.packet);
+                }
+            },
+        );
+        swap_out(
+            credits,
+            |&vc| vc >= vcs,
+            |vc| {
+                let (vc, mail) = self.elsewhere(vc);
+                mail.credits.push(vc);
+            },
+        );
     }
 
     /// What has come is on its way from now on, before anything of this cycle.
