@@ -20,6 +20,18 @@ pub(crate) fn at_mut<T>(items: &mut [T], i: usize) -> &mut T {
     unsafe { items.get_unchecked_mut(i) }
 }
 
+/// Adds `item` at the end of a list. The caller knows that it has room.
+#[inline(always)]
+pub(crate) fn push_within<T: Copy>(list: &mut Vec<T>, item: T) {
+    let len = list.len();
+    debug_assert!(len < list.capacity(), "{len} of {}", list.capacity());
+    // SAFETY: the place behind the last item is memory of the list, as the caller knows and the assertion above checks in every test build.
+    unsafe {
+        list.as_mut_ptr().add(len).write(item);
+        list.set_len(len + 1);
+    }
+}
+
 /// The number of the lowest bit that is set. The caller knows that one is.
 #[inline(always)]
 pub(crate) fn lowest(bits: u64) -> usize {

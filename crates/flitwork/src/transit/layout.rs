@@ -57,10 +57,10 @@ const DISTANCES: [usize; 8] = [8, 16, 32, 64, 128, 256, 512, 640];
 impl CompiledSize {
     /// A router in one block.
     const fn new(ports: usize, vcs: usize) -> Self {
-        // A set of the VCs of a port takes one byte, or two. Behind a port: two pointers of each VC, its owner and its credits.
-        let port: usize = 23 + vcs.div_ceil(8) + vcs * 5;
-        // Four sets of slots; two of ports.
-        let sets = 4 * 8 * (ports * vcs).div_ceil(64) + 16;
+        // A set of the VCs of a port takes one byte, or two. Behind a port: the credits of each VC and its pointer, with a byte between VCs.
+        let port: usize = 31 + vcs.div_ceil(8) + vcs * 4;
+        // Four sets of slots; two of ports; and one word of slots.
+        let sets = 4 * 8 * (ports * vcs).div_ceil(64) + 24;
         let bytes = ports * port.next_multiple_of(8) + ports * vcs * 16 + sets;
         CompiledSize { ports, vcs, router_bytes: bytes.next_multiple_of(64), counted: false }
     }
@@ -69,8 +69,8 @@ impl CompiledSize {
     pub fn counted(ports: usize, vcs: usize) -> Self {
         let distance = DISTANCES.into_iter().find(|&distance| vcs <= distance).unwrap_or(DISTANCES[7]);
         // Numbers of slots take two bytes.
-        let port = (24 + 8 * distance.div_ceil(64)) + vcs * (16 + 6 + 2);
-        let sets = 4 * 8 * (distance + 1) + 16;
+        let port = (32 + 8 * distance.div_ceil(64)) + vcs * (16 + 4);
+        let sets = 4 * 8 * (distance + 1) + 24;
         let block = (sets + 9 * 8).next_multiple_of(64);
         CompiledSize { ports, vcs: distance, router_bytes: block + ports * port, counted: true }
     }

@@ -140,7 +140,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let (pool, number) = (router.port_number(r, port), router.number(r, first));
                 let shared = pools.shared_by(pool, number..number + p.vcs);
                 assert_eq!(shared, p.shared_buffer_flits, "router {r} port {port} cycle {}", self.env.now);
-                for output in (first..first + p.vcs).filter(|&o| !pools.whole || router.output_at(o).is_free()) {
+                for output in (first..first + p.vcs).filter(|&o| !pools.whole || router.owner(o).is_none()) {
                     let credits = pools.credits(pool, router.number(r, output));
                     assert_eq!(router.output_at(output).credits, credits, "router {r} output {output}");
                 }
@@ -173,8 +173,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let (out_port, _) = Self::port_and_vc(input.output as usize);
                 assert_eq!(port, out_port, "router {me} slot {slot} cycle {now}");
             }
-            let Some(owner) = self.output_at(slot).owner() else { continue };
-            assert!(!self.port_at(in_port).free.contains(vc), "router {me} output {slot} cycle {now}");
+            let Some(owner) = self.owner(slot) else { continue };
+            assert!(self.input_at(owner).flags & GRANTED != 0, "router {me} output {slot} cycle {now}");
             assert_eq!(self.input_at(owner).output as usize, slot, "router {me} output {slot} cycle {now}");
         }
     }

@@ -2,7 +2,6 @@
 
 use super::Kernel;
 use super::mask::VcMask;
-use super::memory::Memory;
 use super::state::{ACTIVE, EJECTING, GRANTED, Router};
 use crate::transit::NONE;
 
@@ -68,7 +67,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 return Vec::new();
             }
             let (upstream, output) = self.router_and_slot(feeder as usize + in_vc);
-            let owner = self.routers[upstream].output_at(output).owner();
+            let owner = self.routers[upstream].owner(output);
             return owner.map(|owner| router.number(upstream, owner)).into_iter().collect();
         }
         if state.flags & (GRANTED | ACTIVE | EJECTING) == 0 {
@@ -76,13 +75,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let slots = choices
                     .candidates(vc)
                     .flat_map(|(port, vcs)| vcs.map(move |v| Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, v)));
-                let owners = slots.filter_map(|slot| router.output_at(slot).owner());
+                let owners = slots.filter_map(|slot| router.owner(slot));
                 return owners.map(|owner| router.number(r, owner)).collect();
             }
         }
         if state.flags & (GRANTED | ACTIVE) == 0 {
-            let owner = |vc| router.memory.output_at(state.port as usize, vc).owner();
-            return (0..self.env.p.vcs).filter_map(owner).map(|owner| router.number(r, owner)).collect();
+            let first = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(state.port as usize, 0);
+            return (first..first + self.env.p.vcs)
+                .filter_map(|output| router.owner(output))
+                .map(|owner| router.number(r, owner))
+                .collect();
         }
         let (port, out_vc) = Router::<M, PORTS, VCS, WORDS, PACKETS>::port_and_vc(state.output as usize);
         let far_end = router.port_at(port).far_end;

@@ -4,7 +4,7 @@ use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
 use super::slots::SlotSet;
-use super::state::{ACTIVE, EJECTING, FREE, GRANTED, HEAD, Router, UNDECIDED, UPPER_CLASS, WAITING};
+use super::state::{ACTIVE, EJECTING, GRANTED, HEAD, Router, UNDECIDED, UPPER_CLASS, WAITING};
 use crate::measure::Arrival;
 use crate::transit::{FlitArrival, NONE, Slot};
 use crate::unchecked::at_mut;
@@ -122,8 +122,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let (router, output) = self.router_and_slot(vc as usize);
             let at = at_mut(&mut self.routers, router);
             at.deliver_credit(router, output, &mut self.env);
-            let out = at.output(output);
-            if self.env.rules.first_use.may_be_at(out.credits) && out.is_free() {
+            let credits = at.output(output).credits;
+            if self.env.rules.first_use.may_be_at(credits) && at.owner(output).is_none() {
                 self.env.note_change(router, 1 << (output / VCS));
             }
         }
@@ -143,7 +143,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if out.credits != 1 {
             return;
         }
-        if let Some(slot) = out.owner() {
+        if let Some(slot) = self.owner(output) {
             let input = self.input(slot);
             if input.flags & ACTIVE != 0 && input.occupied > 0 {
                 self.ready.insert(slot);
@@ -211,8 +211,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let packet = &env.pool[front];
         let (port, flags) = match env.routes.next_field(me, packet.key) {
             Some(field) => {
-                let upper = (packet.wraps >> field & 1) << UPPER_CLASS.trailing_zeros();
-                ((2 * field) as u8 + (packet.minus >> field & 1), HEAD | upper)
+                // Both bits of the field with one shift.
+                let bits = u16::from_le_bytes([packet.minus, packet.wraps]) >> field;
+                let upper = (bits >> (8 - UPPER_CLASS.trailing_zeros())) as u8 & UPPER_CLASS;
+                ((2 * field) as u8 + (bits as u8 & 1), HEAD | upper)
             }
             None => (env.ejection_port(me, front), HEAD | EJECTING),
         };
@@ -251,7 +253,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let vc = self.input(slot);
         let packet = &env.pool[vc.front];
         vc.left = packet.flits;
-        vc.output = FREE;
         vc.port = port;
         if PLAIN {
             if flags & UNDECIDED != 0 && env.rules.decides_routing {
@@ -329,10 +330,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The end of a cycle of a router in which stages take one: what ends them waits, or may request the switch, from the next cycle on.
     #[inline(always)]
     pub(super) fn end_stages(&mut self, env: &mut Env) {
-        if self.routed.is_empty() && self.allocated.is_empty() {
-            return;
-        }
-        env.staged_at = env.now;
+        let any = !(self.routed.is_empty() && self.allocated.is_empty());
+        // Nobody can guess it: no branch.
+        env.staged_at = if any { env.now } else { env.staged_at };
         self.waiting.insert_all(&self.routed);
         self.ready.insert_all(&self.allocated);
         self.routed = SlotSet::EMPTY;

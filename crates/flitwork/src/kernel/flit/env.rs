@@ -104,6 +104,8 @@ pub(super) struct Rules {
     pub speculation_needs_all_sets: bool,
     /// Packets hold their path through the switch: while they flow, or until their tails.
     pub hold: bool,
+    /// Flits that may leave an input port in one cycle.
+    pub input_speedup: usize,
     pub until_tail: bool,
     /// Injection ports yield to network ports.
     pub injection_last: bool,
@@ -134,6 +136,10 @@ pub(super) struct Rules {
     pub plain_heads: bool,
     /// There are packets of one flit, which may leave in the cycle in which they are given a VC, and nobody watches how they wait.
     pub short_packets: bool,
+    /// There are packets of one flit, and VC allocation takes a cycle, which is noted in the router.
+    pub single_stages: bool,
+    /// All packets have one flit.
+    pub all_single: bool,
     /// Allocation by bit masks applies: iSLIP of one iteration, without speed-up, holding, speculation, batches in the switch,
     /// channels with times of their own or shared buffers.
     pub plain: bool,
@@ -252,6 +258,7 @@ impl Rules {
             speculation_needs_all_sets: router.compat.speculation_needs_all_sets
                 && choices.is_some_and(Choices::asks_for_all),
             hold: !packets && (router.hold_switch_for_packet || router.hold_switch_until_tail),
+            input_speedup: router.input_speedup as usize,
             until_tail: router.hold_switch_until_tail,
             injection_last,
             fcfs,
@@ -268,6 +275,8 @@ impl Rules {
             allocates_in_one: (in_one || oldest_first && !watched) && router.vc_alloc_delay_cycles == 1,
             has_stages: false,
             plain_heads: !fcfs && !own_vc && (router.routing_delay_cycles == 0 || routes_in_one) && one_step,
+            single_stages: in_one && router.vc_alloc_delay_cycles == 1 && has_short_packets(plan),
+            all_single: lengths_of_all(plan) == (Some(1), Some(1)),
             plain,
             oldest_first,
             lean: lean && !injection_last,
@@ -296,6 +305,14 @@ impl Env {
         let delivered = self.wheel.at(self.now);
         std::mem::swap(&mut delivered.flits, &mut self.next_flits);
         std::mem::swap(&mut delivered.credits, &mut self.next_credits);
+        self.make_room();
+    }
+
+    /// Makes room for all flits and credits that network channels can carry in a cycle.
+    pub fn make_room(&mut self) {
+        let channels = self.p.routers * self.p.network_ports;
+        self.next_flits.reserve(channels);
+        self.next_credits.reserve(channels * self.rules.input_speedup);
     }
 
     /// Whether a rule holds, in code that is compiled twice: `LEAN` is for networks where none holds that is asked for by this, so that the

@@ -5,8 +5,7 @@
 //! loop at all. The switch is in `fast_switch.rs`.
 
 use super::env::Env;
-use super::mask::{SlotNumber, VcMask};
-use super::memory::Memory;
+use super::mask::VcMask;
 use super::requests::Ask;
 use super::state::Router;
 
@@ -331,16 +330,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// An input VC is given an output VC: the next match starts behind each of them.
     #[inline(always)]
     pub(super) fn move_vc_pointers(&mut self, slot: usize, output: (usize, usize)) {
-        self.output_of(output).has_granted(slot);
-        let (port, vc) = Self::port_and_vc(slot);
-        *self.memory.accepted_last(port, vc) = M::Slot::of(Self::slot(output.0, output.1));
+        self.output_of(output).grant(slot);
+        self.input(slot).output = Self::slot(output.0, output.1) as u16;
     }
 
-    /// A match: moves the pointers and hands the VC over.
+    /// A match: hands the VC over, which moves the pointers.
     #[inline(always)]
     pub(super) fn accept_vc(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
         let output = (port, out_vc);
-        self.move_vc_pointers(slot, output);
         self.grant_vc(slot, port, out_vc);
         if PACKETS {
             env.streams.granted_vc(env.rules.chooses_ejection_port);

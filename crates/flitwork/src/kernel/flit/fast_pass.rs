@@ -98,7 +98,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Waiting packets of ports that more than one wants, nearly always two: these are matched without lists.
     #[inline(always)]
-    fn serve_shared<const LEAN: bool>(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
+    pub(super) fn serve_shared<const LEAN: bool>(
+        &mut self,
+        me: usize,
+        shared: u64,
+        scratch: &mut Scratch<M>,
+        env: &mut Env,
+    ) {
         let (mut many, mut left) = (shared, shared);
         if env.is_watched::<LEAN>() || env.asks::<LEAN>(|rules| rules.injection_last) {
             left = 0;

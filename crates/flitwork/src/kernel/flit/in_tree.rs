@@ -164,21 +164,21 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Of the first `ports` ports those with the fewest flits behind them, as bits.
     #[inline(always)]
     fn least_loaded(&self, me: usize, ports: u32, env: &Env) -> u64 {
-        let (mut behind, mut fewest, mut least) = ([u32::MAX; PORTS], u32::MAX, 0);
-        let of_ports = behind.iter_mut().take(ports as usize).enumerate();
+        let (mut fewest, mut least) = (u32::MAX, 0u64);
+        // Which has fewer nobody can guess: no branch.
+        let mut compare = |port: usize, behind: u32| {
+            least = if behind < fewest { 0 } else { least };
+            fewest = fewest.min(behind);
+            least |= u64::from(behind == fewest) << port;
+        };
+        let ports = 0..(ports as usize).min(PORTS);
         if PACKETS || env.pools.is_some() {
-            of_ports.for_each(|(port, behind)| *behind = self.flits_behind(me, port, env));
+            ports.for_each(|port| compare(port, self.flits_behind(me, port, env)));
         } else {
-            of_ports.for_each(|(port, behind)| {
-                let port = self.port_at(port);
-                *behind = (port.flits as u32).wrapping_sub(port.returned);
-            });
-        }
-        for &flits in &behind[..(ports as usize).min(PORTS)] {
-            fewest = fewest.min(flits);
-        }
-        for (port, &flits) in behind.iter().take(ports as usize).enumerate() {
-            least |= u64::from(flits == fewest) << port;
+            for port in ports {
+                let of_port = self.port_at(port);
+                compare(port, (of_port.flits as u32).wrapping_sub(of_port.returned));
+            }
         }
         least
     }

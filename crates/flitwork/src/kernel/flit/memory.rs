@@ -3,7 +3,7 @@
 //! Small routers, as most networks have, are compiled for: everything is in one block ([`Within`]), and a port of 8 VCs is one cache line. Larger
 //! ones are as large as they need to be ([`Counted`]): compiled for is only how their VCs are numbered, at which distances.
 
-use super::mask::{SlotNumber, VcMask};
+use super::mask::VcMask;
 use super::state::{InputVc, OutputVc, Port};
 use crate::unchecked::{at, at_mut};
 
@@ -21,8 +21,6 @@ pub(crate) trait Memory<M: VcMask>: Clone + std::fmt::Debug + Send + 'static {
     fn port(&mut self, port: usize) -> &mut Port<M>;
     fn output_at(&self, port: usize, vc: usize) -> &OutputVc<M::Slot>;
     fn output(&mut self, port: usize, vc: usize) -> &mut OutputVc<M::Slot>;
-    /// Pointer of iSLIP of an input VC: the output VC that it accepted last; [`SlotNumber::NONE`] before the first.
-    fn accepted_last(&mut self, port: usize, vc: usize) -> &mut M::Slot;
     fn input_at(&self, slot: usize) -> &InputVc;
     fn input(&mut self, slot: usize) -> &mut InputVc;
     /// All input VCs, by slot.
@@ -37,7 +35,6 @@ pub(crate) trait Memory<M: VcMask>: Clone + std::fmt::Debug + Send + 'static {
 struct PortBlock<M: VcMask, const VCS: usize> {
     port: Port<M>,
     outputs: [OutputVc<M::Slot>; VCS],
-    accept: [M::Slot; VCS],
 }
 
 /// In one block, with room for `PORTS` ports of `VCS` VCs: with sizes known an array index needs no multiplication.
@@ -52,7 +49,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize> Memory<M> for Within<M, PO
     const COUNTED: bool = false;
 
     fn new(_: usize, _: usize, port: Port<M>, output: OutputVc<M::Slot>) -> Self {
-        let block = PortBlock { port, outputs: [output; VCS], accept: [M::Slot::NONE; VCS] };
+        let block = PortBlock { port, outputs: [output; VCS] };
         Within { ports: [block; PORTS], inputs: [[InputVc::EMPTY; VCS]; PORTS] }
     }
 
@@ -79,11 +76,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize> Memory<M> for Within<M, PO
     #[inline(always)]
     fn output(&mut self, port: usize, vc: usize) -> &mut OutputVc<M::Slot> {
         at_mut(&mut at_mut(&mut self.ports, port).outputs, vc)
-    }
-
-    #[inline(always)]
-    fn accepted_last(&mut self, port: usize, vc: usize) -> &mut M::Slot {
-        at_mut(&mut at_mut(&mut self.ports, port).accept, vc)
     }
 
     #[inline(always)]
@@ -114,7 +106,6 @@ pub(crate) struct Counted<M: VcMask, const VCS: usize> {
     vcs: usize,
     ports: Box<[Port<M>]>,
     outputs: Box<[OutputVc<M::Slot>]>,
-    accept: Box<[M::Slot]>,
     inputs: Box<[InputVc]>,
 }
 
@@ -133,7 +124,6 @@ impl<M: VcMask, const VCS: usize> Memory<M> for Counted<M, VCS> {
             vcs,
             ports: vec![port; ports].into(),
             outputs: vec![output; ports * vcs].into(),
-            accept: vec![M::Slot::NONE; ports * vcs].into(),
             inputs: vec![InputVc::EMPTY; ports * vcs].into(),
         }
     }
@@ -164,11 +154,6 @@ impl<M: VcMask, const VCS: usize> Memory<M> for Counted<M, VCS> {
     }
 
     #[inline(always)]
-    fn accepted_last(&mut self, port: usize, vc: usize) -> &mut M::Slot {
-        at_mut(&mut self.accept, port * self.vcs + vc)
-    }
-
-    #[inline(always)]
     fn input_at(&self, slot: usize) -> &InputVc {
         at(&self.inputs, self.place(slot))
     }
@@ -187,9 +172,6 @@ impl<M: VcMask, const VCS: usize> Memory<M> for Counted<M, VCS> {
 
     #[cfg(test)]
     fn bytes_outside(&self) -> usize {
-        size_of_val(&*self.ports)
-            + size_of_val(&*self.outputs)
-            + size_of_val(&*self.accept)
-            + size_of_val(&*self.inputs)
+        size_of_val(&*self.ports) + size_of_val(&*self.outputs) + size_of_val(&*self.inputs)
     }
 }

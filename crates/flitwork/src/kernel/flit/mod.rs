@@ -17,6 +17,7 @@ mod deliver;
 mod env;
 mod fast;
 mod fast_pass;
+mod fast_single;
 mod fast_switch;
 mod general;
 mod in_tree;
@@ -258,13 +259,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn visit_shuffled(&mut self) {
         let Some(order) = self.order.take() else { return };
         let active = self.env.active.clone();
-        order.iter().filter(|&&r| active[r / 64] >> (r % 64) & 1 == 1).for_each(|&r| self.visit_router::<false>(r));
+        order
+            .iter()
+            .filter(|&&r| active[r / 64] >> (r % 64) & 1 == 1)
+            .for_each(|&r| self.visit_router::<false, false, false>(r));
         self.order = Some(order);
     }
 
     /// Visits the active routers of one word of the active set. The hot loop: on its own, so that nothing else takes its registers.
     #[inline(never)]
-    fn visit<const LEAN: bool>(&mut self, word: usize) {
+    fn visit<const LEAN: bool, const SINGLES: bool, const ALL: bool>(&mut self, word: usize) {
         let mut bits = self.env.active[word];
         while bits != 0 {
             let bit = bits.trailing_zeros();
@@ -272,16 +276,20 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             // The next one's block is fetched while this one is worked on; with none left, the same one: no branch.
             let next = if bits == 0 { bit } else { bits.trailing_zeros() };
             prefetch_small(&self.routers, word * 64 + next as usize);
-            self.visit_router::<LEAN>(word * 64 + bit as usize);
+            self.visit_router::<LEAN, SINGLES, ALL>(word * 64 + bit as usize);
         }
     }
 
     /// One cycle of a router; it leaves the active set when it has nothing more to do.
     #[inline(always)]
-    fn visit_router<const LEAN: bool>(&mut self, me: usize) {
+    fn visit_router<const LEAN: bool, const SINGLES: bool, const ALL: bool>(&mut self, me: usize) {
         let router = at_mut(&mut self.routers, me);
         if LEAN {
-            router.step_fast::<true>(me, &mut self.scratch, &mut self.env);
+            if SINGLES {
+                router.step_singles::<ALL>(me, &mut self.scratch, &mut self.env);
+            } else {
+                router.step_fast::<true>(me, &mut self.scratch, &mut self.env);
+            }
             if router.is_idle() {
                 self.env.active[me / 64] &= !(1 << (me % 64));
             }
@@ -337,7 +345,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 if self.ahead {
                     self.ask_for_visits(word);
                 }
-                if lean { self.visit::<true>(word) } else { self.visit::<false>(word) }
+                let rules = &self.env.rules;
+                match (lean, rules.single_stages, rules.all_single) {
+                    (false, _, _) => self.visit::<false, false, false>(word),
+                    (true, false, _) => self.visit::<true, false, false>(word),
+                    (true, true, false) => self.visit::<true, true, false>(word),
+                    (true, true, true) => self.visit::<true, true, true>(word),
+                }
             }
         }
         self.env.close_next_slots();

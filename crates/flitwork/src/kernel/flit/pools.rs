@@ -155,12 +155,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The credits of an output VC, and what its owner may do with them.
     fn renew(&mut self, me: usize, output: usize, pools: &Pools, env: &mut Env) {
         let (pool, number) = (self.pool_of(me, output), self.number(me, output));
-        let out = self.output(output);
-        if pools.whole && !out.is_free() {
+        let owner = self.owner(output);
+        if pools.whole && owner.is_some() {
             return; // It has its places.
         }
-        out.credits = pools.credits(pool, number);
-        let (owner, credits) = (out.owner(), out.credits);
+        let credits = pools.credits(pool, number);
+        self.output(output).credits = credits;
         let Some(owner) = owner else { return };
         let input = self.input(owner);
         if input.flags & ACTIVE == 0 || input.occupied == 0 {
@@ -182,8 +182,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Places that the owner of an output VC has taken and not used yet.
     pub(super) fn unsent_places(&self, output: usize, pools: &Pools) -> u16 {
-        let out = self.output_at(output);
-        if pools.whole && !out.is_free() { out.credits } else { 0 }
+        if pools.whole && self.owner(output).is_some() { self.output_at(output).credits } else { 0 }
     }
 }
 

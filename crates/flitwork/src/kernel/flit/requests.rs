@@ -185,11 +185,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Gives output VC `out_vc` of `port` to the waiting packet of input VC `slot`.
     #[inline(always)]
     pub(super) fn grant_vc(&mut self, slot: usize, port: usize, out_vc: usize) {
-        self.output_of((port, out_vc)).take(slot);
+        self.move_vc_pointers(slot, (port, out_vc));
         self.port(port).free.remove(out_vc);
         let vc = self.input(slot);
         vc.flags = vc.flags & !WAITING | GRANTED;
-        vc.output = Self::slot(port, out_vc) as u16;
         vc.port = port as u8;
         self.waiting.remove(slot);
     }

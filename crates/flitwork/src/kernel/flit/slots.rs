@@ -58,6 +58,57 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         }
     }
 
+    /// Takes out all that are in `other`.
+    #[inline(always)]
+    pub fn remove_all(&mut self, other: &Self) {
+        for word in 0..Self::MEMBERS {
+            self.0[word] &= !other.0[word];
+        }
+        if Self::GROUPED {
+            let words = |group: usize| group * Self::GROUP..((group + 1) * Self::GROUP).min(Self::MEMBERS);
+            let groups = (0..Self::MEMBERS.div_ceil(Self::GROUP))
+                .filter(|&group| self.0[words(group)].iter().any(|&word| word != 0));
+            self.0[Self::MEMBERS] = groups.fold(0, |groups, group| groups | 1 << group);
+        }
+    }
+
+    /// Whether no two of it are of the same port of `VCS` VCs, of which words have a whole number. Only where words have no groups.
+    #[inline(always)]
+    pub fn has_one_a_port<const VCS: usize>(&self) -> bool {
+        if Self::GROUPED {
+            return false;
+        }
+        let mut more = 0;
+        for word in 0..WORDS {
+            more |= Self::all_but_lowest::<VCS>(self.0[word]);
+        }
+        more == 0
+    }
+
+    /// Of each port of `VCS` VCs in a word all members but the lowest.
+    #[inline(always)]
+    fn all_but_lowest<const VCS: usize>(word: u64) -> u64 {
+        // The lowest bit is taken from each port at once: a borrow goes no further than the bit that is added on top.
+        let lowest = Self::lowest::<VCS>();
+        word & (word | lowest << (VCS - 1)).wrapping_sub(lowest)
+    }
+
+    /// The first VC of each port of a word.
+    #[inline(always)]
+    const fn lowest<const VCS: usize>() -> u64 {
+        !0u64 / (!0 >> (64usize.wrapping_sub(VCS) & 63))
+    }
+
+    /// All VCs of the ports of the first word that have more than one member.
+    #[inline(always)]
+    pub fn crowded_ports<const VCS: usize>(&self) -> u64 {
+        let (more, lowest) = (Self::all_but_lowest::<VCS>(self.0[0]), Self::lowest::<VCS>());
+        // What is left of a port carries into its highest bit.
+        let highest = lowest << (VCS - 1);
+        let crowded = ((more & !highest).wrapping_add(highest.wrapping_sub(lowest)) | more) & highest;
+        (crowded >> (VCS - 1)).wrapping_mul(!0 >> (64usize.wrapping_sub(VCS) & 63))
+    }
+
     #[cfg(feature = "audit")]
     pub fn contains(&self, slot: usize) -> bool {
         let (word, bit) = Self::at(slot);
@@ -84,6 +135,14 @@ impl<const WORDS: usize> SlotSet<WORDS> {
             more |= self.0[word] & self.0[word].wrapping_sub(1);
         }
         WORDS == 1 || !Self::GROUPED && more == 0
+    }
+
+    /// The set with this first word and no other.
+    #[inline(always)]
+    pub fn from_first_word(word: u64) -> Self {
+        let mut set = Self::EMPTY;
+        set.0[0] = word;
+        set
     }
 
     /// The first word.
@@ -168,6 +227,54 @@ mod tests {
         agrees::<2>();
         agrees::<9>();
         agrees::<129>();
+    }
+
+    #[test]
+    fn ports_with_more_than_one_member_are_found_without_a_loop() {
+        fn check<const VCS: usize>(word: u64) {
+            let of_port = |port: usize| word >> (port * VCS) & (!0 >> (64 - VCS));
+            let crowded = |port: &usize| of_port(*port).count_ones() > 1;
+            let ports = 0..64 / VCS;
+            let expected = ports.clone().filter(crowded).fold(0, |all, port| all | !0u64 >> (64 - VCS) << (port * VCS));
+            let set = SlotSet::<1>::from_first_word(word);
+            assert_eq!(set.crowded_ports::<VCS>(), expected, "{word:#x} in ports of {VCS}");
+            assert_eq!(set.has_one_a_port::<VCS>(), expected == 0, "{word:#x} in ports of {VCS}");
+        }
+        for i in 0..4000 {
+            // Few members, many, and all.
+            let word = crate::mix::mix(i) & if i % 3 > 0 { crate::mix::mix(!i) } else { !0 } & crate::mix::mix(i << 32)
+                | ((i % 7) << 61);
+            check::<2>(word);
+            check::<4>(word);
+            check::<8>(word);
+            check::<16>(word);
+            check::<32>(word);
+        }
+        check::<8>(!0);
+        check::<8>(0);
+    }
+
+    #[test]
+    fn sets_are_added_and_taken_out() {
+        fn check<const WORDS: usize>() {
+            let size = SlotSet::<WORDS>::MEMBERS * 64;
+            let every = |step: usize| {
+                let mut set = SlotSet::<WORDS>::EMPTY;
+                (0..size).step_by(step).for_each(|slot| set.insert(slot));
+                set
+            };
+            let mut set = every(3);
+            set.remove_all(&every(6));
+            assert_eq!(members(&set), (0..size).filter(|slot| slot % 6 == 3).collect::<Vec<_>>());
+            set.insert_all(&every(6));
+            assert_eq!(set, every(3));
+            set.remove_all(&every(1));
+            assert!(set.is_empty() && set == SlotSet::EMPTY);
+        }
+        check::<1>();
+        check::<2>();
+        check::<9>();
+        check::<129>();
     }
 
     #[test]

@@ -47,7 +47,8 @@ pub(crate) struct InputVc {
     pub left: u16,
     /// Flits in the buffer, of all packets.
     pub occupied: u16,
-    /// Output VC (slot) that the front packet owns.
+    /// Output VC (slot) that the front packet owns, or, while it owns none, the one that was accepted last: there the pointer of iSLIP of this
+    /// input VC is. [`FREE`] before the first.
     pub output: u16,
     /// Output port that the front packet wants or uses.
     pub port: u8,
@@ -63,37 +64,15 @@ impl InputVc {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputVc<S> {
     pub credits: u16,
-    /// Input VC (slot) that owns it, or [`SlotNumber::NONE`].
-    owner: S,
-    /// Pointer of iSLIP: the input VC that it granted last; [`SlotNumber::NONE`] before the first. The next search starts behind it.
+    /// Input VC (slot) that was given it last, and owns it unless it is among the free ones of its port; [`SlotNumber::NONE`] before the first.
+    /// It is the pointer of iSLIP: the next search starts behind it.
     granted_last: S,
 }
 
 impl<S: SlotNumber> OutputVc<S> {
     /// Without owner.
     pub fn new(credits: u16) -> Self {
-        OutputVc { credits, owner: S::NONE, granted_last: S::NONE }
-    }
-
-    /// The input VC that owns it.
-    #[inline(always)]
-    pub fn owner(&self) -> Option<usize> {
-        (self.owner != S::NONE).then(|| self.owner.get())
-    }
-
-    #[inline(always)]
-    pub fn is_free(&self) -> bool {
-        self.owner == S::NONE
-    }
-
-    #[inline(always)]
-    pub fn take(&mut self, slot: usize) {
-        self.owner = S::of(slot);
-    }
-
-    #[inline(always)]
-    pub fn release(&mut self) {
-        self.owner = S::NONE;
+        OutputVc { credits, granted_last: S::NONE }
     }
 
     /// The input VC that it grants first. It may be one past the last: the search then starts over.
@@ -102,8 +81,9 @@ impl<S: SlotNumber> OutputVc<S> {
         self.granted_last.next() as u16
     }
 
+    /// It is given to an input VC.
     #[inline(always)]
-    pub fn has_granted(&mut self, slot: usize) {
+    pub fn grant(&mut self, slot: usize) {
         self.granted_last = S::of(slot);
     }
 }
@@ -123,6 +103,9 @@ pub(crate) struct Port<M: VcMask> {
     pub far_end: u32,
     /// First output VC at the other end of the channel before this input port; [`NONE`] where there is no channel.
     pub feeder: u32,
+    /// First injection VC behind this port, among those of all terminals, and the terminal; [`NONE`] where there is none.
+    pub injection: u32,
+    pub terminal: u32,
     /// Credits that have come back to this output port, lowest 32 bits; counted only where packets compare ports.
     pub returned: u32,
     /// VC of this input port that the switch sent last; [`SlotNumber::NONE`] before the first, as [`NO_PORT`] below.
@@ -144,6 +127,8 @@ impl<M: VcMask> Port<M> {
             free: M::range(0, vcs),
             far_end: NONE,
             feeder: NONE,
+            injection: NONE,
+            terminal: NONE,
             returned: 0,
             sent_last: M::Slot::NONE,
             granted_last: NO_PORT,
@@ -170,6 +155,8 @@ pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const 
     /// masks alone. Where flits move one by one all that wait are looked at anyway.
     pub wanted_ports: u64,
     pub shared_ports: u64,
+    /// Input VCs, as bits, of which no two want the same output port, where one word holds all; kept by `fast_single.rs`.
+    pub apart: u64,
 }
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
@@ -211,6 +198,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             allocated: SlotSet::EMPTY,
             wanted_ports: 0,
             shared_ports: 0,
+            apart: 0,
         };
         let layout = Layout { slots: empty.slots(), vcs: VCS };
         let mut routers = vec![empty; p.routers];
@@ -223,6 +211,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 };
                 router.port(port).far_end = fabric.peer(r, port).map_or(NONE, first);
                 router.port(port).feeder = fabric.feeder(r, port).map_or(NONE, first);
+            }
+            let of_nics = fabric.terminals_at(r).flat_map(|terminal| (0..p.nic_ports).map(move |nic| (terminal, nic)));
+            for (port, (terminal, nic)) in (fabric.network_ports_of(r)..).zip(of_nics) {
+                router.port(port).injection = ((terminal as usize * p.nic_ports + nic) * p.vcs) as u32;
+                router.port(port).terminal = terminal;
             }
         }
         routers
@@ -267,6 +260,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.memory.input_at(slot)
     }
 
+    /// The input VC that owns an output VC.
+    #[inline(always)]
+    pub fn owner(&self, output: usize) -> Option<usize> {
+        let (port, vc) = Self::port_and_vc(output);
+        let last = self.memory.output_at(port, vc).granted_last;
+        // Of VCs that the network does not have none is free.
+        (!self.port_at(port).free.contains(vc) && last != SlotNumber::NONE).then(|| last.get())
+    }
+
     #[inline(always)]
     pub fn port(&mut self, port: usize) -> &mut Port<M> {
         self.memory.port(port)
@@ -280,9 +282,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The output VC that an input VC accepts first. It may be one past the last.
     #[inline(always)]
-    pub fn accepts_first(&mut self, slot: usize) -> usize {
-        let (port, vc) = Self::port_and_vc(slot);
-        self.memory.accepted_last(port, vc).next()
+    pub fn accepts_first(&self, slot: usize) -> usize {
+        usize::from(self.input_at(slot).output.wrapping_add(1))
     }
 
     /// The input port that an output port grants first.

@@ -79,6 +79,40 @@ fn the_visiting_order_of_routers_changes_nothing() {
     }
 }
 
+/// Packets of one flit have a short way through routers whose VC allocation takes a cycle: it is that of the general path, and of routers
+/// visited in another order, where all packets are short and where some are, few or many of them meet, and credits are scarce.
+#[test]
+fn the_short_way_of_single_flits_changes_nothing() {
+    let mixed = json!([{ "flits": 1, "share": 3 }, { "flits": 4, "share": 1 }]);
+    let tree = json!({ "kind": "xgft", "children": [4, 4], "parents": [1, 4] });
+    let networks = [
+        (json!({ "kind": "torus", "size": [4, 3] }), json!("dimension_order")),
+        (json!({ "kind": "mesh", "size": [3, 2, 2] }), json!("dimension_order")),
+        (tree.clone(), json!("d_mod_k")),
+        (tree, json!("adaptive_up")),
+    ];
+    let mut met = 0;
+    for ((topology, routing), case) in networks.into_iter().flat_map(|network| std::iter::repeat(network).zip(0..24)) {
+        let (delay, vcs, flits) =
+            (case % 3, [2, 6, 12, 4][case / 3 % 4], if case < 12 { json!(1) } else { mixed.clone() });
+        let (load, buffer) = ([0.1, 0.5, 1.0][(case + case / 3) % 3], [1, 2, 5][case / 4 % 3]);
+        let router =
+            json!({ "vcs": vcs, "buffer_flits": buffer, "routing_delay_cycles": delay, "vc_alloc_delay_cycles": 1 });
+        let network = json!({ "topology": topology, "routing": { "kind": routing }, "router": router });
+        let workload = json!({ "kind": "uniform", "offered_load": load, "packet_flits": flits });
+        let run_for = json!({ "warmup_cycles": 100, "measurement_cycles": 300, "max_cycles": 500 });
+        let plan = plan(network.clone(), workload, run_for);
+        let short = run(&plan, Variation::default());
+        for variation in
+            [Variation { general: true, ..Variation::default() }, Variation { shuffle: 5, ..Variation::default() }]
+        {
+            assert_eq!(short, run(&plan, variation), "{network} {load} {flits} {variation:?}");
+        }
+        met += u32::from(short.packets > 100);
+    }
+    assert!(met > 80, "{met}");
+}
+
 /// Batches of events and words of routers that are full, and the rest of them.
 #[test]
 fn asking_for_lines_ahead_changes_nothing() {

@@ -4,6 +4,7 @@ use super::env::Env;
 use super::mask::VcMask;
 use super::state::{HEAD, Router};
 use crate::transit::{FlitArrival, NONE};
+use crate::unchecked::push_within;
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
@@ -79,9 +80,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let tail = tail.then_some(packet);
             // Out of line only for routers of at most 64 VCs: larger ones, as in trees, have terminals at many of their ports.
             return if WORDS == 1 {
-                Self::eject_apart::<OWN>(me, (port, out_vc), tail, turn, env)
+                self.eject_apart::<OWN>(me, (port, out_vc), tail, turn, env)
             } else {
-                Self::eject::<OWN>(me, (port, out_vc), tail, turn, env)
+                self.eject::<OWN>(me, (port, out_vc), tail, turn, env)
             };
         }
         out_port.flits += 1;
@@ -89,8 +90,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if let Some(own) = env.own_times.as_mut().filter(|_| OWN) {
             own.granted(me, port, env.now);
             env.wheel.at(turn + u64::from(own.hop_cycles[own.at(me, port)])).flits.push(flit);
-        } else if turn == env.now {
-            env.next_flits.push(flit);
+        } else if !OWN || turn == env.now {
+            push_within(&mut env.next_flits, flit);
         } else {
             env.send_later(flit, turn);
         }
@@ -104,30 +105,42 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if feeder != NONE {
             let upstream = feeder + in_vc as u32;
             match env.own_times.as_ref().filter(|_| OWN) {
-                None => env.next_credits.push(upstream),
+                None => push_within(&mut env.next_credits, upstream),
                 Some(own) => {
                     let cycles = own.credit_cycles[own.at(me, in_port)];
                     env.wheel.at(env.now + u64::from(cycles)).credits.push(upstream);
                 }
             }
         } else {
-            let p = &env.p;
-            let injection_port = env.first_terminal(me) * p.nic_ports + in_port - env.network_ports(me);
-            let credit = (injection_port * p.vcs + in_vc) as u32;
-            env.wheel.at(env.now + u64::from(p.inject_credit_cycles)).injection_credits.push(credit);
+            let credit = self.port(in_port).injection + in_vc as u32;
+            env.wheel.at(env.now + u64::from(env.p.inject_credit_cycles)).injection_credits.push(credit);
         }
     }
 
     /// [`Router::eject`] on its own: of flits on their way it must take no registers.
     #[inline(never)]
-    fn eject_apart<const OWN: bool>(me: usize, output: (usize, usize), tail: Option<u32>, turn: u64, env: &mut Env) {
-        Self::eject::<OWN>(me, output, tail, turn, env);
+    fn eject_apart<const OWN: bool>(
+        &self,
+        me: usize,
+        output: (usize, usize),
+        tail: Option<u32>,
+        turn: u64,
+        env: &mut Env,
+    ) {
+        self.eject::<OWN>(me, output, tail, turn, env);
     }
 
     /// A flit goes to the terminal behind `port`; `tail` is its packet if it is the last of it.
     #[inline(always)]
-    fn eject<const OWN: bool>(me: usize, (port, out_vc): (usize, usize), tail: Option<u32>, turn: u64, env: &mut Env) {
-        let output = Self::slot(port, out_vc);
+    fn eject<const OWN: bool>(
+        &self,
+        me: usize,
+        (port, out_vc): (usize, usize),
+        tail: Option<u32>,
+        turn: u64,
+        env: &mut Env,
+    ) {
+        let (output, terminal) = (Self::slot(port, out_vc), self.port_at(port).terminal);
         let p = &env.p;
         let arrival = turn + u64::from(p.eject_cycles);
         if let Some(packet) = tail {
@@ -138,20 +151,17 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         // Without output speed-up all flits of a cycle arrive in the same one.
         let counts = if OWN { env.measurement.contains(&arrival) } else { env.counts_ejected };
         if counts {
-            let local = if p.concentration == 1 { 0 } else { (port - env.network_ports(me)) / p.nic_ports };
-            let terminal = env.first_terminal(me) + local;
-            env.ejected[terminal] += 1;
+            env.ejected[terminal as usize] += 1;
         } else if env.now < env.measurement.end && arrival >= env.measurement.end {
-            Self::eject_late(me, port, arrival, env);
+            Self::eject_late(terminal, arrival, env);
         }
     }
 
     /// The same of a flit that arrives just behind the end of the measurement.
     #[cold]
     #[inline(never)]
-    fn eject_late(me: usize, port: usize, arrival: u64, env: &mut Env) {
-        let terminal = env.first_terminal(me) + (port - env.network_ports(me)) / env.p.nic_ports;
-        env.late.push((arrival, terminal as u32));
+    fn eject_late(terminal: u32, arrival: u64, env: &mut Env) {
+        env.late.push((arrival, terminal));
     }
 
     /// The output VC is free again, and the next packet of the buffer comes to the front.
@@ -163,9 +173,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         (port, out_vc): (usize, usize),
         env: &mut Env,
     ) {
-        let out = self.output_of((port, out_vc));
-        out.release();
-        let credits = out.credits;
+        let credits = self.output_of((port, out_vc)).credits;
         self.port(port).free.insert(out_vc);
         if env.asks::<LEAN>(|rules| rules.by_choice) && env.rules.first_use.are_enough(credits) {
             env.note_change(me, 1 << port);
@@ -178,7 +186,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(super) fn next_front(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
         vc.flags = 0;
-        if vc.behind_last == NONE {
+        // Flits that are left are of packets behind it.
+        let alone = if PACKETS { vc.behind_last == NONE } else { vc.occupied == 0 };
+        debug_assert!(alone == (vc.behind_last == NONE));
+        if alone {
             vc.front = NONE;
         } else {
             self.next_in_line(me, slot, env);

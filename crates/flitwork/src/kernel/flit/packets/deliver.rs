@@ -55,7 +55,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if port >= self.env.network_ports(me) {
             let now = self.env.now;
             let at = router.port_number(me, port);
-            Self::count_ejected(&mut self.env, (me, port, at), now);
+            Self::count_ejected(&mut self.env, (router.port_at(port).terminal, at), now);
         }
         let router = at_mut(&mut self.routers, me);
         router.behind_tail::<false>(me, slot, (port, output % VCS), &mut self.env);
@@ -78,21 +78,20 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Counts the flits that an ejection port has sent before cycle `before` and that arrive in the measurement.
-    fn count_ejected(env: &mut Env, (me, port, number): (usize, usize, usize), before: u64) {
+    fn count_ejected(env: &mut Env, (terminal, number): (u32, usize), before: u64) {
         let stream = &mut env.streams.streams[number];
         let sent = stream.uncounted..stream.until.min(before).max(stream.uncounted);
         stream.uncounted = sent.end;
         let delay = u64::from(env.p.eject_cycles);
         let first = (sent.start + delay).max(env.measurement.start);
         let end = (sent.end + delay).min(env.measurement.end);
-        let terminal = env.first_terminal(me) + (port - env.network_ports(me)) / env.p.nic_ports;
         if first < end {
-            env.ejected[terminal] += end - first;
+            env.ejected[terminal as usize] += end - first;
         }
         // Sent before the end of the measurement, and there behind it.
         let (sent_before, behind) = (sent.end.min(env.measurement.end), env.measurement.end);
         for arrival in (sent.start + delay).max(behind)..sent_before.saturating_add(delay) {
-            env.late.push((arrival, terminal as u32));
+            env.late.push((arrival, terminal));
         }
     }
 
@@ -100,8 +99,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(in super::super) fn count_all_ejected(&mut self, before: u64) {
         for me in 0..self.routers.len() {
             for port in self.env.network_ports(me)..self.env.p.ports {
-                let number = self.routers[me].port_number(me, port);
-                Self::count_ejected(&mut self.env, (me, port, number), before);
+                let router = &self.routers[me];
+                let (terminal, number) = (router.port_at(port).terminal, router.port_number(me, port));
+                Self::count_ejected(&mut self.env, (terminal, number), before);
             }
         }
     }

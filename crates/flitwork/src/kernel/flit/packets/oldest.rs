@@ -6,8 +6,7 @@
 //! iSLIP, and kept in the same pointer.
 
 use super::super::env::Env;
-use super::super::mask::{SlotNumber, VcMask};
-use super::super::memory::Memory;
+use super::super::mask::VcMask;
 use super::super::state::{Router, UPPER_CLASS};
 use crate::unchecked::{at, at_mut};
 
@@ -123,8 +122,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// A waiting packet is given an output VC, and picks behind it the next time.
     #[inline(always)]
     fn give_vc(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
-        let (in_port, in_vc) = Self::port_and_vc(slot);
-        *self.memory.accepted_last(in_port, in_vc) = M::Slot::of(Self::slot(port, out_vc));
         let wanted_by = at_mut(&mut env.streams.wanted_by, self.port_number(me, port));
         *wanted_by &= !(1 << slot);
         if *wanted_by == 0 {

@@ -67,8 +67,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 env.own_times.as_ref().map_or(env.p.credit_cycles, |own| own.credit_cycles[own.at(me, in_port)]);
             env.streams.due.at(now + u64::from(cycles)).credits.push(Returning { vc, flits });
         } else {
-            let injection_port = env.first_terminal(me) * env.p.nic_ports + in_port - env.network_ports(me);
-            let vc = (injection_port * env.p.vcs + in_vc) as u32;
+            let vc = self.port(in_port).injection + in_vc as u32;
             let due = env.streams.due.at(now + u64::from(env.p.inject_credit_cycles));
             due.injection_credits.push(Returning { vc, flits });
         }

@@ -1,0 +1,162 @@
+//! Packets of one flit in routers whose VC allocation takes a cycle.
+//!
+//! Such a packet leaves in one go, as one that passes does (`fast_pass.rs`), a cycle after it was given its VC. Longer packets among them go
+//! the usual way, out of line.
+
+use super::env::Env;
+use super::fast::Scratch;
+use super::mask::VcMask;
+use super::slots::SlotSet;
+use super::state::{ACTIVE, GRANTED, HEAD, Router, WAITING};
+
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
+{
+    /// One cycle. `ALL`: there are no longer packets.
+    #[inline(always)]
+    pub(super) fn step_singles<const ALL: bool>(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        if env.rules.decides {
+            self.decide_due(me, env);
+        }
+        let apart = if self.waiting.is_empty() { SlotSet::EMPTY } else { self.allocate_in_stage(me, scratch, env) };
+        if !self.ready.is_empty() {
+            self.send_ready::<ALL>(me, env);
+        }
+        self.apart = if WORDS == 1 { apart.first_word() } else { 0 };
+        self.end_stages(env);
+    }
+
+    /// Waiting packets are given VCs; from the next cycle on they may request the switch: those that may, if no two of them go to the
+    /// same port.
+    #[inline(always)]
+    fn allocate_in_stage(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) -> SlotSet<WORDS> {
+        let (mut wanted, mut shared, mut from) = (0u64, 0u64, 0);
+        while let Some((word, mut bits)) = self.waiting.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let port = 1 << (self.input(slot).port & 63);
+                shared |= wanted & port;
+                wanted |= port;
+            }
+            from = word + 1;
+        }
+        // Ports that more than one waiting packet wants need a matching.
+        let mut given = self.waiting;
+        if shared != 0 {
+            given = self.allocate_to_rivals(me, shared, scratch, env);
+        }
+        let (alone, mut from) = (given, 0);
+        self.waiting.remove_all(&given);
+        while let Some((word, mut bits)) = alone.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let port = self.input(slot).port as usize;
+                let usable = self.usable::<true>(me, slot, port, env);
+                if usable.is_empty() {
+                    self.waiting.insert(slot);
+                    given.remove(slot);
+                    continue;
+                }
+                // No other waits for the port: all usable VCs grant it, it accepts the first from its pointer on.
+                let out_vc = self.accept(slot, port, &usable);
+                self.move_vc_pointers(slot, (port, out_vc));
+                self.port(port).free.remove(out_vc);
+                let vc = self.input(slot);
+                debug_assert!(vc.flags & (WAITING | GRANTED | ACTIVE) == WAITING);
+                vc.flags ^= WAITING | GRANTED | ACTIVE;
+                if self.output_of((port, out_vc)).credits == 0 {
+                    Self::take_out(&mut given, slot);
+                }
+            }
+            from = word + 1;
+        }
+        self.allocated.insert_all(&given);
+        if shared == 0 { given } else { SlotSet::EMPTY }
+    }
+
+    /// Takes a VC out of a set, where that is not the rule.
+    #[cold]
+    #[inline(never)]
+    fn take_out(set: &mut SlotSet<WORDS>, slot: usize) {
+        set.remove(slot);
+    }
+
+    /// Packets that wait for `shared` ports are given VCs. The others that wait.
+    #[inline(never)]
+    fn allocate_to_rivals(
+        &mut self,
+        me: usize,
+        shared: u64,
+        scratch: &mut Scratch<M>,
+        env: &mut Env,
+    ) -> SlotSet<WORDS> {
+        let (mut alone, mut from) = (self.waiting, 0);
+        while let Some((word, bits)) = self.waiting.word_from(from) {
+            bits.for_each(|bit| {
+                if shared >> (self.input_at(word * 64 + bit).port & 63) & 1 == 1 {
+                    alone.remove(word * 64 + bit);
+                }
+            });
+            from = word + 1;
+        }
+        self.serve_shared::<true>(me, shared, scratch, env);
+        alone
+    }
+
+    /// Whether all that is ready was given VCs of different ports in the cycle before.
+    #[inline(always)]
+    fn ready_is_known_apart(&self) -> bool {
+        WORDS == 1 && self.ready.first_word() & !self.apart == 0
+    }
+
+    /// What is ready is sent, or of what meets at the switch one flit a port.
+    #[inline(always)]
+    fn send_ready<const ALL: bool>(&mut self, me: usize, env: &mut Env) {
+        // Of many ready VCs some nearly always meet: it is not looked at whether they do.
+        let apart = self.ready.has_few()
+            && self.ready.has_one_a_port::<VCS>()
+            && (self.ready_is_known_apart() || self.ready_ports_are_apart());
+        let won = if apart { self.ready } else { self.match_switch::<true>(me, env) };
+        self.ready.remove_all(&won);
+        let mut from = 0;
+        while let Some((word, mut bits)) = won.word_from(from) {
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let vc = self.input(slot);
+                let port = vc.port as usize;
+                let single = ALL || vc.left == 1 && vc.flags & HEAD != 0;
+                debug_assert!(!ALL || vc.left == 1);
+                self.move_switch_pointers(slot, port);
+                if single {
+                    self.send_single(me, slot, env);
+                } else {
+                    self.traverse_apart(me, slot, env);
+                }
+            }
+            from = word + 1;
+        }
+    }
+
+    /// The front packet, of one flit, leaves by the VC that it owns.
+    #[inline(always)]
+    fn send_single(&mut self, me: usize, slot: usize, env: &mut Env) {
+        let vc = self.input(slot);
+        let (port, out_vc, packet) = (vc.port as usize, vc.output as usize % VCS, vc.front);
+        vc.occupied -= 1;
+        self.output_of((port, out_vc)).credits -= 1;
+        self.port(port).free.insert(out_vc);
+        self.send_on::<false>(me, (port, out_vc), packet, (true, true), env.now, env);
+        self.return_credit::<false>(me, slot, env);
+        self.next_front(me, slot, env);
+    }
+
+    /// [`Router::traverse`] of a longer packet, on its own, so that it takes no registers from the others.
+    #[inline(never)]
+    fn traverse_apart(&mut self, me: usize, slot: usize, env: &mut Env) {
+        self.ready.insert(slot);
+        self.traverse::<false, true>(me, slot, env.now, env);
+    }
+}
