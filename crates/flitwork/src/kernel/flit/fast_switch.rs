@@ -1,7 +1,7 @@
 //! Switch allocation by iSLIP with one iteration, on masks of ports; which VC of a port sends is looked up only for the winners.
 //!
 //! Two ways to the same matching. Where one word holds all VCs of a router, one look at each ready VC tells those that send to each port, and a
-//! port grants the first of them. Routers with more VCs are met with many of them ready: there it tells the input ports that ask for
+//! port grants the first of them; those that nobody meets are granted what they ask for, and two that meet are told apart at once. Routers with more VCs are met with many of them ready: there it tells the input ports that ask for
 //! each output port.
 
 use super::env::Env;
