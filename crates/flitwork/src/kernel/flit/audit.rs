@@ -166,12 +166,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let port = input.port as usize;
             let can_send =
                 input.flags & ACTIVE != 0 && input.occupied > 0 && self.output_at(input.output as usize).credits > 0;
-            let (in_port, vc) = Self::port_and_vc(slot);
             assert_eq!(can_send, self.ready.contains(slot), "router {me} slot {slot} cycle {now}");
             assert_eq!(input.flags & WAITING != 0, self.waiting.contains(slot), "router {me} slot {slot} cycle {now}");
             if input.flags & GRANTED != 0 {
                 let (out_port, _) = Self::port_and_vc(input.output as usize);
                 assert_eq!(port, out_port, "router {me} slot {slot} cycle {now}");
+                assert_eq!(self.owner(input.output as usize), Some(slot), "router {me} slot {slot} cycle {now}");
             }
             let Some(owner) = self.owner(slot) else { continue };
             assert!(self.input_at(owner).flags & GRANTED != 0, "router {me} output {slot} cycle {now}");
