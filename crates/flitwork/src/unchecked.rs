@@ -1,4 +1,4 @@
-//! Indexing without bounds checks, for the handful of look-ups that run several times a flit-hop.
+//! Indexing without bounds checks, and adding to lists that have room, for the handful of places that run several times a flit-hop.
 //!
 //! The indices are the kernel's own numbers (slots, ports, routers, packets), never user input. Every build with debug
 //! assertions checks them, and all tests run in such a build; `docs/performance.md` says what the checks cost.

@@ -30,6 +30,7 @@ pub(super) struct Env {
     pub pool: PacketPool,
     pub wheel: Wheel,
     /// Flits and credits that network channels carry from this cycle on, at hand: most events are of these. At its end they go to the wheel.
+    /// There is room for all of them: see [`Env::make_room`].
     pub next_flits: Vec<FlitArrival>,
     pub next_credits: Vec<u32>,
     /// Where this is a part of a network.
@@ -104,9 +105,9 @@ pub(super) struct Rules {
     pub speculation_needs_all_sets: bool,
     /// Packets hold their path through the switch: while they flow, or until their tails.
     pub hold: bool,
+    pub until_tail: bool,
     /// Flits that may leave an input port in one cycle.
     pub input_speedup: usize,
-    pub until_tail: bool,
     /// Injection ports yield to network ports.
     pub injection_last: bool,
     pub fcfs: bool,
@@ -136,7 +137,7 @@ pub(super) struct Rules {
     pub plain_heads: bool,
     /// There are packets of one flit, which may leave in the cycle in which they are given a VC, and nobody watches how they wait.
     pub short_packets: bool,
-    /// There are packets of one flit, and VC allocation takes a cycle, which is noted in the router.
+    /// Packets of one flit are no exception, and VC allocation takes a cycle, which is noted in the router.
     pub single_stages: bool,
     /// All packets have one flit.
     pub all_single: bool,
@@ -207,6 +208,12 @@ fn has_short_packets(plan: &Plan) -> bool {
     [workload, background].iter().any(|length| length.is_none_or(|flits| flits == 1))
 }
 
+/// Whether packets of one flit may be more than the ends of longer messages.
+fn short_packets_are_usual(plan: &Plan) -> bool {
+    let long = matches!(plan.workload, Workload::Schedule { packet_flits, .. } if packet_flits > 1);
+    !long && has_short_packets(plan)
+}
+
 impl Rules {
     /// Of a plan; `packets`: they move whole, which keeps their paths through the switch by itself.
     pub fn new(plan: &Plan, choices: Option<&Choices>, in_tree: Option<&InTree>, packets: bool) -> Self {
@@ -275,7 +282,7 @@ impl Rules {
             allocates_in_one: (in_one || oldest_first && !watched) && router.vc_alloc_delay_cycles == 1,
             has_stages: false,
             plain_heads: !fcfs && !own_vc && (router.routing_delay_cycles == 0 || routes_in_one) && one_step,
-            single_stages: in_one && router.vc_alloc_delay_cycles == 1 && has_short_packets(plan),
+            single_stages: in_one && router.vc_alloc_delay_cycles == 1 && short_packets_are_usual(plan),
             all_single: lengths_of_all(plan) == (Some(1), Some(1)),
             plain,
             oldest_first,

@@ -1,6 +1,6 @@
 //! Packets of one flit in routers whose VC allocation takes a cycle.
 //!
-//! Such a packet leaves in one go, as one that passes does (`fast_pass.rs`), a cycle after it was given its VC. Longer packets among them go
+//! Such a packet leaves in one go, as one that passes does (`fast_pass.rs`), a cycle or more after it was given its VC. Longer packets among them go
 //! the usual way, out of line.
 
 use super::env::Env;
@@ -12,7 +12,7 @@ use super::state::{ACTIVE, GRANTED, HEAD, Router, WAITING};
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// One cycle. `ALL`: there are no longer packets.
+    /// One cycle. `ALL`: all packets have one flit.
     #[inline(always)]
     pub(super) fn step_singles<const ALL: bool>(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         if env.rules.decides {
@@ -26,8 +26,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.end_stages(env);
     }
 
-    /// Waiting packets are given VCs; from the next cycle on they may request the switch: those that may, if no two of them go to the
-    /// same port.
+    /// Waiting packets are given VCs; from the next cycle on they may request the switch: those that may, if no two packets waited
+    /// for the same port; else nothing.
     #[inline(always)]
     fn allocate_in_stage(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) -> SlotSet<WORDS> {
         let (mut wanted, mut shared, mut from) = (0u64, 0u64, 0);

@@ -1,8 +1,9 @@
 //! Switch allocation by iSLIP with one iteration, on masks of ports; which VC of a port sends is looked up only for the winners.
 //!
 //! Two ways to the same matching. Where one word holds all VCs of a router, one look at each ready VC tells those that send to each port, and a
-//! port grants the first of them; those that nobody meets are granted what they ask for, and two that meet are told apart at once. Routers with more VCs are met with many of them ready: there it tells the input ports that ask for
-//! each output port.
+//! port grants the first of them; those that nobody meets are granted what they ask for, and two that
+//! meet are told apart at once. Routers with more VCs are met with many of them ready: there it tells the input ports that ask for each output
+//! port.
 
 use super::env::Env;
 use super::mask::{SlotNumber, VcMask};
@@ -78,15 +79,27 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Every output port grants an input port, every input port accepts an output port, and sends.
     #[inline(always)]
     fn match_rows<const LEAN: bool>(&mut self, me: usize, env: &mut Env) {
+        self.each_winner::<LEAN>(me, env, |router, (slot, port), env| {
+            router.move_switch_pointers(slot, port);
+            router.traverse::<false, LEAN>(me, slot, env.now, env);
+        });
+    }
+
+    /// Each input VC that is granted the switch, and the port that it sends to.
+    #[inline(always)]
+    fn each_winner<const LEAN: bool>(
+        &mut self,
+        me: usize,
+        env: &mut Env,
+        mut wins: impl FnMut(&mut Self, (usize, usize), &mut Env),
+    ) {
         let mut granted = [0u64; PORTS];
         let mut rows = self.grant_by_rows::<LEAN>(me, &mut granted, env);
         while rows != 0 {
             let in_port = rows.trailing_zeros() as usize;
             rows &= rows - 1;
             let port = at(&granted, in_port).first_from(self.port_accepts_first(in_port));
-            let slot = Self::slot(in_port, self.vc_to_send(in_port, port));
-            self.move_switch_pointers(slot, port);
-            self.traverse::<false, LEAN>(me, slot, env.now, env);
+            wins(self, (Self::slot(in_port, self.vc_to_send(in_port, port)), port), env);
         }
     }
 
@@ -101,26 +114,19 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.grant_rows(&rows_of, ports, granted)
     }
 
-    /// Those that are granted the switch, where some of what is ready meet.
+    /// Those that are granted the switch, where some of what is ready may meet; where one word holds all VCs, some do.
     #[inline(never)]
     pub(super) fn match_switch<const LEAN: bool>(&mut self, me: usize, env: &mut Env) -> SlotSet<WORDS> {
         let injection_last = env.asks::<LEAN>(|rules| rules.injection_last);
         if WORDS == 1 && !injection_last {
             return SlotSet::from_first_word(self.match_in_one_word());
         }
-        let mut granted = [0u64; PORTS];
-        let mut rows = self.grant_by_rows::<LEAN>(me, &mut granted, env);
         let mut won = SlotSet::EMPTY;
-        while rows != 0 {
-            let in_port = rows.trailing_zeros() as usize;
-            rows &= rows - 1;
-            let port = at(&granted, in_port).first_from(self.port_accepts_first(in_port));
-            won.insert(Self::slot(in_port, self.vc_to_send(in_port, port)));
-        }
+        self.each_winner::<LEAN>(me, env, |_, (slot, _), _| won.insert(slot));
         won
     }
 
-    /// The same where one word holds all VCs: most are in nobody's way, and nearly always only two others meet.
+    /// The same where one word holds all VCs: most are in nobody's way, and nearly always only two others meet. Some must.
     #[inline(always)]
     fn match_in_one_word(&self) -> u64 {
         let ready = self.ready.first_word();
@@ -131,6 +137,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             meet |= *at(&senders, lowest(shared));
             shared &= shared - 1;
         }
+        debug_assert!(meet.count_ones() > 1);
         let more = meet & (meet - 1);
         if more & (more - 1) == 0 {
             return ready & !meet | 1 << self.winner_of_two(meet, more);
@@ -150,10 +157,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Where one word holds all VCs: the one that is granted the switch if two are all that is ready.
     #[inline(always)]
-    pub(super) fn winner_if_two<const LEAN: bool>(&self, env: &Env) -> Option<usize> {
+    fn winner_if_two<const LEAN: bool>(&self, env: &Env) -> Option<usize> {
         let ready = self.ready.first_word();
         let more = ready & ready.wrapping_sub(1);
-        if WORDS > 1 || env.asks::<LEAN>(|rules| rules.injection_last) || more & more.wrapping_sub(1) != 0 {
+        if env.asks::<LEAN>(|rules| rules.injection_last) || more & more.wrapping_sub(1) != 0 {
             return None;
         }
         Some(self.winner_of_two(ready, more))

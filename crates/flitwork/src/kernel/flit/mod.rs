@@ -199,7 +199,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             Box::new(if windowed { log.with_windows(p.routers, ports) } else { log })
         });
         let most_ports = plan.routing.hop_by_hop().map_or(1, |routing| routing.most_ports());
-        Ok(Kernel {
+        let mut kernel = Kernel {
             routers,
             injection: Injection::new(plan, layout, PACKETS, &own),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
@@ -251,7 +251,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 rules,
                 p,
             },
-        })
+        };
+        kernel.env.make_room();
+        Ok(kernel)
     }
 
     /// Visits the active routers in the shuffled order.

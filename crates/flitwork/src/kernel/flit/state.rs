@@ -88,8 +88,8 @@ impl<S: SlotNumber> OutputVc<S> {
     }
 }
 
-/// No output VC.
-pub(crate) const FREE: u16 = u16::MAX;
+/// No output VC: none was accepted yet.
+const FREE: u16 = u16::MAX;
 
 /// The state of one port, input and output side, but for its input VCs. For ports of 8 VCs it is one cache line, so that a hop touches two of
 /// them: that of the port it comes in by, and that of the port it leaves by.
@@ -265,7 +265,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub fn owner(&self, output: usize) -> Option<usize> {
         let (port, vc) = Self::port_and_vc(output);
         let last = self.memory.output_at(port, vc).granted_last;
-        // Of VCs that the network does not have none is free.
+        // A router in one block has places for more VCs than the network, which are never free.
         (!self.port_at(port).free.contains(vc) && last != SlotNumber::NONE).then(|| last.get())
     }
 
