@@ -191,6 +191,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.move_vc_pointers(slot, output);
         self.move_switch_pointers(slot, output.0);
         self.waiting.remove(slot);
+        self.send_whole(me, slot, output, env);
+    }
+
+    /// The front packet, of one flit, leaves its buffer by output VC `output`.
+    #[inline(always)]
+    pub(super) fn send_whole(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
         self.output_of(output).credits -= 1;
         let vc = self.input(slot);
         vc.occupied -= 1;

@@ -61,6 +61,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 // No other waits for the port: all usable VCs grant it, it accepts the first from its pointer on.
                 let out_vc = self.accept(slot, port, &usable);
+                // `grant_vc`, but for the sets, which change for all at once.
                 self.move_vc_pointers(slot, (port, out_vc));
                 self.port(port).free.remove(out_vc);
                 let vc = self.input(slot);
@@ -144,13 +145,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     fn send_single(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
-        let (port, out_vc, packet) = (vc.port as usize, vc.output as usize % VCS, vc.front);
-        vc.occupied -= 1;
-        self.output_of((port, out_vc)).credits -= 1;
+        let (port, out_vc) = (vc.port as usize, vc.output as usize % VCS);
         self.port(port).free.insert(out_vc);
-        self.send_on::<false>(me, (port, out_vc), packet, (true, true), env.now, env);
-        self.return_credit::<false>(me, slot, env);
-        self.next_front(me, slot, env);
+        self.send_whole(me, slot, (port, out_vc), env);
     }
 
     /// [`Router::traverse`] of a longer packet, on its own, so that it takes no registers from the others.

@@ -156,7 +156,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn winner_if_two<const LEAN: bool>(&self, env: &Env) -> Option<usize> {
         let ready = self.ready.first_word();
         let more = ready & ready.wrapping_sub(1);
-        if WORDS > 1 || env.asks::<LEAN>(|rules| rules.injection_last) || more & more.wrapping_sub(1) != 0 {
+        if env.asks::<LEAN>(|rules| rules.injection_last) || more & more.wrapping_sub(1) != 0 {
             return None;
         }
         Some(self.winner_of_two(ready, more))

@@ -269,6 +269,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Visits the active routers of one word of the active set. The hot loop: on its own, so that nothing else takes its registers.
+    /// `LEAN`: see [`Env::asks`]. `SINGLES`, with it: packets go as `fast_single.rs` has it; `ALL` there.
     #[inline(never)]
     fn visit<const LEAN: bool, const SINGLES: bool, const ALL: bool>(&mut self, word: usize) {
         let mut bits = self.env.active[word];
