@@ -153,7 +153,7 @@ impl Simulation {
     /// What has been counted of the traffic before the current cycle, by name: numbers, and lists with an entry for each terminal.
     #[getter]
     fn tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let tally = self.with(|simulation| Ok(simulation.tally().cloned()))?;
+        let tally = self.with(|simulation| Ok(simulation.tally()))?;
         let of = PyDict::new(py);
         let Some(tally) = tally else { return Ok(of) };
         let (sum, least, most) = tally.late_network_latency_cycles;

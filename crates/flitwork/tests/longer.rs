@@ -57,6 +57,42 @@ fn steps_of_any_length_give_what_one_measurement_gives() {
 }
 
 #[test]
+fn parts_pause_count_and_go_on_as_the_whole_does() {
+    for (channel, steps) in [(0, 30), (3, 30), (20, 12)] {
+        let plan = |measured: u64, threads: u32| {
+            let spec = json!({"network": {"topology": {"kind": "torus", "size": [4, 4]}, "router": {"vcs": 4},
+                                          "channel": {"latency_cycles": channel}},
+                              "workload": {"kind": "uniform", "offered_load": 0.3, "packet_flits": 2},
+                              "run": {"warmup_cycles": WARM_UP, "measurement_cycles": measured, "threads": threads}});
+            Plan::new(&flitwork::spec::from_json(&spec.to_string()).unwrap()).unwrap()
+        };
+        // Steps that windows do not divide, and pauses between them.
+        let step = 37;
+        let mut both = [1, 3].map(|threads| Simulation::new(&plan(step, threads)).unwrap());
+        both.iter_mut().for_each(Simulation::keep_tally);
+        for i in 1..=steps {
+            for until in [WARM_UP + i * step - 11, WARM_UP + i * step] {
+                let seen = both.each_mut().map(|simulation| {
+                    assert_eq!(simulation.advance(until, &mut |_| true).unwrap(), Pause::Reached);
+                    (simulation.now(), simulation.tally().unwrap())
+                });
+                assert_eq!(seen[0], seen[1], "channels of {channel} cycles, cycle {until}");
+            }
+            for (simulation, threads) in both.iter_mut().zip([1, 3]) {
+                simulation.extend(&plan((i + 1) * step, threads)).unwrap();
+            }
+        }
+        let [one, three] = both.map(|mut simulation| {
+            assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Ended);
+            simulation.into_result()
+        });
+        assert_eq!((one.threads, three.threads), (1, 3));
+        assert!(one.packets > 1000);
+        assert_eq!(SimulationResult { threads: 1, ..three }, one);
+    }
+}
+
+#[test]
 fn what_cannot_be_prolonged_is_refused() {
     let spec = json!({"network": {"topology": {"kind": "mesh", "size": [3, 3]}},
                       "workload": {"kind": "uniform", "offered_load": 0.2, "packet_flits": 2}});

@@ -16,7 +16,7 @@ use super::barrier_tree::BarrierTree;
 use super::bus::Bus;
 use super::flit::{self, Variation};
 use super::network::{Endpoints, Network};
-use super::parallel::Team;
+use super::parallel::{self, Summary, Team};
 use crate::error::{Error, Result};
 use crate::host::Hosts;
 use crate::measure::{Arrival, DeliveryRecorder, KernelName, PacketLog, Phases, Totals, TrafficLog, View};
@@ -45,11 +45,13 @@ enum Stage {
     End,
 }
 
-/// A network with the NICs at its terminals.
+/// A network with the NICs at its terminals. It is small: threads hand it to each other.
 pub(super) struct Attached {
     pub network: Box<dyn Network>,
-    pub nics: Nics,
-    pub log: PacketLog,
+    pub nics: Box<Nics>,
+    pub log: Box<PacketLog>,
+    /// Of a part of a network, what others want to know of it.
+    pub summary: Option<Summary>,
 }
 
 /// Limits of a run, and what its errors say of it.
@@ -99,12 +101,16 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A simulation of a plan, before its first cycle. Large routers pass through the stack: see [`crate::simulate`].
+    /// A simulation of a plan, before its first cycle, on as many threads as it says. Large routers pass through the stack: see
+    /// [`crate::simulate`].
     ///
     /// # Errors
     /// [`Error::Schedule`] if the messages of a schedule do not match.
     pub fn new(plan: &Plan) -> Result<Self> {
-        Self::on(plan, flit::network(plan, Variation::default())?)
+        match plan.threads() {
+            1 => Self::on(plan, flit::network(plan, Variation::default())?),
+            threads => parallel::simulation(plan, threads, parallel::EPOCH),
+        }
     }
 
     /// A simulation of a plan on `network`, which must be the plan's.
@@ -140,7 +146,8 @@ impl Simulation {
     pub(super) fn attach(&mut self, plan: &Plan, mut network: Box<dyn Network>) {
         network.measure(0, self.phases.window());
         let log = packet_log(plan, &self.phases);
-        self.networks.push(Attached { network, nics: Nics::new(plan), log });
+        let (nics, log) = (Box::new(Nics::new(plan)), Box::new(log));
+        self.networks.push(Attached { network, nics, log, summary: None });
     }
 
     /// The current cycle.
@@ -188,7 +195,7 @@ impl Simulation {
                     self.look(self.now);
                 }
                 if self.team.is_some() {
-                    self.cycle_of_parts();
+                    self.advance_parts(until);
                 } else {
                     self.deliver();
                     self.wake();
@@ -213,7 +220,7 @@ impl Simulation {
         let Simulation { now, hosts, networks, others, arrived, .. } = self;
         // Ranks send by the first network, and by those that belong to it.
         let mut hosts = hosts.as_mut();
-        for (i, Attached { network, nics, log }) in networks.iter_mut().enumerate() {
+        for (i, Attached { network, nics, log, .. }) in networks.iter_mut().enumerate() {
             network.deliver(*now, arrived);
             others.iter_mut().filter(|_| i == 0).for_each(|other| other.deliver(*now, arrived));
             if arrived.is_empty() {
@@ -284,7 +291,7 @@ impl Simulation {
                 hosts.look_at_tree(nics.woken());
             }
         }
-        for Attached { network, nics, log } in &mut self.networks {
+        for Attached { network, nics, log, .. } in &mut self.networks {
             network.step(self.now, &mut Endpoints { nics, hosts: hosts.as_deref_mut(), log });
             if let Some(hosts) = hosts.take() {
                 for other in &mut self.others {
@@ -300,7 +307,8 @@ impl Simulation {
             self.ended = Some(true);
             return Ok(());
         }
-        let flit_hops = self.all_networks().map(|network| network.flit_hops()).sum();
+        let others = self.others.iter().map(|network| network.flit_hops());
+        let flit_hops = self.networks.iter().map(Attached::flit_hops).chain(others).sum();
         if flit_hops != self.moved.1 {
             self.moved = (self.now, flit_hops);
         } else if self.now - self.moved.0 >= self.limits.watchdog_cycles {
@@ -339,7 +347,8 @@ impl Simulation {
     /// The next cycle in which anything can happen.
     fn next_cycle(&self) -> Result<u64> {
         let now = self.now;
-        let event = self.all_networks().filter_map(|network| network.next_event(now)).min();
+        let others = self.others.iter().filter_map(|network| network.next_event(now));
+        let event = self.networks.iter().filter_map(|attached| attached.next_event(now)).chain(others).min();
         let next = match event {
             Some(event) if event == now + 1 => event,
             _ => self.next_turn(now, event).ok_or_else(|| self.stuck())?,
@@ -393,8 +402,8 @@ impl Simulation {
         }
         let parts = self.of_workload();
         if parts[0].nics.finite_packets().is_some() {
-            let taken: u64 = parts.iter().map(|part| part.log.workload.taken).sum();
-            return taken == totals(parts).packets && parts.iter().all(|part| part.nics.all_taken());
+            let taken = || parts.iter().map(|part| part.log.workload.taken).sum::<u64>();
+            return parts.iter().all(Attached::all_taken) && taken() == totals(parts).packets;
         }
         let end = self.phases.window().end;
         // A part may have sent what arrived in another.
@@ -443,16 +452,19 @@ impl Simulation {
 }
 
 impl Attached {
-    /// One cycle of a network without ranks.
-    pub fn cycle(&mut self, now: u64, start: u64, arrived: &mut Vec<Arrival>) {
-        let Attached { network, nics, log } = self;
-        network.deliver(now, arrived);
-        arrived.drain(..).for_each(|packet| log.arrived(&packet, now));
-        if now == start {
-            nics.wake_all();
-        }
-        nics.begin_cycle(now);
-        network.step(now, &mut Endpoints { nics, hosts: None, log });
+    /// Flit-hops so far.
+    pub fn flit_hops(&self) -> u64 {
+        self.summary.as_ref().map_or_else(|| self.network.flit_hops(), |summary| summary.flit_hops)
+    }
+
+    /// See [`Network::next_event`]; `now` is the last cycle that was simulated.
+    fn next_event(&self, now: u64) -> Option<u64> {
+        self.summary.as_ref().map_or_else(|| self.network.next_event(now), |summary| summary.next_event)
+    }
+
+    /// Whether injection ports have taken all packets of a workload that completes.
+    pub fn all_taken(&self) -> bool {
+        self.summary.as_ref().map_or_else(|| self.nics.all_taken(), |summary| summary.all_taken)
     }
 }
 

@@ -229,9 +229,12 @@ impl PacketLog {
         self.workload.measured_under_way() + self.background.as_ref().map_or(0, TrafficLog::measured_under_way)
     }
 
-    /// Adds the log of another part of the network; without a background, records, counts by terminal and windows.
+    /// Adds the log of another part of the network; without a background, records and windows.
     pub fn absorb(&mut self, more: PacketLog) {
-        debug_assert!(self.background.is_none() && self.records.is_none() && self.tally.is_none());
+        debug_assert!(self.background.is_none() && self.records.is_none());
+        if let (Some(tally), Some(more)) = (&mut self.tally, &more.tally) {
+            tally.absorb(more);
+        }
         self.digest = self.digest.wrapping_add(more.digest);
         self.workload.absorb(&more.workload);
     }

@@ -67,4 +67,20 @@ impl Tally {
             self.accepted_packets[packet.dst as usize] += 1;
         }
     }
+    /// Adds what another part of the network has counted.
+    pub(crate) fn absorb(&mut self, more: &Tally) {
+        self.packets += more.packets;
+        self.flits += more.flits;
+        self.packet_latency_cycles += more.packet_latency_cycles;
+        self.measured_packets += more.measured_packets;
+        self.measured_packet_latency_cycles += more.measured_packet_latency_cycles;
+        self.late_packets += more.late_packets;
+        let ((sum, least, most), (more_sum, more_least, more_most)) =
+            (self.late_network_latency_cycles, more.late_network_latency_cycles);
+        self.late_network_latency_cycles = (sum + more_sum, least.min(more_least), most.max(more_most));
+        let add = |sums: &mut [u64], more: &[u64]| sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        add(&mut self.injected_packets, &more.injected_packets);
+        add(&mut self.injected_flits, &more.injected_flits);
+        add(&mut self.accepted_packets, &more.accepted_packets);
+    }
 }

@@ -7,6 +7,9 @@ use crate::spec::{ArbiterKind, Threads};
 /// Fewest routers of a thread under `auto`: with fewer, threads wait for each other too often for what they do in a cycle.
 const ROUTERS_OF_A_THREAD: usize = 256;
 
+/// Cycles of a window at most: with more, threads hardly wait less, but it takes longer until a run notices that it shall stop.
+const LONGEST_WINDOW: u32 = 16;
+
 impl Plan {
     /// The condition of several threads that this plan does not meet: a field, and what it is. `None` where the network may be cut in
     /// parts (see docs/performance.md).
@@ -62,6 +65,16 @@ impl Plan {
         let fit = usize::try_from(room).unwrap_or(usize::MAX).saturating_add(1);
         let paid = most.min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST).min(fit);
         if paid > 1 && self.not_in_parts().is_none() { paid } else { 1 }
+    }
+
+    /// Cycles that the parts of the network may advance without a word between them: what one of them sends, another has no earlier. Of a workload
+    /// that completes also not more than a packet is under way at least, as it may be the last one.
+    pub fn window_cycles(&self) -> u64 {
+        let p = &self.params;
+        let channel = p.hop_cycles.min(p.credit_cycles);
+        let under_way = p.inject_cycles + p.eject_cycles;
+        let window = if self.workload.completes() { channel.min(under_way) } else { channel };
+        u64::from(window.clamp(1, LONGEST_WINDOW))
     }
 
     /// Why it runs on one thread where more are asked for.

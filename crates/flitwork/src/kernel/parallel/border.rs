@@ -4,9 +4,17 @@ use super::Part;
 use crate::measure::Origin;
 use crate::transit::{FlitArrival, NONE, Packet, PacketPool, Wheel};
 
-/// What one part has sent to another in one cycle. VCs are numbered as in the whole network.
+/// What one part has sent to another since they exchanged mail last: a letter a cycle.
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
+    letters: Vec<Letter>,
+    /// Letters written; those behind them are empty, and their memory is used again.
+    written: usize,
+}
+
+/// What one part has sent to another in one cycle. VCs are numbered as in the whole network.
+#[derive(Debug, Default)]
+struct Letter {
     sent: u64,
     /// Input VCs that get a flit which is no head.
     flits: Vec<u32>,
@@ -15,6 +23,22 @@ pub(crate) struct Mail {
     packets: Vec<(Packet, Origin)>,
     /// Output VCs that get a credit.
     credits: Vec<u32>,
+}
+
+impl Mail {
+    /// Begins the letter of cycle `now`.
+    fn begin(&mut self, now: u64) {
+        if self.written == self.letters.len() {
+            self.letters.push(Letter::default());
+        }
+        self.letters[self.written].sent = now;
+        self.written += 1;
+    }
+
+    /// The letter of this cycle.
+    fn letter(&mut self) -> &mut Letter {
+        &mut self.letters[self.written - 1]
+    }
 }
 
 /// Takes out the events of which `leaves` holds, one by one; the last event takes the place of each.
@@ -37,9 +61,8 @@ pub(crate) struct Border {
     firsts: Vec<u32>,
     /// Cycles from sending to arrival: of a flit, and of a credit.
     cycles: (u64, u64),
-    /// For each part what goes there.
+    /// Within a window, for each part what goes there, and from each part what has come.
     pub out: Vec<Mail>,
-    /// From each part what has come.
     pub arrived: Vec<Mail>,
 }
 
@@ -47,39 +70,38 @@ impl Border {
     /// Of a part of a network of so many routers with so many VCs each; `cycles`: from sending to arrival, of a flit and of a credit.
     pub fn new(part: Part, routers: usize, slots: usize, cycles: (u64, u64)) -> Self {
         let own = part.routers(routers);
-        let mails = || (0..part.of).map(|_| Mail::default()).collect();
         Border {
             first: (own.start * slots) as u32,
             vcs: (own.len() * slots) as u32,
             firsts: part.firsts(routers).map(|first| (first * slots) as u32).collect(),
             cycles,
-            out: mails(),
-            arrived: mails(),
+            out: Vec::new(),
+            arrived: Vec::new(),
         }
     }
 
-    /// Of a VC of another part its number in the whole network, and the mail to that part.
-    fn elsewhere(&mut self, vc: u32) -> (u32, &mut Mail) {
+    /// Of a VC of another part its number in the whole network, and the letter to that part.
+    fn elsewhere(&mut self, vc: u32) -> (u32, &mut Letter) {
         let vc = vc.wrapping_add(self.first);
         let part = self.firsts.partition_point(|&first| first <= vc) - 1;
-        (vc, &mut self.out[part])
+        (vc, self.out[part].letter())
     }
 
     /// Of what was sent in cycle `now`, takes out what goes to other parts; the packets whose heads go leave with them. Few do, and the
     /// order of the others does not matter.
     pub fn send(&mut self, now: u64, flits: &mut Vec<FlitArrival>, credits: &mut Vec<u32>, pool: &mut PacketPool) {
-        self.out.iter_mut().for_each(|mail| mail.sent = now);
+        self.out.iter_mut().for_each(|mail| mail.begin(now));
         let vcs = self.vcs;
         swap_out(
             flits,
             |flit| flit.vc >= vcs,
             |flit| {
-                let (vc, mail) = self.elsewhere(flit.vc);
+                let (vc, letter) = self.elsewhere(flit.vc);
                 if flit.packet == NONE {
-                    mail.flits.push(vc);
+                    letter.flits.push(vc);
                 } else {
-                    mail.heads.push(vc);
-                    mail.packets.push((pool[flit.packet], *pool.origin(flit.packet)));
+                    letter.heads.push(vc);
+                    letter.packets.push((pool[flit.packet], *pool.origin(flit.packet)));
                     pool.remove(flit.packet);
                 }
             },
@@ -88,24 +110,25 @@ impl Border {
             credits,
             |&vc| vc >= vcs,
             |vc| {
-                let (vc, mail) = self.elsewhere(vc);
-                mail.credits.push(vc);
+                let (vc, letter) = self.elsewhere(vc);
+                letter.credits.push(vc);
             },
         );
     }
 
     /// What has come is on its way from now on, before anything of this cycle.
     pub fn receive(&mut self, wheel: &mut Wheel, pool: &mut PacketPool) {
-        let first = self.first;
+        let (first, cycles) = (self.first, self.cycles);
         let own = |vc: u32| vc.wrapping_sub(first);
         for mail in &mut self.arrived {
-            let flits = &mut wheel.at(mail.sent + self.cycles.0).flits;
-            flits.extend(mail.flits.drain(..).map(|vc| FlitArrival { vc: own(vc), packet: NONE }));
-            let heads = mail.heads.drain(..).zip(mail.packets.drain(..));
-            flits.extend(
-                heads.map(|(vc, (packet, origin))| FlitArrival { vc: own(vc), packet: pool.insert(packet, origin) }),
-            );
-            wheel.at(mail.sent + self.cycles.1).credits.extend(mail.credits.drain(..).map(own));
+            for letter in &mut mail.letters[..std::mem::take(&mut mail.written)] {
+                let flits = &mut wheel.at(letter.sent + cycles.0).flits;
+                flits.extend(letter.flits.drain(..).map(|vc| FlitArrival { vc: own(vc), packet: NONE }));
+                let heads = letter.heads.drain(..).zip(letter.packets.drain(..));
+                let arrival = |(vc, (packet, origin))| FlitArrival { vc: own(vc), packet: pool.insert(packet, origin) };
+                flits.extend(heads.map(arrival));
+                wheel.at(letter.sent + cycles.1).credits.extend(letter.credits.drain(..).map(own));
+            }
         }
     }
 }

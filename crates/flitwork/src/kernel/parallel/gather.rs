@@ -13,10 +13,10 @@ pub(in crate::kernel) fn gather(
     now: u64,
     created: Range<u64>,
 ) -> Option<(Observed, (Untaken, Untaken), PacketLog)> {
-    let each = parts.into_iter().map(|Attached { network, nics, log }| {
+    let each = parts.into_iter().map(|Attached { network, nics, log, .. }| {
         let untaken = nics.untaken(created.clone());
         drop(nics);
-        (network.finish(now), untaken, log)
+        (network.finish(now), untaken, *log)
     });
     each.reduce(|(mut observed, untaken, mut log), (more, more_untaken, more_log)| {
         observed.absorb(more);

@@ -11,9 +11,15 @@ use std::thread;
 use std::time::Duration;
 
 fn plan(run: &str) -> Plan {
+    plan_of(0, r#""kind": "uniform", "offered_load": 0.3, "packet_flits": 5"#, run)
+}
+
+/// With channels of so many cycles.
+fn plan_of(channel: u32, workload: &str, run: &str) -> Plan {
     let text = format!(
-        r#"{{ "network": {{ "topology": {{ "kind": "torus", "size": [4, 3] }}, "router": {{ "vcs": 2, "buffer_flits": 3 }} }},
-             "workload": {{ "kind": "uniform", "offered_load": 0.3, "packet_flits": 5 }}, "run": {run} }}"#
+        r#"{{ "network": {{ "topology": {{ "kind": "torus", "size": [4, 3] }}, "router": {{ "vcs": 2, "buffer_flits": 3 }},
+                            "channel": {{ "latency_cycles": {channel} }} }},
+             "workload": {{ {workload} }}, "run": {run} }}"#
     );
     Plan::new(&crate::spec::from_json(&text).unwrap()).unwrap()
 }
@@ -26,14 +32,35 @@ fn alone(plan: &Plan) -> SimulationResult {
 fn parts_give_the_same_whoever_advances_them() {
     // Miri is slow, and finds races in few cycles.
     let cycles = if cfg!(miri) { 30 } else { 600 };
-    let plan = plan(&format!(r#"{{ "warmup_cycles": 10, "measurement_cycles": {cycles} }}"#));
-    let whole = alone(&plan);
-    for threads in [2, 3, 12] {
-        // With epochs of no length the parts change hands again and again.
-        for epoch in [EPOCH, Duration::ZERO] {
-            let parts = simulate(&plan, threads, epoch, &mut |_| true).unwrap();
-            assert_eq!(parts.threads, threads);
-            assert_eq!(SimulationResult { threads: 1, ..parts }, whole);
+    // The window is as long as a channel: one cycle, and more of them than the phases of the run are multiples of.
+    for (channel, window) in [(0, 1), (6, 7), (40, 16)] {
+        let run = format!(r#"{{ "warmup_cycles": 10, "measurement_cycles": {cycles} }}"#);
+        let plan = plan_of(channel, r#""kind": "uniform", "offered_load": 0.3, "packet_flits": 5"#, &run);
+        assert_eq!(plan.window_cycles(), window);
+        let whole = alone(&plan);
+        for threads in [2, 3, 12] {
+            // With epochs of no length the parts change hands again and again.
+            for epoch in [EPOCH, Duration::ZERO] {
+                let parts = simulate(&plan, threads, epoch, &mut |_| true).unwrap();
+                assert_eq!(parts.threads, threads);
+                assert_eq!(SimulationResult { threads: 1, ..parts }, whole);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_burst_ends_in_the_same_cycle_in_parts() {
+    for channel in [0, 1, 40] {
+        for packets in [1, 2, 20] {
+            let workload = format!(
+                r#""kind": "burst", "pattern": {{ "kind": "uniform" }}, "packets": {packets}, "packet_flits": 2"#
+            );
+            let plan = plan_of(channel, &workload, "{}");
+            // A packet for the terminal that sent it is under way for two cycles.
+            assert!(plan.window_cycles() <= 2);
+            let parts = simulate(&plan, 3, EPOCH, &mut |_| true).unwrap();
+            assert_eq!(SimulationResult { threads: 1, ..parts }, alone(&plan));
         }
     }
 }

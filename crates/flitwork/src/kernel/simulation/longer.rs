@@ -9,13 +9,17 @@ use crate::plan::{Plan, Workload};
 impl Simulation {
     /// Counts traffic terminal by terminal: see [`Simulation::tally`]. Call it before the first cycle.
     pub fn keep_tally(&mut self) {
-        let terminals = self.limits.terminals;
-        self.networks[0].log.keep_tally(terminals);
+        let Simulation { networks, parts, limits, .. } = self;
+        networks[..*parts].iter_mut().for_each(|part| part.log.keep_tally(limits.terminals));
     }
 
     /// What has arrived before the current cycle, if [`Simulation::keep_tally`] was called.
-    pub fn tally(&self) -> Option<&Tally> {
-        self.networks[0].log.tally()
+    pub fn tally(&self) -> Option<Tally> {
+        let tallies = self.networks[..self.parts].iter().filter_map(|part| part.log.tally().cloned());
+        tallies.reduce(|mut sum, more| {
+            sum.absorb(&more);
+            sum
+        })
     }
 
     /// The records of packets that have arrived since the last call, in the order of their arrival, where the plan has `record.to_file`.
@@ -50,9 +54,10 @@ impl Simulation {
         self.ended = None;
         self.limits.max_cycles = run.max_cycles;
         self.phases.extend(new.end);
-        let attached = &mut self.networks[0];
-        attached.network.measure(next, new.clone());
-        attached.log.measure(&new);
+        for part in &mut self.networks[..self.parts] {
+            part.network.measure(next, new.clone());
+            part.log.measure(&new);
+        }
         Ok(())
     }
 }
