@@ -15,23 +15,33 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 
-def timed(command: list[str], success: int = 0) -> tuple[str, float]:
-    """Run a program that ends with this exit code: what it printed, and its user CPU seconds."""
+class Took(NamedTuple):
+    """Seconds of a run, or what it took a flit-hop in ns."""
+
+    user: float
+    elapsed: float
+
+
+def timed(command: list[str], success: int = 0) -> tuple[str, Took]:
+    """Run a program that ends with this exit code: what it printed, and its seconds."""
+    began = time.perf_counter()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, stdout=out, stderr=err)
         _, status, usage = os.wait4(process.pid, 0)
+        elapsed = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
         text = out.read().decode(errors="replace")
         if process.returncode != success:
             sys.exit(f"{' '.join(command)} failed ({process.returncode}):\n{text[-500:]}{err.read().decode()[-1000:]}")
-    return text, usage.ru_utime
+    return text, Took(usage.ru_utime, elapsed)
 
 
 def available_memory() -> int | None:
@@ -55,17 +65,16 @@ class Other(ABC):
     name: str
 
     @abstractmethod
-    def nanoseconds(self, spec: dict[str, Any], folder: Path) -> float:
-        """User CPU time per flit-hop for one run of a case of uniform traffic on a square torus."""
+    def nanoseconds(self, spec: dict[str, Any], folder: Path) -> Took:
+        """Time per flit-hop for one run of a case of uniform traffic on a square torus."""
 
-    def per_flit_hop(
-        self, seconds: float, spec: dict[str, Any], accepted: float, routers: float, cycles: float
-    ) -> float:
+    def per_flit_hop(self, seconds: Took, spec: dict[str, Any], accepted: float, routers: float, cycles: float) -> Took:
         """The same from what a run says of itself: accepted load, routers on a packet's way, cycles."""
         load, terminals = spec["workload"]["offered_load"], math.prod(spec["network"]["topology"]["size"])
         if accepted < 0.9 * load:
             sys.exit(f"{self.name} accepts {accepted} of {load}: it is saturated or in deadlock, no comparison")
-        return seconds * 1e9 / (accepted * terminals * routers * cycles)
+        flit_hops = accepted * terminals * routers * cycles
+        return Took(seconds.user * 1e9 / flit_hops, seconds.elapsed * 1e9 / flit_hops)
 
 
 def measured_cycles(spec: dict[str, Any]) -> int:
@@ -102,7 +111,7 @@ class Caminos(Other):
     def __init__(self, program: str) -> None:
         self.program = program
 
-    def nanoseconds(self, spec: dict[str, Any], folder: Path) -> float:
+    def nanoseconds(self, spec: dict[str, Any], folder: Path) -> Took:
         """One run: about a second on the 8x8 torus."""
         k = spec["network"]["topology"]["size"][0]
         flits, load = spec["workload"]["packet_flits"], spec["workload"]["offered_load"]
@@ -135,7 +144,7 @@ stopping_thres = -1.0; acc_stopping_thres = -1.0;
     def __init__(self, program: str) -> None:
         self.program = program
 
-    def nanoseconds(self, spec: dict[str, Any], folder: Path) -> float:
+    def nanoseconds(self, spec: dict[str, Any], folder: Path) -> Took:
         """One run of four periods, the first of them not measured."""
         workload = spec["workload"]
         values = {"k": spec["network"]["topology"]["size"][0], **spec["network"]["router"]}

@@ -87,7 +87,7 @@ def a_step(loops: Path, millions: int, loop: tuple[str, ...], folder: Path) -> d
         return [str(loops), name, str(steps), *rest]
 
     def seconds(steps: int) -> float:
-        return others.timed(command(steps))[1]
+        return others.timed(command(steps))[1].user
 
     times = [(seconds(millions * 10**6), seconds(2 * millions * 10**6)) for _ in range(5)]
     short, long = (min(column) for column in zip(*times, strict=True))

@@ -82,8 +82,8 @@ def build(example: str) -> Path:
     return Path(next(m["executable"] for m in messages if m.get("executable")))
 
 
-def run_case(program: Path, spec: dict[str, Any], folder: Path) -> tuple[dict[str, Any], float]:
-    """Run a specification once: its report, and user CPU seconds."""
+def run_case(program: Path, spec: dict[str, Any], folder: Path) -> tuple[dict[str, Any], others.Took]:
+    """Run a specification once: its report, and its seconds."""
     file = folder / "spec.json"
     file.write_text(json.dumps(spec), encoding="utf-8")
     text, seconds = others.timed([str(program), str(file)])
@@ -238,8 +238,8 @@ def measure(program: Path, case: dict[str, Any], args: argparse.Namespace, count
     seconds = []
     report: dict[str, Any] = {}
     for _ in range(1 if case.get("once") else args.repeat):
-        report, user = run_case(program, case["spec"], folder)
-        seconds.append(user)
+        report, took = run_case(program, case["spec"], folder)
+        seconds.append(took.user)
         found = (report["digest"], report["flit_hops"])
         if found != (case["digest"], case["flit_hops"]):
             print(f"FAILED {name}: digest and flit_hops are {found}, not {(case['digest'], case['flit_hops'])}")
@@ -267,24 +267,44 @@ def measure(program: Path, case: dict[str, Any], args: argparse.Namespace, count
 def compare(
     program: Path, other: others.Other, cases: list[dict[str, Any]], args: argparse.Namespace, folder: Path
 ) -> list[list[str]]:
-    """Ours and theirs in alternation, on the cases that are marked for it."""
+    """Ours and theirs in alternation, on the cases that are marked for it.
+
+    By user CPU time on one thread; where a case has `compare_threads`, also by the time that passes on so many of ours
+    beside the other's one.
+    """
     rows = []
     for case in cases:
-        ours, theirs = [], []
+        threads = [1, *([case["compare_threads"]] if "compare_threads" in case else [])]
+        ours: dict[int, list[float]] = {count: [] for count in threads}
+        theirs: dict[int, list[float]] = {count: [] for count in threads}
         for _ in range(args.repeat):
-            report, user = run_case(program, case["spec"], folder)
-            if report["digest"] != case["digest"]:
-                sys.exit(f"FAILED {case['name']}: digest is {report['digest']}, not {case['digest']}")
-            ours.append(user * 1e9 / report["flit_hops"])
-            theirs.append(other.nanoseconds(case["spec"], folder))
-        ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
-        ratio, least = statistics.median(ratios), case.get("target", {}).get(other.name.lower())
-        a, b = statistics.median(ours), statistics.median(theirs)
-        spread = f"{ratio:.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
-        verdict = "-" if least is None else str(Target(f">= {least}x", ratio >= least))
-        rows.append([case["name"], other.name, f"{a:.1f}", f"{b:.0f}", spread, verdict])
-        print("  ".join(rows[-1]), flush=True)
+            for count in threads:
+                spec = {**case["spec"], "run": {**case["spec"]["run"], "threads": count}}
+                report, took = run_case(program, spec, folder)
+                if report["digest"] != case["digest"]:
+                    sys.exit(f"FAILED {case['name']}: digest is {report['digest']}, not {case['digest']}")
+                ours[count].append((took.user if count == 1 else took.elapsed) * 1e9 / report["flit_hops"])
+            their = other.nanoseconds(case["spec"], folder)
+            for count in threads:
+                theirs[count].append(their.user if count == 1 else their.elapsed)
+        least = case.get("target", {}).get(other.name.lower())
+        for count in threads:
+            rows.append(compared(case["name"], other.name, count, (ours[count], theirs[count]), least))
+            print("  ".join(rows[-1]), flush=True)
     return rows
+
+
+def compared(
+    name: str, other: str, threads: int, times: tuple[list[float], list[float]], least: float | None
+) -> list[str]:
+    """A row of the comparison."""
+    ours, theirs = times
+    ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
+    ratio, a, b = (statistics.median(numbers) for numbers in (ratios, ours, theirs))
+    spread = f"{ratio:.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
+    verdict = "-" if least is None else str(Target(f">= {least}x", ratio >= least))
+    by = other if threads == 1 else f"{other}, {threads} threads of ours, time that passes"
+    return [name, by, f"{a:.1f}", f"{b:.0f}", spread, verdict]
 
 
 def saturation(program: Path, folder: Path) -> None:

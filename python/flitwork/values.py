@@ -495,9 +495,9 @@ class Run(Value):
     * ``steady``: Open loop: detect the warm-up and measure until the mean latency is known well enough. Without this
       table: fixed warm-up and measurement.
     * ``threads``: Threads that advance the network, which they share out among them: a number from 1 to 64, or auto
-      (as many as the machine has cores, where the network is large enough). The result is the same for any number, and
-      says how many it was (``threads``) and, where this network cannot be shared out, why (``threads_why``). Default:
-      1.
+      (as many as the machine has cores, where the network has enough to do). The result is the same for any number,
+      and says how many it was (``threads``) and, where this network cannot be shared out, why (``threads_why``).
+      Default: 1.
     * ``warmup_cycles``: Open loop: cycles before measurement starts [cycles]; not together with ``steady``. With a
       background beside a workload that completes: cycles of background alone before t = 0; without one it completes
       from cycle 0 on. Default: 3000.

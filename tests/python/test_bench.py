@@ -48,7 +48,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
 def measured(bench: Any, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any], counts: dict[str, float]) -> Any:
     """A case that takes a second, with these instructions per flit-hop."""
     report = {"digest": "d", "flit_hops": 100, "peak_bytes": None, "network_bytes": None}
-    monkeypatch.setattr(bench, "run_case", lambda *_: (report, 1.0))
+    monkeypatch.setattr(bench, "run_case", lambda *_: (report, bench.others.Took(1.0, 1.5)))
     found = {name: bench.Counts(count, 8.0, 0.5, 3.0) for name, count in counts.items()}
     monkeypatch.setattr(bench, "counts_per_flit_hop", lambda _, case, __: found.get(case["name"]))
     counter = bench.Counter(Path(), [BASE, case], Path(), True)
@@ -166,8 +166,8 @@ def beside(booksim: str) -> list[dict[str, Any]]:
 
 def test_booksim_is_asked_for_the_network_pipeline_and_load_of_the_case(others: Any, tmp_path: Path) -> None:
     case = beside("BookSim")[0]["spec"]
-    nanoseconds = others.BookSim(a_booksim(tmp_path)).nanoseconds(case, tmp_path)
-    assert 0 <= nanoseconds < 1e9 / (0.365 * 64 * 5 * 2000)
+    took = others.BookSim(a_booksim(tmp_path)).nanoseconds(case, tmp_path)
+    assert 0 <= took.user < 1e9 / (0.365 * 64 * 5 * 2000) and took.elapsed > 0
     found = specification(read_settings([tmp_path / "seen.cfg"]))
     theirs, ours = (json.loads(_core.Plan(to_json(spec)).json)["spec"] for spec in (found, case))
     for table in ("network", "workload"):
@@ -182,6 +182,29 @@ def test_a_run_of_booksim_that_went_wrong_is_no_comparison(
 ) -> None:
     with pytest.raises(SystemExit, match=said):
         others.BookSim(a_booksim(tmp_path, **given)).nanoseconds(beside("BookSim")[0]["spec"], tmp_path)
+
+
+def test_one_thread_is_compared_by_its_cpu_time_and_several_by_the_time_that_passes(
+    bench: Any, others: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen: list[int] = []
+
+    def run_case(_: Path, spec: dict[str, Any], __: Path) -> tuple[dict[str, Any], Any]:
+        seen.append(spec["run"]["threads"])
+        return {"digest": case["digest"], "flit_hops": 100}, others.Took(4e-6, 2e-6)
+
+    class Slow:
+        name = "BookSim"
+
+        def nanoseconds(self, *_: object) -> Any:
+            return others.Took(1200.0, 1400.0)
+
+    case = next(case for case in beside("BookSim") if "target" in case)
+    monkeypatch.setattr(bench, "run_case", run_case)
+    rows = bench.compare(Path(), Slow(), [case], argparse.Namespace(repeat=2), tmp_path)
+    assert seen == [1, 2, 1, 2] and [row[0] for row in rows] == 2 * [case["name"]]
+    assert rows[0][1:] == ["BookSim", "40.0", "1200", "30.0 (30.0 to 30.0)", ">= 50x: MISSED"]
+    assert rows[1][2:] == ["20.0", "1400", "70.0 (70.0 to 70.0)", ">= 50x: reached"] and "2 threads" in rows[1][1]
 
 
 def test_what_is_compared_is_there(
@@ -296,8 +319,8 @@ def test_loops_are_timed_and_counted_by_the_difference_of_two_lengths(
 ) -> None:
     """Set-up does not count: 3 s and a million instructions here."""
 
-    def timed(command: list[str]) -> tuple[str, float]:
-        return "", 3 + int(command[2]) * 5e-9
+    def timed(command: list[str]) -> tuple[str, Any]:
+        return "", roofline.others.Took(3 + int(command[2]) * 5e-9, 9.0)
 
     def counted(command: list[str], _: Path) -> tuple[dict[str, int], str]:
         assert command[3:] == ["64"]

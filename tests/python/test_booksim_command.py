@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from booksim_files import SMALL
+from booksim_files import SMALL, settings
 from conftest import Cli
+from flitwork.booksim import measure
+from flitwork.errors import DeadlockError
 
 
 def test_the_command_prints_what_booksim_prints(cli: Cli, tmp_path: Path) -> None:
@@ -163,3 +166,34 @@ def test_the_plan_is_printed_and_nothing_runs(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mesh.cfg").write_text(SMALL)
     found = json.loads(cli("booksim", "mesh.cfg", "k=5", "--plan").stdout)
     assert found["spec"]["network"]["topology"] == {"kind": "mesh", "size": [5, 5], "terminals_per_router": 1}
+
+
+def test_any_number_of_threads_prints_the_same(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "torus.cfg").write_text(
+        "topology = torus; k = 4; n = 2; routing_function = dim_order; injection_rate = 0.2; sample_period = 300;"
+    )
+
+    def found(threads: str) -> dict[str, Any]:
+        done: dict[str, Any] = json.loads(cli("booksim", "torus.cfg", "--json", "--threads", threads).stdout)
+        return done
+
+    one, two, auto = found("1"), found("2"), found("auto")
+    assert one == two == auto and one["runs"]
+    for wrong in ("0", "65", "all", "-1"):
+        done = cli("booksim", "torus.cfg", "--threads", wrong)
+        assert done.returncode == 2 and "a number from 1 to 64, or auto" in done.stderr
+
+
+def test_one_thread_says_who_waits_in_a_deadlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def deadlocks(*options: object) -> None:
+        asked.append(options[-1])
+        raise DeadlockError("who waits for whom" if options[-1] == 1 else "run.threads = 1")
+
+    monkeypatch.setattr(measure, "_sample", deadlocks)
+    with pytest.raises(DeadlockError, match="who waits for whom"):
+        list(measure.samples(settings(SMALL), threads="auto"))
+    with pytest.raises(DeadlockError, match="who waits for whom"):
+        list(measure.samples(settings(SMALL)))
+    assert asked == ["auto", 1, 1]

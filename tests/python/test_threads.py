@@ -35,7 +35,10 @@ def test_any_number_of_threads_gives_the_same_result() -> None:
 def test_a_result_says_why_it_was_one_thread() -> None:
     assert fw.simulate(NETWORK, TRAFFIC, run=run(1)).threads_why is None
     small = fw.simulate(NETWORK, TRAFFIC, run=run("auto"))
-    assert (small.threads, small.threads_why) == (1, "the network is too small, or the machine has one core")
+    assert (small.threads, small.threads_why) == (
+        1,
+        "the network has too little to do in a cycle, or the machine has one core",
+    )
     ranks = fw.simulate(NETWORK, fw.all_to_all(), run=fw.Run(threads=2))
     assert (ranks.threads, ranks.threads_why) == (1, "the workload is of ranks")
 
@@ -81,13 +84,13 @@ def cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_more_threads_are_shared_out_than_there_are_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "available_cores", lambda: 2)
-    assert [result.threads for result in swept(5, [0.05, 0.02])] == [1, 1]
-    assert [result.threads for result in swept(5, [0.05])] == [2]
+    assert [result.threads for result in swept(5, [0.04, 0.035])] == [1, 1]
+    assert [result.threads for result in swept(5, [0.04])] == [2]
 
 
 @pytest.mark.usefixtures("cores")
 def test_points_share_out_the_workers_that_have_none() -> None:
-    loads = [0.05, 0.02]
+    loads = [0.04, 0.035]
     alone, shared = swept(1, loads), swept(5, loads)
     assert [result.threads for result in alone] == [1, 1]
     assert [result.threads for result in shared] == [2, 2]
@@ -98,12 +101,12 @@ def test_points_share_out_the_workers_that_have_none() -> None:
 
 @pytest.mark.usefixtures("cores")
 def test_with_as_many_points_as_workers_each_has_one_thread() -> None:
-    assert [result.threads for result in swept(2, [0.05, 0.02])] == [1, 1]
+    assert [result.threads for result in swept(2, [0.04, 0.035])] == [1, 1]
     # One is left over, for the longer one.
-    assert [result.threads for result in swept(3, [0.02, 0.05])] == [1, 2]
+    assert [result.threads for result in swept(3, [0.035, 0.04])] == [1, 2]
 
 
 @pytest.mark.usefixtures("cores")
 def test_what_a_run_says_of_threads_stays() -> None:
-    assert [result.threads for result in swept(4, [0.02], threads=1)] == [1]
-    assert [result.threads for result in swept(1, [0.02], threads=3)] == [3]
+    assert [result.threads for result in swept(4, [0.035], threads=1)] == [1]
+    assert [result.threads for result in swept(1, [0.035], threads=3)] == [3]

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flitwork import _core
 from flitwork.booksim.mapping import explained, specification
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, DeadlockError
 from flitwork.plain import to_json
 
 if TYPE_CHECKING:
@@ -162,35 +162,47 @@ class Sample:
         return Spread(mean, least / cycles, most / cycles, counts.index(least), counts.index(most))
 
 
-def plan(settings: Settings, phases: Phases, seed: int) -> _core.Plan:
-    """The plan of one simulation; an error is about the keys that say what is wrong."""
+def plan(settings: Settings, phases: Phases, seed: int, threads: int | Literal["auto"] = 1) -> _core.Plan:
+    """The plan of one simulation on so many threads; an error is about the keys that say what is wrong."""
     spec = specification(settings, phases, seed)
+    if threads != 1:
+        spec["run"]["threads"] = threads
     try:
         return _core.Plan(to_json(spec))
     except ConfigError as error:
         raise explained(settings, error) from None
 
 
-def samples(settings: Settings, progress: Progress | None = None) -> Iterator[Sample]:
+def samples(
+    settings: Settings, progress: Progress | None = None, threads: int | Literal["auto"] = 1
+) -> Iterator[Sample]:
     """The simulations of a configuration, ``sim_count`` of them, with seeds that follow each other.
 
-    Each measures one more period until BookSim would stop.
+    Each measures one more period until BookSim would stop. The results are the same for any number of ``threads``.
     """
     if settings["sim_count"] < 1:
         raise settings.error("sim_count", "at least 1")
     first = Phases.of(settings)
     for i in range(settings["sim_count"]):
-        yield _sample(settings, first, settings["seed"] + i, progress)
+        try:
+            yield _sample(settings, first, settings["seed"] + i, progress, threads)
+        except DeadlockError:
+            if threads == 1:
+                raise
+            # One thread has the whole network before it, and says who waits for whom.
+            yield _sample(settings, first, settings["seed"] + i, progress, 1)
 
 
-def _sample(settings: Settings, phases: Phases, seed: int, progress: Progress | None) -> Sample:
+def _sample(
+    settings: Settings, phases: Phases, seed: int, progress: Progress | None, threads: int | Literal["auto"]
+) -> Sample:
     """One simulation, which goes on where its measurement is not long enough. It keeps no record of a packet."""
-    made, started = plan(settings, phases, seed), perf_counter()
+    made, started = plan(settings, phases, seed, threads), perf_counter()
     simulation = _core.Simulation(made, tally=True)
     tallies = [_tally(simulation, cycle, progress) for cycle in phases.looks]
     while not phases.last(settings, tallies):
         phases = phases.longer()
-        made = plan(settings, phases, seed)
+        made = plan(settings, phases, seed, threads)
         simulation.extend(made)
         tallies.append(_tally(simulation, phases.end, progress))
     tally = _tally(simulation, None, progress)

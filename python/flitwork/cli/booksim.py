@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,6 +20,12 @@ from flitwork.cli.progress import shown
 from flitwork.errors import ConfigError
 
 
+def _number_of_threads(text: str) -> str:
+    if text != "auto" and not (text.isdecimal() and 1 <= int(text) <= 64):
+        raise typer.BadParameter(f"{text!r}: expected a number from 1 to 64, or auto")
+    return text
+
+
 @guarded
 def booksim(
     arguments: Annotated[
@@ -29,6 +35,14 @@ def booksim(
     as_plan: Annotated[
         bool, typer.Option("--plan", help="Print what flitwork would run, as JSON, and simulate nothing.")
     ] = False,
+    threads: Annotated[
+        str,
+        typer.Option(
+            metavar="N|auto",
+            callback=_number_of_threads,
+            help="Threads that share a network among them; auto: as many as the machine has cores, where that pays.",
+        ),
+    ] = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Run a configuration file of BookSim 2 and print what BookSim prints.
@@ -51,20 +65,23 @@ def booksim(
     if as_plan:
         typer.echo(plan(settings, Phases.of(settings), settings["seed"]).json)
         return
+    shared_by: int | Literal["auto"] = "auto" if threads == "auto" else int(threads)
     for line in notes(settings):
         note(f"[yellow]note[/]: {line}")
-    reason = _run_and_print(settings, files, overrides, as_json)
+    reason = _run_and_print(settings, files, overrides, shared_by, as_json)
     if reason:
         raise typer.Exit(CLAIM_FAILED)
 
 
-def _run_and_print(settings: Settings, files: list[Path], overrides: list[str], quiet: bool) -> str:
+def _run_and_print(
+    settings: Settings, files: list[Path], overrides: list[str], threads: int | Literal["auto"], quiet: bool
+) -> str:
     """Runs and prints; why it was unstable, if it was."""
     started, done, reason = time.perf_counter(), list[Sample](), ""
     if not quiet:
         _print_configuration(files, overrides)
     with shown("simulating", Phases.of(settings).end) as progress:
-        for sample in samples(settings, progress):
+        for sample in samples(settings, progress, threads):
             done.append(sample)
             reason = sample.unstable(settings["latency_thres"])
             if not quiet:

@@ -120,6 +120,13 @@ impl Plan {
         flits * hops + busy(cycles, background)
     }
 
+    /// Flit-hops of a cycle, roughly: those of the offered load, as far as the network accepts it.
+    pub(super) fn flit_hops_a_cycle(&self) -> f64 {
+        let capacity = self.uniform_capacity().unwrap_or(1.0);
+        let load = if self.runs_to_completion() { capacity } else { offered_load(&self.spec.workload).min(capacity) };
+        f64::from(self.fabric.terminals()) * load * (1.0 + self.fabric.mean_hops())
+    }
+
     /// Of a workload that completes: flits in all, most flits of a terminal, and cycles that it takes to create them.
     fn sent(&self) -> (f64, f64, f64) {
         let terminals = 0..self.fabric.terminals();

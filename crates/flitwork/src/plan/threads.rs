@@ -4,8 +4,11 @@ use super::{Plan, Workload, memory};
 use crate::measure::KernelName;
 use crate::spec::{ArbiterKind, Threads};
 
-/// Fewest routers of a thread under `auto`: with fewer, threads wait for each other too often for what they do in a cycle.
-const ROUTERS_OF_A_THREAD: usize = 256;
+/// Fewest flit-hops of a thread in a window under `auto`: with fewer, threads wait for each other as long as they work. With 100 two threads
+/// are 1.1 to 1.4 times as fast as one, with 50 slower (docs/performance.md).
+const FLIT_HOPS_OF_A_THREAD: f64 = 100.0;
+/// And fewest routers: of smaller parts too much goes over the border.
+const ROUTERS_OF_A_THREAD: usize = 16;
 
 /// Cycles of a window at most: with more, threads hardly wait less, but it takes longer until a run notices that it shall stop.
 const LONGEST_WINDOW: u32 = 16;
@@ -63,7 +66,8 @@ impl Plan {
         let room = memory::limit(&self.spec.run).saturating_sub(self.estimated_memory_bytes);
         let room = room / memory::part(&self.params).max(1);
         let fit = usize::try_from(room).unwrap_or(usize::MAX).saturating_add(1);
-        let paid = most.min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST).min(fit);
+        let busy = (self.flit_hops_a_cycle() * self.window_cycles() as f64 / FLIT_HOPS_OF_A_THREAD) as usize;
+        let paid = most.min(busy).min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST).min(fit);
         if paid > 1 && self.not_in_parts().is_none() { paid } else { 1 }
     }
 
@@ -80,7 +84,9 @@ impl Plan {
     /// Why it runs on one thread where more are asked for.
     pub fn why_one_thread(&self) -> Option<&'static str> {
         let asked = self.spec.run.threads != Threads::ONE;
-        let small = || (self.threads() == 1).then_some("the network is too small, or the machine has one core");
+        let small = || {
+            (self.threads() == 1).then_some("the network has too little to do in a cycle, or the machine has one core")
+        };
         self.not_in_parts().or_else(small).filter(|_| asked)
     }
 }

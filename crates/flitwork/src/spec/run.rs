@@ -41,7 +41,7 @@ pub struct RunSpec {
     #[serde(default, skip_serializing_if = "KernelChoice::is_auto")]
     pub kernel: KernelChoice,
     /// Threads that advance the network, which they share out among them: a number from 1 to 64, or auto (as many as the machine has cores,
-    /// where the network is large enough). The result is the same for any number, and says how many it was (`threads`) and, where
+    /// where the network has enough to do). The result is the same for any number, and says how many it was (`threads`) and, where
     /// this network cannot be shared out, why (`threads_why`). Default: 1.
     #[serde(default = "one_thread", skip_serializing_if = "Threads::is_one")]
     pub threads: Threads,
