@@ -67,6 +67,7 @@ impl Tally {
             self.accepted_packets[packet.dst as usize] += 1;
         }
     }
+
     /// Adds what another part of the network has counted.
     pub(crate) fn absorb(&mut self, more: &Tally) {
         self.packets += more.packets;

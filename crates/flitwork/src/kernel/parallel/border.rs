@@ -53,6 +53,8 @@ fn swap_out<E>(events: &mut Vec<E>, leaves: impl Fn(&E) -> bool, mut take: impl 
 /// The border of a part: in its own numbers, VCs beyond the last one are those of other parts.
 #[derive(Debug)]
 pub(crate) struct Border {
+    /// The number of the part.
+    part: usize,
     /// The first VC of the part, in the numbers of the whole network.
     first: u32,
     /// VCs of the part.
@@ -71,6 +73,7 @@ impl Border {
     pub fn new(part: Part, routers: usize, slots: usize, cycles: (u64, u64)) -> Self {
         let own = part.routers(routers);
         Border {
+            part: part.number,
             first: (own.start * slots) as u32,
             vcs: (own.len() * slots) as u32,
             firsts: part.firsts(routers).map(|first| (first * slots) as u32).collect(),
@@ -90,7 +93,9 @@ impl Border {
     /// Of what was sent in cycle `now`, takes out what goes to other parts; the packets whose heads go leave with them. Few do, and the
     /// order of the others does not matter.
     pub fn send(&mut self, now: u64, flits: &mut Vec<FlitArrival>, credits: &mut Vec<u32>, pool: &mut PacketPool) {
-        self.out.iter_mut().for_each(|mail| mail.begin(now));
+        // Nobody reads mail of a part to itself.
+        let others = self.out.iter_mut().enumerate().filter(|&(to, _)| to != self.part);
+        others.for_each(|(_, mail)| mail.begin(now));
         let vcs = self.vcs;
         swap_out(
             flits,

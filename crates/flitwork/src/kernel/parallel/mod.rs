@@ -69,8 +69,8 @@ pub(super) fn simulation(plan: &Plan, threads: usize, epoch: Duration) -> Result
     }
     for (number, Attached { nics, summary, .. }) in simulation.networks.iter_mut().enumerate() {
         let own = part(number).routers(plan.params.routers);
-        *summary = Some(Summary::new(threads));
         nics.keep(|terminal| own.contains(&(plan.fabric.router_of(terminal) as usize)));
+        *summary = Some(Summary::new(threads, nics.all_taken()));
     }
     simulation.parts = threads;
     simulation.team = Some(Team::new(threads, epoch, plan.window_cycles()));

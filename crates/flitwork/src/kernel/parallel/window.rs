@@ -19,10 +19,10 @@ pub(in crate::kernel) struct Summary {
 }
 
 impl Summary {
-    /// Of one of so many parts, before the first cycle.
-    pub fn new(parts: usize) -> Self {
+    /// Of one of so many parts, before the first cycle; `all_taken`: there is nothing to send.
+    pub fn new(parts: usize, all_taken: bool) -> Self {
         let mails = || (0..parts).map(|_| Mail::default()).collect();
-        Summary { flit_hops: 0, next_event: None, all_taken: false, out: mails(), arrived: mails() }
+        Summary { flit_hops: 0, next_event: None, all_taken, out: mails(), arrived: mails() }
     }
 }
 
