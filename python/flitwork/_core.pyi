@@ -287,8 +287,12 @@ class Plan:
     def path(self, source: int, destination: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         """The routers, output ports and sets of virtual channels on the way of a packet between two routers."""
 
+    @property
+    def threads(self) -> int:
+        """The threads that share its network among them."""
+
     def threads_that_pay(self, most: int) -> int:
-        """As many threads as its size pays for, ``most`` at most; one where its network may not be cut in parts."""
+        """As many threads as have enough to do, ``most`` at most; one where its network may not be cut in parts."""
 
     def simulate(
         self, progress: Callable[[int, int, int | None], object] | None = None

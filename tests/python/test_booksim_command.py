@@ -179,9 +179,10 @@ def test_any_number_of_threads_prints_the_same(cli: Cli, tmp_path: Path) -> None
 
     one, two, auto = found("1"), found("2"), found("auto")
     assert one == two == auto and one["runs"]
+    assert json.loads(cli("booksim", "torus.cfg", "--plan", "--threads", "2").stdout)["spec"]["run"]["threads"] == 2
     for wrong in ("0", "65", "all", "-1"):
         done = cli("booksim", "torus.cfg", "--threads", wrong)
-        assert done.returncode == 2 and "a number from 1 to 64, or auto" in done.stderr
+        assert done.returncode == 2 and "run.threads" in done.stderr and '1 to 64, or "auto"' in done.stderr
 
 
 def test_one_thread_says_who_waits_in_a_deadlock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +194,7 @@ def test_one_thread_says_who_waits_in_a_deadlock(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(measure, "_sample", deadlocks)
     with pytest.raises(DeadlockError, match="who waits for whom"):
-        list(measure.samples(settings(SMALL), threads="auto"))
+        list(measure.samples(settings(SMALL), threads=2))
     with pytest.raises(DeadlockError, match="who waits for whom"):
         list(measure.samples(settings(SMALL)))
-    assert asked == ["auto", 1, 1]
+    assert asked == [2, 1, 1]

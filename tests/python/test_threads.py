@@ -37,7 +37,7 @@ def test_a_result_says_why_it_was_one_thread() -> None:
     small = fw.simulate(NETWORK, TRAFFIC, run=run("auto"))
     assert (small.threads, small.threads_why) == (
         1,
-        "the network has too little to do in a cycle, or the machine has one core",
+        "the network is too small or has too little to do, or the machine has one core",
     )
     ranks = fw.simulate(NETWORK, fw.all_to_all(), run=fw.Run(threads=2))
     assert (ranks.threads, ranks.threads_why) == (1, "the workload is of ranks")

@@ -145,7 +145,13 @@ impl Plan {
         Ok((column(|hop| hop.0), column(|hop| hop.1 as u32), column(|hop| u32::from(hop.2))))
     }
 
-    /// As many threads as its size pays for, `most` at most; one where its network may not be cut in parts.
+    /// The threads that share its network among them.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.plan.threads()
+    }
+
+    /// As many threads as have enough to do, `most` at most; one where its network may not be cut in parts.
     fn threads_that_pay(&self, most: usize) -> usize {
         self.plan.threads_that_pay(most)
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
 from flitwork.booksim.mapping import explained, specification
@@ -162,8 +162,8 @@ class Sample:
         return Spread(mean, least / cycles, most / cycles, counts.index(least), counts.index(most))
 
 
-def plan(settings: Settings, phases: Phases, seed: int, threads: int | Literal["auto"] = 1) -> _core.Plan:
-    """The plan of one simulation on so many threads; an error is about the keys that say what is wrong."""
+def plan(settings: Settings, phases: Phases, seed: int, threads: int | str = 1) -> _core.Plan:
+    """The plan of one simulation, with these ``run.threads``; an error is about the keys that say what is wrong."""
     spec = specification(settings, phases, seed)
     if threads != 1:
         spec["run"]["threads"] = threads
@@ -173,9 +173,7 @@ def plan(settings: Settings, phases: Phases, seed: int, threads: int | Literal["
         raise explained(settings, error) from None
 
 
-def samples(
-    settings: Settings, progress: Progress | None = None, threads: int | Literal["auto"] = 1
-) -> Iterator[Sample]:
+def samples(settings: Settings, progress: Progress | None = None, threads: int | str = 1) -> Iterator[Sample]:
     """The simulations of a configuration, ``sim_count`` of them, with seeds that follow each other.
 
     Each measures one more period until BookSim would stop. The results are the same for any number of ``threads``.
@@ -183,19 +181,18 @@ def samples(
     if settings["sim_count"] < 1:
         raise settings.error("sim_count", "at least 1")
     first = Phases.of(settings)
-    for i in range(settings["sim_count"]):
+    for seed in range(settings["seed"], settings["seed"] + settings["sim_count"]):
         try:
-            yield _sample(settings, first, settings["seed"] + i, progress, threads)
+            sample = _sample(settings, first, seed, progress, threads)
         except DeadlockError:
-            if threads == 1:
+            if plan(settings, first, seed, threads).threads == 1:
                 raise
-            # One thread has the whole network before it, and says who waits for whom.
-            yield _sample(settings, first, settings["seed"] + i, progress, 1)
+            sample = None
+        # One thread says who waits for whom in a deadlock. Not in the handler: it keeps the first simulation.
+        yield sample or _sample(settings, first, seed, progress, 1)
 
 
-def _sample(
-    settings: Settings, phases: Phases, seed: int, progress: Progress | None, threads: int | Literal["auto"]
-) -> Sample:
+def _sample(settings: Settings, phases: Phases, seed: int, progress: Progress | None, threads: int | str) -> Sample:
     """One simulation, which goes on where its measurement is not long enough. It keeps no record of a packet."""
     made, started = plan(settings, phases, seed, threads), perf_counter()
     simulation = _core.Simulation(made, tally=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -20,12 +20,6 @@ from flitwork.cli.progress import shown
 from flitwork.errors import ConfigError
 
 
-def _number_of_threads(text: str) -> str:
-    if text != "auto" and not (text.isdecimal() and 1 <= int(text) <= 64):
-        raise typer.BadParameter(f"{text!r}: expected a number from 1 to 64, or auto")
-    return text
-
-
 @guarded
 def booksim(
     arguments: Annotated[
@@ -39,7 +33,6 @@ def booksim(
         str,
         typer.Option(
             metavar="N|auto",
-            callback=_number_of_threads,
             help="Threads that share a network among them; auto: as many as the machine has cores, where that pays.",
         ),
     ] = "auto",
@@ -61,11 +54,10 @@ def booksim(
     overrides = [one for one in arguments if "=" in one]
     if not files:
         raise ConfigError("FILE", "nothing", "a configuration file before what differs from it")
-    settings = read_settings(files, overrides)
+    settings, shared_by = read_settings(files, overrides), int(threads) if threads.isdecimal() else threads
     if as_plan:
-        typer.echo(plan(settings, Phases.of(settings), settings["seed"]).json)
+        typer.echo(plan(settings, Phases.of(settings), settings["seed"], shared_by).json)
         return
-    shared_by: int | Literal["auto"] = "auto" if threads == "auto" else int(threads)
     for line in notes(settings):
         note(f"[yellow]note[/]: {line}")
     reason = _run_and_print(settings, files, overrides, shared_by, as_json)
@@ -73,9 +65,7 @@ def booksim(
         raise typer.Exit(CLAIM_FAILED)
 
 
-def _run_and_print(
-    settings: Settings, files: list[Path], overrides: list[str], threads: int | Literal["auto"], quiet: bool
-) -> str:
+def _run_and_print(settings: Settings, files: list[Path], overrides: list[str], threads: int | str, quiet: bool) -> str:
     """Runs and prints; why it was unstable, if it was."""
     started, done, reason = time.perf_counter(), list[Sample](), ""
     if not quiet:

@@ -28,6 +28,11 @@ pub(crate) trait Network: Send {
     /// Where packets are under way and none of them can ever move again: who waits for whom, in words.
     fn deadlock(&self) -> Option<String>;
 
+    /// Of a part of a network: whether nothing is on its way in it. Packets of another part may wait for what is.
+    fn is_still(&self) -> bool {
+        true
+    }
+
     /// From the beginning of cycle `now` on flits that arrive at terminals in these cycles count.
     fn measure(&mut self, now: u64, window: Range<u64>);
 

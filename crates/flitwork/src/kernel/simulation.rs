@@ -89,7 +89,7 @@ pub struct Simulation {
     /// How the run ended, once it has: whether its workload is complete.
     pub(super) ended: Option<bool>,
     /// Cycle in which a flit left a buffer last, and the flit-hops then.
-    moved: (u64, u64),
+    pub(super) moved: (u64, u64),
     report_at: u64,
     report_cycle: u64,
     /// Packets that arrived in this cycle.
@@ -310,9 +310,12 @@ impl Simulation {
         let others = self.others.iter().map(|network| network.flit_hops());
         let flit_hops = self.networks.iter().map(Attached::flit_hops).chain(others).sum();
         if flit_hops != self.moved.1 {
-            self.moved = (self.now, flit_hops);
+            let in_parts = self.of_workload().iter().filter_map(|part| part.summary.as_ref());
+            let moved = in_parts.map(|summary| summary.moved).max().unwrap_or(self.now);
+            self.moved = (moved, flit_hops);
         } else if self.now - self.moved.0 >= self.limits.watchdog_cycles {
-            if let Some(waiting) = self.all_networks().find_map(|network| network.deadlock()) {
+            let still = self.of_workload().iter().all(|part| part.network.is_still());
+            if let Some(waiting) = self.all_networks().filter(|_| still).find_map(|network| network.deadlock()) {
                 return Err(Error::Deadlock { cycle: self.now, waiting });
             }
         }

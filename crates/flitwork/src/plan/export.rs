@@ -114,17 +114,26 @@ impl Plan {
                 .map_or(run.fixed_window().end, |steady| steady.min_warmup_cycles + steady.min_measurement_cycles);
             return busy(cycles as f64, offered_load(&self.spec.workload) + background);
         }
-        let capacity = self.uniform_capacity().unwrap_or(1.0);
-        let (flits, most, least_cycles) = self.sent();
-        let cycles = (most / capacity).max(least_cycles) + self.start_cycle as f64;
-        flits * hops + busy(cycles, background)
+        let (flits, cycles) = self.sent_in();
+        flits * hops + busy(cycles + self.start_cycle as f64, background)
     }
 
-    /// Flit-hops of a cycle, roughly: those of the offered load, as far as the network accepts it.
+    /// Flit-hops of a cycle, roughly: those of the offered load, as far as the network accepts it; of a workload that completes the mean.
     pub(super) fn flit_hops_a_cycle(&self) -> f64 {
-        let capacity = self.uniform_capacity().unwrap_or(1.0);
-        let load = if self.runs_to_completion() { capacity } else { offered_load(&self.spec.workload).min(capacity) };
-        f64::from(self.fabric.terminals()) * load * (1.0 + self.fabric.mean_hops())
+        let flits = if self.runs_to_completion() {
+            let (flits, cycles) = self.sent_in();
+            flits / cycles.max(1.0)
+        } else {
+            let accepted = offered_load(&self.spec.workload).min(self.uniform_capacity().unwrap_or(1.0));
+            f64::from(self.fabric.terminals()) * accepted
+        };
+        flits * (1.0 + self.fabric.mean_hops())
+    }
+
+    /// Of a workload that completes: flits in all, and cycles in which they can be sent, roughly.
+    fn sent_in(&self) -> (f64, f64) {
+        let (flits, most, least_cycles) = self.sent();
+        (flits, (most / self.uniform_capacity().unwrap_or(1.0)).max(least_cycles))
     }
 
     /// Of a workload that completes: flits in all, most flits of a terminal, and cycles that it takes to create them.

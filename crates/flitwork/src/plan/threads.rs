@@ -61,31 +61,34 @@ impl Plan {
         self.estimated_memory_bytes.saturating_add(further.saturating_mul(memory::part(&self.params)))
     }
 
-    /// As many threads as its size pays for and its memory leaves room for, `most` at most; one where it may not be cut in parts.
+    /// As many threads as have enough to do and its memory leaves room for, `most` at most; one where it may not be cut in parts.
     pub fn threads_that_pay(&self, most: usize) -> usize {
+        if self.not_in_parts().is_some() {
+            return 1;
+        }
         let room = memory::limit(&self.spec.run).saturating_sub(self.estimated_memory_bytes);
         let room = room / memory::part(&self.params).max(1);
         let fit = usize::try_from(room).unwrap_or(usize::MAX).saturating_add(1);
         let busy = (self.flit_hops_a_cycle() * self.window_cycles() as f64 / FLIT_HOPS_OF_A_THREAD) as usize;
-        let paid = most.min(busy).min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST).min(fit);
-        if paid > 1 && self.not_in_parts().is_none() { paid } else { 1 }
+        most.min(busy).min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST).min(fit).max(1)
     }
 
     /// Cycles that the parts of the network may advance without a word between them: what one of them sends, another has no earlier. Of a workload
-    /// that completes also not more than a packet is under way at least, as it may be the last one.
+    /// that completes also not more than a packet is under way at least, as it may be the last one; and not more than the watchdog waits.
     pub fn window_cycles(&self) -> u64 {
         let p = &self.params;
         let channel = p.hop_cycles.min(p.credit_cycles);
         let under_way = p.inject_cycles + p.eject_cycles;
         let window = if self.workload.completes() { channel.min(under_way) } else { channel };
-        u64::from(window.clamp(1, LONGEST_WINDOW))
+        u64::from(window.clamp(1, LONGEST_WINDOW)).min(self.spec.run.watchdog_cycles)
     }
 
     /// Why it runs on one thread where more are asked for.
     pub fn why_one_thread(&self) -> Option<&'static str> {
         let asked = self.spec.run.threads != Threads::ONE;
         let small = || {
-            (self.threads() == 1).then_some("the network has too little to do in a cycle, or the machine has one core")
+            (self.threads() == 1)
+                .then_some("the network is too small or has too little to do, or the machine has one core")
         };
         self.not_in_parts().or_else(small).filter(|_| asked)
     }

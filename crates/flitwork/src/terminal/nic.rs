@@ -49,8 +49,9 @@ pub(crate) struct Nics {
     rest: Vec<Option<Job>>,
     /// Injection ports of a NIC.
     ports: usize,
-    /// Terminals to look at in this cycle, one bit each.
+    /// Terminals to look at in this cycle, one bit each; and those that there are to look at.
     woken: Vec<u64>,
+    own: Vec<u64>,
     calendar: Calendar,
     /// Packets so far, by terminal.
     sequence: Vec<u32>,
@@ -95,6 +96,7 @@ impl Nics {
             rest: vec![None; terminals * plan.params.nic_ports],
             ports: plan.params.nic_ports,
             woken: vec![0; terminals.div_ceil(64)],
+            own: terminals_as_bits(terminals, |_| true),
             calendar: Calendar::new(terminals),
             sequence: vec![0; terminals],
             ties: Ties::of(plan),
@@ -112,6 +114,8 @@ impl Nics {
 
     /// Only these terminals send traffic: the others are in other parts of the network.
     pub fn keep(&mut self, keep: impl Fn(u32) -> bool) {
+        self.own = terminals_as_bits(self.sequence.len(), &keep);
+        self.wake_all();
         self.queues.keep(keep);
     }
 
@@ -161,7 +165,7 @@ impl Nics {
 
     /// Has all terminals looked at.
     pub fn wake_all(&mut self) {
-        (0..self.sequence.len()).for_each(|t| self.wake(t as u32));
+        self.woken.copy_from_slice(&self.own);
     }
 
     /// The start of cycle `now`: terminals whose turn it is by the calendar wake.
@@ -358,6 +362,13 @@ impl Nics {
             self.calendar.schedule(terminal as u32, now, next);
         }
     }
+}
+
+/// The terminals of which `such` holds, 64 a word.
+fn terminals_as_bits(terminals: usize, such: impl Fn(u32) -> bool) -> Vec<u64> {
+    let mut bits = vec![0; terminals.div_ceil(64)];
+    (0..terminals).filter(|&t| such(t as u32)).for_each(|t| bits[t / 64] |= 1 << (t % 64));
+    bits
 }
 
 /// The source queues of a plan.

@@ -390,9 +390,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.env.flit_hops
     }
 
+    fn is_still(&self) -> bool {
+        self.env.wheel.is_idle() && self.env.streams.due.is_idle() && self.env.staged_at != self.env.now
+    }
+
     fn deadlock(&self) -> Option<String> {
-        let idle = self.env.wheel.is_idle() && self.env.streams.due.is_idle() && self.env.staged_at != self.env.now;
-        let waits = self.env.pool.live() > 0 && idle;
+        let waits = self.env.pool.live() > 0 && self.is_still();
         let in_parts = "who waits for whom is found on one thread: set run.threads = 1";
         waits.then(|| if self.env.border.is_some() { in_parts.into() } else { self.who_waits() })
     }

@@ -35,6 +35,12 @@ impl Mail {
         self.written += 1;
     }
 
+    /// Letters that there is memory for.
+    #[cfg(test)]
+    pub fn letters(&self) -> usize {
+        self.letters.len()
+    }
+
     /// The letter of this cycle.
     fn letter(&mut self) -> &mut Letter {
         &mut self.letters[self.written - 1]

@@ -41,7 +41,7 @@ use std::time::Duration;
 /// How long one way of running is watched before it is compared with the other.
 pub(super) const EPOCH: Duration = Duration::from_millis(10);
 
-/// Runs a plan that may run in parts on so many threads. Of a deadlock it is not said who waits.
+/// Runs a plan that may run in parts on so many threads.
 ///
 /// # Errors
 /// See [`crate::simulate`].
@@ -56,7 +56,7 @@ pub(super) fn simulate(
     Ok(simulation.into_result())
 }
 
-/// The simulation of a plan that may run in parts, before its first cycle.
+/// The simulation of a plan that may run in parts, before its first cycle. Of a deadlock it does not say who waits.
 ///
 /// # Errors
 /// See [`Simulation::on`].

@@ -35,7 +35,7 @@ impl Pace {
         Pace { epoch, together: true, trial: false, usual: 0.0, left: FIRST, interval: FIRST, began: None }
     }
 
-    /// Whether the next cycle is to be advanced side by side; `flit_hops` so far.
+    /// Whether the next window is to be advanced side by side; `flit_hops` so far.
     pub fn together(&mut self, flit_hops: u64) -> bool {
         let now = Instant::now();
         let Some((began, before)) = self.began else {

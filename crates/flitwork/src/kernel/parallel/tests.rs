@@ -1,7 +1,9 @@
 //! Parts of a network give what the whole gives, side by side, one after the other, and in turn.
 
+use super::border::Mail;
 use super::handoff::Handoff;
-use super::{EPOCH, simulate};
+use super::{EPOCH, simulate, simulation};
+use crate::error::Error;
 use crate::kernel::flit::{self, Variation};
 use crate::measure::SimulationResult;
 use crate::plan::Plan;
@@ -71,6 +73,61 @@ fn a_steady_run_decides_the_same_in_parts() {
         plan(r#"{ "steady": { "relative_ci": 0.05, "min_warmup_cycles": 500, "min_measurement_cycles": 500 } }"#);
     let parts = simulate(&plan, 3, EPOCH, &mut |_| true).unwrap();
     assert_eq!(SimulationResult { threads: 1, ..parts }, alone(&plan));
+}
+
+/// Without classes of VCs a ring fills up; the cycle in which that is noticed is the same in parts, whatever the window.
+#[test]
+fn a_deadlock_is_found_in_the_same_cycle_in_parts() {
+    for (channel, watchdog) in [(0, 200), (0, 1), (5, 200), (5, 3), (40, 100), (40, 4)] {
+        let text = format!(
+            r#"{{ "network": {{ "topology": {{ "kind": "torus", "size": [6] }}, "routing": {{ "kind": "shortest_path" }},
+                                "router": {{ "vcs": 1, "buffer_flits": 2 }}, "channel": {{ "latency_cycles": {channel} }} }},
+                 "workload": {{ "kind": "uniform", "offered_load": 0.9, "packet_flits": 8 }},
+                 "run": {{ "deadlock_check": false, "watchdog_cycles": {watchdog}, "measurement_cycles": 20000 }} }}"#
+        );
+        let plan = Plan::new(&crate::spec::from_json(&text).unwrap()).unwrap();
+        assert!(plan.window_cycles() <= watchdog);
+        let found = |outcome| match outcome {
+            Err(Error::Deadlock { cycle, .. }) => cycle,
+            other => panic!("{other:?}"),
+        };
+        let whole = found(flit::simulate(&plan, Variation::default(), &mut |_| true));
+        for threads in [2, 3] {
+            let parts = found(simulate(&plan, threads, EPOCH, &mut |_| true));
+            assert_eq!(parts, whole, "channels of {channel} cycles, watchdog {watchdog}, {threads} threads");
+        }
+    }
+}
+
+/// A part that waked terminals of other parts would have to look at them in every cycle.
+#[test]
+fn parts_leave_out_cycles_in_which_nothing_happens() {
+    let text = r#"{ "network": { "topology": { "kind": "torus", "size": [12, 12] } }, "run": {},
+                    "workload": { "kind": "burst", "pattern": { "kind": "uniform" }, "packets": 1, "packet_flits": 2, "rate": 1e-6 } }"#;
+    let plan = Plan::new(&crate::spec::from_json(text).unwrap()).unwrap();
+    // Progress is told after some thousand cycles, or after a leap over more.
+    let (mut told, mut told_of_whole) = (0, 0);
+    let count = |told: &mut u32| {
+        *told += 1;
+        true
+    };
+    let parts = simulate(&plan, 2, EPOCH, &mut |_| count(&mut told)).unwrap();
+    let whole = flit::simulate(&plan, Variation::default(), &mut |_| count(&mut told_of_whole)).unwrap();
+    assert_eq!(SimulationResult { threads: 1, ..parts }, whole);
+    assert!(u64::from(told_of_whole) * 6000 < whole.completion_cycles, "{told_of_whole}");
+    assert!(told <= told_of_whole + 2, "{told} and {told_of_whole}");
+}
+
+#[test]
+fn mail_takes_no_more_memory_than_a_window_needs() {
+    let plan = plan_of(5, r#""kind": "uniform", "offered_load": 0.3, "packet_flits": 5"#, "{}");
+    let mut parts = simulation(&plan, 3, EPOCH).unwrap();
+    parts.advance(2000, &mut |_| true).unwrap();
+    for part in &mut parts.networks {
+        let summary = part.summary.as_ref().unwrap();
+        let most = summary.out.iter().chain(&summary.arrived).map(Mail::letters).max();
+        assert_eq!(most, Some(plan.window_cycles() as usize));
+    }
 }
 
 #[test]

@@ -11,6 +11,8 @@ use std::ops::RangeInclusive;
 #[derive(Debug)]
 pub(in crate::kernel) struct Summary {
     pub flit_hops: u64,
+    /// The last cycle in which a flit left a buffer.
+    pub moved: u64,
     pub next_event: Option<u64>,
     pub all_taken: bool,
     /// For each part what goes there; from each part what has come.
@@ -22,14 +24,14 @@ impl Summary {
     /// Of one of so many parts, before the first cycle; `all_taken`: there is nothing to send.
     pub fn new(parts: usize, all_taken: bool) -> Self {
         let mails = || (0..parts).map(|_| Mail::default()).collect();
-        Summary { flit_hops: 0, next_event: None, all_taken, out: mails(), arrived: mails() }
+        Summary { flit_hops: 0, moved: 0, next_event: None, all_taken, out: mails(), arrived: mails() }
     }
 }
 
 impl Attached {
     /// Cycles of a part of a network; the workload starts in cycle `start`.
     pub fn advance(&mut self, cycles: RangeInclusive<u64>, start: u64, arrived: &mut Vec<Arrival>) {
-        let last = *cycles.end();
+        let (last, mut moved, mut flit_hops) = (*cycles.end(), None, self.flit_hops());
         self.exchange_mail();
         let Attached { network, nics, log, .. } = self;
         for now in cycles {
@@ -40,10 +42,14 @@ impl Attached {
             }
             nics.begin_cycle(now);
             network.step(now, &mut Endpoints { nics, hosts: None, log });
+            if network.flit_hops() != flit_hops {
+                (moved, flit_hops) = (Some(now), network.flit_hops());
+            }
         }
         self.exchange_mail();
         if let Some(summary) = &mut self.summary {
-            summary.flit_hops = self.network.flit_hops();
+            summary.flit_hops = flit_hops;
+            summary.moved = moved.unwrap_or(summary.moved);
             summary.next_event = self.network.next_event(last);
             summary.all_taken = self.nics.all_taken();
         }
@@ -89,13 +95,15 @@ impl Simulation {
         let window = self.team.as_ref().map_or(1, |team| team.window);
         let parts = &self.networks[..self.parts];
         let open_loop = parts[0].nics.is_open_loop();
-        // Behind its measurement an open loop may be over in any cycle, and so may a burst once all its packets have been taken. One of them that
-        // is taken now is under way for longer than a window.
-        let first_end = if open_loop { self.phases.window().end - 1 } else { u64::MAX };
-        if !open_loop && parts.iter().all(Attached::all_taken) {
-            return self.now;
-        }
-        let bounds = [first_end, until - 1, self.phases.next().saturating_sub(1), self.limits.max_cycles];
+        // An open loop is over behind its measurement, in any cycle. A burst may be over in any cycle once all its packets have been taken; the last
+        // one is then under way for a window at least.
+        let first_end = match (open_loop, parts.iter().all(Attached::all_taken)) {
+            (true, _) => self.phases.window().end - 1,
+            (false, true) => self.now,
+            (false, false) => u64::MAX,
+        };
+        let watchdog = self.moved.0.saturating_add(self.limits.watchdog_cycles);
+        let bounds = [first_end, until - 1, self.phases.next().saturating_sub(1), self.limits.max_cycles, watchdog];
         bounds.into_iter().fold(self.now + window - 1, u64::min).max(self.now)
     }
 }
