@@ -31,9 +31,9 @@ def target_folder() -> str:
     return os.environ.get("FLITWORK_EXTEND_TARGET", str(ROOT / "target" / "extend-pages"))
 
 
-def faster(optimised: bool) -> dict[str, str]:
-    """Variables of a cargo that compiles in less time: that takes longer than to run, but for the tests that are optimised."""
-    profile = {"OPT_LEVEL": "1" if optimised else "0", "DEBUG": "0"}
+def faster() -> dict[str, str]:
+    """Variables of a cargo that does not optimise: to compile takes much longer than to run, and so all is compiled once."""
+    profile = {"OPT_LEVEL": "0", "DEBUG": "0"}
     of_cargo = {f"CARGO_PROFILE_{kind}_{name}": value for kind in ("TEST", "DEV") for name, value in profile.items()}
     return {
         **os.environ,
@@ -45,9 +45,7 @@ def faster(optimised: bool) -> dict[str, str]:
 
 
 def run(command: str, folder: Path) -> None:
-    # What compares with the oracle simulates much; unit tests do not.
-    env = faster(optimised="--test" in command)
-    done = subprocess.run(command.split(), cwd=folder, env=env, capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(command.split(), cwd=folder, env=faster(), capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     if "--no-run" not in command:
         assert re.search(r"^running [1-9]", done.stdout, re.MULTILINE), f"{command}: no test ran\n{done.stdout}"
@@ -70,7 +68,7 @@ assert Path("channels.png").stat().st_size > 1000
 def run_with_the_package(study: str, folder: Path) -> None:
     """Builds the Python package of the copy not for speed, and runs a study file with it."""
     build = "cargo build -p flitwork-python --features pyo3/extension-module"
-    done = subprocess.run(build.split(), cwd=folder, env=faster(optimised=False), capture_output=True, text=True)
+    done = subprocess.run(build.split(), cwd=folder, env=faster(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
     for old in (folder / "python" / "flitwork").glob("_core*.so"):
         old.unlink()

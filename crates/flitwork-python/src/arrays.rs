@@ -1,7 +1,7 @@
 //! The long columns of a result as NumPy arrays; what is short stays in the JSON.
 
 use flitwork::measure::{
-    OperationRecord, OperationReport, PacketRecord, SimulationResult, WaitRecord, WaitReport, WaitWindow,
+    OperationRecord, OperationReport, PacketRecord, PacketTable, SimulationResult, WaitRecord, WaitReport, WaitWindow,
 };
 use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ pub fn take_columns<'py>(py: Python<'py>, result: &mut SimulationResult) -> PyRe
         columns.set_item("stall_windows", take(&mut stalls.windows).into_pyarray(py))?;
         columns.set_item("hol_blocked", take(&mut stalls.hol_blocked).into_pyarray(py))?;
     }
-    packet_columns(&columns, &take(&mut result.packet_records))?;
+    table_columns(&columns, &take(&mut result.packet_records))?;
     if let Some(waits) = result.waits.take() {
         wait_columns(&columns, waits)?;
     }
@@ -74,19 +74,20 @@ trait Column<R> {
 }
 
 /// The values of one field so far.
-struct Field<R, T> {
+struct Field<F, T> {
     name: &'static str,
-    of: fn(&R) -> T,
+    /// A type of its own for each field: a call by pointer for each value took longer than all else of a table.
+    of: F,
     values: Vec<T>,
 }
 
-impl<R, T: Element> Column<R> for Field<R, T> {
+impl<R, T: Element, F: Fn(&R) -> T> Column<R> for Field<F, T> {
     fn reserve(&mut self, rows: usize) {
         self.values.reserve_exact(rows);
     }
 
     fn add(&mut self, rows: &[R]) {
-        self.values.extend(rows.iter().map(self.of));
+        self.values.extend(rows.iter().map(&self.of));
     }
 
     fn set(self: Box<Self>, columns: &Bound<'_, PyDict>) -> PyResult<()> {
@@ -95,7 +96,7 @@ impl<R, T: Element> Column<R> for Field<R, T> {
 }
 
 /// A column, of no rows yet.
-fn column<R: 'static, T: Element + 'static>(name: &'static str, of: fn(&R) -> T) -> Box<dyn Column<R>> {
+fn column<R, T: Element + 'static>(name: &'static str, of: impl Fn(&R) -> T + 'static) -> Box<dyn Column<R>> {
     Box::new(Field { name, of, values: Vec::new() })
 }
 
@@ -115,21 +116,21 @@ fn wait_columns(columns: &Bound<'_, PyDict>, report: WaitReport) -> PyResult<()>
     let WaitReport { waits, head_arrived, windows } = report;
     let fields = vec![
         column("waits.packet", |w: &WaitRecord| w.packet),
-        column("waits.hop", |w| w.hop),
-        column("waits.router", |w| w.router),
-        column("waits.port", |w| w.port),
-        column("waits.reason", |w| w.reason),
-        column("waits.body", |w| w.body),
-        column("waits.cycles", |w| w.cycles),
+        column("waits.hop", |w: &WaitRecord| w.hop),
+        column("waits.router", |w: &WaitRecord| w.router),
+        column("waits.port", |w: &WaitRecord| w.port),
+        column("waits.reason", |w: &WaitRecord| w.reason),
+        column("waits.body", |w: &WaitRecord| w.body),
+        column("waits.cycles", |w: &WaitRecord| w.cycles),
     ];
     set_columns(columns, &waits, fields)?;
     if let Some(windows) = windows {
         let fields = vec![
             column("wait_windows.window", |w: &WaitWindow| w.window),
-            column("wait_windows.router", |w| w.router),
-            column("wait_windows.port", |w| w.port),
-            column("wait_windows.reason", |w| w.reason),
-            column("wait_windows.cycles", |w| w.cycles),
+            column("wait_windows.router", |w: &WaitWindow| w.router),
+            column("wait_windows.port", |w: &WaitWindow| w.port),
+            column("wait_windows.reason", |w: &WaitWindow| w.reason),
+            column("wait_windows.cycles", |w: &WaitWindow| w.cycles),
         ];
         set_columns(columns, &windows, fields)?;
     }
@@ -143,23 +144,24 @@ fn operation_columns(columns: &Bound<'_, PyDict>, report: OperationReport) -> Py
     let OperationReport { operations, waits_for, senders } = report;
     let fields = vec![
         column("operations.rank", |o: &OperationRecord| o.rank),
-        column("operations.operation", |o| o.operation),
-        column("operations.kind", |o| o.kind as u8),
-        column("operations.peer", |o| o.peer),
-        column("operations.tag", |o| o.tag),
-        column("operations.step", |o| o.step),
-        column("operations.from_operation", |o| o.from_operation),
-        column("operations.waits_for", |o| o.waits_for),
-        column("operations.amount", |o| o.amount),
-        column("operations.passed_cycle", |o| o.passed),
-        column("operations.began_cycle", |o| o.began),
-        column("operations.ended_cycle", |o| o.ended),
-        column("operations.arrived_cycle", |o| o.arrived),
+        column("operations.operation", |o: &OperationRecord| o.operation),
+        column("operations.kind", |o: &OperationRecord| o.kind as u8),
+        column("operations.peer", |o: &OperationRecord| o.peer),
+        column("operations.tag", |o: &OperationRecord| o.tag),
+        column("operations.step", |o: &OperationRecord| o.step),
+        column("operations.from_operation", |o: &OperationRecord| o.from_operation),
+        column("operations.waits_for", |o: &OperationRecord| o.waits_for),
+        column("operations.amount", |o: &OperationRecord| o.amount),
+        column("operations.passed_cycle", |o: &OperationRecord| o.passed),
+        column("operations.began_cycle", |o: &OperationRecord| o.began),
+        column("operations.ended_cycle", |o: &OperationRecord| o.ended),
+        column("operations.arrived_cycle", |o: &OperationRecord| o.arrived),
     ];
     set_columns(columns, &operations, fields)?;
     columns.set_item("waits_for", waits_for.into_pyarray(columns.py()))?;
     if !senders.is_empty() {
-        let fields = vec![column("packets.rank", |s: &(u32, u32)| s.0), column("packets.operation", |s| s.1)];
+        let fields =
+            vec![column("packets.rank", |s: &(u32, u32)| s.0), column("packets.operation", |s: &(u32, u32)| s.1)];
         set_columns(columns, &senders, fields)?;
     }
     Ok(())
@@ -170,20 +172,37 @@ pub fn packet_columns(columns: &Bound<'_, PyDict>, packets: &[PacketRecord]) -> 
     if packets.is_empty() {
         return Ok(());
     }
-    let fields = vec![
+    set_columns(columns, packets, packet_fields())
+}
+
+/// The same of a table, which is read once, some rows at a time.
+fn table_columns(columns: &Bound<'_, PyDict>, packets: &PacketTable) -> PyResult<()> {
+    if packets.is_empty() {
+        return Ok(());
+    }
+    let (mut fields, mut some) = (packet_fields(), Vec::with_capacity(ROWS));
+    fields.iter_mut().for_each(|field| field.reserve(packets.len()));
+    for from in (0..packets.len()).step_by(ROWS) {
+        packets.read(from..packets.len().min(from + ROWS), &mut some);
+        fields.iter_mut().for_each(|field| field.add(&some));
+    }
+    fields.into_iter().try_for_each(|field| field.set(columns))
+}
+
+fn packet_fields() -> Vec<Box<dyn Column<PacketRecord>>> {
+    vec![
         column("packets.src", |p: &PacketRecord| p.src),
-        column("packets.sequence", |p| p.sequence),
-        column("packets.dst", |p| p.dst),
-        column("packets.flits", |p| p.flits),
-        column("packets.message", |p| p.message),
-        column("packets.injection_port", |p| p.injection_port),
-        column("packets.minus", |p| p.minus),
-        column("packets.wraps", |p| p.wraps),
-        column("packets.hops", |p| p.hops),
-        column("packets.created_cycle", |p| p.created),
-        column("packets.injected_cycle", |p| p.injected),
-        column("packets.arrived_cycle", |p| p.arrived),
-        column("packets.background", |p| p.background),
-    ];
-    set_columns(columns, packets, fields)
+        column("packets.sequence", |p: &PacketRecord| p.sequence),
+        column("packets.dst", |p: &PacketRecord| p.dst),
+        column("packets.flits", |p: &PacketRecord| p.flits),
+        column("packets.message", |p: &PacketRecord| p.message),
+        column("packets.injection_port", |p: &PacketRecord| p.injection_port),
+        column("packets.minus", |p: &PacketRecord| p.minus),
+        column("packets.wraps", |p: &PacketRecord| p.wraps),
+        column("packets.hops", |p: &PacketRecord| p.hops),
+        column("packets.created_cycle", |p: &PacketRecord| p.created),
+        column("packets.injected_cycle", |p: &PacketRecord| p.injected),
+        column("packets.arrived_cycle", |p: &PacketRecord| p.arrived),
+        column("packets.background", |p: &PacketRecord| p.background),
+    ]
 }

@@ -3,7 +3,7 @@
 use super::batches::Totals;
 use super::deliveries::DeliveryRecorder;
 use super::packet_records::PacketRecords;
-use super::{DeliveryWindows, LatencyRecorder, PacketRecord, Tally};
+use super::{DeliveryWindows, LatencyRecorder, PacketRecord, PacketTable, Tally};
 use crate::mix::mix;
 use std::ops::Range;
 
@@ -255,8 +255,8 @@ impl PacketLog {
         self.records.as_mut().map(PacketRecords::take).unwrap_or_default()
     }
 
-    /// The records, in order of (source, sequence), and the place in it of each in the order in which they were taken.
-    pub fn into_records(self) -> (Vec<PacketRecord>, Vec<u32>) {
+    /// The records, in order of (source, sequence).
+    pub fn into_records(self) -> PacketTable {
         self.records.map(PacketRecords::in_order).unwrap_or_default()
     }
 }

@@ -8,6 +8,7 @@ mod latency;
 mod log;
 mod operations;
 mod packet_records;
+mod packet_table;
 mod phases;
 mod stalls;
 mod steady;
@@ -22,6 +23,8 @@ pub use fairness::Fairness;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
 pub(crate) use log::{Arrival, Origin, PacketLog, TrafficLog};
 pub use operations::{OPERATION_KINDS, OperationKind, OperationRecord, OperationReport};
+pub use packet_table::PacketTable;
+pub(crate) use packet_table::Places;
 pub(crate) use phases::{Phases, View};
 pub(crate) use stalls::StallCounter;
 pub use stalls::{STALL_REASONS, StallReason, StallReport};
@@ -216,7 +219,7 @@ pub struct SimulationResult {
     /// Why flits stood still, where asked for.
     pub stalls: Option<StallReport>,
     /// Every packet, in order of (source, sequence), where asked for.
-    pub packet_records: Vec<PacketRecord>,
+    pub packet_records: PacketTable,
     /// Where and why packets waited, where asked for; not in the JSON.
     #[serde(skip)]
     pub waits: Option<WaitReport>,

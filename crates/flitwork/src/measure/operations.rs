@@ -1,5 +1,7 @@
 //! What ranks did and when: a row for each operation, with what it waited for.
 
+use super::Places;
+
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -73,13 +75,8 @@ pub struct OperationReport {
 }
 
 impl OperationReport {
-    /// The same where packet `i` has the number `number[i]`.
-    pub(crate) fn renumbered(mut self, number: &[u32]) -> OperationReport {
-        let mut senders = vec![(u32::MAX, u32::MAX); number.len()];
-        for (&number, &sender) in number.iter().zip(&self.senders) {
-            senders[number as usize] = sender;
-        }
-        self.senders = senders;
-        self
+    /// The same with packets in the order of their records.
+    pub(crate) fn renumbered(self, places: &Places) -> OperationReport {
+        OperationReport { senders: places.put_in_order(&self.senders, (u32::MAX, u32::MAX)), ..self }
     }
 }

@@ -1,6 +1,10 @@
 //! The records of packets while a run lasts: all of them until its end, or those that have not arrived and been taken away.
+//!
+//! They are written one behind the other, as injection ports take packets: memory is slow where it is written here and there. In which order they are
+//! read is found at the end from their sources, which are noted beside them, so that no record is read, or moved, before columns are made of it.
 
 use super::PacketRecord;
+use super::packet_table::PacketTable;
 
 /// What has not happened.
 const NEVER: u64 = u64::MAX;
@@ -10,7 +14,21 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct PacketRecords {
     /// In the order in which injection ports took them; where they are handed over, numbers are used again.
     records: Vec<PacketRecord>,
+    /// The source of each, where they are not handed over.
+    source_of: Vec<u32>,
+    sources: Vec<Source>,
+    /// Some source sent its packets in another order than that of their sequence numbers, as a port does that takes packets in turn from several
+    /// queues.
+    unordered: bool,
     handed_over: Option<HandedOver>,
+}
+
+/// What is known of the packets of a source.
+#[derive(Debug, Clone, Copy, Default)]
+struct Source {
+    packets: u32,
+    /// Of the last one.
+    sequence: u32,
 }
 
 /// Those that somebody takes away while the run lasts.
@@ -31,12 +49,29 @@ impl PacketRecords {
     /// Keeps the record of a packet that enters; its number.
     #[inline]
     pub fn taken(&mut self, record: PacketRecord) -> u32 {
-        if let Some(free) = self.handed_over.as_mut().and_then(|handed| handed.free.pop()) {
-            self.records[free as usize] = record;
-            return free;
+        if let Some(handed) = &mut self.handed_over {
+            if let Some(free) = handed.free.pop() {
+                self.records[free as usize] = record;
+                return free;
+            }
+        } else {
+            self.note_source(&record);
         }
         self.records.push(record);
         self.records.len() as u32 - 1
+    }
+
+    #[inline]
+    fn note_source(&mut self, record: &PacketRecord) {
+        let src = record.src as usize;
+        if self.sources.len() <= src {
+            self.sources.resize(src + 1, Source::default());
+        }
+        let source = &mut self.sources[src];
+        source.packets += 1;
+        self.unordered |= record.sequence < source.sequence;
+        source.sequence = record.sequence;
+        self.source_of.push(record.src);
     }
 
     /// The head of this packet left its terminal.
@@ -62,47 +97,34 @@ impl PacketRecords {
         self.handed_over.as_mut().map(|handed| std::mem::take(&mut handed.arrived)).unwrap_or_default()
     }
 
-    /// All of them in order of (source, sequence), and the place in it of each number. Where records are handed over: those that nobody
-    /// has taken, and no places.
-    pub fn in_order(self) -> (Vec<PacketRecord>, Vec<u32>) {
-        match self.handed_over {
-            None => in_order(self.records),
-            Some(HandedOver { mut arrived, .. }) => {
-                arrived.extend(self.records.into_iter().filter(|record| record.arrived == NEVER));
-                (in_order(arrived).0, Vec::new())
-            }
+    /// All of them in order of (source, sequence). Where records are handed over: those that nobody has taken.
+    pub fn in_order(self) -> PacketTable {
+        if let Some(HandedOver { mut arrived, .. }) = self.handed_over {
+            arrived.extend(self.records.into_iter().filter(|record| record.arrived == NEVER));
+            return PacketTable::sorted(arrived);
         }
+        if self.unordered {
+            return PacketTable::sorted(self.records);
+        }
+        let order = self.by_source();
+        PacketTable::new(self.records, order)
     }
-}
 
-/// The records in order of (source, sequence), and the place of each in it. Each source sends in order, but for ports that take packets in
-/// turn from several queues: what is counted by source is nearly always all there is to do.
-fn in_order(records: Vec<PacketRecord>) -> (Vec<PacketRecord>, Vec<u32>) {
-    let sources = records.iter().map(|record| record.src as usize + 1).max().unwrap_or(0);
-    // Two counters in one: how many records come before those of a source, then where its next record goes.
-    let mut before = vec![0u32; sources + 1];
-    records.iter().for_each(|record| before[record.src as usize + 1] += 1);
-    (0..sources).for_each(|source| before[source + 1] += before[source]);
-    let mut next_sequence = vec![0u32; sources];
-    let mut sorted = true;
-    let mut places: Vec<u32> = records
-        .iter()
-        .map(|record| {
-            let source = record.src as usize;
-            sorted &= next_sequence[source] <= record.sequence;
-            next_sequence[source] = record.sequence;
-            before[source] += 1;
-            before[source] - 1
-        })
-        .collect();
-    let mut order: Vec<u32> = (0..records.len() as u32).collect();
-    if sorted {
-        places.iter().zip(0..).for_each(|(&place, record)| order[place as usize] = record);
-    } else {
-        order.sort_unstable_by_key(|&i| (records[i as usize].src, records[i as usize].sequence));
-        order.iter().enumerate().for_each(|(place, &record)| places[record as usize] = place as u32);
+    /// The numbers of all packets, source by source.
+    fn by_source(&self) -> Vec<u32> {
+        let first = |next: &mut u32, source: &Source| {
+            *next += source.packets;
+            Some(*next - source.packets)
+        };
+        let mut places: Vec<u32> = self.sources.iter().scan(0, first).collect();
+        let mut order = vec![0; self.records.len()];
+        for (number, &source) in self.source_of.iter().enumerate() {
+            let place = &mut places[source as usize];
+            order[*place as usize] = number as u32;
+            *place += 1;
+        }
+        order
     }
-    (order.iter().map(|&record| records[record as usize]).collect(), places)
 }
 
 #[cfg(test)]
@@ -127,23 +149,43 @@ mod tests {
         }
     }
 
-    fn ids(records: &[PacketRecord]) -> Vec<(u32, u32)> {
-        records.iter().map(|record| (record.src, record.sequence)).collect()
+    fn ids<'a>(records: impl IntoIterator<Item = &'a PacketRecord>) -> Vec<(u32, u32)> {
+        records.into_iter().map(|record| (record.src, record.sequence)).collect()
     }
 
     #[test]
     fn records_come_in_order_of_source_and_sequence_however_they_were_taken() {
-        for taken in [vec![(2, 0), (0, 0), (2, 1), (0, 1), (0, 4)], vec![(1, 1), (3, 0), (1, 0), (3, 2), (3, 1)]] {
+        let long = (0..1000).map(|i| (i * 7 % 5, i)).collect();
+        let turned = (0..300).map(|i| (i % 3, i ^ 1)).collect();
+        for taken in [
+            vec![(2, 0), (0, 0), (2, 1), (0, 1), (0, 4)],
+            vec![(1, 1), (3, 0), (1, 0), (3, 2), (3, 1)],
+            long,
+            turned,
+            vec![],
+        ] {
             let mut records = PacketRecords::default();
-            taken.iter().for_each(|&(src, sequence)| _ = records.taken(record(src, sequence)));
-            let (ordered, places) = records.in_order();
+            let numbers: Vec<u32> = taken.iter().map(|&(src, sequence)| records.taken(record(src, sequence))).collect();
+            numbers.iter().for_each(|&number| records.arrived(number, 3, u64::from(number)));
+            let table = records.in_order();
             let mut expected = taken.clone();
             expected.sort_unstable();
-            assert_eq!(ids(&ordered), expected);
-            let at_places: Vec<(u32, u32)> = places.iter().map(|&place| expected[place as usize]).collect();
-            assert_eq!(at_places, taken);
+            assert_eq!(ids(table.iter()), expected);
+            let mut some = vec![record(9, 9)];
+            table.read(taken.len() / 2..taken.len(), &mut some);
+            assert_eq!(ids(&some), expected[taken.len() / 2..]);
+            assert_eq!((table.len(), table.is_empty()), (taken.len(), taken.is_empty()));
+            let places = table.places();
+            for (&number, &id) in numbers.iter().zip(&taken) {
+                let place = places.of(number) as usize;
+                assert_eq!(expected[place], id);
+                assert_eq!(table.iter().nth(place).map(|record| record.arrived), Some(u64::from(number)));
+            }
+            // What is known of packets by number comes in the order of the table.
+            let by_number: Vec<u64> = (0..numbers.len() as u64).collect();
+            let arrived: Vec<u64> = table.iter().map(|record| record.arrived).collect();
+            assert_eq!(places.put_in_order(&by_number, NEVER), arrived);
         }
-        assert_eq!(PacketRecords::default().in_order(), (vec![], vec![]));
     }
 
     #[test]
@@ -158,7 +200,6 @@ mod tests {
         records.arrived(numbers[0], 1, 11);
         assert!(records.take().len() == 1 && records.take().is_empty());
         records.arrived(numbers[2], 1, 12);
-        let (rest, places) = records.in_order();
-        assert_eq!((ids(&rest), places), (vec![(3, 0), (7, 2)], vec![]));
+        assert_eq!(ids(records.in_order().iter()), vec![(3, 0), (7, 2)]);
     }
 }

@@ -3,6 +3,7 @@
 //! A cycle counts where the flit that decides stands still: until the head of a packet has left its last router that is the head,
 //! behind it (`body`) the front flit of each buffer that the rest of the packet is in. What `docs/explain.md` makes of it is summed in Python.
 
+use super::Places;
 use super::stalls::{STALL_REASONS, StallReason};
 
 /// Why a packet waits, as it is counted: a [`StallReason`], or [`BEHIND_PACKET`].
@@ -211,16 +212,13 @@ impl WaitLog {
 }
 
 impl WaitReport {
-    /// The same where packet `i` has the number `number[i]`.
-    pub(crate) fn renumbered(mut self, number: &[u32]) -> WaitReport {
+    /// The same with the numbers of packets in the order of their records.
+    pub(crate) fn renumbered(mut self, places: &Places) -> WaitReport {
         for row in &mut self.waits {
-            row.packet = number[row.packet as usize];
+            row.packet = places.of(row.packet);
         }
         self.waits.sort_by_key(|row| row.packet);
-        let mut head_arrived = vec![u64::MAX; number.len()];
-        for (&number, &cycle) in number.iter().zip(&self.head_arrived) {
-            head_arrived[number as usize] = cycle;
-        }
+        let head_arrived = places.put_in_order(&self.head_arrived, u64::MAX);
         WaitReport { waits: self.waits, head_arrived, windows: self.windows }
     }
 }
@@ -251,7 +249,7 @@ mod tests {
         log.count_behind(5, WaitRecord { packet: 1, reason: BEHIND_PACKET, cycles: 4, ..wait });
         log.count_behind(5, WaitRecord { packet: 1, reason: BEHIND_PACKET, cycles: 3, ..wait });
         log.head_arrives(1, 40);
-        let report = log.report().renumbered(&[1, 0]);
+        let report = log.report().renumbered(&Places::new(vec![1, 0]));
         let rows: Vec<_> = report.waits.iter().map(|w| (w.packet, w.hop, w.reason, w.body, w.cycles)).collect();
         let (credit, lost) = (StallReason::NoCredit as u8, StallReason::LostSwitch as u8);
         assert_eq!(rows[..2], [(0, 0, credit, false, 1), (0, 1, BEHIND_PACKET, false, 7)]);

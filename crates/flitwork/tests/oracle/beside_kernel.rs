@@ -6,7 +6,7 @@ use super::cases::{Case, fit_policy};
 use super::created::created;
 use super::pace::Pauses;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
-use flitwork::measure::{KernelName, PacketRecord, SimulationResult};
+use flitwork::measure::{KernelName, PacketRecord, PacketTable, SimulationResult};
 use flitwork::routing::{Header, Tie};
 use flitwork::schedule::Schedule;
 use flitwork::spec::{HostSpec, KernelChoice, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
@@ -117,12 +117,11 @@ pub fn recording(seed: u64, warmup_cycles: u64, measurement_cycles: u64, max_cyc
 }
 
 /// Every packet that arrived by cycle `end` in one did so in the other, and its record is the same.
-pub fn compare(kernel: &[PacketRecord], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
+pub fn compare(kernel: &PacketTable, oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
     prop_assert!(!oracle.deadlocked, "the oracle is deadlocked");
-    let by_name = |records: &[PacketRecord]| -> HashMap<(u32, u32), PacketRecord> {
-        records.iter().map(|r| ((r.src, r.sequence), *r)).collect()
-    };
-    let (in_kernel, in_oracle) = (by_name(kernel), by_name(&oracle.packets));
+    let named = |r: &PacketRecord| ((r.src, r.sequence), *r);
+    let in_kernel: HashMap<(u32, u32), PacketRecord> = kernel.iter().map(named).collect();
+    let in_oracle: HashMap<(u32, u32), PacketRecord> = oracle.packets.iter().map(named).collect();
     // The earliest difference is the one worth looking at.
     let mut differences = Vec::new();
     for (name, record) in &in_kernel {
@@ -322,7 +321,7 @@ pub fn check_both(network: &NetworkSpec, mut plan: Plan) -> Result<usize, TestCa
 }
 
 /// Packets that walked farther than the shortest route.
-fn detours(plan: &Plan, packets: &[PacketRecord]) -> usize {
+fn detours(plan: &Plan, packets: &PacketTable) -> usize {
     let router = |terminal: u32| plan.fabric.router_of(terminal);
     let Some(grid) = plan.fabric.grid() else { return 0 };
     let shortest = |r: &PacketRecord| shortest(grid, router(r.src), router(r.dst));
