@@ -7,6 +7,7 @@ use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::mem::take;
+use std::ops::Range;
 
 /// Moves the long columns out of `result` into a dictionary of arrays.
 pub fn take_columns<'py>(py: Python<'py>, result: &mut SimulationResult) -> PyResult<Bound<'py, PyDict>> {
@@ -76,7 +77,7 @@ trait Column<R> {
 /// The values of one field so far.
 struct Field<F, T> {
     name: &'static str,
-    /// A type of its own for each field: a call by pointer for each value took longer than all else of a table.
+    /// Each field has a type of its own, so that the compiler inlines it: called by pointer it took longer than all else.
     of: F,
     values: Vec<T>,
 }
@@ -104,10 +105,20 @@ fn column<R, T: Element + 'static>(name: &'static str, of: impl Fn(&R) -> T + 's
 const ROWS: usize = 512;
 
 /// Sets columns of all of `rows`.
-fn set_columns<R>(columns: &Bound<'_, PyDict>, rows: &[R], mut fields: Vec<Box<dyn Column<R>>>) -> PyResult<()> {
-    fields.iter_mut().for_each(|field| field.reserve(rows.len()));
-    for some in rows.chunks(ROWS) {
-        fields.iter_mut().for_each(|field| field.add(some));
+fn set_columns<R>(columns: &Bound<'_, PyDict>, rows: &[R], fields: Vec<Box<dyn Column<R>>>) -> PyResult<()> {
+    set_by_pieces(columns, rows.len(), fields, |places, add| add(&rows[places]))
+}
+
+/// Sets columns of so many rows; `read` is given places, and hands over the rows there.
+fn set_by_pieces<R>(
+    columns: &Bound<'_, PyDict>,
+    rows: usize,
+    mut fields: Vec<Box<dyn Column<R>>>,
+    mut read: impl FnMut(Range<usize>, &mut dyn FnMut(&[R])),
+) -> PyResult<()> {
+    fields.iter_mut().for_each(|field| field.reserve(rows));
+    for from in (0..rows).step_by(ROWS) {
+        read(from..rows.min(from + ROWS), &mut |some| fields.iter_mut().for_each(|field| field.add(some)));
     }
     fields.into_iter().try_for_each(|field| field.set(columns))
 }
@@ -175,18 +186,16 @@ pub fn packet_columns(columns: &Bound<'_, PyDict>, packets: &[PacketRecord]) -> 
     set_columns(columns, packets, packet_fields())
 }
 
-/// The same of a table, which is read once, some rows at a time.
+/// The same of a table, whose records are copied once, some at a time, for all columns.
 fn table_columns(columns: &Bound<'_, PyDict>, packets: &PacketTable) -> PyResult<()> {
     if packets.is_empty() {
         return Ok(());
     }
-    let (mut fields, mut some) = (packet_fields(), Vec::with_capacity(ROWS));
-    fields.iter_mut().for_each(|field| field.reserve(packets.len()));
-    for from in (0..packets.len()).step_by(ROWS) {
-        packets.read(from..packets.len().min(from + ROWS), &mut some);
-        fields.iter_mut().for_each(|field| field.add(&some));
-    }
-    fields.into_iter().try_for_each(|field| field.set(columns))
+    let mut some = Vec::with_capacity(ROWS);
+    set_by_pieces(columns, packets.len(), packet_fields(), |places, add| {
+        packets.read(places, &mut some);
+        add(&some);
+    })
 }
 
 fn packet_fields() -> Vec<Box<dyn Column<PacketRecord>>> {

@@ -75,7 +75,7 @@ pub struct OperationReport {
 }
 
 impl OperationReport {
-    /// The same with packets in the order of their records.
+    /// The same, each packet numbered by the place of its record.
     pub(crate) fn renumbered(self, places: &Places) -> OperationReport {
         OperationReport { senders: places.put_in_order(&self.senders, (u32::MAX, u32::MAX)), ..self }
     }

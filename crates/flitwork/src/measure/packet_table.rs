@@ -2,34 +2,36 @@
 
 use super::PacketRecord;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::ops::Range;
+use std::ops::{Index, Range};
 
 /// Packet records in order of (source, sequence).
 ///
 /// They lie where they were written while the run lasted; the table knows in which order to read them.
 #[derive(Debug, Clone, Default)]
 pub struct PacketTable {
-    /// By the number that a packet had in the run.
+    /// In no order; of a run that kept all its packets by their numbers in the run.
     records: Vec<PacketRecord>,
-    /// The numbers, in the order of the table.
+    /// Indices of `records`, in the order of the table.
     order: Vec<u32>,
 }
 
 impl PacketTable {
-    /// Records by number, and the numbers of all in order.
+    /// A table of `records`, which are read in `order`.
     pub(super) fn new(records: Vec<PacketRecord>, order: Vec<u32>) -> Self {
-        debug_assert_eq!(records.len(), order.len());
-        PacketTable { records, order }
+        let table = PacketTable { records, order };
+        debug_assert_eq!(table.records.len(), table.order.len());
+        debug_assert!(table.iter().is_sorted_by_key(name), "packets are in order");
+        table
     }
 
-    /// The same of records whose order is not known.
+    /// A table of records in any order, which are sorted.
     pub(super) fn sorted(records: Vec<PacketRecord>) -> Self {
         let mut order: Vec<u32> = (0..records.len() as u32).collect();
-        order.sort_by_key(|&number| (records[number as usize].src, records[number as usize].sequence));
+        order.sort_unstable_by_key(|&number| name(&records[number as usize]));
         PacketTable { records, order }
     }
 
-    /// Packets.
+    /// How many packets there are.
     pub fn len(&self) -> usize {
         self.order.len()
     }
@@ -40,11 +42,11 @@ impl PacketTable {
     }
 
     /// All records.
-    pub fn iter(&self) -> impl Iterator<Item = &PacketRecord> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &PacketRecord> + DoubleEndedIterator {
         self.order.iter().map(|&number| &self.records[number as usize])
     }
 
-    /// Copies the records at `places` into a buffer, in the place of what was in it.
+    /// Replaces what is in `into` with copies of the records at `places`.
     ///
     /// # Panics
     /// Where there are no such places.
@@ -53,11 +55,25 @@ impl PacketTable {
         into.extend(self.order[places].iter().map(|&number| self.records[number as usize]));
     }
 
-    /// Where each packet is.
+    /// The place of each packet by its number in the run. Only of a run that kept all its packets: what is handed over has other numbers.
     pub(crate) fn places(&self) -> Places {
         let mut of_number = vec![0; self.order.len()];
         self.order.iter().zip(0..).for_each(|(&number, place)| of_number[number as usize] = place);
         Places { of_number }
+    }
+}
+
+/// What the order of a table follows.
+fn name(record: &PacketRecord) -> (u32, u32) {
+    (record.src, record.sequence)
+}
+
+impl Index<usize> for PacketTable {
+    type Output = PacketRecord;
+
+    /// The record at a place.
+    fn index(&self, place: usize) -> &PacketRecord {
+        &self.records[self.order[place] as usize]
     }
 }
 
@@ -73,7 +89,7 @@ impl Places {
         Places { of_number }
     }
 
-    /// That of a packet.
+    /// The place of the packet with this number.
     pub fn of(&self, number: u32) -> u32 {
         self.of_number[number as usize]
     }
@@ -103,5 +119,30 @@ impl Serialize for PacketTable {
 impl<'de> Deserialize<'de> for PacketTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Vec::deserialize(deserializer).map(PacketTable::sorted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_the_same_after_json_and_another_with_another_packet() {
+        let record = |src, sequence| {
+            serde_json::json!({
+                "src": src, "sequence": sequence, "dst": 1, "flits": 2, "message": 3, "injection_port": 0, "minus": 0, "wraps": 0, "hops": 4,
+                "created": 5, "injected": 6, "arrived": 10 * src + sequence, "background": false,
+            })
+        };
+        let read = |rows: &[serde_json::Value]| serde_json::from_value::<PacketTable>(rows.into()).expect("a table");
+        let table = read(&[record(2, 0), record(0, 0), record(2, 1), record(0, 1)]);
+        let names: Vec<_> = table.iter().map(name).collect();
+        assert_eq!(names, [(0, 0), (0, 1), (2, 0), (2, 1)]);
+        assert_eq!((table[1].arrived, table.iter().len()), (1, 4));
+        let json = serde_json::to_value(&table).expect("JSON");
+        assert_eq!(json, serde_json::json!([record(0, 0), record(0, 1), record(2, 0), record(2, 1)]));
+        assert_eq!(serde_json::from_value::<PacketTable>(json).expect("a table"), table);
+        assert_ne!(read(&[record(0, 0), record(0, 1), record(2, 0), record(2, 2)]), table);
+        assert_ne!(read(&[record(0, 0), record(0, 1), record(2, 0)]), table);
     }
 }

@@ -212,7 +212,7 @@ impl WaitLog {
 }
 
 impl WaitReport {
-    /// The same with the numbers of packets in the order of their records.
+    /// The same, each packet numbered by the place of its record.
     pub(crate) fn renumbered(mut self, places: &Places) -> WaitReport {
         for row in &mut self.waits {
             row.packet = places.of(row.packet);

@@ -19,7 +19,7 @@ mod ranks;
 /// What is taken for the memory of a machine that does not tell [bytes].
 const UNKNOWN_MACHINE: u64 = 8_000_000_000;
 
-/// What is noted of a packet, where packets are recorded [bytes].
+/// What is noted of a packet, where packets are recorded: its record, its source and its place in the order [bytes].
 const RECORD_BYTES: u64 = 64;
 
 /// Where and why it waited, about ten times [bytes].
