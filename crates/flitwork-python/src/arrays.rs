@@ -96,54 +96,63 @@ impl<R, T: Element, F: Fn(&R) -> T> Column<R> for Field<F, T> {
     }
 }
 
-/// A column, of no rows yet.
-fn column<R, T: Element + 'static>(name: &'static str, of: impl Fn(&R) -> T + 'static) -> Box<dyn Column<R>> {
-    Box::new(Field { name, of, values: Vec::new() })
-}
-
 /// Rows that are read at a time: a long table is more than caches hold, and each column reads all of it.
 const ROWS: usize = 512;
 
-/// Sets columns of all of `rows`.
-fn set_columns<R>(columns: &Bound<'_, PyDict>, rows: &[R], fields: Vec<Box<dyn Column<R>>>) -> PyResult<()> {
-    set_by_pieces(columns, rows.len(), fields, |places, add| add(&rows[places]))
-}
+/// The columns of rows of one kind.
+struct Columns<R>(Vec<Box<dyn Column<R>>>);
 
-/// Sets columns of so many rows; `read` is given places, and hands over the rows there.
-fn set_by_pieces<R>(
-    columns: &Bound<'_, PyDict>,
-    rows: usize,
-    mut fields: Vec<Box<dyn Column<R>>>,
-    mut read: impl FnMut(Range<usize>, &mut dyn FnMut(&[R])),
-) -> PyResult<()> {
-    fields.iter_mut().for_each(|field| field.reserve(rows));
-    for from in (0..rows).step_by(ROWS) {
-        read(from..rows.min(from + ROWS), &mut |some| fields.iter_mut().for_each(|field| field.add(some)));
+impl<R> Columns<R> {
+    /// None yet.
+    fn new() -> Self {
+        Columns(Vec::new())
     }
-    fields.into_iter().try_for_each(|field| field.set(columns))
+
+    /// These and one more.
+    fn with<T: Element + 'static>(mut self, name: &'static str, of: impl Fn(&R) -> T + 'static) -> Self {
+        self.0.push(Box::new(Field { name, of, values: Vec::new() }));
+        self
+    }
+
+    /// Sets them, of all of `rows`.
+    fn set(self, columns: &Bound<'_, PyDict>, rows: &[R]) -> PyResult<()> {
+        self.set_by_pieces(columns, rows.len(), |places, add| add(&rows[places]))
+    }
+
+    /// Sets them, of so many rows; `read` is given places, and hands over the rows there.
+    fn set_by_pieces(
+        mut self,
+        columns: &Bound<'_, PyDict>,
+        rows: usize,
+        mut read: impl FnMut(Range<usize>, &mut dyn FnMut(&[R])),
+    ) -> PyResult<()> {
+        self.0.iter_mut().for_each(|column| column.reserve(rows));
+        for from in (0..rows).step_by(ROWS) {
+            read(from..rows.min(from + ROWS), &mut |some| self.0.iter_mut().for_each(|column| column.add(some)));
+        }
+        self.0.into_iter().try_for_each(|column| column.set(columns))
+    }
 }
 
 fn wait_columns(columns: &Bound<'_, PyDict>, report: WaitReport) -> PyResult<()> {
     let WaitReport { waits, head_arrived, windows } = report;
-    let fields = vec![
-        column("waits.packet", |w: &WaitRecord| w.packet),
-        column("waits.hop", |w: &WaitRecord| w.hop),
-        column("waits.router", |w: &WaitRecord| w.router),
-        column("waits.port", |w: &WaitRecord| w.port),
-        column("waits.reason", |w: &WaitRecord| w.reason),
-        column("waits.body", |w: &WaitRecord| w.body),
-        column("waits.cycles", |w: &WaitRecord| w.cycles),
-    ];
-    set_columns(columns, &waits, fields)?;
+    Columns::<WaitRecord>::new()
+        .with("waits.packet", |w| w.packet)
+        .with("waits.hop", |w| w.hop)
+        .with("waits.router", |w| w.router)
+        .with("waits.port", |w| w.port)
+        .with("waits.reason", |w| w.reason)
+        .with("waits.body", |w| w.body)
+        .with("waits.cycles", |w| w.cycles)
+        .set(columns, &waits)?;
     if let Some(windows) = windows {
-        let fields = vec![
-            column("wait_windows.window", |w: &WaitWindow| w.window),
-            column("wait_windows.router", |w: &WaitWindow| w.router),
-            column("wait_windows.port", |w: &WaitWindow| w.port),
-            column("wait_windows.reason", |w: &WaitWindow| w.reason),
-            column("wait_windows.cycles", |w: &WaitWindow| w.cycles),
-        ];
-        set_columns(columns, &windows, fields)?;
+        Columns::<WaitWindow>::new()
+            .with("wait_windows.window", |w| w.window)
+            .with("wait_windows.router", |w| w.router)
+            .with("wait_windows.port", |w| w.port)
+            .with("wait_windows.reason", |w| w.reason)
+            .with("wait_windows.cycles", |w| w.cycles)
+            .set(columns, &windows)?;
     }
     if !head_arrived.is_empty() {
         columns.set_item("packets.head_arrived_cycle", head_arrived.into_pyarray(columns.py()))?;
@@ -153,27 +162,27 @@ fn wait_columns(columns: &Bound<'_, PyDict>, report: WaitReport) -> PyResult<()>
 
 fn operation_columns(columns: &Bound<'_, PyDict>, report: OperationReport) -> PyResult<()> {
     let OperationReport { operations, waits_for, senders } = report;
-    let fields = vec![
-        column("operations.rank", |o: &OperationRecord| o.rank),
-        column("operations.operation", |o: &OperationRecord| o.operation),
-        column("operations.kind", |o: &OperationRecord| o.kind as u8),
-        column("operations.peer", |o: &OperationRecord| o.peer),
-        column("operations.tag", |o: &OperationRecord| o.tag),
-        column("operations.step", |o: &OperationRecord| o.step),
-        column("operations.from_operation", |o: &OperationRecord| o.from_operation),
-        column("operations.waits_for", |o: &OperationRecord| o.waits_for),
-        column("operations.amount", |o: &OperationRecord| o.amount),
-        column("operations.passed_cycle", |o: &OperationRecord| o.passed),
-        column("operations.began_cycle", |o: &OperationRecord| o.began),
-        column("operations.ended_cycle", |o: &OperationRecord| o.ended),
-        column("operations.arrived_cycle", |o: &OperationRecord| o.arrived),
-    ];
-    set_columns(columns, &operations, fields)?;
+    Columns::<OperationRecord>::new()
+        .with("operations.rank", |o| o.rank)
+        .with("operations.operation", |o| o.operation)
+        .with("operations.kind", |o| o.kind as u8)
+        .with("operations.peer", |o| o.peer)
+        .with("operations.tag", |o| o.tag)
+        .with("operations.step", |o| o.step)
+        .with("operations.from_operation", |o| o.from_operation)
+        .with("operations.waits_for", |o| o.waits_for)
+        .with("operations.amount", |o| o.amount)
+        .with("operations.passed_cycle", |o| o.passed)
+        .with("operations.began_cycle", |o| o.began)
+        .with("operations.ended_cycle", |o| o.ended)
+        .with("operations.arrived_cycle", |o| o.arrived)
+        .set(columns, &operations)?;
     columns.set_item("waits_for", waits_for.into_pyarray(columns.py()))?;
     if !senders.is_empty() {
-        let fields =
-            vec![column("packets.rank", |s: &(u32, u32)| s.0), column("packets.operation", |s: &(u32, u32)| s.1)];
-        set_columns(columns, &senders, fields)?;
+        Columns::<(u32, u32)>::new()
+            .with("packets.rank", |s| s.0)
+            .with("packets.operation", |s| s.1)
+            .set(columns, &senders)?;
     }
     Ok(())
 }
@@ -183,7 +192,7 @@ pub fn packet_columns(columns: &Bound<'_, PyDict>, packets: &[PacketRecord]) -> 
     if packets.is_empty() {
         return Ok(());
     }
-    set_columns(columns, packets, packet_fields())
+    packets_by_column().set(columns, packets)
 }
 
 /// The same of a table, whose records are copied once, some at a time, for all columns.
@@ -192,26 +201,25 @@ fn table_columns(columns: &Bound<'_, PyDict>, packets: &PacketTable) -> PyResult
         return Ok(());
     }
     let mut some = Vec::with_capacity(ROWS);
-    set_by_pieces(columns, packets.len(), packet_fields(), |places, add| {
+    packets_by_column().set_by_pieces(columns, packets.len(), |places, add| {
         packets.read(places, &mut some);
         add(&some);
     })
 }
 
-fn packet_fields() -> Vec<Box<dyn Column<PacketRecord>>> {
-    vec![
-        column("packets.src", |p: &PacketRecord| p.src),
-        column("packets.sequence", |p: &PacketRecord| p.sequence),
-        column("packets.dst", |p: &PacketRecord| p.dst),
-        column("packets.flits", |p: &PacketRecord| p.flits),
-        column("packets.message", |p: &PacketRecord| p.message),
-        column("packets.injection_port", |p: &PacketRecord| p.injection_port),
-        column("packets.minus", |p: &PacketRecord| p.minus),
-        column("packets.wraps", |p: &PacketRecord| p.wraps),
-        column("packets.hops", |p: &PacketRecord| p.hops),
-        column("packets.created_cycle", |p: &PacketRecord| p.created),
-        column("packets.injected_cycle", |p: &PacketRecord| p.injected),
-        column("packets.arrived_cycle", |p: &PacketRecord| p.arrived),
-        column("packets.background", |p: &PacketRecord| p.background),
-    ]
+fn packets_by_column() -> Columns<PacketRecord> {
+    Columns::<PacketRecord>::new()
+        .with("packets.src", |p| p.src)
+        .with("packets.sequence", |p| p.sequence)
+        .with("packets.dst", |p| p.dst)
+        .with("packets.flits", |p| p.flits)
+        .with("packets.message", |p| p.message)
+        .with("packets.injection_port", |p| p.injection_port)
+        .with("packets.minus", |p| p.minus)
+        .with("packets.wraps", |p| p.wraps)
+        .with("packets.hops", |p| p.hops)
+        .with("packets.created_cycle", |p| p.created)
+        .with("packets.injected_cycle", |p| p.injected)
+        .with("packets.arrived_cycle", |p| p.arrived)
+        .with("packets.background", |p| p.background)
 }

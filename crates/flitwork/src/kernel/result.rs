@@ -3,7 +3,8 @@
 use super::parallel::gather;
 use super::simulation::Simulation;
 use crate::host::Hosts;
-use crate::measure::{BackgroundResult, Fairness, PacketTable, Places, SimulationResult, Status};
+use crate::measure::{BackgroundResult, Fairness, PacketTable, SimulationResult, Status};
+use std::cell::LazyCell;
 
 impl Simulation {
     /// The outcome of a run; of one that has not ended what has happened so far, with [`Status::Interrupted`].
@@ -70,11 +71,9 @@ impl Simulation {
             operations: None,
         };
         let packet_records = log.into_records();
-        let (waits, operations) = (observed.waits, hosts.and_then(Hosts::into_operations));
-        let asked = waits.is_some() || operations.is_some();
-        let places = if asked { packet_records.places() } else { Places::default() };
-        let waits = waits.map(|waits| waits.renumbered(&places));
-        let operations = operations.map(|operations| operations.renumbered(&places));
+        let places = LazyCell::new(|| packet_records.places());
+        let waits = observed.waits.map(|waits| waits.renumbered(&places));
+        let operations = hosts.and_then(Hosts::into_operations).map(|operations| operations.renumbered(&places));
         SimulationResult { packet_records, waits, operations, ..result }
     }
 }

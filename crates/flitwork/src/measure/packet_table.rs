@@ -20,14 +20,14 @@ impl PacketTable {
     pub(super) fn new(records: Vec<PacketRecord>, order: Vec<u32>) -> Self {
         let table = PacketTable { records, order };
         debug_assert_eq!(table.records.len(), table.order.len());
-        debug_assert!(table.iter().is_sorted_by_key(name), "packets are in order");
+        debug_assert!(table.iter().is_sorted_by_key(source_and_sequence), "packets are in order");
         table
     }
 
     /// A table of records in any order, which are sorted.
     pub(super) fn sorted(records: Vec<PacketRecord>) -> Self {
         let mut order: Vec<u32> = (0..records.len() as u32).collect();
-        order.sort_unstable_by_key(|&number| name(&records[number as usize]));
+        order.sort_unstable_by_key(|&number| source_and_sequence(&records[number as usize]));
         PacketTable { records, order }
     }
 
@@ -64,7 +64,7 @@ impl PacketTable {
 }
 
 /// What the order of a table follows.
-fn name(record: &PacketRecord) -> (u32, u32) {
+fn source_and_sequence(record: &PacketRecord) -> (u32, u32) {
     (record.src, record.sequence)
 }
 
@@ -78,7 +78,7 @@ impl Index<usize> for PacketTable {
 }
 
 /// The places of packets in a [`PacketTable`] by the numbers that they had while the run lasted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Places {
     of_number: Vec<u32>,
 }
@@ -136,7 +136,7 @@ mod tests {
         };
         let read = |rows: &[serde_json::Value]| serde_json::from_value::<PacketTable>(rows.into()).expect("a table");
         let table = read(&[record(2, 0), record(0, 0), record(2, 1), record(0, 1)]);
-        let names: Vec<_> = table.iter().map(name).collect();
+        let names: Vec<_> = table.iter().map(source_and_sequence).collect();
         assert_eq!(names, [(0, 0), (0, 1), (2, 0), (2, 1)]);
         assert_eq!((table[1].arrived, table.iter().len()), (1, 4));
         let json = serde_json::to_value(&table).expect("JSON");
