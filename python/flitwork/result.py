@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flitwork import _core, format_3, renamed, result_file
 from flitwork.bound import Bound
@@ -17,6 +17,9 @@ from flitwork.errors import ConfigError, ResultFileError
 from flitwork.histogram import Histogram
 from flitwork.libraries import np, pa, pd
 from flitwork.physical import Units, with_units
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Cycle number of what had not happened when the run ended.
 NEVER = 2**64 - 1
@@ -36,6 +39,11 @@ OF_A_PACKET = {
     "arrived_cycle": "uint64",
     "background": "bool",
 }
+
+
+def _or_missing(values: NDArray[Any], nothing: int) -> pd.arrays.IntegerArray:
+    """A copy of whole numbers of which ``nothing`` stands for none (pandas' Int64)."""
+    return pd.arrays.IntegerArray(values.astype(np.int64), values == nothing)
 
 
 @dataclass(frozen=True)
@@ -278,15 +286,15 @@ class Result:
     @cached_property
     def packets(self) -> pd.DataFrame:
         """One row a packet; empty unless the run recorded packets. What had not happened by the end is missing."""
-        table = pd.DataFrame({k.split(".", 1)[1]: v for k, v in self.columns.items() if k.startswith("packets.")})
-        if table.empty:
-            table = pd.DataFrame({name: np.empty(0, kind) for name, kind in OF_A_PACKET.items()})
-        for name in table.columns:
-            if name.endswith("_cycle"):
-                happened = table[name] != NEVER
-                table[name] = table[name].where(happened, 0).astype("Int64").where(happened)
-        table["packet_latency_cycles"] = table["arrived_cycle"] - table["created_cycle"]
-        table["network_latency_cycles"] = table["arrived_cycle"] - table["injected_cycle"]
+        columns = {k.split(".", 1)[1]: v for k, v in self.columns.items() if k.startswith("packets.")}
+        columns = columns or {name: np.empty(0, kind) for name, kind in OF_A_PACKET.items()}
+        # A long table is memory more than anything else: each column is copied once.
+        found: dict[str, Any] = {
+            k: _or_missing(v, NEVER) if k.endswith("_cycle") else v.copy() for k, v in columns.items()
+        }
+        found["packet_latency_cycles"] = found["arrived_cycle"] - found["created_cycle"]
+        found["network_latency_cycles"] = found["arrived_cycle"] - found["injected_cycle"]
+        table = pd.DataFrame(found, copy=False)
         return with_units(table, self.units)
 
     @cached_property
@@ -358,11 +366,9 @@ class Result:
         table["kind"] = np.array(json.loads(_core.operation_kinds()), dtype=object)[table["kind"]]
         table = table.drop(columns="waits_for")
         for name in [name for name in table.columns if name.endswith("_cycle")]:
-            happened = table[name] != NEVER
-            table[name] = table[name].where(happened, 0).astype("Int64").where(happened)
+            table[name] = _or_missing(self.columns[f"operations.{name}"], NEVER)
         for name in ("peer", "from_operation"):
-            named = table[name] != np.iinfo(np.uint32).max
-            table[name] = table[name].where(named, 0).astype("Int64").where(named)
+            table[name] = _or_missing(self.columns[f"operations.{name}"], np.iinfo(np.uint32).max)
         return table
 
     @cached_property

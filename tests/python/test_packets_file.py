@@ -181,6 +181,24 @@ def test_what_comes_after_a_quiet_start_does_not_arrive_at_once(
     assert max(rows) <= 8 * 64
 
 
+def test_the_run_waits_for_a_slow_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packets_file, "BATCH", 64)
+    write = packets_file._File._write
+    waiting: list[int] = []
+
+    def slow(file: packets_file._File, batch: Any) -> None:
+        write(file, batch)
+        time.sleep(0.01)
+        waiting.append(file._rows)
+
+    monkeypatch.setattr(packets_file._File, "_write", slow)
+    fw.simulate(
+        NETWORK, fw.uniform(offered_load=0.3), measurement_cycles=1000, packets_file=tmp_path / "packets.parquet"
+    )
+    # A batch waits while one is written, and what arrives in one step.
+    assert len(waiting) > 5 and max(waiting) <= 9 * 64
+
+
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_what_is_interrupted_leaves_a_file_that_can_be_read(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     path = tmp_path / "packets.parquet"
