@@ -1,8 +1,9 @@
 """Whole runs against limits: `make bench`, or `python benches/limits.py --help`. Needs the installed package.
 
-Each case runs in a process of its own and says what it found and how long it took: user CPU time of what is named, imports
-left out, on one core but where a thread is said to help. A wrong answer fails, and so does a limit that is missed. A busy machine makes user time
-longer, too (caches and hyper-threads are shared), so limits are to be judged where nothing else runs.
+Each case runs in a process of its own and says what it found and how long it took: user CPU time of what is named
+on one core, imports left out, but for what a second core is meant to help. A wrong answer fails, and so does a limit
+that is missed. A busy machine makes user time longer, too (caches and hyper-threads are shared), so limits are to be
+judged where nothing else runs.
 """
 
 from __future__ import annotations
@@ -127,8 +128,8 @@ def sendrecv(calls: int) -> tuple[Any, float]:
 def recording(rounds: int) -> tuple[Any, float]:
     """How many times as long as without them a run takes whose packets go to a file.
 
-    By the time that passes, on two cores: a thread writes while the run goes on. Both take turns for some rounds: of each the
-    fastest counts.
+    By the time that passes, on two cores: a thread writes while the run goes on. Both take turns for some rounds:
+    of each the fastest counts.
     """
     import flitwork as fw
     import pyarrow.parquet as pq
