@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PACKETS, RATE = "packets_per_terminal", "rate_flits_per_cycle"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Burst:
     """Trials of bursts: ``table`` has one row a trial, :attr:`points` one for each length and rate.
 

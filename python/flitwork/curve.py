@@ -44,7 +44,7 @@ _BEYOND = 1.25
 _ROUNDS = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curve:
     """A curve: ``table`` has one row for each load and seed, :attr:`points` one for each load.
 

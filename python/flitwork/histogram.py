@@ -10,7 +10,7 @@ from flitwork.errors import ConfigError
 from flitwork.libraries import np, pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Histogram:
     """``packets[i]`` packets had a latency of ``value_cycles[i]``.
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
 from flitwork.bound import Bound
 from flitwork.errors import ConfigError, StorageError
 from flitwork.files import writable_file
-from flitwork.libraries import np, pa, pq
+from flitwork.libraries import np, pa, pd, pq
 from flitwork.result import NEVER, OF_A_PACKET, Result
-from flitwork.signals import signals_raise
+from flitwork.signals import SignalsWait, signals_raise
 
 if TYPE_CHECKING:
     from flitwork.result import Progress
@@ -28,6 +28,8 @@ _BATCHES = 8
 _FIRST_CYCLES = 1 << 8
 #: Steps in which a batch arrives: what arrives in one of them is made columns while it is still in a cache.
 _STEPS = 8
+#: How often a run that waits for its file looks whether it may go on [s].
+_LOOK_SECONDS = 0.001
 #: Differences of whole numbers: as small a file as dictionaries and compression make, in three quarters of their time.
 _ENCODED: dict[str, Any] = {
     "use_dictionary": False,
@@ -64,14 +66,15 @@ def run_to_file(plan: _core.Plan, path: Path, progress: Progress | None = None, 
 
     Those that had not arrived are the last ones. The columns are those of ``result.packets`` without latencies; cycles
     of what had not happened are null. The result has no packets. Where the run ends early (Ctrl-C, SIGTERM, a deadlock,
-    a full disk), the file can be read and has the packets that had arrived, on a full disk as far as there was room. A
-    process that is killed (SIGKILL) loses the file. ``name`` is the argument or the option that says the path.
+    an error), the file can be read and has the packets that had arrived. A full disk, or a process that is killed
+    (SIGKILL), leaves one that cannot be read. ``name`` is the argument or the option that says the path.
     """
     started, described = perf_counter(), json.loads(plan.json)
     simulation = _core.Simulation(plan)
-    with signals_raise(), _opened(path, plan, name) as file:
+    # Packets that have been taken are nobody's until the file has them: what stops the run may do so between that only.
+    with signals_raise(), SignalsWait() as signals, _opened(path, plan, name) as file:
         try:
-            _advance(simulation, file, described["derived"]["terminals"], progress)
+            _advance(simulation, file, described["derived"]["terminals"], signals, progress)
         finally:
             file.add(simulation.take_packets())
         values, columns = simulation.finish()
@@ -80,7 +83,9 @@ def run_to_file(plan: _core.Plan, path: Path, progress: Progress | None = None, 
     return Result(described, json.loads(values), kept, Bound.of(plan), perf_counter() - started, plan.tables)
 
 
-def _advance(simulation: _core.Simulation, file: _File, terminals: int, progress: Progress | None) -> None:
+def _advance(
+    simulation: _core.Simulation, file: _File, terminals: int, signals: SignalsWait, progress: Progress | None
+) -> None:
     """To the end, in steps in which about an eighth of a batch arrives.
 
     However long little has arrived, a step is so short that no more than some batches fit into it: a terminal receives
@@ -88,10 +93,17 @@ def _advance(simulation: _core.Simulation, file: _File, terminals: int, progress
     """
     longest = max(_BATCHES * BATCH // terminals, 1)
     cycles = min(_FIRST_CYCLES, longest)
-    while (paused := simulation.advance(simulation.now + cycles, progress)) != "ended":
+    while True:
+        with signals.allowed():
+            paused = simulation.advance(simulation.now + cycles, progress)
+        if paused == "ended":
+            return
         if paused == "asked":
             expected = "a workload that is known before the run"
             raise ConfigError("workload.kind", "programs", expected, "their packets are recorded in memory alone")
+        while not file.has_room():
+            with signals.allowed():
+                sleep(_LOOK_SECONDS)
         rows = file.add(simulation.take_packets())
         if rows > BATCH // _STEPS:
             cycles = max(cycles // 2, 1)
@@ -99,42 +111,70 @@ def _advance(simulation: _core.Simulation, file: _File, terminals: int, progress
             cycles = min(cycles * 2, longest)
 
 
-class _File:
-    """The file, a row group for each batch. A thread writes one batch while the run goes on to the next."""
+class _File(threading.Thread):
+    """The file, a row group for each batch. A thread writes it, while the run goes on, and closes it.
 
-    def __init__(self, writer: Any, schema: Any, thread: Executor) -> None:
-        self._writer, self._schema, self._thread = writer, schema, thread
+    It is the writer's only thread, and gets no signals: nothing stops it in the middle of a batch. It ends with the
+    process, as whoever fills the file may be a thread that does.
+    """
+
+    def __init__(self, writer: Any, schema: Any) -> None:
+        super().__init__(name="packets_file", daemon=True)
+        self._writer, self._schema = writer, schema
+        self._changed = threading.Condition()
+        # Both threads change these, under the condition.
         self._waiting: list[Mapping[str, Any]] = []
         self._rows = 0
-        self._written: Future[None] | None = None
+        self._ends = False
+        self._error: Exception | None = None
 
     def add(self, columns: Mapping[str, Any]) -> int:
         """Packets as columns ``packets.*``; how many."""
-        if not columns:
-            return 0
-        rows = len(columns["packets.src"])
-        self._waiting.append(columns)
-        self._rows += rows
-        if self._rows >= BATCH:
-            self.flush()
+        rows = len(columns["packets.src"]) if columns else 0
+        if rows:
+            with self._changed:
+                self._waiting.append(columns)
+                self._rows += rows
+                self._changed.notify()
         return rows
 
-    def flush(self) -> None:
-        """Begins to write what is waiting, as soon as the batch before is written.
-
-        Raises the error of that one, if it had one.
-        """
-        self.finish()
-        waiting, self._waiting, self._rows = self._waiting, [], 0
-        if waiting:
-            self._written = self._thread.submit(self._write, waiting)
+    def has_room(self) -> bool:
+        """Whether no more than a batch waits to be written. Raises what went wrong with one."""
+        if self._error is not None:
+            raise self._error
+        return self._rows <= BATCH
 
     def finish(self) -> None:
-        """Waits for the batch that is being written, and raises its error."""
-        if self._written is not None:
-            wait([self._written])
-            written, self._written = self._written, None
-            written.result()
+        """Waits until all is written and the file closed. Raises what went wrong."""
+        with self._changed:
+            self._ends = True
+            self._changed.notify()
+        self.join()
+        if self._error is not None:
+            raise self._error
+
+    def run(self) -> None:
+        """Writes batches until the end, and closes the file."""
+        self._keep_error(self._write_all)
+        self._keep_error(self._writer.close)
+
+    def _keep_error(self, work: Callable[[], None]) -> None:
+        """Whatever goes wrong, who fills the file hears of it; of the first error, which others follow."""
+        try:
+            work()
+        except Exception as error:
+            self._error = self._error or error
+
+    def _write_all(self) -> None:
+        while batch := self._next():
+            self._write(batch)
+
+    def _next(self) -> list[Mapping[str, Any]]:
+        """A batch, as soon as there is one; at the end what is left, or nothing."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._rows >= BATCH or self._ends)
+            batch, self._waiting, self._rows = self._waiting, [], 0
+        return batch
 
     def _write(self, batch: Sequence[Mapping[str, Any]]) -> None:
         tables = [pa.record_batch(list(self._arrays(columns)), schema=self._schema) for columns in batch]
@@ -142,31 +182,34 @@ class _File:
 
     def _arrays(self, columns: Mapping[str, Any]) -> Iterator[Any]:
         for field in self._schema:
-            column = columns[f"packets.{field.name}"]
-            missing = column == NEVER if field.name.endswith("_cycle") else None
+            column, missing = columns[f"packets.{field.name}"], None
+            if field.name.endswith("_cycle"):
+                column, missing = column.view(np.int64), column == NEVER
             # Most batches miss nothing: without a mask nothing is copied.
-            mask = missing if missing is not None and missing.any() else None
-            yield pa.array(column.astype(np.dtype(OF_A_PACKET[field.name]), copy=False), mask=mask)
+            yield pa.array(column, field.type, mask=missing if missing is not None and missing.any() else None)
 
 
 @contextlib.contextmanager
 def _opened(path: Path, plan: _core.Plan, name: str) -> Iterator[_File]:
     """The file, closed so that it can be read however the work with it ends."""
     about = {"flitwork.plan_hash": plan.hash, "flitwork.plan": plan.json}
-    schema = pa.schema([(name, pa.from_numpy_dtype(np.dtype(kind))) for name, kind in OF_A_PACKET.items()], about)
+    # As in the table of a result: what has not happened is missing, and pandas reads cycles as whole numbers (Int64).
+    kinds = {name: "Int64" if name.endswith("_cycle") else kind for name, kind in OF_A_PACKET.items()}
+    empty = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+    schema = pa.Schema.from_pandas(empty, preserve_index=False)
+    schema = schema.with_metadata({**schema.metadata, **about})
     try:
-        # Arrow opens it itself: an interrupt within a write, in code of Python, would leave half a batch.
         writer = pq.ParquetWriter(str(path), schema, **_ENCODED)
     except OSError as error:
         expected = f"a place that can be written to ({error.strerror or error})"
         raise ConfigError(name, path, expected, "choose another") from None
+    file = _File(writer, schema)
+    file.start()
     try:
-        with writer, ThreadPoolExecutor(1, "packets_file") as thread:
-            file = _File(writer, schema, thread)
-            try:
-                yield file
-            finally:
-                file.flush()
-                file.finish()
-    except OSError as error:
-        raise StorageError(f"{path}: packets cannot be stored ({error.strerror or error}): free space") from None
+        try:
+            yield file
+        finally:
+            file.finish()
+    except (OSError, pa.ArrowException) as error:
+        why = getattr(error, "strerror", None) or error
+        raise StorageError(f"{path}: packets cannot be stored ({why}): free space") from None

@@ -46,7 +46,7 @@ def _or_missing(values: NDArray[Any], nothing: int) -> pd.arrays.IntegerArray:
     return pd.arrays.IntegerArray(values.astype(np.int64), values == nothing)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """The outcome of one simulation.
 

@@ -74,11 +74,10 @@ def causes_on_path(pieces: pd.DataFrame, completion_cycles: int) -> pd.DataFrame
 def causes_of_packets(records: Records) -> pd.DataFrame:
     """One row a cause: the mean over the packets of the workload that arrived (of an open loop: that were measured).
 
-    Messages by a bus are not among them.
-    The cycles sum to the mean packet latency.
+    The cycles sum to the mean packet latency. A message by the bus counts from when the bus took its transfer.
     """
     packets, waits = records.packets, records.waits
-    arrived = (packets.arrived != NOT_YET) & ~packets.background & ~packets.bus
+    arrived = (packets.arrived != NOT_YET) & ~packets.background
     result = records.result
     if not result.runs_to_completion:
         end = result.warmup_cycles + result.measurement_cycles
@@ -86,9 +85,12 @@ def causes_of_packets(records: Records) -> pd.DataFrame:
     count = max(int(arrived.sum()), 1)
     mine = arrived[waits.packet]
     summed = np.bincount(waits.cause[mine], waits.cycles[mine], len(_NAMES)).astype(np.int64)
-    summed[CAUSE["source_busy"]] += int((packets.taken - packets.created)[arrived].sum())
-    whole = int((packets.arrived - packets.created)[arrived].sum())
-    summed[CAUSE["serialisation"]] = int(records.serialisation[arrived].sum())
+    took = packets.arrived - packets.created
+    routed = arrived & ~packets.bus
+    summed[CAUSE["source_busy"]] += int((packets.taken - packets.created)[routed].sum())
+    summed[CAUSE["bus"]] = int(took[arrived & packets.bus].sum())
+    whole = int(took[arrived].sum())
+    summed[CAUSE["serialisation"]] = int(records.serialisation[routed].sum())
     summed[CAUSE["hops"]] = whole - int(summed.sum())
     order = [i for i in np.argsort(-summed, kind="stable") if summed[i] or _NAMES[i] == "hops"]
     return pd.DataFrame(

@@ -223,11 +223,11 @@ class Records:
         names = ("packet", "hop", "router", "port", "reason", "body", "cycles")
         return {name: self._column(f"waits.{name}").astype(np.int64) for name in names}
 
-    def _on_bus(self, port: Ints) -> NDArray[np.bool_]:
-        """Those whose injection port is the one behind the ports of the NIC."""
+    def _went_by(self, beside: str, port: Ints) -> NDArray[np.bool_]:
+        """Those that went by the bus, or the barrier tree: the first port behind those of the NIC, or the second."""
         network = self.result.spec["network"]
-        found: NDArray[np.bool_] = port == (network["nic"].get("ports") or 1)
-        return found if network.get("bus") else np.zeros(len(port), dtype=np.bool_)
+        number = (network["nic"].get("ports") or 1) + ("bus", "barrier_tree").index(beside)
+        return port == number if network.get(beside) else np.zeros(len(port), dtype=np.bool_)
 
     @cached_property
     def packets(self) -> Packets:
@@ -249,10 +249,14 @@ class Records:
             rank, number = of("rank"), of("operation")
             known = rank < self.operations.ranks
             operation[known] = self.operations.of_rank[rank[known]] + number[known]
+        port, arrived = of("injection_port"), when("arrived")
+        recorded = "packets.head_arrived_cycle" in self.result.columns
+        head_arrived = when("head_arrived") if recorded else np.full(count, NOT_YET)
+        # No router sees news on the wires of a barrier tree: it is one flit, its own head.
+        head_arrived = np.where(self._went_by("barrier_tree", port), arrived, head_arrived)
         return Packets(
-            of("src"), of("injection_port"), of("flits"), when("created"), when("injected"), when("arrived"),
-            when("head_arrived") if "packets.head_arrived_cycle" in self.result.columns else np.full(count, NOT_YET),
-            self._column("packets.background").astype(bool), self._on_bus(of("injection_port")), operation,
+            of("src"), port, of("flits"), when("created"), when("injected"), arrived, head_arrived,
+            self._column("packets.background").astype(bool), self._went_by("bus", port), operation,
             _summed(waits["packet"][head], waits["cycles"][head], count),
             _summed(waits["packet"][source], waits["cycles"][source], count),
         )  # fmt: skip

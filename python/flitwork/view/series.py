@@ -239,6 +239,8 @@ class Series:
             return np.empty(0, dtype=np.int64)
         found = np.full(ops.ranks, -1, dtype=np.int64)
         mine = packets.operation >= 0
+        if not mine.any():
+            return found
         sender = packets.operation[mine]
         found[ops.rank[sender]] = packets.source[mine]
         to = ops.peer[sender]
