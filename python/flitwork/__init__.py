@@ -9,10 +9,10 @@ A network and a workload are plain values; simulate them, bound them, sweep over
 >>> result.completion_cycles, result.ratio_to_bound
 """
 
-import sys
-from importlib import import_module
-from types import ModuleType
-from typing import Any
+import sys as _sys
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
+from typing import Any as _Any
 
 # First: it acts while the rest is loaded.
 from flitwork import interrupt as interrupt  # isort: skip
@@ -49,28 +49,28 @@ _MODULES = ("machines", "mpi", "noise", "placement", "plot", "routing", "studies
 _OFFERED = ("networks", "values")
 
 
-class _Package(ModuleType):
+class _Package(_ModuleType):
     """The package: where a module has the name of a function in it, the name is that of the function."""
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, ModuleType) and _MODULE_OF.get(name) == name:
+    def __setattr__(self, name: str, value: _Any) -> None:
+        if isinstance(value, _ModuleType) and _MODULE_OF.get(name) == name:
             value = getattr(value, name)
         super().__setattr__(name, value)
 
 
-sys.modules[__name__].__class__ = _Package
+_sys.modules[__name__].__class__ = _Package
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     """Loads what is asked for: a program, or a command, waits for what it uses only."""
     if name in (*_MODULES, *_OFFERED):
-        return import_module(f"flitwork.{name}")
+        return _import_module(f"flitwork.{name}")
     if name == "load":
-        found = import_module("flitwork.result").Result.load
+        found = _import_module("flitwork.result").Result.load
     elif name == "__all__":
         found = sorted(["__version__", "load", *_MODULE_OF, *_MODULES, *_offered()])
     elif module := _MODULE_OF.get(name) or _offered(name).get(name):
-        found = getattr(import_module(f"flitwork.{module}"), name)
+        found = getattr(_import_module(f"flitwork.{module}"), name)
     else:
         raise AttributeError(f"module 'flitwork' has no attribute {name!r}")
     globals()[name] = found
@@ -86,4 +86,4 @@ def _offered(name: str = "") -> dict[str, str]:
     """The names that whole modules offer, and their modules; each begins with a capital."""
     if name and not name[0].isupper():
         return {}
-    return {one: module for module in _OFFERED for one in import_module(f"flitwork.{module}").__all__}
+    return {one: module for module in _OFFERED for one in _import_module(f"flitwork.{module}").__all__}

@@ -161,7 +161,10 @@ def put_all(section: str, nested: Spec, options: Mapping[str, Any], places: Mapp
 def _table_with(section: str, name: str) -> str:
     """How a field is written that has no flat name, in its table; nothing where no table has it."""
     if section == "run":
-        return f"run=fw.Run({name}=...)" if name in fields(schema()["properties"]["run"]) else ""
+        run = fields(schema()["properties"]["run"])
+        if name in fields(run["record"]):
+            return f"run=fw.Run(record=fw.Record({name}=...))"
+        return f"run=fw.Run({name}=...)" if name in run else ""
     found = next((table for table in _VALUES if name in fields(tables("network")[table])), None)
     return f"{found}=fw.{found.capitalize()}({name}=...)" if found else ""
 

@@ -29,6 +29,7 @@ CASES: list[tuple[str, Callable[[], object], str, str, str, str]] = [
     ("unknown option", lambda: net(vsc=2), "network.vsc", "unknown key", "vcs", "did you mean `vcs`?"),
     ("option in another unit", lambda: net(latency_ns=2), "network.latency_ns", "unknown key", "latency_cycles", "channel=fw.Channel(latency_ns=...)"),
     ("option of a table", lambda: net(sl_to_vl=[0]), "network.sl_to_vl", "unknown key", "vc_policy", "router=fw.Router(sl_to_vl=...)"),
+    ("option of a table of run", lambda: fw.simulate(net(), A2AT, waits=True), "run.waits", "unknown key", "packets", "run=fw.Run(record=fw.Record(waits=...))"),  # type: ignore[call-arg]
     ("unknown run option", lambda: fw.simulate(net(), A2AT, max_cycle=5), "run.max_cycle", "unknown key", "max_cycles", "`max_cycles`?"),  # type: ignore[call-arg]
     ("unknown workload option", lambda: fw.all_to_all(flits=5), "workload.flits", "5", "message_flits", ""),
     ("unknown algorithm", lambda: fw.simulate(net(), fw.all_to_all("a2ta")), "workload.algorithm", "a2ta", "a2at", "did you mean a2at?"),

@@ -108,6 +108,29 @@ def test_messages_by_the_bus() -> None:
     assert explained.path[["what", "rank"]].to_numpy().tolist() == [["queued", 1], ["sending", 1]]
 
 
+def test_messages_by_the_bus_count_among_packets() -> None:
+    network = fw.Mesh(2, bus=fw.Bus(flits_per_cycle=2))
+    sends = [fw.Send(1, flits=7), fw.Send(1, flits=10, network="bus", tag=1)]
+    work = fw.Schedule([sends, [fw.Receive(0, flits=7), fw.Receive(0, flits=10, tag=1)]])
+    result = fw.simulate(network, work, run=RECORDED)
+    found = fw.explain(result).causes_of_packets.set_index("cause")["cycles_per_packet"]
+    assert found["bus"] == 5 / 2 and found["serialisation"] == 6 / 2
+    assert found.sum() == result.row["packet_latency_mean_cycles"]
+
+
+@pytest.mark.parametrize("algorithm", ["tree", "dissemination"])
+def test_news_by_wire_takes_nothing_but_its_way(algorithm: str) -> None:
+    network = fw.Mesh(4, barrier_tree=fw.BarrierTree(hop_cycles=5))
+    result = fw.simulate(network, fw.collective("barrier", algorithm), run=RECORDED)
+    assert causes(result) == {"hops": result.completion_cycles}
+    assert fw.explain(result).causes_of_packets[["cause", "cycles_per_packet"]].to_numpy().tolist() == [["hops", 5.0]]
+
+
+def test_a_run_of_nothing_says_so() -> None:
+    for work in (fw.Schedule([[], []]), fw.uniform(offered_load=1e-6)):
+        assert "no packet was measured" in fw.explain(fw.simulate(fw.Torus(4), work, seed=1)).text
+
+
 def test_a_message_that_asks_first() -> None:
     """Request and answer are one flit each, and take the way of a packet; a receive that is late holds up the answer."""
     asking, way = fw.Host(eager_limit_flits=4), sum(delays(fw.simulate(fw.Mesh(2), messages(1, 8), run=RECORDED)))

@@ -58,6 +58,7 @@ def test_a_file_has_the_packets_of_a_recorded_run(case: str, tmp_path: Path, mon
     assert file.schema_arrow.metadata[b"flitwork.plan_hash"].decode() == written.plan_hash
     table = pd.read_parquet(path)
     pd.testing.assert_frame_equal(in_order(table), numbers(kept.packets))
+    assert table.dtypes.equals(kept.packets.dtypes[table.columns])
     arrived = table["arrived_cycle"].dropna()
     assert arrived.is_monotonic_increasing
     assert (len(arrived) < len(table)) == (case != "schedule")

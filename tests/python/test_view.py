@@ -155,6 +155,12 @@ def test_what_goes_over_a_bus_is_told_apart(tmp_path: Path) -> None:
     assert arrays["bus_in_use"] @ length == pytest.approx(55, abs=2) and arrays["bus_waiting"].max() == 0
 
 
+def test_ranks_that_send_nothing_are_drawn(tmp_path: Path) -> None:
+    result = fw.simulate(fw.Torus(4), fw.Schedule([[fw.Compute(100)], [fw.Compute(30)]]))
+    fw.view(result, tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
 def test_ranks_and_ports_of_one_terminal_are_told_apart(tmp_path: Path) -> None:
     network = fw.Mesh(2, 2, nic=fw.Nic(ports=2), terminals_per_router=2)
     host = {"ranks_per_terminal": 2}

@@ -38,6 +38,9 @@ def _path(found: Explanation) -> Iterator[str]:
 
 def _packets(found: Explanation) -> Iterator[str]:
     causes = found.causes
+    if not found.result.row["packets"]:
+        yield "No rank computed, sent or received anything, and no packet was measured."
+        return
     mean = causes["cycles_per_packet"].sum()
     yield f"No ranks ran a program, so there is no critical path. A packet took {mean:,.2f} cycles on the mean."
     for row in causes.to_dict("records"):
