@@ -107,6 +107,10 @@ def read(path: Path) -> tuple[pa.Table, Metadata, str]:
             f"{path}: cannot be read as a result ({because}); if flitwork wrote it, delete it and run again"
         ) from None
     found = metadata.get(_FORMAT_KEY, "none")
+    if found == "none" and "flitwork.plan_hash" in metadata:
+        raise ResultFileError(
+            f"{path}: has the packets of a run, not its result: pandas.read_parquet reads them; --save stores a result"
+        )
     if found not in _READ:
         raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")
     if not _is_whole(table, metadata):

@@ -173,6 +173,10 @@ def test_the_command_runs_a_program(cli: Cli, tmp_path: Path) -> None:
         network.write_text(f"[network]\ntopology = {topology}\n")
         done = cli("run", file, "--network", str(network))
         assert done.returncode == 2 and "network.topology = " in done.stderr and 'kind = "KIND"' in done.stderr
+    for other, said in (("netwrok", "netwrok = unknown key"), ("run", "run = unknown key"), ("host", "take it out")):
+        network.write_text(f'[network.topology]\nkind = "torus"\nsize = [8]\n[{other}]\nmax_cycles = 3\n')
+        done = cli("run", file, "--network", str(network))
+        assert done.returncode == 2 and said in done.stderr
 
 
 @pytest.mark.parametrize(

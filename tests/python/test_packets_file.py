@@ -86,6 +86,15 @@ def test_the_command_writes_the_file(cli: Cli, tmp_path: Path) -> None:
     assert len(pd.read_parquet(path)) > 100
 
 
+def test_a_file_of_packets_is_no_result_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "packets.parquet"
+    fw.simulate(NETWORK, fw.uniform(offered_load=0.1), measurement_cycles=100, packets_file=path)
+    with pytest.raises(
+        fw.ResultFileError, match=r"the packets of a run, not its result: pandas\.read_parquet reads them"
+    ):
+        fw.load(path)
+
+
 def test_what_cannot_be_written_is_refused_before_the_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path, expected in (

@@ -18,13 +18,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A validated simulation.
 #[pyclass(frozen, module = "flitwork._core")]
 pub struct Plan {
     plan: Arc<flitwork::Plan>,
     tables: Vec<Py<Table>>,
+    /// The plan as JSON, once somebody has asked for it: to count the messages of a large schedule takes a while.
+    json: OnceLock<String>,
 }
 
 #[pymethods]
@@ -53,7 +55,8 @@ impl Plan {
             spec.attach(&attached);
             flitwork::Plan::new(&spec)
         })?;
-        Ok(Plan { plan: Arc::new(plan.map_err(|e| errors::to_python(py, &e))?), tables })
+        let plan = Arc::new(plan.map_err(|e| errors::to_python(py, &e))?);
+        Ok(Plan { plan, tables, json: OnceLock::new() })
     }
 
     /// The tables that the specification names.
@@ -64,8 +67,13 @@ impl Plan {
 
     /// The resolved specification and what follows from it, as JSON.
     #[getter]
-    fn json(&self) -> String {
-        self.plan.to_json()
+    fn json(&self, py: Python<'_>) -> PyResult<&str> {
+        if self.json.get().is_none() {
+            let plan = Arc::clone(&self.plan);
+            let json = without_gil(py, move || plan.to_json())?;
+            let _ = self.json.set(json);
+        }
+        Ok(self.json.get().map_or("", String::as_str))
     }
 
     /// Fingerprint of the resolved specification and the version.

@@ -9,7 +9,7 @@ import typer
 
 from flitwork.cli.output import escape, note, print_json, print_quantities, print_table, say
 from flitwork.columns import OF_THE_NETWORK
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, unknown_key
 from flitwork.files import writable_file
 from flitwork.goal import SAVED, GoalResult, LogGOPS, loggops, read_goal, run_goal
 from flitwork.network import Network
@@ -123,6 +123,10 @@ def _table(name: str | None) -> dict[str, Any]:
     if path.suffix.lower() != ".toml":
         raise ConfigError("--network", name, "loggops, or a file .toml", "")
     found = read_toml(path)
+    for key in found if "network" in found else ():
+        if key != "network":
+            hint = "take it out: a GOAL program says itself what its ranks do" if key in ("host", "run") else ""
+            raise unknown_key("", key, ["network"], "tables", hint)
     table = found.get("network", found)
     if not isinstance(table, dict):
         raise ConfigError("network", table, "a table", f"in {path}")

@@ -44,6 +44,8 @@ _OF_BURSTS = {
 _SECTIONS = ("host", "run")
 #: Where so many fields or fewer have the name of an unknown key, the hint says their places.
 _MOST_PLACES = 3
+#: What an option of its own says of the topology.
+_TOLD_BY = {"size": "--size", "kind": "--topology", "wrap": "--wrap"}
 T = TypeVar("T")
 _EXAMPLES = {"process": "'process={kind=\"on_off\", mean_on_cycles=40, mean_off_cycles=160}'"}
 
@@ -62,7 +64,7 @@ def network_table(size: str | None, mesh: bool, wrap: str | None, kind: str | No
     """The table ``network.topology`` that the options say; fields without an option come by ``--set``."""
     if kind is not None:
         return _named(kind, size, mesh, wrap)
-    routers = parse_size(size or _SIZE)
+    routers = parse_size(_SIZE if size is None else size)
     if wrap is None:
         return {"kind": _TOPOLOGIES["--mesh" if mesh else ""], "size": routers}
     if mesh:
@@ -79,7 +81,7 @@ def _named(kind: str, size: str | None, mesh: bool, wrap: str | None) -> dict[st
         raise ConfigError(option, "given", "no --topology beside it", f"{option} is a topology by itself")
     own = [name for name in fields(known[kind]) if name != "kind"]
     if "size" in own:
-        return {"kind": kind, "size": parse_size(size or _SIZE)}
+        return {"kind": kind, "size": parse_size(_SIZE if size is None else size)}
     if size is not None:
         hint = f"it has {', '.join(own)}: --set {own[0]}=VALUE" if own else ""
         raise ConfigError("--size", f'"{size}"', f"no --size for the topology {kind}", hint)
@@ -280,7 +282,13 @@ def _unknown(key: str, what: str, of_workload: set[str]) -> ConfigError:
     known = sorted(_network_or_run() | of_workload)
     others = [name for name in workload_names() if key in _workload_fields(name)]
     hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
-    if 1 <= len(places := _places(key)) <= _MOST_PLACES:
+    if key.removeprefix("topology.") in _TOLD_BY:
+        hint = f"{_TOLD_BY[key.removeprefix('topology.')]} says it"
+    elif key.startswith("network."):
+        hint = f"without network: --set {key.removeprefix('network.')}=VALUE"
+    elif key in tables("network"):
+        hint = f"it is a table: --set {key}.FIELD=VALUE"
+    elif 1 <= len(places := _places(key)) <= _MOST_PLACES:
         hint = f"by its place: {' or '.join(f'--set {place}=VALUE' for place in places)}"
     return ConfigError(f"--set {key}", "unknown key", f"one of the options {', '.join(known)}", hint)
 

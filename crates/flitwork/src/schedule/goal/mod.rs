@@ -94,7 +94,9 @@ impl Goal {
     /// # Errors
     /// [`crate::Error::Config`] with line and column (binary: the byte) of what is wrong.
     pub fn read(bytes: &[u8], name: &str) -> Result<Self> {
-        if binary::is_binary(bytes) { binary::read(bytes, name) } else { text::read(bytes, name) }
+        // Some editors begin a text with a mark of its byte order.
+        let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        if binary::is_binary(bytes) { binary::read(bytes, name) } else { text::read(text, name) }
     }
 
     /// The program as GOAL text.

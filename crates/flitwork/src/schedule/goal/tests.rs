@@ -29,6 +29,11 @@ fn operations_and_dependencies_are_read() {
 }
 
 #[test]
+fn a_mark_of_byte_order_is_no_word() {
+    assert_eq!(read(&format!("\u{feff}{PAIR}")).unwrap().ops(), read(PAIR).unwrap().ops());
+}
+
+#[test]
 fn comments_blanks_and_order_of_lines_are_free() {
     let text = "// first\r\n/* two\nlines */ num_ranks 1 // one\n\n rank 0 { // here\nb irequires a\nb\t: calc 1 /* ns */\na:calc 2\n\n} // end";
     let goal = read(text).unwrap();
