@@ -118,9 +118,9 @@ class _File(threading.Thread):
     process, as whoever fills the file may be a thread that does.
     """
 
-    def __init__(self, writer: Any, schema: Any) -> None:
+    def __init__(self, path: Path, writer: Any, schema: Any) -> None:
         super().__init__(name="packets_file", daemon=True)
-        self._writer, self._schema = writer, schema
+        self._path, self._writer, self._schema = path, writer, schema
         self._changed = threading.Condition()
         # Both threads change these, under the condition.
         self._waiting: list[Mapping[str, Any]] = []
@@ -140,8 +140,7 @@ class _File(threading.Thread):
 
     def has_room(self) -> bool:
         """Whether no more than a batch waits to be written. Raises what went wrong with one."""
-        if self._error is not None:
-            raise self._error
+        self._raise_error()
         return self._rows <= BATCH
 
     def finish(self) -> None:
@@ -150,8 +149,15 @@ class _File(threading.Thread):
             self._ends = True
             self._changed.notify()
         self.join()
-        if self._error is not None:
-            raise self._error
+        self._raise_error()
+
+    def _raise_error(self) -> None:
+        error = self._error
+        if isinstance(error, (OSError, pa.ArrowException)):
+            why = getattr(error, "strerror", None) or error
+            raise StorageError(f"{self._path}: packets cannot be stored ({why}): free space") from None
+        if error is not None:
+            raise error
 
     def run(self) -> None:
         """Writes batches until the end, and closes the file."""
@@ -203,13 +209,9 @@ def _opened(path: Path, plan: _core.Plan, name: str) -> Iterator[_File]:
     except OSError as error:
         expected = f"a place that can be written to ({error.strerror or error})"
         raise ConfigError(name, path, expected, "choose another") from None
-    file = _File(writer, schema)
+    file = _File(path, writer, schema)
     file.start()
     try:
-        try:
-            yield file
-        finally:
-            file.finish()
-    except (OSError, pa.ArrowException) as error:
-        why = getattr(error, "strerror", None) or error
-        raise StorageError(f"{path}: packets cannot be stored ({why}): free space") from None
+        yield file
+    finally:
+        file.finish()
