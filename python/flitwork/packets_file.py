@@ -140,18 +140,18 @@ class _File(threading.Thread):
 
     def has_room(self) -> bool:
         """Whether no more than a batch waits to be written. Raises what went wrong with one."""
-        self._raise_error()
+        self.check()
         return self._rows <= BATCH
 
     def finish(self) -> None:
-        """Waits until all is written and the file closed. Raises what went wrong."""
+        """Waits until all is written and the file closed."""
         with self._changed:
             self._ends = True
             self._changed.notify()
         self.join()
-        self._raise_error()
 
-    def _raise_error(self) -> None:
+    def check(self) -> None:
+        """Raises what went wrong, if something has."""
         error = self._error
         if isinstance(error, (OSError, pa.ArrowException)):
             why = getattr(error, "strerror", None) or error
@@ -214,4 +214,6 @@ def _opened(path: Path, plan: _core.Plan, name: str) -> Iterator[_File]:
     try:
         yield file
     finally:
+        # What ended the run is said first; only where nothing has, what went wrong with the file.
         file.finish()
+    file.check()

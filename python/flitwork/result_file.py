@@ -97,8 +97,9 @@ def read(path: Path) -> tuple[pa.Table, Metadata, str]:
     try:
         # `read_table` looks for a data set and starts threads: for small files that takes longer than reading.
         with pq.ParquetFile(path) as file:
-            table = file.read(use_threads=False)
-        metadata = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+            metadata = {k.decode(): v.decode() for k, v in (file.schema_arrow.metadata or {}).items()}
+            # Others may be too large for memory.
+            table = file.read(use_threads=False) if metadata.get(_FORMAT_KEY) in _READ else None
     except FileNotFoundError:
         raise ResultFileError(f"{path}: there is no such file; run the simulation first") from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -111,7 +112,7 @@ def read(path: Path) -> tuple[pa.Table, Metadata, str]:
         raise ResultFileError(
             f"{path}: has the packets of a run, not its result: pandas.read_parquet reads them; --save stores a result"
         )
-    if found not in _READ:
+    if table is None:
         raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")
     if not _is_whole(table, metadata):
         raise ResultFileError(f"{path}: is damaged: its checksum is not that of its contents; delete it and run again")

@@ -110,6 +110,8 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("simulate", "a2at", "--set", "router=3"), 2, "it is a table: --set router.FIELD=VALUE"),
         (("simulate", "a2at", "--set", "network.router.vcs=3"), 2, "without network: --set router.vcs=VALUE"),
         (("simulate", "a2at", "--set", "topology.size=[4, 4]"), 2, "--size says it"),
+        (("simulate", "a2at", "--set", "network.size=[4, 4]"), 2, "--size says it"),
+        (("simulate", "a2at", "--set", "topology=torus"), 2, "--topology says it"),
         (("simulate", "a2at", "--size", ""), 2, '--size = ""'),
         (("simulate", "a2at", "--set", "copy_flits_per_cycle=2"), 2, "--set host.copy_flits_per_cycle=VALUE"),
         (("simulate", "a2at", "--set", "sw_allocator.iterations=2"), 2, "--set router.sw_allocator.iterations=VALUE"),

@@ -137,23 +137,26 @@ def test_without_a_file_nothing_goes_to_a_file() -> None:
         run_plan(plan_of(spec))
 
 
-@pytest.mark.parametrize("batch", [1 << 17, 1000], ids=["at the end", "while the run lasts"])
-def test_a_full_disk_is_an_error_that_says_so(batch: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("batch", "cycles"), [(1 << 17, 20_000), (1000, 10**9)], ids=["at the end", "while the run lasts"]
+)
+def test_a_full_disk_is_an_error_that_says_so(batch: int, cycles: int, tmp_path: Path) -> None:
     limited = f"""
 import resource, signal, flitwork as fw
 from flitwork import packets_file
 packets_file.BATCH = {batch}
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-fw.simulate(fw.Torus(4, 4), fw.uniform(offered_load=0.3), measurement_cycles=20_000, packets_file={str(tmp_path / "p.parquet")!r})
+fw.simulate(fw.Torus(4, 4), fw.uniform(offered_load=0.3), measurement_cycles={cycles}, packets_file={str(tmp_path / "p.parquet")!r})
 """
-    found = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True)
+    found = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, timeout=60)
     assert "StorageError" in found.stderr and "File too large" in found.stderr and "free space" in found.stderr
 
 
 def test_a_thread_writes_its_packets_when_the_main_one_has_ended(tmp_path: Path) -> None:
     path = tmp_path / "packets.parquet"
     script = f"""
+# Libraries that are loaded first by then cannot be any more.
 import threading, pandas, pyarrow.parquet, flitwork as fw
 def run():
     threading.main_thread().join()
@@ -240,9 +243,11 @@ def test_what_is_interrupted_leaves_a_file_that_can_be_read(
         time.sleep(0.05)
     for _ in range(times):
         process.send_signal(sent)
-        time.sleep(0.002)
+        time.sleep(0.02)
     _, told = process.communicate(timeout=60)
-    assert process.returncode == code and ("interrupted" in told) == (sent == signal.SIGINT)
+    # One that comes when the file is closed, and all signals are as they were, ends the process as it is.
+    assert process.returncode in (code, *([-sent] if times > 1 else []))
+    assert times > 1 or ("interrupted" in told) == (sent == signal.SIGINT)
     table = pd.read_parquet(path)
     assert len(table) >= packets_file.BATCH and table["arrived_cycle"].notna().all()
     assert not table.duplicated(["src", "sequence"]).any()

@@ -155,6 +155,13 @@ def test_what_goes_over_a_bus_is_told_apart(tmp_path: Path) -> None:
     assert arrays["bus_in_use"] @ length == pytest.approx(55, abs=2) and arrays["bus_waiting"].max() == 0
 
 
+def test_news_by_wire_is_not_drawn_as_a_bus(tmp_path: Path) -> None:
+    network = fw.Mesh(4, barrier_tree=fw.BarrierTree(hop_cycles=5))
+    page = fw.view(fw.simulate(network, fw.collective("barrier", "tree")), tmp_path / "page.html")
+    about, arrays = unpacked(page)
+    assert "bus_in_use" not in arrays and about["activities"] == ["nothing", "waiting", "sending"]
+
+
 def test_ranks_that_send_nothing_are_drawn(tmp_path: Path) -> None:
     result = fw.simulate(fw.Torus(4), fw.Schedule([[fw.Compute(100)], [fw.Compute(30)]]))
     fw.view(result, tmp_path / "page.html")

@@ -45,7 +45,7 @@ _SECTIONS = ("host", "run")
 #: Where so many fields or fewer have the name of an unknown key, the hint says their places.
 _MOST_PLACES = 3
 #: What an option of its own says of the topology.
-_TOLD_BY = {"size": "--size", "kind": "--topology", "wrap": "--wrap"}
+_TOLD_BY = {"size": "--size", "kind": "--topology", "topology": "--topology", "wrap": "--wrap"}
 T = TypeVar("T")
 _EXAMPLES = {"process": "'process={kind=\"on_off\", mean_on_cycles=40, mean_off_cycles=160}'"}
 
@@ -282,10 +282,11 @@ def _unknown(key: str, what: str, of_workload: set[str]) -> ConfigError:
     known = sorted(_network_or_run() | of_workload)
     others = [name for name in workload_names() if key in _workload_fields(name)]
     hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
-    if key.removeprefix("topology.") in _TOLD_BY:
-        hint = f"{_TOLD_BY[key.removeprefix('topology.')]} says it"
-    elif key.startswith("network."):
-        hint = f"without network: --set {key.removeprefix('network.')}=VALUE"
+    bare = key.removeprefix("network.")
+    if (field := bare.removeprefix("topology.")) in _TOLD_BY:
+        hint = f"{_TOLD_BY[field]} says it"
+    elif bare != key:
+        hint = f"without network: --set {bare}=VALUE" if bare in known or _places(bare) else did_you_mean(bare, known)
     elif key in tables("network"):
         hint = f"it is a table: --set {key}.FIELD=VALUE"
     elif 1 <= len(places := _places(key)) <= _MOST_PLACES:

@@ -206,10 +206,10 @@ class Series:
 
     @cached_property
     def _on_bus(self) -> NDArray[np.bool_]:
-        """Of each packet whether it goes over the bus: its injection port is behind those of the NIC."""
+        """Of each packet whether it goes over the bus: its injection port is the one behind those of the NIC."""
         port = self.result.columns.get("packets.injection_port", np.empty(0, dtype=np.uint32))
-        found: NDArray[np.bool_] = port >= int(self.result.described["nic_ports"])
-        return found
+        found: NDArray[np.bool_] = port == int(self.result.described["nic_ports"])
+        return found & bool(self.result.spec["network"].get("bus"))
 
     @cached_property
     def bus(self) -> tuple[Floats, Floats] | None:
