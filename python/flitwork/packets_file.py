@@ -122,7 +122,7 @@ class _File(threading.Thread):
         super().__init__(name="packets_file", daemon=True)
         self._path, self._writer, self._schema = path, writer, schema
         self._changed = threading.Condition()
-        # Both threads change these, under the condition.
+        # Both threads change these three, under the condition.
         self._waiting: list[Mapping[str, Any]] = []
         self._rows = 0
         self._ends = False

@@ -223,12 +223,6 @@ class Records:
         names = ("packet", "hop", "router", "port", "reason", "body", "cycles")
         return {name: self._column(f"waits.{name}").astype(np.int64) for name in names}
 
-    def _went_by(self, beside: str, port: Ints) -> NDArray[np.bool_]:
-        """Those that went by the bus, or the barrier tree: the first port behind those of the NIC, or the second."""
-        network = self.result.spec["network"]
-        number = (network["nic"].get("ports") or 1) + ("bus", "barrier_tree").index(beside)
-        return port == number if network.get(beside) else np.zeros(len(port), dtype=np.bool_)
-
     @cached_property
     def packets(self) -> Packets:
         """Every packet."""
@@ -249,14 +243,14 @@ class Records:
             rank, number = of("rank"), of("operation")
             known = rank < self.operations.ranks
             operation[known] = self.operations.of_rank[rank[known]] + number[known]
-        port, arrived = of("injection_port"), when("arrived")
+        arrived = when("arrived")
         recorded = "packets.head_arrived_cycle" in self.result.columns
         head_arrived = when("head_arrived") if recorded else np.full(count, NOT_YET)
         # No router sees news on the wires of a barrier tree: it is one flit, its own head.
-        head_arrived = np.where(self._went_by("barrier_tree", port), arrived, head_arrived)
+        head_arrived = np.where(went_by("barrier_tree", self.result), arrived, head_arrived)
         return Packets(
-            of("src"), port, of("flits"), when("created"), when("injected"), arrived, head_arrived,
-            self._column("packets.background").astype(bool), self._went_by("bus", port), operation,
+            of("src"), of("injection_port"), of("flits"), when("created"), when("injected"), arrived, head_arrived,
+            self._column("packets.background").astype(bool), went_by("bus", self.result), operation,
             _summed(waits["packet"][head], waits["cycles"][head], count),
             _summed(waits["packet"][source], waits["cycles"][source], count),
         )  # fmt: skip
@@ -297,6 +291,16 @@ class Records:
     def first_wait(self) -> Ints:
         """The waits of packet ``i`` are ``first_wait[i]:first_wait[i + 1]``."""
         return np.searchsorted(self.waits.packet, np.arange(len(self.packets.source) + 1))
+
+
+def went_by(beside: str, result: Result) -> NDArray[np.bool_]:
+    """Of each packet whether it went by the ``bus``, or by the ``barrier_tree``.
+
+    Their injection port is the first behind those of the NIC, or the second.
+    """
+    network, port = result.spec["network"], result.columns.get("packets.injection_port", np.empty(0, dtype=np.uint32))
+    number = (network["nic"].get("ports") or 1) + ("bus", "barrier_tree").index(beside)
+    return port == number if network.get(beside) else np.zeros(len(port), dtype=np.bool_)
 
 
 def _summed(index: Ints, values: Ints, count: int) -> Ints:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from flitwork.columns import WAIT_REASONS
 from flitwork.explain.causes import activity, covered, ready_cycles
-from flitwork.explain.records import NOT_YET, Records
+from flitwork.explain.records import NOT_YET, Records, went_by
 from flitwork.libraries import np
 from flitwork.result import NEVER, Result
 from flitwork.view.place import Place
@@ -206,10 +206,7 @@ class Series:
 
     @cached_property
     def _on_bus(self) -> NDArray[np.bool_]:
-        """Of each packet whether it goes over the bus: its injection port is the one behind those of the NIC."""
-        port = self.result.columns.get("packets.injection_port", np.empty(0, dtype=np.uint32))
-        found: NDArray[np.bool_] = port == int(self.result.described["nic_ports"])
-        return found & bool(self.result.spec["network"].get("bus"))
+        return went_by("bus", self.result)
 
     @cached_property
     def bus(self) -> tuple[Floats, Floats] | None:
