@@ -5,8 +5,11 @@
 
 mod clock;
 mod exact;
+mod names;
 mod quantity;
 mod rate;
+#[cfg(test)]
+mod spellings;
 
 pub use clock::Units;
 pub use exact::Exact;

@@ -1,7 +1,8 @@
 //! Quantities as they are written: a number in the unit of its field, or text with a unit.
 
 use super::exact::{Exact, decimal, multiplied};
-use crate::error::{Error, Result, did_you_mean};
+use super::names::{self, Reading};
+use crate::error::{Error, Result};
 use num_traits::CheckedAdd;
 use serde_json::Value;
 
@@ -15,31 +16,6 @@ pub(crate) enum Dimension {
     /// Bytes/s.
     Rate,
 }
-
-/// A unit by its name, and how many ns or bytes it is: numerator and denominator.
-type Unit = (&'static str, i128, i128);
-
-const TIMES: &[Unit] =
-    &[("ps", 1, 1000), ("ns", 1, 1), ("us", 1000, 1), ("µs", 1000, 1), ("ms", 1_000_000, 1), ("s", 1_000_000_000, 1)];
-
-const SIZES: &[Unit] = &[
-    ("B", 1, 1),
-    ("bytes", 1, 1),
-    ("kB", 1000, 1),
-    ("KB", 1000, 1),
-    ("MB", 1_000_000, 1),
-    ("GB", 1_000_000_000, 1),
-    ("TB", 1_000_000_000_000, 1),
-    ("KiB", 1 << 10, 1),
-    ("MiB", 1 << 20, 1),
-    ("GiB", 1 << 30, 1),
-    ("TiB", 1 << 40, 1),
-    ("bit", 1, 8),
-    ("kbit", 125, 1),
-    ("Mbit", 125_000, 1),
-    ("Gbit", 125_000_000, 1),
-    ("Tbit", 125_000_000_000, 1),
-];
 
 impl Dimension {
     /// The unit of its numbers.
@@ -56,7 +32,7 @@ impl Dimension {
         match self {
             Dimension::Time => "a duration: a number of ns, or text with a unit such as \"0.2 us\"",
             Dimension::Size => "a size: a number of bytes, or text with a unit such as \"2 KiB\"",
-            Dimension::Rate => "a rate: a number of bytes/s, or text with a unit such as \"4 GB/s\", \"100 Gbit/s\"",
+            Dimension::Rate => "a rate: a number of bytes/s, or text with a unit such as \"4 GB/s\", \"400 Gbit/s\"",
         }
     }
 
@@ -97,28 +73,51 @@ impl Dimension {
         let Some((at, _)) = text.char_indices().find(is_unit) else {
             return Err("a number without quotes, or with a unit behind it".into());
         };
-        let (number, unit) = (text[..at].trim(), text[at..].trim());
-        let number = decimal(number).ok_or_else(|| format!("a number first, and {number:?} is none; then its unit"))?;
-        let factor = self.factor(unit)?;
+        let (written, unit) = (text[..at].trim(), text[at..].trim());
+        let number =
+            decimal(written).ok_or_else(|| format!("a number first, and {written:?} is none; then its unit"))?;
+        let factor = self.factor(written, unit)?;
         multiplied(number, factor).ok_or_else(|| "it has too many digits".into())
     }
 
-    /// How much a unit is; the error is a hint.
-    fn factor(self, name: &str) -> std::result::Result<Exact, String> {
-        let known: Vec<String> = match self {
-            Dimension::Time => TIMES.iter().map(|unit| unit.0.to_string()).collect(),
-            Dimension::Size => SIZES.iter().map(|unit| unit.0.to_string()).collect(),
-            Dimension::Rate => SIZES.iter().map(|unit| format!("{}/s", unit.0)).collect(),
-        };
-        let table = if self == Dimension::Time { TIMES } else { SIZES };
-        match known.iter().position(|one| one == name) {
-            Some(i) => Ok(Exact::new(table[i].1, table[i].2)),
-            None => {
-                let without_time = self == Dimension::Rate && SIZES.iter().any(|unit| unit.0 == name);
-                let near = if without_time { format!("did you mean {name}/s?") } else { did_you_mean(name, &known) };
-                let all = format!("units are {}", known.join(", "));
-                Err(if near.is_empty() { all } else { format!("{near} {all}") })
+    /// How much a unit is behind the number that was `written`; the error is a hint.
+    fn factor(self, written: &str, name: &str) -> std::result::Result<Exact, String> {
+        let Some(reading) = self.reading(name) else { return Err(self.other(name)) };
+        reading.factor.ok_or_else(|| match &reading.names[..] {
+            [bits, bytes] if bits.contains("bit") => {
+                format!("write \"{written} {bits}\" (bits) or \"{written} {bytes}\" (bytes): {name:?} may be either")
             }
+            [one, other] => format!("write \"{written} {one}\" or \"{written} {other}\": {name:?} may be either"),
+            names => format!("write \"{written} {}\"", names.concat()),
+        })
+    }
+
+    fn reading(self, name: &str) -> Option<Reading> {
+        match self {
+            Dimension::Time => names::time(name),
+            Dimension::Size => names::size(name),
+            Dimension::Rate => names::rate(name),
+        }
+    }
+
+    /// What to do about a unit that is none here.
+    fn other(self, name: &str) -> String {
+        let all = [Dimension::Time, Dimension::Size, Dimension::Rate];
+        let is = |one: &&Dimension| **one != self && one.reading(name).is_some();
+        let found = all.iter().find(is).map(|one| format!("{name:?} is a unit of a {}; ", one.word()));
+        let units = match self {
+            Dimension::Time => "ps, ns, us, ms, s",
+            Dimension::Size => "B, kB, MB, GB, KiB, MiB, GiB, bit, kbit, Mbit",
+            Dimension::Rate => "B/s, MB/s, GB/s, GiB/s, TB/s, Mbit/s, Gbit/s, Gb/s, Gbps, \"3200 MT/s x 64 bit\"",
+        };
+        format!("{}units are {units}", found.unwrap_or_default())
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Dimension::Time => "duration",
+            Dimension::Size => "size",
+            Dimension::Rate => "rate",
         }
     }
 }
@@ -147,9 +146,8 @@ mod tests {
     #[test]
     fn what_is_no_quantity_is_named() {
         let fault = |dimension: Dimension, value: Value| dimension.read("at", &value).unwrap_err().to_string();
-        assert!(fault(Dimension::Rate, json!("10 GBs")).contains("did you mean GB/s?"));
-        assert!(fault(Dimension::Rate, json!("10 GB")).contains("did you mean GB/s?"));
-        assert!(fault(Dimension::Rate, json!("10 Gb/s")).contains("units are"));
+        assert!(fault(Dimension::Rate, json!("10 furlongs/s")).contains("units are"));
+        assert!(fault(Dimension::Size, json!("10 GB/s")).contains("\"GB/s\" is a unit of a rate; units are B, kB"));
         assert!(fault(Dimension::Time, json!("78")).contains("without quotes"));
         assert!(fault(Dimension::Time, json!("two ns")).contains("a number first"));
         assert!(fault(Dimension::Time, json!(-1)).contains("not less than 0"));
