@@ -57,11 +57,16 @@ impl Maker for Program {
 
     fn messages(&self, rank: u32) -> u64 {
         let news = if self.between.barriers { self.steps_in_all() * self.world.bits() } else { 0 };
+        if self.collective.direct && !self.sizes.differ() {
+            // A block is a message, and none is for the rank itself.
+            return u64::from(self.world.ranks - 1) + u64::from(news);
+        }
         self.steps(rank).filter(|step| step.send.is_some()).count() as u64 + u64::from(news)
     }
 
     fn promises(&self) -> Promises {
-        Promises { never_computes: self.between.reduce_cycles_per_flit == 0.0, names_all: true }
+        let never_computes = self.between.reduce_cycles_per_flit == 0.0;
+        Promises { never_computes, names_all: true, alike: self.collective.direct && !self.sizes.differ() }
     }
 }
 

@@ -88,6 +88,11 @@ impl Sizes {
         }
     }
 
+    /// Whether each block has a size of its own.
+    pub fn differ(&self) -> bool {
+        self.given.is_some()
+    }
+
     /// Where a piece begins in the vector.
     fn start(&self, piece: u64) -> u64 {
         piece * (self.total / self.pieces) + piece.min(self.total % self.pieces)

@@ -331,3 +331,23 @@ fn a_bruck_of_65536_ranks_is_counted_in_little_time() {
         schedule(row(Operation::AllToAll, "bruck"), &World::of(65_536), Length::Flits(1), Between::default()).unwrap();
     assert_eq!(made.messages().map(|m| m.size).sum::<u64>(), 65_536 * 16 * 32_768);
 }
+
+/// What is promised of schedules is what they do: with it, an all-to-all of 100,000 ranks is planned without reading it.
+#[test]
+fn all_to_alls_in_single_blocks_are_alike_for_all_ranks() {
+    for ranks in [2u32, 5, 8, 16] {
+        for row in COLLECTIVES.iter().filter(|row| row.operation == Operation::AllToAll) {
+            for world in
+                [World::of(ranks), World::on(Servers::of_terminals(&(0..ranks).map(|r| r / 2).collect::<Vec<_>>()))]
+            {
+                let Ok(made) = schedule(row, &world, Length::Flits(3), Between::default()) else { continue };
+                let sent = |rank| made.messages_from(rank).map(|m| m.size).collect::<Vec<_>>();
+                for rank in 0..ranks {
+                    assert_eq!(made.messages_of(rank), sent(rank).len() as u64, "{} of {ranks}", row.name);
+                    assert!(!made.is_alike() || sent(rank) == sent(0), "{} of {ranks}", row.name);
+                }
+                assert_eq!(made.is_alike(), row.direct, "{}", row.name);
+            }
+        }
+    }
+}

@@ -2,18 +2,13 @@
 //! They derive none of it themselves.
 
 use super::{Plan, Workload};
-use crate::spec::WorkloadSpec;
 use crate::topology::Fabric;
-use crate::traffic::{Packets, Process, Traffic};
 use serde_json::{Value, json};
 
 /// A number; a whole one without a fraction.
 fn as_written(value: f64) -> Value {
     if value.fract() == 0.0 { json!(value as u64) } else { json!(value) }
 }
-
-/// What a terminal without anything to do costs in a cycle [flit-hops].
-const IDLE: f64 = 0.1;
 
 /// The channels between routers, ascending by router and output port: a column for each attribute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,13 +71,19 @@ impl Plan {
             "runs_to_completion": self.runs_to_completion(),
             "has_schedule": self.has_schedule(),
             "uniform_capacity_flits_per_cycle": self.uniform_capacity(),
-            "estimated_work_flit_hops": self.estimated_work(),
+            "kernel": self.kernel(),
         });
+        let work = self.work();
+        described["estimated_work_flit_hops"] = json!(work.flit_hops);
+        described["estimated_seconds"] = json!(work.seconds(self.kernel()));
         let units = [("flit_bytes", self.units.flit_bytes().map(f64::from)), ("cycle_ns", self.units.cycle_ns())];
         let said = units.into_iter().filter_map(|(name, value)| Some((name.to_string(), as_written(value?))));
         let said: serde_json::Map<String, Value> = said.collect();
         if !said.is_empty() {
             described["units"] = said.into();
+        }
+        if !self.spec.network.units.rounded.is_empty() {
+            described["rounded"] = json!(self.spec.network.units.rounded);
         }
         described
     }
@@ -95,88 +96,6 @@ impl Plan {
         let workload = serde_json::to_value(&self.spec.workload).unwrap_or_default();
         let named = workload.get("pattern").and_then(|pattern| pattern.get("kind"));
         named.or_else(|| workload.get("kind")).cloned().unwrap_or_default()
-    }
-
-    /// Flit-hops that a run will take, roughly: good enough to start the longest first and to guess the time left.
-    fn estimated_work(&self) -> f64 {
-        let terminals = f64::from(self.fabric.terminals());
-        // With the router at the destination.
-        let hops = 1.0 + self.fabric.mean_hops();
-        let background =
-            self.background.as_ref().map_or(0.0, |_| self.spec.background.as_ref().map_or(0.0, offered_load));
-        let run = &self.spec.run;
-        let busy = |cycles: f64, load: f64| terminals * cycles * (load * hops + IDLE);
-        if !self.runs_to_completion() {
-            // A steady run takes at least this long.
-            let cycles = run
-                .steady
-                .as_ref()
-                .map_or(run.fixed_window().end, |steady| steady.min_warmup_cycles + steady.min_measurement_cycles);
-            return busy(cycles as f64, offered_load(&self.spec.workload) + background);
-        }
-        let (flits, cycles) = self.sent_in();
-        flits * hops + busy(cycles + self.start_cycle as f64, background)
-    }
-
-    /// Flit-hops of a cycle, roughly: those of the offered load, as far as the network accepts it; of a workload that completes the mean.
-    pub(super) fn flit_hops_a_cycle(&self) -> f64 {
-        let flits = if self.runs_to_completion() {
-            let (flits, cycles) = self.sent_in();
-            flits / cycles.max(1.0)
-        } else {
-            let accepted = offered_load(&self.spec.workload).min(self.uniform_capacity().unwrap_or(1.0));
-            f64::from(self.fabric.terminals()) * accepted
-        };
-        flits * (1.0 + self.fabric.mean_hops())
-    }
-
-    /// Of a workload that completes: flits in all, and cycles in which they can be sent, roughly.
-    fn sent_in(&self) -> (f64, f64) {
-        let (flits, most, least_cycles) = self.sent();
-        (flits, (most / self.uniform_capacity().unwrap_or(1.0)).max(least_cycles))
-    }
-
-    /// Of a workload that completes: flits in all, most flits of a terminal, and cycles that it takes to create them.
-    fn sent(&self) -> (f64, f64, f64) {
-        let terminals = 0..self.fabric.terminals();
-        match &self.workload {
-            Workload::Schedule { schedule, .. } => {
-                let mut of = vec![0u64; terminals.len()];
-                let terminal_of = self.placement.terminal_of();
-                schedule.messages().for_each(|m| of[terminal_of[m.from as usize] as usize] += m.size);
-                (of.iter().sum::<u64>() as f64, of.iter().max().copied().unwrap_or(0) as f64, 0.0)
-            }
-            Workload::OpenLoop(traffic) | Workload::Finite(traffic) => created(traffic, terminals),
-        }
-    }
-}
-
-/// Of packets that are given one by one or of a burst: the same.
-fn created(traffic: &Traffic, terminals: std::ops::Range<u32>) -> (f64, f64, f64) {
-    match &traffic.packets {
-        Packets::Given(trace) => {
-            let of = terminals.map(|t| trace.of(t).map(|packet| u64::from(packet.flits)).sum::<u64>());
-            let (all, most) = of.fold((0, 0), |(all, most), flits| (all + flits, most.max(flits)));
-            (all as f64, most as f64, trace.last_cycle() as f64)
-        }
-        Packets::Drawn(drawn) => {
-            let flits = drawn.lengths.mean_flits();
-            let of = terminals.map(|t| drawn.packets_of(t));
-            let (all, most) = of.fold((0, 0), |(all, most), packets| (all + packets, most.max(packets)));
-            let gap_cycles = match drawn.process.of(0) {
-                Process::AtOnce => 0.0,
-                Process::Bernoulli(process) => process.mean_gap_cycles(),
-                Process::OnOff(process) => process.mean_gap_cycles(),
-            };
-            (all as f64 * flits, most as f64 * flits, most as f64 * gap_cycles)
-        }
-    }
-}
-
-fn offered_load(workload: &WorkloadSpec) -> f64 {
-    match workload {
-        WorkloadSpec::Uniform { offered_load, .. } | WorkloadSpec::Traffic { offered_load, .. } => *offered_load,
-        _ => 0.0,
     }
 }
 

@@ -24,6 +24,7 @@ mod memory;
 mod routing;
 mod run;
 mod threads;
+mod time;
 mod units;
 mod vc_policy;
 mod workload;

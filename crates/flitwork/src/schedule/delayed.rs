@@ -89,7 +89,7 @@ impl Maker for Delayed {
     }
 
     fn promises(&self) -> Promises {
-        Promises { never_computes: false, names_all: self.names_all }
+        Promises { never_computes: false, names_all: self.names_all, alike: self.inner.is_alike() }
     }
 }
 

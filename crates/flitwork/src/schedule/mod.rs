@@ -114,6 +114,8 @@ pub struct Promises {
     pub never_computes: bool,
     /// All receives name their senders and tags.
     pub names_all: bool,
+    /// Every rank sends as many messages of the same lengths.
+    pub alike: bool,
 }
 
 /// Operations of a rank in program order.
@@ -186,6 +188,11 @@ impl Schedule {
         matches!(&self.body, Body::Made(maker) if maker.promises().never_computes)
     }
 
+    /// Whether every rank is known to send as many messages of the same lengths without looking at them.
+    pub(crate) fn is_alike(&self) -> bool {
+        matches!(&self.body, Body::Made(maker) if maker.promises().alike)
+    }
+
     /// The operations of `rank` in program order; none where ranks ask.
     pub fn operations(&self, rank: u32) -> Operations<'_> {
         match &self.body {
@@ -228,11 +235,14 @@ impl Schedule {
 
     /// All messages in order of (sender, send order).
     pub fn messages(&self) -> impl Iterator<Item = Message> + '_ {
-        (0..self.ranks).flat_map(move |rank| {
-            self.operations(rank).filter_map(move |op| match op.kind {
-                OpKind::Send { to, size, .. } => Some(Message { from: rank, to, size, step: op.step, via: op.via }),
-                _ => None,
-            })
+        (0..self.ranks).flat_map(move |rank| self.messages_from(rank))
+    }
+
+    /// The messages of one rank in send order.
+    pub(crate) fn messages_from(&self, rank: u32) -> impl Iterator<Item = Message> + '_ {
+        self.operations(rank).filter_map(move |op| match op.kind {
+            OpKind::Send { to, size, .. } => Some(Message { from: rank, to, size, step: op.step, via: op.via }),
+            _ => None,
         })
     }
 }

@@ -48,7 +48,7 @@ impl Maker for Repeated {
 
     fn promises(&self) -> Promises {
         let never_computes = self.repeats.compute == 0 && self.inner.can_be_read_late();
-        Promises { never_computes, names_all: self.inner.names_all() }
+        Promises { never_computes, names_all: self.inner.names_all(), alike: self.inner.is_alike() }
     }
 }
 

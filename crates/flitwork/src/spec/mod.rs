@@ -36,7 +36,7 @@ pub use run::{KernelChoice, RecordSpec, RunSpec};
 pub(crate) use service::MAX_PREPARATION;
 pub use service::{QueuePairs, ServiceOrder, ServiceSpec};
 pub use threads::Threads;
-pub use units::UnitsSpec;
+pub use units::{Rounded, Rounding, UnitsSpec};
 pub use vc_policy::{ServiceLevel, VcPolicy};
 pub(crate) use workload::{MAX_MESSAGE_BYTES, WORKLOADS};
 pub use workload::{ProcessSpec, WorkloadSpec};

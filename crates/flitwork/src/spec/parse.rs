@@ -16,7 +16,10 @@ pub fn from_json(text: &str) -> Result<SimulationSpec> {
     let value: Value =
         serde_json::from_str(text).map_err(|e| Error::config("specification", "text", format!("JSON ({e})"), ""))?;
     check_tables(&value)?;
-    read(&physical::converted(&value)?)
+    let (value, rounded) = physical::converted(&value)?;
+    let mut spec = read(&value)?;
+    spec.network.units.rounded = rounded;
+    Ok(spec)
 }
 
 fn read(value: &Value) -> Result<SimulationSpec> {
@@ -59,7 +62,7 @@ pub fn check_table(path: &str, text: &str) -> Result<()> {
     *place = table;
     check_tables(&whole)?;
     let has_units = path == "network" && whole["network"].get("units").is_some();
-    read(&if has_units { physical::converted(&whole)? } else { physical::checked(&whole)? }).map(|_| ())
+    read(&if has_units { physical::converted(&whole)?.0 } else { physical::checked(&whole)? }).map(|_| ())
 }
 
 /// The JSON Schema of [`SimulationSpec`].

@@ -11,6 +11,36 @@ const MAX_UNIT: u32 = 1_000_000;
 /// Most bytes/s of a channel: a petabyte.
 const MAX_RATE: f64 = 1e15;
 
+/// What becomes of times in ns that are no whole number of cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rounding {
+    /// The nearest number of whole cycles is taken, and the plan says by how much each time was changed.
+    #[default]
+    Nearest,
+    /// They are refused, with the nearest times that are whole.
+    Exact,
+}
+
+impl Rounding {
+    fn is_default(&self) -> bool {
+        *self == Rounding::default()
+    }
+}
+
+/// A time in ns that was no whole number of cycles, and what it became.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rounded {
+    /// The field; several joined by " + " where delays of a hop are added up.
+    pub field: String,
+    /// What was written [ns].
+    pub given_ns: f64,
+    /// What is simulated [ns].
+    pub value_ns: f64,
+    /// How much longer that is, as a share: 0.024 is 2.4 %.
+    pub error: f64,
+}
+
 /// What a flit carries and how long a cycle takes: what is said in bytes, ns or bytes/s becomes flits and cycles by them, and results
 /// are in both. Two of the three say all. A network that is told all in flits and cycles needs none.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +64,13 @@ pub struct UnitsSpec {
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(max = MAX_UNIT))]
     pub header_bytes: u32,
+    /// What becomes of times in ns that are no whole number of cycles: `nearest` takes the nearest number of cycles, and the plan says
+    /// by how much each time was changed; `exact` refuses them. Default: nearest.
+    #[serde(skip_serializing_if = "Rounding::is_default")]
+    pub rounding: Rounding,
+    /// The times that were rounded when the specification was read.
+    #[serde(skip)]
+    pub rounded: Vec<Rounded>,
 }
 
 fn is_zero(bytes: &u32) -> bool {
@@ -78,10 +115,11 @@ impl UnitsSpec {
     /// Says the same clock in the same words, whichever two of the three were written: in a plan it is bytes and ns, unless the ns are
     /// no decimal.
     pub(crate) fn simplify(&mut self, units: &Units) {
+        // A plan is in whole cycles.
+        self.rounding = Rounding::default();
         let (Some(bytes), Some(ns)) = (units.flit_bytes(), units.cycle_ns()) else { return };
         if Dimension::Time.read("", &Value::from(ns)).is_ok_and(|read| Some(read) == units.cycle()) {
-            let header_bytes = self.header_bytes;
-            *self = UnitsSpec { flit_bytes: Some(bytes), cycle_ns: Some(ns), channel_bytes_per_s: None, header_bytes };
+            (self.flit_bytes, self.cycle_ns, self.channel_bytes_per_s) = (Some(bytes), Some(ns), None);
         }
     }
 }
@@ -137,7 +175,8 @@ mod tests {
     use super::*;
 
     fn of(flit_bytes: Option<u32>, cycle_ns: Option<f64>, rate: Option<f64>) -> Result<(Option<u32>, Option<String>)> {
-        let units = UnitsSpec { flit_bytes, cycle_ns, channel_bytes_per_s: rate, header_bytes: 0 }.resolve()?;
+        let units = UnitsSpec { flit_bytes, cycle_ns, channel_bytes_per_s: rate, ..UnitsSpec::default() };
+        let units = units.resolve()?;
         Ok((units.flit_bytes(), units.cycle().map(shown)))
     }
 

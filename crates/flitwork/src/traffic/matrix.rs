@@ -22,8 +22,7 @@ impl Matrix {
     /// A matrix of `columns` columns, row after row.
     ///
     /// # Errors
-    /// [`Error::Config`] where it is not square, a weight is negative or not finite, or none is above 0. Paths begin with
-    /// `weights`.
+    /// [`Error::Config`] where it is not square, or a number is negative or not finite. Paths begin with `weights`.
     pub fn dense(weights: &[f64], columns: usize) -> Result<Matrix> {
         let rows = weights.len().checked_div(columns).unwrap_or(0);
         if rows == 0 || rows != columns || rows * columns != weights.len() {
@@ -58,13 +57,18 @@ impl Matrix {
         }
         (0..size).for_each(|row| matrix.starts[row + 1] += matrix.starts[row]);
         matrix.total = matrix.sums.iter().sum();
-        if !(matrix.total > 0.0 && matrix.total.is_finite()) {
-            let expected = "weights with a sum above 0 and below 10^308";
+        if !matrix.total.is_finite() {
+            let expected = "numbers with a sum below 10^308";
             return Err(Error::config("weights", format!("a sum of {}", matrix.total), expected, ""));
         }
         matrix.cumulative =
             (0..size).flat_map(|row| super::cumulative(&matrix.weights[matrix.entries(row as u32)])).collect();
         Ok(matrix)
+    }
+
+    /// Whether all numbers are 0.
+    pub fn is_zero(&self) -> bool {
+        self.weights.is_empty()
     }
 
     /// Rows, which are as many as columns.
@@ -184,6 +188,9 @@ mod tests {
         assert!(error(&[], 0).starts_with("weights = 0 rows of 0 numbers"));
         assert!(error(&[0.0, 1.0, -2.0, 0.0], 2).starts_with("weights[1][0] = -2: expected a finite number"));
         assert!(error(&[0.0, f64::NAN, 0.0, 0.0], 2).starts_with("weights[0][1] = NaN"));
-        assert!(error(&[0.0; 4], 2).starts_with("weights = a sum of 0: expected weights with a sum above 0"));
+        assert!(
+            error(&[f64::MAX; 4], 2).starts_with("weights = a sum of inf: expected numbers with a sum below 10^308")
+        );
+        assert!(Matrix::dense(&[0.0; 4], 2).unwrap().is_zero());
     }
 }

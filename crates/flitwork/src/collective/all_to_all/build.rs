@@ -60,7 +60,7 @@ impl Maker for Exchange {
     }
 
     fn promises(&self) -> Promises {
-        Promises { never_computes: true, names_all: true }
+        Promises { never_computes: true, names_all: true, alike: true }
     }
 }
 

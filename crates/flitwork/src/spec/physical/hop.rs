@@ -5,10 +5,13 @@
 //! together 22. A stage of the router then ends at the first clock edge, and the wire takes what is left of the hop: 20 and 2. So the
 //! time of a hop is exact; at the end of a path, a terminal takes a flit at a clock edge. A credit travels back over the same wire,
 //! and what the two delays of a credit say is added up, too; it is usable at the first clock edge.
+//!
+//! Where the sum is no whole number of cycles and times are rounded, each stage ends at the nearest clock edge, and so does the hop.
 
-use super::number;
+use super::{number, rounded};
 use crate::error::{Error, Result};
 use crate::spec::fit::node_at;
+use crate::spec::units::{Rounded, Rounding};
 use crate::units::{Exact, Units, multiplied, shown};
 use serde_json::{Value, json};
 
@@ -54,10 +57,11 @@ impl Hop {
         true
     }
 
-    /// Writes the delays that make up the hop into the specification.
-    pub(super) fn settle(self, root: &mut Value, units: &Units) -> Result<()> {
+    /// Writes the delays that make up the hop into the specification; what was rounded for it.
+    pub(super) fn settle(self, root: &mut Value, units: &Units, rounding: Rounding) -> Result<Vec<Rounded>> {
+        let mut changed = Vec::new();
         if self.parts.iter().chain([&self.credit]).all(Option::is_none) {
-            return Ok(());
+            return Ok(changed);
         }
         let written = |part: (&str, &str), default: u32| {
             let cycles = root["network"][part.0].get(format!("{}_cycles", part.1)).and_then(Value::as_u64);
@@ -69,37 +73,88 @@ impl Hop {
         }
         let credit = self.credit.as_ref().map_or_else(|| written(CREDIT, 0), |credit| credit.cycles);
         let hop: Exact = cycles.iter().sum();
-        if let Some(last) = (0..5).rev().find(|&i| self.parts[i].is_some()).filter(|_| !hop.is_integer()) {
-            let what = "routing, VC and switch allocation, traversal and wire of a hop";
-            let part = (PARTS[last].0, PARTS[last].1);
-            return Err(refused(&self.parts[last], &path(part, "ns"), (what, hop), units));
-        }
         let back = cycles[WIRE] + credit;
-        if self.credit.is_some() && !back.is_integer() {
-            return Err(refused(&self.credit, &path(CREDIT, "ns"), ("wire and delay of a credit", back), units));
+        if rounding == Rounding::Exact {
+            self.check_whole(hop, back, units)?;
         }
-        let found = stages(&cycles);
+        let found = if hop.is_integer() { ended(&cycles, Exact::ceil) } else { nearest(&cycles) };
         if found[SWITCH] < 1 {
             let at = path((PARTS[SWITCH].0, PARTS[SWITCH].1), "ns");
             let given = self.parts[SWITCH].as_ref().map_or(Value::Null, |part| part.given.clone());
             let expected = "at least a cycle together with the stages before it";
             return Err(Error::config(at, given, expected, "use a shorter cycle, or a longer stage"));
         }
+        let sum = Exact::from_integer(found.iter().sum());
+        changed.extend(self.changed(sum - hop, units));
+        let is_rounded = !hop.is_integer() || self.credit.is_some();
+        let back_cycles = if is_rounded { back.round() } else { back.ceil() };
+        let wait = (back_cycles.to_integer() - found[WIRE]).max(0);
+        if let Some(part) = self.credit.as_ref().filter(|_| hop.is_integer() && !back.is_integer()) {
+            let change = Exact::from_integer(wait + found[WIRE]) - back;
+            changed.push(rounded(path(CREDIT, "ns"), ns(part.cycles, units), change, units));
+        }
         for (i, part) in PARTS.iter().enumerate() {
             let given = self.parts[i].as_ref().map_or(&Value::Null, |part| &part.given);
             put(root, (part.0, part.1), found[i], given)?;
         }
         let given = self.credit.as_ref().map_or(&Value::Null, |credit| &credit.given);
-        put(root, CREDIT, back.ceil().to_integer() - found[WIRE], given)
+        put(root, CREDIT, wait, given)?;
+        Ok(changed)
+    }
+
+    /// Refuses a hop, and the way of a credit, that is no whole number of cycles.
+    fn check_whole(&self, hop: Exact, back: Exact, units: &Units) -> Result<()> {
+        if let Some(last) = (0..5).rev().find(|&i| self.parts[i].is_some()).filter(|_| !hop.is_integer()) {
+            let what = "routing, VC and switch allocation, traversal and wire of a hop";
+            let part = (PARTS[last].0, PARTS[last].1);
+            return Err(refused(&self.parts[last], &path(part, "ns"), (what, hop), units));
+        }
+        if self.credit.is_some() && !back.is_integer() {
+            return Err(refused(&self.credit, &path(CREDIT, "ns"), ("wire and delay of a credit", back), units));
+        }
+        Ok(())
+    }
+
+    /// The delays of the hop that were written in parts of cycles, and by how much their sum was changed.
+    fn changed(&self, change: Exact, units: &Units) -> Option<Rounded> {
+        let parts =
+            self.parts.iter().zip(PARTS).filter_map(|(part, (table, name, _))| Some((part.as_ref()?, table, name)));
+        let (mut fields, mut given) = (Vec::new(), Exact::default());
+        for (part, table, name) in parts {
+            fields.push(path((table, name), "ns"));
+            given += part.cycles;
+        }
+        (change != Exact::default()).then(|| rounded(fields.join(" + "), ns(given, units), change, units))
     }
 }
 
-/// Whole delays with the same sum: stages end at the first clock edge, the wire takes what is left.
-fn stages(cycles: &[Exact; 5]) -> [i128; 5] {
+/// A duration in ns.
+fn ns(cycles: Exact, units: &Units) -> Exact {
+    units.cycle().and_then(|cycle| multiplied(cycles, cycle)).unwrap_or(cycles)
+}
+
+/// Whole delays whose sum is the nearest; the switch takes a cycle at least.
+fn nearest(cycles: &[Exact; 5]) -> [i128; 5] {
+    let mut found = ended(cycles, Exact::round);
+    if found[SWITCH] < 1 {
+        let missing = 1 - found[SWITCH];
+        found[SWITCH] = 1;
+        // What the switch takes more the stages behind it take less, as far as they take anything.
+        let mut owed = missing;
+        for later in &mut found[SWITCH + 1..] {
+            let less = owed.min(*later);
+            (*later, owed) = (*later - less, owed - less);
+        }
+    }
+    found
+}
+
+/// Whole delays: each stage ends at a clock edge, and the next one takes what is left.
+fn ended(cycles: &[Exact; 5], edge_of: fn(&Exact) -> Exact) -> [i128; 5] {
     let (mut passed, mut edge, mut found) = (Exact::default(), 0, [0; 5]);
     for (i, stage) in cycles.iter().enumerate() {
         passed += stage;
-        let next = passed.ceil().to_integer();
+        let next = edge_of(&passed).to_integer();
         found[i] = next - edge;
         edge = next;
     }
@@ -129,6 +184,7 @@ fn refused(part: &Option<Fraction>, at: &str, (what, sum): (&str, Exact), units:
         .filter(|(own, _)| *own >= Exact::default())
         .map(|(own, wanted)| format!("{} ns ({wanted} cycles in all)", ns(own)))
         .collect();
+    let hint = "network.units.rounding = \"nearest\" takes the nearest";
     let expected = format!(
         "{what} to be whole cycles of {} ns, and not {} ns, which are {}: {}",
         shown(cycle),
@@ -136,5 +192,5 @@ fn refused(part: &Option<Fraction>, at: &str, (what, sum): (&str, Exact), units:
         shown(sum),
         near.join(" or ")
     );
-    Error::config(at, given, expected, "")
+    Error::config(at, given, expected, hint)
 }

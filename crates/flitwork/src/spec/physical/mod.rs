@@ -3,36 +3,37 @@
 //! No table has fields for both. Every field in cycles or flits (`latency_cycles`, `buffer_flits`) may be written by its physical name
 //! in its place (`latency_ns`, `buffer_bytes`): before a specification is read, such fields are exchanged for those of the model, by
 //! the clock that `network.units` says. The schema has them all ([`fields`]), so a new field has its physical name without more ado.
-//! What does not divide is refused with its neighbours; delays that follow each other in a hop are added up before ([`hop`]).
+//! Times that do not divide are rounded, or refused with their neighbours, as `network.units.rounding` says; sizes that do not divide are
+//! refused. Delays that follow each other in a hop are added up before ([`hop`]).
 
 pub(super) mod fields;
 mod hop;
 
 use super::fit::{field, limits, resolve, schema};
-use super::units::{UnitsSpec, neighbours};
+use super::units::{Rounded, Rounding, UnitsSpec, neighbours};
 use crate::error::{Error, Result};
-use crate::units::{Dimension, Exact, Units, shown, whole};
+use crate::units::{Dimension, Exact, Units, multiplied, shown, whole};
 use fields::{BASE, by_itself, dimension_of};
 use hop::Hop;
 use serde_json::{Map, Value, json};
 
-/// A specification in cycles and flits.
+/// A specification in cycles and flits, and the times that were rounded.
 ///
 /// # Errors
 /// [`Error::Config`] names the field for what is no quantity, does not divide, is said twice, or is there without units.
-pub(super) fn converted(root: &Value) -> Result<Value> {
+pub(super) fn converted(root: &Value) -> Result<(Value, Vec<Rounded>)> {
     let mut root = numbers(root)?;
     let units = root["network"].get("units").map(|units| serde_json::from_value::<UnitsSpec>(units.clone()));
     // What is wrong with the units themselves is found where they are read.
-    let units = match units {
-        Some(Ok(units)) => units.resolve()?,
-        Some(Err(_)) => return Ok(root),
-        None => Units::default(),
+    let (units, rounding) = match units {
+        Some(Ok(units)) => (units.resolve()?, units.rounding),
+        Some(Err(_)) => return Ok((root, Vec::new())),
+        None => (Units::default(), Rounding::default()),
     };
-    let mut walk = Walk { by: Some(units), hop: Hop::default() };
+    let mut walk = Walk { by: Some(units), rounding, ..Walk::default() };
     walk.value(schema(), &mut root, "")?;
-    walk.hop.settle(&mut root, &units)?;
-    Ok(root)
+    walk.rounded.extend(walk.hop.settle(&mut root, &units, rounding)?);
+    Ok((root, walk.rounded))
 }
 
 /// One table on its own, of which the units are not known: its physical fields are checked and become any number.
@@ -41,7 +42,7 @@ pub(super) fn converted(root: &Value) -> Result<Value> {
 /// As for [`converted`].
 pub(super) fn checked(root: &Value) -> Result<Value> {
     let mut root = numbers(root)?;
-    Walk { by: None, hop: Hop::default() }.value(schema(), &mut root, "")?;
+    Walk::default().value(schema(), &mut root, "")?;
     Ok(root)
 }
 
@@ -91,10 +92,14 @@ fn joined(path: &str, name: &str) -> String {
 }
 
 /// Exchanges physical fields.
+#[derive(Default)]
 struct Walk {
     /// The clock; `None` where only the form is checked.
     by: Option<Units>,
+    rounding: Rounding,
     hop: Hop,
+    /// The times that were rounded; of the entries of a list the one that was changed most.
+    rounded: Vec<Rounded>,
 }
 
 impl Walk {
@@ -150,10 +155,43 @@ impl Walk {
             if self.hop.takes(at, given, found) {
                 return Ok(None);
             }
-            return Err(does_not_divide(what, quantity, given, at, &units));
+            return self.nearest(node, what, (quantity, found), given, at, &units).map(Some);
         }
         number(found, node, at, given).map(Some)
     }
+
+    /// A time that does not divide in whole cycles, at least as many as the field has to have.
+    fn nearest(
+        &mut self,
+        node: &'static Value,
+        what: Dimension,
+        (quantity, found): (Exact, Exact),
+        given: &Value,
+        at: &str,
+        units: &Units,
+    ) -> Result<Value> {
+        if self.rounding == Rounding::Exact || what != Dimension::Time {
+            return Err(does_not_divide(what, quantity, given, at, units));
+        }
+        let least = Exact::from_integer(limits(node, &json!(1)).0.unwrap_or(0.0) as i128);
+        let cycles = found.round().max(least);
+        let field = at.split('[').next().unwrap_or(at);
+        let new = rounded(field.to_string(), quantity, cycles - found, units);
+        match self.rounded.iter_mut().find(|one| one.field == field) {
+            Some(known) if known.error.abs() < new.error.abs() => *known = new,
+            Some(_) => {}
+            None => self.rounded.push(new),
+        }
+        number(cycles, node, at, given)
+    }
+}
+
+/// What a time became that was changed by a part of a cycle.
+fn rounded(field: String, given: Exact, change: Exact, units: &Units) -> Rounded {
+    let float = |value: Exact| *value.numer() as f64 / *value.denom() as f64;
+    let (given_ns, cycle) = (float(given), units.cycle().unwrap_or_default());
+    let change_ns = multiplied(change, cycle).map_or_else(|| float(change) * float(cycle), float);
+    Rounded { field, given_ns, value_ns: given_ns + change_ns, error: change_ns / given_ns }
 }
 
 /// Whether a field of the model is a whole number.
@@ -192,7 +230,11 @@ fn does_not_divide(what: Dimension, quantity: Exact, given: &Value, at: &str, un
     let step = step.unwrap_or(Exact::from_integer(1));
     let near = neighbours(quantity, step, what.unit(), steps);
     let expected = format!("a multiple of {of}, {} {}: {near}", shown(step), what.unit());
-    Error::config(at, given, expected, "what is in cycles and flits cannot be rounded without saying so")
+    let hint = match what {
+        Dimension::Time => "network.units.rounding = \"nearest\" takes the nearest",
+        _ => "a buffer or a packet holds whole flits",
+    };
+    Error::config(at, given, expected, hint)
 }
 
 /// An exact number as the value of a field, if it is in the field's range; the error names what was `given` for it.

@@ -31,6 +31,9 @@ impl Rule for Weights {
             let value = format!("{0} rows and columns", matrix.size());
             return Err(Error::config(path, value, format!("{n} rows and columns, one for each terminal"), ""));
         }
+        if matrix.is_zero() {
+            return Err(Error::config(path, "a sum of 0", "weights with a sum above 0", "all of them are 0"));
+        }
         Ok(Destinations::Matrix(Arc::clone(matrix)))
     }
 
