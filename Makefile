@@ -6,7 +6,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTHON_CODE := python tests examples tools benches
+PYTHON_CODE := python tests tools benches
 # A process of tests for each core; one that is done takes tests from the end of another's list, so those of a file mostly stay together.
 WORKERS := -n auto --dist worksteal
 SOURCES := $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.args') \

@@ -74,6 +74,7 @@ LAYERS = (
         "studies",
         "report",
         "cli",
+        "examples",
     ),
 )
 #: Imports that should not be there. Only ever take rows away.

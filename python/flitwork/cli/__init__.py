@@ -38,7 +38,8 @@ def _flitwork(
 ) -> None:
     """Simulate interconnection networks flit by flit.
 
-    Start with `flitwork simulate a2at --size 9x9`, then `flitwork run examples/torus_sizes.toml`.
+    Start with `flitwork simulate a2at --size 9x9`, then `flitwork example torus_sizes` and
+    `flitwork run torus_sizes.toml`.
     """
 
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "explain": "explain.explain_run",
     "view": "view.view_run",
     "booksim": "booksim.booksim",
+    "example": "example.example",
     "list": "inspect.list_table",
     "schema": "inspect.schema",
     "show": "inspect.show",

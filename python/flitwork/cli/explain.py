@@ -79,7 +79,7 @@ def explain_run(
 
       flitwork explain collective --size 4x4 --set operation=allreduce --set algorithm=ring
 
-      flitwork explain examples/torus_sizes.toml --point "torus sizes: n=5"
+      flitwork explain torus_sizes.toml --point "torus sizes: n=5"
     """
     if out:
         folder_for(out, WRITTEN, overwrite, "--out")

@@ -106,11 +106,11 @@ def simulate(
 
     Examples:
 
-      flitwork mpi simulate -n 16 examples/mpi/ring.py
+      flitwork mpi simulate -n 16 ring.py
 
-      flitwork mpi simulate -n 64 --size 8x8 --set vcs=4 --json examples/mpi/pi.py 100000
+      flitwork mpi simulate -n 64 --size 8x8 --set vcs=4 --json pi.py 100000
 
-      flitwork mpi simulate -n 16 --explain examples/mpi/ring.py
+      flitwork mpi simulate -n 16 --explain ring.py
     """
     given = any(one is not None for one in (topology, size, wrap)) or mesh
     if network is not None and (given or settings):

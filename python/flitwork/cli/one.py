@@ -159,7 +159,7 @@ def plan(
 
     Examples:
 
-      flitwork plan examples/torus_sizes.toml
+      flitwork plan torus_sizes.toml
 
       flitwork plan a2at --size 9x9 --json
     """
@@ -225,7 +225,7 @@ def bound(
 
       flitwork bound uniform --size 8x8 --mesh
 
-      flitwork bound examples/torus_sizes.toml --json
+      flitwork bound torus_sizes.toml --json
     """
     check_beside(context, is_study(what))
     if is_study(what):

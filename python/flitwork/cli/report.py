@@ -46,7 +46,7 @@ def report(
 
     Examples:
 
-      flitwork report examples/torus_sizes.toml
+      flitwork report torus_sizes.toml
 
       flitwork report result.parquet -o result.html
 

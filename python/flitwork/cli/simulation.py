@@ -323,11 +323,28 @@ def _check_what(what: str) -> None:
     expected = (
         f"an all-to-all algorithm ({', '.join(algorithms)}), a traffic pattern ({', '.join(traffic)}), or {others}"
     )
-    hint = f"for a study file: flitwork run {what}" if is_study(what) else did_you_mean(what, names)
+    hint = file_hint(Path(what)) if is_study(what) else did_you_mean(what, names)
     operations = [row["operation"] for row in components()["collectives"] if row["name"] == what]
     if operations:
         hint = f"collective --set operation={operations[0]} --set algorithm={what}"
     raise ConfigError("WHAT", what, expected, hint)
+
+
+def file_hint(path: Path) -> str:
+    """Which command takes a file that stands where something to send should stand."""
+    if not path.is_file():
+        return f"there is no file {path}" if path.suffix else ""
+    if path.suffix in (".goal", ".bin"):
+        return f"for a GOAL program: flitwork run {path}"
+    if path.suffix != ".toml":
+        return did_you_mean(str(path), workload_names())
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return "it is no TOML file"
+    if "network" in found and not {"study", "experiments", "base"} & {*found}:
+        return f"the file describes a machine: flitwork pick {path} --message-bytes 4096"
+    return f"for a study file: flitwork run {path}"
 
 
 def _workload_fields(what: str) -> set[str]:
@@ -392,6 +409,11 @@ def _make(what: str, given: dict[str, Any]) -> Workload:
     if choice == "pattern":
         parameters = {key: given.pop(key) for key in list(given) if key in fields(patterns()[what])}
         return make_workload(kind, {choice: {"kind": what, **parameters}, **given})
+    if isinstance(given.get("sizes"), str):
+        # As in Python, the name of a file stands for its numbers.
+        if "file" in given:
+            raise ConfigError("--set sizes", given["sizes"], "it once: there is file already", "they say the same")
+        given["file"] = given.pop("sizes")
     return make_workload(kind, {choice: what, **given} if choice else given)
 
 

@@ -73,13 +73,13 @@ def run(
 
     Examples:
 
-      flitwork run examples/torus_sizes.toml
+      flitwork run torus_sizes.toml
 
-      flitwork run examples/torus_sizes.toml --quick --out results/quick
+      flitwork run torus_sizes.toml --quick --out results/quick
 
-      flitwork run examples/torus_sizes.toml --json | jq .files
+      flitwork run torus_sizes.toml --json | jq .files
 
-      flitwork run examples/torus_sizes.toml --engine dask --scheduler tcp://host:8786
+      flitwork run torus_sizes.toml --engine dask --scheduler tcp://host:8786
 
       flitwork run allreduce.goal --network loggops --L 1000 --o 200 --per-rank
     """

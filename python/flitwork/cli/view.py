@@ -94,7 +94,7 @@ def view_run(
 
       flitwork view a2a --size 8x8 --sync local --packet-flits 20 -o a2a.html
 
-      flitwork view examples/torus_sizes.toml --point "torus sizes: n=5" --frames 2000
+      flitwork view torus_sizes.toml --point "torus sizes: n=5" --frames 2000
     """
     # What draws is imported when the backend has been chosen.
     from flitwork.view.contents import contents

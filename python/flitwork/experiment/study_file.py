@@ -140,7 +140,11 @@ def load_study(path: str | Path) -> StudyFile:
     """Reads a study file; anything that is not understood is a :class:`flitwork.ConfigError` with its path."""
     if not isinstance(path, (str, os.PathLike)):
         raise ConfigError("file", repr(path), "the name of a study file", 'such as "study.toml"')
-    study = parse_study(read_toml(Path(path)), Path(path).parent)
+    found = read_toml(Path(path))
+    if "network" in found and not {"study", "base", "experiments"} & {*found}:
+        hint = f"flitwork pick {path} --message-bytes 4096; in a study, the machine is [base.network]"
+        raise ConfigError(str(path), "a machine", "a study: tables study, base and experiments", hint)
+    study = parse_study(found, Path(path).parent)
     study._path = Path(path)
     return study
 

@@ -46,6 +46,7 @@ TABLE: Mapping[str, Choice] = {
     "allgather": Choice("allgather", (("bruck", 81919), ("ring", _ALWAYS))),
     "alltoall": Choice("all_to_all", (("bruck", 256), ("simple_spread", 32768), ("pairwise_shift", _ALWAYS))),
     "alltoallv": Choice("all_to_all", (("simple_spread", _ALWAYS),)),
+    "alltoallw": Choice("all_to_all", (("simple_spread", _ALWAYS),)),
     "reduce": Choice("reduce", (("binomial", 2048), ("rabenseifner", _ALWAYS))),
     "allreduce": Choice("allreduce", (("recursive_doubling", 2048), ("rabenseifner", _ALWAYS))),
     "reduce_scatter": Choice("reduce_scatter", (("pairwise", _ALWAYS),)),

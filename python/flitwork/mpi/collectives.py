@@ -104,7 +104,7 @@ class Prepared(Channel):
         wire = self._wire(name)
         room = typed_blocks(recvbuf, wire.size)
         given = room if _in_place(sendbuf) else typed_blocks(sendbuf, wire.size)
-        data, steps = [_block_of(one) for one in given], pick(wire, "alltoallv", 0)
+        data, steps = [_block_of(one) for one in given], pick(wire, "alltoallw", 0)
 
         def work() -> None:
             for block, came in zip(room, exchanged(wire, steps, data), strict=True):

@@ -22,7 +22,6 @@ SEND, RECV, CALC = 1, 2, 3
 CALLED = {
     **{name: name.lower() for name in NAMES.values() if KINDS[name] >= KINDS["BARRIER"]},
     "ALLGATHERV": "allgather",
-    "ALLTOALLW": "alltoallv",
     "REDUCE_SCATTER_BLOCK": "reduce_scatter",
 }
 #: Collectives whose ranks write down a list of sizes.
