@@ -259,6 +259,13 @@ class Plan:
         """The tables that the specification names."""
 
     @property
+    def rounded(self) -> str:
+        """The times in ns that were rounded to whole cycles, as JSON.
+
+        ``field``, ``given_ns``, ``value_ns`` and ``error`` of each.
+        """
+
+    @property
     def hash(self) -> str:
         """Fingerprint of the resolved specification and the version."""
 
@@ -345,6 +352,7 @@ class Simulation:
     def turn(
         self,
         answers: Sequence[tuple[int, Sequence[tuple[int, int | None, int, int | None, int, Sequence[int]]]]],
+        progress: Callable[[int, int, int | None], object] | None = None,
     ) -> tuple[str, int, list[int], list[tuple[int, int, int, int | None, int]]]:
         """Answers ranks, then advances: why it paused, the cycle, who asks, and what has completed since."""
 

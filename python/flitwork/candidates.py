@@ -47,9 +47,9 @@ class Candidate:
     jobs: tuple[Job, ...]
 
     @property
-    def work(self) -> float:
-        """Flit-hops of all its simulations, roughly."""
-        return sum(job.work for job in self.jobs)
+    def seconds(self) -> float:
+        """What one core takes for all its simulations, roughly."""
+        return sum(job.seconds for job in self.jobs)
 
 
 def candidates(
@@ -178,9 +178,10 @@ def _planned(
     for seed in range(1, seeds + 1):
         prepared, plan = prepare(simulation(network, workload, {**options, "seed": seed}, host=host))
         described = json.loads(plan.json)
-        work, memory = described["described"]["estimated_work_flit_hops"], described["estimated_memory_bytes"]
+        memory, described = int(described["estimated_memory_bytes"]), described["described"]
+        work, seconds = (float(described[name]) for name in ("estimated_work_flit_hops", "estimated_seconds"))
         point = Point(label, "pick", {}, seed, {})
-        jobs.append(Job(prepared, plan.hash, float(work), int(memory), (point,)))
+        jobs.append(Job(prepared, plan.hash, work, seconds, memory, (point,)))
     messages, bound = plan.messages(), json.loads(plan.bound())
     steps, ranks = (int(messages[name].max()) + 1 if len(messages[name]) else 0 for name in ("phase", "from"))
     any_algorithm = (bound.get("operation") or {}).get("cycles")

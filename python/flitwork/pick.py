@@ -159,9 +159,9 @@ class Contest:
         return cls(f"{operation} on {network!r}", operation, found, refused)
 
     @property
-    def work(self) -> float:
-        """Flit-hops of all simulations, roughly."""
-        return sum(one.work for one in self.candidates)
+    def seconds(self) -> float:
+        """What one core takes for all simulations, roughly."""
+        return sum(one.seconds for one in self.candidates)
 
     @property
     def finished(self) -> list[Candidate]:

@@ -193,7 +193,9 @@ class Simulation:
         """
         self._running.give(whole("rank", rank, 0, _MOST_RANK), plain_operations(operations))
 
-    def turn(self, answers: Sequence[Answer]) -> tuple[str, int, list[int], list[Completed]]:
+    def turn(
+        self, answers: Sequence[Answer], progress: Progress | None = None
+    ) -> tuple[str, int, list[int], list[Completed]]:
         """Answers ranks and advances as far as possible, in one call: for drivers that are called millions of times.
 
         Returns why it paused, the cycle, the ranks that ask, and the sends and receives that have completed since the
@@ -201,7 +203,7 @@ class Simulation:
         """
         started = perf_counter()
         try:
-            return self._running.turn(answers)
+            return self._running.turn(answers, progress)
         finally:
             self._seconds += perf_counter() - started
 

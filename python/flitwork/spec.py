@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +34,10 @@ __all__ = [
     "simulation",
     "to_json",
 ]
+
+#: Times that are rounded by no more than this share are in the plan alone.
+_ROUNDED_SILENTLY = 0.01
+_MOST_ROUNDED = 10
 
 
 def simulation(
@@ -83,9 +89,26 @@ def prepare(spec: Mapping[str, Any]) -> tuple[Prepared, _core.Plan]:
     complete = renamed.specification(complete)
     prepared = Prepared(to_json(complete), tuple(_tables(complete)))
     try:
-        return prepared, prepared.plan()
+        plan = prepared.plan()
     except ConfigError as error:
         raise located(error, read) from None
+    _warn_of_rounding(plan)
+    return prepared, plan
+
+
+def _warn_of_rounding(plan: _core.Plan) -> None:
+    """Warns of times that are simulated as others, where that is more than a little."""
+    found = [one for one in json.loads(plan.rounded) if abs(one["error"]) > _ROUNDED_SILENTLY]
+    if not found:
+        return
+    found.sort(key=lambda one: -abs(one["error"]))
+    said = [
+        f"{one['field']} = {one['given_ns']:.6g} becomes {one['value_ns']:.6g} ns ({one['error']:+.1%})"
+        for one in found[:_MOST_ROUNDED]
+    ]
+    said += [f"and {len(found) - len(said)} more"] if len(said) < len(found) else []
+    text = f'times are rounded to whole cycles: {", ".join(said)}; network.units.rounding = "exact" refuses them'
+    warnings.warn(text, stacklevel=3)
 
 
 def plan_of(spec: Mapping[str, Any]) -> _core.Plan:

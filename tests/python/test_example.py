@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import flitwork
+import pytest
 from flitwork.cli.example import examples
 
 PACKAGE = Path(flitwork.__file__).parent

@@ -82,6 +82,12 @@ impl Plan {
         self.plan.hash()
     }
 
+    /// The times in ns that were rounded to whole cycles, as JSON: `field`, `given_ns`, `value_ns` and `error` of each.
+    #[getter]
+    fn rounded(&self) -> PyResult<String> {
+        json_text(&self.plan.spec.network.units.rounded)
+    }
+
     /// What no run of this plan can beat, as JSON: of a schedule its completion time, of traffic the load.
     fn bound(&self, py: Python<'_>) -> PyResult<String> {
         let plan = Arc::clone(&self.plan);

@@ -123,17 +123,19 @@ impl Simulation {
 
     /// Answers ranks that ask, then goes on as [`Simulation::advance`]: why it paused, in which cycle, the ranks that ask, and the
     /// sends and receives that have completed since the last call: rank, operation, cycle, of a receive sender and send operation.
+    #[pyo3(signature = (answers, progress=None))]
     fn turn(
         &self,
         py: Python<'_>,
         answers: Vec<told::Answer>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<(&'static str, u64, Vec<u32>, Vec<told::Completed>)> {
         let plan = self.plan();
         self.with(|simulation| {
             simulation.note_completions();
             answers.into_iter().try_for_each(|answer| told::tell(simulation, answer, &plan.units))
         })?;
-        let paused = self.advance(py, None, None)?;
+        let paused = self.advance(py, None, progress)?;
         self.with(|simulation| {
             let completed = simulation.take_completions().into_iter().map(told::completed).collect();
             Ok((paused, simulation.now(), simulation.asking().collect(), completed))

@@ -63,8 +63,8 @@ def example(
     for target in written:
         writable_file(target, "--out", overwrite)
     for path, target in zip(files, written, strict=True):
-        text = path.read_bytes()
-        write_atomically(target, lambda file, text=text: file.write(text))
+        with path.open("rb") as source:
+            write_atomically(target, lambda file, source=source: shutil.copyfileobj(source, file))
     if as_json:
         print_json([str(target) for target in written])
         return

@@ -15,6 +15,7 @@ from flitwork.cli.mpi_table import table
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, IsMesh, Overwrite, Settings, Size, Topology, Wrap
 from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json, print_quantities, say
+from flitwork.cli.progress import shown
 from flitwork.cli.simulation import network_table, parts
 from flitwork.cli.usage import Command
 from flitwork.errors import ConfigError
@@ -133,11 +134,12 @@ def simulate(
     if ranks_per_terminal is not None:
         host["ranks_per_terminal"] = ranks_per_terminal
     try:
-        found = run_program(
-            script, *(arguments or []), ranks=ranks, network=machine, host=host or None, compute=compute,
-            compute_scale=compute_scale, algorithms=_algorithms(algorithm), packet_flits=packet_flits,
-            data=not no_data, unmatched=unmatched, seed=seed, **options,
-        )  # fmt: skip
+        with shown("simulating") as progress:
+            found = run_program(
+                script, *(arguments or []), ranks=ranks, network=machine, host=host or None, compute=compute,
+                compute_scale=compute_scale, algorithms=_algorithms(algorithm), packet_flits=packet_flits,
+                data=not no_data, unmatched=unmatched, seed=seed, progress=progress, **options,
+            )  # fmt: skip
     except Abort as abort:
         note(f"[bold red]error[/]: {escape(str(abort))}")
         raise typer.Exit(abort.code if isinstance(abort.code, int) else CLAIM_FAILED) from None

@@ -12,6 +12,7 @@ import typer
 
 from flitwork.bound import Bound
 from flitwork.check import Check, check_plan
+from flitwork.cli.alive import alive
 from flitwork.cli.options import (
     AsJson,
     IsMesh,
@@ -38,6 +39,7 @@ from flitwork.cli.simulation import default_folder, network_table, one_simulatio
 from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
+from flitwork.experiment.display import duration
 from flitwork.files import folder_for, writable_file, write_atomically
 from flitwork.packets_file import checked, recording, run_to_file
 from flitwork.result import Result, run_plan
@@ -109,8 +111,10 @@ def simulate(
         what, network_table(size, mesh, wrap, topology), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    planned = plan_of(recording(spec, packets, "--packets-file") if packets else spec)
-    with shown("simulating", cycles_to_simulate(planned)) as progress:
+    with alive("planning"):
+        planned = plan_of(recording(spec, packets, "--packets-file") if packets else spec)
+        cycles = cycles_to_simulate(planned)
+    with shown("simulating", cycles) as progress:
         result = run_to_file(planned, packets, progress, "--packets-file") if packets else run_plan(planned, progress)
     fault = _save(result, save) if save else None
     if as_json:
@@ -171,11 +175,18 @@ def plan(
         what, network_table(size, mesh, wrap, topology), settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    text = plan_of(spec).json
+    with alive("planning"):
+        text = plan_of(spec).json
     if as_json:
         typer.echo(text)
         return
-    print_table(("field", "value"), list(_leaves(json.loads(text))))
+    found = json.loads(text)
+    print_table(("field", "value"), list(_leaves(found)))
+    memory, described = found["estimated_memory_bytes"] / 1e6, found["described"]
+    say(
+        f"estimates: {memory:,.4g} MB of memory, {duration(described['estimated_seconds'])} of one core "
+        f"({described['kernel']} kernel)"
+    )
 
 
 def _plan_study(path: Path, quick: bool, as_json: bool) -> None:
@@ -185,11 +196,12 @@ def _plan_study(path: Path, quick: bool, as_json: bool) -> None:
         print_json([{"points": [p.label for p in job.points], **plan} for job, plan in plans])
         return
     rows = [
-        (point.label, found["derived"]["terminals"], job.memory_bytes / 1e6, job.hash[:12])
+        (point.label, found["derived"]["terminals"], job.memory_bytes / 1e6, job.seconds, job.hash[:12])
         for job, found in plans
         for point in job.points
     ]
-    print_table(("point", "terminals", "memory [MB]", "plan"), rows, f"{len(rows)} points, {len(jobs)} simulations")
+    headers = ("point", "terminals", "memory [MB]", "time [s]", "plan")
+    print_table(headers, rows, f"{len(rows)} points, {len(jobs)} simulations; memory and time are estimates")
 
 
 def _leaves(table: dict[str, Any], prefix: str = "") -> list[tuple[str, object]]:
@@ -239,7 +251,8 @@ def bound(
             what, table, settings, ports,
             message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
         )  # fmt: skip
-        bounds = {f"{what} on {topology_name(table)}": Bound.of(plan_of(spec))}
+        with alive("adding up loads"):
+            bounds = {f"{what} on {topology_name(table)}": Bound.of(plan_of(spec))}
     if as_json:
         print_json([{"point": name, **found.values, **found.physical} for name, found in bounds.items()])
         return

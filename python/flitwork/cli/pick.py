@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -25,14 +26,15 @@ from flitwork.cli.output import escape, guarded, note, print_json, print_table, 
 from flitwork.cli.progress import watcher
 from flitwork.cli.simulation import machine_parts, network_table
 from flitwork.errors import ConfigError
+from flitwork.experiment import Job, Watcher
 from flitwork.experiment.display import duration
 from flitwork.experiment.engines import available_cores
+from flitwork.experiment.execute import Status
 from flitwork.files import writable_file
 from flitwork.pick import Contest, Pick, check_saved
+from flitwork.result import Result
 
-#: What a core simulates in a second, roughly; packets of many flits go faster.
-_FLIT_HOPS_PER_SECOND = 1e7
-#: How long it takes is said from here on.
+#: After so long it is said how long it takes, if that is longer: by then the speed of this machine is known.
 _LONG_SECONDS = 2.0
 _SHOWN = {
     "candidate": "algorithm",
@@ -98,9 +100,8 @@ def pick(
         machine, topology, size, mesh, wrap, ports, settings, operation, algorithms, seeds,
         message_bytes=_number(message_bytes), message_flits=message_flits, packet_flits=packet_flits,
     )  # fmt: skip
-    _announce(contest, jobs)
     try:
-        contest.run(jobs=jobs, watcher=watcher(patient=True))
+        contest.run(jobs=jobs, watcher=_announced(contest, jobs))
     except KeyboardInterrupt:
         if contest.finished:
             _show(contest.picked(explained=False), as_json, save)
@@ -137,12 +138,43 @@ def _number(text: str | None) -> int | str | None:
     return int(text) if text is not None and text.isdecimal() else text
 
 
-def _announce(contest: Contest, jobs: int | None) -> None:
-    """Says how long it will take, if that is long."""
+class _Announcer(Watcher):
+    """Says once how long it will take, by what was done in the first seconds; passes on what it is told."""
+
+    def __init__(self, watcher: Watcher, seconds: float) -> None:
+        #: ``seconds``: by the plans alone.
+        self.watcher, self.seconds = watcher, seconds
+        self.is_due = True
+
+    def begin(self, status: Status) -> None:
+        """Nothing is known yet."""
+        self.watcher.begin(status)
+
+    def tick(self, status: Status) -> None:
+        """Announces what is left, when it is time to."""
+        elapsed = time.monotonic() - status.started
+        if self.is_due and elapsed >= _LONG_SECONDS:
+            self.is_due = False
+            known = status.seconds_left
+            left = max(self.seconds - elapsed, 0.0) if known is None else known
+            if left >= _LONG_SECONDS:
+                note(f"{status.total} simulations: about {duration(left)} left (an estimate)")
+        self.watcher.tick(status)
+
+    def finished(self, job: Job, result: Result) -> None:
+        """One is finished."""
+        self.watcher.finished(job, result)
+
+    def end(self, status: Status) -> None:
+        """All are finished, or it was interrupted."""
+        self.watcher.end(status)
+
+
+def _announced(contest: Contest, jobs: int | None) -> Watcher:
+    """The watcher of a contest, which says how long it will take, if that is long."""
     count = sum(len(one.jobs) for one in contest.candidates)
-    seconds = contest.work / _FLIT_HOPS_PER_SECOND / min(jobs or available_cores(), count)
-    if seconds >= _LONG_SECONDS:
-        note(f"{count} simulations of {contest.work:,.3g} flit-hops in all: about {duration(seconds)}")
+    at_once = max(min(jobs or available_cores(), count), 1)
+    return _Announcer(watcher(patient=True), contest.seconds / at_once)
 
 
 def _show(found: Pick, as_json: bool, save: Path | None) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
+from flitwork.cli.alive import alive
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -46,10 +47,16 @@ def shown(what: str, cycles: int | None = None) -> Iterator[Told]:
     alone is shown. Work that begins anew at an earlier cycle is judged anew.
     """
     one = _One(what, cycles)
-    try:
-        yield one.told
-    finally:
-        one.end()
+    with alive(f"{what}: no cycle yet") as begun:
+
+        def told(cycle: int, done: int, total: int | None) -> bool:
+            begun()
+            return one.told(cycle, done, total)
+
+        try:
+            yield told
+        finally:
+            one.end()
 
 
 class _One:

@@ -16,7 +16,7 @@ from flitwork.result import Result
 
 @dataclass
 class Status:
-    """How far a run is; work is in arbitrary units that are proportional to time."""
+    """How far a run is; work is the estimated time of a core [s], so only its shares are to be trusted."""
 
     total: int
     stored: int = 0
@@ -85,8 +85,8 @@ def execute(
     watcher = watcher or default_watcher()
     done = Execution({} if kept is None else kept, [])
     done.results.update({job.hash: found for job in jobs if store and (found := store.get(job.hash))})
-    left = sorted((job for job in jobs if job.hash not in done.results), key=lambda job: -job.work)
-    status = Status(len(jobs), stored=len(done.results), done=len(done.results), work=sum(job.work for job in left))
+    left = sorted((job for job in jobs if job.hash not in done.results), key=lambda job: -job.seconds)
+    status = Status(len(jobs), stored=len(done.results), done=len(done.results), work=sum(job.seconds for job in left))
     try:
         watcher.begin(status)
         if left:
@@ -108,7 +108,7 @@ def _run(
     with contextlib.closing(engine.run(jobs, store)) as outcomes:
         for outcome in outcomes:
             if outcome is not None:
-                finished_work += outcome.job.work
+                finished_work += outcome.job.seconds
                 _collect(outcome, done, status, watcher)
             status.work_done = finished_work + engine.work_under_way()
             watcher.tick(status)

@@ -22,6 +22,7 @@ class Job:
     spec: Prepared
     hash: str
     work: float  # flit-hops, roughly
+    seconds: float  # of one core, roughly
     memory_bytes: int
     points: tuple[Point, ...]
 
@@ -78,5 +79,6 @@ def _job(point: Point, tables: dict[str, _core.Table]) -> Job:
     spec, plan = prepare(point.spec)
     spec = replace(spec, tables=tuple(tables.setdefault(table.sha256, table) for table in spec.tables))
     description = json.loads(plan.json)
-    work = float(description["described"]["estimated_work_flit_hops"])
-    return Job(spec, plan.hash, work, int(description["estimated_memory_bytes"]), (point,))
+    described, memory = description["described"], int(description["estimated_memory_bytes"])
+    work, seconds = (float(described[name]) for name in ("estimated_work_flit_hops", "estimated_seconds"))
+    return Job(spec, plan.hash, work, seconds, memory, (point,))

@@ -25,6 +25,7 @@ from flitwork.mpi.timing import process_type, slept_by_ranks
 from flitwork.mpi.world import Process, World
 from flitwork.network import Network, check_network, nest_run
 from flitwork.networks import Torus
+from flitwork.result import Progress
 from flitwork.simulation import Simulation
 from flitwork.spec import Host, Run
 from flitwork.values import Units
@@ -55,6 +56,7 @@ def run(
     unmatched: str = "error",
     seed: int = 1,
     run: Run | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> RunResult:
     """Runs a program on ``ranks`` simulated ranks, which send their messages through ``network``.
@@ -71,7 +73,8 @@ def run(
     ``data`` messages of buffers bring their lengths only: buffers are neither read nor written, and objects travel as
     ever.
     ``unmatched``: whether messages that nobody has received at the end are an error, or ``ignored`` (the result says
-    what they were: ``RunResult.unmatched``). ``run`` and more options as in :func:`flitwork.simulate`; a run that says
+    what they were: ``RunResult.unmatched``). ``progress(cycle, done, total)`` as in :func:`flitwork.simulate`; here
+    ``total`` is ``None``, because nobody knows what ranks will send. ``run`` and more options as in :func:`flitwork.simulate`; a run that says
     nothing of it ends after 10^12 cycles.
 
     Raises :class:`flitwork.ConfigError` where arguments do not fit, :class:`flitwork.mpi.ProgramError` where a rank
@@ -108,6 +111,7 @@ def run(
         terminals=placed, topology=json.dumps(machine.spec["topology"]) if in_order else None,
         carries=data, keeps_unmatched=unmatched == "error", flit_bytes=machine.spec["units"]["flit_bytes"],
         reduce_cycles_per_flit=simulation.host["reduce_cycles_per_flit"], software=Software.of(simulation),
+        progress=progress,
     )  # fmt: skip
     _carried_out(world, modules, script is not None if label is None else label)
     return RunResult.of(world, script.exit_codes if script else {})

@@ -19,6 +19,7 @@ from greenlet import GreenletExit, getcurrent, greenlet
 
 from flitwork.errors import DeadlockError, ScheduleError, SimulationError
 from flitwork.mpi.errors import Abort, Exited, ProgramError, UnmatchedMessages
+from flitwork.result import Progress
 from flitwork.simulation import Answer, Kind, Simulation, Told
 
 if TYPE_CHECKING:
@@ -372,7 +373,10 @@ class World:
         flit_bytes: int = 1,
         reduce_cycles_per_flit: float = 0.0,
         software: Software | None = None,
+        progress: Progress | None = None,
     ) -> None:
+        #: Is told how far the network is, about 20 times a second.
+        self.progress = progress
         self.simulation, self.program, self.cycle_ns = simulation, program, cycle_ns
         #: How long a rank goes without looking again at what it polls, where nothing happens.
         self.poll_cycles = poll_cycles
@@ -445,8 +449,9 @@ class World:
     def _loop(self) -> None:
         turn, processes, poll_cycles = self.simulation.turn, self.processes, float(self.poll_cycles)
         answers: list[Answer] = []
+        told = None if self.progress is None else self._told
         while True:
-            status, self.now, asking, completed = turn(answers)
+            status, self.now, asking, completed = turn(answers, told)
             for rank, number, _, sender, send in completed:
                 process = processes[rank]
                 process.patience = poll_cycles
@@ -472,6 +477,15 @@ class World:
                     return
                 answers.append((rank, process.tasks))
                 process.tasks = []
+
+    def _told(self, cycle: int, done: int, total: int | None) -> object:
+        """Passes on how far the network is; what is printed then is not of a rank."""
+        assert self.progress is not None
+        process, here.process = here.process, None
+        try:
+            return self.progress(cycle, done, total)
+        finally:
+            here.process = process
 
     def _end(self) -> None:
         """Ends all fibers, so that what they hold is given up."""

@@ -78,7 +78,7 @@ class DaskEngine(Engine):
             for i, job in enumerate(jobs):
                 future = _submit(client, job, f"{prefix}-{job.hash}", -i, sent)
                 waiting[future.key] = job, future
-                self.work[future.key] = job.work
+                self.work[future.key] = job.seconds
                 future.add_done_callback(finished.put)
             while waiting:
                 try:

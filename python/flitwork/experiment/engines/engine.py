@@ -39,5 +39,5 @@ class Engine(ABC):
         """
 
     def work_under_way(self) -> float:
-        """What the jobs that run now have done already, in the unit of ``Job.work``."""
+        """What the jobs that run now have done already, in the unit of ``Job.seconds``."""
         return 0.0

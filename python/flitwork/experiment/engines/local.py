@@ -57,7 +57,7 @@ class LocalEngine(Engine):
 
         def progress(_cycle: int, done: int, total: int | None) -> bool:
             if total:
-                self.under_way[job.hash] = job.work * min(done / total, 1.0)
+                self.under_way[job.hash] = job.seconds * min(done / total, 1.0)
             return not self.stop.is_set()
 
         result = run_plan(job.plan(threads), progress)

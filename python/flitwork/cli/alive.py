@@ -1,0 +1,34 @@
+"""Lines on standard error while something works that cannot say how far it is."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+#: Time between two lines.
+LINE_SECONDS = 5.0
+
+
+@contextmanager
+def alive(what: str) -> Iterator[Callable[[], None]]:
+    """Says every few seconds that ``what`` goes on, until the block ends or what it gives is called."""
+    over, began, stream = threading.Event(), time.monotonic(), sys.stderr
+
+    def tick() -> None:
+        while not over.wait(LINE_SECONDS):
+            # Whoever has closed standard error does not want to know.
+            with contextlib.suppress(OSError, ValueError):
+                stream.write(f"{what}: {time.monotonic() - began:.0f} s\n")
+                stream.flush()
+
+    thread = threading.Thread(target=tick, name="flitwork-alive", daemon=True)
+    thread.start()
+    try:
+        yield over.set
+    finally:
+        over.set()
+        thread.join()
