@@ -63,13 +63,17 @@ def example(
     for target in written:
         writable_file(target, "--out", overwrite)
     for path, target in zip(files, written, strict=True):
-        with path.open("rb") as source:
-            write_atomically(target, lambda file, source=source: shutil.copyfileobj(source, file))
+        _copy(path, target)
     if as_json:
         print_json([str(target) for target in written])
         return
     say(f"{escape(', '.join(map(str, written)))} written; run it:")
     say(f"  {escape(_command(files[0], written[0]))}")
+
+
+def _copy(path: Path, target: Path) -> None:
+    contents = path.read_bytes()
+    write_atomically(target, lambda file: file.write(contents))
 
 
 def _command(path: Path, target: Path | None = None) -> str:

@@ -73,9 +73,9 @@ def run(
     ``data`` messages of buffers bring their lengths only: buffers are neither read nor written, and objects travel as
     ever.
     ``unmatched``: whether messages that nobody has received at the end are an error, or ``ignored`` (the result says
-    what they were: ``RunResult.unmatched``). ``progress(cycle, done, total)`` as in :func:`flitwork.simulate`; here
-    ``total`` is ``None``, because nobody knows what ranks will send. ``run`` and more options as in :func:`flitwork.simulate`; a run that says
-    nothing of it ends after 10^12 cycles.
+    what they were: ``RunResult.unmatched``). ``progress(cycle, done, total)`` is told how far it is, as in
+    :func:`flitwork.simulate`; here ``total`` is ``None``, because nobody knows what ranks will send. ``run`` and more
+    options as in :func:`flitwork.simulate`; a run that says nothing of it ends after 10^12 cycles.
 
     Raises :class:`flitwork.ConfigError` where arguments do not fit, :class:`flitwork.mpi.ProgramError` where a rank
     raises, :class:`flitwork.mpi.ProgramDeadlock` where ranks wait for each other, and
