@@ -266,6 +266,12 @@ def test_a_column_of_another_name_and_unit() -> None:
     assert found.value("a") == pytest.approx(fit_model(GOOD, "linear_bytes").value("a"))
 
 
+@pytest.mark.parametrize("source", ["size_Mb", "size (Gb)", "size_bits", "size_Kib"])
+def test_bits_are_not_taken_for_bytes(source: str) -> None:
+    with pytest.raises(fw.ConfigError, match="a column in bytes"):
+        fit_model(GOOD.rename(columns={"bytes": source}), "linear_bytes", columns={"bytes": source})
+
+
 def test_tables_of_sweeps_are_known() -> None:
     rows = [(4, m) for m in (64, 256, 1024)] + [(9, m) for m in (64, 256, 1024)]
     sweep = pd.DataFrame(

@@ -343,7 +343,8 @@ def check(
         raise ConfigError("ALGORITHM", algorithm, expected, did_you_mean(algorithm, algorithms))
     table = network_table(size, mesh, wrap, topology)
     settings = [*(settings or []), *([f'tie="{tie}"'] if tie else [])]
-    found = check_plan(plan_of(one_simulation(algorithm, table, settings, ports)), topology_name(table))
+    with alive("checking"):
+        found = check_plan(plan_of(one_simulation(algorithm, table, settings, ports)), topology_name(table))
     if as_json:
         values = {"exchange": found.exchange, "loads": found.loads, "terminals": found.terminals}
         values["bound"] = found.bound.values

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from flitwork.candidates import OPERATION
+from flitwork.cli.alive import alive
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import (
     AsJson,
@@ -96,10 +97,11 @@ def pick(
     """
     if save:
         writable_file(check_saved(save, "--save"), "--save", overwrite)
-    contest = _contest(
-        machine, topology, size, mesh, wrap, ports, settings, operation, algorithms, seeds,
-        message_bytes=_number(message_bytes), message_flits=message_flits, packet_flits=packet_flits,
-    )  # fmt: skip
+    with alive("planning"):
+        contest = _contest(
+            machine, topology, size, mesh, wrap, ports, settings, operation, algorithms, seeds,
+            message_bytes=_number(message_bytes), message_flits=message_flits, packet_flits=packet_flits,
+        )  # fmt: skip
     try:
         contest.run(jobs=jobs, watcher=_announced(contest, jobs))
     except KeyboardInterrupt:

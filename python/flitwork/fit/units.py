@@ -19,6 +19,8 @@ _SIZES = {"bytes": 1.0, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "kb": 1e
 FACTORS: Mapping[str, Mapping[str, float]] = {"seconds": _TIMES, "bytes": _SIZES, "total_bytes": _SIZES}
 _NO_UNIT = ("cycles", "flits")
 _WITH_UNIT = re.compile(r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*([A-Za-zµ]+)\s*$")
+#: Bits, or what looks like them: of `size_kb`, all in lower case, the b says nothing.
+_BITS = re.compile(r"([KMGT]i?b|bits?)$")
 #: Files whose times differ by one of these, or nearly, are in other units.
 _STEPS = (1e3, 1e6, 1e9)
 _NEARLY = 2.0
@@ -31,6 +33,9 @@ def converted(column: pd.Series[Any], name: str, source: str, file: str, about: 
     if name in FACTORS and end in _NO_UNIT:
         expected = f"a column in {'bytes' if 'bytes' in name else 's, ms, us or ns'}"
         raise ConfigError(f"{file}: {source}", end, expected, "network.units say what a cycle and a flit are")
+    if "bytes" in name and _BITS.search(source.rstrip(")] ")):
+        expected = "a column in bytes: its name ends in bytes, kB, KiB, MB or MiB"
+        raise ConfigError(f"{file}: {source}", "bits", expected, "a bit is written b or bit, a byte B")
     factor = FACTORS.get(name, {}).get(end, 1.0)
     if factor == 1.0:
         return column
