@@ -171,7 +171,7 @@ class _Held:
         if kind is None:
             kind, shape, strides, size = "u", (*shape, size), None if strides is None else (*strides, 1), 1
         self._shape, self._kind = shape, np.dtype(f"{kind}{size}")
-        self.__array_interface__ = {
+        self.__array_interface__: dict[str, Any] = {
             "version": 3,
             "typestr": self._kind.str,
             "shape": shape,
