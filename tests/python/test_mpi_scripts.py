@@ -211,7 +211,11 @@ def test_networks_from_files(simulate: Simulate, tmp_path: Path) -> None:
             ["a message of rank 0 to rank 1, in Bcast, 4 bytes, sent at", "script.py:4"],
         ),
         ("MPI.File.Open(comm, 'x')", 1, ["MPI_ERR_NO_SUCH_FILE", "/x'"]),
-        ("MPI.Session.Init()", 1, ["MPI.Session.Init is not supported by the simulated communicator: MPI.COMM_WORLD is"]),
+        (
+            "MPI.Session.Init()",
+            1,
+            ["MPI.Session.Init is not supported by the simulated communicator: MPI.COMM_WORLD is"],
+        ),
         ("comm.Spawn('x')", 1, ["MPI.Comm.Spawn is not supported", "all ranks begin together (their number: -n"]),
         ("from mpi4py import futures", 1, ["mpi4py.futures is not supported", "ask one of them for tasks"]),
         ("import mpi4py; mpi4py.rc(finalise=False)", 1, ["mpi4py.rc has no option 'finalise'"]),
