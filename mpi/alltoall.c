@@ -38,6 +38,7 @@ static atomic_int sessions;
 int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) {
   int code = PMPI_Session_init(info, handler, session);
   if (code == MPI_SUCCESS) atomic_fetch_add(&sessions, 1);
+  if (code == MPI_SUCCESS) settings_say_started();
   return code;
 }
 

@@ -1,7 +1,10 @@
 /* Which algorithm carries out a call: the same on all ranks, always. */
+#define _POSIX_C_SOURCE 200809L
 #include "engine.h"
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static const rule *rule_for(const comm_state *state, int operation, uint64_t bytes, int *index) {
   for (int i = 0; i < state->settings->rule_count; i++) {
@@ -59,6 +62,38 @@ static choice leave(choice c, int kind, int operation, const char *why) {
   return c;
 }
 
+/* The end of a program that asked for an algorithm, and for no other one in its place: rank 0 of the communicator says why. */
+static void stop(MPI_Comm comm, const char *algorithm, const char *why) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  if (rank == 0) {
+    fprintf(stderr, "flitwork: %s is asked for and cannot be used: %s. The program stops; the MPI library's own algorithms are used instead with "
+            "--allow-fallback (without FLITWORK_MPI_EXACT).\n", algorithm, why);
+    fflush(stderr);
+  }
+  /* A launcher that is told to stop may drop what it has not passed on yet. */
+  nanosleep(&(struct timespec){.tv_sec = rank != 0, .tv_nsec = 300000000}, NULL);
+  PMPI_Abort(comm, 1);
+  _exit(1);
+}
+
+/* The algorithm that a variable asks for, for all calls of an operation; NULL: none. Rules may have none for a call. */
+static const char *asked_for(const settings *s, int operation) {
+  for (int i = 0; i < s->rule_count; i++) {
+    const rule *r = &s->rules[i];
+    if (r->operation == operation && r->line == 0) return strcmp(r->algorithm, "library") == 0 ? NULL : r->algorithm;
+  }
+  return NULL;
+}
+
+/* A call that is left to the MPI library though a variable asks for an algorithm. */
+static choice leave_asked(choice c, int kind, int operation, MPI_Comm comm, const char *why) {
+  const settings *s = c.state != NULL ? c.state->settings : settings_of_process();
+  const char *algorithm = s->exact ? asked_for(s, operation) : NULL;
+  if (algorithm != NULL) stop(comm, algorithm, why);
+  return leave(c, kind, operation, why);
+}
+
 /* One line of world rank 0 about an algorithm that is not defined here. */
 static void say_why_not(const comm_state *state, const rule *r, const plan *p) {
   int world_rank = 1;
@@ -66,18 +101,19 @@ static void say_why_not(const comm_state *state, const rule *r, const plan *p) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   if (world_rank != 0) return;
   char text[700];
-  snprintf(text, sizeof text, "%s on %d ranks: %s. The MPI library's own algorithm is used.", r->algorithm, state->ranks, p->why_not);
+  snprintf(text, sizeof text, "%.300s on %d ranks: %s. The MPI library's own algorithm is used.", r->algorithm, state->ranks, p->why_not);
   say_once(text);
 }
 
 /* The plan of a rule here, where the MPI library is not asked to do it. */
-static choice plan_of(choice c, int kind, int operation, const rule *r, int index) {
+static choice plan_of(choice c, int kind, int operation, const rule *r, int index, MPI_Comm comm) {
   comm_state *state = c.state;
   plan *p = &state->plans[index];
-  if (!p->made && kind == NON_BLOCKING) return leave(c, kind, operation, NOT_PREPARED);
+  if (!p->made && kind == NON_BLOCKING) return leave_asked(c, kind, operation, comm, NOT_PREPARED);
   if (!p->made) plan_make(state, r, p);
   if (p->why_not[0]) {
     char text[300];
+    if (state->settings->exact) stop(comm, r->algorithm, p->why_not);
     say_why_not(state, r, p);
     snprintf(text, sizeof text, "%.60s is not defined for %d ranks here", r->algorithm, state->ranks);
     return leave(c, kind, operation, text);
@@ -100,27 +136,37 @@ static int is_refused_on(MPI_Comm comm, side *send, side *receive, int in_place)
   return is_refused(send, receive, in_place, ranks, rank);
 }
 
+/* Whether the calls of a communicator are any of ours: of several ranks that were started together. */
+static int is_taken_over(MPI_Comm comm) {
+  int inter = 1, ranks = 0;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS) return 0;
+  return !inter && ranks > 1 && is_of_this_world(comm, ranks);
+}
+
 /* The plan of a call; the MPI library's own algorithm where there is none, on all ranks of the communicator alike. A non-blocking call
  * must not wait: there, what the ranks would have to agree on first is left to the MPI library. */
 choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm) {
   const char *why = NOT_PREPARED;
   choice c = {.code = MPI_SUCCESS};
   if (comm == MPI_COMM_NULL) return c;
-  if (!library_is_on()) return leave(c, kind, operation, NO_WORLD);
+  if (!library_is_on()) return leave_asked(c, kind, operation, comm, NO_WORLD);
   c.in_place = send->base == (char *)(uintptr_t)MPI_IN_PLACE;
   comm_state *state = c.state = communicator_state_if_made(comm);
   if (state == NULL && kind != NON_BLOCKING) {
     if (is_refused_on(comm, send, receive, c.in_place)) return leave(c, kind, operation, REFUSED);
     state = c.state = communicator_state(comm, &why);
   }
-  if (state == NULL) return leave(c, kind, operation, why);
+  if (state == NULL) return is_taken_over(comm) ? leave_asked(c, kind, operation, comm, why) : leave(c, kind, operation, why);
   if (state->passes[operation]) {
+    if (state->fails) return leave_asked(c, kind, operation, comm, report_text(state->why[operation]));
     if (kind != BLOCKING) return leave(c, kind, operation, report_text(state->why[operation]));
     report_count(state->why[operation], 0);
     return c;
   }
-  if (kind != BLOCKING && !state->driven)
-    return leave(c, kind, operation, state->settings->progress == PROGRESS_NONE ? NOT_WANTED : NOT_DRIVEN);
+  if (kind != BLOCKING && !state->driven) {
+    if (state->settings->progress == PROGRESS_NONE) return leave(c, kind, operation, NOT_WANTED);
+    return leave_asked(c, kind, operation, comm, NOT_DRIVEN);
+  }
   if (is_refused(send, receive, c.in_place, state->ranks, state->rank)) return leave(c, kind, operation, REFUSED);
   const side *sizes = c.in_place ? receive : send;
   uint64_t bytes = 0;
@@ -134,7 +180,7 @@ choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm)
   if (strcmp(r->algorithm, "library") == 0) return leave(c, kind, operation, "left to the library");
   c.nothing = sizes->form == UNIFORM && bytes == 0;
   c.bytes = bytes_sent(state, sizes);
-  return plan_of(c, kind, operation, r, index);
+  return plan_of(c, kind, operation, r, index, comm);
 }
 
 /* The plans of all rules that can apply on a communicator; collective. */

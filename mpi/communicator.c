@@ -203,6 +203,7 @@ static comm_state *make_state(MPI_Comm user) {
   if (state->private != MPI_COMM_NULL) PMPI_Allreduce(lacks, any, 2, MPI_INT, MPI_MAX, state->private);
   if (any[0] && !fault[0]) snprintf(fault, sizeof fault, "there is no memory");
   state->driven = !any[1];
+  state->fails = fault[0] && state->private != MPI_COMM_NULL;
   look_at_rules(state, fault);
   return state;
 }

@@ -29,12 +29,14 @@ extern const char *const operation_names[OPERATIONS];
 /* ---- settings.c, rules.c: what the user asked for; the same text on all ranks gives the same settings ---- */
 
 #define ANY UINT64_MAX
+/* Bytes of the longest name of an algorithm, `table:FILE` included: that of a file may have 4,095. */
+#define MOST_NAME 4128
 typedef struct { uint64_t low, high; } range; /* both included */
 
 typedef struct {
   int operation;
   range ranks, per_server, bytes;
-  char algorithm[256]; /* "library": the MPI library's own; "table:FILE" */
+  char algorithm[MOST_NAME]; /* "library": the MPI library's own; "table:FILE" */
   uint32_t radix, leaders;
   int line;            /* in the rules file; 0: from the environment */
 } rule;
@@ -49,6 +51,7 @@ typedef struct settings {
   rule *rules;
   int rule_count;
   int sync, report, strict;
+  int exact;              /* an algorithm that is asked for and cannot be used stops the program */
   uint64_t pause_ns;      /* between the starts of two messages */
   uint64_t prepared;      /* communicators that are prepared when they are made */
   int progress;           /* PROGRESS_... */
@@ -64,6 +67,7 @@ const char *settings_value(const settings *, const char *key);
 /* World rank 0's settings become those of all ranks; called once, after MPI_Init. */
 void settings_agree_on_world(void);
 int settings_are_of_world(void);
+void settings_say_started(void);
 int rules_read(settings *, const char *text, const char *name);
 int rule_set_algorithm(rule *, const char *name, size_t length, char *fault, size_t size);
 int rule_check_options(const rule *, char *fault, size_t size);
@@ -158,6 +162,7 @@ typedef struct comm_state {
   MPI_Comm private;       /* everything of ours runs here */
   int ranks, rank;
   const settings *settings;
+  int fails;              /* something is wrong here: what was asked for cannot be used */
   int passes[OPERATIONS]; /* handed to the MPI library without a further look */
   report_row *why[OPERATIONS];
   int by_size[OPERATIONS];/* the choice depends on the size of the blocks */

@@ -176,7 +176,7 @@ static const char *make_source(const comm_state *state, const rule *r, source *s
     s->table = text ? table_read(text, fault, size) : NULL;
     if (s->table == NULL) return fault;
     if (table_ranks(s->table) == ranks) return NULL;
-    snprintf(fault, size, "%s is a table of %u ranks", r->algorithm, table_ranks(s->table));
+    snprintf(fault, size, "%.200s is a table of %u ranks", r->algorithm, table_ranks(s->table));
     return fault;
   }
   flitwork_world world = {.ranks = ranks, .server_of = state->server_of, .radix = r->radix, .leaders = r->leaders};

@@ -13,7 +13,7 @@ const char *const operation_names[OPERATIONS] = {"alltoall", "alltoallv", "allto
 static const char *const VARIABLES[] = {
     "FLITWORK_MPI_ALLTOALL", "FLITWORK_MPI_ALLTOALLV", "FLITWORK_MPI_ALLTOALLW", "FLITWORK_MPI_RULES",   "FLITWORK_MPI_RADIX",
     "FLITWORK_MPI_LEADERS",  "FLITWORK_MPI_SERVERS",   "FLITWORK_MPI_MAP",       "FLITWORK_MPI_SYNC",    "FLITWORK_MPI_PAUSE_NS",
-    "FLITWORK_MPI_REPORT",   "FLITWORK_MPI_STRICT",    "FLITWORK_MPI_PREPARE",   "FLITWORK_MPI_PROGRESS",
+    "FLITWORK_MPI_REPORT",   "FLITWORK_MPI_STRICT",    "FLITWORK_MPI_PREPARE",   "FLITWORK_MPI_PROGRESS", "FLITWORK_MPI_EXACT",
 };
 enum { VARIABLE_COUNT = sizeof VARIABLES / sizeof *VARIABLES };
 
@@ -21,7 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static settings *all_settings;
 static settings *process_settings;
 
-/* ---- the text: for each entry a line `key length`, the value, a line end ---- */
+/* ---- the text: for each entry a line with the lengths of key and value, the key, the value, a zero ---- */
 
 typedef struct { char *at; size_t length, room; } text;
 
@@ -39,9 +39,10 @@ static void text_add(text *t, const char *bytes, size_t length) {
 }
 
 static void text_entry(text *t, const char *key, const char *value, size_t length) {
-  char head[400];
-  snprintf(head, sizeof head, "%zu %s\n", length, key);
+  char head[64];
+  snprintf(head, sizeof head, "%zu %zu\n", strlen(key), length);
   text_add(t, head, strlen(head));
+  text_add(t, key, strlen(key));
   text_add(t, value, length);
   text_add(t, "", 1);
 }
@@ -69,13 +70,11 @@ static void text_file(text *t, const char *key, const char *name) {
 
 static const char *entry_of(const char *at, const char *end, const char *key) {
   while (at < end) {
-    char *name;
-    size_t length = strtoull(at, &name, 10);
-    const char *line_end = strchr(name, '\n');
-    if (line_end == NULL) return NULL;
-    name++;
-    if ((size_t)(line_end - name) == strlen(key) && strncmp(name, key, strlen(key)) == 0) return line_end + 1;
-    at = line_end + 1 + length + 1;
+    char *rest;
+    size_t key_length = strtoull(at, &rest, 10), length = strtoull(rest, &rest, 10);
+    const char *found = rest + 1;
+    if (key_length == strlen(key) && memcmp(found, key, key_length) == 0) return found + key_length;
+    at = found + key_length + length + 1;
   }
   return NULL;
 }
@@ -84,31 +83,66 @@ const char *settings_value(const settings *s, const char *key) {
   return entry_of(s->text, s->text + s->length, key);
 }
 
-/* Tables that a text names, in `algorithm=table:FILE` or as a whole. */
-static void text_tables(text *t, const char *value) {
-  for (const char *at = value; (at = strstr(at, "table:")) != NULL;) {
-    char key[256];
+/* The file of `table:FILE`, unless it is there. Names that are not absolute are those of a folder, if there is one. */
+static void text_table(text *t, const char *folder, const char *key) {
+  char name[2 * MOST_NAME];
+  if (t->at != NULL && entry_of(t->at, t->at + t->length, key) != NULL) return;
+  snprintf(name, sizeof name, "%s%s%s", folder && key[6] != '/' ? folder : "", folder && key[6] != '/' ? "/" : "", key + 6);
+  text_file(t, key, name);
+}
+
+/* Tables that rules name in `algorithm=table:FILE`: there a name ends at a blank. */
+static void text_tables(text *t, const char *folder, const char *rules) {
+  for (const char *at = rules; (at = strstr(at, "table:")) != NULL;) {
+    char key[MOST_NAME];
     size_t length = strcspn(at, " \t\r\n#");
     snprintf(key, sizeof key, "%.*s", (int)length, at);
-    if (length > 6 && length < sizeof key && (t->at == NULL || entry_of(t->at, t->at + t->length, key) == NULL)) text_file(t, key, key + 6);
+    if (length > 6 && length < sizeof key) text_table(t, folder, key);
     at += length;
   }
+}
+
+static int digit_of(char c) {
+  const char *digits = "0123456789ABCDEF", *found = c ? strchr(digits, c) : NULL;
+  return found ? (int)(found - digits) : -1;
+}
+
+/* A variable as the user gave it; NULL: not, or empty. Launchers read some characters in ways of their own, so `flitwork mpi run` writes them
+ * as %XX, and says so with FLITWORK_ENCODED. */
+static char *variable(const char *name) {
+  const char *value = getenv(name), *encoded = getenv("FLITWORK_ENCODED");
+  char *found = value != NULL && *value != 0 ? strdup(value) : NULL, *to = found;
+  if (found == NULL || encoded == NULL) return found;
+  for (const char *at = value; *at != 0; to++) {
+    int high = *at == '%' ? digit_of(at[1]) : -1, low = high < 0 ? -1 : digit_of(at[2]);
+    *to = low < 0 ? *at : (char)(16 * high + low);
+    at += low < 0 ? 1 : 3;
+  }
+  *to = 0;
+  return found;
+}
+
+/* The files that a variable names. */
+static void text_files(text *t, int number, const char *value) {
+  if (number < OPERATIONS && strncmp(value, "table:", 6) == 0 && value[6] != 0) text_table(t, NULL, value);
+  if (strcmp(VARIABLES[number], "FLITWORK_MPI_MAP") == 0) text_file(t, "map", value);
+  if (strcmp(VARIABLES[number], "FLITWORK_MPI_RULES") != 0) return;
+  text_file(t, "rules", value);
+  const char *rules = entry_of(t->at, t->at + t->length, "rules");
+  char *copy = rules ? strdup(rules) : NULL, *folder = variable("FLITWORK_MPI_FOLDER"); /* the text moves while it grows */
+  if (copy != NULL) text_tables(t, folder, copy);
+  free(copy);
+  free(folder);
 }
 
 static text read_environment(void) {
   text t = {0};
   for (int i = 0; i < VARIABLE_COUNT; i++) {
-    const char *value = getenv(VARIABLES[i]);
-    if (value == NULL || *value == 0) continue;
+    char *value = variable(VARIABLES[i]);
+    if (value == NULL) continue;
     text_entry(&t, VARIABLES[i], value, strlen(value));
-    if (strcmp(VARIABLES[i], "FLITWORK_MPI_MAP") == 0) text_file(&t, "map", value);
-    if (i < OPERATIONS) text_tables(&t, value);
-    if (strcmp(VARIABLES[i], "FLITWORK_MPI_RULES") != 0) continue;
-    text_file(&t, "rules", value);
-    const char *rules = entry_of(t.at, t.at + t.length, "rules");
-    char *copy = rules ? strdup(rules) : NULL; /* the text moves while it grows */
-    if (copy != NULL) text_tables(&t, copy);
-    free(copy);
+    text_files(&t, i, value);
+    free(value);
   }
   if (t.at == NULL) text_add(&t, "", 0);
   return t;
@@ -192,16 +226,18 @@ static void check_tables(settings *s) {
     table *t = text ? table_read(text, why, sizeof why) : NULL;
     table_free(t);
     if (t != NULL) continue;
-    snprintf(s->fault, sizeof s->fault, "%s: %s", r->algorithm + 6, text ? why : "the file was not read");
+    snprintf(s->fault, sizeof s->fault, "%.1500s: %s", r->algorithm + 6, text ? why : "the file was not read");
     return;
   }
 }
 
 static void read_text(settings *s) {
-  uint64_t report = 0, strict = 0;
+  uint64_t report = 0, strict = 0, exact = 0;
   const char *rules = settings_value(s, "rules"), *fault = settings_value(s, "fault");
   if (!number_of(s, "FLITWORK_MPI_STRICT", 0, 1, &strict)) return;
   s->strict = (int)strict;
+  if (!number_of(s, "FLITWORK_MPI_EXACT", 0, 1, &exact)) return;
+  s->exact = (int)exact;
   if (!number_of(s, "FLITWORK_MPI_REPORT", 0, 1, &report)) return;
   s->report = (int)report;
   s->servers = settings_value(s, "FLITWORK_MPI_SERVERS");
@@ -282,11 +318,23 @@ static settings *settings_of_world(int rank) {
   return s;
 }
 
+/* Tells the command that has started the program that the library is in it: a line in a file that the command has made. */
+void settings_say_started(void) {
+  char *name = variable("FLITWORK_MPI_STARTED");
+  FILE *file = name != NULL ? fopen(name, "r+") : NULL;
+  if (file != NULL) {
+    fputs("started\n", file);
+    fclose(file);
+  }
+  free(name);
+}
+
 void settings_agree_on_world(void) {
   int rank, size, by_us = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   settings *s = settings_of_world(rank);
+  if (rank == 0) settings_say_started();
   pthread_mutex_lock(&lock);
   process_settings = s;
   pthread_mutex_unlock(&lock);

@@ -100,13 +100,32 @@ static void close_file(struct file *file) {
   file->descriptor = -1;
 }
 
+static int digit_of(char c) {
+  const char *digits = "0123456789ABCDEF", *found = c ? strchr(digits, c) : NULL;
+  return found ? (int)(found - digits) : -1;
+}
+
+/* The folder as the user gave it: launchers read some characters in ways of their own, which `flitwork mpi record` writes as %XX. */
+static const char *folder_of(char *out, size_t size) {
+  const char *at = getenv("FLITWORK_RECORD_FOLDER");
+  size_t used = 0;
+  for (int encoded = getenv("FLITWORK_ENCODED") != NULL; at && *at && used + 1 < size; used++) {
+    int high = encoded && *at == '%' ? digit_of(at[1]) : -1, low = high < 0 ? -1 : digit_of(at[2]);
+    out[used] = low < 0 ? *at : (char)(16 * high + low);
+    at += low < 0 ? 1 : 3;
+  }
+  out[used] = 0;
+  return out;
+}
+
 void flitwork_start(void) {
   if (is_on || rank_number >= 0) return;
   int size;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank_number);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  const char *folder = getenv("FLITWORK_RECORD_FOLDER");
-  if (!folder || !*folder) {
+  char room[4096];
+  const char *folder = folder_of(room, sizeof room);
+  if (!*folder) {
     if (rank_number == 0) flitwork_say("FLITWORK_RECORD_FOLDER does not name a folder; nothing is recorded");
     return;
   }

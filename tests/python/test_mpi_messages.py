@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import flitwork as fw
 import numpy as np
 import pytest
+from flitwork.cli import app
 from flitwork.mpi import MPI
 from flitwork.mpi.world import Clock, me
+from typer.testing import CliRunner
 
 
 def test_data_arrive_as_they_were_when_they_were_sent() -> None:
@@ -212,7 +215,7 @@ def test_messages_that_do_not_fit_are_refused(send: Any, receive: Any, fault: st
         (lambda comm: comm.scatter([1], root=comm.rank), "expecting 2 items, got 1"),
         (lambda comm: comm.Alltoall(np.zeros(3), np.zeros(3)), "ERR_COUNT: 3 elements cannot be divided among 2"),
         (lambda comm: comm.Spawn("x"), "MPI.Comm.Spawn is not supported by the simulated communicator"),
-        (lambda comm: MPI.Grequest.Start(), "MPI.Grequest is not supported by the simulated communicator"),
+        (lambda comm: MPI.Grequest.Start(), "MPI.Grequest.Start is not supported by the simulated communicator"),
         (lambda comm: MPI.COMM_NULL.Barrier(), "ERR_COMM"),
     ],
 )
@@ -401,5 +404,27 @@ def test_messages_that_nobody_receives_may_be_ignored() -> None:
     run = fw.mpi.run(program, ranks=3, unmatched="ignored")
     assert run.returns == [0, 1, 2] and run.result.status == "interrupted"
     assert "a message of rank 2 to rank 0, tag 4" in run.unmatched and "--unmatched" not in run.unmatched
-    with pytest.raises(fw.ConfigError, match="one of error, ignored"):
+    with pytest.raises(fw.ConfigError, match="one of messages, error, ignored"):
         fw.mpi.run(program, ranks=3, unmatched="warn")
+
+
+def test_receives_that_get_no_message_are_a_warning_unless_they_are_to_be_an_error() -> None:
+    def program(comm: Any) -> int:
+        comm.Irecv(np.zeros(4), MPI.ANY_SOURCE, tag=9)
+        return int(comm.rank)
+
+    with pytest.warns(UserWarning, match=r"a receive of rank 1 from any rank, tag 9, posted at .*test_mpi_messages"):
+        run = fw.mpi.run(program, ranks=2)
+    assert run.returns == [0, 1] and run.exit_code == 0 and "a receive of rank 0" in run.unmatched
+    with pytest.raises(fw.mpi.UnmatchedMessages, match="a receive of rank 0"):
+        fw.mpi.run(program, ranks=2, unmatched="error")
+    assert "a receive of rank 0" in fw.mpi.run(program, ranks=2, unmatched="ignored").unmatched
+
+
+def test_the_command_warns_of_receives_and_ends_with_0(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("from mpi4py import MPI\nMPI.COMM_WORLD.irecv(source=0, tag=3)\n")
+    for option, code, said in (([], 0, "warning"), (["--unmatched", "error"], 1, "error")):
+        done = CliRunner().invoke(app, ["mpi", "simulate", "-n", "2", "-q", *option, str(script)])
+        assert done.exit_code == code, done.output
+        assert said in done.stderr and "a receive of rank 1 from rank 0, tag 3" in done.stderr

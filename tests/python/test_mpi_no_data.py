@@ -99,3 +99,63 @@ def test_option_of_the_command_line(tmp_path: Path) -> None:
     for option, total in (([], "6.0"), (["--no-data"], "0.0")):
         done = CliRunner().invoke(app, ["mpi", "simulate", "-n", "2", "-q", *option, str(script)])
         assert done.exit_code == 0 and f"[0] sum {total}" in done.output, done.output
+
+
+class OnGpu:
+    """An array of CuPy or Numba: its memory is at an address that this process must not read."""
+
+    def __init__(self, shape: tuple[int, ...], typestr: str, strides: tuple[int, ...] | None = None) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": shape, "typestr": typestr, "strides": strides, "data": (64, False), "version": 3,
+        }  # fmt: skip
+
+
+class ByDlpack:
+    """A tensor on another device, which only DLPack tells of."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, 0)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [lambda n: OnGpu((n,), "<f8"), lambda n: OnGpu((2, n // 2), "<f8", (8, 16)), lambda n: ByDlpack(np.zeros(n))],
+    ids=["cuda", "cuda, first index fastest", "dlpack"],
+)
+def test_buffers_of_a_gpu_are_taken_by_shape_and_type(made: Any) -> None:
+    def program(comm: Any, buffer: Any) -> list[Any]:
+        size, rank, status = comm.size, comm.rank, MPI.Status()
+        comm.Sendrecv(buffer(6), 1 - rank, 0, buffer(8), 1 - rank, 0, status)
+        comm.Allreduce(buffer(6), buffer(6))
+        comm.Alltoall(buffer(4 * size), buffer(4 * size))
+        comm.Alltoallv([buffer(4), [1, 3]], [buffer(6), [1, 1] if rank == 0 else [3, 3]])
+        comm.Bcast([buffer(6), 4, MPI.DOUBLE], 0)
+        comm.Allgather(MPI.IN_PLACE, buffer(4 * size))
+        return [status.Get_count(MPI.DOUBLE), MPI.Wtime()]
+
+    def arrays(program_: Any) -> Any:
+        return fw.mpi.run(program_, np.zeros, ranks=2, data=False)
+
+    ours = fw.mpi.run(program, made, ranks=2, data=False)
+    assert ours.returns == arrays(program).returns and ours.returns[0][0] == 6
+    with pytest.raises(fw.mpi.ProgramError, match=r"memory of (a GPU|another device).*--no-data"):
+        fw.mpi.run(program, made, ranks=2)
+
+
+def test_buffers_of_a_gpu_with_gaps_or_of_another_type_are_refused() -> None:
+    def program(comm: Any, sent: Any) -> None:
+        if comm.rank == 0:
+            comm.Send(sent, 1)
+        else:
+            comm.Recv(np.zeros(4, "i4"), 0)
+
+    with pytest.raises(fw.mpi.ProgramError, match="not contiguous"):
+        fw.mpi.run(program, OnGpu((4,), "<f8", (16,)), ranks=2, data=False)
+    with pytest.raises(fw.mpi.ProgramError, match="float64 elements was received as"):
+        fw.mpi.run(program, OnGpu((2,), "<f8"), ranks=2, data=False)

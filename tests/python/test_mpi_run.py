@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import re
 import stat
 import subprocess
 import sys
+import urllib.parse
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +50,75 @@ def test_a_program_runs_with_the_algorithm_that_was_asked_for(mpi: Library, tmp_
     done = flitwork("run", *options, "--", *words, program, 64)
     assert done.returncode == 0, done.stderr
     assert "two_level_ring" in done.stderr
+
+
+def table_for(ranks: int, file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    done = flitwork("table", "pairwise_shift", "--ranks", ranks, "-o", file)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["ft/st ep.txt", "a,b:c;d e%41=ä\"'.txt"])
+def test_a_table_is_used_whatever_its_name_has(mpi: Library, tmp_path: Path, name: str) -> None:
+    program = mpi.build(PROGRAM, tmp_path / "program")
+    table_for(3, tmp_path / name)
+    done = flitwork("run", "--alltoall", f"table:{name}", "--report", "--", *mpi.launcher(3), program, 64, cwd=tmp_path)
+    assert done.returncode == 0 and "alltoall               table:/" in done.stderr, done.stderr
+    assert "the MPI library:" not in done.stderr
+
+
+@pytest.mark.slow
+def test_tables_and_rules_of_any_name_are_used(mpi: Library, tmp_path: Path) -> None:
+    program, chance = mpi.build(PROGRAM, tmp_path / "program"), random.Random(10)
+    for number in range(3):
+        name = "".join(chance.choice(" ,:;=%@+~^&()[]{}<>|*?!$`'\"#\\\nabcäß漢") for _ in range(12)) + str(number)
+        table_for(2, tmp_path / name)
+        (tmp_path / f"{name} rules").write_text("alltoall ranks=2 algorithm=table:plain.txt\n")
+        table_for(2, tmp_path / f"{number}" / "plain.txt")
+        (tmp_path / "plain.txt").write_bytes((tmp_path / f"{number}" / "plain.txt").read_bytes())
+        for option in (("--alltoall", f"table:{name}"), ("--rules", f"{name} rules")):
+            done = flitwork("run", *option, "--report", "--", *mpi.launcher(2), program, 8, cwd=tmp_path)
+            assert done.returncode == 0 and "table:" in done.stderr, (name, done.stderr)
+
+
+def test_an_algorithm_that_cannot_be_used_fails_the_command(mpi: Library, tmp_path: Path) -> None:
+    program = mpi.build(PROGRAM, tmp_path / "program")
+    words = ("run", "--alltoall", "pairwise_xor"), ("--", *mpi.launcher(3), program, 64)
+    done = flitwork(*words[0], *words[1])
+    assert done.returncode != 0 and "pairwise_xor is asked for and cannot be used" in done.stderr, done.stderr
+    done = flitwork(*words[0], "--allow-fallback", *words[1])
+    assert done.returncode == 0 and "The MPI library's own algorithm is used" in done.stderr, done.stderr
+
+
+def test_a_program_without_the_library_fails_the_command(mpi: Library) -> None:
+    words = ("run", "--alltoall", "bruck"), ("--", *mpi.launcher(1), "true")
+    done = flitwork(*words[0], *words[1])
+    assert done.returncode != 0 and "without having loaded libflitwork_mpi" in " ".join(done.stderr.split())
+    assert flitwork(*words[0], "--allow-fallback", *words[1]).returncode == 0
+
+
+def test_values_travel_as_characters_that_no_launcher_reads_otherwise() -> None:
+    chance = random.Random(1)
+    for _ in range(300):
+        value = "".join(chr(chance.choice([*range(1, 0x180), 0x4E00, 0xDC80])) for _ in range(chance.randrange(30)))
+        words = Launcher("/mpirun", "mpich").with_variables({"FLITWORK_X": value, "OTHER": "a b"})
+        assert words[1:3] == ["-genv", "FLITWORK_X"] and words[4:] == [
+            "-genv",
+            "OTHER",
+            "a b",
+            "-genv",
+            "FLITWORK_ENCODED",
+            "1",
+        ]
+        assert re.fullmatch(r"[\w./%-]*", words[3], re.ASCII)
+        assert urllib.parse.unquote_to_bytes(words[3]) == os.fsencode(value)
+
+
+def test_a_cache_that_a_preload_would_split_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "my cache"))
+    compiler = script(tmp_path / "mpicc", "exit 0")
+    with pytest.raises(ConfigError, match=r"XDG_CACHE_HOME = .*my cache.*without blanks"):
+        build.built("libflitwork_mpi.so", str(compiler))
 
 
 def test_exit_codes_are_those_of_the_program(mpi: Library, tmp_path: Path) -> None:

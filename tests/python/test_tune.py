@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import random
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,7 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from flitwork.cli import main
-from flitwork.tune import Asked, Rule, Span
+from flitwork.tune import Asked, Rule, Span, TuningFile, mpich_file
 
 MACHINE = """
 [network]
@@ -32,6 +35,14 @@ def table(*rows: tuple[Any, ...], half: float = 0.0, **more: Any) -> pd.DataFram
     )
 
 
+def read(table: pd.DataFrame, target: str, base: Path | None = None, **more: Any) -> TuningFile:
+    """A file of rules, written and read."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rules"
+        file.write_text(fw.tune.written(fw.tune.rules(table, target, **more), target, base=base))
+        return fw.tune.read_rules(file, target)
+
+
 def lines(table: pd.DataFrame, target: str = "flitwork", **more: Any) -> list[str]:
     return fw.tune.written(fw.tune.rules(table, target, **more), target).splitlines()
 
@@ -41,11 +52,11 @@ def test_ranges_end_where_times_cross() -> None:
     rows = [(8, 1, size, "bruck", 10 + size * 0.1) for size in (0, 100, 1000)]
     rows += [(8, 1, size, "pairwise_shift", 20 + size * 0.05) for size in (0, 100, 1000)]
     assert lines(table(*rows)) == [
-        "alltoall ranks=8- bytes=0-199 algorithm=bruck",
-        "alltoall ranks=8- bytes=200- algorithm=pairwise_shift",
+        "alltoall ranks=8 per_server=1 bytes=0-199 algorithm=bruck",
+        "alltoall ranks=8 per_server=1 bytes=200-1000 algorithm=pairwise_shift",
     ]
     # An algorithm that was not measured at both sizes begins where it was seen to be the fastest.
-    assert "bytes=1000- algorithm=pairwise_shift" in lines(table(*rows[:3], rows[-1]))[1]
+    assert "bytes=1000 algorithm=pairwise_shift" in lines(table(*rows[:3], rows[-1]))[1]
 
 
 def test_ties_keep_fewer_and_simpler_rules() -> None:
@@ -60,43 +71,118 @@ def test_ties_keep_fewer_and_simpler_rules() -> None:
     tied = lines(table(*rows, half=1.0))
     assert [line.split("algorithm=")[1] for line in tied] == ["bruck", "pairwise_shift"]
     assert lines(table(*rows), tolerance=0.12) == tied
-    assert lines(table(*rows), tolerance=1.0) == ["alltoall ranks=8- algorithm=bruck"]
+    assert lines(table(*rows), tolerance=1.0) == ["alltoall ranks=8 per_server=1 bytes=1-4096 algorithm=bruck"]
 
 
-def test_rules_are_for_the_measured_ranks_and_those_up_to_the_next() -> None:
+def test_rules_end_where_the_evidence_ends() -> None:
+    rows = [(4, 4, size, name, time) for size in (16, 4096) for name, time in (("bruck", 1.0), ("birkhoff", 2.0))]
+    assert lines(table(*rows)) == ["alltoall ranks=4 per_server=4 bytes=16-4096 algorithm=bruck"]
+    for target in ("flitwork", "openmpi", "openmpi6"):
+        file = read(table(*rows), target)
+        for ranks, size, chosen in ((4, 16, True), (4, 4096, True), (4, 15, False), (4, 4097, False), (5, 64, False)):
+            name = file.select(Asked("alltoall", ranks, size, 4)).algorithm
+            assert (name != "library") == chosen, (target, ranks, size, name)
+    # A hundred times as many ranks and thousand times as many bytes are for the library.
+    assert file.select(Asked("alltoall", 1024, 2**24)).algorithm == "library"
+
+
+def test_numbers_between_measured_ones_are_those_of_the_nearer_one() -> None:
     rows = [
         (4, 1, 8, "bruck", 1.0), (4, 2, 8, "two_level_ring", 1.0),
-        (16, 1, 8, "bruck", 1.0), (16, 4, 8, "two_level_ring", 1.0),
+        (16, 1, 8, "bruck", 1.0), (16, 4, 8, "simple_spread", 1.0),
     ]  # fmt: skip
     assert lines(table(*rows)) == [
-        "alltoall ranks=4-15 per_server=1 algorithm=bruck",
-        "alltoall ranks=4-15 per_server=2- algorithm=two_level_ring",
-        "alltoall ranks=16- per_server=1-3 algorithm=bruck",
-        "alltoall ranks=16- per_server=4- algorithm=two_level_ring",
+        # Of 3 and 4 ranks on a server nothing is known for fewer than 16 ranks.
+        "alltoall ranks=4-8 per_server=1 bytes=8 algorithm=bruck",
+        "alltoall ranks=4-8 per_server=2 bytes=8 algorithm=two_level_ring",
+        "alltoall ranks=9-16 per_server=1-2 bytes=8 algorithm=bruck",
+        "alltoall ranks=16 per_server=3-4 bytes=8 algorithm=simple_spread",
     ]
+    # Sizes that were measured for one of the two only end at that one.
+    wide = [(4, 1, 8, "bruck", 1.0), (4, 1, 800, "bruck", 2.0), (16, 1, 8, "bruck", 1.0), (16, 1, 80, "bruck", 1.0)]
+    assert lines(table(*wide)) == [
+        "alltoall ranks=4 per_server=1 bytes=8-800 algorithm=bruck",
+        "alltoall ranks=5-16 per_server=1 bytes=8-80 algorithm=bruck",
+    ]
+
+
+def test_what_is_extrapolated_is_marked_in_every_format(tmp_path: Path) -> None:
+    rows = [(4, 4, size, name, time) for size in (16, 4096) for name, time in (("bruck", 1.0), ("birkhoff", 2.0))]
+    assert lines(table(*rows), extrapolate=True)[-1] == "alltoall ranks=5- per_server=4- algorithm=bruck # extrapolated"
+    base = tmp_path / "base.json"
+    own = {"algorithm=MPIR_Alltoall_intra_scattered": {}}
+    tree = {f"collective={name}": {"algorithm=MPIR_x": {}} for name in mpich_file.REQUIRED}
+    tree["collective=alltoall"] = {"comm_type=intra": {"is_sendbuf_inplace=no": own, "is_sendbuf_inplace=any": own}}
+    base.write_text(json.dumps(tree))
+    for target in fw.tune.TARGETS:
+        file = read(table(*rows), target, base if target == "mpich" else None, extrapolate=True)
+        for ranks, size, marked in (
+            (4, 16, False),
+            (4, 4096, False),
+            (4, 8, True),
+            (4, 5000, True),
+            (1024, 2**24, True),
+        ):
+            found = file.select(Asked("alltoall", ranks, size, 4))
+            assert "bruck" in found.algorithm and found.extrapolated == marked, (target, ranks, size, found)
+        assert any(row["extrapolated"] for row in file.listing()) and not all(
+            row["extrapolated"] for row in file.listing()
+        )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_rule_of_any_format_is_for_what_was_not_measured(seed: int) -> None:
+    """Random tables: inside, a rule names an algorithm of a neighbouring measurement; outside, the library chooses."""
+    chance = random.Random(seed)
+    for _ in range(6):
+        counts, names = (
+            sorted(chance.sample(range(2, 70), chance.randint(1, 3))),
+            ["bruck", "pairwise_shift", "library"],
+        )
+        sizes = {ranks: sorted(chance.sample(range(1, 5000), chance.randint(1, 4))) for ranks in counts}
+        rows = [(n, 1, m, name, chance.uniform(1, 9)) for n in counts for m in sizes[n] for name in names]
+        asked = [
+            (n, m)
+            for n in range(1, 80)
+            for m in (0, 1, *(m + d for ms in sizes.values() for m in ms for d in (-1, 0, 1)))
+        ]
+        for target in ("flitwork", "openmpi", "openmpi6"):
+            file = read(table(*rows), target)
+            for n, m in asked:
+                near = [one for one in counts if one <= n][-1:] + [one for one in counts if one >= n][:1]
+                inside = len(near) == 2 and all(sizes[one][0] <= m <= sizes[one][-1] for one in near)
+                name = file.select(Asked("alltoall", n, m, 1)).algorithm
+                assert inside or name == "library", (target, n, m, name, sizes)
+                if inside and n in counts and m in sizes[n]:
+                    best = min((t, one) for r, _, b, one, t in rows if (r, b) == (n, m))[1]
+                    same = {"bruck": "modified_bruck", "pairwise_shift": "pairwise"}
+                    assert name == (best if target == "flitwork" else same.get(best, best)), (target, n, m)
 
 
 def test_what_is_not_defined_everywhere_is_named_where_it_was_measured() -> None:
     rows = [(8, 1, 8, "pairwise_xor", 1.0), (8, 1, 8, "bruck", 2.0), (8, 1, 8, "pairwise_shift", 3.0)]
-    assert lines(table(*rows)) == [
-        "alltoall ranks=8 per_server=1 algorithm=pairwise_xor",
-        "alltoall ranks=8 per_server=2- algorithm=bruck",
-        "alltoall ranks=9- algorithm=bruck",
+    more = [(16, 1, 8, "bruck", 2.0), (8, 4, 8, "bruck", 2.0)]
+    assert lines(table(*rows, *more)) == [
+        "alltoall ranks=8 per_server=1 bytes=8 algorithm=pairwise_xor",
+        "alltoall ranks=8 per_server=2-4 bytes=8 algorithm=bruck",
+        "alltoall ranks=9-16 per_server=1 bytes=8 algorithm=bruck",
     ]
 
 
 def test_where_the_library_is_the_fastest_there_is_no_rule() -> None:
     rows = [(8, 1, 8, "library", 1.0), (8, 1, 8, "bruck", 2.0), (8, 1, 800, "library", 4.0), (8, 1, 800, "bruck", 2.0)]
     (line,) = lines(table(*rows))
-    assert line == "alltoall ranks=8- bytes=272- algorithm=bruck"
+    assert line == "alltoall ranks=8 per_server=1 bytes=272-800 algorithm=bruck"
     classic = lines(table(*rows), "openmpi")
-    assert [line.split(" #")[0] for line in classic[-2:]] == ["0 0 0 0", f"{272 * 8} 3 0 0"]
+    assert [line.split(" #")[0] for line in classic[-6:-3]] == ["0 0 0 0", f"{272 * 8} 3 0 0", f"{801 * 8} 0 0 0"]
+    # Where it is the fastest everywhere, no rule at all is left to write.
+    assert fw.tune.rules(table(*rows[:2])) == []
 
 
 def test_wrong_data_and_other_libraries_do_not_count() -> None:
     rows = [(8, 1, 8, "bruck", 1.0), (8, 1, 8, "pairwise_shift", 2.0), (8, 1, 8, "mpich:scattered", 0.5)]
     assert lines(table(*rows, verified=[False, True, True]))[0].endswith("pairwise_shift")
-    assert lines(table(*rows, (8, 1, 8, "openmpi:linear_sync", 0.1)), "openmpi")[-1].startswith("0 4 0 0")
+    assert "64 4 0 0 # linear_sync" in lines(table(*rows, (8, 1, 8, "openmpi:linear_sync", 0.1)), "openmpi")
     with pytest.raises(fw.ConfigError, match="expected an algorithm that openmpi has"):
         fw.tune.rules(table((8, 1, 8, "two_level_ring", 1.0)), "openmpi")
     with pytest.raises(fw.ConfigError, match="measurements of one library"):
@@ -107,16 +193,19 @@ def test_open_mpi_cannot_tell_servers_apart() -> None:
     rows = [(8, 1, 8, "bruck", 1.0), (8, 2, 8, "pairwise_shift", 1.0)]
     with pytest.raises(fw.ConfigError, match=r"ranks_per_server.*one number for each number of ranks"):
         lines(table(*rows), "openmpi")
-    assert lines(table(*rows[:1], (16, 2, 8, "pairwise_shift", 1.0)), "openmpi")[-1] == "0 2 0 0 # pairwise"
+    assert "128 2 0 0 # pairwise" in lines(table(*rows[:1], (16, 2, 8, "pairwise_shift", 1.0)), "openmpi")
 
 
 def test_an_alltoallv_of_open_mpi_has_one_algorithm_for_all_sizes() -> None:
     rows = [(8, 1, 8, "simple_spread", 1.0), (8, 1, 8, "pairwise_shift", 1.5)]
     rows += [(8, 1, 8000, "simple_spread", 30.0), (8, 1, 8000, "pairwise_shift", 10.0)]
-    text = lines(table(*rows, operation="alltoallv"), "openmpi")
+    # It cannot end where the measured sizes end.
+    with pytest.raises(fw.ConfigError, match=r"operation = alltoallv.*one rule of it for all message sizes"):
+        fw.tune.rules(table(*rows, operation="alltoallv"), "openmpi")
+    text = lines(table(*rows, operation="alltoallv"), "openmpi", extrapolate=True)
     assert text[1] == "4 # alltoallv" and text[-2:] == [
         "1 # rules: bytes, algorithm, fan-out, segment size",
-        "0 2 0 0 # pairwise",
+        "0 2 0 0 # pairwise, extrapolated",
     ]
 
 
@@ -152,7 +241,7 @@ def test_what_is_written_is_read_again() -> None:
     rows = [(8, 2, size, name, time * size) for size in (1, 100) for name, time in (("bruck", 1.0), ("birkhoff", 1.5))]
     rules = fw.tune.rules(table(*rows))
     text = fw.tune.written(rules, "flitwork", "a comment\nof two lines")
-    assert text.startswith("# a comment\n# of two lines\nalltoall ranks=8- per_server=2- algorithm=bruck\n")
+    assert text.startswith("# a comment\n# of two lines\nalltoall ranks=8 per_server=2 bytes=1-100 algorithm=bruck\n")
 
 
 def test_the_command_writes_and_checks(
@@ -178,6 +267,12 @@ def test_the_command_writes_and_checks(
     shown = called("check", "o", "--ranks", "8", "--bytes", "16,16384", "--json")
     assert '"algorithm": "pairwise"' in shown and '"format": "openmpi"' in shown
     assert "no errors" in called("check", "r")
+    called("t.csv", "--extrapolate", "-o", "x")
+    called("check", "x", "--ranks", "999", "--bytes", "16,16384")
+    monkeypatch.setattr("sys.argv", ["flitwork", "tune", "check", "x"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "rules are beyond what was measured" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(

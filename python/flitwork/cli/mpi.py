@@ -85,9 +85,11 @@ def simulate(
         bool, typer.Option("--no-data", help="Messages of buffers bring their lengths only; objects travel as ever.")
     ] = False,
     unmatched: Annotated[
-        Literal["error", "ignored"],
-        typer.Option(help="What messages are that nobody has received at the end: an error, or a note."),
-    ] = "error",
+        Literal["messages", "error", "ignored"],
+        typer.Option(
+            help="What is an error at the end: messages that nobody received; receives that got none, too; nothing."
+        ),
+    ] = "messages",
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 1,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE.parquet", help="Store the result of the network here.")
@@ -149,7 +151,9 @@ def simulate(
     if save is not None:
         found.result.save(save)
     if found.unmatched:
-        note(escape(found.unmatched))
+        # As a warning it has been shown already.
+        if unmatched == "ignored":
+            note(escape(found.unmatched))
         if explained:
             note("no explanation: it needs a run in which all messages arrive")
     why = explain(found.result) if explained and not found.unmatched else None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import uuid
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -11,7 +14,7 @@ import typer
 
 from flitwork.cli.options import AsJson
 from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json, say
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, SimulationError, StorageError
 from flitwork.mpi.native.build import built
 from flitwork.mpi.native.doctor import Finding, diagnose, launchers, mpi4py_words
 from flitwork.mpi.native.launched import Launched
@@ -60,7 +63,13 @@ def run_on_mpi(
         int | None, typer.Option(min=0, help="Communicators made ready for non-blocking ones [default: the first 64].")
     ] = None,
     report: Annotated[bool, typer.Option("--report", help="At the end print which calls were taken over.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="A mistake in the settings stops the program.")] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict/--allow-fallback",
+            help="Where the algorithm that is asked for cannot be used: fail, or use the MPI library's own.",
+        ),
+    ] = True,
     mpicc: Annotated[
         str | None, typer.Option(metavar="PATH", help="The compiler [default: the one beside the launcher].")
     ] = None,
@@ -68,7 +77,9 @@ def run_on_mpi(
     """Run an unmodified MPI program with flitwork's all-to-alls in place of the MPI library's.
 
     The library is compiled at first use and loaded into the ranks alone. Names and files are checked before anything is
-    started. The exit code is that of the program.
+    started. The exit code is that of the program. The command fails where the algorithm that is asked for cannot be
+    used (a file with a mistake, ranks that it is not defined for, a program without MPI), unless --allow-fallback is
+    given.
 
     Examples:
 
@@ -93,6 +104,7 @@ def run_on_mpi(
         prepare,
         report,
         strict,
+        exact=strict,
     )
     if not settings.asks_for_something:
         raise ConfigError("--alltoall", "nothing", "an algorithm, or --rules", _HINT)
@@ -100,8 +112,34 @@ def run_on_mpi(
         read_rules(rules, "flitwork")
     launcher = Launcher.of(command or [], _HINT)
     library = built("libflitwork_mpi.so", mpicc or launcher.compiler())
-    started = launcher.with_variables({"LD_PRELOAD": str(library), **settings.variables()})
-    raise typer.Exit(_ended(started))
+    with _sign(library) as sign:
+        told = {"LD_PRELOAD": str(library), "FLITWORK_MPI_STARTED": str(sign), **settings.variables()}
+        code = _ended(launcher.with_variables(told))
+        if not code and not sign.read_bytes():
+            words = (
+                "the program ended without having loaded libflitwork_mpi: the MPI library's own algorithms were used"
+            )
+            hint = "does it call MPI_Init, is it linked dynamically, and does it inherit LD_PRELOAD?"
+            if strict:
+                raise SimulationError(f"{words} ({hint})")
+            note(f"[yellow]note[/]: {words} ({hint})")
+    raise typer.Exit(code)
+
+
+@contextlib.contextmanager
+def _sign(library: Path) -> Iterator[Path]:
+    """An empty file, in which the library in the program writes that it is there.
+
+    It is beside the library, so whoever can load that finds it, on other machines, too.
+    """
+    sign = library.with_name(f".started-{uuid.uuid4().hex}")
+    try:
+        sign.touch()
+        yield sign
+    except OSError as error:
+        raise StorageError(f"{sign.parent} cannot be written ({error.strerror}): set XDG_CACHE_HOME") from None
+    finally:
+        sign.unlink(missing_ok=True)
 
 
 def _ended(command: list[str]) -> int:

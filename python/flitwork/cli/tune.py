@@ -18,6 +18,7 @@ from flitwork.cli.usage import Command
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.files import writable_file, write_atomically, write_csv
 from flitwork.libraries import pd
+from flitwork.tune.derive import goes_by_size
 
 
 class _RulesByDefault(TyperGroup):
@@ -85,6 +86,12 @@ def rules(
     tolerance: Annotated[
         float, typer.Option(min=0, help="What is slower by this part counts as a tie, for fewer rules: 0.02.")
     ] = 0.0,
+    extrapolate: Annotated[
+        bool,
+        typer.Option(
+            "--extrapolate", help="Rules for larger and smaller messages and more ranks than were measured, too."
+        ),
+    ] = False,
     seeds: Annotated[int, typer.Option(min=1, help="--machine: each simulation runs with so many seeds.")] = 1,
     jobs: Jobs = None,
     output: Annotated[
@@ -97,7 +104,8 @@ def rules(
 ) -> None:
     """Write rules: for each number of ranks and message size, the fastest algorithm that was measured or simulated.
 
-    Times whose intervals meet are ties; of those, what needs fewer and simpler rules is taken.
+    Times whose intervals meet are ties; of those, what needs fewer and simpler rules is taken. Beyond the measured
+    message sizes and numbers of ranks the MPI library chooses, unless --extrapolate is given.
 
     Examples:
 
@@ -139,10 +147,12 @@ def rules(
         if not len(table):
             raise ConfigError("--algorithms", algorithms, "an algorithm that was measured")
     table = _only(table, "ranks", counts)
-    found = tune.rules(table, target, tolerance=tolerance)
-    text = tune.written(
-        found, target, _comment(table, [str(machine)] if machine else measurements or [], tolerance), base=base
-    )
+    found = tune.rules(table, target, tolerance=tolerance, extrapolate=extrapolate)
+    for operation in [name for name in tune.OPERATIONS if name in {*table["operation"]}]:
+        if not extrapolate and not goes_by_size(operation, target):
+            note(f"no rules for {operation}: {target} takes one for all message sizes, measured or not (--extrapolate)")
+    comment = _comment(table, [str(machine)] if machine else measurements or [], tolerance, extrapolate)
+    text = tune.written(found, target, comment, base=base)
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -182,7 +192,7 @@ def _read(word: str, ranks: list[int] | None, servers: list[int] | None) -> pd.D
     )
 
 
-def _comment(table: pd.DataFrame, sources: Sequence[str], tolerance: float) -> str:
+def _comment(table: pd.DataFrame, sources: Sequence[str], tolerance: float, extrapolate: bool) -> str:
     """What stands at the top of a file: where its rules come from."""
     libraries = sorted(
         {f"{mpi} {version}".strip() for mpi, version in zip(table["mpi"], table["version"], strict=True)}
@@ -193,6 +203,8 @@ def _comment(table: pd.DataFrame, sources: Sequence[str], tolerance: float) -> s
         f"Rules by flitwork tune from {files}: {', '.join(filter(None, libraries)) or 'measured'}",
         f"{counts} ranks, {table['bytes'].min()} to {table['bytes'].max()} bytes to each peer",
     ]
+    beyond = "rules marked `extrapolated` are for what is beyond these"
+    lines.append(beyond if extrapolate else "beyond these the MPI library chooses")
     return "\n".join(lines + ([f"ties within {tolerance:g} of the fastest"] if tolerance else []))
 
 
@@ -212,6 +224,8 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Read a file of rules and say what is wrong in it, or what it says; with --ranks and --bytes, what it selects.
+
+    Rules that are extrapolated are a warning.
 
     Examples:
 
@@ -234,18 +248,34 @@ def check(
         return
     selected = [(size, found.select(tune.Asked(operation, ranks, size, ranks_per_server))) for size in sizes or []]
     rows = [
-        {"bytes": size, "algorithm": one.algorithm, "line": one.line or None, "why": one.why} for size, one in selected
-    ]
+        {
+            "bytes": size, "algorithm": one.algorithm, "line": one.line or None, "extrapolated": one.extrapolated,
+            "why": one.why,
+        }
+        for size, one in selected
+    ]  # fmt: skip
+    _warn([size for size, one in selected if one.extrapolated], len(selected), "message sizes")
     if as_json:
         print_json({"format": found.format, "operation": operation, "ranks": ranks, "selected": rows})
         return
     print_table(
-        ("bytes", "algorithm", "line", "why"), [list(row.values()) for row in rows], f"{operation} on {ranks} ranks"
+        ("bytes", "algorithm", "line", "extrapolated", "why"),
+        [list(row.values()) for row in rows],
+        f"{operation} on {ranks} ranks",
     )
+
+
+def _warn(extrapolated: Sequence[int], every: int, what: str) -> None:
+    if extrapolated:
+        note(
+            f"[yellow]warning[/]: {len(extrapolated)} of {every} {what} are beyond what was measured: the algorithm is "
+            "extrapolated"
+        )
 
 
 def _show(found: tune.TuningFile, as_json: bool) -> None:
     rows = found.listing()
+    _warn([row["line"] for row in rows if row["extrapolated"]], len(rows), "rules")
     if as_json:
         print_json({"format": found.format, "rules": rows})
     elif rows:

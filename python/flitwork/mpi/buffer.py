@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from flitwork.mpi.absent import Absent
 from flitwork.mpi.datatype import Datatype, check_type
 from flitwork.mpi.errors import fault
-from flitwork.mpi.foreign import BOTTOM, at_addresses, shared
+from flitwork.mpi.foreign import BOTTOM, at_addresses, elsewhere, shared
 from flitwork.mpi.integers import integer
 from flitwork.mpi.predefined import NAMED, of_dtype, of_spec
 from flitwork.mpi.world import here
@@ -32,6 +32,19 @@ class InPlace:
 
 
 IN_PLACE = InPlace()
+
+
+class BufferAutomatic:
+    """``MPI.BUFFER_AUTOMATIC``: buffered sends find their own memory, as they do here in any case."""
+
+    def __repr__(self) -> str:
+        return "MPI.BUFFER_AUTOMATIC"
+
+    def __reduce__(self) -> str:
+        return "BUFFER_AUTOMATIC"
+
+
+AUTOMATIC = BufferAutomatic()
 
 
 class Buffer:
@@ -124,6 +137,8 @@ def as_bytes(memory: Any, said: bool = False) -> tuple[Bytes, Datatype]:
     try:
         view = memoryview(memory)
     except TypeError:
+        if here.world is not None and not here.world.carries and (out := elsewhere(memory)) is not None:
+            return out.view(), _BYTE if said or out.dtype is None else of_dtype(out.dtype)
         found = shared(memory)
         if found is not None:
             array, known = found

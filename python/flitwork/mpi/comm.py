@@ -22,7 +22,7 @@ from flitwork.mpi.status import TAG_UB, UNDEFINED
 from flitwork.mpi.world import Process, me
 
 #: How ranks are told apart that share something; all that they share here is a terminal.
-COMM_TYPE_SHARED, COMM_TYPE_HW_UNGUIDED, COMM_TYPE_HW_GUIDED = range(1, 4)
+COMM_TYPE_SHARED, COMM_TYPE_HW_UNGUIDED, COMM_TYPE_HW_GUIDED, COMM_TYPE_RESOURCE_GUIDED = range(1, 5)
 _RESOURCE, _SHARED = "mpi_hw_resource_type", "mpi_shared_memory"
 #: Keys of attributes of a communicator.
 KEY_TAG_UB, KEY_HOST, KEY_IO, KEY_WTIME_IS_GLOBAL, KEY_UNIVERSE_SIZE, KEY_APPNUM, KEY_LASTUSEDCODE = range(1, 8)
@@ -308,6 +308,7 @@ class Intercomm(Comm):
         raise fault("COMM", "MPI.COMM_NULL has no other group")
 
     Get_remote_size = Merge = Get_remote_group
+    remote_group, remote_size = property(Get_remote_group), property(Get_remote_size)
 
 
 class _Null(Comm):

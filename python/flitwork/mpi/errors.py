@@ -15,7 +15,7 @@ SUCCESS BUFFER COUNT TYPE TAG COMM RANK REQUEST ROOT GROUP OP TOPOLOGY DIMS ARG 
 IN_STATUS INFO INFO_KEY INFO_VALUE INFO_NOKEY KEYVAL ACCESS AMODE ASSERT BAD_FILE BASE CONVERSION DISP DUP_DATAREP
 FILE_EXISTS FILE_IN_USE FILE IO LOCKTYPE NAME NO_MEM NOT_SAME NO_SPACE NO_SUCH_FILE PORT QUOTA READ_ONLY RMA_CONFLICT
 RMA_SYNC SERVICE SIZE SPAWN UNSUPPORTED_DATAREP UNSUPPORTED_OPERATION WIN RMA_RANGE RMA_ATTACH RMA_SHARED RMA_FLAVOR
-SESSION PROC_ABORTED VALUE_TOO_LARGE ERRHANDLER LASTCODE
+SESSION PROC_ABORTED VALUE_TOO_LARGE ERRHANDLER ABI REVOKED PROC_FAILED PROC_FAILED_PENDING LASTCODE
 """
 #: Error classes, as numbers of the MPI standard's names.
 CLASSES: Mapping[str, int] = {name: number for number, name in enumerate(_CLASSES.split())}
@@ -115,8 +115,9 @@ def not_supported(what: str) -> NotSupported:
 
 def unsupported(what: str) -> str:
     """That the simulated communicator does not have something, and what can be done without it."""
-    name = what.rpartition(".")[2]
-    instead = next((f": {text}" for names, text in _INSTEAD.items() if name.startswith(names)), "")
+    parts = what.split(".")[::-1]
+    found = (text for part in parts for names, text in _INSTEAD.items() if part.startswith(names))
+    instead = next((f": {text}" for text in found), "")
     return f"{what} is not supported by the simulated communicator{instead}"
 
 
@@ -176,6 +177,19 @@ class ProgramUnfinished(ProgramError, SimulationError):
 
 class UnmatchedMessages(ProgramError, ScheduleError):
     """All ranks have ended, and messages were never received, or receives never got one."""
+
+    messages = False
+
+    @classmethod
+    def left(cls, text: str, *, messages: bool) -> UnmatchedMessages:
+        """The error for what was left; ``messages``: not only receives."""
+        found = cls(text)
+        found.messages = messages
+        return found
+
+    def is_error(self, unmatched: str) -> bool:
+        """Whether a run ends with it, for a value of ``unmatched`` of :func:`flitwork.mpi.run`."""
+        return unmatched == "error" or (unmatched == "messages" and self.messages)
 
 
 def own_frames(trace: TracebackType | None) -> Any:

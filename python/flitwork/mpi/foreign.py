@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +17,7 @@ from flitwork.mpi.errors import fault, not_supported
 _CPU = 1
 #: No datum lies below: the first page of memory belongs to nobody.
 _FIRST_ADDRESS = 4096
+_WITHOUT_DATA = "runs without data take it: --no-data, data=False"
 
 
 class Bottom:
@@ -40,21 +44,78 @@ def shared(tensor: Any) -> tuple[NDArray[Any], bool] | None:
     if hasattr(tensor, "__dlpack__") and hasattr(tensor, "__dlpack_device__"):
         return _shared_by_dlpack(tensor)
     if hasattr(tensor, "__cuda_array_interface__"):
-        raise not_supported("a buffer in the memory of a GPU (__cuda_array_interface__)")
+        raise not_supported(f"a buffer in the memory of a GPU (__cuda_array_interface__; {_WITHOUT_DATA})")
     return None
 
 
 def _shared_by_dlpack(tensor: Any) -> tuple[NDArray[Any], bool]:
     device = int(tensor.__dlpack_device__()[0])
     if device != _CPU:
-        raise not_supported(f"a buffer in the memory of another device (DLPack's device type {device})")
+        raise not_supported(
+            f"a buffer in the memory of another device (DLPack's device type {device}; {_WITHOUT_DATA})"
+        )
+    held = _Held(_capsule_of(tensor))
+    return held.array(), held.known
+
+
+def _capsule_of(tensor: Any) -> Any:
     try:
-        capsule = tensor.__dlpack__(max_version=(1, 0), copy=False)
+        return tensor.__dlpack__(max_version=(1, 0), copy=False)
     except TypeError:
         # Of an older library, which knows of no versions, nor of memory that must not be written to.
-        capsule = tensor.__dlpack__()
-    held = _Held(capsule)
-    return held.array(), held.known
+        return tensor.__dlpack__()
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A buffer that this process cannot read: how many bytes, of which type (``None``: one that NumPy lacks)."""
+
+    nbytes: int
+    dtype: np.dtype[Any] | None
+    readonly: bool = False
+
+    def view(self) -> NDArray[np.uint8]:
+        """As many bytes for runs that look at lengths alone: all of them are one byte, which is not the buffer's."""
+        one = np.zeros(1, np.uint8)
+        return np.lib.stride_tricks.as_strided(one, (self.nbytes,), (0,), writeable=not self.readonly)
+
+
+def elsewhere(tensor: Any) -> Elsewhere | None:
+    """Shape and type of a buffer of a GPU or another device, without a look at its data; ``None`` of any other."""
+    if hasattr(tensor, "__cuda_array_interface__"):
+        told = tensor.__cuda_array_interface__
+        dtype = np.dtype(told["typestr"])
+        return _elsewhere(told["shape"], dtype, told.get("strides"), bool(told["data"][1]))
+    if hasattr(tensor, "__dlpack__") and hasattr(tensor, "__dlpack_device__"):
+        if int(tensor.__dlpack_device__()[0]) == _CPU:
+            return None
+        held = _Held(_capsule_of(tensor))
+        told = held.__array_interface__
+        found = _elsewhere(told["shape"], np.dtype(told["typestr"]), told["strides"], told["data"][1])
+        return found if held.known else replace(found, dtype=None)
+    return None
+
+
+def _elsewhere(shape: Sequence[int], dtype: np.dtype[Any], strides: Sequence[int] | None, readonly: bool) -> Elsewhere:
+    count = math.prod(shape)
+    if strides is not None and count and not _is_contiguous(shape, strides, dtype.itemsize):
+        raise ValueError("the buffer is not contiguous")
+    return Elsewhere(count * dtype.itemsize, None if dtype.kind == "V" else dtype, readonly)
+
+
+def _is_contiguous(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
+    """Whether elements lie one behind the other, the last index or the first one running fastest."""
+
+    def dense(sizes: Iterable[tuple[int, int]]) -> bool:
+        step = itemsize
+        for size, stride in sizes:
+            if size > 1 and stride != step:
+                return False
+            step *= size
+        return True
+
+    pairs = [*zip(shape, strides, strict=True)]
+    return dense(pairs[::-1]) or dense(pairs)
 
 
 class _Tensor(ctypes.Structure):
@@ -110,7 +171,7 @@ class _Held:
         if kind is None:
             kind, shape, strides, size = "u", (*shape, size), None if strides is None else (*strides, 1), 1
         self._shape, self._kind = shape, np.dtype(f"{kind}{size}")
-        self.__array_interface__ = {
+        self.__array_interface__: dict[str, Any] = {
             "version": 3,
             "typestr": self._kind.str,
             "shape": shape,

@@ -24,13 +24,14 @@ from flitwork.mpi import (
     window,
     window_server,
 )
-from flitwork.mpi.buffer import IN_PLACE, as_bytes
+from flitwork.mpi.buffer import AUTOMATIC, IN_PLACE, as_bytes
 from flitwork.mpi.cart import CART, Cartcomm, compute_dims
 from flitwork.mpi.comm import (
     COMM_NULL,
     COMM_SELF,
     COMM_TYPE_HW_GUIDED,
     COMM_TYPE_HW_UNGUIDED,
+    COMM_TYPE_RESOURCE_GUIDED,
     COMM_TYPE_SHARED,
     COMM_WORLD,
     KEY_APPNUM,
@@ -53,6 +54,7 @@ from flitwork.mpi.neighbours import Topocomm
 from flitwork.mpi.persistent import Persistent
 from flitwork.mpi.pickling import PICKLE, Pickle
 from flitwork.mpi.pkl5 import pkl5_module
+from flitwork.mpi.placeholders import PLACEHOLDERS
 from flitwork.mpi.predefined import BY_CODE, NAMED
 from flitwork.mpi.reduction import OPS, Op
 from flitwork.mpi.request import REQUEST_NULL, Request
@@ -61,8 +63,6 @@ from flitwork.mpi.world import here, me
 
 #: What a program sees as the version of mpi4py.
 VERSION = "4.0.0"
-#: Names of mpi4py that the simulated communicator does not have.
-_OF_MPI = {"Session", "Grequest"}
 
 
 def Wtime() -> float:
@@ -141,6 +141,8 @@ def Get_address(location: Any) -> int:
     """The address of a buffer."""
     if location is None or location is BOTTOM:
         return 0
+    if hasattr(location, "__cuda_array_interface__"):
+        return int(location.__cuda_array_interface__["data"][0])
     return int(as_bytes(location, True)[0].__array_interface__["data"][0])
 
 
@@ -162,6 +164,10 @@ def Attach_buffer(buf: Any = None) -> None:
 def Detach_buffer() -> Any:
     """The buffer that was kept."""
     return me().store.pop("buffer", None)
+
+
+def Flush_buffer() -> None:
+    """Nothing: buffered sends are complete when they return."""
 
 
 def Alloc_mem(size: int, info: Any = info.INFO_NULL) -> Memory:
@@ -200,7 +206,7 @@ def _names() -> dict[str, Any]:
         *(error_codes.Get_error_class, error_codes.Get_error_string),
         *(error_codes.Add_error_class, error_codes.Add_error_code, error_codes.Add_error_string),
         *(error_codes.Remove_error_class, error_codes.Remove_error_code, error_codes.Remove_error_string),
-        *(Attach_buffer, Detach_buffer, Alloc_mem, Free_mem, Pcontrol, get_vendor),
+        *(Attach_buffer, Detach_buffer, Flush_buffer, Alloc_mem, Free_mem, Pcontrol, get_vendor),
     )
     found: dict[str, Any] = {function.__name__: function for function in functions}
     found.update(
@@ -213,18 +219,23 @@ def _names() -> dict[str, Any]:
         GROUP_EMPTY=group.GROUP_EMPTY, GROUP_NULL=group.GROUP_NULL, IN_PLACE=IN_PLACE, BOTTOM=BOTTOM,
         Compute_dims=compute_dims, Errhandler=errhandler.Errhandler, **errhandler.CONSTANTS,
         THREAD_SINGLE=0, THREAD_FUNNELED=1, THREAD_SERIALIZED=2, THREAD_MULTIPLE=3, VERSION=4, SUBVERSION=0,
-        MAX_PROCESSOR_NAME=256, MAX_ERROR_STRING=512, BSEND_OVERHEAD=0, KEYVAL_INVALID=attributes.KEYVAL_INVALID,
+        MAX_PROCESSOR_NAME=256, MAX_PORT_NAME=1024, MAX_OBJECT_NAME=128,
+        MAX_LIBRARY_VERSION_STRING=8192, MAX_PSET_NAME_LEN=256, MAX_STRINGTAG_LEN=256, MAX_ERROR_STRING=512,
+        BSEND_OVERHEAD=0, KEYVAL_INVALID=attributes.KEYVAL_INVALID,
         **{f"COMBINER_{name}": number for name, number in COMBINERS.items()}, **sized_types.CLASSES,
         DISTRIBUTE_BLOCK=distribution.BLOCK, DISTRIBUTE_CYCLIC=distribution.CYCLIC,
         DISTRIBUTE_NONE=distribution.NONE, DISTRIBUTE_DFLT_DARG=distribution.DEFAULT,
         ORDER_C=ORDER_C, ORDER_FORTRAN=ORDER_FORTRAN, ORDER_F=ORDER_FORTRAN, CART=CART, GRAPH=graph.GRAPH,
         DIST_GRAPH=graph.DIST_GRAPH, UNWEIGHTED=graph.UNWEIGHTED, WEIGHTS_EMPTY=graph.WEIGHTS_EMPTY,
         COMM_TYPE_SHARED=COMM_TYPE_SHARED, COMM_TYPE_HW_GUIDED=COMM_TYPE_HW_GUIDED,
-        COMM_TYPE_HW_UNGUIDED=COMM_TYPE_HW_UNGUIDED, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
+        COMM_TYPE_HW_UNGUIDED=COMM_TYPE_HW_UNGUIDED, COMM_TYPE_RESOURCE_GUIDED=COMM_TYPE_RESOURCE_GUIDED,
+        BottomType=type(BOTTOM), InPlaceType=type(IN_PLACE), BufferAutomaticType=type(AUTOMATIC),
+        BUFFER_AUTOMATIC=AUTOMATIC, TAG_UB=KEY_TAG_UB, HOST=KEY_HOST, IO=KEY_IO, APPNUM=KEY_APPNUM,
         WTIME_IS_GLOBAL=KEY_WTIME_IS_GLOBAL, UNIVERSE_SIZE=KEY_UNIVERSE_SIZE, LASTUSEDCODE=KEY_LASTUSEDCODE,
         Info=info.Info, INFO_NULL=info.INFO_NULL, INFO_ENV=info.INFO_ENV,
         Win=window.Win, WIN_NULL=window.WIN_NULL, WIN_BASE=window.KEY_BASE, WIN_SIZE=window.KEY_SIZE,
-        WIN_DISP_UNIT=window.KEY_DISP_UNIT, WIN_CREATE_FLAVOR=window.KEY_FLAVOR, WIN_MODEL=window.KEY_MODEL,
+        WIN_DISP_UNIT=window.KEY_DISP_UNIT, WIN_CREATE_FLAVOR=window.KEY_FLAVOR, WIN_FLAVOR=window.KEY_FLAVOR,
+        WIN_MODEL=window.KEY_MODEL,
         WIN_FLAVOR_CREATE=window.FLAVOR_CREATE, WIN_FLAVOR_ALLOCATE=window.FLAVOR_ALLOCATE,
         WIN_FLAVOR_DYNAMIC=window.FLAVOR_DYNAMIC, WIN_FLAVOR_SHARED=window.FLAVOR_SHARED,
         WIN_SEPARATE=window.SEPARATE, WIN_UNIFIED=window.UNIFIED,
@@ -232,7 +243,8 @@ def _names() -> dict[str, Any]:
         MODE_NOCHECK=1024, MODE_NOSTORE=2048, MODE_NOPUT=4096, MODE_NOPRECEDE=8192, MODE_NOSUCCEED=16384,
         **{f"MODE_{name}": mode for name, mode in opened.MODES.items()}, File=file.File, FILE_NULL=file.FILE_NULL,
         SEEK_SET=file.SEEK_SET, SEEK_CUR=file.SEEK_CUR, SEEK_END=file.SEEK_END,
-        DISPLACEMENT_CURRENT=file.DISPLACEMENT_CURRENT, MAX_DATAREP_STRING=file.MAX_DATAREP_STRING,
+        DISPLACEMENT_CURRENT=file.DISPLACEMENT_CURRENT, DISP_CUR=file.DISPLACEMENT_CURRENT,
+        MAX_DATAREP_STRING=file.MAX_DATAREP_STRING,
         MAX_INFO_KEY=info.MAX_KEY, MAX_INFO_VAL=info.MAX_VALUE,
         IDENT=group.IDENT, CONGRUENT=group.CONGRUENT, SIMILAR=group.SIMILAR, UNEQUAL=group.UNEQUAL,
     )  # fmt: skip
@@ -240,14 +252,22 @@ def _names() -> dict[str, Any]:
     found.update({name if name == "SUCCESS" else f"ERR_{name}": code for name, code in errors.CLASSES.items()})
     found.update(status.FORTRAN)
     # Programs look datatypes up by NumPy's character.
-    return {**NAMED, **OPS, **found, "_typedict": BY_CODE, "_typecode": _typecode, "_typealign": _typealign}
+    return {
+        **PLACEHOLDERS,
+        **NAMED,
+        **OPS,
+        **found,
+        "_typedict": BY_CODE,
+        "_typecode": _typecode,
+        "_typealign": _typealign,
+    }
 
 
 class _Mpi(types.ModuleType):
     """A module that says of what it does not have that it does not."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in _OF_MPI or (name[:1].isupper() and not name.startswith("__")):
+        if name[:1].isupper():
             raise errors.not_supported(f"MPI.{name}")
         raise AttributeError(f"module 'mpi4py.MPI' has no attribute {name!r}")
 

@@ -13,17 +13,17 @@ from flitwork.mpi.errors import Exception_, fault
 _NAMES: dict[str, str] = {
     "b": "SIGNED_CHAR INT8_T INTEGER1 SINT8_T",
     "B": "UNSIGNED_CHAR UINT8_T",
-    "int16": "SHORT INT16_T INTEGER2 SINT16_T",
+    "int16": "SHORT INT16_T INTEGER2 SINT16_T SIGNED_SHORT",
     "uint16": "UNSIGNED_SHORT UINT16_T",
-    "int32": "INT INT32_T INTEGER INTEGER4 SINT32_T",
+    "int32": "INT INT32_T INTEGER INTEGER4 SINT32_T SIGNED_INT F_INT",
     "uint32": "UNSIGNED UNSIGNED_INT UINT32_T",
-    "int64": "LONG INT64_T LONG_LONG LONG_LONG_INT INTEGER8 SINT64_T AINT OFFSET COUNT",
+    "int64": "LONG INT64_T LONG_LONG LONG_LONG_INT INTEGER8 SINT64_T AINT OFFSET COUNT SIGNED_LONG SIGNED_LONG_LONG",
     "uint64": "UNSIGNED_LONG UINT64_T UNSIGNED_LONG_LONG",
     "float16": "REAL2 FLOAT16_T",
-    "float32": "FLOAT REAL REAL4 FLOAT32_T",
-    "float64": "DOUBLE REAL8 DOUBLE_PRECISION FLOAT64_T",
+    "float32": "FLOAT REAL REAL4 FLOAT32_T F_FLOAT",
+    "float64": "DOUBLE REAL8 DOUBLE_PRECISION FLOAT64_T F_DOUBLE",
     "longdouble": "LONG_DOUBLE",
-    "complex64": "C_FLOAT_COMPLEX COMPLEX COMPLEX8 F_COMPLEX CXX_FLOAT_COMPLEX C_COMPLEX",
+    "complex64": "C_FLOAT_COMPLEX COMPLEX COMPLEX8 F_COMPLEX CXX_FLOAT_COMPLEX C_COMPLEX F_FLOAT_COMPLEX",
     "complex128": "C_DOUBLE_COMPLEX COMPLEX16 DOUBLE_COMPLEX F_DOUBLE_COMPLEX CXX_DOUBLE_COMPLEX",
     "clongdouble": "C_LONG_DOUBLE_COMPLEX CXX_LONG_DOUBLE_COMPLEX",
     "bool": "C_BOOL BOOL CXX_BOOL",
@@ -52,6 +52,7 @@ def _named() -> dict[str, Datatype]:
     for name, size in _LOGICALS.items():
         dtype = np.dtype(f"i{size}")
         found[name] = Datatype(name, size, signature=dtype.str, dtype=dtype, predefined=True)
+    found["F_BOOL"] = found["LOGICAL"]
     for name, code in _PAIRS.items():
         dtype = np.dtype(f"{code},int32", align=True)
         # Two of one type are that type, twice.

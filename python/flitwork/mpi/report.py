@@ -49,7 +49,7 @@ def _held(process: Process) -> Fiber:
 
 
 def _left_over(world: World) -> ProgramError | None:
-    lines = []
+    lines, receives = [], []
     for process in world.processes:
         for number, message in process.outbox.items():
             if process.leaving is not None and number >= process.leaving:
@@ -58,17 +58,24 @@ def _left_over(world: World) -> ProgramError | None:
             kind = f"in {message.data[0]}" if message.context % 2 == 0 else _tagged(message.tag)
             what = f"{kind}, {message.nbytes} bytes, sent{_at(message.place)}"
             lines.append(f"  a message of rank {process.rank} to rank {message.to}, {what}")
-        lines += [
+        receives += [
             f"  a receive of rank {process.rank} {_from(one)}, posted{_at(one.place)}"
             for one in process.pending.values()
             if not one.sends
         ]
+    messages = bool(lines)
+    lines += receives
     if not lines:
         return None
     more = [f"  ... and {len(lines) - _NAMED} more"] if len(lines) > _NAMED else []
-    hint = ['  with unmatched="ignored" (--unmatched ignored) this is a note'] if world.keeps_unmatched else []
-    found = ["all ranks have ended, and these found no match:", *lines[:_NAMED], *more, *hint]
-    return UnmatchedMessages("\n".join(found))
+    found = UnmatchedMessages.left("", messages=messages)
+    hint = (
+        ['  with unmatched="ignored" (--unmatched ignored) this is a note']
+        if found.is_error(world.unmatched_is)
+        else []
+    )
+    text = "\n".join(["all ranks have ended, and these found no match:", *lines[:_NAMED], *more, *hint])
+    return UnmatchedMessages.left(text, messages=messages)
 
 
 def _at(place: Place) -> str:

@@ -6,6 +6,7 @@ import gc
 import json
 import math
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,8 @@ from flitwork.workloads import programs
 #: Of a network that does not say: 16 bytes a flit and 1 ns a cycle, so channels of 16 GB/s.
 DEFAULT_FLIT_BYTES, DEFAULT_CYCLE_NS = 16, 1.0
 _MOST_RANKS = 2**20
-#: What messages are that nobody has received at the end.
-UNMATCHED = ("error", "ignored")
+#: What is an error at the end: messages that nobody has received, receives that got none, too, or nothing.
+UNMATCHED = ("messages", "error", "ignored")
 #: When a run ends that says nothing of it [cycles]: a program may compute long. Ranks that wait in vain are there soon.
 _MOST_CYCLES = 10**12
 
@@ -53,7 +54,7 @@ def run(
     poll_cycles: int = 1000,
     label: bool | None = None,
     data: bool = True,
-    unmatched: str = "error",
+    unmatched: str = "messages",
     seed: int = 1,
     run: Run | None = None,
     progress: Progress | None = None,
@@ -72,10 +73,11 @@ def run(
     ``label``: whether lines that ranks print stand behind their number, ``[3] text`` (those of scripts do). Without
     ``data`` messages of buffers bring their lengths only: buffers are neither read nor written, and objects travel as
     ever.
-    ``unmatched``: whether messages that nobody has received at the end are an error, or ``ignored`` (the result says
-    what they were: ``RunResult.unmatched``). ``progress(cycle, done, total)`` is told how far it is, as in
-    :func:`flitwork.simulate`; here ``total`` is ``None``, because nobody knows what ranks will send. ``run`` and more
-    options as in :func:`flitwork.simulate`; a run that says nothing of it ends after 10^12 cycles.
+    ``unmatched``: what is an error at the end of all ranks. ``messages``: messages that nobody has received; receives
+    that were posted and got none are a warning, as real MPI ends well with them. ``error``: these, too. ``ignored``:
+    neither. ``RunResult.unmatched`` has what was left and is no error. ``progress(cycle, done, total)`` is called while
+    the ranks run, as in :func:`flitwork.simulate`; ``total`` is ``None``, because what ranks will send is not known.
+    ``run`` and more options as in :func:`flitwork.simulate`; the default limit is 10^12 cycles.
 
     Raises :class:`flitwork.ConfigError` where arguments do not fit, :class:`flitwork.mpi.ProgramError` where a rank
     raises, :class:`flitwork.mpi.ProgramDeadlock` where ranks wait for each other, and
@@ -109,11 +111,13 @@ def run(
     world = World(
         simulation, ranks, work, kind, cycle_ns=simulation.cycle_ns, poll_cycles=poll_cycles, algorithms=chosen,
         terminals=placed, topology=json.dumps(machine.spec["topology"]) if in_order else None,
-        carries=data, keeps_unmatched=unmatched == "error", flit_bytes=machine.spec["units"]["flit_bytes"],
+        carries=data, unmatched=unmatched, flit_bytes=machine.spec["units"]["flit_bytes"],
         reduce_cycles_per_flit=simulation.host["reduce_cycles_per_flit"], software=Software.of(simulation),
         progress=progress,
     )  # fmt: skip
     _carried_out(world, modules, script is not None if label is None else label)
+    if world.unmatched and unmatched == "messages":
+        warnings.warn(world.unmatched, stacklevel=2)
     return RunResult.of(world, script.exit_codes if script else {})
 
 

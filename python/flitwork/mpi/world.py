@@ -369,7 +369,7 @@ class World:
         terminals: Sequence[int] = (),
         topology: str | None = None,
         carries: bool = True,
-        keeps_unmatched: bool = True,
+        unmatched: str = "messages",
         flit_bytes: int = 1,
         reduce_cycles_per_flit: float = 0.0,
         software: Software | None = None,
@@ -387,8 +387,8 @@ class World:
         self.topology = topology
         #: Whether messages of buffers bring their data; else only their lengths.
         self.carries = carries
-        #: Whether messages that nobody has received at the end are an error; else what they were.
-        self.keeps_unmatched, self.unmatched = keeps_unmatched, ""
+        #: What is an error at the end (:data:`flitwork.mpi.run.UNMATCHED`); what was left that is none.
+        self.unmatched_is, self.unmatched = unmatched, ""
         #: What a flit carries, and how long a rank takes to combine so much of a reduction.
         self.flit_bytes, self.reduce_cycles_per_flit = flit_bytes, reduce_cycles_per_flit
         #: What the machine's software adds to calls, if it does.
@@ -433,7 +433,7 @@ class World:
                 from flitwork.mpi.report import unfinished
 
                 found = unfinished(self, error)
-                if isinstance(found, UnmatchedMessages) and not self.keeps_unmatched:
+                if isinstance(found, UnmatchedMessages) and not found.is_error(self.unmatched_is):
                     self.unmatched = str(found)
                 elif found is not None:
                     raise found from None

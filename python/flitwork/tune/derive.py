@@ -4,16 +4,19 @@ Times of two algorithms whose intervals meet are a tie. Between sizes the fewest
 algorithm, or one that ties with it, at every measured size; among algorithms that could stand in such a rule the one
 with fewer parameters wins, then the one that takes less time in all. A rule ends where the next one begins: there the
 times of both, drawn as straight lines between the measured sizes, cross.
+
+Rules end where the evidence ends (``evidence.py``); what is beyond is extrapolated, and only on request.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flitwork.errors import ConfigError
 from flitwork.libraries import pd
+from flitwork.tune.evidence import Cell, Evidence, Point
 from flitwork.tune.names import Translate, ours, translation
 from flitwork.tune.rule import LIBRARY, OPERATIONS, Choice, Rule, Span, merged
 
@@ -39,13 +42,19 @@ class Piece:
     choice: Choice
 
 
-def rules(table: pd.DataFrame, target: str = "flitwork", *, tolerance: float = 0.0) -> list[Rule]:
+def rules(
+    table: pd.DataFrame, target: str = "flitwork", *, tolerance: float = 0.0, extrapolate: bool = False
+) -> list[Rule]:
     """The rules that follow from a table of measurements (:data:`flitwork.tune.COLUMNS`), or of simulations.
 
     ``target`` says which algorithms may be named (:data:`flitwork.tune.TARGETS`). ``tolerance`` makes what is slower
-    by this part a tie, too (0.02: 2 %). A rule is for its number of ranks and all up to the next one in the table, for
-    its ranks per server in the same way; nothing is said of fewer ranks than the fewest. Where an algorithm is not
-    defined for all numbers of ranks, it is named for the measured one alone, and the next best for the others.
+    by this part a tie, too (0.02: 2 %). A rule is for sizes from the smallest measured one to the largest, and for the
+    measured numbers of ranks and of ranks per server; numbers between two measured ones take the rules of the nearer
+    one, by their ratio. An algorithm that is not defined for all numbers of ranks is named for the measured one alone,
+    and the next best for the others.
+
+    ``extrapolate`` adds rules for what is beyond: smaller and larger messages, more ranks, more ranks per server. They
+    are marked (``Rule.extrapolated``).
 
     Raises :class:`flitwork.ConfigError` where no row has an algorithm that ``target`` knows.
     """
@@ -54,39 +63,90 @@ def rules(table: pd.DataFrame, target: str = "flitwork", *, tolerance: float = 0
     libraries = sorted({" ".join(one) for one in zip(table["mpi"], table["version"], strict=True)})
     if len(libraries) > 1:
         raise ConfigError("mpi", ", ".join(libraries), "measurements of one library", "make rules of each by itself")
+    operations = [str(name) for name in dict.fromkeys(table["operation"]) if name in OPERATIONS]
+    sized = [name for name in operations if goes_by_size(name, target) or extrapolate]
+    if operations and not sized:
+        expected = "extrapolate=True (--extrapolate): Open MPI takes one rule of it for all message sizes"
+        raise ConfigError("operation", ", ".join(operations), expected, "or rules for another target")
     found: list[Rule] = []
-    for operation in dict.fromkeys(name for name in table["operation"] if name in OPERATIONS):
+    for operation in sized:
         rows = table[table["operation"] == operation]
-        found += _of_operation(rows, str(operation), translation(target, str(operation)), target, tolerance)
-    if not found:
+        found += _of_operation(rows, operation, target, tolerance, extrapolate)
+    if not found and not _is_known(table, operations, target):
         named = ", ".join(sorted(set(map(str, table["algorithm"]))))
         raise ConfigError("algorithm", named, f"an algorithm that {target} has", "flitwork tune --help, docs/tune.md")
-    return merged(found)
+    # Open MPI counts bytes to all ranks: only rules for one number of ranks end exactly where measured sizes end.
+    return merged(found, ("bytes",)) if target.startswith("openmpi") else merged(found)
 
 
-def _of_operation(
-    table: pd.DataFrame, operation: str, translate: Translate, target: str, tolerance: float
-) -> list[Rule]:
-    found: list[Rule] = []
-    counts = sorted({int(ranks) for ranks in table["ranks"]})
-    everywhere = ours() if target == "flitwork" else {}
-    for ranks, above in zip(counts, [*counts[1:], None], strict=True):
-        here = table[table["ranks"] == ranks]
-        servers = sorted({int(number) for number in here["ranks_per_server"]})
-        for number, more in zip(servers, [*servers[1:], None], strict=True):
-            times = _times(here[here["ranks_per_server"] == number], translate, ranks)
-            box = (_span(ranks, above), _span(number, more))
-            found += _of_box(operation, times, box, everywhere, tolerance, sized=_by_size(operation, target))
-    return found
+def goes_by_size(operation: str, target: str) -> bool:
+    """Whether a library looks at the size of a message at all: Open MPI does not in an alltoallv."""
+    return operation == "alltoall" or not target.startswith("openmpi")
 
 
-def _span(low: int, above: int | None) -> Span:
-    return Span(low, None if above is None else above - 1)
+def _is_known(table: pd.DataFrame, operations: Sequence[str], target: str) -> bool:
+    """Whether an algorithm was measured that rules could name."""
+    for operation in operations:
+        rows = table[table["operation"] == operation]
+        translate = translation(target, operation)
+        for name, ranks in zip(rows["algorithm"], rows["ranks"], strict=True):
+            choice = translate(Choice.read(str(name)), int(ranks))
+            if choice is not None and choice.algorithm != LIBRARY:
+                return True
+    return False
 
 
-def _by_size(operation: str, target: str) -> bool:
-    """Whether a library looks at the size of a message at all."""
-    return operation == "alltoall" or target == "flitwork"
+def _of_operation(table: pd.DataFrame, operation: str, target: str, tolerance: float, extrapolate: bool) -> list[Rule]:
+    translate, everywhere = translation(target, operation), ours() if target == "flitwork" else {}
+    times: dict[Point, Times] = {}
+    for ranks, servers in sorted({*zip(map(int, table["ranks"]), map(int, table["ranks_per_server"]), strict=True)}):
+        rows = table[(table["ranks"] == ranks) & (table["ranks_per_server"] == servers)]
+        if here := _times(rows, translate, ranks):
+            times[Point(ranks, servers, Span(min(here), max(here)))] = here
+    evidence = Evidence([*times], servers_matter=target == "flitwork")
+    sized = goes_by_size(operation, target)
+    answers = {point: _answers(operation, here, everywhere, tolerance, sized) for point, here in times.items()}
+    measured = [
+        rule
+        for cell in evidence.cells()
+        for rule in answers[cell.point].at(exact=cell.exact)
+        if sized
+        for rule in rule.within(*cell.spans)
+    ]
+    if not extrapolate:
+        return measured
+    known = [cell.spans for cell in evidence.cells()] if sized else []
+    return measured + [rule for cell in evidence.beyond() for rule in _left(answers[cell.point], cell, known)]
+
+
+def _left(answers: Answers, cell: Cell, known: Sequence[tuple[Span, Span, Span]]) -> list[Rule]:
+    """The rules of a cell that are for nothing that is known."""
+    left = [part for rule in answers.at(exact=cell.exact) for part in rule.within(*cell.spans)]
+    for spans in known:
+        left = [part for rule in left for part in rule.without(*spans)]
+    return [replace(rule, extrapolated=True) for rule in left]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The rules for all sizes that follow from one number of ranks and ranks per server: for it, and for others."""
+
+    here: Sequence[Rule]
+    elsewhere: Sequence[Rule]
+
+    def at(self, *, exact: bool) -> Sequence[Rule]:
+        """Those for the measured numbers, or for numbers near them."""
+        return self.here if exact else self.elsewhere
+
+
+def _answers(operation: str, times: Times, everywhere: Mapping[str, bool], tolerance: float, sized: bool) -> Answers:
+    best = pieces(times, tolerance) if sized else [Piece(0, _one_for_all(times))]
+    here = _written(operation, best)
+    special = {c for by in times.values() for c in by if not everywhere.get(c.algorithm, True)}
+    if not any(piece.choice in special for piece in best):
+        return Answers(here, here)
+    general = {size: {c: t for c, t in by.items() if c not in special} for size, by in times.items()}
+    return Answers(here, _written(operation, pieces({size: by for size, by in general.items() if by}, tolerance)))
 
 
 def _times(table: pd.DataFrame, translate: Translate, ranks: int) -> Times:
@@ -104,35 +164,11 @@ def _times(table: pd.DataFrame, translate: Translate, ranks: int) -> Times:
     return dict(sorted(found.items()))
 
 
-def _of_box(
-    operation: str,
-    times: Times,
-    box: tuple[Span, Span],
-    everywhere: Mapping[str, bool],
-    tolerance: float,
-    sized: bool,
-) -> list[Rule]:
-    """The rules for a number of ranks and of ranks per server, and what is between them and the next ones."""
-    if not times:
-        return []
-    ranks, servers = box
-    best = pieces(times, tolerance) if sized else [Piece(0, _one_for_all(times))]
-    special = {c for by in times.values() for c in by if not everywhere.get(c.algorithm, True)}
-    if not any(piece.choice in special for piece in best):
-        return _written(operation, ranks, servers, best)
-    exact = _written(operation, Span(ranks.low, ranks.low), Span(servers.low, servers.low), best)
-    general = {size: {c: t for c, t in by.items() if c not in special} for size, by in times.items()}
-    rest = pieces({size: by for size, by in general.items() if by}, tolerance)
-    beside = [] if servers.high == servers.low else [(Span(ranks.low, ranks.low), Span(servers.low + 1, servers.high))]
-    behind = [] if ranks.high == ranks.low else [(Span(ranks.low + 1, ranks.high), servers)]
-    return exact + [rule for a, b in beside + behind for rule in _written(operation, a, b, rest)]
-
-
-def _written(operation: str, ranks: Span, servers: Span, found: Sequence[Piece]) -> list[Rule]:
-    """Pieces as rules; where the library's own choice is the best, there is none."""
-    ends = [piece.low - 1 for piece in found[1:]] + [None]
+def _written(operation: str, found: Sequence[Piece]) -> list[Rule]:
+    """Pieces as rules for any ranks; where the library's own choice is the best, there is none."""
+    ends = [*(piece.low - 1 for piece in found[1:]), None][: len(found)]
     return [
-        Rule(operation, ranks, servers, Span(piece.low, end), piece.choice)
+        Rule(operation, Span(1), Span(1), Span(piece.low, end), piece.choice)
         for piece, end in zip(found, ends, strict=True)
         if piece.choice.algorithm != LIBRARY
     ]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flitwork.errors import did_you_mean
-from flitwork.measurements.text import Place, Word, words
+from flitwork.measurements.text import Place, Word
 from flitwork.mpi.native.settings import options_of
 from flitwork.tune.names import ours
-from flitwork.tune.rule import LIBRARY, OPERATIONS, Asked, Choice, Rule, Selected, Span, row
+from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, OPERATIONS, Asked, Choice, Rule, Selected, Span, row
 
 #: The keys that say which calls a rule is for, and the least number each takes.
 _SPANS = {"ranks": 1, "per_server": 1, "bytes": 0}
 #: A schedule of the user's own.
 _TABLE = re.compile(r"table:.+")
-_SPAN = re.compile(r"(\d+)(?:(-)(\d+)?)?")
+_SPAN = re.compile(r"(\d+)(?:(-)(\d+)?)?", re.ASCII)
+_WORD = re.compile(r"[^ \t\r]+")
 
 
 def write(rules: Iterable[Rule], comment: str = "") -> str:
@@ -27,7 +28,8 @@ def write(rules: Iterable[Rule], comment: str = "") -> str:
         told = zip(_SPANS.items(), rule.spans(), strict=True)
         spans = [f"{name}={span}" for (name, least), span in told if span != Span(least)]
         choice = str(rule.choice)
-        lines.append(" ".join([rule.operation, *spans, f"algorithm={choice}"]))
+        mark = [f"# {EXTRAPOLATED}"] if rule.extrapolated else []
+        lines.append(" ".join([rule.operation, *spans, f"algorithm={choice}", *mark]))
     return "\n".join(lines) + "\n"
 
 
@@ -46,7 +48,8 @@ class FlitworkFile:
         """The first rule that is for the call; without one the MPI library chooses."""
         for rule in self.rules:
             if rule.holds(asked, asked.bytes):
-                return Selected(str(rule.choice), rule.line, f"{asked.bytes} bytes are in {rule.bytes}")
+                why = f"{asked.bytes} bytes are in {rule.bytes}"
+                return Selected(str(rule.choice), rule.line, why, rule.extrapolated)
         return Selected(LIBRARY, 0, "no rule is for these sizes: the MPI library chooses")
 
 
@@ -54,10 +57,12 @@ def read(text: str, file: str) -> FlitworkFile:
     """Reads a rules file; what is wrong is an error with line and column."""
     place = Place(file)
     rules: list[Rule] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        found = words(line, number)
+    # Lines and blanks are those of our library in C, which knows no others.
+    for number, line in enumerate(text.split("\n"), 1):
+        told, _, comment = line.partition("#")
+        found = [Word(match[0], number, match.start() + 1) for match in _WORD.finditer(told)]
         if found:
-            rules.append(_rule(found, place))
+            rules.append(replace(_rule(found, place), extrapolated=comment.split() == [EXTRAPOLATED]))
             _check_overlap(rules, found[0], place)
     return FlitworkFile(tuple(rules))
 
@@ -108,7 +113,7 @@ def _choice(name: str, keys: dict[str, tuple[Word, str]], place: Place) -> Choic
         if key not in known:
             near = did_you_mean(key, [*known, *_SPANS, "algorithm"])
             raise place.error(word, word.text, f"one of {', '.join([*_SPANS, 'algorithm', *known])}", near)
-        if not value.isdecimal() or int(value) < (2 if key == "radix" else 1):
+        if not (value.isascii() and value.isdecimal()) or int(value) < (2 if key == "radix" else 1):
             raise place.error(word, word.text, f"{key}=NUMBER, at least {2 if key == 'radix' else 1}")
     return Choice.of(name, {key: value for key, (_, value) in keys.items()})
 

@@ -18,10 +18,10 @@ from typing import Any
 
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.tune.names import MPICH
-from flitwork.tune.openmpi_file import one_per_server, steps_by_ranks
+from flitwork.tune.openmpi_file import Step, one_per_server, segments, without_gaps
 from flitwork.tune.places import Located, located
 from flitwork.tune.places import Path as Where
-from flitwork.tune.rule import LIBRARY, Asked, Choice, Rule, Selected
+from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, Asked, Choice, Rule, Selected
 
 #: Blocking collectives: MPICH fails in those that a file says nothing of.
 REQUIRED = (
@@ -44,6 +44,8 @@ _LINKER_SCRIPT = re.compile(rb"\s*INPUT\s*\(\s*([\w.+-]+)\s*\)\s*$")
 #: MPICH reads the file into whole pages and takes it for a text that ends in a zero.
 _PAGE_BYTES = 4096
 _MOST = 2**31 - 1
+#: A parameter that no algorithm has, which MPICH passes over.
+_MARK = f"{EXTRAPOLATED}=yes"
 
 
 def _read(file: Path) -> bytes:
@@ -90,16 +92,21 @@ def write(rules: Sequence[Rule], comment: str = "", base: Path | None = None) ->
 
 def _communicators(rules: Sequence[Rule], operation: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """By number of ranks, in ascending order, the last one for all."""
-    steps = steps_by_ranks(rules)
-    ends = [f"comm_size<={ranks - 1}" for ranks in [*steps][1:]] + ["comm_size=any"]
-    return {end: _messages(found, operation, own) for end, found in zip(ends, steps.values(), strict=True)}
+    found = segments(rules)
+    ends = [f"comm_size<={ranks.high}" for ranks, _ in found[:-1]] + ["comm_size=any"]
+    return {end: _messages(without_gaps(here), operation, own) for end, (_, here) in zip(ends, found, strict=True)}
 
 
-def _messages(steps: Sequence[tuple[int, Choice]], operation: str, own: Mapping[str, Any]) -> Any:
-    trees = [deepcopy(own) if one.algorithm == LIBRARY else {_name(operation, one): {}} for _, one in steps]
+def _messages(steps: Sequence[Step], operation: str, own: Mapping[str, Any]) -> Any:
+    trees = [
+        deepcopy(own)
+        if choice.algorithm == LIBRARY
+        else {_name(operation, choice): {_MARK: {}} if extrapolated else {}}
+        for _, choice, extrapolated in steps
+    ]
     if len(steps) == 1:
         return trees[0]
-    ends = [f"avg_msg_size<={low - 1}" for low, _ in steps[1:] if low <= _MOST] + ["avg_msg_size=any"]
+    ends = [f"avg_msg_size<={low - 1}" for low, *_ in steps[1:] if low <= _MOST] + ["avg_msg_size=any"]
     return dict(zip(ends, trees, strict=False))
 
 
@@ -122,7 +129,8 @@ class MpichFile:
                 conditions = ", ".join(map(str, path[1:-1]))
                 algorithm = str(path[-1]).partition("=")[2]
                 line = self.document.at(path)[0]
-                rows.append({"line": line, "operation": operation, "where": conditions, "algorithm": algorithm})
+                row = {"line": line, "operation": operation, "where": conditions, "algorithm": algorithm}
+                rows.append({**row, "extrapolated": _MARK in self.document.find(path)})
         return rows
 
     def _ends(self, path: Where) -> Iterator[Where]:
@@ -143,7 +151,8 @@ class MpichFile:
                 squeezed = _squeezed(key)
                 if end := _END.fullmatch(squeezed):
                     name = re.sub(rf"^MPIR_{asked.operation}_intra_", "", end[2], flags=re.I)
-                    return Selected(name, self.document.at((*path, key))[0], ", ".join(map(str, path[1:])) or "always")
+                    line, why = self.document.at((*path, key))[0], ", ".join(map(str, path[1:])) or "always"
+                    return Selected(name, line, why, _MARK in self.document.find((*path, key)))
                 holds = _holds(squeezed, asked)
                 if holds is None:
                     line = self.document.at((*path, key))[0]

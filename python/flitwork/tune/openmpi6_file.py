@@ -14,30 +14,30 @@ from typing import Any
 
 from flitwork.errors import did_you_mean
 from flitwork.tune.names import OPENMPI
-from flitwork.tune.openmpi_file import COLLECTIVES, REQUESTS, one_per_server, vector_bytes
+from flitwork.tune.openmpi_file import COLLECTIVES, REQUESTS, in_sums, segments, vector_bytes
 from flitwork.tune.places import Located, Path, located
-from flitwork.tune.rule import LIBRARY, Asked, Choice, Rule, Selected, Span, row
+from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, Asked, Choice, Rule, Selected, Span, row
 
 _TOP = ("$schema", "rule_file_version", "module", "collectives")
 _COMMUNICATOR = ("comm_size_min", "comm_size_max", "comm_rank_distribution", "rules")
-_RULE = ("msg_size_min", "msg_size_max", "alg", "reqs", "faninout", "seg_size")
+_RULE = ("msg_size_min", "msg_size_max", "alg", "reqs", "faninout", "seg_size", EXTRAPOLATED)
 _DISTRIBUTIONS = ("any", "one-per-node", "single-node")
 _VERSION = 3
 
 
 def write(rules: Sequence[Rule], comment: str = "") -> str:
     """The text of a JSON file. JSON has no comments: ``comment`` is left out."""
-    one_per_server(rules)
     collectives: dict[str, list[dict[str, Any]]] = {}
     for operation in dict.fromkeys(rule.operation for rule in rules):
         of_it = [rule for rule in rules if rule.operation == operation]
-        for ranks in sorted({rule.ranks for rule in of_it}):
-            here = sorted((rule for rule in of_it if rule.ranks == ranks), key=lambda rule: rule.bytes.low)
-            scale = ranks.low if operation == "alltoall" else 0
+        for ranks, of_ranks in segments(of_it, narrow=True):
+            here = in_sums(ranks, of_ranks)
+            if not here:
+                continue
             communicator = {
                 **_range("comm_size", ranks.low, ranks.high),
                 "rules": [
-                    {**_range("msg_size", rule.bytes.low * scale, _last(rule.bytes, scale)), **_choice(rule.choice)}
+                    {**_range("msg_size", rule.bytes.low, rule.bytes.high), **_choice(rule.choice), **_mark(rule)}
                     for rule in here
                 ],
             }
@@ -46,13 +46,13 @@ def write(rules: Sequence[Rule], comment: str = "") -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def _last(span: Span, scale: int) -> int | None:
-    """The last number of bytes to all ranks."""
-    return None if span.high is None or not scale else (span.high + 1) * scale - 1
-
-
 def _range(name: str, low: int, high: int | None) -> dict[str, int]:
     return {f"{name}_min": low, **({} if high is None else {f"{name}_max": high})}
+
+
+def _mark(rule: Rule) -> dict[str, bool]:
+    """A key that Open MPI passes over."""
+    return {EXTRAPOLATED: True} if rule.extrapolated else {}
 
 
 def _choice(choice: Choice) -> dict[str, int | str]:
@@ -105,7 +105,8 @@ class OpenMpi6File:
         for rule in one.rules if one else ():
             if size in rule.bytes:
                 name = LIBRARY if rule.choice.algorithm == "ignore" else str(rule.choice)
-                return Selected(name, rule.line, f"{size} bytes to all ranks are in {rule.bytes}")
+                why = f"{size} bytes to all ranks are in {rule.bytes}"
+                return Selected(name, rule.line, why, rule.extrapolated)
         return Selected(LIBRARY, 0, "no rule is for these sizes: Open MPI chooses")
 
 
@@ -177,7 +178,10 @@ def _rule(document: Located, path: Path, operation: str, ranks: Span) -> Rule:
         if key in table and not _is_whole(table[key]):
             raise document.error((*path, key), table[key], "a whole number, at least 0")
     more = {REQUESTS: table["reqs"]} if "reqs" in table else {}
-    return Rule(operation, ranks, Span(1), sizes, Choice.of(str(name), more), document.at(path)[0])
+    marked = table.get(EXTRAPOLATED, False)
+    if not isinstance(marked, bool):
+        raise document.error((*path, EXTRAPOLATED), marked, "true or false")
+    return Rule(operation, ranks, Span(1), sizes, Choice.of(str(name), more), document.at(path)[0], marked)
 
 
 def _table(document: Located, path: Path, known: Sequence[str]) -> Mapping[str, Any]:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flitwork.errors import ConfigError
 from flitwork.measurements.text import Place, Word, all_words
 from flitwork.tune.names import OPENMPI
-from flitwork.tune.rule import LIBRARY, Asked, Choice, Rule, Selected, Span, row
+from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, Asked, Choice, Rule, Selected, Span, row
 
 #: The collectives by their numbers.
 COLLECTIVES = (
@@ -25,6 +25,7 @@ COLLECTIVES = (
     *("gather", "gatherv", "reduce", "reducescatter", "reducescatterblock", "scan", "scatter", "scatterv"),
     *("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
 )
+_MARK = re.compile(rf"#.*, {EXTRAPOLATED}\s*$")
 _VERSION = re.compile(r"rule-file-version-(\d+)")
 #: Most requests under way, a parameter of linear_sync.
 REQUESTS = "requests"
@@ -44,45 +45,79 @@ def write(rules: Sequence[Rule], comment: str = "") -> str:
     lines.append(f"{len(operations)} # collectives")
     for operation in operations:
         of_it = [rule for rule in rules if rule.operation == operation]
-        sizes = steps_by_ranks(of_it)
+        sizes = {ranks.low: without_gaps(in_sums(ranks, here)) for ranks, here in segments(of_it, narrow=True)}
         lines += [f"{COLLECTIVES.index(operation)} # {operation}", f"{len(sizes)} # communicator sizes"]
         for ranks, here in sizes.items():
             lines += [f"{ranks} # ranks and more", f"{len(here)} # rules: bytes, algorithm, fan-out, segment size"]
-            lines += [_line(operation, low * (ranks if operation == "alltoall" else 0), choice, version)
-                      for low, choice in here]  # fmt: skip
+            lines += [_line(operation, step, version) for step in here]
     return "\n".join(lines) + "\n"
 
 
-def _line(operation: str, low: int, choice: Choice, version: int) -> str:
+def _line(operation: str, step: Step, version: int) -> str:
+    low, choice, extrapolated = step
     name = "ignore" if choice.algorithm == LIBRARY else choice.algorithm
     requests = f" {dict(choice.parameters).get(REQUESTS, 0)}" if version == 2 else ""
-    return f"{low} {OPENMPI[operation].index(name)} 0 0{requests} # {name}"
+    mark = f", {EXTRAPOLATED}" if extrapolated else ""
+    return f"{low} {OPENMPI[operation].index(name)} 0 0{requests} # {name}{mark}"
 
 
-def steps_by_ranks(rules: Sequence[Rule]) -> dict[int, list[tuple[int, Choice]]]:
-    """From which message size on which algorithm, by the number of ranks: without gaps, the first from 0 bytes on."""
+#: From so many bytes on this algorithm, and whether that is extrapolated.
+Step = tuple[int, Choice, bool]
+
+
+def segments(rules: Sequence[Rule], *, narrow: bool = False) -> list[tuple[Span, list[Rule]]]:
+    """The rules by ranges of ranks that follow each other from 1 on, each with its rules by size.
+
+    ``narrow``: no range with an end spans more than a tenth, as sizes count over all of its ranks.
+    """
     one_per_server(rules)
     # Without the first one Open MPI takes the rules of the smallest communicator for those that are smaller still.
-    starts = sorted(
-        {1} | {rule.ranks.low for rule in rules} | {rule.ranks.high + 1 for rule in rules if rule.ranks.high}
-    )
-    found = {}
-    for ranks in starts:
-        here = sorted((rule for rule in rules if ranks in rule.ranks), key=lambda rule: rule.bytes.low)
-        found[ranks] = without_gaps(here)
+    starts = {1} | {rule.ranks.low for rule in rules}
+    starts |= {rule.ranks.high + 1 for rule in rules if rule.ranks.high is not None}
+    if narrow:
+        starts |= {first for rule in rules if rule.bytes != Span() for first in _narrow(rule.ranks)}
+    ordered = sorted(starts)
+    ends = [*(start - 1 for start in ordered[1:]), None]
+    return [
+        (Span(low, end), sorted((rule for rule in rules if low in rule.ranks), key=lambda rule: rule.bytes.low))
+        for low, end in zip(ordered, ends, strict=True)
+    ]
+
+
+def _narrow(ranks: Span) -> Iterator[int]:
+    """Where a range begins again, so that no part spans more than a tenth."""
+    at = ranks.low
+    while ranks.high is not None and at <= ranks.high:
+        yield at
+        at = at * 11 // 10 + 1
+
+
+def in_sums(ranks: Span, rules: Sequence[Rule]) -> list[Rule]:
+    """Rules by what a rank sends to all ranks, for messages that they are for on any of so many ranks."""
+    if rules and rules[0].operation != "alltoall":
+        return [replace(rules[0], bytes=Span())]
+    few, many = ranks.low, ranks.high or ranks.low
+    found: list[Rule] = []
+    first = 0
+    for place, rule in enumerate(rules):
+        before = rules[place - 1].bytes.high if place else None
+        joined = before is not None and before + 1 == rule.bytes.low
+        first = max(first, rule.bytes.low * few) if joined else rule.bytes.low * many
+        span = Span(first).common(Span(0, None if rule.bytes.high is None else (rule.bytes.high + 1) * few - 1))
+        found += [replace(rule, bytes=span)] if span else []
     return found
 
 
-def without_gaps(rules: Sequence[Rule]) -> list[tuple[int, Choice]]:
-    """From which size on which algorithm; what no rule is for is left to the library."""
-    steps: list[tuple[int, Choice]] = []
+def without_gaps(rules: Sequence[Rule]) -> list[Step]:
+    """From which size on which algorithm, the first from 0 bytes on; what no rule is for is left to the library."""
+    steps: list[Step] = []
     free: int | None = 0
     for rule in rules:
         if free is not None and rule.bytes.low > free:
-            steps.append((free, Choice(LIBRARY)))
-        steps.append((rule.bytes.low, rule.choice))
+            steps.append((free, Choice(LIBRARY), False))
+        steps.append((rule.bytes.low, rule.choice, rule.extrapolated))
         free = None if rule.bytes.high is None else rule.bytes.high + 1
-    return steps if free is None else [*steps, (free, Choice(LIBRARY))]
+    return steps if free is None else [*steps, (free, Choice(LIBRARY), False)]
 
 
 def one_per_server(rules: Sequence[Rule]) -> None:
@@ -114,7 +149,8 @@ class OpenMpiFile:
         for rule in self.rules:
             if rule.holds(asked, size):
                 name = LIBRARY if rule.choice.algorithm == "ignore" else str(rule.choice)
-                return Selected(name, rule.line, f"{size} bytes to all ranks are in {rule.bytes}")
+                why = f"{size} bytes to all ranks are in {rule.bytes}"
+                return Selected(name, rule.line, why, rule.extrapolated)
         return Selected(LIBRARY, 0, "no rule is for these sizes: Open MPI chooses")
 
 
@@ -129,6 +165,7 @@ def read(text: str, file: str) -> OpenMpiFile:
 class _Reader:
     def __init__(self, text: str, file: str) -> None:
         self.place = Place(file)
+        self.marked = {number for number, line in enumerate(text.splitlines(), 1) if _MARK.search(line)}
         self.words: Iterator[Word] = all_words(text)
         self.last = Word("", 1, 1)
         self.version = 1
@@ -169,7 +206,7 @@ class _Reader:
             ends = [low - 1 for low, _, _ in found[1:]] + [None]
             for (low, choice, line), end in zip(found, ends, strict=True):
                 span = Span(ranks, None if above is None else above - 1)
-                yield Rule(operation, span, Span(1), Span(low, end), choice, line)
+                yield Rule(operation, span, Span(1), Span(low, end), choice, line, line in self.marked)
 
     def messages(self, operation: str) -> Iterator[tuple[int, Choice, int]]:
         before = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -10,6 +10,8 @@ from typing import Any, Protocol
 OPERATIONS = ("alltoall", "alltoallv", "alltoallw")
 #: The algorithm of measurements of what the MPI library chooses itself.
 LIBRARY = "library"
+#: What marks a rule in a file that is for sizes beyond those that were measured.
+EXTRAPOLATED = "extrapolated"
 
 
 @dataclass(frozen=True, order=True)
@@ -30,6 +32,18 @@ class Span:
     def meets(self, other: Span) -> bool:
         """Whether they have a number in common."""
         return (self.high is None or other.low <= self.high) and (other.high is None or self.low <= other.high)
+
+    def common(self, other: Span) -> Span | None:
+        """The numbers of both; ``None``: there are none."""
+        ends = [high for high in (self.high, other.high) if high is not None]
+        low, high = max(self.low, other.low), min(ends) if ends else None
+        return None if high is not None and high < low else Span(low, high)
+
+    def beside(self, part: Span) -> list[Span]:
+        """What is left of it below and above a part of it."""
+        below = [Span(self.low, part.low - 1)] if self.low < part.low else []
+        above = [Span(part.high + 1, self.high)] if part.high is not None and part.high != self.high else []
+        return below + above
 
     def covers(self, other: Span) -> bool:
         """Whether all numbers of the other one are in this one."""
@@ -62,7 +76,8 @@ class Choice:
 @dataclass(frozen=True)
 class Rule:
     """For ``operation`` on communicators of ``ranks`` ranks, ``per_server`` of them on a server, and messages of
-    ``bytes`` bytes: ``choice``. ``line`` is where it stands in a file; 0: in none.
+    ``bytes`` bytes: ``choice``. ``line`` is where it stands in a file; 0: in none. ``extrapolated``: it is for sizes
+    beyond those that were measured.
     """
 
     operation: str
@@ -71,6 +86,7 @@ class Rule:
     bytes: Span
     choice: Choice
     line: int = 0
+    extrapolated: bool = False
 
     def holds(self, asked: Asked, message_bytes: int) -> bool:
         """Whether it is for what is asked; ``message_bytes`` as the file counts them."""
@@ -87,6 +103,28 @@ class Rule:
         """Whether both are for some of the same sizes."""
         both = zip(self.spans(), other.spans(), strict=True)
         return self.operation == other.operation and all(a.meets(b) for a, b in both)
+
+    def within(self, ranks: Span, per_server: Span, sizes: Span) -> list[Rule]:
+        """The part of it for these sizes, none or one."""
+        spans = [own.common(limit) for own, limit in zip(self.spans(), (ranks, per_server, sizes), strict=True)]
+        return [self._of(*(span for span in spans if span))] if all(spans) else []
+
+    def without(self, ranks: Span, per_server: Span, sizes: Span) -> list[Rule]:
+        """What is left of it, as rules that do not meet, without those sizes."""
+        left: list[Rule] = []
+        rest = self
+        for axis, limit in enumerate((ranks, per_server, sizes)):
+            spans = list(rest.spans())
+            common = spans[axis].common(limit)
+            if common is None:
+                return [self]
+            for part in spans[axis].beside(common):
+                left.append(rest._of(*(part if one == axis else span for one, span in enumerate(spans))))
+            rest = rest._of(*(common if one == axis else span for one, span in enumerate(spans)))
+        return left
+
+    def _of(self, ranks: Span, per_server: Span, sizes: Span) -> Rule:
+        return replace(self, ranks=ranks, per_server=per_server, bytes=sizes)
 
     def covers(self, other: Rule) -> bool:
         """Whether nothing is left for the other one if it stands behind this one."""
@@ -113,6 +151,7 @@ class Selected:
     algorithm: str
     line: int
     why: str
+    extrapolated: bool = False
 
 
 class TuningFile(Protocol):
@@ -139,13 +178,14 @@ def row(rule: Rule, unit: str) -> dict[str, Any]:
         "ranks_per_server": servers,
         unit: str(rule.bytes),
         "algorithm": str(rule.choice),
+        "extrapolated": rule.extrapolated,
     }
 
 
-def merged(rules: Iterable[Rule]) -> list[Rule]:
+def merged(rules: Iterable[Rule], axes: Sequence[str] = ("bytes", "per_server", "ranks")) -> list[Rule]:
     """Fewer rules that say the same: neighbours with the same algorithms become one."""
     found = list(rules)
-    for axis in ("bytes", "per_server", "ranks"):
+    for axis in axes:
         found = _merged_along(found, axis)
     return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -89,6 +90,8 @@ def built(name: str, compiler: str, option: str = "--mpicc") -> Path:
     digest = hashlib.sha256("\0".join([str(Path(path).resolve()), asked, *words]).encode())
     for file, data in sorted(files.items()):
         digest.update(file.encode() + b"\0" + data)
+    if name.endswith(".so"):
+        check_preloadable(cache(), "XDG_CACHE_HOME")
     stem, dot, ending = name.partition(".")
     found = cache() / f"{stem}-{digest.hexdigest()[:16]}{dot}{ending}"
     if not found.exists():
@@ -98,6 +101,13 @@ def built(name: str, compiler: str, option: str = "--mpicc") -> Path:
         except OSError as error:
             raise StorageError(f"{found.parent} cannot be written ({error.strerror}): set XDG_CACHE_HOME") from None
     return found
+
+
+def check_preloadable(path: Path, option: str) -> None:
+    """Raises :class:`flitwork.ConfigError` for a path that ``LD_PRELOAD`` or a launcher would take for several."""
+    if re.search(r"[\s:;,$%'\"\\]", str(path)):
+        expected = "a path without blanks and without : ; , $ % quotes, for LD_PRELOAD is split there"
+        raise ConfigError(option, str(path), expected, "for example XDG_CACHE_HOME=/tmp/cache")
 
 
 def cache() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -21,6 +22,15 @@ _FAMILIES = {
     "openmpi": (re.compile(r"open-mpi\.org|Open MPI|OpenRTE|PRRTE"), ("-x", "{name}={value}")),
     "mpich": (re.compile(r"HYDRA|Intel\(R\) MPI|MPICH"), ("-genv", "{name}", "{value}")),
 }
+#: Our variables, and the one that says that their values are encoded.
+_OURS, _ENCODED = "FLITWORK_", "FLITWORK_ENCODED"
+#: Bytes that all launchers pass on as they are.
+_PASSED_ON = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-")
+
+
+def _plain(value: str) -> str:
+    """A value without any character that a launcher might read otherwise."""
+    return "".join(chr(byte) if byte in _PASSED_ON else f"%{byte:02X}" for byte in os.fsencode(value))
 
 
 @dataclass(frozen=True)
@@ -49,9 +59,16 @@ class Launcher:
         return cls(path, family, tuple(command[1:]))
 
     def with_variables(self, variables: Mapping[str, str]) -> list[str]:
-        """The command that gives variables to the ranks alone, not to the launcher itself."""
+        """The command that gives variables to the ranks alone, not to the launcher itself.
+
+        Launchers read blanks, commas and other characters in ways of their own. Those of our variables travel as
+        ``%XX``, which our libraries undo.
+        """
         form = _FAMILIES[self.family][1]
-        given = [word.format(name=name, value=value) for name, value in variables.items() for word in form]
+        told = {name: _plain(value) if name.startswith(_OURS) else value for name, value in variables.items()}
+        if any(name.startswith(_OURS) for name in variables):
+            told[_ENCODED] = "1"
+        given = [word.format(name=name, value=value) for name, value in told.items() for word in form]
         return [self.path, *given, *self.words]
 
     def compiler(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,6 +13,8 @@ from flitwork import _core
 from flitwork.errors import ConfigError, did_you_mean
 
 LIBRARY, TABLE, ALL_TO_ALL = "library", "table:", "all_to_all"
+#: Bytes of the longest name of a file that the library keeps.
+_LONGEST_NAME = 4095
 #: Options of algorithms that are numbers.
 OPTIONS = ("radix", "leaders")
 Sync = Literal["steps", "local", "async"]
@@ -20,7 +23,10 @@ Progress = Literal["hook", "thread", "none"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of ``libflitwork_mpi.so``, as ``mpi/README.md`` has them; what is ``None`` is left to it."""
+    """The settings of ``libflitwork_mpi.so``, as ``mpi/README.md`` has them; what is ``None`` is left to it.
+
+    ``strict``: a mistake in the settings stops the program; ``exact``: so does an algorithm that cannot be used.
+    """
 
     alltoall: str | None = None
     alltoallv: str | None = None
@@ -36,6 +42,7 @@ class Settings:
     prepare: int | None = None
     report: bool = False
     strict: bool = False
+    exact: bool = False
 
     def __post_init__(self) -> None:
         for name in ("alltoall", "alltoallv", "alltoallw"):
@@ -62,12 +69,13 @@ class Settings:
         return any((self.alltoall, self.alltoallv, self.alltoallw, self.rules))
 
     def variables(self) -> Mapping[str, str]:
-        """The variables for the ranks."""
-        return {
+        """The variables for the ranks. Files that rules name are those that are found from here."""
+        told = {
             f"FLITWORK_MPI_{field.name.upper()}": _text(value)
             for field in fields(self)
             if (value := getattr(self, field.name)) is not None and value is not False
         }
+        return told if self.rules is None else {**told, "FLITWORK_MPI_FOLDER": str(Path.cwd())}
 
 
 def algorithms() -> list[str]:
@@ -93,7 +101,10 @@ def _text(value: object) -> str:
 
 def _check_algorithm(option: str, name: str) -> None:
     if name.startswith(TABLE):
-        _check_file(option, Path(name.removeprefix(TABLE)))
+        file = name.removeprefix(TABLE)
+        if not file:
+            raise ConfigError(option, name, "table:FILE", "a file that `flitwork mpi table` has written")
+        _check_file(option, Path(file))
         return
     known = [*algorithms(), LIBRARY]
     if name not in known:
@@ -101,8 +112,12 @@ def _check_algorithm(option: str, name: str) -> None:
 
 
 def _check_file(option: str, path: Path | None) -> None:
-    if path is not None and not path.is_file():
+    if path is None:
+        return
+    if not path.is_file():
         raise ConfigError(option, str(path), "a file", "")
+    if len(os.fsencode(path.resolve())) > _LONGEST_NAME:
+        raise ConfigError(option, str(path), f"a file whose whole name has at most {_LONGEST_NAME} bytes", "")
 
 
 def _check_servers(text: str | None) -> None:
