@@ -20,8 +20,8 @@ class Bound:
 
     A workload that completes has lower bounds on its completion time (``bisection_cycles``, ``channel_load_cycles``,
     ``injection_cycles``, ``ejection_cycles``, the largest of them as ``tightest_cycles``) and, beside them, the time of
-    the phase model (``phase_model_cycles``), which is an estimate and no bound. An open loop has ``saturation_load``, up to
-    which all that is offered can be accepted, and ``accepted_load``, which no run accepts more than on the average.
+    the phase model (``phase_model_cycles``), which is an estimate and no bound. An open loop has ``saturation_load``, up
+    to which all that is offered can be accepted, and ``accepted_load``: no run accepts more than that on the average.
     """
 
     values: Mapping[str, Any]
@@ -34,7 +34,10 @@ class Bound:
 
     @property
     def physical(self) -> dict[str, float]:
-        """The same in ns and bytes/s: ``tightest_ns``, ``saturation_load_bytes_per_s``, ...; empty where ``units`` do not say."""
+        """The same in ns and bytes/s; empty where ``units`` do not say.
+
+        The names end in the unit: ``tightest_ns``, ``saturation_load_bytes_per_s``, ...
+        """
         found = {}
         for name, value in self.values.items():
             named = physical_name(name)
@@ -79,7 +82,7 @@ class Bound:
 
     @property
     def tightest(self) -> str:
-        """Which it is: bisection, channel_load, injection, ejection or none; of the saturation load channels or terminals."""
+        """Which it is: bisection, channel_load, injection, ejection or none; of an open loop channels or terminals."""
         if self.runs_to_completion:
             return str(self.values["tightest"] or "none")
         terminals = self.values["terminal_load_flits_per_cycle"]

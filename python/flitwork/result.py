@@ -189,9 +189,9 @@ class Result:
     def ratio_to_bound(self) -> float:
         """How near to what nothing can beat: 1 is on the bound.
 
-        Of a workload that runs to completion its time over the tightest lower bound, never less than 1; of an open loop the
-        accepted load over the highest that channels and terminals could accept. NaN where no bound is known (what ranks send that are
-        told what to do while they run, nobody knows beforehand), and of a run that was interrupted.
+        Of a workload that runs to completion its time over the tightest lower bound, never less than 1. Of an open loop
+        the accepted load over the highest that channels and terminals could accept. NaN where no bound is known (what
+        ranks send that are told what to do while they run, nobody knows beforehand), and of a run that was interrupted.
         """
         if self.status == "interrupted":
             return math.nan

@@ -261,7 +261,10 @@ def bound(
             for name, header in (("saturation_load", "saturation"), ("accepted_load", "most accepted")):
                 _add_physical(headers, rows, chosen, f"{name}_bytes_per_s", f"{header} [bytes/s/terminal]")
             print_table(("point", *headers), rows, "upper bounds [flits/cycle/terminal]")
-            say("Beyond the saturation load some source gets less than it offers; no run accepts more than the last, on the mean.")
+            say(
+                "Up to the saturation load all that is offered can be accepted. "
+                "On the average over the terminals no run accepts more than the last column."
+            )
 
 
 def _study_bounds(jobs: list[Job]) -> dict[str, Bound]:
