@@ -20,8 +20,8 @@ class Bound:
 
     A workload that completes has lower bounds on its completion time (``bisection_cycles``, ``channel_load_cycles``,
     ``injection_cycles``, ``ejection_cycles``, the largest of them as ``tightest_cycles``) and, beside them, the time of
-    the phase model (``phase_model_cycles``), which is an estimate and no bound. An open loop has ``saturation_load``, up
-    to which all that is offered can be accepted, and ``accepted_load``: no run accepts more than that on the average.
+    the phase model (``phase_model_cycles``), which is an estimate and no bound. An open loop has ``saturation_load``,
+    up to which all that is offered can be accepted, and ``accepted_load``: no run accepts more on the average.
     """
 
     values: Mapping[str, Any]

@@ -34,7 +34,8 @@ fn one_queue_a_port_saturates_where_it_should() {
 fn its_routing_is_filled_in_and_its_terminals_are_all_that_limits_it() {
     let plan = plan(8, json!({}), uniform(0.3)).unwrap();
     assert_eq!(plan.spec.network.routing.as_ref().unwrap().kind(), "shortest_path");
-    let PlanBound::Saturation { channels, saturation_load_flits_per_cycle: load, .. } = plan_bound(&plan).unwrap() else {
+    let PlanBound::Saturation { channels, saturation_load_flits_per_cycle: load, .. } = plan_bound(&plan).unwrap()
+    else {
         panic!("an open loop")
     };
     assert_eq!((channels.load_flits_per_cycle, load), (f64::INFINITY, 1.0));

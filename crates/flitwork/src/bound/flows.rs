@@ -1,7 +1,7 @@
 //! The load that flows between terminals put on the channels, and how long packets that are known take at least.
 
-use super::loads::LoadAccumulator;
 use super::least::{LeastLoads, Ties};
+use super::loads::LoadAccumulator;
 use super::{Bound, Limits, Saturation};
 use crate::routing::Routing;
 use crate::topology::Fabric;

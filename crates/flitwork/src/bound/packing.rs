@@ -249,7 +249,8 @@ impl Simplex {
             } else {
                 continue;
             };
-            let earlier = leaving.is_some_and(|(other, _): (usize, bool)| room == step && self.basic[row] < self.basic[other]);
+            let earlier =
+                leaving.is_some_and(|(other, _): (usize, bool)| room == step && self.basic[row] < self.basic[other]);
             if room < step || earlier {
                 (step, leaving) = (room.max(0.0), Some((row, falls < 0.0)));
             }
@@ -292,13 +293,11 @@ impl Simplex {
         let pivot = self.table[row * columns + column];
         let mut entering: Vec<f64> = self.table[row * columns..][..columns].iter().map(|entry| entry / pivot).collect();
         entering[column] = 1.0 / pivot;
-        for (r, other) in self.table.chunks_mut(columns).enumerate().filter(|(r, _)| *r != row) {
-            let factor = other[column];
+        for (_, other) in self.table.chunks_mut(columns).enumerate().filter(|(other, _)| *other != row) {
+            let factor = std::mem::take(&mut other[column]);
             if factor != 0.0 {
-                other[column] = 0.0;
                 other.iter_mut().zip(&entering).for_each(|(entry, e)| *entry -= factor * e);
             }
-            debug_assert!(r < self.values.len());
         }
         let factor = std::mem::take(&mut self.gains[column]);
         self.gains.iter_mut().zip(&entering).for_each(|(gain, e)| *gain -= factor * e);

@@ -11,8 +11,7 @@ use crate::pace::Paced;
 use crate::routing::Routing;
 use crate::schedule::{Delays, Noise, Placement, Schedule, Units};
 use crate::spec::{
-    HostSpec, MAX_PREPARATION, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec,
-    Switching, WorkloadSpec,
+    HostSpec, MAX_PREPARATION, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec,
 };
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
