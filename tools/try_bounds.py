@@ -14,6 +14,7 @@ import math
 import random
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import flitwork as fw
@@ -26,38 +27,42 @@ ROUNDING = 1 + 1e-9
 _COLLECTIVES = [(row["operation"], row["name"]) for row in json.loads(_core.components())["collectives"]]
 
 
+def _one(draw: random.Random, of: Sequence[Any]) -> Any:
+    return draw.choice(of)
+
+
 def _network(draw: random.Random) -> fw.Network:
-    vcs = draw.choice((2, 3, 4, 6))
+    vcs = _one(draw, (2, 3, 4, 6))
     through = draw.random() < 0.3
     router = fw.Router(
         vcs=vcs,
-        buffer_flits=draw.choice((9, 16, 40)) if through else draw.choice((1, 2, 5, 16)),
+        buffer_flits=_one(draw, (9, 16, 40)) if through else _one(draw, (1, 2, 5, 16)),
         switching="virtual_cut_through" if through else "wormhole",
-        input_speedup=draw.choice((1, 1, 2, 3)),
-        output_speedup=draw.choice((1, 1, 2, 4)),
-        sw_allocator=draw.choice(("islip", "separable_input_first", "wavefront")),
+        input_speedup=_one(draw, (1, 1, 2, 3)),
+        output_speedup=_one(draw, (1, 1, 2, 4)),
+        sw_allocator=_one(draw, ("islip", "separable_input_first", "wavefront")),
         speculative=draw.random() < 0.2,
         wait_for_tail_credit=draw.random() < 0.2,
-        routing_delay_cycles=draw.choice((0, 0, 2)),
-        st_delay_cycles=draw.choice((0, 0, 3)),
+        routing_delay_cycles=_one(draw, (0, 0, 2)),
+        st_delay_cycles=_one(draw, (0, 0, 3)),
         compat=fw.Compat(pipelined_stages=draw.random() < 0.9),
     )
     turns = draw.random() < 0.6
     service = fw.Service(
-        order=draw.choice(("round_robin", "random")),
-        queue_pairs=draw.choice(("message", "peer")),
-        active_queue_pairs=draw.choice((0, 0, 1, 3)),
-        burst_packets=draw.choice((1, 1, 3)),
+        order=_one(draw, ("round_robin", "random")),
+        queue_pairs=_one(draw, ("message", "peer")),
+        active_queue_pairs=_one(draw, (0, 0, 1, 3)),
+        burst_packets=_one(draw, (1, 1, 3)),
     )
     nic = fw.Nic(
-        ports=draw.choice((1, 2, 3, 4)),
-        ejection_port=draw.choice(("any", "same_port", "by_source")),
-        packet_gap_cycles=draw.choice((0, 0, 0, 2)),
+        ports=_one(draw, (1, 2, 3, 4)),
+        ejection_port=_one(draw, ("any", "same_port", "by_source")),
+        packet_gap_cycles=_one(draw, (0, 0, 0, 2)),
         service=service if turns else fw.Service(),
     )
-    parts: dict[str, Any] = {"router": router, "nic": nic, "channel": fw.Channel(latency_cycles=draw.choice((0, 0, 3)))}
-    each = draw.choice((1, 1, 2))
-    tie = draw.choice(("plus", "parity", "random", "split"))
+    parts: dict[str, Any] = {"router": router, "nic": nic, "channel": fw.Channel(latency_cycles=_one(draw, (0, 0, 3)))}
+    each = _one(draw, (1, 1, 2))
+    tie = _one(draw, ("plus", "parity", "random", "split"))
     sizes = [draw.randint(1, 5) for _ in range(draw.randint(1, 3))]
     while math.prod(sizes) * each > 40 or math.prod(sizes) * each < 2:
         sizes = [draw.randint(1, 6) for _ in range(draw.randint(1, 2))]
@@ -70,25 +75,25 @@ def _network(draw: random.Random) -> fw.Network:
             return fw.Crossbar(terminals=draw.randint(2, 9), **parts)
         case 4:
             children = [draw.randint(2, 3), draw.randint(1, 4)]
-            routing = draw.choice(("d_mod_k", "s_mod_k", "random_up", "adaptive_up"))
+            routing = _one(draw, ("d_mod_k", "s_mod_k", "random_up", "adaptive_up"))
             return fw.Xgft(children=children, parents=[1, draw.randint(1, 3)], routing=routing, **parts)
         case 5:
             return fw.Dragonfly(routers_per_group=2, global_channels_per_router=1, terminals_per_router=each, **parts)
         case _:
-            routing = draw.choice(("min_adapt", "o1turn", "valiant", "duato"))
+            routing = _one(draw, ("min_adapt", "o1turn", "valiant", "duato"))
             kind = fw.Mesh if routing == "o1turn" or draw.random() < 0.5 else fw.Torus
             return kind(*sizes, terminals_per_router=each, routing=routing, **parts)
 
 
 def _host(draw: random.Random) -> fw.Host:
+    rates = {"read_flits_per_cycle": (0.75, 3), "copy_flits_per_cycle": (1.5,), "eager_limit_flits": (8,)}
+    chosen = {name: _one(draw, values) for name, values in rates.items() if draw.random() < 0.35}
     return fw.Host(
-        ranks_per_terminal=draw.choice((1, 1, 2, 3)),
-        placement=draw.choice(("block", "round_robin")),
-        send_queue=draw.choice(("program_order", "as_ready")),
-        send_overhead_cycles=draw.choice((0, 0, 5)),
-        read_flits_per_cycle=draw.choice((None, None, 0.75, 3)),
-        copy_flits_per_cycle=draw.choice((None, None, 1.5)),
-        eager_limit_flits=draw.choice((None, None, 8)),
+        ranks_per_terminal=_one(draw, (1, 1, 2, 3)),
+        placement=_one(draw, ("block", "round_robin")),
+        send_queue=_one(draw, ("program_order", "as_ready")),
+        send_overhead_cycles=_one(draw, (0, 0, 5)),
+        **chosen,
     )
 
 
@@ -113,23 +118,23 @@ def case(seed: int) -> tuple[fw.Network, fw.Workload, dict[str, Any]]:
     terminals = int(described["terminals"])
     options: dict[str, Any] = {
         "seed": seed % 1000,
-        "channel_window_cycles": draw.choice((1, 7, 50)),
+        "channel_window_cycles": _one(draw, (1, 7, 50)),
         "max_cycles": 200_000,
     }
-    packet_flits = draw.choice((1, 1, 2, 5, 9))
+    packet_flits = _one(draw, (1, 1, 2, 5, 9))
     match draw.randrange(8):
         case 0 | 1 | 2:
-            operation, algorithm = draw.choice(_COLLECTIVES)
-            told = {} if operation == "barrier" else {"message_flits": draw.choice((1, 7, 40, 120))}
+            operation, algorithm = _one(draw, _COLLECTIVES)
+            told: dict[str, Any] = {} if operation == "barrier" else {"message_flits": _one(draw, (1, 7, 40, 120))}
             return (
                 network,
                 fw.collective(operation, algorithm, packet_flits=packet_flits, **told),
                 options | {"host": _host(draw)},
             )
         case 3:
-            algorithm = draw.choice(("a2a", "a2and", "a2at"))
-            sync = draw.choice(("async", "local"))
-            length = draw.choice((1, 30, 120))
+            algorithm = _one(draw, ("a2a", "a2and", "a2at"))
+            sync = _one(draw, ("async", "local"))
+            length = _one(draw, (1, 30, 120))
             return (
                 network,
                 fw.all_to_all(algorithm, message_flits=length, packet_flits=packet_flits, sync=sync),
@@ -137,8 +142,8 @@ def case(seed: int) -> tuple[fw.Network, fw.Workload, dict[str, Any]]:
             )
         case 4:
             pattern, more = _pattern(draw, terminals)
-            rate = draw.choice((0, 0, 0.5))
-            packets = draw.choice((1, 10, 40))
+            rate = _one(draw, (0, 0, 0.5))
+            packets = _one(draw, (1, 10, 40))
             return (
                 network,
                 fw.burst_workload(pattern, packets=packets, packet_flits=packet_flits, rate=rate, **more),
@@ -152,10 +157,10 @@ def case(seed: int) -> tuple[fw.Network, fw.Workload, dict[str, Any]]:
             return network, fw.trace(sorted(rows)), options
         case _:
             pattern, more = _pattern(draw, terminals)
-            load = draw.choice((0.1, 0.5, 1.0)) if packet_flits > 1 else draw.choice((0.1, 0.6, 1.0))
+            load = _one(draw, (0.1, 0.5, 1.0)) if packet_flits > 1 else _one(draw, (0.1, 0.6, 1.0))
             measured = {
-                "warmup_cycles": draw.choice((0, 100)),
-                "measurement_cycles": draw.choice((50, 400)),
+                "warmup_cycles": _one(draw, (0, 100)),
+                "measurement_cycles": _one(draw, (50, 400)),
                 "packets": True,
             }
             if pattern == "uniform":
@@ -173,7 +178,8 @@ def _accepted_at_most(result: fw.Result) -> float:
     start = result.warmup_cycles
     early = packets[(packets["injected_cycle"] < start) & ~(packets["arrived_cycle"] < start)]
     inside = np.minimum(early["flits"], start - early["injected_cycle"].astype(float)).sum()
-    return result.bound.accepted_load + float(inside) / (result.described["terminals"] * result.measurement_cycles)
+    all_cycles = int(result.described["terminals"]) * result.measurement_cycles
+    return result.bound.accepted_load + float(inside) / all_cycles
 
 
 def faults(result: fw.Result) -> list[str]:
