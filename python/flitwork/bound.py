@@ -20,7 +20,8 @@ class Bound:
 
     A workload that completes has lower bounds on its completion time (``bisection_cycles``, ``channel_load_cycles``,
     ``injection_cycles``, ``ejection_cycles``, the largest of them as ``tightest_cycles``) and, beside them, the time of
-    the phase model (``phase_model_cycles``), which is an estimate and no bound. An open loop has ``max_load``.
+    the phase model (``phase_model_cycles``), which is an estimate and no bound. An open loop has ``saturation_load``,
+    up to which all that is offered can be accepted, and ``accepted_load``: no run accepts more on the average.
     """
 
     values: Mapping[str, Any]
@@ -33,7 +34,10 @@ class Bound:
 
     @property
     def physical(self) -> dict[str, float]:
-        """The same in ns and bytes/s: ``tightest_ns``, ``load_bytes_per_s``, ...; empty where ``units`` do not say."""
+        """The same in ns and bytes/s; empty where ``units`` do not say.
+
+        The names end in the unit: ``tightest_ns``, ``saturation_load_bytes_per_s``, ...
+        """
         found = {}
         for name, value in self.values.items():
             named = physical_name(name)
@@ -58,7 +62,7 @@ class Bound:
 
     @property
     def channel_load_cycles(self) -> float:
-        """Load of the most loaded channel under the routing."""
+        """What the most loaded channel needs under the routing; of routes that are drawn, what no draw avoids."""
         return self._cycles("channel_load_cycles")
 
     @property
@@ -82,7 +86,7 @@ class Bound:
         if self.runs_to_completion:
             return str(self.values["tightest"] or "none")
         terminals = self.values["terminal_load_flits_per_cycle"]
-        return "terminals" if self.max_load >= terminals else "channels"
+        return "terminals" if self.saturation_load >= terminals else "channels"
 
     @property
     def phase_model_cycles(self) -> float:
@@ -99,9 +103,20 @@ class Bound:
         return dict(self.values.get("operation") or {})
 
     @property
-    def max_load(self) -> float:
-        """Open loop: the highest load that channels and terminals can accept [flits/cycle/terminal]."""
-        return self._cycles("load_flits_per_cycle")
+    def saturation_load(self) -> float:
+        """Open loop: up to this load channels and terminals can carry all that is offered [flits/cycle/terminal].
+
+        Beyond it some source gets less than it offers. Others may go on: see :attr:`accepted_load`.
+        """
+        return self._cycles("saturation_load_flits_per_cycle")
+
+    @property
+    def accepted_load(self) -> float:
+        """Open loop: no run accepts more than this at any offered load [flits/cycle, the mean over all terminals].
+
+        Never less than :attr:`saturation_load`; more where the packets of some sources meet few others.
+        """
+        return self._cycles("accepted_load_flits_per_cycle")
 
     closed_loop = renamed.attribute("Bound", "closed_loop", "runs_to_completion")
     link_load_cycles = renamed.attribute("Bound", "link_load_cycles", "channel_load_cycles")

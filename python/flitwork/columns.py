@@ -150,7 +150,18 @@ _ALL: list[Column] = [
         "phase_model_cycles", lambda r: r.bound.phase_model_cycles, "estimate of the phase model", "cycles", "completes"
     ),
     Column(
-        "bound_load_flits_per_cycle", lambda r: r.bound.max_load, "the highest load to be accepted", _LOAD, "traffic"
+        "bound_saturation_load_flits_per_cycle",
+        lambda r: r.bound.saturation_load,
+        "up to it all that is offered can be accepted",
+        _LOAD,
+        "traffic",
+    ),
+    Column(
+        "bound_accepted_load_flits_per_cycle",
+        lambda r: r.bound.accepted_load,
+        "the most that any run accepts",
+        _LOAD,
+        "traffic",
     ),
     Column("ratio_to_bound", lambda r: r.ratio_to_bound, "time, or accepted load, over its bound"),
     Column("packets", _value("packets"), "packets that arrived"),

@@ -246,7 +246,7 @@ def _judged(table: pd.DataFrame) -> pd.DataFrame:
 
     In a short fixed window all that was created may still arrive, because the queues have only begun to grow.
     """
-    beyond = table[LOAD] > table["bound_load_flits_per_cycle"] * (1 + 1e-9)
+    beyond = table[LOAD] > table["bound_saturation_load_flits_per_cycle"] * (1 + 1e-9)
     return table.assign(status=table["status"].mask(beyond, "saturated"))
 
 
@@ -276,7 +276,7 @@ def _limits(network: Network, workload: Workload, capacity: float | None) -> tup
     bound = Bound.of(planned)
     if capacity is None:
         known_capacity = json.loads(planned.json)["described"]["uniform_capacity_flits_per_cycle"]
-        capacity = bound.max_load if known_capacity is None else float(known_capacity)
+        capacity = bound.saturation_load if known_capacity is None else float(known_capacity)
     expected, hint = "a load above 0 [flits/cycle/terminal]", "for an N x N torus 8 / N"
     if not (math.isfinite(number("capacity", capacity, expected, hint)) and capacity > 0):
         raise ConfigError("capacity", capacity, expected, hint)

@@ -18,7 +18,10 @@ _COLUMNS = {
 }
 #: Counts that had a place for every port of every router.
 _BY_PORT = ("channel_flits", "measured_channel_flits", "channel_windows")
-_BOUND = {"link_load_cycles": "channel_load_cycles"}
+_BOUND = {
+    "link_load_cycles": "channel_load_cycles",
+    "load_flits_per_cycle": "saturation_load_flits_per_cycle",
+}
 _LIMIT = {"link_load": "channel_load"}
 
 Columns: TypeAlias = "dict[str, np.ndarray[Any, Any]]"

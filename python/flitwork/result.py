@@ -189,9 +189,9 @@ class Result:
     def ratio_to_bound(self) -> float:
         """How near to what nothing can beat: 1 is on the bound.
 
-        Of a workload that runs to completion its time over the tightest lower bound; of an open loop the accepted load
-        over the highest that channels and terminals could carry. NaN where no bound is known (what ranks send that are
-        told what to do while they run, nobody knows beforehand), and of a run that was interrupted.
+        Of a workload that runs to completion its time over the tightest lower bound, never less than 1. Of an open loop
+        the accepted load over the highest that channels and terminals could accept. NaN where no bound is known (what
+        ranks send that are told what to do while they run, nobody knows beforehand), and of a run that was interrupted.
         """
         if self.status == "interrupted":
             return math.nan
@@ -199,7 +199,7 @@ class Result:
             if self.bound.tightest_cycles:
                 return self.completion_cycles / self.bound.tightest_cycles
             return math.nan if self.completion_cycles else 1.0
-        return self.accepted_load / self.bound.max_load if self.bound.max_load else 1.0
+        return self.accepted_load / self.bound.accepted_load if self.bound.accepted_load else 1.0
 
     @property
     def title(self) -> str:

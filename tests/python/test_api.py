@@ -104,7 +104,7 @@ def test_bound_names_what_limits() -> None:
     bound = fw.bound(fw.Torus(9, 9), fw.all_to_all(message_flits=100))
     assert bound.bisection_cycles == bound.tightest_cycles == 9000
     assert bound.tightest == "bisection" and bound.phase_model_cycles == 24000
-    assert fw.bound(fw.Torus(8, 8), fw.uniform(offered_load=0.1)).max_load == pytest.approx(1.0, rel=0.05)
+    assert fw.bound(fw.Torus(8, 8), fw.uniform(offered_load=0.1)).saturation_load == pytest.approx(1.0, rel=0.05)
 
 
 def test_check_adds_up_the_phases() -> None:
@@ -243,7 +243,7 @@ def test_traffic_patterns() -> None:
     net = fw.Torus(4, 4, vcs=2)
     result = fw.simulate(net, fw.traffic("transpose", offered_load=0.1), seed=2, measurement_cycles=500)
     assert 0.05 < result.accepted_load < 0.15
-    assert fw.bound(net, fw.traffic("transpose", offered_load=0.1)).values["load_flits_per_cycle"] <= 1
+    assert fw.bound(net, fw.traffic("transpose", offered_load=0.1)).values["accepted_load_flits_per_cycle"] <= 1
     hot = fw.simulate(
         net, fw.traffic("hotspot", offered_load=0.02, terminals=[3]), packets=True, measurement_cycles=500
     )

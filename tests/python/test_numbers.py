@@ -77,7 +77,7 @@ def test_the_bound_of_a_matrix_is_that_of_its_flows() -> None:
     weights[0, 3], weights[1, 2] = 3, 1
     # Terminal 0 sends 3 times the mean of all, terminal 1 as much as the mean; both use the channel in the middle.
     bound = fw.bound(line, traffic("matrix", weights=weights))
-    assert bound.max_load == pytest.approx(1 / 4)
+    assert bound.saturation_load == pytest.approx(1 / 4)
     assert bound.values["terminal_load_flits_per_cycle"] == pytest.approx(1 / 3)
     burst = fw.burst_workload("matrix", packets=5, packet_flits=4, weights=weights)
     # In a burst the sums of the rows make no difference.
@@ -157,7 +157,7 @@ def test_the_command_line_takes_files(cli: Cli, study: Path) -> None:
         assert found.returncode == 0, found.stderr
     assert json.loads(found.stdout)["spec"]["workload"]["pattern"]["weights"]["rows"] == 4
     found = cli("bound", "matrix", "--set", f"file={m1}", *at)
-    assert found.returncode == 0 and json.loads(found.stdout)[0]["load_flits_per_cycle"] > 0
+    assert found.returncode == 0 and json.loads(found.stdout)[0]["saturation_load_flits_per_cycle"] > 0
     loads = ("--loads", "0.1,0.2", "--seeds", "1", "--resolution", "0", "--out", str(study.parent / "curve"))
     found = cli("curve", "matrix", "--set", f"file={m1}", *loads, *at)
     assert found.returncode == 0, found.stderr

@@ -138,7 +138,7 @@ def test_a_result_has_the_columns_of_the_table_in_order() -> None:
     full = fw.simulate(net, work, background=fw.uniform(offered_load=0.05), stalls=True)
     assert list(full.row) == list(RESULT_COLUMNS)
     assert list(plain.row) == [name for name in RESULT_COLUMNS if not RESULT_COLUMNS[name].may_miss]
-    assert plain.row["bound_load_flits_per_cycle"] is None
+    assert plain.row["bound_saturation_load_flits_per_cycle"] is None
 
 
 def test_a_plan_says_what_uniform_traffic_it_carries() -> None:

@@ -36,7 +36,7 @@ CASES: list[tuple[str, str, str, str, str, str, str]] = [
     ("derived, name taken", "cycles_per_N =", "packets =", "experiments[0].columns.packets", '"packets"', "no other column", "rename"),
     ("derived, axis' name", "cycles_per_N =", "N =", "experiments[0].columns.N", '"N"', "no other column", "rename"),
     ("stalls not recorded", DERIVED, "stall_no_vc_flit_cycles / N", "experiments[0].columns.cycles_per_N", "stall_no_vc", "completion_cycles", ""),
-    ("of another workload", DERIVED, "bound_load_flits_per_cycle / N", "experiments[0].columns.cycles_per_N", "bound_load", "bound_cycles", ""),
+    ("of another workload", DERIVED, "bound_accepted_load_flits_per_cycle / N", "experiments[0].columns.cycles_per_N", "bound_accepted_load", "bound_cycles", ""),
     ("seed twice", "[1, 2]", "[1, 2, 1]", "experiments[0].seeds[2]", "1", "each seed once", "same result"),
     ("negative seed", "[1, 2]", "[1, -2]", "experiments[0].seeds[1]", "-2", "from 0 to 2^64 - 1", ""),
     ("seed of quick twice", "seeds = [1] }", "seeds = [1, 1] }", "experiments[0].quick.seeds[1]", "1", "each seed once", ""),

@@ -1,12 +1,12 @@
 //! From a plan to a result.
 
-use crate::bound::{self, Bound, Flow, FlowLoads, Saturation, TerminalLimits, TrafficNeeds};
+use crate::bound::{self, Bound, Flow, FlowLoads, Saturation, Sent, TerminalLimits};
 use crate::error::Result;
 pub use crate::kernel::Progress;
 use crate::kernel::flit::{self, Variation};
 use crate::measure::SimulationResult;
 use crate::plan::{Plan, Workload};
-use crate::traffic::{Destinations, Drawn, Lengths, Packets, Process, Trace};
+use crate::traffic::{Created, Destinations, Drawn, Lengths, Packets, Traffic};
 use serde::Serialize;
 
 /// Simulates a plan. `progress` is called every few milliseconds; it returns false to stop the run.
@@ -27,14 +27,18 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(Progress) -> bool) -> Resu
 pub enum PlanBound {
     /// Workload that completes: lower bounds of the completion time.
     Completion(Bound),
-    /// Open loop: upper bounds of the accepted load.
+    /// Open loop: upper bounds of what is accepted.
     Saturation {
-        /// What the channels between routers can accept.
+        /// What the channels between routers can carry of all sources alike.
         channels: Saturation,
-        /// What the ports of its NIC can inject and eject [flits/cycle/terminal].
+        /// What the ports of a NIC can inject and eject of all sources alike [flits/cycle/terminal].
         terminal_load_flits_per_cycle: f64,
-        /// The smaller of the two [flits/cycle/terminal].
-        load_flits_per_cycle: f64,
+        /// The smaller of the two: up to this load all that is offered can be accepted, beyond it some source gets less than it offers
+        /// [flits/cycle/terminal].
+        saturation_load_flits_per_cycle: f64,
+        /// The highest mean accepted load, at any offered load: beyond saturation sources whose packets meet few others may still get more
+        /// [flits/cycle/terminal].
+        accepted_load_flits_per_cycle: f64,
     },
 }
 
@@ -46,7 +50,12 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
     let nic_ports = plan.params.nic_ports as u32;
     match &plan.workload {
         Workload::Schedule { schedule, packet_flits } => {
-            let limits = TerminalLimits { packet_flits: *packet_flits, ..TerminalLimits::of_ports(nic_ports) };
+            let limits = TerminalLimits {
+                packet_flits: *packet_flits,
+                takes_turns: plan.spec.network.nic.service.takes_turns(),
+                splits: plan.routing.splits(),
+                ..TerminalLimits::of_ports(nic_ports)
+            };
             let schedule = schedule.compile(&plan.units)?;
             let of_messages = bound::bound(&plan.fabric, &plan.routing, &schedule, &plan.placement, &limits)?;
             let collective = plan.collective().filter(|_| !plan.collective_is_elsewhere());
@@ -57,67 +66,52 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
             Ok(PlanBound::Completion(Bound { operation, ..of_messages }))
         }
         Workload::OpenLoop(traffic) | Workload::Finite(traffic) => Ok(match &traffic.packets {
-            Packets::Given(trace) => PlanBound::Completion(given(plan, trace)),
-            Packets::Drawn(drawn) if drawn.limit.is_some() => PlanBound::Completion(burst(plan, drawn)),
-            Packets::Drawn(drawn) => saturation(plan, drawn),
+            Packets::Drawn(drawn) if drawn.limit.is_none() => saturation(plan, drawn),
+            Packets::Drawn(_) | Packets::Given(_) => PlanBound::Completion(packets(plan, traffic)),
         }),
     }
 }
 
-/// The load at which a channel, or a terminal, is used up.
+/// The load at which a channel, or a terminal, is used up, and what is accepted at most.
 fn saturation(plan: &Plan, drawn: &Drawn) -> PlanBound {
     let loads = loads(plan, drawn, |terminal| drawn.destinations.relative_load(terminal));
     let terminal = plan.params.nic_ports as f64 / loads.received.max(loads.sent).max(1.0);
-    let load_flits_per_cycle = loads.channels.load_flits_per_cycle.min(terminal);
-    PlanBound::Saturation { channels: loads.channels, terminal_load_flits_per_cycle: terminal, load_flits_per_cycle }
+    let saturation_load_flits_per_cycle = loads.channels.load_flits_per_cycle.min(terminal);
+    let accepted = accepted_load(plan, drawn);
+    PlanBound::Saturation {
+        channels: loads.channels,
+        terminal_load_flits_per_cycle: terminal,
+        saturation_load_flits_per_cycle,
+        // Rounding must not make it less than what all sources alike can send.
+        accepted_load_flits_per_cycle: accepted.max(saturation_load_flits_per_cycle),
+    }
 }
 
-/// How long a burst takes at least. Where destinations, lengths or times are drawn, it is what they need on the average, which bounds
-/// the mean over seeds.
-fn burst(plan: &Plan, drawn: &Drawn) -> Bound {
-    let sends = |terminal| if drawn.packets_of(terminal) > 0 { 1.0 } else { 0.0 };
-    let loads = loads(plan, drawn, sends);
-    let packets = (0..plan.params.terminals as u32).map(|t| drawn.packets_of(t)).max().unwrap_or(0) as f64;
-    let mean_gap_cycles = match drawn.process.of(0) {
-        Process::AtOnce => 0.0,
-        Process::Bernoulli(process) => process.mean_gap_cycles(),
-        Process::OnOff(process) => process.mean_gap_cycles(),
-    };
-    let needs = TrafficNeeds {
-        flits: packets * drawn.lengths.mean_flits(),
-        largest_received_share: loads.received,
-        // The first packet may come in the first cycle.
-        last_creation_cycles: (packets * mean_gap_cycles - 1.0).max(0.0),
-    };
-    bound::traffic_bound(&loads.channels, &needs, plan.params.nic_ports as u32)
+/// The highest mean accepted load.
+fn accepted_load(plan: &Plan, drawn: &Drawn) -> f64 {
+    let (fabric, routing, ports) = (&plan.fabric, &plan.routing, plan.params.nic_ports as u32);
+    if let Destinations::Uniform { include_self } = drawn.destinations {
+        return bound::uniform_accepted_load(fabric, routing, include_self, ports);
+    }
+    let plus_share = plus_share(plan, &drawn.lengths);
+    let sends = |from: u32| drawn.destinations.relative_load(from) > 0.0;
+    let flows = drawn.destinations.flows(plan.params.terminals as u32).unwrap_or_default().into_iter();
+    let flow = |(from, to, flits)| Flow { from, to, flits, plus_flits: plus_share * flits };
+    let flows: Vec<Flow> = flows.filter(|flow| sends(flow.0)).map(flow).collect();
+    bound::accepted_load(fabric, routing, &flows, ports)
 }
 
-/// How long the packets of a trace take at least.
-fn given(plan: &Plan, trace: &Trace) -> Bound {
+/// How long packets take at least that are all known: given, or drawn from the seed.
+fn packets(plan: &Plan, traffic: &Traffic) -> Bound {
     let terminals = plan.params.terminals as u32;
-    let splits = plan.routing.splits();
-    // Packets between the same two terminals are one flow.
-    let mut flits_to = vec![(0u64, 0u64); terminals as usize];
-    let flows = (0..terminals).flat_map(|from| {
-        let mut seen = Vec::new();
-        for packet in trace.of(from) {
-            let (flits, plus_flits) = &mut flits_to[packet.dst as usize];
-            if *flits == 0 {
-                seen.push(packet.dst);
-            }
-            *flits += u64::from(packet.flits);
-            *plus_flits += u64::from(packet.flits.div_ceil(2));
-        }
-        let flow = |to: u32| {
-            let (flits, plus_flits) = std::mem::take(&mut flits_to[to as usize]);
-            let flits = flits as f64;
-            Flow { from, to, flits, plus_flits: if splits { plus_flits as f64 } else { flits / 2.0 } }
-        };
-        seen.into_iter().map(flow).collect::<Vec<_>>()
-    });
-    let loads = bound::flow_loads(&plan.fabric, &plan.routing, flows);
-    let sources = (0..terminals).map(|from| trace.of(from).map(|packet| (packet.cycle, packet.flits)));
-    bound::trace_bound(&loads, sources, plan.params.nic_ports as u32)
+    let sent = |packet: Created| Sent {
+        created: packet.cycle - traffic.start,
+        to: packet.dst,
+        flits: packet.flits,
+        tie_bits: packet.tie_bits,
+    };
+    let packets_of = |from| traffic.packets(from, terminals).map(sent);
+    bound::packets_bound(&plan.fabric, &plan.routing, packets_of, plan.params.nic_ports as u32)
 }
 
 /// The loads of traffic that sends `sends(terminal)` flits, each a cycle or all in all.

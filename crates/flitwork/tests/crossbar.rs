@@ -34,10 +34,11 @@ fn one_queue_a_port_saturates_where_it_should() {
 fn its_routing_is_filled_in_and_its_terminals_are_all_that_limits_it() {
     let plan = plan(8, json!({}), uniform(0.3)).unwrap();
     assert_eq!(plan.spec.network.routing.as_ref().unwrap().kind(), "shortest_path");
-    let PlanBound::Saturation { channels, load_flits_per_cycle, .. } = plan_bound(&plan).unwrap() else {
+    let PlanBound::Saturation { channels, saturation_load_flits_per_cycle: load, .. } = plan_bound(&plan).unwrap()
+    else {
         panic!("an open loop")
     };
-    assert_eq!((channels.load_flits_per_cycle, load_flits_per_cycle), (f64::INFINITY, 1.0));
+    assert_eq!((channels.load_flits_per_cycle, load), (f64::INFINITY, 1.0));
     assert!(channels.classes.is_empty());
     let result = simulate(&plan, &mut |_| true).unwrap();
     assert!((result.accepted_load - 0.3).abs() < 0.02 && result.channel_flits.is_empty());

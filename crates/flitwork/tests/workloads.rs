@@ -146,8 +146,7 @@ fn who_would_send_to_himself_sends_nothing() {
 fn no_burst_beats_its_bound() {
     let shuffle = json!({ "kind": "shuffle" });
     let uniform = json!({ "kind": "uniform" });
-    // At a limited rate the slowest of 64 sources counts, with random destinations the busiest of as many terminals; the bound
-    // knows their mean.
+    // The bound knows what the seed draws: when the last packet of the slowest source comes, what the busiest terminal receives.
     for (pattern, rate, least) in [(&shuffle, 0.0, 0.7), (&shuffle, 0.05, 0.6), (&uniform, 0.0, 0.4)] {
         let mut workload = burst(pattern, 40, 8);
         workload["rate"] = json!(rate);

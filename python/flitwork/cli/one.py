@@ -269,10 +269,15 @@ def bound(
                     cycles, rounds = found.operation["cycles"], found.operation["rounds"]
                     say(f"{name}: any algorithm for this operation needs {cycles:,.6g} cycles and {rounds} rounds.")
         elif chosen:
-            headers = ["highest load", "which"]
-            rows = [[name, found.max_load, found.tightest] for name, found in chosen]
-            _add_physical(headers, rows, chosen, "load_bytes_per_s", "[bytes/s/terminal]")
-            print_table(("point", *headers), rows, "upper bound [flits/cycle/terminal]")
+            headers = ["saturation", "limited by", "most accepted"]
+            rows = [[name, found.saturation_load, found.tightest, found.accepted_load] for name, found in chosen]
+            for name, header in (("saturation_load", "saturation"), ("accepted_load", "most accepted")):
+                _add_physical(headers, rows, chosen, f"{name}_bytes_per_s", f"{header} [bytes/s/terminal]")
+            print_table(("point", *headers), rows, "upper bounds [flits/cycle/terminal]")
+            say(
+                "Up to the saturation load all that is offered can be accepted. "
+                "On the average over the terminals no run accepts more than the last column."
+            )
 
 
 def _study_bounds(jobs: list[Job]) -> dict[str, Bound]:

@@ -61,7 +61,7 @@ def _bound(found: Explanation) -> Iterator[str]:
     if math.isnan(ratio) or not result.completion_cycles:
         return
     if not result.runs_to_completion:
-        yield f"It accepted {ratio:.1%} of the load that channels and terminals could carry ({bound.tightest})."
+        yield f"It accepted {ratio:.1%} of the load that channels and terminals could accept."
         return
     yield (
         f"No run of this workload on this network can take less than {bound.tightest_cycles:,.6g} cycles "

@@ -11,8 +11,9 @@ use std::ops::Range;
 /// Groups of channels, each of which carries a part of every shortest route.
 pub(super) struct Groups<'a> {
     fabric: &'a Fabric,
-    /// Width of all channels of each group [flits/cycle], and the groups of each class.
+    /// Width of all channels of each group [flits/cycle], how many they are, and the groups of each class.
     channels: Vec<f64>,
+    counts: Vec<f64>,
     of_class: Vec<Range<usize>>,
     distances: Distances<'a>,
 }
@@ -30,10 +31,22 @@ enum Distances<'a> {
 
 impl<'a> Groups<'a> {
     pub fn new(fabric: &'a Fabric) -> Self {
+        let mut groups = Self::of_shape(fabric);
+        groups.counts = match fabric.slow_channel() {
+            // Only of a graph, whose channels are one group.
+            Some(_) => vec![fabric.channels().count() as f64; groups.len()],
+            None => groups.channels.clone(),
+        };
+        groups
+    }
+
+    fn of_shape(fabric: &'a Fabric) -> Self {
+        let counts = Vec::new();
         match fabric.shape() {
             Shape::Grid(grid) => Groups {
                 fabric,
                 channels: channels(grid),
+                counts,
                 of_class: (0..grid.network_ports()).map(|port| port / 2..port / 2 + 1).collect(),
                 distances: Distances::Grid { grid, coords: (0..grid.routers()).map(|r| grid.coords(r)).collect() },
             },
@@ -45,11 +58,12 @@ impl<'a> Groups<'a> {
                     of_class.push(channels.len()..channels.len() + subtrees(tree, level));
                     channels.extend(std::iter::repeat_n(width, subtrees(tree, level)));
                 }
-                Groups { fabric, channels, of_class, distances: Distances::Tree(tree) }
+                Groups { fabric, channels, counts, of_class, distances: Distances::Tree(tree) }
             }
             Shape::Groups(_) | Shape::Graph => Groups {
                 fabric,
                 channels: vec![fabric.channels().map(|(r, p)| 1.0 / f64::from(fabric.cycles_per_flit(r, p))).sum()],
+                counts,
                 of_class: vec![0..1; fabric.classes().len()],
                 distances: Distances::Graph(vec![Vec::new(); fabric.routers() as usize]),
             },
@@ -95,6 +109,20 @@ impl<'a> Groups<'a> {
                 flit_hops[0] += f64::from(hops[dst as usize]) * flits;
             }
         }
+    }
+
+    /// Width of all channels of each group [flits/cycle].
+    pub fn widths(&self) -> &[f64] {
+        &self.channels
+    }
+
+    /// The cycles that the channels of some group need at least: each carries its first flit in one.
+    pub fn least_cycles(&self, flit_hops: &[f64]) -> f64 {
+        let of_group = |group: usize| {
+            let (flits, count) = (flit_hops[group], self.counts[group]);
+            if flits <= count { flits / count.max(1.0) } else { 1.0 + (flits - count) / self.channels[group] }
+        };
+        (0..self.len()).map(of_group).fold(0.0, f64::max)
     }
 
     /// The load of the channels of a group if it spreads its load evenly.
@@ -148,13 +176,13 @@ fn hops_from(fabric: &Fabric, src: u32) -> Vec<u32> {
 }
 
 /// Hops of the shortest route in dimension `d`.
-fn shortest(grid: &Grid, d: usize, from: u32, to: u32) -> f64 {
+pub(super) fn shortest(grid: &Grid, d: usize, from: u32, to: u32) -> f64 {
     let both = [true, false].map(|plus| grid.distance(d, from, to, plus));
     f64::from(both.into_iter().flatten().min().unwrap_or(0))
 }
 
 /// Channels of each dimension, both directions.
-fn channels(grid: &Grid) -> Vec<f64> {
+pub(super) fn channels(grid: &Grid) -> Vec<f64> {
     (0..grid.dims())
         .map(|d| {
             let of = |r: u32| (0..2).filter(|side| grid.neighbour(r, 2 * d + side).is_some()).count();

@@ -35,19 +35,15 @@ impl<'a> LoadAccumulator<'a> {
     /// Of no messages.
     pub fn new(fabric: &'a Fabric, routing: &'a Routing) -> Self {
         let channels = fabric.routers() as usize * fabric.network_ports();
-        let (spread, entries) = match (fabric.grid(), routing.fixed_order()) {
+        let spread = match (fabric.grid(), routing.fixed_order()) {
             (Some(grid), Some(order)) => {
                 let coords = (0..grid.routers()).map(|r| grid.coords(r)).collect();
-                (Spread::Straight { grid, order, coords, stretches: Stretches::new(grid) }, channels)
+                Spread::Straight { grid, order, coords, stretches: Stretches::new(grid) }
             }
             _ if routing.is_fixed() => return LoadAccumulator::walked(fabric, routing),
-            _ => {
-                let groups = even::Groups::new(fabric);
-                let entries = groups.len();
-                (Spread::Even(groups), entries)
-            }
+            _ => return LoadAccumulator::even(fabric),
         };
-        LoadAccumulator { fabric, spread, now: vec![0.0; entries], before: vec![0.0; entries] }
+        LoadAccumulator { fabric, spread, now: vec![0.0; channels], before: vec![0.0; channels] }
     }
 
     /// Of no messages; each will be followed along its route, whatever else is known of it.
@@ -57,35 +53,74 @@ impl<'a> LoadAccumulator<'a> {
         LoadAccumulator { fabric, spread: Spread::Walked(routing), now, before }
     }
 
+    /// Of no messages, which may take any route.
+    pub fn even(fabric: &'a Fabric) -> Self {
+        let groups = even::Groups::new(fabric);
+        let (now, before) = (vec![0.0; groups.len()], vec![0.0; groups.len()]);
+        LoadAccumulator { fabric, spread: Spread::Even(groups), now, before }
+    }
+
     /// Adds what goes from `src` to `dst` with all random bits 0, and with all of them 1 [flits].
     pub fn add(&mut self, from: End, to: End, [zeros, ones]: [f64; 2]) {
+        if let Spread::Straight { grid, order, coords, .. } = &self.spread {
+            let [src, dst] = [from, to].map(|end| &coords[end.router as usize]);
+            if order.header(grid, src, dst, 0) == order.header(grid, src, dst, u8::MAX) {
+                return self.add_with(from, to, 0, zeros + ones);
+            }
+        }
+        for (bits, flits) in [(0, zeros), (u64::MAX, ones)].into_iter().filter(|part| part.1 != 0.0) {
+            self.add_with(from, to, bits, flits);
+        }
+    }
+
+    /// Adds what goes from `src` to `dst` with these random bits [flits].
+    pub fn add_with(&mut self, from: End, to: End, bits: u64, flits: f64) {
         let (src, dst) = (from.router, to.router);
         match &mut self.spread {
-            Spread::Straight { grid, order, coords, stretches } => {
-                let (from, to) = (&coords[src as usize], &coords[dst as usize]);
-                let header = order.header(grid, from, to, 0).minus;
-                let other = order.header(grid, from, to, u8::MAX).minus;
-                let parts = if header == other {
-                    [(header, zeros + ones), (other, 0.0)]
-                } else {
-                    [(header, zeros), (other, ones)]
-                };
-                for (minus, flits) in parts.into_iter().filter(|part| part.1 != 0.0) {
-                    let mut at = src;
-                    for &d in &order.order {
-                        let direction = (d, minus >> d & 1 == 1);
-                        at = stretches.add(&mut self.now, at, direction, (from[d], to[d]), flits);
-                    }
-                }
+            Spread::Straight { grid, order, coords, .. } => {
+                let minus = order.header(grid, &coords[src as usize], &coords[dst as usize], bits as u8).minus;
+                self.add_straight(src, dst, minus, |_| flits);
             }
             Spread::Walked(routing) => {
-                for (bits, flits) in [(0, zeros), (u64::MAX, ones)].into_iter().filter(|part| part.1 != 0.0) {
-                    for (router, port, _) in routing.path(self.fabric, from, to, bits) {
-                        self.now[router as usize * self.fabric.network_ports() + port] += flits;
-                    }
+                for (router, port, _) in routing.path(self.fabric, from, to, bits) {
+                    self.now[router as usize * self.fabric.network_ports() + port] += flits;
                 }
             }
-            Spread::Even(groups) => groups.add(&mut self.now, src, dst, zeros + ones),
+            Spread::Even(groups) => groups.add(&mut self.now, src, dst, flits),
+        }
+    }
+
+    /// Adds the part of a route from `src` to `dst` that all random bits have in common [flits].
+    pub fn add_common(&mut self, from: End, to: End, flits: f64) {
+        let Spread::Straight { grid, order, coords, .. } = &self.spread else {
+            return self.add_with(from, to, 0, flits);
+        };
+        let header = |bits| order.header(grid, &coords[from.router as usize], &coords[to.router as usize], bits).minus;
+        let (zeros, ones) = (header(0), header(u8::MAX));
+        self.add_straight(from.router, to.router, zeros, |d| if (zeros ^ ones) >> d & 1 == 1 { 0.0 } else { flits });
+    }
+
+    /// Adds a stretch for each dimension, towards minus where its bit is set.
+    fn add_straight(&mut self, src: u32, dst: u32, minus: u8, flits: impl Fn(usize) -> f64) {
+        let Spread::Straight { order, coords, stretches, .. } = &self.spread else { return };
+        let (from, to, mut at) = (&coords[src as usize], &coords[dst as usize], src);
+        for &d in &order.order {
+            let direction = (d, minus >> d & 1 == 1);
+            at = stretches.add(&mut self.now, at, direction, (from[d], to[d]), flits(d));
+        }
+    }
+
+    /// The cycles that the channels need at least for all phases that have ended: a slow one carries its last flit in one.
+    pub fn least_cycles(&self) -> f64 {
+        let ports = self.fabric.network_ports();
+        let of_channel = |(place, &flits): (usize, &f64)| {
+            let cycles = self.fabric.cycles_per_flit((place / ports) as u32, place % ports);
+            // A mean below 1 is that of none and one.
+            flits.min(1.0) + (flits - 1.0).max(0.0) * f64::from(cycles)
+        };
+        match &self.spread {
+            Spread::Even(groups) => groups.least_cycles(&self.before),
+            _ => self.before.iter().enumerate().map(of_channel).fold(0.0, f64::max),
         }
     }
 

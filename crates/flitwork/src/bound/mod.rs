@@ -1,13 +1,17 @@
 //! What no run can beat, and where the load falls: bisection, channel loads, terminals, and the phase model.
 //!
-//! A channel carries 1 flit a cycle, a slow one less: a flit on it counts as the cycles that it takes. All bounds leave out latency, so they are lower bounds for every router.
+//! A channel carries 1 flit a cycle, a slow one less: a flit on it counts as the cycles that it takes. All bounds leave out latency, so they are lower
+//! bounds for every router, and no random choice of a run beats them.
 
+mod accepted;
 mod bisection;
 mod channel_loads;
 mod even;
 mod flows;
+mod least;
 mod loads;
 mod operation;
+mod packing;
 mod stretches;
 mod subtrees;
 mod terminals;
@@ -20,9 +24,11 @@ use crate::topology::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use accepted::{accepted_load, uniform_accepted_load};
 pub use bisection::{Bisection, bisection, bisection_units};
 pub use channel_loads::{ChannelClassLoad, ChannelLoads, PhaseLoad, channel_loads};
-pub use flows::{Flow, FlowLoads, TrafficNeeds, flow_loads, trace_bound, traffic_bound};
+pub use flows::{Flow, FlowLoads, Sent, flow_loads, packets_bound};
+use least::{LeastLoads, Ties};
 pub(crate) use loads::LoadAccumulator;
 pub use operation::{OperationBound, operation_bound};
 use subtrees::messages_of_the_cut;
@@ -62,8 +68,8 @@ pub struct Bound {
     /// What any routing needs to bring the messages across the narrowest cut [cycles]; absent unless every rank sends to
     /// every other, and where the shape of the network has no such cut.
     pub bisection_cycles: Option<f64>,
-    /// Load of the most loaded channel under the routing at hand [cycles]. With random ties it is the expectation, which
-    /// bounds the mean over seeds. Under a routing that leaves a choice of ports, what any routing needs.
+    /// What the most loaded channel needs under the routing at hand [cycles]. Of what goes either way by a random bit that is not known
+    /// beforehand, what no bit avoids; under a routing that leaves a choice of ports, what any routing needs.
     pub channel_load_cycles: f64,
     /// What the terminals need to send [cycles].
     pub injection_cycles: f64,
@@ -101,10 +107,32 @@ pub fn bound(
     let limits = Limits {
         ejection_cycles: terminals.ejection_cycles,
         injection_cycles: terminals.injection_cycles,
-        channel_load_cycles: loads.max_flits,
+        channel_load_cycles: least_cycles(fabric, routing, schedule, placement, &loads),
         bisection_cycles,
     };
     Ok(limits.bound(loads.phase_sum_flits))
+}
+
+/// What the channels need at least. Their `loads` say it but where ties are drawn, whose loads are expectations, or a channel is slow.
+fn least_cycles(
+    fabric: &Fabric,
+    routing: &Routing,
+    schedule: &Schedule,
+    placement: &Placement,
+    loads: &ChannelLoads,
+) -> f64 {
+    let draws = LeastLoads::draws(routing);
+    if !draws && fabric.slow_channel().is_none() {
+        return loads.max_flits;
+    }
+    let end_of = |rank: u32| fabric.end(placement.terminal_of()[rank as usize]);
+    let mut least = LeastLoads::new(fabric, routing);
+    for message in schedule.messages_over_network() {
+        let flits = message.size as f64;
+        let ties = if draws { Ties::Unknown(flits) } else { Ties::Drawn(0, flits) };
+        least.add(fabric, end_of(message.from), end_of(message.to), ties);
+    }
+    least.cycles()
 }
 
 /// Lower bounds of one thing each [cycles].

@@ -4,13 +4,17 @@ use crate::schedule::{Message, Schedule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How fast a terminal can send and receive. Each port works on one message and moves at most 1 flit a cycle.
+/// How fast a terminal can send and receive. Each port moves at most 1 flit a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalLimits {
     /// Messages that a terminal can send at the same time, at least 1.
     pub ports: u32,
-    /// Longest packet, 0 for a whole message [flits]. It matters to the loads of split ties only.
+    /// Longest packet, 0 for a whole message [flits].
     pub packet_flits: u32,
+    /// Whether messages take turns at the ports, packet by packet, rather than stay at one.
+    pub takes_turns: bool,
+    /// Whether packets may be sent in two halves.
+    pub splits: bool,
     /// Most that a terminal injects [flits/cycle], more than 0.
     pub injection_flits_per_cycle: f64,
     /// Most that a terminal ejects [flits/cycle], more than 0.
@@ -18,17 +22,37 @@ pub struct TerminalLimits {
 }
 
 impl TerminalLimits {
+    /// The cycles in which injection ports send a message of so many flits at least.
+    ///
+    /// One port sends it flit by flit. Where messages take turns, its next packet is sent by any port when the one before has left, and in the
+    /// same cycle by a port with a higher number: of the first flits of `k` packets one of every `ports` at most has a cycle of its own.
+    fn message_cycles(&self, flits: u64) -> u64 {
+        if !self.takes_turns {
+            return flits;
+        }
+        let whole = if self.packet_flits == 0 { 1 } else { flits.div_ceil(self.packet_flits.into()) };
+        let packets = flits.min(if self.splits { 2 * whole } else { whole });
+        flits - (packets - packets.div_ceil(self.ports.into()))
+    }
+
     /// A terminal with so many injection ports and as many ejection ports of 1 flit a cycle; a message is one packet.
     pub fn of_ports(ports: u32) -> Self {
         let width = f64::from(ports);
-        TerminalLimits { ports, packet_flits: 0, injection_flits_per_cycle: width, ejection_flits_per_cycle: width }
+        TerminalLimits {
+            ports,
+            packet_flits: 0,
+            takes_turns: false,
+            splits: false,
+            injection_flits_per_cycle: width,
+            ejection_flits_per_cycle: width,
+        }
     }
 }
 
 /// What the busiest terminals need.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalTimes {
-    /// Largest of (flits sent / injection rate) and (longest message / rate of one port) [cycles].
+    /// Largest of (flits sent / injection rate) and what one message needs [cycles].
     pub injection_cycles: f64,
     /// Largest of (flits received / ejection rate) [cycles].
     pub ejection_cycles: f64,
@@ -72,7 +96,7 @@ pub fn terminal_times(schedule: &Schedule, terminal_of: &[u32], limits: &Termina
     let (mut moved, mut longest) = (Moved::new(terminal_of), 0);
     for message in schedule.messages_over_network() {
         if moved.add(&message) {
-            longest = longest.max(message.size);
+            longest = longest.max(limits.message_cycles(message.size));
         }
     }
     let (sent, received) = moved.most();
@@ -150,10 +174,26 @@ mod tests {
         assert_eq!(times(2), TerminalTimes { injection_cycles: 100.0, ejection_cycles: 50.0 });
     }
 
+    /// 120 flits on 3 ports: in packets of 1 flit 3 a cycle; of 4 flits 2 of 3 begin in the cycle in which the one before ends.
+    #[test]
+    fn several_ports_send_packets_of_one_message_where_messages_take_turns() {
+        let cycles = |ports, packet_flits, splits| {
+            let rates = TerminalLimits::of_ports(ports);
+            TerminalLimits { takes_turns: true, packet_flits, splits, ..rates }.message_cycles(120)
+        };
+        assert_eq!((cycles(3, 1, false), cycles(1, 1, false), cycles(3, 0, false)), (40, 120, 120));
+        assert_eq!((cycles(3, 4, false), cycles(3, 4, true)), (120 - 20, 120 - 40));
+        let times = |packet_flits| {
+            let rates = TerminalLimits::of_ports(3);
+            terminal_times(&schedule(), &[0, 1, 2], &TerminalLimits { takes_turns: true, packet_flits, ..rates })
+        };
+        assert_eq!((times(1).injection_cycles, times(50).injection_cycles), (40.0, 98.0));
+    }
+
     #[test]
     fn injection_may_be_narrower_than_the_ports() {
-        let limits =
-            TerminalLimits { ports: 4, packet_flits: 0, injection_flits_per_cycle: 0.5, ejection_flits_per_cycle: 2.0 };
+        let rates = TerminalLimits::of_ports(4);
+        let limits = TerminalLimits { injection_flits_per_cycle: 0.5, ejection_flits_per_cycle: 2.0, ..rates };
         let times = terminal_times(&schedule(), &[0, 1, 2], &limits);
         assert_eq!(times, TerminalTimes { injection_cycles: 240.0, ejection_cycles: 50.0 });
     }

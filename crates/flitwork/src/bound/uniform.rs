@@ -85,6 +85,15 @@ fn of_rings(fabric: &Fabric, grid: &Grid, routing: &DimensionOrder, include_self
     Saturation::of(ChannelClassLoad::named(fabric, loads))
 }
 
+/// Share of the packets between two coordinates of dimension `d` that go to plus; of those to oneself none goes anywhere.
+fn to_plus(grid: &Grid, tie: Tie, d: usize, from: u32, to: u32) -> f64 {
+    match (grid.distance(d, from, to, true), grid.distance(d, from, to, false)) {
+        (Some(p), Some(m)) if p == m => tied_to_plus(grid, tie, d, from),
+        (Some(p), Some(m)) => f64::from(u8::from(p < m)),
+        (p, _) => f64::from(u8::from(p.is_some())),
+    }
+}
+
 /// Most pairs of coordinates whose route lies on one channel of a ring of dimension `d`, in the plus and minus direction.
 fn busiest_channels(grid: &Grid, tie: Tie, d: usize) -> [f64; 2] {
     let a = grid.size(d);
@@ -92,21 +101,16 @@ fn busiest_channels(grid: &Grid, tie: Tie, d: usize) -> [f64; 2] {
     let mut change = [vec![0.0; 2 * a as usize + 1], vec![0.0; 2 * a as usize + 1]];
     for from in 0..a {
         for to in (0..a).filter(|&to| to != from) {
-            let (plus, minus) = (grid.distance(d, from, to, true), grid.distance(d, from, to, false));
-            let to_plus = match (plus, minus) {
-                (Some(p), Some(m)) if p == m => tied_to_plus(grid, tie, d, from),
-                (Some(p), Some(m)) => f64::from(u8::from(p < m)),
-                (p, _) => f64::from(u8::from(p.is_some())),
-            };
+            let to_plus = to_plus(grid, tie, d, from, to);
             // Channel i joins coordinates i and i + 1, in either direction.
             let mut add = |direction: usize, first: u32, hops: u32, share: f64| {
                 change[direction][first as usize] += share;
                 change[direction][(first + hops) as usize] -= share;
             };
-            if let Some(hops) = plus {
+            if let Some(hops) = grid.distance(d, from, to, true) {
                 add(0, from, hops, to_plus);
             }
-            if let Some(hops) = minus {
+            if let Some(hops) = grid.distance(d, from, to, false) {
                 add(1, to, hops, 1.0 - to_plus);
             }
         }
@@ -120,6 +124,29 @@ fn busiest_channels(grid: &Grid, tie: Tie, d: usize) -> [f64; 2] {
         }
         loads.into_iter().fold(0.0, f64::max)
     })
+}
+
+/// What each coordinate puts on each channel of a ring of dimension `d` if it sends one flit to every other.
+pub(super) fn channels_of_ring(grid: &Grid, tie: Tie, d: usize) -> Vec<Vec<(u32, f64)>> {
+    let a = grid.size(d);
+    let mut channels = vec![Vec::new(); 2 * a as usize];
+    for from in 0..a {
+        let mut sent = vec![0.0; 2 * a as usize];
+        for to in (0..a).filter(|&to| to != from) {
+            let to_plus = to_plus(grid, tie, d, from, to);
+            for hop in 0..grid.distance(d, from, to, true).filter(|_| to_plus > 0.0).unwrap_or(0) {
+                sent[((from + hop) % a) as usize] += to_plus;
+            }
+            for hop in 0..grid.distance(d, from, to, false).filter(|_| to_plus < 1.0).unwrap_or(0) {
+                sent[(a + (to + hop) % a) as usize] += 1.0 - to_plus;
+            }
+        }
+        for (channel, flits) in channels.iter_mut().zip(sent).filter(|(_, flits)| *flits > 0.0) {
+            channel.push((from, flits));
+        }
+    }
+    channels.retain(|channel| !channel.is_empty());
+    channels
 }
 
 /// Share of the packets from coordinate `from` to the opposite one that go to plus.

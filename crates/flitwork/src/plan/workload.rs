@@ -11,8 +11,7 @@ use crate::pace::Paced;
 use crate::routing::Routing;
 use crate::schedule::{Delays, Noise, Placement, Schedule, Units};
 use crate::spec::{
-    HostSpec, MAX_PREPARATION, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, ServiceOrder, SimulationSpec,
-    Switching, WorkloadSpec,
+    HostSpec, MAX_PREPARATION, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec,
 };
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
@@ -201,7 +200,7 @@ pub(super) fn check_service(spec: &SimulationSpec, workload: &Workload) -> Resul
     let most = MAX_PREPARATION;
     within(&at("message_overhead_cycles"), service.message_overhead_cycles, 0, most, "cycles")?;
     within(&at("start_jitter_cycles"), service.start_jitter_cycles, 0, most, "cycles")?;
-    if service.order == ServiceOrder::Fifo {
+    if !service.takes_turns() {
         if !service.is_default() {
             let hint = "set network.nic.service.order = \"round_robin\"";
             return Err(Error::config(at("order"), "fifo", "another one, as queue pairs take turns", hint));

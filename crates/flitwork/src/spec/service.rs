@@ -53,6 +53,11 @@ impl Default for ServiceSpec {
 }
 
 impl ServiceSpec {
+    /// Whether messages take turns at the injection ports.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.order != ServiceOrder::Fifo
+    }
+
     /// Whether nothing in it was said: then plans do without it.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()

@@ -61,7 +61,7 @@ impl Service {
     /// Of a plan; `None` where ports send one message after the other.
     pub fn of(plan: &Plan) -> Option<Self> {
         let spec = plan.spec.network.nic.service.clone();
-        (spec.order != ServiceOrder::Fifo).then(|| Service {
+        spec.takes_turns().then(|| Service {
             spec,
             seed: mix(plan.spec.run.seed ^ 0x0073_6572_7665),
             jitter_seed: mix(plan.spec.run.seed ^ 0x6a69_7474_6572),

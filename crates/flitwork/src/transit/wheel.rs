@@ -125,6 +125,11 @@ impl<S: Due> Wheel<S> {
         at_mut(&mut self.slots, (cycle & self.mask) as usize)
     }
 
+    /// The slot of `cycle`, which must be less than the wheel's size away.
+    pub fn peek(&self, cycle: u64) -> &S {
+        &self.slots[(cycle & self.mask) as usize]
+    }
+
     /// Takes the slot of `cycle` out for reading; give it back with [`Wheel::put_back`].
     pub fn take(&mut self, cycle: u64) -> S {
         std::mem::take(self.at(cycle))

@@ -4,6 +4,7 @@ use super::asked::Decide;
 use super::cases::any_network::switches;
 use super::cases::{Case, fit_policy};
 use super::created::created;
+use super::limits::check_limits;
 use super::pace::Pauses;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
 use flitwork::measure::{KernelName, PacketRecord, PacketTable, SimulationResult};
@@ -11,8 +12,8 @@ use flitwork::routing::{Header, Tie};
 use flitwork::schedule::Schedule;
 use flitwork::spec::{HostSpec, KernelChoice, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
 use flitwork::topology::Grid;
-use flitwork::traffic::{Created, Packets, Traffic};
-use flitwork::{Error, Plan, PlanBound, Workload, plan_bound, simulate};
+use flitwork::traffic::Created;
+use flitwork::{Error, Plan, Workload, simulate};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::collections::HashMap;
@@ -111,7 +112,12 @@ pub fn recording(seed: u64, warmup_cycles: u64, measurement_cycles: u64, max_cyc
         measurement_cycles: Some(measurement_cycles),
         max_cycles,
         watchdog_cycles: WATCHDOG,
-        record: RecordSpec { packets: true, delivery_window_cycles: 1 + seed % 50, ..RecordSpec::default() },
+        record: RecordSpec {
+            packets: true,
+            delivery_window_cycles: 1 + seed % 50,
+            channel_window_cycles: 1 + seed % 37,
+            ..RecordSpec::default()
+        },
         ..RunSpec::default()
     }
 }
@@ -205,6 +211,19 @@ fn check_lines(plan: &Plan, kernel: &[u64], oracle: &Outcome, end: u64) -> Resul
     Ok(())
 }
 
+/// Flits are counted in the cycle in which they go on their channel.
+fn check_wires(plan: &Plan, result: &SimulationResult, oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
+    let Some(windows) = &result.channel_windows else { return Ok(()) };
+    let channels: Vec<(usize, usize)> = plan.fabric.channels().map(|(router, port)| (router as usize, port)).collect();
+    let mut flits = vec![0; windows.flits.len()];
+    for &(cycle, router, port) in oracle.carried.iter().filter(|&&(cycle, ..)| cycle <= end) {
+        let channel = channels.binary_search(&(router, port)).expect("a channel");
+        flits[(cycle / windows.window_cycles) as usize * channels.len() + channel] += 1;
+    }
+    prop_assert_eq!(&windows.flits, &flits);
+    Ok(())
+}
+
 /// What the result says of how much was created and arrived, and when, follows from the records of the packets.
 fn check_sums(plan: &Plan, result: &SimulationResult, delivery_window_cycles: u64) -> Result<(), TestCaseError> {
     let end = plan.start_cycle + result.completion_cycles;
@@ -242,20 +261,6 @@ fn check_sums(plan: &Plan, result: &SimulationResult, delivery_window_cycles: u6
     Ok(())
 }
 
-/// Packets that are given take at least as long as their bound says; where ties are drawn, links have their load on the average only.
-fn check_bound(plan: &Plan, cycles: u64) -> Result<(), TestCaseError> {
-    let Workload::Finite(Traffic { packets: Packets::Given(_), .. }) = &plan.workload else { return Ok(()) };
-    let bound = match plan_bound(plan) {
-        Ok(PlanBound::Completion(bound)) => bound,
-        other => return Err(TestCaseError::fail(format!("plan_bound: {other:?}"))),
-    };
-    let drawn = plan.routing.fixed_order().is_some_and(|order| order.tie == Tie::Random);
-    let link_load = if drawn { 0.0 } else { bound.channel_load_cycles };
-    let least = bound.injection_cycles.max(bound.ejection_cycles).max(link_load);
-    prop_assert!(least <= cycles as f64, "{cycles} cycles, but {bound:?}");
-    Ok(())
-}
-
 /// Runs a plan in the kernel and in the oracle and compares all that can be; the number of packets that made detours.
 pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError> {
     let plan = &watched(plan);
@@ -290,7 +295,8 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
     if programs && plan.background.is_none() {
         prop_assert_eq!(outcome.finished, Some(end));
     }
-    check_bound(plan, result.completion_cycles)?;
+    check_limits(plan, &result).map_err(TestCaseError::fail)?;
+    check_wires(plan, &result, &outcome, end)?;
     check_sums(plan, &result, plan.spec.run.record.delivery_window_cycles)?;
     Ok(detours(plan, &result.packet_records))
 }

@@ -14,6 +14,7 @@ mod copies;
 mod created;
 #[cfg(test)]
 mod hand_computed;
+pub mod limits;
 mod lines;
 mod machine;
 mod news;
@@ -114,6 +115,8 @@ pub struct Outcome {
     pub finished: Option<u64>,
     /// Input ports blocked by the head of a line, if they were to be noted: (cycle, router, port).
     pub blocked: Vec<(u64, usize, usize)>,
+    /// Flits that went on channels between routers: (cycle, router, output port).
+    pub carried: Vec<(u64, usize, usize)>,
 }
 
 /// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
@@ -172,6 +175,8 @@ struct Network<'a> {
     records: BTreeMap<(u32, u32), PacketRecord>,
     /// Input ports blocked by the head of a line, if they are noted.
     blocked: Option<Vec<(u64, usize, usize)>>,
+    /// Flits that went on channels between routers.
+    carried: Vec<(u64, usize, usize)>,
 }
 
 impl<'a> Network<'a> {
@@ -245,6 +250,7 @@ impl<'a> Network<'a> {
             news: News::default(),
             records: BTreeMap::new(),
             blocked: beside.lines.then(Vec::new),
+            carried: Vec::new(),
         }
     }
 
@@ -399,6 +405,7 @@ impl<'a> Network<'a> {
         let m = self.machine;
         self.channels.push(if port < m.fabric.network_ports_of(router as u32) {
             let out = port;
+            self.carried.push((now, router, port));
             let (next, port) = m.fabric.peer(router as u32, port).expect("the channel exists");
             let what = Event::FlitAtRouter { router: next as usize, port, vc, flit };
             InFlight { due: now + m.hop_cycles(router, out), what }
@@ -466,8 +473,8 @@ impl<'a> Network<'a> {
 
     /// What came of it, at the end.
     fn outcome(mut self, deadlocked: bool, finished: Option<u64>) -> Outcome {
-        let blocked = self.blocked.take().unwrap_or_default();
-        Outcome { packets: self.records(), deadlocked, finished, blocked }
+        let (blocked, carried) = (self.blocked.take().unwrap_or_default(), std::mem::take(&mut self.carried));
+        Outcome { packets: self.records(), deadlocked, finished, blocked, carried }
     }
 
     /// The records of all packets that entered an injection port.

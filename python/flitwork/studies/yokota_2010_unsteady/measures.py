@@ -98,7 +98,7 @@ def bound(n: int, pattern: str, seed: int = 1) -> float:
     network = Torus(n, n, vcs=2, routing="dimension_order", classes="entered")
     work = traffic(pattern, offered_load=0.01, packet_flits=8)
     planned = _core.Plan(to_json(simulation(network, work, {"seed": seed})))
-    return Bound.of(planned).max_load * n / 8
+    return Bound.of(planned).saturation_load * n / 8
 
 
 def critical_unsteady(durations: pd.Series[float]) -> pd.Series[float]:

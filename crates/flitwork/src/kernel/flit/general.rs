@@ -96,6 +96,11 @@ impl<M> GeneralAllocators<M> {
         self.held_rows.get(router).is_some_and(|&rows| rows != 0)
     }
 
+    /// Whether flits may wait behind the switch for their turn on a channel.
+    pub fn queues_outputs(&self) -> bool {
+        !self.next_turn.is_empty()
+    }
+
     /// From now on these of the first 64 columns take no part, and no others.
     fn set_busy_cols(&mut self, cols: u64) {
         match &mut self.busy_cols[..] {

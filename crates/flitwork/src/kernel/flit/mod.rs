@@ -417,11 +417,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn channel_flits(&self, before: u64, flits: &mut Vec<u64>) {
         let ports = self.env.p.network_ports;
         flits.reserve(self.routers.len() * ports);
+        let queued = self.queued_flits(before);
         for (me, router) in self.routers.iter().enumerate() {
             for (number, port) in
                 (0..ports).map(|port| (port, router.port_at(port))).filter(|(_, port)| port.far_end != NONE)
             {
-                flits.push(port.flits - if PACKETS { self.unsent_flits(me, number, before) } else { 0 });
+                let unsent = if PACKETS { self.unsent_flits(me, number, before) } else { 0 };
+                let queued = queued.get(me * ports + number).copied().unwrap_or(0);
+                flits.push(port.flits - unsent - queued);
             }
         }
     }

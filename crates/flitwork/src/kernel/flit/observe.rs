@@ -121,6 +121,29 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
+    /// Flits that have been granted a channel and wait for their turn on it, which is not before cycle `before`, `[router][network port]`;
+    /// empty where no flit waits behind the switch.
+    pub(super) fn queued_flits(&self, before: u64) -> Vec<u64> {
+        let (p, wheel) = (&self.env.p, &self.env.wheel);
+        if !self.general.as_ref().is_some_and(|general| general.queues_outputs()) {
+            return Vec::new();
+        }
+        let place = |vc: u32| {
+            let (router, slot) = self.router_and_slot(vc as usize);
+            (router, Router::<M, PORTS, VCS, WORDS, PACKETS>::port_and_vc(slot).0)
+        };
+        let mut queued = vec![0; self.routers.len() * p.network_ports];
+        for due in before..before + wheel.cycles() {
+            for flit in &wheel.peek(due).flits {
+                let (to, in_port) = place(flit.vc);
+                let (from, port) = place(self.routers[to].port_at(in_port).feeder);
+                let hop = self.env.own_times.as_ref().map_or(p.hop_cycles, |own| own.hop_cycles[own.at(from, port)]);
+                queued[from * p.network_ports + port] += u64::from(due >= before + u64::from(hop));
+            }
+        }
+        queued
+    }
+
     fn count_stalls(&mut self) {
         let Env { p, observer, stalls, now, network_ports_of, .. } = &mut self.env;
         let Some(stalls) = stalls else { return };
