@@ -14,6 +14,7 @@ mod copies;
 mod created;
 #[cfg(test)]
 mod hand_computed;
+pub mod knots;
 mod lines;
 mod machine;
 mod news;
@@ -101,6 +102,8 @@ pub struct Beside {
     pub start: u64,
     /// Whether to note which input ports are blocked by the head of a line; only where packets have one path.
     pub lines: bool,
+    /// From this cycle on no injection port takes a packet; those that have one go on. The run is over when the network is empty.
+    pub drain_from: Option<u64>,
 }
 
 /// What came of it.
@@ -114,6 +117,10 @@ pub struct Outcome {
     pub finished: Option<u64>,
     /// Input ports blocked by the head of a line, if they were to be noted: (cycle, router, port).
     pub blocked: Vec<(u64, usize, usize)>,
+    /// Input VCs with a packet at the end, by name, and the first cycle from which on none of their flits left.
+    pub left: BTreeMap<String, u64>,
+    /// The last cycle.
+    pub last: u64,
 }
 
 /// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
@@ -137,17 +144,23 @@ pub fn run_beside(
     let mut network = Network::new(&machine, &load, beside);
     let mut last_move = 0;
     for now in 0..max_cycles {
+        if beside.drain_from.is_some_and(|from| now >= from) {
+            network.terminals.iter_mut().for_each(|terminal| terminal.is_closed = true);
+            if network.flits() == 0 && network.terminals.iter().all(|terminal| !terminal.is_sending()) {
+                return network.outcome(false, Some(now), now);
+            }
+        }
         if network.cycle(now) {
             last_move = now;
         }
         if network.finished() {
-            return network.outcome(false, Some(now));
+            return network.outcome(false, Some(now), now);
         }
         if network.flits() > 0 && now - last_move >= watchdog {
-            return network.outcome(true, None);
+            return network.outcome(true, None, now);
         }
     }
-    network.outcome(false, None)
+    network.outcome(false, None, max_cycles)
 }
 
 /// What is sent back to back by one injection port each.
@@ -172,6 +185,8 @@ struct Network<'a> {
     records: BTreeMap<(u32, u32), PacketRecord>,
     /// Input ports blocked by the head of a line, if they are noted.
     blocked: Option<Vec<(u64, usize, usize)>>,
+    /// Cycle + 1 in which a flit left each input VC last: (router, port, VC).
+    left_at: BTreeMap<(usize, usize, usize), u64>,
 }
 
 impl<'a> Network<'a> {
@@ -245,6 +260,7 @@ impl<'a> Network<'a> {
             news: News::default(),
             records: BTreeMap::new(),
             blocked: beside.lines.then(Vec::new),
+            left_at: BTreeMap::new(),
         }
     }
 
@@ -389,6 +405,7 @@ impl<'a> Network<'a> {
             }
             for (port, vc) in sent.freed {
                 moved = true;
+                self.left_at.insert((router, port, vc), now + 1);
                 self.return_credit(router, port, vc, now);
             }
         }
@@ -465,9 +482,18 @@ impl<'a> Network<'a> {
     }
 
     /// What came of it, at the end.
-    fn outcome(mut self, deadlocked: bool, finished: Option<u64>) -> Outcome {
+    fn outcome(mut self, deadlocked: bool, finished: Option<u64>, last: u64) -> Outcome {
         let blocked = self.blocked.take().unwrap_or_default();
-        Outcome { packets: self.records(), deadlocked, finished, blocked }
+        let left = self.left();
+        Outcome { packets: self.records(), deadlocked, finished, blocked, left, last }
+    }
+
+    /// Input VCs with a packet, by name, and the first cycle from which on none of their flits left.
+    fn left(&self) -> BTreeMap<String, u64> {
+        let routers = self.routers.iter().enumerate();
+        let all = routers.flat_map(|(id, router)| router.with_packets().map(move |(port, vc)| (id, port, vc)));
+        let since = |place| self.left_at.get(&place).copied().unwrap_or(0);
+        all.map(|place| (self.machine.name_of_vc(place), since(place))).collect()
     }
 
     /// The records of all packets that entered an injection port.
