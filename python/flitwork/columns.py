@@ -184,6 +184,12 @@ _ALL: list[Column] = [
     Column(
         "slowest_over_mean", lambda r: r.values["fairness"]["slowest_over_mean"], "the slowest sender over the mean"
     ),
+    Column(
+        "starved_terminals",
+        lambda r: len(r.starved_terminals),
+        "terminals that had packets to send and got none through",
+        when="traffic",
+    ),
     Column("ci_confidence", _precision("confidence"), "confidence of the intervals", when="traffic"),
     *_latencies(""),
     _of_background("packets", "packets of the background that arrived"),

@@ -309,6 +309,14 @@ class Result:
         table = pd.DataFrame({**ends, "class": names[self.columns["channels.class"]], **flits})
         return with_units(table, self.units)
 
+    @property
+    def starved_terminals(self) -> list[int]:
+        """The terminals that starved in the measurement of an open loop.
+
+        None of their flits arrived in the measurement, though a packet waited at its source for half of it or longer.
+        """
+        return list(self.values.get("starved_terminals", ()))
+
     @cached_property
     def terminals(self) -> pd.DataFrame:
         """One row a terminal: flits of its packets that arrived, and flits that it received, in the measurement."""

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from booksim_files import SMALL, settings
+from booksim_files import SMALL
 from conftest import Cli
-from flitwork.booksim import measure
-from flitwork.errors import DeadlockError
 
 
 def test_the_command_prints_what_booksim_prints(cli: Cli, tmp_path: Path) -> None:
@@ -183,18 +181,3 @@ def test_any_number_of_threads_prints_the_same(cli: Cli, tmp_path: Path) -> None
     for wrong in ("0", "65", "all", "-1"):
         done = cli("booksim", "torus.cfg", "--threads", wrong)
         assert done.returncode == 2 and "run.threads" in done.stderr and '1 to 64, or "auto"' in done.stderr
-
-
-def test_one_thread_says_who_waits_in_a_deadlock(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-
-    def deadlocks(*options: object) -> None:
-        asked.append(options[-1])
-        raise DeadlockError("who waits for whom" if options[-1] == 1 else "run.threads = 1")
-
-    monkeypatch.setattr(measure, "_sample", deadlocks)
-    with pytest.raises(DeadlockError, match="who waits for whom"):
-        list(measure.samples(settings(SMALL), threads=2))
-    with pytest.raises(DeadlockError, match="who waits for whom"):
-        list(measure.samples(settings(SMALL)))
-    assert asked == [2, 1, 1]

@@ -17,12 +17,12 @@ pub enum Error {
         /// What to do about it; empty when there is nothing more to say.
         hint: String,
     },
-    /// The network cannot make progress any more.
+    /// Packets wait for each other for ever, in a part of the network or in all of it.
     #[error("deadlock at cycle {cycle}: {waiting}")]
     Deadlock {
-        /// Cycle at which the watchdog gave up [cycles].
+        /// Cycle in which that was found [cycles].
         cycle: u64,
-        /// The cycle of virtual channels that wait for each other, in words.
+        /// A cycle of virtual channels that wait for each other, and whether the rest of the network still moves, in words.
         waiting: String,
     },
     /// The run reached its limit of cycles before its workload was complete.

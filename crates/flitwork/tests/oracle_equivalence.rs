@@ -9,13 +9,14 @@ mod oracle;
 use flitwork::measure::SimulationResult;
 use flitwork::pace;
 use flitwork::schedule::{Placement, Rate, Schedule, Via};
-use flitwork::spec::{ArbiterKind, KernelChoice, NetworkSpec, NicSpec, RouterSpec, WorkloadSpec};
+use flitwork::spec::{ArbiterKind, KernelChoice, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, WorkloadSpec};
 use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec, Threads};
 use flitwork::{Plan, Workload, simulate};
 use oracle::asked::{by_the_clock, check_asked};
 use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording};
 use oracle::cases::programs::{Program, program};
 use oracle::cases::{self, Case, any_network, hop_by_hop, in_whole_packets, on_bus, trees};
+use oracle::knots::{self, End, check_knots};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use serde_json::{from_value, json};
@@ -489,6 +490,31 @@ fn packets_of_equal_priority_arrive_as_in_the_oracle() {
     let case = Case { network, workload, background: None };
     let found = check_case(&case, recording(947_125_882_531_992_636, 37, 72, 600));
     assert!(found.expect("as in the oracle").is_some());
+}
+
+/// Bursts in networks that may deadlock: who waits for whom is known exactly, and whoever is said to be stuck never moves again.
+#[test]
+fn deadlocks_of_a_part_are_found_as_in_the_oracle() {
+    let ends = RefCell::new(Vec::new());
+    let network = prop_oneof![cases::network(24, 2, true), hop_by_hop::network(24, 2)];
+    let strategy = (cases::burst(network), any::<u64>(), 1..=60u64);
+    for_all("deadlocks", 100, 4_000, strategy, |(mut case, seed, watchdog_cycles)| {
+        let bits = knots::bits_of(seed);
+        case.background = None;
+        knots::endanger(&mut case, bits);
+        if let WorkloadSpec::Burst { packets, rate, .. } = &mut case.workload {
+            (*packets, *rate) = (*packets * 3, 0.0);
+        }
+        let run = RunSpec { watchdog_cycles, deadlock_check: false, ..recording(seed, 0, 1, LONG) };
+        let switches = bits >> 16 & 3 == 0 && matches!(case.network.routing, Some(RoutingSpec::ShortestPath(_)));
+        let plan = if switches { plan_on_switches(&case, seed, run)? } else { plan(&case, run)? };
+        let Some(plan) = plan else { return Ok(false) };
+        ends.borrow_mut().push(check_knots(&plan)?);
+        Ok(true)
+    });
+    let count = |end| ends.borrow().iter().filter(|&&found| found == end).count();
+    let (arrived, partly, all) = (count(End::Arrived), count(End::PartlyStuck), count(End::AllStuck));
+    assert!(arrived > 10 && partly > 10, "{arrived} arrived, {partly} partly stuck, {all} all stuck");
 }
 
 #[test]

@@ -14,7 +14,7 @@ from flitwork import _core
 from flitwork.booksim.mapping import explained, specification
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
-from flitwork.errors import ConfigError, DeadlockError
+from flitwork.errors import ConfigError
 from flitwork.plain import to_json
 
 if TYPE_CHECKING:
@@ -182,14 +182,7 @@ def samples(settings: Settings, progress: Progress | None = None, threads: int |
         raise settings.error("sim_count", "at least 1")
     first = Phases.of(settings)
     for seed in range(settings["seed"], settings["seed"] + settings["sim_count"]):
-        try:
-            sample = _sample(settings, first, seed, progress, threads)
-        except DeadlockError:
-            if plan(settings, first, seed, threads).threads == 1:
-                raise
-            sample = None
-        # One thread says who waits for whom in a deadlock. Not in the handler: it keeps the first simulation.
-        yield sample or _sample(settings, first, seed, progress, 1)
+        yield _sample(settings, first, seed, progress, threads)
 
 
 def _sample(settings: Settings, phases: Phases, seed: int, progress: Progress | None, threads: int | str) -> Sample:

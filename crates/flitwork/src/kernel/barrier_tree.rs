@@ -98,10 +98,6 @@ impl Network for BarrierTree {
         self.flits
     }
 
-    fn deadlock(&self) -> Option<String> {
-        None
-    }
-
     fn measure(&mut self, _now: u64, _window: Range<u64>) {}
 
     fn channel_flits(&self, _before: u64, _flits: &mut Vec<u64>) {}

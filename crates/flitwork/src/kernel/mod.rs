@@ -4,6 +4,7 @@ mod barrier_tree;
 mod bus;
 pub(crate) mod flit;
 mod ideal;
+mod knot;
 mod network;
 mod parallel;
 mod result;

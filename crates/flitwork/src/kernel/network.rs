@@ -1,5 +1,6 @@
 //! What the simulation knows of a network, whatever advances it.
 
+use super::knot::Waits;
 use super::parallel::Border;
 use crate::host::Hosts;
 use crate::measure::{Arrival, BusReport, ChannelWindows, PacketLog, StallReport, WaitReport};
@@ -25,12 +26,19 @@ pub(crate) trait Network: Send {
     /// Flit-hops so far. Where they do not grow though packets are under way, nothing moves.
     fn flit_hops(&self) -> u64;
 
-    /// Where packets are under way and none of them can ever move again: who waits for whom, in words.
-    fn deadlock(&self) -> Option<String>;
+    /// What the packets in it wait for, at the end of a cycle. Nothing, where they never wait for each other.
+    fn waits(&self) -> Waits {
+        Waits::default()
+    }
 
-    /// Of a part of a network: whether nothing is on its way in it. Packets of another part may wait for what is.
-    fn is_still(&self) -> bool {
-        true
+    /// The name of an input VC of the whole network, of which this may be a part.
+    fn name_of_vc(&self, _vc: u32) -> String {
+        String::new()
+    }
+
+    /// Packets that are under way where nothing of a network, or of a part of it, is on a channel or in a stage of a router.
+    fn packets_that_stand(&self) -> Option<u64> {
+        Some(0)
     }
 
     /// From the beginning of cycle `now` on flits that arrive at terminals in these cycles count.

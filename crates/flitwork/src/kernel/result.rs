@@ -3,7 +3,7 @@
 use super::parallel::gather;
 use super::simulation::Simulation;
 use crate::host::Hosts;
-use crate::measure::{BackgroundResult, Fairness, PacketTable, SimulationResult, Status};
+use crate::measure::{BackgroundResult, Fairness, PacketTable, SimulationResult, Status, starved};
 use std::cell::LazyCell;
 
 impl Simulation {
@@ -17,6 +17,11 @@ impl Simulation {
         let cycles = if limits.completes { (now - limits.start).max(1) } else { window.end - window.start };
         let load = |flits: u64| flits as f64 / (cycles as f64 * limits.terminals as f64);
         let created = window.start..if limits.completes { now + 1 } else { window.end };
+        let next_created: Vec<u64> = (0..limits.terminals)
+            .map(|terminal| {
+                networks[..parts].iter().fold(u64::MAX, |next, part| next.min(part.nics.waiting_since(terminal)))
+            })
+            .collect();
         let gathered = gather(networks.drain(..parts), now, created);
         let (observed, (untaken, untaken_of_background), mut log) =
             gathered.unwrap_or_else(|| unreachable!("there is a network"));
@@ -59,6 +64,7 @@ impl Simulation {
             measured_channel_flits: phases.measured_channel_flits(&observed.channel_flits),
             ejected_flits: observed.ejected_flits,
             fairness: Fairness::of(&work.delivered_flits, |terminal| work.has_sent[terminal]),
+            starved_terminals: starved(&work.delivered_flits, &next_created, window.start..window.end.min(now + 1)),
             delivered_flits: std::mem::take(&mut work.delivered_flits),
             deliveries: work.deliveries(now),
             background,

@@ -10,6 +10,7 @@
 
 mod asked;
 mod longer;
+mod watchdog;
 
 use super::Progress;
 use super::barrier_tree::BarrierTree;
@@ -90,6 +91,8 @@ pub struct Simulation {
     pub(super) ended: Option<bool>,
     /// Cycle in which a flit left a buffer last, and the flit-hops then.
     pub(super) moved: (u64, u64),
+    /// Cycle in which VCs that wait for each other are looked for next.
+    pub(super) next_look: u64,
     report_at: u64,
     report_cycle: u64,
     /// Packets that arrived in this cycle.
@@ -131,6 +134,7 @@ impl Simulation {
             stage: Stage::Begin,
             ended: None,
             moved: (0, 0),
+            next_look: plan.spec.run.watchdog_cycles,
             report_at: REPORT_FLIT_HOPS,
             report_cycle: REPORT_CYCLES,
             asking: Vec::new(),
@@ -303,7 +307,12 @@ impl Simulation {
 
     /// Whether the run is over, cannot go on, or shall not.
     fn check(&mut self, progress: &mut dyn FnMut(Progress) -> bool) -> Result<()> {
-        if self.is_done() {
+        let done = self.is_done();
+        let limit = self.now >= self.limits.max_cycles;
+        if done || limit || self.now >= self.next_look {
+            self.look_for_knots()?;
+        }
+        if done {
             self.ended = Some(true);
             return Ok(());
         }
@@ -314,10 +323,7 @@ impl Simulation {
             let moved = in_parts.map(|summary| summary.moved).max().unwrap_or(self.now);
             self.moved = (moved, flit_hops);
         } else if self.now - self.moved.0 >= self.limits.watchdog_cycles {
-            let still = self.of_workload().iter().all(|part| part.network.is_still());
-            if let Some(waiting) = self.all_networks().filter(|_| still).find_map(|network| network.deadlock()) {
-                return Err(Error::Deadlock { cycle: self.now, waiting });
-            }
+            self.look_at_what_stands()?;
         }
         if flit_hops >= self.report_at || self.now >= self.report_cycle {
             self.report_at = flit_hops + REPORT_FLIT_HOPS;
@@ -329,7 +335,7 @@ impl Simulation {
                 return Err(self.stuck());
             }
         }
-        if self.now >= self.limits.max_cycles {
+        if limit {
             if self.limits.completes {
                 return Err(Error::CycleLimit { cycles: self.now, detail: self.what_is_left() });
             }
@@ -341,10 +347,6 @@ impl Simulation {
     /// The network that the workload runs on, in its parts.
     fn of_workload(&self) -> &[Attached] {
         &self.networks[..self.parts]
-    }
-
-    fn all_networks(&self) -> impl Iterator<Item = &dyn Network> {
-        self.networks.iter().map(|attached| &attached.network).chain(&self.others).map(|network| &**network)
     }
 
     /// The next cycle in which anything can happen.
@@ -374,7 +376,9 @@ impl Simulation {
         let next = nics.chain(ranks).chain(event).chain(end).min()?;
         let observed = self.networks.iter().map(|n| n.network.next_observation(now));
         let start = (now < self.limits.start).then_some(self.limits.start);
-        observed.chain(start).chain([self.phases.next_check(), next]).min()
+        // Without packets under way there is nothing to look for.
+        let look = event.map(|_| self.next_look);
+        observed.chain(start).chain(look).chain([self.phases.next_check(), next]).min()
     }
 
     /// Lets the phases of the run see its state at the beginning of cycle `now`; they may decide what is measured.

@@ -1,6 +1,7 @@
 //! How evenly a network serves those who send.
 
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Fairness among the terminals that send, by the flits of each that arrived. Both are 1 where all are served alike.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -31,9 +32,26 @@ impl Fairness {
     }
 }
 
+/// The terminals that starved in the `measured` cycles: none of their flits arrived in them, though a packet waited at its source for half of
+/// them or longer. `next_created` has the creation cycle of the next packet of each terminal that has not entered the network.
+pub(crate) fn starved(delivered_flits: &[u64], next_created: &[u64], measured: Range<u64>) -> Vec<u32> {
+    let half = measured.start.saturating_add(measured.end.saturating_sub(measured.start) / 2);
+    let starved = |&(_, (&flits, &created)): &(u32, (&u64, &u64))| flits == 0 && created < half;
+    if measured.is_empty() {
+        return Vec::new();
+    }
+    (0..).zip(delivered_flits.iter().zip(next_created)).filter(starved).map(|(terminal, _)| terminal).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_waits_for_half_of_the_measurement_and_gets_nothing_through_starves() {
+        assert_eq!(starved(&[0, 0, 0, 7], &[3, 149, 150, 0], 100..200), [0, 1]);
+        assert_eq!(starved(&[0], &[0], 200..200), [0u32; 0]);
+    }
 
     #[test]
     fn equal_service_is_fair_and_one_winner_is_not() {

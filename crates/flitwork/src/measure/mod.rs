@@ -20,6 +20,7 @@ pub(crate) use batches::Totals;
 pub(crate) use deliveries::DeliveryRecorder;
 pub use deliveries::DeliveryWindows;
 pub use fairness::Fairness;
+pub(crate) use fairness::starved;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
 pub(crate) use log::{Arrival, Origin, PacketLog, TrafficLog};
 pub use operations::{OPERATION_KINDS, OperationKind, OperationRecord, OperationReport};
@@ -207,6 +208,10 @@ pub struct SimulationResult {
     pub delivered_flits: Vec<u64>,
     /// How evenly the network served the sources.
     pub fairness: Fairness,
+    /// Open loop: the terminals that starved. None of their flits arrived in the measurement, though a packet waited at its source for half of
+    /// it or longer.
+    #[serde(default)]
+    pub starved_terminals: Vec<u32>,
     /// What arrived by window, where asked for.
     pub deliveries: Option<DeliveryWindows>,
     /// What became of the background, if there was one.

@@ -26,12 +26,12 @@ pub struct RunSpec {
     /// least warm-up and measurement. Default: for what completes, 10^9 or twice the warm-up, and the last cycle of a trace on
     /// top; 100 times warm-up and measurement for an open loop; twice the limit of `steady` (written as 0).
     pub max_cycles: u64,
-    /// Cycles without any flit moving, with flits in the network, after which a deadlock is looked for [cycles], at least 1.
-    /// Default: 10000.
+    /// Interval at which the run is searched for packets that can only wait for each other, whether or not others move [cycles], at least 1. It is
+    /// also searched at its end. What is found is an error. Default: 10000.
     #[schemars(range(min = 1))]
     pub watchdog_cycles: u64,
-    /// Refuse a network whose packets could wait for each other for ever. Without it such a run goes on until the watchdog finds that
-    /// they do. Default: true.
+    /// Refuse a network whose packets could wait for each other for ever. Without it such a run ends with an error when the watchdog finds
+    /// that they do. Default: true.
     #[serde(skip_serializing_if = "super::is_true")]
     pub deadlock_check: bool,
     /// Memory that the simulation may take [MB]. Default (0): three quarters of what the machine has.

@@ -152,6 +152,11 @@ impl Nics {
         (work, background)
     }
 
+    /// Creation cycle of the next packet of a terminal that no injection port has taken, of an open-loop workload: it waits if that has passed.
+    pub fn waiting_since(&self, terminal: usize) -> u64 {
+        self.queues.waiting_since(terminal)
+    }
+
     /// Whether all traffic has moved on to packets created at or after `end`.
     pub fn all_taken_before(&self, end: u64) -> bool {
         self.queues.all_taken_before(end) && !self.holds_back(|job| job.created.is_none_or(|created| created < end))

@@ -240,6 +240,14 @@ impl SourceQueues {
         (work, self.background.as_ref().map_or(Untaken::default(), |feed| feed.untaken(window)))
     }
 
+    /// Creation cycle of the next packet of a terminal that no injection port has taken, of an open-loop workload: it waits if that has passed.
+    pub fn waiting_since(&self, terminal: usize) -> u64 {
+        match &self.work {
+            Work::Traffic(feed) if feed.packets.is_none() => feed.sources[terminal].next_creation(),
+            _ => u64::MAX,
+        }
+    }
+
     /// Whether all traffic has moved on to packets created at or after `end`.
     pub fn all_taken_before(&self, end: u64) -> bool {
         let work = match &self.work {

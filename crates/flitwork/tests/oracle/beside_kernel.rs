@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::collections::HashMap;
 
-const WATCHDOG: u64 = 500;
+pub(super) const WATCHDOG: u64 = 500;
 
 /// The plan of a valid specification, `None` of an invalid one.
 pub fn plan(case: &Case, mut run: RunSpec) -> Result<Option<Plan>, TestCaseError> {
@@ -150,7 +150,7 @@ pub fn compare(kernel: &PacketTable, oracle: &Outcome, end: u64) -> Result<(), T
 }
 
 /// The packets that terminals create up to cycle `end`, for the oracle: whole or, where the tie rule splits them, in two.
-fn trace(plan: &Plan, background: bool, end: u64) -> Vec<TracePacket> {
+pub(super) fn trace(plan: &Plan, background: bool, end: u64) -> Vec<TracePacket> {
     let mut trace = Vec::new();
     for src in 0..plan.params.terminals as u32 {
         for (message, packet) in created(plan, background, src, end).into_iter().enumerate() {
@@ -186,7 +186,7 @@ fn cut(plan: &Plan, src: u32, packet: &Created) -> Vec<TracePacket> {
 }
 
 fn beside(plan: &Plan, end: u64) -> Beside {
-    Beside { background: trace(plan, true, end), start: plan.start_cycle, lines: false }
+    Beside { background: trace(plan, true, end), start: plan.start_cycle, ..Beside::default() }
 }
 
 /// The plan with stalls recorded, in about half of the cases that the flit kernel runs.

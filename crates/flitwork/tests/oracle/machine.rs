@@ -174,6 +174,14 @@ impl Machine {
         (self.fabric.terminals_at(router as u32).start + (local / self.nic_ports) as u32, local % self.nic_ports)
     }
 
+    /// What errors call an input VC: (router, port, VC).
+    pub fn name_of_vc(&self, (router, port, vc): (usize, usize, usize)) -> String {
+        let (router, fabric) = (router as u32, &self.fabric);
+        let local = port.checked_sub(fabric.network_ports_of(router));
+        let side = local.map_or_else(|| fabric.input_name(router, port), |local| format!("injection port {local}"));
+        format!("{} {side} VC {vc}", fabric.router_name(router))
+    }
+
     /// The first dimension, in the order of walking, in which `from` and `to` (routers) differ.
     pub fn next_dimension(&self, from: u32, to: u32) -> Option<usize> {
         let grid = self.fabric.grid()?;

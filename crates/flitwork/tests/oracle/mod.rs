@@ -14,6 +14,7 @@ mod copies;
 mod created;
 #[cfg(test)]
 mod hand_computed;
+pub mod knots;
 pub mod limits;
 mod lines;
 mod machine;
@@ -102,6 +103,8 @@ pub struct Beside {
     pub start: u64,
     /// Whether to note which input ports are blocked by the head of a line; only where packets have one path.
     pub lines: bool,
+    /// From this cycle on no injection port takes a packet; those that have one go on. The run is over when the network is empty.
+    pub drain_from: Option<u64>,
 }
 
 /// What came of it.
@@ -117,6 +120,10 @@ pub struct Outcome {
     pub blocked: Vec<(u64, usize, usize)>,
     /// Flits that went on channels between routers: (cycle, router, output port).
     pub carried: Vec<(u64, usize, usize)>,
+    /// Input VCs with a packet at the end, by name, and the first cycle from which on none of their flits left.
+    pub left: BTreeMap<String, u64>,
+    /// The last cycle.
+    pub last: u64,
 }
 
 /// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
@@ -140,17 +147,23 @@ pub fn run_beside(
     let mut network = Network::new(&machine, &load, beside);
     let mut last_move = 0;
     for now in 0..max_cycles {
+        if beside.drain_from.is_some_and(|from| now >= from) {
+            network.terminals.iter_mut().for_each(|terminal| terminal.is_closed = true);
+            if network.flits() == 0 && network.terminals.iter().all(|terminal| !terminal.is_sending()) {
+                return network.outcome(false, Some(now), now);
+            }
+        }
         if network.cycle(now) {
             last_move = now;
         }
         if network.finished() {
-            return network.outcome(false, Some(now));
+            return network.outcome(false, Some(now), now);
         }
         if network.flits() > 0 && now - last_move >= watchdog {
-            return network.outcome(true, None);
+            return network.outcome(true, None, now);
         }
     }
-    network.outcome(false, None)
+    network.outcome(false, None, max_cycles)
 }
 
 /// What is sent back to back by one injection port each.
@@ -177,6 +190,8 @@ struct Network<'a> {
     blocked: Option<Vec<(u64, usize, usize)>>,
     /// Flits that went on channels between routers.
     carried: Vec<(u64, usize, usize)>,
+    /// Cycle + 1 in which a flit left each input VC last: (router, port, VC).
+    left_at: BTreeMap<(usize, usize, usize), u64>,
 }
 
 impl<'a> Network<'a> {
@@ -251,6 +266,7 @@ impl<'a> Network<'a> {
             records: BTreeMap::new(),
             blocked: beside.lines.then(Vec::new),
             carried: Vec::new(),
+            left_at: BTreeMap::new(),
         }
     }
 
@@ -395,6 +411,7 @@ impl<'a> Network<'a> {
             }
             for (port, vc) in sent.freed {
                 moved = true;
+                self.left_at.insert((router, port, vc), now + 1);
                 self.return_credit(router, port, vc, now);
             }
         }
@@ -472,9 +489,18 @@ impl<'a> Network<'a> {
     }
 
     /// What came of it, at the end.
-    fn outcome(mut self, deadlocked: bool, finished: Option<u64>) -> Outcome {
+    fn outcome(mut self, deadlocked: bool, finished: Option<u64>, last: u64) -> Outcome {
         let (blocked, carried) = (self.blocked.take().unwrap_or_default(), std::mem::take(&mut self.carried));
-        Outcome { packets: self.records(), deadlocked, finished, blocked, carried }
+        let left = self.left();
+        Outcome { packets: self.records(), deadlocked, finished, blocked, carried, left, last }
+    }
+
+    /// Input VCs with a packet, by name, and the first cycle from which on none of their flits left.
+    fn left(&self) -> BTreeMap<String, u64> {
+        let routers = self.routers.iter().enumerate();
+        let all = routers.flat_map(|(id, router)| router.with_packets().map(move |(port, vc)| (id, port, vc)));
+        let since = |place| self.left_at.get(&place).copied().unwrap_or(0);
+        all.map(|place| (self.machine.name_of_vc(place), since(place))).collect()
     }
 
     /// The records of all packets that entered an injection port.

@@ -366,6 +366,13 @@ impl<'m> Router<'m> {
         }
     }
 
+    /// The input VCs with a packet.
+    pub fn with_packets(&self) -> impl Iterator<Item = VcId> {
+        let ports = self.inputs.iter().enumerate();
+        let vcs = ports.flat_map(|(port, vcs)| vcs.iter().enumerate().map(move |(v, input)| ((port, v), input)));
+        vcs.filter(|(_, input)| input.front.is_some()).map(|(vc, _)| vc)
+    }
+
     /// Flits in this router.
     pub fn flits(&self) -> usize {
         let buffered: usize = self.inputs.iter().flatten().map(|input| input.buffer.len()).sum();

@@ -84,6 +84,8 @@ pub struct Terminal<'m> {
     ring: Vec<Pair>,
     /// Those that will stand there, with the first cycle in which they do, in the order in which their first messages became that.
     prepared: Vec<(u64, Pair)>,
+    /// Its ports take no packets any more.
+    pub is_closed: bool,
 }
 
 /// A flit that an injection port sends: (injection port, VC, flit).
@@ -119,6 +121,7 @@ impl<'m> Terminal<'m> {
             reader: None,
             ring: Vec::new(),
             prepared: Vec::new(),
+            is_closed: false,
         }
     }
 
@@ -134,7 +137,7 @@ impl<'m> Terminal<'m> {
         self.background.look(programs, now);
         self.read(programs, now);
         for k in 0..self.ports.len() {
-            if self.ports[k].current.is_none() && now >= self.ports[k].pauses_until {
+            if !self.is_closed && self.ports[k].current.is_none() && now >= self.ports[k].pauses_until {
                 self.take(k, programs, now);
             }
             let Some((vc, flit, message_done)) = self.send(k, now) else { continue };
@@ -452,6 +455,11 @@ impl<'m> Terminal<'m> {
                 (1..=m.vcs).map(|i| (injection_port.last_vc + i) % m.vcs).find(|v| possible.contains(v))
             }
         }
+    }
+
+    /// Whether some port has a packet to send.
+    pub fn is_sending(&self) -> bool {
+        self.ports.iter().any(|port| port.current.is_some())
     }
 
     /// Whether nothing is queued or being sent.

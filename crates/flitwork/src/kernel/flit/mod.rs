@@ -39,11 +39,12 @@ mod slots;
 mod state;
 mod traverse;
 
+use super::knot::Waits;
 use super::network::{Endpoints, Network, Observed};
 use super::parallel::{self, Border, Part};
 use super::simulation::Simulation;
 use crate::compat::BatchStage;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::Progress;
 use crate::measure::{Arrival, KernelName, SimulationResult, StallCounter, StallReport, WaitLog};
 use crate::plan::Plan;
@@ -117,11 +118,7 @@ pub(crate) fn simulate(
 ) -> Result<SimulationResult> {
     let threads = plan.threads();
     if threads > 1 {
-        match parallel::simulate(plan, threads, parallel::EPOCH, progress) {
-            // Who waits for whom is found in one piece.
-            Err(Error::Deadlock { .. }) => {}
-            outcome => return outcome,
-        }
+        return parallel::simulate(plan, threads, parallel::EPOCH, progress);
     }
     let mut simulation = Simulation::on(plan, network(plan, variation)?)?;
     simulation.run(progress)?;
@@ -390,14 +387,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.env.flit_hops
     }
 
-    fn is_still(&self) -> bool {
-        self.env.wheel.is_idle() && self.env.streams.due.is_idle() && self.env.staged_at != self.env.now
+    fn waits(&self) -> Waits {
+        self.all_waits()
     }
 
-    fn deadlock(&self) -> Option<String> {
-        let waits = self.env.pool.live() > 0 && self.is_still();
-        let in_parts = "who waits for whom is found on one thread: set run.threads = 1";
-        waits.then(|| if self.env.border.is_some() { in_parts.into() } else { self.who_waits() })
+    fn name_of_vc(&self, vc: u32) -> String {
+        self.name(vc)
+    }
+
+    fn packets_that_stand(&self) -> Option<u64> {
+        let env = &self.env;
+        let still = env.wheel.is_idle() && env.streams.due.is_idle() && env.staged_at != env.now;
+        still.then(|| env.pool.live() as u64)
     }
 
     fn measure(&mut self, now: u64, window: Range<u64>) {

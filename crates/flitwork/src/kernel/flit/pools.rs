@@ -78,6 +78,11 @@ impl Pools {
         vcs.map(shared).sum::<u32>() + u32::from(self.left(port))
     }
 
+    /// Whether VC `vc` has places of the pool.
+    pub fn shares(&self, vc: usize) -> bool {
+        self.taken(vc) > self.own
+    }
+
     /// Places taken behind VC `vc`.
     pub fn taken(&self, vc: usize) -> u16 {
         *at(&self.taken, vc)

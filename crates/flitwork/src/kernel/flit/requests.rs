@@ -155,14 +155,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Takes out the VCs whose credits do not allow a new packet of `flits` flits.
     pub(super) fn keep_credited(&self, me: usize, port: usize, flits: u16, usable: &mut M, env: &Env) {
-        let mut needed = u16::from(env.rules.busy_when_full);
-        if env.rules.cut_through {
-            needed = needed.max(flits);
-        }
-        if env.rules.wait_for_tail_credit {
-            let pool = env.pools.as_ref().map_or(0, |pools| pools.left(self.port_number(me, port)));
-            needed = env.p.buffer_flits as u16 + pool;
-        }
+        let needed = self.credits_needed(me, port, flits, env);
         let candidates = *usable;
         candidates.for_each(|v| {
             let slot = Self::slot(port, v);
@@ -173,6 +166,20 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
             }
         });
+    }
+
+    /// The credits of a free VC of `port` that allow a new packet of `flits` flits.
+    #[inline(always)]
+    pub(super) fn credits_needed(&self, me: usize, port: usize, flits: u16, env: &Env) -> u16 {
+        let mut needed = u16::from(env.rules.busy_when_full);
+        if env.rules.cut_through {
+            needed = needed.max(flits);
+        }
+        if env.rules.wait_for_tail_credit {
+            let pool = env.pools.as_ref().map_or(0, |pools| pools.left(self.port_number(me, port)));
+            needed = env.p.buffer_flits as u16 + pool;
+        }
+        needed
     }
 
     /// Credits of an output VC.

@@ -89,9 +89,14 @@ impl Border {
         }
     }
 
+    /// The number in the whole network of a VC that has this one here.
+    pub fn in_all(&self, vc: u32) -> u32 {
+        vc.wrapping_add(self.first)
+    }
+
     /// Of a VC of another part its number in the whole network, and the letter to that part.
     fn elsewhere(&mut self, vc: u32) -> (u32, &mut Letter) {
-        let vc = vc.wrapping_add(self.first);
+        let vc = self.in_all(vc);
         let part = self.firsts.partition_point(|&first| first <= vc) - 1;
         (vc, self.out[part].letter())
     }

@@ -56,7 +56,7 @@ pub(super) fn simulate(
     Ok(simulation.into_result())
 }
 
-/// The simulation of a plan that may run in parts, before its first cycle. Of a deadlock it does not say who waits.
+/// The simulation of a plan that may run in parts, before its first cycle.
 ///
 /// # Errors
 /// See [`Simulation::on`].

@@ -99,6 +99,27 @@ fn a_deadlock_is_found_in_the_same_cycle_in_parts() {
     }
 }
 
+/// Rings fill up one after the other; what is said of the first ones, while the rest of the network moves, is the same in parts, though VCs of
+/// several parts wait for each other.
+#[test]
+fn a_deadlock_of_a_part_of_the_network_is_the_same_in_parts() {
+    for (channel, watchdog) in [(0, 7), (0, 1), (3, 50), (40, 100)] {
+        let text = format!(
+            r#"{{ "network": {{ "topology": {{ "kind": "torus", "size": [6, 5] }}, "routing": {{ "kind": "shortest_path" }},
+                                "router": {{ "vcs": 1, "buffer_flits": 2 }}, "channel": {{ "latency_cycles": {channel} }} }},
+                 "workload": {{ "kind": "uniform", "offered_load": 0.3, "packet_flits": 8 }},
+                 "run": {{ "deadlock_check": false, "watchdog_cycles": {watchdog}, "measurement_cycles": 20000 }} }}"#
+        );
+        let plan = Plan::new(&crate::spec::from_json(&text).unwrap()).unwrap();
+        let whole = flit::simulate(&plan, Variation::default(), &mut |_| true).unwrap_err();
+        let said = whole.to_string();
+        assert!(said.contains("the rest of the network still moves"), "{said}");
+        for threads in [2, 3, 5] {
+            assert_eq!(simulate(&plan, threads, EPOCH, &mut |_| true).unwrap_err(), whole);
+        }
+    }
+}
+
 /// A part that waked terminals of other parts would have to look at them in every cycle.
 #[test]
 fn parts_leave_out_cycles_in_which_nothing_happens() {

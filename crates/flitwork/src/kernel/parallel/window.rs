@@ -103,7 +103,8 @@ impl Simulation {
             (false, false) => u64::MAX,
         };
         let watchdog = self.moved.0.saturating_add(self.limits.watchdog_cycles);
-        let bounds = [first_end, until - 1, self.phases.next().saturating_sub(1), self.limits.max_cycles, watchdog];
-        bounds.into_iter().fold(self.now + window - 1, u64::min).max(self.now)
+        let ends = [first_end, until - 1, self.phases.next().saturating_sub(1), self.limits.max_cycles];
+        let bounds = ends.into_iter().chain([watchdog, self.next_look]);
+        bounds.fold(self.now + window - 1, u64::min).max(self.now)
     }
 }

@@ -1,0 +1,71 @@
+//! Looking for deadlocks: VCs that wait for each other, whether or not the rest of the network moves.
+//!
+//! Every `watchdog_cycles` cycles, and when the run is over, all that waits is looked at ([`crate::kernel::knot`]). Between two looks nothing is
+//! kept, so packets cost nothing. The cycles of the looks are the same on any number of threads.
+
+use super::{Attached, Simulation};
+use crate::error::{Error, Result};
+use crate::kernel::knot::Knot;
+
+/// VCs that an error names at most.
+const NAMED: usize = 10;
+
+impl Simulation {
+    /// Looks for VCs that wait for each other, and says when to look again.
+    #[inline(never)]
+    pub(super) fn look_for_knots(&mut self) -> Result<()> {
+        let cycles = self.limits.watchdog_cycles;
+        self.next_look = (self.now / cycles + 1).saturating_mul(cycles);
+        match self.whole_networks().find_map(|parts| Some((parts, knot_in(parts)?))) {
+            Some((parts, knot)) => Err(self.deadlock(describe(parts, &knot))),
+            None => Ok(()),
+        }
+    }
+
+    /// Nothing has moved for long: whether anything still can.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_at_what_stands(&self) -> Result<()> {
+        for parts in self.whole_networks() {
+            let packets: Option<u64> = parts.iter().map(|part| part.network.packets_that_stand()).sum();
+            let Some(packets) = packets.filter(|&packets| packets > 0) else { continue };
+            let unknown = || format!("{packets} packets are in the network and none moves");
+            let waiting = knot_in(parts).map_or_else(unknown, |knot| describe(parts, &knot));
+            return Err(self.deadlock(waiting));
+        }
+        Ok(())
+    }
+
+    fn deadlock(&self, waiting: String) -> Error {
+        Error::Deadlock { cycle: self.now, waiting }
+    }
+
+    /// Networks, each in its parts.
+    fn whole_networks(&self) -> impl Iterator<Item = &[Attached]> {
+        let (of_workload, others) = self.networks.split_at(self.parts);
+        std::iter::once(of_workload).chain(others.chunks(1))
+    }
+}
+
+fn knot_in(parts: &[Attached]) -> Option<Knot> {
+    Knot::of(parts.iter().map(|part| part.network.waits()))
+}
+
+/// Who waits for whom, in words.
+fn describe(parts: &[Attached], knot: &Knot) -> String {
+    let Knot { cycle, stuck, others } = knot;
+    let name = |&vc: &u32| parts[0].network.name_of_vc(vc);
+    let mut names: Vec<String> = cycle.iter().take(NAMED).map(name).collect();
+    if cycle.len() > NAMED {
+        names.push(format!("{} more", cycle.len() - NAMED));
+    }
+    names.extend(cycle.first().map(name));
+    let waiting = names.join(" -> ");
+    if *others == 0 {
+        return waiting;
+    }
+    let all = stuck + others;
+    format!(
+        "{waiting}; {stuck} of {all} virtual channels with packets can never move again, the rest of the network still moves"
+    )
+}
