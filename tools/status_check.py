@@ -27,6 +27,8 @@ ALLOWED = 0.002
 #: The longest run of the search for the saturation load [cycles], and its steps.
 LONG_CYCLES = 40_000
 STEPS = 7
+#: Share of the time that packets wait in a network that carries the load.
+WAITS = 0.02
 
 
 @dataclass
@@ -59,28 +61,27 @@ class Case:
         return fw.traffic(name, offered_load=load, **parameters, **self.traffic)
 
     def carries(self, load: float) -> bool:
-        """Whether a long run delivers what each terminal sends."""
+        """Whether packets wait for a small share of the time only, at each sender, in the last half of a long run.
+
+        Above saturation that share is constant. Packets come without bursts: the mean load is what matters.
+        """
+        name, parameters = self.pattern
+        lengths = self.traffic["packet_flits"]
         try:
             found = fw.simulate(
                 self.network,
-                self.at(load),
-                warmup_cycles=LONG_CYCLES // 4,
+                fw.traffic(name, offered_load=load, packet_flits=lengths, **parameters),
+                warmup_cycles=0,
                 measurement_cycles=LONG_CYCLES,
-                max_cycles=LONG_CYCLES // 4 + LONG_CYCLES,
+                max_cycles=LONG_CYCLES,
+                packets=True,
             )
         except fw.ConfigError:
             return False  # A terminal cannot create as much.
-        delivered = found.terminals["delivered_flits"].to_numpy(float)
-        expected = load * LONG_CYCLES
-        packets = expected / _mean(self.traffic["packet_flits"])
-        process = self.traffic["process"]
-        spread = 1.0 if process == "bernoulli" else 1.0 + process["mean_on_cycles"] * load / 2
-        least = 1 - max(0.02, 4.5 * (spread / packets) ** 0.5)
-        together = 1 - max(0.005, 4.5 * (spread / packets / len(delivered)) ** 0.5)
-        sends = delivered > 0
-        return bool(
-            (delivered[sends] >= least * expected).all() and delivered.sum() >= together * expected * sends.sum()
-        )
+        packets = found.packets[["src", "created_cycle", "injected_cycle"]].dropna().astype(int)
+        late = packets[packets["injected_cycle"] > LONG_CYCLES // 2]
+        waits = (late["injected_cycle"] - late["created_cycle"]).groupby(late["src"]).mean()
+        return bool(waits.max() < WAITS * 0.75 * LONG_CYCLES)
 
     def saturation(self) -> float:
         """The load up to which a long run delivers what each terminal sends, by bisection [flits/cycle/terminal]."""
@@ -117,6 +118,13 @@ def _mean(lengths: Any) -> float:
     return sum(k * v for k, v in lengths.items()) / sum(lengths.values()) if isinstance(lengths, dict) else lengths
 
 
+def _is_imprecise(result: fw.Result) -> bool:
+    """Whether the interval of the mean latency is wider than a steady run was asked for."""
+    row = result.row
+    wanted = result.spec["run"]["steady"]["relative_ci"] * row["packet_latency_mean_cycles"]
+    return bool(row["packet_latency_ci_half_width_cycles"] > wanted)
+
+
 def _how(draw: random.Random) -> dict[str, Any]:
     """How long a run is measured."""
     if draw.random() < 0.2:
@@ -138,9 +146,12 @@ def run_case(case: Case, runs: int, found: Counter[tuple[str, str]], show: bool 
             result = fw.simulate(case.network, case.at(load), seed=seed, **how)
         except fw.ConfigError:
             continue  # No terminal can create so much.
-        found[side, result.status] += 1
+        status = result.status
+        if status == "not_converged" and "steady" in how and _is_imprecise(result):
+            status = "imprecise"  # Nothing grows, but the mean is not known as well as was asked.
+        found[side, status] += 1
         found[side, "longer"] += result.completion_cycles > 1.5 * (result.warmup_cycles + result.measurement_cycles)
-        if (result.status == "complete") != (side == "below"):
+        if status != "imprecise" and (status == "complete") != (side == "below"):
             latency = result.mean_packet_latency_cycles
             line = f"{side} {result.status}: load {load:.4f} of {saturation:.4f}, seed {seed}, {how}, {latency:.1f}"
             wrong.append(f"{case}\n    {line}, accepted {result.accepted_load:.4f}, ended {result.completion_cycles}")
@@ -161,7 +172,7 @@ def main() -> int:
     for number in range(options.seed, options.seed + -(-options.runs // options.per_case)):
         run_case(Case(number), options.per_case, found)
     below = sum(n for (side, status), n in found.items() if side == "below" and status != "longer")
-    wrong = below - found["below", "complete"]
+    wrong = below - found["below", "complete"] - found["below", "imprecise"]
     for (side, status), count in sorted(found.items()):
         print(f"{side:6} {status:14} {count:6}")
     print(f"{time.process_time() - began:.1f} s of CPU")

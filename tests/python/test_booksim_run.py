@@ -72,27 +72,25 @@ def test_close_to_booksim() -> None:
     assert over.result.completion_cycles == 6000 and not over.unstable
 
 
-#: A mesh of which BookSim says "Average latency for class 0 exceeded ... cycles" in the warm-up, in the measurement, in the drain.
+#: Where an overloaded mesh is given up: start of what is measured, and the cycle. BookSim gives up in the same cycles of the warm-up and
+#: of the measurement. In the drain it is earlier: it measures packets that come to the front of their queue, however old.
 GIVES_UP = {
-    "warm-up": ("injection_rate = 0.95; latency_thres = 20.0;", 0, 400),
-    "measurement": (
-        "injection_rate = 0.95; latency_thres = 100.0; acc_stopping_thres = 0.0; max_samples = 40;",
-        600,
-        1400,
-    ),
-    "drain": ("injection_rate = 0.95; latency_thres = 100.0; max_samples = 4;", 600, 2000),
+    "warm-up": ("latency_thres = 20.0;", 0, 200),
+    "measurement": ("latency_thres = 200.0; acc_stopping_thres = 0.0; max_samples = 40;", 600, 1200),
+    "drain": ("traffic = transpose; latency_thres = 900.0; max_samples = 4; sample_period = 1000;", 3000, 7000),
 }
 
 
-@pytest.mark.parametrize(("text", "start", "least"), GIVES_UP.values(), ids=GIVES_UP)
-def test_a_run_gives_up_where_booksim_does(text: str, start: int, least: int) -> None:
+@pytest.mark.parametrize(("text", "start", "cycle"), GIVES_UP.values(), ids=GIVES_UP)
+def test_a_run_gives_up_where_booksim_does(text: str, start: int, cycle: int) -> None:
+    text = f"injection_rate = 0.95; {text}"
     one = sample(SMALL + text)
+    assert one.completion_cycles == cycle
     assert one.unstable.startswith("Average latency for class 0 exceeded") and one.status == "saturated"
     assert one.phases.start == start and one.in_warm_up == (start == 0)
-    assert one.completion_cycles < 20_000
     measured = one.phases.end - one.phases.start
     assert one.result.accepted_load == pytest.approx(sum(one.ejected_flits) / measured / 16)
-    assert one.injected_flits.average > 0.5
+    assert one.injected_flits.average > 0.4
     never = sample(f"{SMALL}{text} latency_thres = 1e9;")
     assert never.completion_cycles > one.completion_cycles and not never.gave_up
 
