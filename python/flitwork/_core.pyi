@@ -311,7 +311,10 @@ class Simulation:
     """A simulation in progress."""
 
     def __new__(cls, plan: Plan, tally: bool = False) -> Simulation:
-        """A simulation of a plan, before its first cycle; with ``tally`` it counts traffic by terminal."""
+        """A simulation of a plan, before its first cycle.
+
+        With ``tally`` it counts traffic by terminal, and the caller decides when it ends.
+        """
 
     @property
     def now(self) -> int:
@@ -335,6 +338,9 @@ class Simulation:
     @property
     def tally(self) -> dict[str, Any]:
         """What has been counted before this cycle, by name: numbers, and lists with an entry for each terminal."""
+
+    def stop(self) -> None:
+        """Ends the run before its current cycle, and with it the measurement."""
 
     def extend(self, plan: Plan) -> None:
         """Goes on as a simulation of a plan that measures longer; it must be at the end of its measurement."""

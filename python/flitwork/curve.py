@@ -216,7 +216,7 @@ def curve(
 
         where: dict[str, Any] = {"out": out, "jobs": jobs, "engine": engine, "scheduler": scheduler, "watcher": watcher}
         where[LOAD] = values
-        return _judged(sweep(at, seeds=seeds, run=run, **where))
+        return sweep(at, seeds=seeds, run=run, **where)
 
     table = sweep_loads(grid)
     for _ in range(_ROUNDS if resolution else 0):
@@ -239,15 +239,6 @@ def _title(name: str, network: Network, workload: Workload) -> str:
     from flitwork.plot.labels import simulated
 
     return simulated(name, json.loads(plan(network, _some_load(workload)).json))
-
-
-def _judged(table: pd.DataFrame) -> pd.DataFrame:
-    """The same runs; above what channels and terminals can carry the network is saturated, whatever was seen.
-
-    In a short fixed window all that was created may still arrive, because the queues have only begun to grow.
-    """
-    beyond = table[LOAD] > table["bound_saturation_load_flits_per_cycle"] * (1 + 1e-9)
-    return table.assign(status=table["status"].mask(beyond, "saturated"))
 
 
 def _bracket(table: pd.DataFrame) -> tuple[float, float]:

@@ -114,11 +114,18 @@ class Result:
     def status(self) -> str:
         """How the run ended.
 
-        ``complete``; ``saturated`` where the source queues grew or the packets measured had not all arrived at the
-        limit of cycles; ``not_converged`` where a steady run reached its limit before the mean latency was known;
-        ``interrupted`` where the result was taken before the run ended.
+        ``complete``; ``saturated`` where the source queues of all terminals together, or of one of them, grow, or more
+        is offered than the bound allows; ``not_converged`` where that, or the mean latency, is not known at the limit
+        of cycles; ``interrupted`` where the result was taken before the run ended.
         """
-        return str(self.values["status"])
+        found = str(self.values["status"])
+        return "saturated" if found in ("complete", "not_converged") and self._is_beyond_bound else found
+
+    @property
+    def _is_beyond_bound(self) -> bool:
+        """Whether traffic is offered at a higher load than its channels and terminals can carry."""
+        offered = self.plan["spec"]["workload"].get("offered_load")
+        return offered is not None and not self.runs_to_completion and offered > self.bound.max_load * (1 + 1e-9)
 
     @property
     def runs_to_completion(self) -> bool:

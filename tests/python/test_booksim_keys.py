@@ -86,7 +86,7 @@ def outcome(text: str) -> object:
     except fw.ConfigError as error:
         return str(error)
     lines = [line for line in report.overall(found, done) if line.startswith("results:")]
-    return [*((s.result.plan_hash, bool(s.unstable(found["latency_thres"]))) for s in done), *lines]
+    return [*((s.result.plan_hash, bool(s.unstable)) for s in done), *lines]
 
 
 @pytest.mark.parametrize("name", [name for name, key in KEYS.items() if key.fate is Fate.MAPPED])

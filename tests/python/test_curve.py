@@ -154,7 +154,7 @@ def test_a_hotspot_is_followed_beyond_what_its_terminal_receives() -> None:
 def test_above_its_bound_a_load_is_saturated_whatever_a_short_window_saw() -> None:
     window: RunOptions = {"warmup_cycles": 100, "measurement_cycles": 400}
     seen = fw.simulate(NET, HOTSPOT, **window)
-    assert seen.status == "complete" and seen.row["bound_saturation_load_flits_per_cycle"] == 1 / 16
+    assert seen.status == "saturated" and seen.row["bound_saturation_load_flits_per_cycle"] == 1 / 16
     found = fw.curve(NET, HOTSPOT, [0.03, 0.1, 0.2], seeds=[1], resolution=0.0, **window)
     assert list(found.points["status"]) == ["complete", "saturated", "saturated"]
     assert found.saturation == (0.03, 0.1) and found.points["packet_latency_mean_cycles"].isna().sum() == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import os
 import pty
 import re
@@ -14,8 +15,10 @@ from pathlib import Path
 import flitwork as fw
 import pytest
 from conftest import STUDY, environment
+from flitwork.cli import progress
 from flitwork.experiment import display, parse_study, plan_study
 from flitwork.experiment.axes import MOST_POINTS
+from flitwork.experiment.execute import Status
 from flitwork.strict import tomllib
 from rich.console import Console
 
@@ -145,6 +148,51 @@ def test_one_long_simulation_shows_how_far_it_is(args: tuple[str, ...], words: t
     for shown in (text, in_a_pipe(program, tmp_path)):
         assert all(word.strip() in shown for word in words), shown
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
+
+
+#: Warm-up and measurement are over long before the run is: what waits in the source queues drains.
+DRAINS = (
+    *OPEN_LOOP[:2],
+    "--load",
+    "0.9",
+    "--set",
+    "warmup_cycles=0",
+    "--set",
+    "measurement_cycles=2000",
+    "--size",
+    "8x8",
+)
+
+
+@pytest.mark.parametrize("args", [OPEN_LOOP, FINITE, BOOKSIM, DRAINS], ids=["open loop", "finite", "booksim", "drains"])
+def test_what_goes_on_is_never_at_its_end(args: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "torus.cfg").write_text(
+        "topology = mesh; k = 8; n = 2; routing_function = dor; num_vcs = 4; traffic = uniform;"
+        "injection_rate = 0.5; sample_period = 1000; warmup_periods = 1; max_samples = 2; latency_thres = -1.0;"
+    )
+    text = in_a_pipe(COMMAND.format(args), tmp_path)
+    assert "cycle" in text and "100%" not in text and "about 0 s" not in text, text
+
+
+def test_time_left_is_not_known_beyond_what_was_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.0)
+    monkeypatch.setattr(display, "say", said.append)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress.shown("simulating", 1000) as told:
+        for cycle in (500, 999, 1000, 5000):
+            told(cycle, 0, None)
+    assert said == [
+        "simulating: cycle 500, 50%, about 1 s left",
+        "simulating: cycle 999, 99%, about 1 s left",
+        "simulating: cycle 1,000",
+        "simulating: cycle 5,000",
+    ]
+    status = Status(total=1, work=10.0, work_done=10.0, started=time.monotonic() - 60)
+    assert status.seconds_left is None
+    status.work_done = 5.0
+    assert status.seconds_left == pytest.approx(60, rel=0.01)
+    assert display.time_left(0.2) == "about 1 s left"
 
 
 def test_a_short_simulation_shows_nothing(tmp_path: Path) -> None:

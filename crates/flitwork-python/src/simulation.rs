@@ -33,7 +33,7 @@ pub struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// A simulation of a plan, before its first cycle; with `tally` it counts traffic by terminal.
+    /// A simulation of a plan, before its first cycle. With `tally` it counts traffic by terminal, and the caller decides when it ends.
     #[new]
     #[pyo3(signature = (plan, tally=false))]
     fn new(py: Python<'_>, plan: &Plan, tally: bool) -> PyResult<Self> {
@@ -43,6 +43,7 @@ impl Simulation {
         let mut simulation = made.map_err(|e| errors::to_python(py, &e))?;
         if tally {
             simulation.keep_tally();
+            simulation.leave_end_to_caller();
         }
         Ok(Simulation {
             plan: Mutex::new(plan),
@@ -165,6 +166,8 @@ impl Simulation {
             ("packet_latency_cycles", tally.packet_latency_cycles),
             ("measured_packets", tally.measured_packets),
             ("measured_packet_latency_cycles", tally.measured_packet_latency_cycles),
+            ("under_way_flits", tally.under_way_flits),
+            ("under_way_created_cycles", tally.under_way_created),
             ("late_packets", tally.late_packets),
             ("late_network_latency_cycles", sum),
             ("late_network_latency_min_cycles", least),
@@ -176,6 +179,14 @@ impl Simulation {
         of.set_item("injected_flits", tally.injected_flits)?;
         of.set_item("accepted_packets", tally.accepted_packets)?;
         Ok(of)
+    }
+
+    /// Ends the run before its current cycle, and with it the measurement.
+    fn stop(&self) -> PyResult<()> {
+        self.with(|simulation| {
+            simulation.stop();
+            Ok(())
+        })
     }
 
     /// Goes on as a simulation of a plan that measures longer; it must be at the end of its measurement.

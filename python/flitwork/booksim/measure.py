@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from flitwork.result import Progress, Result
 
 _STATISTICS = ("mean", "min", "max")
+#: BookSim looks at the mean latency so often in the drain [cycles].
+_DRAIN_CYCLES = 1000
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,9 @@ class Sample:
     #: Flits that arrived in the measurement, by terminal.
     ejected_flits: list[int]
     wall_seconds: float
+    #: Why BookSim would have given up, and whether it would have done so before the measurement.
+    gave_up: str = ""
+    in_warm_up: bool = False
 
     @cached_property
     def spec(self) -> dict[str, Any]:
@@ -141,15 +146,19 @@ class Sample:
         hops = self.values["mean_hops"]
         return math.nan if hops is None else float(hops) + 1
 
-    def unstable(self, latency_thres: float) -> str:
+    @property
+    def unstable(self) -> str:
         """Why BookSim would call it unstable; empty if it would not."""
-        if not self.phases.drain:
-            return ""
-        if 0 <= latency_thres < self.packet_latency.average:
-            return f"Average latency for class 0 exceeded {latency_thres:g} cycles. Aborting simulation."
-        if self.completion_cycles >= self.spec["run"]["max_cycles"]:
+        if self.gave_up:
+            return self.gave_up
+        if self.phases.drain and self.completion_cycles >= self.spec["run"]["max_cycles"]:
             return "The packets of the measurement had not all arrived at the limit of cycles."
         return ""
+
+    @property
+    def status(self) -> str:
+        """``saturated`` where it is unstable; else what the simulation says: see :attr:`flitwork.Result.status`."""
+        return "saturated" if self.unstable else str(self.values["status"])
 
     def _latency(self, name: str) -> Spread:
         summary = self.values[name]
@@ -187,21 +196,97 @@ def samples(settings: Settings, progress: Progress | None = None, threads: int |
 
 def _sample(settings: Settings, phases: Phases, seed: int, progress: Progress | None, threads: int | str) -> Sample:
     """One simulation, which goes on where its measurement is not long enough. It keeps no record of a packet."""
-    made, started = plan(settings, phases, seed, threads), perf_counter()
-    simulation = _core.Simulation(made, tally=True)
-    tallies = [_tally(simulation, cycle, progress) for cycle in phases.looks]
-    while not phases.last(settings, tallies):
-        phases = phases.longer()
+    started = perf_counter()
+    made = plan(settings, phases, seed, threads)
+    running = _Running(made, settings, progress)
+    tallies = running.warm_up(phases)
+    if running.gave_up:
+        # What BookSim prints then is of the periods since it began its averages anew.
+        phases = phases.given_up_in_warm_up(running.now)
         made = plan(settings, phases, seed, threads)
-        simulation.extend(made)
-        tallies.append(_tally(simulation, phases.end, progress))
-    tally = _tally(simulation, None, progress)
-    values, columns = simulation.finish(arrays=False)
-    wall_seconds = perf_counter() - started
-    return Sample(made, phases, json.loads(values), tally, columns["ejected_flits"], wall_seconds)
+        again = _Running(made, settings, progress)
+        again.finish(phases)
+        return again.sample(made, phases, started, running.gave_up, in_warm_up=True)
+    while not running.gave_up:
+        period = len(tallies) - 1
+        if period > phases.measured:
+            phases = phases.longer()
+            made = plan(settings, phases, seed, threads)
+            running.simulation.extend(made)
+        tallies.append(running.measure(phases, period))
+        if period >= phases.measured and phases.last(settings, tallies):
+            break
+    if running.gave_up:
+        phases = phases.cut(running.now)
+        made = plan(settings, phases, seed, threads)
+    running.finish(phases)
+    return running.sample(made, phases, started, running.gave_up)
 
 
-def _tally(simulation: _core.Simulation, cycle: int | None, progress: Progress | None) -> dict[str, Any]:
-    """What has been counted before a cycle, or when the run is over."""
-    simulation.advance(cycle, progress)
-    return simulation.tally
+class _Running:
+    """A simulation that gives up where BookSim does: where the mean latency of its packets passes ``latency_thres``.
+
+    BookSim looks at the end of every period, and in the drain every 1000 cycles. To the packets that have arrived since
+    its averages began it adds each flit under way, with the time since its packet was created.
+    """
+
+    def __init__(self, made: _core.Plan, settings: Settings, progress: Progress | None) -> None:
+        self.simulation = _core.Simulation(made, tally=True)
+        self.limit: float = settings["latency_thres"] if settings["sim_type"] == "latency" else -1.0
+        self.progress = progress
+        self.gave_up = ""
+
+    @property
+    def now(self) -> int:
+        return self.simulation.now
+
+    def warm_up(self, phases: Phases) -> list[dict[str, Any]]:
+        """What had been counted when the averages of the last period began, and at the end of it."""
+        since = now = self.simulation.tally
+        for period in range(phases.warmup):
+            # In the warm-up they start anew every second period.
+            since = since if period % 2 else now
+            now = self._advance((period + 1) * phases.period_cycles)
+            arrived = {name: now[name] - since[name] for name in ("packet_latency_cycles", "packets")}
+            if self._gives_up(arrived["packet_latency_cycles"], arrived["packets"], now):
+                break
+        return [since, now]
+
+    def measure(self, phases: Phases, period: int) -> dict[str, Any]:
+        """What had been counted at the end of a period of the measurement, from 1 on."""
+        return self._look(phases.start + period * phases.period_cycles)
+
+    def finish(self, phases: Phases) -> None:
+        """To the end of the run."""
+        if phases.drain and self.limit >= 0:
+            while not self.gave_up and self.simulation.advance(self.now + _DRAIN_CYCLES, self.progress) != "ended":
+                self._look(self.now)
+        if not self.gave_up:
+            self.simulation.advance(None, self.progress)
+
+    def sample(
+        self, made: _core.Plan, phases: Phases, started: float, gave_up: str, in_warm_up: bool = False
+    ) -> Sample:
+        """What came of it."""
+        self.simulation.stop()
+        tally = self.simulation.tally
+        values, columns = self.simulation.finish(arrays=False)
+        ejected: list[int] = columns["ejected_flits"]
+        wall_seconds = perf_counter() - started
+        return Sample(made, phases, json.loads(values), tally, ejected, wall_seconds, gave_up, in_warm_up)
+
+    def _look(self, cycle: int) -> dict[str, Any]:
+        now = self._advance(cycle)
+        self._gives_up(now["measured_packet_latency_cycles"], now["measured_packets"], now)
+        return now
+
+    def _advance(self, cycle: int) -> dict[str, Any]:
+        self.simulation.advance(cycle, self.progress)
+        return self.simulation.tally
+
+    def _gives_up(self, latency_cycles: int, packets: int, now: dict[str, Any]) -> bool:
+        flits = now["under_way_flits"]
+        waited = (self.now * flits - now["under_way_created_cycles"]) % 2**64
+        if self.limit >= 0 and latency_cycles + waited > self.limit * (packets + flits):
+            self.gave_up = f"Average latency for class 0 exceeded {self.limit:g} cycles. Aborting simulation."
+        return bool(self.gave_up)

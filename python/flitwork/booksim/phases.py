@@ -61,17 +61,21 @@ class Phases:
         """One period more."""
         return replace(self, measured=self.measured + 1)
 
-    @property
-    def looks(self) -> list[int]:
-        """The cycles before which traffic has to be counted: where BookSim's averages begin, then from the start on."""
-        # In the warm-up it starts anew every second period.
-        begin = (self.warmup - 1) // 2 * 2 * self.period_cycles
-        return [begin, *(self.start + period * self.period_cycles for period in range(self.measured + 1))]
+    def cut(self, cycle: int) -> Phases:
+        """The measurement ends with the period before ``cycle``, if it has not ended earlier; nothing is drained."""
+        return replace(self, measured=min(self.measured, max((cycle - self.start) // self.period_cycles, 1)))
+
+    def given_up_in_warm_up(self, cycle: int) -> Phases:
+        """BookSim gave up at the end of a period of the warm-up: its averages are of this and perhaps one before."""
+        periods = cycle // self.period_cycles
+        begin = (periods - 1) // 2 * 2
+        return replace(self, warmup=begin, measured=periods - begin, drain=False)
 
     def last(self, settings: Settings, tallies: Sequence[Mapping[str, Any]]) -> bool:
         """Whether BookSim would end its measurement here: three periods in a row changed little, or there are no more.
 
-        ``tallies`` are what a simulation had counted at each of :attr:`looks`.
+        ``tallies`` are what a simulation had counted where the averages of the end of the warm-up began, at the start
+        of the measurement, and at the end of each of its periods.
         """
         latency_limit = settings["stopping_thres"] if self.drain else -1.0
         accepted_limit = settings["acc_stopping_thres"]
@@ -88,7 +92,9 @@ class Phases:
 
         They are means from the start of the measurement on; those before it are of the end of the warm-up.
         """
-        (begin, *_), (first, start, *measured) = self.looks, tallies
+        first, start, *measured = tallies
+        # In the warm-up the averages start anew every second period.
+        begin = (self.warmup - 1) // 2 * 2 * self.period_cycles
         seen = {name: start[name] - first[name] for name in ("packets", "packet_latency_cycles", "flits")}
         previous = _mean(seen["packet_latency_cycles"], seen["packets"]), seen["flits"] / (self.start - begin)
         for period, now in enumerate(measured, 1):

@@ -26,7 +26,8 @@ _RATES = {
 
 def measured(sample: Sample) -> Iterator[str]:
     """The lines about one simulation: phases, averages over the measurement."""
-    yield f"Warmed up ...Time used is {sample.phases.start} cycles"
+    if not sample.in_warm_up:
+        yield f"Warmed up ...Time used is {sample.phases.start} cycles"
     yield "Class 0:"
     for title, name in _latencies([sample]).items():
         yield from _lines(f"{title} average =", getattr(sample, name))
@@ -68,11 +69,22 @@ def _csv(settings: Settings, samples: Sequence[Sample]) -> str:
 
 def remarks(samples: Sequence[Sample]) -> list[str]:
     """What to say to the user after the runs: those in which there is nothing to average."""
-    seeds = [str(sample.seed) for sample in samples if math.isnan(sample.packet_latency.average)]
-    if not seeds:
-        return []
-    which = "" if len(samples) == 1 else f" of the runs with seed {', '.join(seeds)}"
-    return [f"no packet of the measurement{which} arrived: its latencies and hops are nan"]
+    found = []
+    if which := _runs(samples, [s for s in samples if math.isnan(s.packet_latency.average)]):
+        found.append(f"no packet of the measurement{which[0]} arrived: its latencies and hops are nan")
+    stable = [s for s in samples if not s.unstable]
+    if which := _runs(samples, [s for s in stable if s.status == "saturated"]):
+        found.append(f"saturated: the source queues{which[0]} grow, so the latencies depend on the length of the run")
+    if which := _runs(samples, [s for s in stable if s.status == "not_converged"]):
+        hint = "raise sample_period or warmup_periods"
+        found.append(f"not_converged: the source queues or the mean latency{which[0]} may still grow: {hint}")
+    return found
+
+
+def _runs(samples: Sequence[Sample], such: Sequence[Sample]) -> list[str]:
+    """Some of the runs in words, if there are any; where there is a single run it needs none."""
+    seeds = ", ".join(str(sample.seed) for sample in such)
+    return [] if not such else [""] if len(samples) == 1 else [f" of the runs with seed {seeds}"]
 
 
 def as_json(settings: Settings, samples: Sequence[Sample], unstable: str) -> dict[str, Any]:
@@ -98,7 +110,7 @@ def as_json(settings: Settings, samples: Sequence[Sample], unstable: str) -> dic
 def _run(sample: Sample) -> dict[str, Any]:
     return {
         "seed": sample.seed,
-        "status": sample.values["status"],
+        "status": sample.status,
         "cycles": sample.completion_cycles,
         "warmup_cycles": sample.phases.start,
         "measurement_cycles": sample.phases.end - sample.phases.start,

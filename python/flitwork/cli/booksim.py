@@ -73,7 +73,7 @@ def _run_and_print(settings: Settings, files: list[Path], overrides: list[str], 
     with shown("simulating", Phases.of(settings).end) as progress:
         for sample in samples(settings, progress, threads):
             done.append(sample)
-            reason = sample.unstable(settings["latency_thres"])
+            reason = sample.unstable
             if not quiet:
                 print(*report.measured(sample), sep="\n")
             if reason:

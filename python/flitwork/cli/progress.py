@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -70,7 +71,7 @@ class _One:
     def told(self, cycle: int, done: int, total: int | None) -> bool:
         """Is told about 20 times a second."""
         now = time.monotonic()
-        share = min(done / total, 1.0) if total else min(cycle / self.cycles, 1.0) if self.cycles else None
+        share = _share(done, total) if total else _share(cycle, self.cycles)
         if cycle < self.cycle:
             self.first = now
         self.cycle = cycle
@@ -107,8 +108,14 @@ class _One:
             self.bar.stop()
 
 
-def _words(share: float | None, left: float | None) -> list[str]:
-    from flitwork.experiment.display import duration
+def _share(done: float, total: float | None) -> float | None:
+    """What share of the work is done; ``None`` if that is not known, as where it goes on beyond what was expected."""
+    return done / total if total and done < total else None
 
-    percent = [] if share is None else [f"{share:.0%}"]
-    return percent if left is None else [*percent, f"about {duration(left)} left"]
+
+def _words(share: float | None, left: float | None) -> list[str]:
+    from flitwork.experiment.display import time_left
+
+    # Rounded down: it is not at its end before it ends.
+    percent = [] if share is None else [f"{math.floor(100 * share)}%"]
+    return percent if left is None else [*percent, time_left(left)]

@@ -35,6 +35,11 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
+def time_left(seconds: float) -> str:
+    """``about 20 s left``; of what still goes on it is never nothing."""
+    return f"about {duration(max(seconds, 1.0))} left"
+
+
 def say(text: str) -> None:
     """A line on standard error, in one piece."""
     stream = sys.stderr
@@ -82,7 +87,7 @@ class Bar(Watcher):
         """Moves the bar: by work, so that long points count more; the number beside it counts points."""
         self._show(self.patience_seconds)
         left = status.seconds_left
-        shown = "" if left is None else f"about {duration(left)} left"
+        shown = "" if left is None else time_left(left)
         self.progress.update(self.task, completed=status.done, total=status.total, left=shown, failed=_failed(status))
 
     def end(self, status: Status) -> None:
@@ -120,7 +125,7 @@ class Lines(Watcher):
             left = status.seconds_left
             say(
                 f"{status.done} of {status.total} points{_failed(status)}"
-                + ("" if left is None else f", about {duration(left)} left")
+                + ("" if left is None else f", {time_left(left)}")
             )
 
     def end(self, status: Status) -> None:
@@ -136,7 +141,7 @@ class Lines(Watcher):
 
 
 def _left(done: float, total: float, elapsed: float) -> str:
-    return f"about {duration((total - done) * elapsed / done)} left" if done and elapsed >= 1 else ""
+    return time_left((total - done) * elapsed / done) if done and elapsed >= 1 else ""
 
 
 def _failed(status: Status) -> str:

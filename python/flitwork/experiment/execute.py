@@ -28,11 +28,14 @@ class Status:
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimate from the work done so far; ``None`` as long as there is nothing to judge by."""
+        """Estimate from the work done so far.
+
+        ``None`` as long as there is nothing to judge by, and where simulations go on beyond the work that was expected.
+        """
         elapsed = time.monotonic() - self.started
-        if self.work_done <= 0 or elapsed < 1:
+        if self.work_done <= 0 or elapsed < 1 or self.work_done >= self.work:
             return None
-        return max(self.work - self.work_done, 0.0) * elapsed / self.work_done
+        return (self.work - self.work_done) * elapsed / self.work_done
 
 
 class Watcher:

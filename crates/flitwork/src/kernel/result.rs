@@ -10,7 +10,10 @@ impl Simulation {
     /// The outcome of a run; of one that has not ended what has happened so far, with [`Status::Interrupted`].
     pub fn into_result(mut self) -> SimulationResult {
         let (now, ended) = (self.now, self.ended);
-        self.look(now + 1);
+        self.look(now + 1, false);
+        if ended.is_some() {
+            self.look(now + 1, true);
+        }
         let Simulation { phases, limits, mut networks, parts, others, hosts, .. } = self;
         let bus = others.into_iter().find_map(|network| network.finish(now).bus);
         let window = phases.window();
@@ -38,7 +41,7 @@ impl Simulation {
         let work = &mut log.workload;
         let accepted = if background.is_some() { &work.delivered_flits } else { &observed.ejected_flits };
         let status = match ended {
-            Some(complete) => phases.status(complete, work.measured_taken + untaken.packets),
+            Some(complete) => phases.status(complete),
             None => Status::Interrupted,
         };
         let result = SimulationResult {

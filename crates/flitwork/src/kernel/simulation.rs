@@ -20,9 +20,10 @@ use super::network::{Endpoints, Network};
 use super::parallel::{self, Summary, Team};
 use crate::error::{Error, Result};
 use crate::host::Hosts;
-use crate::measure::{Arrival, DeliveryRecorder, KernelName, PacketLog, Phases, Totals, TrafficLog, View};
+use crate::measure::{Arrival, Creation, DeliveryRecorder, KernelName, PacketLog, Phases, Totals, TrafficLog, View};
 use crate::plan::{Plan, Workload};
 use crate::terminal::Nics;
+use crate::traffic::{Packets, Process, Processes, Traffic};
 
 /// Why a simulation has paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +197,7 @@ impl Simulation {
                     return Ok(Pause::Reached);
                 }
                 if self.now >= self.phases.next() {
-                    self.look(self.now);
+                    self.look(self.now, false);
                 }
                 if self.team.is_some() {
                     self.advance_parts(until);
@@ -307,6 +308,9 @@ impl Simulation {
 
     /// Whether the run is over, cannot go on, or shall not.
     fn check(&mut self, progress: &mut dyn FnMut(Progress) -> bool) -> Result<()> {
+        if self.phases.is_due(self.now + 1) {
+            self.look(self.now + 1, false);
+        }
         let done = self.is_done();
         let limit = self.now >= self.limits.max_cycles;
         if done || limit || self.now >= self.next_look {
@@ -383,15 +387,18 @@ impl Simulation {
 
     /// Lets the phases of the run see its state at the beginning of cycle `now`; they may decide what is measured.
     #[inline(never)]
-    pub(super) fn look(&mut self, now: u64) {
+    pub(super) fn look(&mut self, now: u64, concludes: bool) {
         let Simulation { phases, networks, parts, .. } = self;
         let parts = &mut networks[..*parts];
         let view = View {
             totals: totals(parts),
             untaken_before: &|cycle| parts.iter().map(|part| part.nics.untaken(0..cycle).0.packets).sum(),
             channel_flits: &|before, flits| parts.iter().for_each(|part| part.network.channel_flits(before, flits)),
+            oldest: &|before, tell| parts.iter().for_each(|part| part.nics.oldest_untaken(before, tell)),
         };
-        if phases.look(now, &view) {
+        if concludes {
+            phases.conclude(now, &view);
+        } else if phases.look(now, &view) {
             for Attached { network, log, .. } in parts {
                 network.measure(now, phases.window());
                 log.measure(&phases.window());
@@ -416,7 +423,7 @@ impl Simulation {
         // A part may have sent what arrived in another.
         let under_way = || parts.iter().fold(0u64, |sum, part| sum.wrapping_add(part.log.measured_under_way()));
         let all_arrived = || under_way() == 0 && parts.iter().all(|part| part.nics.all_taken_before(end));
-        self.now + 1 >= end && (!self.phases.drains() || all_arrived())
+        self.now + 1 >= end && !self.phases.is_open() && (!self.phases.drains() || all_arrived())
     }
 
     /// Whether a schedule cannot go on though packets of a background move.
@@ -555,9 +562,24 @@ fn phases(plan: &Plan) -> Phases {
     let channels = plan.fabric.channels().count();
     match (&plan.workload, &run.steady) {
         (Workload::Schedule { .. } | Workload::Finite(_), _) => Phases::whole_run(plan.start_cycle, channels),
-        (Workload::OpenLoop(_), Some(steady)) => Phases::steady(steady, p.longest_delay_cycles, channels),
-        (Workload::OpenLoop(_), None) => Phases::fixed(run.fixed_window(), channels),
+        (Workload::OpenLoop(traffic), Some(steady)) => {
+            Phases::steady(steady, p.longest_delay_cycles, channels).of(creation(traffic, p.terminals), p.terminals)
+        }
+        (Workload::OpenLoop(traffic), None) => {
+            Phases::fixed(run.fixed_window(), channels).of(creation(traffic, p.terminals), p.terminals)
+        }
     }
+}
+
+/// When the terminals of an open loop create packets.
+fn creation(traffic: &Traffic, terminals: usize) -> Creation {
+    let Packets::Drawn(drawn) = &traffic.packets else { return Creation::default() };
+    let processes = match &drawn.process {
+        Processes::Alike(process) => std::slice::from_ref(process),
+        Processes::Each(processes) => &processes[..terminals],
+    };
+    let dispersion = processes.iter().map(Process::dispersion).fold(0.0, f64::max) + drawn.lengths.variation();
+    Creation { gap_cycles: processes.iter().map(Process::mean_gap_cycles).collect(), dispersion }
 }
 
 /// What is noted of the packets of workload and background, both in the same window.

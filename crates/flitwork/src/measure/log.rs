@@ -191,7 +191,11 @@ impl PacketLog {
         flits: impl Into<u32>,
         record: impl FnOnce() -> PacketRecord,
     ) -> u32 {
-        self.class(background).taken(terminal, created, flits.into());
+        let flits = flits.into();
+        self.class(background).taken(terminal, created, flits);
+        if let Some(tally) = &mut self.tally {
+            tally.taken(flits, created);
+        }
         match &mut self.records {
             Some(records) => records.taken(record()),
             None => 0,

@@ -4,6 +4,7 @@ mod batches;
 mod deliveries;
 mod fairness;
 mod interval;
+mod lag;
 mod latency;
 mod log;
 mod operations;
@@ -13,6 +14,8 @@ mod phases;
 mod stalls;
 mod steady;
 mod tally;
+mod trend;
+mod verdict;
 mod waits;
 mod warm_up;
 
@@ -21,6 +24,7 @@ pub(crate) use deliveries::DeliveryRecorder;
 pub use deliveries::DeliveryWindows;
 pub use fairness::Fairness;
 pub(crate) use fairness::starved;
+pub(crate) use lag::Creation;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
 pub(crate) use log::{Arrival, Origin, PacketLog, TrafficLog};
 pub use operations::{OPERATION_KINDS, OperationKind, OperationRecord, OperationReport};
@@ -42,10 +46,11 @@ use serde::{Deserialize, Serialize};
 pub enum Status {
     /// The workload, or the measurement and its drain, is complete.
     Complete,
-    /// Open loop: the source queues grew throughout the measurement, or its packets had not all arrived at the limit of cycles.
-    /// Latencies then say how long the run was, not how fast the network is.
+    /// Open loop: the source queues grow, of all terminals together or of one. Latencies then say how long the run was, not how fast the
+    /// network is.
     Saturated,
-    /// Steady run: the limit of cycles came before the warm-up was over, or before the mean latency was known well enough.
+    /// Open loop: the limit of cycles came before it was clear whether source queues and latencies grow, or before all that was measured
+    /// had arrived; a steady run: or before the mean latency was known well enough.
     NotConverged,
     /// The result was taken before the run ended: what is in it is what had happened by then.
     Interrupted,

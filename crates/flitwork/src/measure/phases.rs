@@ -2,12 +2,20 @@
 
 use super::batches::{Batches, Totals};
 use super::interval::{Interval, interval};
+use super::lag::{Creation, Lags};
 use super::steady::{Decision, Snapshot, Steady, SteadySpec, latency_of_packets};
+use super::trend::trend;
+use super::verdict::{Evidence, Verdict, judge};
 use super::{Precision, Status};
 use std::ops::Range;
 
 /// Confidence of the intervals of a run with a fixed measurement.
 const CONFIDENCE: f64 = 0.95;
+/// A run with a fixed measurement goes on until it is clear whether the network carries the load, but not for longer than this many times
+/// warm-up and measurement.
+const LONGEST: u64 = 16;
+/// The verdict is looked at again when this share of the time since the beginning of the measurement has passed.
+const AGAIN: u64 = 8;
 
 /// What the phases want to know of a run at the beginning of a cycle.
 pub(crate) struct View<'a> {
@@ -16,6 +24,9 @@ pub(crate) struct View<'a> {
     pub untaken_before: &'a dyn Fn(u64) -> u64,
     /// Flits sent over every network channel so far.
     pub channel_flits: &'a dyn Fn(u64, &mut Vec<u64>),
+    /// Calls back with each terminal that has packets which were created before some cycle and that no injection port has taken, and the
+    /// creation cycle of the oldest one.
+    pub oldest: &'a dyn Fn(u64, &mut dyn FnMut(usize, u64)),
 }
 
 /// The beginning or the end of the measurement.
@@ -40,10 +51,20 @@ pub(crate) struct Phases {
     begin: Mark,
     end: Mark,
     batches: Batches,
+    /// Those of the measurement, once it is over.
+    measured: Option<Batches>,
+    lags: Lags,
+    creation: Creation,
+    senders: usize,
     steady: Option<Steady>,
     /// From a decision to the first cycle that it holds for: what is under way has arrived by then [cycles].
     lead: u64,
-    verdict: Status,
+    /// How the run ends, once that is known; a workload that completes does.
+    verdict: Option<Status>,
+    /// A fixed measurement: the cycle in which the verdict is looked at next.
+    check: u64,
+    /// Whether the run goes on, or ends early, for the verdict.
+    waits_for_verdict: bool,
     next: u64,
 }
 
@@ -51,9 +72,23 @@ impl Phases {
     /// A workload that completes: everything from cycle `start` on is measured, and nothing is to be decided.
     pub fn whole_run(start: u64, channels: usize) -> Self {
         if start == 0 {
-            return Phases { next: u64::MAX, ..Self::new(0..u64::MAX, 0, None, 0) };
+            return Phases { next: u64::MAX, ..Self::whole(0..u64::MAX, 0) };
         }
-        Self::new(start..u64::MAX, channels, None, 0)
+        Self::whole(start..u64::MAX, channels)
+    }
+
+    fn whole(window: Range<u64>, channels: usize) -> Self {
+        Phases { verdict: Some(Status::Complete), ..Self::new(window, channels, None, 0) }
+    }
+
+    /// An open loop: when its terminals, `senders` of them, create packets.
+    pub fn of(self, creation: Creation, senders: usize) -> Self {
+        Phases { creation, senders, ..self }
+    }
+
+    /// The run drains all that was measured, as long as that takes, and is judged when it is over: its caller decides when to stop.
+    pub fn leave_end_to_caller(&mut self) {
+        self.waits_for_verdict = false;
     }
 
     /// Whether it was known from the start that the measurement lasts until the run is over.
@@ -75,15 +110,42 @@ impl Phases {
     fn new(window: Range<u64>, channels: usize, steady: Option<Steady>, lead: u64) -> Self {
         let mark = || Mark { state: None, channel_flits: Vec::with_capacity(channels) };
         let next = if steady.is_some() { 0 } else { window.start };
-        let (begin, end, batches) = (mark(), mark(), Batches::new(0));
-        Phases { window, begin, end, batches, steady, lead, verdict: Status::Complete, next }
+        let mut lags = Lags::default();
+        lags.restart(0);
+        Phases {
+            check: window.end,
+            window,
+            begin: mark(),
+            end: mark(),
+            batches: Batches::new(0),
+            measured: None,
+            lags,
+            creation: Creation::default(),
+            senders: 0,
+            steady,
+            lead,
+            verdict: None,
+            waits_for_verdict: true,
+            next,
+        }
     }
 
     /// Makes a fixed measurement that is not over last until cycle `end`.
     pub fn extend(&mut self, end: u64) {
-        debug_assert!(self.steady.is_none() && self.end.state.is_none(), "the end of the measurement is in the past");
+        debug_assert!(self.steady.is_none() && end > self.window.end, "a fixed measurement becomes longer");
         self.window.end = end;
+        self.check = end;
+        // The end may have been looked at already, and judged.
+        self.end.state = None;
+        self.end.channel_flits.clear();
+        (self.measured, self.verdict) = (None, None);
         self.next = self.next_look();
+    }
+
+    /// The run ends before cycle `now`: nothing is measured from there on.
+    pub fn cut(&mut self, now: u64) {
+        self.window.end = self.window.end.min(now).max(self.window.start + 1);
+        self.check = self.window.end;
     }
 
     /// Cycles that are measured.
@@ -105,7 +167,17 @@ impl Phases {
     /// Whether the run goes on after the measurement until all that was measured has arrived. Packets that wait before a
     /// saturated network would keep it busy for as long as it was measured, to no purpose.
     pub fn drains(&self) -> bool {
-        self.steady.is_none() || self.verdict != Status::Saturated
+        self.verdict != Some(Status::Saturated)
+    }
+
+    /// Whether the verdict is due at the beginning of cycle `now`, and decides when the run ends.
+    pub fn is_due(&self, now: u64) -> bool {
+        self.is_open() && now >= self.check
+    }
+
+    /// Whether the run goes on for its verdict, whatever has arrived.
+    pub fn is_open(&self) -> bool {
+        self.waits_for_verdict && self.verdict.is_none()
     }
 
     /// Looks at a run before cycle `now` is simulated. Returns true if the window has changed.
@@ -118,33 +190,84 @@ impl Phases {
             let begin = state(self.window.start);
             self.begin.set(begin, view);
             self.batches.restart(begin.cycle, begin.totals);
+            self.lags.restart(begin.cycle);
             if let Some(steady) = &mut self.steady {
                 steady.begin(begin);
             }
+        }
+        while self.verdict.is_none() && self.lags.next() <= now {
+            self.lags.look(self.lags.next(), view.oldest);
         }
         if self.end.state.is_none() {
             self.batches.close(now.min(self.window.end), view.totals);
             if now >= self.window.end {
                 self.end.set(state(self.window.end), view);
+                self.measured = Some(self.batches.clone());
             }
         }
-        let changed = self.decide(now, &state);
+        if self.end.state.is_some() && self.verdict.is_none() {
+            self.batches.close(now, view.totals);
+        }
+        let changed = self.decide(now, &state, view);
+        if self.is_due(now) {
+            self.judge_fixed(state(self.check), view);
+        }
         self.next = self.next_look();
         changed
     }
 
-    fn decide(&mut self, now: u64, state: &dyn Fn(u64) -> Snapshot) -> bool {
-        let Some(steady) = self.steady.as_mut().filter(|s| now >= s.next()) else { return false };
-        if self.window.end < u64::MAX {
+    /// A fixed measurement is over: whether the network carries the load, or when to look again.
+    fn judge_fixed(&mut self, now: Snapshot, view: &View) {
+        let longest = self.window.end.saturating_mul(LONGEST);
+        self.verdict = match self.judge(&now, view) {
+            Verdict::Carries => Some(Status::Complete),
+            Verdict::Saturated => Some(Status::Saturated),
+            Verdict::Open if now.cycle >= longest => Some(Status::NotConverged),
+            Verdict::Open => None,
+        };
+        self.check = (now.cycle + ((now.cycle - self.window.start) / AGAIN).max(1)).min(longest.max(now.cycle + 1));
+    }
+
+    /// The verdict on the run from the beginning of the measurement up to now.
+    fn judge(&mut self, now: &Snapshot, view: &View) -> Verdict {
+        let Some(begin) = &self.begin.state else { return Verdict::Open };
+        self.lags.look(now.cycle, view.oldest);
+        let (created, growth) = now.created_and_growth_since(begin);
+        judge(&Evidence {
+            created,
+            growth,
+            dispersion: self.creation.dispersion,
+            lag: self.lags.largest(&self.creation, self.senders),
+            trend: trend(&self.batches, latency_of_packets),
+        })
+    }
+
+    /// The run is over, at the beginning of cycle `now`: a verdict that is still open is closed.
+    pub fn conclude(&mut self, now: u64, view: &View) {
+        if self.verdict.is_some() || self.begin.state.is_none() {
+            return;
+        }
+        let state = Snapshot { cycle: now, totals: view.totals, backlog: (view.untaken_before)(now) };
+        self.verdict = Some(match self.judge(&state, view) {
+            Verdict::Carries => Status::Complete,
+            Verdict::Saturated => Status::Saturated,
+            Verdict::Open => Status::NotConverged,
+        });
+    }
+
+    fn decide(&mut self, now: u64, state: &dyn Fn(u64) -> Snapshot, view: &View) -> bool {
+        if self.window.end < u64::MAX || self.steady.as_ref().is_none_or(|steady| now < steady.next()) {
             return false;
         }
+        let verdict = self.judge(&state(now), view);
+        let Some(steady) = self.steady.as_mut() else { return false };
         let at = now + 1 + self.lead;
-        match steady.check(state(now), &self.batches) {
+        match steady.check(state(now), &self.batches, verdict) {
             Decision::Wait => return false,
             Decision::Begin => self.window.start = at,
             Decision::End(verdict) => {
                 self.window.end = at;
-                self.verdict = verdict;
+                self.verdict = Some(verdict);
             }
         }
         true
@@ -152,30 +275,30 @@ impl Phases {
 
     fn next_look(&self) -> u64 {
         let begun = self.begin.state.is_some();
-        if self.end.state.is_some() || begun && self.is_whole_run() {
+        let over = self.end.state.is_some();
+        if over && self.verdict.is_some() || begun && self.is_whole_run() {
             return u64::MAX;
         }
-        let mark = if begun { self.window.end } else { self.window.start };
-        let check = self.steady.as_ref().map_or(u64::MAX, Steady::next);
+        let mark = if over {
+            u64::MAX
+        } else if begun {
+            self.window.end
+        } else {
+            self.window.start
+        };
+        let check = self.steady.as_ref().map_or(if over { self.check } else { u64::MAX }, Steady::next);
+        let check = if self.is_open() { check } else { u64::MAX };
+        let lags = if self.verdict.is_none() { self.lags.next() } else { u64::MAX };
         let batch = if begun || self.steady.is_some() { self.batches.end() } else { u64::MAX };
-        mark.min(check).min(batch)
+        mark.min(check).min(batch).min(lags)
     }
 
-    /// How the run ended: `drained` if all that was measured has arrived; `created` packets were.
-    pub fn status(&self, drained: bool, created: u64) -> Status {
-        match &self.steady {
-            Some(_) if drained => self.verdict,
-            None if drained && !self.is_saturated(created) => Status::Complete,
-            _ => Status::Saturated,
+    /// How the run ended: `drained` if all that was measured has arrived.
+    pub fn status(&self, drained: bool) -> Status {
+        match self.verdict.unwrap_or(Status::NotConverged) {
+            Status::Complete if !drained && self.waits_for_verdict => Status::NotConverged,
+            verdict => verdict,
         }
-    }
-
-    /// Fixed measurement: whether the source queues grew in it by more than chance: by more than 3 standard deviations of the
-    /// number of packets created, and by more than 5 % of it.
-    fn is_saturated(&self, created: u64) -> bool {
-        let (Some(before), Some(after)) = (&self.begin.state, &self.end.state) else { return false };
-        let growth = after.backlog.saturating_sub(before.backlog) as f64;
-        growth > 3.0 * (created as f64).sqrt() && growth > 0.05 * created as f64
     }
 
     /// Flits sent over every network channel in the measurement; `total` in the whole run.
@@ -192,7 +315,8 @@ impl Phases {
     pub fn precision(&self, terminals: usize, status: Status) -> Option<Precision> {
         self.begin.state.filter(|_| !self.is_whole_run())?;
         let confidence = self.steady.as_ref().map_or(CONFIDENCE, Steady::confidence);
-        let find = |part: &dyn Fn(&Totals) -> (f64, f64)| interval(&self.batches, confidence, part);
+        let batches = self.measured.as_ref().unwrap_or(&self.batches);
+        let find = |part: &dyn Fn(&Totals) -> (f64, f64)| interval(batches, confidence, part);
         let load = find(&|t| (t.flits as f64, terminals as f64))?;
         // The denominator stands for one group, not for its cycles.
         let accepted = load.half_width / load.group_cycles as f64;

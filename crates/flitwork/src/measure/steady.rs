@@ -4,6 +4,7 @@
 use super::Status;
 use super::batches::{Batches, Totals};
 use super::interval::interval;
+use super::verdict::Verdict;
 use super::warm_up::is_stationary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,12 +78,17 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Packets created since `before`, as far as they have arrived or wait at their sources, and by how many more wait there.
+    pub fn created_and_growth_since(&self, before: &Snapshot) -> (f64, f64) {
+        let growth = self.backlog as f64 - before.backlog as f64;
+        (((self.totals.packets - before.totals.packets) as f64 + growth).max(0.0), growth)
+    }
+
     /// Whether the source queues have grown since `before` by more than chance (three standard deviations of the number of
     /// packets created) and by more than 1 % of the packets created.
     fn has_grown_since(&self, before: &Snapshot) -> bool {
-        let growth = self.backlog as f64 - before.backlog as f64;
-        let created = (self.totals.packets - before.totals.packets) as f64 + growth;
-        growth > 3.0 * created.max(0.0).sqrt() && growth > GROWTH * created
+        let (created, growth) = self.created_and_growth_since(before);
+        growth > 3.0 * created.sqrt() && growth > GROWTH * created
     }
 
     /// Mean packet latency [cycles] and accepted load [flits/cycle] since `before`.
@@ -153,10 +159,10 @@ impl Steady {
 
     /// A check: of the warm-up, with all batches since the start of the run, or of the measurement, with those of the
     /// measurement.
-    pub fn check(&mut self, now: Snapshot, batches: &Batches) -> Decision {
+    pub fn check(&mut self, now: Snapshot, batches: &Batches, verdict: Verdict) -> Decision {
         match self.begun {
             None => self.check_warm_up(now, batches),
-            Some(begin) => self.check_measurement(begin, now, batches),
+            Some(begin) => self.check_measurement(begin, now, batches, verdict),
         }
     }
 
@@ -192,20 +198,24 @@ impl Steady {
         load && (latency || saturated)
     }
 
-    fn check_measurement(&mut self, begin: Snapshot, now: Snapshot, batches: &Batches) -> Decision {
+    fn check_measurement(&mut self, begin: Snapshot, now: Snapshot, batches: &Batches, verdict: Verdict) -> Decision {
         let Steady { options, .. } = self;
         let known = |part: fn(&Totals) -> (f64, f64)| {
             interval(batches, options.confidence, part).is_some_and(|i| i.is_within(options.relative_ci))
         };
         let over = now.cycle >= options.max_cycles;
         let measured = now.cycle - begin.cycle;
-        let verdict = if now.has_grown_since(&begin) {
-            let long = measured >= SATURATED * options.min_measurement_cycles;
-            (over || (long && known(|t| (t.flits as f64, 1.0)))).then_some(Status::Saturated)
-        } else {
-            let known = known(latency_of_packets);
-            let converged = known && !self.forced;
-            (over || known).then_some(if converged { Status::Complete } else { Status::NotConverged })
+        let verdict = match verdict {
+            Verdict::Saturated => {
+                let long = measured >= SATURATED * options.min_measurement_cycles;
+                (over || (long && known(|t| (t.flits as f64, 1.0)))).then_some(Status::Saturated)
+            }
+            Verdict::Open => over.then_some(Status::NotConverged),
+            Verdict::Carries => {
+                let known = known(latency_of_packets);
+                let converged = known && !self.forced;
+                (over || known).then_some(if converged { Status::Complete } else { Status::NotConverged })
+            }
         };
         let later = (now.cycle + (measured / 4).max(1)).min(options.max_cycles).max(now.cycle + 1);
         self.next = if verdict.is_some() { u64::MAX } else { later };

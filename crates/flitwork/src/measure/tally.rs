@@ -20,6 +20,10 @@ pub struct Tally {
     pub late_packets: u64,
     /// Sum, smallest and largest of their network latencies [cycles]; of no packets 0, `u64::MAX` and 0.
     pub late_network_latency_cycles: (u64, u64, u64),
+    /// Flits of the packets that injection ports have taken and that have not arrived.
+    pub under_way_flits: u64,
+    /// The sum of the creation cycles of these flits, modulo 2^64.
+    pub under_way_created: u64,
     /// Packets whose head left the terminal in the measurement, by source.
     pub injected_packets: Vec<u64>,
     /// Their flits.
@@ -39,6 +43,12 @@ impl Tally {
         }
     }
 
+    /// An injection port took a packet that was created in cycle `created`.
+    pub(crate) fn taken(&mut self, flits: u32, created: u64) {
+        self.under_way_flits = self.under_way_flits.wrapping_add(u64::from(flits));
+        self.under_way_created = self.under_way_created.wrapping_add(created.wrapping_mul(u64::from(flits)));
+    }
+
     /// The head of a packet left its terminal in cycle `now`; cycles of `window` are measured.
     pub(crate) fn injected(&mut self, terminal: u32, flits: u32, now: u64, window: &Range<u64>) {
         if window.contains(&now) {
@@ -51,7 +61,11 @@ impl Tally {
     pub(crate) fn arrived(&mut self, packet: &Arrival, now: u64, window: &Range<u64>) {
         let latency = now - packet.origin.created;
         self.packets += 1;
-        self.flits += u64::from(packet.flits);
+        let (flits, created) = (u64::from(packet.flits), packet.origin.created);
+        self.flits += flits;
+        // In a part of a network more may arrive than it has sent.
+        self.under_way_flits = self.under_way_flits.wrapping_sub(flits);
+        self.under_way_created = self.under_way_created.wrapping_sub(created.wrapping_mul(flits));
         self.packet_latency_cycles += latency;
         if window.contains(&packet.origin.created) {
             self.measured_packets += 1;
@@ -73,6 +87,8 @@ impl Tally {
         self.packets += more.packets;
         self.flits += more.flits;
         self.packet_latency_cycles += more.packet_latency_cycles;
+        self.under_way_flits = self.under_way_flits.wrapping_add(more.under_way_flits);
+        self.under_way_created = self.under_way_created.wrapping_add(more.under_way_created);
         self.measured_packets += more.measured_packets;
         self.measured_packet_latency_cycles += more.measured_packet_latency_cycles;
         self.late_packets += more.late_packets;

@@ -22,8 +22,8 @@ pub struct RunSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", range(min = 1), extend("default" = FIXED_CYCLES))]
     pub measurement_cycles: Option<u64>,
-    /// Cycles after which the run ends in any case [cycles], at least 1. For what runs to completion an error; for an open loop saturated, and at
-    /// least warm-up and measurement. Default: for what completes, 10^9 or twice the warm-up, and the last cycle of a trace on
+    /// Cycles after which the run ends in any case [cycles], at least 1. For what runs to completion an error; an open loop ends as `saturated` or
+    /// `not_converged`, and needs at least warm-up and measurement. Default: for what completes, 10^9 or twice the warm-up, and the last cycle of a trace on
     /// top; 100 times warm-up and measurement for an open loop; twice the limit of `steady` (written as 0).
     pub max_cycles: u64,
     /// Interval at which the run is searched for packets that can only wait for each other, whether or not others move [cycles], at least 1. It is

@@ -157,6 +157,12 @@ impl Nics {
         self.queues.waiting_since(terminal)
     }
 
+    /// Calls back with each terminal that has packets created before `before` which no injection port has taken, of the workload or of the
+    /// background, and the cycle in which the oldest of these was created.
+    pub fn oldest_untaken(&self, before: u64, tell: &mut dyn FnMut(usize, u64)) {
+        self.queues.oldest_untaken(before, tell);
+    }
+
     /// Whether all traffic has moved on to packets created at or after `end`.
     pub fn all_taken_before(&self, end: u64) -> bool {
         self.queues.all_taken_before(end) && !self.holds_back(|job| job.created.is_none_or(|created| created < end))

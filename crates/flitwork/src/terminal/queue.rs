@@ -248,6 +248,23 @@ impl SourceQueues {
         }
     }
 
+    /// Calls back with each terminal that has packets of an open loop, or of the background, created before `before`, and the cycle in which
+    /// the oldest of these was created.
+    pub fn oldest_untaken(&self, before: u64, tell: &mut dyn FnMut(usize, u64)) {
+        let work = match &self.work {
+            Work::Traffic(feed) if feed.packets.is_none() => Some(feed),
+            _ => None,
+        };
+        let feeds = [work, self.background.as_ref()];
+        let terminals = feeds.iter().flatten().map(|feed| feed.sources.len()).max().unwrap_or(0);
+        for terminal in 0..terminals {
+            let next = feeds.iter().flatten().map(|feed| feed.sources[terminal].next_creation()).min();
+            if let Some(created) = next.filter(|&created| created < before) {
+                tell(terminal, created);
+            }
+        }
+    }
+
     /// Whether all traffic has moved on to packets created at or after `end`.
     pub fn all_taken_before(&self, end: u64) -> bool {
         let work = match &self.work {

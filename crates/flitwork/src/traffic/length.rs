@@ -148,6 +148,16 @@ impl Lengths {
         }
     }
 
+    /// Variance of the length over the square of its mean.
+    pub fn variation(&self) -> f64 {
+        let mean = self.mean_flits();
+        let square = match self {
+            Lengths::Fixed(_) => return 0.0,
+            Lengths::Mix { .. } => self.mean_of(|flits| flits.saturating_mul(flits)),
+        };
+        (square / (mean * mean) - 1.0).max(0.0)
+    }
+
     /// The length of a packet [flits]. Takes a random number only where lengths differ.
     #[inline(always)]
     pub(super) fn draw(&self, rng: &mut Pcg64Mcg) -> u32 {

@@ -27,6 +27,7 @@ pub struct OnOff {
     /// Share of the time that it is on, in 1 / 2^64.
     on: u64,
     mean_gap_cycles: f64,
+    dispersion: f64,
 }
 
 impl OnOff {
@@ -35,7 +36,10 @@ impl OnOff {
     pub fn new(packets_per_cycle: f64, mean_on_cycles: f64, mean_off_cycles: f64) -> Self {
         let on = mean_on_cycles / (mean_on_cycles + mean_off_cycles);
         let rate = Self::rate_when_on(packets_per_cycle, mean_on_cycles, mean_off_cycles);
+        // The state of one cycle and that of a later one have a correlation of `memory` to the power of the cycles between.
+        let memory = 1.0 - 1.0 / mean_on_cycles - 1.0 / mean_off_cycles;
         OnOff {
+            dispersion: (1.0 - rate).max(0.0) + rate * (1.0 - on) * (1.0 + memory) / (1.0 - memory),
             on_cycles: Geometric::new(1.0 / mean_on_cycles),
             off_cycles: Geometric::new(1.0 / mean_off_cycles),
             gap: Geometric::new(rate.min(1.0)),
@@ -52,6 +56,11 @@ impl OnOff {
     /// Mean gap between packets [cycles].
     pub fn mean_gap_cycles(&self) -> f64 {
         self.mean_gap_cycles
+    }
+
+    /// Variance of the number of packets created in a long time, over that number.
+    pub fn dispersion(&self) -> f64 {
+        self.dispersion
     }
 
     /// Cycles from the start to the first packet.
@@ -155,5 +164,24 @@ mod tests {
         let early = (0..starts).filter(|&t| process.first(&mut terminal_rng(3, t)) == 0).count();
         // Standard error sqrt(0.1 * 0.9 / 20,000) = 0.002.
         assert!((early as f64 / starts as f64 - 0.1).abs() < 0.01, "{early}");
+    }
+
+    /// Packets in stretches of time much longer than a period.
+    #[test]
+    fn the_dispersion_is_that_of_what_is_drawn() {
+        for (rate, on, off) in [(0.1, 20.0, 60.0), (0.2, 10.0, 10.0), (0.05, 50.0, 1.0)] {
+            let process = OnOff::new(rate, on, off);
+            let (mut rng, stretch, stretches) = (terminal_rng(3, 1), 4000, 1000);
+            let mut counts = vec![0.0; stretches];
+            let mut at = process.first(&mut rng);
+            while at < stretch * stretches as u64 {
+                counts[(at / stretch) as usize] += 1.0;
+                at += process.gap(&mut rng);
+            }
+            let mean = counts.iter().sum::<f64>() / stretches as f64;
+            let variance = counts.iter().map(|c| (c - mean) * (c - mean)).sum::<f64>() / stretches as f64;
+            let found = variance / mean;
+            assert!((found / process.dispersion() - 1.0).abs() < 0.15, "{found} {}", process.dispersion());
+        }
     }
 }

@@ -29,6 +29,24 @@ impl Process {
         }
     }
 
+    /// Mean cycles from one packet to the next.
+    pub fn mean_gap_cycles(&self) -> f64 {
+        match self {
+            Process::AtOnce => 0.0,
+            Process::Bernoulli(bernoulli) => bernoulli.mean_gap_cycles(),
+            Process::OnOff(on_off) => on_off.mean_gap_cycles(),
+        }
+    }
+
+    /// Variance of the number of packets created in a long time, over that number.
+    pub fn dispersion(&self) -> f64 {
+        match self {
+            Process::AtOnce => 0.0,
+            Process::Bernoulli(bernoulli) => 1.0 - 1.0 / bernoulli.mean_gap_cycles(),
+            Process::OnOff(on_off) => on_off.dispersion(),
+        }
+    }
+
     /// Cycles from the start to the first packet.
     fn first(&self, rng: &mut Pcg64Mcg) -> u64 {
         match self {

@@ -95,9 +95,10 @@ impl Simulation {
         let window = self.team.as_ref().map_or(1, |team| team.window);
         let parts = &self.networks[..self.parts];
         let open_loop = parts[0].nics.is_open_loop();
-        // An open loop is over behind its measurement, in any cycle. A burst may be over in any cycle once all its packets have been taken; the last
+        // An open loop is over behind its measurement, in any cycle, once its verdict is known. A burst may be over in any cycle once all its packets have been taken; the last
         // one is then under way for a window at least.
         let first_end = match (open_loop, parts.iter().all(Attached::all_taken)) {
+            (true, _) if self.phases.is_open() => u64::MAX,
             (true, _) => self.phases.window().end - 1,
             (false, true) => self.now,
             (false, false) => u64::MAX,

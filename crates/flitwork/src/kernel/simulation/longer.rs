@@ -13,6 +13,23 @@ impl Simulation {
         networks[..*parts].iter_mut().for_each(|part| part.log.keep_tally(limits.terminals));
     }
 
+    /// Its caller decides when it ends: it drains all that was measured, as long as that takes. Call it before the first cycle.
+    pub fn leave_end_to_caller(&mut self) {
+        self.phases.leave_end_to_caller();
+    }
+
+    /// Ends a run before its current cycle, and with it the measurement.
+    pub fn stop(&mut self) {
+        let next = self.now + u64::from(self.ended.is_some());
+        self.ended.get_or_insert(false);
+        if next < self.phases.window().end {
+            self.phases.cut(next);
+            for part in &mut self.networks[..self.parts] {
+                part.log.measure(&self.phases.window());
+            }
+        }
+    }
+
     /// What has arrived before the current cycle, if [`Simulation::keep_tally`] was called.
     pub fn tally(&self) -> Option<Tally> {
         let tallies = self.networks[..self.parts].iter().filter_map(|part| part.log.tally().cloned());
