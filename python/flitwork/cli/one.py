@@ -38,7 +38,7 @@ from flitwork.cli.simulation import default_folder, network_table, one_simulatio
 from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
-from flitwork.files import folder_for, writable_file, write_atomically
+from flitwork.files import all_or_none, folder_for, writable_file, write_atomically
 from flitwork.packets_file import checked, recording, run_to_file
 from flitwork.result import Result, run_plan
 from flitwork.spec import plan_of
@@ -407,5 +407,7 @@ def draw(
         what, table, settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    for path in gallery(spec, out or default_folder("draw", what, table, spec), windows, shown):
+    with all_or_none():
+        pictures = [*gallery(spec, out or default_folder("draw", what, table, spec), windows, shown)]
+    for path in pictures:
         say(f"figure  {escape(str(path))}")
