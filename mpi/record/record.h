@@ -1,7 +1,8 @@
 /* libflitwork_record.so: what a program asks of MPI, written down rank by rank. Loaded with LD_PRELOAD.
  *
- * Each rank writes two files to the folder FLITWORK_RECORD_FOLDER: `rank-N.events`, records of 40 bytes, and
- * `rank-N.lists`, the 64-bit numbers that records with `words` > 0 have besides. Both are mapped into memory window by
+ * Each rank writes two files to the folder FLITWORK_RECORD_FOLDER: `rank-N.events`, records of 48 bytes, and
+ * `rank-N.lists`, the 64-bit numbers that records with `words` > 0 have besides. Each record ends with a checksum of its place, itself
+ * and its list. Both are mapped into memory window by
  * window, so that what was recorded is in the files however a program ends. */
 #ifndef FLITWORK_RECORD_H
 #define FLITWORK_RECORD_H
@@ -18,7 +19,7 @@
 #define HAS_PERSISTENT 0
 #endif
 
-#define FORMAT 1
+#define FORMAT 2
 
 /* What a record is. python/flitwork/mpi/native/record_trace.py has the same numbers; a test compares. */
 enum kind {
@@ -73,6 +74,7 @@ struct event {
   int32_t peer, tag;
   uint32_t comm, request;
   uint64_t bytes;
+  uint64_t check; /* of the record's place in the file, what is above, and its list; flitwork_write fills it in */
 };
 
 /* The arguments of a call, as far as records need them. */

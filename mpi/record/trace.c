@@ -27,6 +27,7 @@ static __thread uint64_t left_at, pending_ns;
 static __thread int thread_number = -1;
 static int threads, is_on, rank_number = -1;
 static struct file events, lists;
+static uint64_t records;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t now_ns(void) {
@@ -166,6 +167,21 @@ void flitwork_leave(void) {
 
 int flitwork_records(void) { return is_on && flitwork_depth == 1; }
 
+static uint64_t mixed(uint64_t x) {
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+/* The checksum of the record at `place` of the file. record_trace.py computes the same. */
+static uint64_t checksum(const struct event *event, const int64_t *list, uint64_t place) {
+  uint64_t words[sizeof *event / 8], found = place + 1, sum = 0;
+  memcpy(words, event, sizeof words);
+  for (size_t i = 0; i < sizeof words / 8 - 1; i++) found = mixed(found + words[i]);
+  for (uint64_t i = 0; i < event->words; i++) sum += mixed((uint64_t)list[i] + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+  return mixed(found + sum);
+}
+
 void flitwork_write(struct event *event, const int64_t *list) {
   pthread_mutex_lock(&lock);
   if (thread_number < 0) thread_number = threads < 255 ? threads++ : 255;
@@ -173,6 +189,7 @@ void flitwork_write(struct event *event, const int64_t *list) {
   event->compute_ns = pending_ns;
   pending_ns = 0;
   if (is_on) {
+    event->check = checksum(event, list, records++);
     append(&lists, list, event->words * sizeof *list);
     append(&events, event, sizeof *event);
   }

@@ -28,6 +28,7 @@ __all__ = [
     "stall_reasons",
     "terminals",
     "uniform_capacity",
+    "usable_memory",
 ]
 
 def schema() -> str:
@@ -68,6 +69,9 @@ def mpi_library_files() -> dict[str, bytes]:
 
 def operation_kinds() -> str:
     """Names of what an operation does, in the order of their numbers, as JSON."""
+
+def usable_memory() -> tuple[int, str]:
+    """Memory that this process may use, three quarters of what there is [bytes], and what limits it."""
 
 def stall_reasons() -> str:
     """The reasons for a flit to stand still, in the order of their counters, as JSON."""

@@ -9,7 +9,7 @@ from typing import Any
 from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.libraries import pd
-from flitwork.table_file import check_memory, header_of, names_once, needs_columns, read_csv, read_parquet, short
+from flitwork.table_file import check_size, header_of, names_once, needs_columns, read_csv, read_parquet, short
 from flitwork.trace_file import whole_numbers
 
 COLUMNS = ("rank", "start_cycles", "duration_cycles")
@@ -49,7 +49,7 @@ def read_detours(file: Path, path: str) -> _core.Table:
 
 
 def _csv(file: Path, path: str) -> pd.DataFrame:
-    check_memory(file, path, file.stat().st_size * _PER_BYTE)
+    check_size(file, path, _PER_BYTE)
     empty = f"the file is empty; the first line names the columns: {','.join(COLUMNS)}"
     names_once(header_of(file, path, _EXPECTED, empty), COLUMNS, f"{path}.detours")
     return read_csv(file, path, _EXPECTED, empty, named=True)

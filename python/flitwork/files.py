@@ -8,7 +8,8 @@ import os
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 _ABANDONED_SECONDS = 24 * 3600
 #: What a full disk, a used-up quota and a limit of the size of files are called.
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_AGAIN = "then give the same command again"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+AGAIN = "then give the same command again"
 _PROBE_BYTES = 4096
 
 
@@ -32,16 +33,19 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> Path:
     """
     temporary = path.parent / f".{path.name}.{uuid.uuid4().hex}.tmp"
     try:
+        is_new = not path.exists()
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+        if is_new and (new := _NEW.get()) is not None:
+            new.append(path)
     except OSError as error:
         _forget(temporary)
-        if error.errno in _NO_ROOM:
-            raise StorageError(f"{path}: cannot be stored ({error.strerror}): free space, {_AGAIN}") from None
+        if error.errno in NO_ROOM:
+            raise StorageError(f"{path}: cannot be stored ({error.strerror}): free space, {AGAIN}") from None
         raise ConfigError(
             "file", path, f"a place that can be written to ({error.strerror or error})", "choose another"
         ) from None
@@ -49,6 +53,28 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> Path:
         _forget(temporary)
         raise
     return path
+
+
+#: Files that were not there before those of :func:`all_or_none` were written.
+_NEW: ContextVar[list[Path] | None] = ContextVar("new files", default=None)
+
+
+@contextlib.contextmanager
+def all_or_none() -> Iterator[None]:
+    """Of the files that are written within a ``with`` of it all are kept, or none that was not there before.
+
+    So the command that could not write all of them can be given again, when there is room.
+    """
+    new: list[Path] = []
+    token = _NEW.set(new)
+    try:
+        yield
+    except BaseException:
+        for path in new:
+            _forget(path)
+        raise
+    finally:
+        _NEW.reset(token)
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> Path:

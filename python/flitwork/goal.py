@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from flitwork import _core
+from flitwork import _core, gate
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically, write_csv
 from flitwork.libraries import np, pd
@@ -115,11 +115,7 @@ def read_goal(path: str | os.PathLike[str]) -> Goal:
     Raises :class:`flitwork.ConfigError` with line and column, or byte, of what is wrong.
     """
     file = Path(path)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise ConfigError("file", file, f"a GOAL file that can be read ({error.strerror})", "check the name") from None
-    return Goal(data, name=file.name)
+    return Goal(gate.read_bytes(file, "file", "a GOAL file"), name=file.name)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

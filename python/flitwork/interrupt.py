@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 EXIT_CODE = 130
@@ -30,9 +31,27 @@ def _leave(*_: object) -> None:
 
 
 def loaded() -> None:
-    """From now on an interrupt is a ``KeyboardInterrupt`` again."""
+    """From now on an interrupt is a ``KeyboardInterrupt`` again; of several within a second one is."""
     if signal.getsignal(signal.SIGINT) is _leave:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+_AT_ONCE_SECONDS = 1.0
+_last: list[float] = []
+
+
+def _interrupt(*_: object) -> None:
+    # Whoever is impatient does not mean to interrupt what closes files and ends processes.
+    now = time.monotonic()
+    if not _last or now - _last[-1] > _AT_ONCE_SECONDS:
+        _last[:] = [now]
+        raise KeyboardInterrupt
+
+
+def over() -> None:
+    """The command ends: from now on interrupts change nothing."""
+    if _is_command() and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 if (

@@ -16,7 +16,7 @@ from flitwork.errors import ConfigError
 from flitwork.libraries import np
 from flitwork.schedule_file import read_schedule, schedule_table
 from flitwork.schema import number_fields
-from flitwork.table_file import check_memory, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
+from flitwork.table_file import check_size, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
 from flitwork.trace_file import read_trace, trace_table
 
 _SHAPES = {"destinations": "one destination for each terminal", "matrix": "a row for each source"}
@@ -180,7 +180,7 @@ def _npy(file: Path, path: str, field: str, numbers: str) -> Array:
 
 
 def _csv(file: Path, path: str, field: str) -> Array:
-    check_memory(file, path, file.stat().st_size * _PER_BYTE)
+    check_size(file, path, _PER_BYTE)
     table = read_csv(file, path, "numbers, separated by commas", "the file is empty")
     for column in table.columns:
         row = first_wrong(table[column])

@@ -131,7 +131,10 @@ def _value(value: Any, old: str, new: str, elsewhere: Table | None = None) -> An
 
 def _put(place: Table, names: list[str], value: Any, path: str) -> None:
     for name in names[:-1]:
-        place = place.setdefault(name, {})
+        inner = place.setdefault(name, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(path, repr(inner), "a table", f"{name} is a table with {names[-1]} in it")
+        place = inner
     here = place.get(names[-1])
     if isinstance(here, dict) and isinstance(value, Mapping):
         for name, inner in value.items():

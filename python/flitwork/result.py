@@ -14,6 +14,7 @@ from flitwork import _core, format_3, renamed, result_file
 from flitwork.bound import Bound
 from flitwork.columns import RESULT_COLUMNS, STALL_REASONS, WAIT_REASONS, row_of
 from flitwork.errors import ConfigError, ResultFileError
+from flitwork.gate import because
 from flitwork.histogram import Histogram
 from flitwork.libraries import np, pa, pd
 from flitwork.physical import Units, with_units
@@ -463,8 +464,9 @@ class Result:
             found = result_file.tables_of(path, meta, plan["spec"]) if tables else ()
             result = cls(plan, values, columns, Bound(limits, Units.of(plan["described"])), seconds, found)
             whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
-        except (KeyError, IndexError, ValueError) as error:
-            raise ResultFileError(f"{path}: is incomplete ({error}); delete it and run again") from None
+        except Exception as error:
+            # Files of old formats have no checksum: anything may be missing, or of another type.
+            raise ResultFileError(f"{path}: is incomplete ({because(error)}); delete it and run again") from None
         if not whole:
             raise ResultFileError(f"{path}: its parts do not belong together; delete it and run again")
         return result

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from flitwork import _core
 from flitwork.errors import ResultFileError
 from flitwork.files import write_atomically
+from flitwork.gate import because
 from flitwork.libraries import pa, pq
 
 _FORMAT = "5"
@@ -92,9 +93,9 @@ def write(path: Path, table: pa.Table, metadata: Metadata) -> Path:
 
 def read(path: Path) -> tuple[pa.Table, Metadata, str]:
     """Table, metadata and format of a file. What is damaged is a :class:`ResultFileError`."""
-    if path.is_dir():
-        raise ResultFileError(f"{path}: is a folder; name one result in it, a .parquet file")
     try:
+        if path.is_dir():
+            raise ResultFileError(f"{path}: is a folder; name one result in it, a .parquet file")
         # `read_table` looks for a data set and starts threads: for small files that takes longer than reading.
         with pq.ParquetFile(path) as file:
             metadata = {k.decode(): v.decode() for k, v in (file.schema_arrow.metadata or {}).items()}
@@ -102,10 +103,11 @@ def read(path: Path) -> tuple[pa.Table, Metadata, str]:
             table = file.read(use_threads=False) if metadata.get(_FORMAT_KEY) in _READ else None
     except FileNotFoundError:
         raise ResultFileError(f"{path}: there is no such file; run the simulation first") from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        because = str(error).split("\n")[0]
+    except ResultFileError:
+        raise
+    except Exception as error:
         raise ResultFileError(
-            f"{path}: cannot be read as a result ({because}); if flitwork wrote it, delete it and run again"
+            f"{path}: cannot be read as a result ({because(error)}); if flitwork wrote it, delete it and run again"
         ) from None
     found = metadata.get(_FORMAT_KEY, "none")
     if found == "none" and "flitwork.plan_hash" in metadata:
@@ -125,8 +127,8 @@ def _is_whole(table: pa.Table, metadata: Metadata) -> bool:
         return metadata[_FORMAT_KEY] in _UNCHECKED
     try:
         return stored == _checksum(table, metadata)
-    except (pa.ArrowException, ValueError, TypeError, NotImplementedError):
-        # Names that are no text any more, types that are no numbers.
+    except Exception:
+        # Names that are no text any more, types that are no numbers: Arrow has errors of many kinds for them.
         return False
 
 

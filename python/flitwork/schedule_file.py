@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from flitwork import _core
 from flitwork.errors import ConfigError, ScheduleError, did_you_mean
 from flitwork.libraries import np, pd
-from flitwork.table_file import check_memory, header_of, names_once, read_csv, read_parquet, short, shown_cell
+from flitwork.table_file import check_size, header_of, names_once, read_csv, read_parquet, short, shown_cell
 
 #: What an operation is, in the order in which the simulator counts them.
 KINDS = ("send", "receive", "compute", "wait")
@@ -174,7 +174,7 @@ class _Rows:
         return [self._waits(row, cell) for row, cell in enumerate(self.frame["after"])]
 
     def _waits(self, row: int, cell: Any) -> list[int]:
-        if isinstance(cell, float) and cell == cell and cell == int(cell):
+        if isinstance(cell, float) and cell.is_integer():
             # A column of one number a row is read as numbers.
             cell = int(cell)
         words = [] if cell is None or cell is pd.NA or cell != cell else str(cell).split()
@@ -222,7 +222,7 @@ def _check_names(names: list[str], path: str) -> None:
 
 
 def _csv(file: Path, path: str) -> pd.DataFrame:
-    check_memory(file, path, file.stat().st_size * _PER_BYTE)
+    check_size(file, path, _PER_BYTE)
     hint = "the first line names the columns, for example rank,operation,peer,flits"
     _check_names(header_of(file, path, _EXPECTED, f"the file is empty; {hint}"), f"{path}.schedule")
     return read_csv(file, path, _EXPECTED, hint, named=True)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from flitwork import gate
 from flitwork.errors import ConfigError, unknown_key
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from flitwork.gate import tomllib
 
 __all__ = ["Table", "read_toml", "tomllib", "validate"]
 
@@ -30,20 +27,11 @@ T = TypeVar("T", bound=Table)
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The TOML file ``path``; an error names the file and the line."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise ConfigError("file", path, "a TOML file that exists", "check the name") from None
-    except IsADirectoryError:
-        inside = path / "study.toml"
-        hint = f"did you mean {inside}?" if inside.exists() else "name a file in it"
-        raise ConfigError("file", path, "a TOML file, not a folder", hint) from None
-    except UnicodeDecodeError:
-        raise ConfigError("file", path, "a TOML file in UTF-8", "this is no text, or in another encoding") from None
-    except OSError as error:
-        raise ConfigError("file", path, f"a TOML file that can be read ({error.strerror or error})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError("file", path, f"TOML ({error})", "strings need quotes, tables [brackets]") from None
+    inside = path / "study.toml"
+    with contextlib.suppress(OSError):
+        if inside.exists():
+            raise ConfigError("file", path, "a TOML file, not a folder", f"did you mean {inside}?")
+    return gate.read_toml(path)
 
 
 def validate(model: type[T], data: Any, path: str = "") -> T:

@@ -8,20 +8,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from flitwork import gate
 from flitwork.errors import ConfigError, did_you_mean
-from flitwork.libraries import np, pa, pd, pq
-from flitwork.memory import usable_bytes
+from flitwork.libraries import np, pd, pq
 
 _SHORT = 60
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
-def check_memory(file: Path, path: str, needed: int) -> None:
-    """Refuses a file that needs more memory than there is, before it is read; ``needed`` is in bytes."""
-    if needed > (limit := usable_bytes()):
-        expected = f"a file that can be read with {limit / 1e6:,.0f} MB"
-        raise ConfigError(f"{path}.file", file, expected, f"this one needs about {needed / 1e6:,.0f} MB")
+def check_size(file: Path, path: str, bytes_per_byte: int) -> None:
+    """Refuses a file that takes more memory than there is, at up to ``bytes_per_byte`` for each of its bytes."""
+    gate.check_memory(file, f"{path}.file", gate.checked(file, f"{path}.file", "a file") * bytes_per_byte)
 
 
 def read_csv(file: Path, path: str, expected: str, empty_hint: str, named: bool = False) -> pd.DataFrame:
@@ -37,8 +35,8 @@ def read_csv(file: Path, path: str, expected: str, empty_hint: str, named: bool 
             table = _read(file, header=0 if named else None, index_col=False if named else None)
     except pd.errors.EmptyDataError:
         raise ConfigError(f"{path}.file", file, expected, empty_hint) from None
-    except (OSError, ValueError, pd.errors.ParserWarning) as error:
-        because = str(error).strip().rpartition("C error: ")[2]
+    except Exception as error:
+        because = gate.because(error).rpartition("C error: ")[2]
         raise ConfigError(f"{path}.file", file, f"a table with commas between its columns ({because})") from None
     while len(table) and table.iloc[-1].isna().all():
         table = table.iloc[:-1]
@@ -55,8 +53,8 @@ def header_of(file: Path, path: str, expected: str, empty_hint: str) -> list[str
         first = _read(file, header=None, nrows=1, dtype=str)
     except pd.errors.EmptyDataError:
         raise ConfigError(f"{path}.file", file, expected, empty_hint) from None
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}.file", file, f"{expected} ({error})") from None
+    except Exception as error:
+        raise ConfigError(f"{path}.file", file, f"{expected} ({gate.because(error)})") from None
     return ["" if pd.isna(name) else str(name) for name in first.iloc[0]]
 
 
@@ -92,15 +90,13 @@ def _is_number(value: Any) -> bool:
 
 def read_npy(file: Path, path: str, bytes_per_byte: int) -> Array:
     """An array of NumPy; reading takes up to ``bytes_per_byte`` bytes for each byte of the file."""
-    check_memory(file, path, file.stat().st_size * bytes_per_byte)
-    try:
-        array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError, MemoryError) as error:
-        because = str(error).splitlines()[0] if str(error) else "empty"
-        raise ConfigError(f"{path}.file", file, f"an array of NumPy ({because})", "numpy.save writes one") from None
-    if not isinstance(array, np.ndarray):
-        raise ConfigError(f"{path}.file", file, "an array of NumPy", "this is a collection of several")
-    return array
+    check_size(file, path, bytes_per_byte)
+    with gate.reading(file, f"{path}.file", "an array of NumPy", "numpy.save writes one"):
+        # Mapped first: a file that claims to be longer than it is asks for no memory.
+        array = np.load(file, mmap_mode="r", allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise ConfigError(f"{path}.file", file, "an array of NumPy", "this is a collection of several")
+        return np.array(array)
 
 
 def read_parquet(
@@ -110,16 +106,14 @@ def read_parquet(
 
     ``check`` sees the names of the columns before any of them is read, and gives those to read; ``None``: all.
     """
-    try:
-        # Arrow says in several lines that there is no such file.
-        file.open("rb").close()
-        with pq.ParquetFile(file) as stored:
-            check_memory(file, path, stored.metadata.num_rows * bytes_per_row)
-            columns = check(list(stored.schema_arrow.names))
-            found: pd.DataFrame = stored.read(columns=columns).to_pandas()
-    except (OSError, pa.ArrowException) as error:
-        because = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
-        raise ConfigError(f"{path}.file", file, f"a Parquet file ({because})") from None
+    where = f"{path}.file"
+    gate.checked(file, where, "a Parquet file")
+    with gate.reading(file, where, "a Parquet file"), pq.ParquetFile(file) as stored:
+        rows, groups = stored.metadata.num_rows, range(stored.metadata.num_row_groups)
+        unpacked = sum(abs(stored.metadata.row_group(group).total_byte_size) for group in groups)
+        gate.check_memory(file, where, max(rows * bytes_per_row, unpacked))
+        columns = check(list(stored.schema_arrow.names))
+        found: pd.DataFrame = stored.read(columns=columns).to_pandas()
     return found
 
 

@@ -10,7 +10,7 @@ from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.libraries import np, pd
 from flitwork.table_file import (
-    check_memory,
+    check_size,
     first_wrong,
     header_of,
     needs_columns,
@@ -97,7 +97,7 @@ def _columns_of(array: Array, path: str) -> dict[str, Array]:
 
 
 def _csv(file: Path, path: str) -> Mapping[str, Any]:
-    check_memory(file, path, file.stat().st_size * _PER_BYTE)
+    check_size(file, path, _PER_BYTE)
     hint = f"the first line names the columns: {','.join(COLUMNS)}"
     empty = f"the file is empty; {hint}"
     _checked(header_of(file, path, _EXPECTED, empty), f"{path}.packets", hint)

@@ -44,5 +44,5 @@ pub mod units;
 pub use components::components_json;
 pub use error::{Error, Result};
 pub use kernel::{IdealResult, Pause, Rules, Simulation, run_goal};
-pub use plan::{ChannelTable, Params, Plan, Workload};
+pub use plan::{ChannelTable, Params, Plan, Usable, Workload, usable};
 pub use run::{PlanBound, Progress, plan_bound, simulate};

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from flitwork import gate
 from flitwork.errors import ConfigError
 
 
@@ -78,14 +79,7 @@ def read_config(path: Path) -> list[Assignment]:
 
 def text_of(path: Path) -> str:
     """What a file says. Signs that are not UTF-8 (in old comments) are replaced; elsewhere they are errors."""
-    try:
-        return path.read_text(encoding="utf-8-sig", errors="replace")
-    except FileNotFoundError:
-        raise ConfigError("file", path, "a BookSim configuration file that exists", "check the name") from None
-    except IsADirectoryError:
-        raise ConfigError("file", path, "a BookSim configuration file, not a folder") from None
-    except OSError as error:
-        raise ConfigError("file", path, f"a file that can be read ({error.strerror or error})") from None
+    return gate.read_text(path, "file", "a BookSim configuration file", errors="replace")
 
 
 def parse_override(text: str) -> list[Assignment]:

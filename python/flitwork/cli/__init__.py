@@ -8,10 +8,19 @@ from typing import Annotated
 
 import typer
 
-from flitwork import __version__
+from flitwork import __version__, interrupt
 from flitwork.cli import usage
 from flitwork.cli.commands import Commands
-from flitwork.cli.output import INTERRUPTED, OK, SIMULATION_FAILED, no_more_output, note, unwritable
+from flitwork.cli.output import (
+    INTERRUPTED,
+    OK,
+    SIMULATION_FAILED,
+    about,
+    escape,
+    no_more_output,
+    note,
+    standard_streams,
+)
 
 app = typer.Typer(
     name="flitwork",
@@ -47,19 +56,20 @@ def main() -> None:
     """The entry point of the console script."""
     # Whatever a notebook or a desktop has set: pictures go to files here.
     os.environ["MPLBACKEND"] = "Agg"
-    # A shell can close it; then nothing is printed.
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    standard_streams()
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
     except usage.UsageFault as fault:
         code = usage.explain(fault, sys.argv[1:])
-    except typer.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except BrokenPipeError:
         no_more_output()
         code = OK
     except OSError as error:
-        note(f"[bold red]error[/]: {unwritable(error)}")
+        note(f"[bold red]error[/]: {escape(str(about(error)))}")
         code = SIMULATION_FAILED
+    # All is said and stored: what is left is Python's own end, which an interrupt would turn into another exit code.
+    interrupt.over()
     sys.exit(code or OK)

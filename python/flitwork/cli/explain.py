@@ -28,7 +28,7 @@ from flitwork.cli.output import escape, guarded, print_json, print_table, say
 from flitwork.cli.progress import shown
 from flitwork.explain import Explanation, explain
 from flitwork.explain.explanation import WRITTEN
-from flitwork.files import folder_for
+from flitwork.files import all_or_none, folder_for
 from flitwork.result import Result
 from flitwork.values import Record
 
@@ -94,7 +94,8 @@ def explain_run(
             offered_load=load,
         )  # fmt: skip
         found = _explained(result)
-    written = found.save(out) if out else []
+    with all_or_none():
+        written = found.save(out) if out else []
     if as_json:
         print_json(found.to_dict())
         return

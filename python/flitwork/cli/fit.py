@@ -11,7 +11,7 @@ import typer
 from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import cell, escape, guarded, note, print_json, print_table, say
 from flitwork.errors import ConfigError
-from flitwork.files import folder_for
+from flitwork.files import all_or_none, folder_for
 from flitwork.fit import MODELS, Comparison, Fit, Parameter, compare_models, save_fits, save_pictures
 from flitwork.fit import fit as fit_each
 from flitwork.fit.quantity import quantity
@@ -94,7 +94,8 @@ def fit(
     )  # fmt: skip
     compared = [] if model else compare_models(**asked)
     found = fit_each(model=model, **asked) if model else [one.best for one in compared]
-    files = [save_fits(found, out / "fit.json"), *save_pictures(found, out)] if out else []
+    with all_or_none():
+        files = [save_fits(found, out / "fit.json"), *save_pictures(found, out)] if out else []
     if as_json:
         shown: dict[str, Any] = {"fits": [one.to_dict() for one in found], "files": files}
         print_json(shown if model else {**shown, "compared": [one.to_dict() for one in compared]})

@@ -8,23 +8,20 @@ from typing import Any
 from flitwork import renamed
 from flitwork.errors import ConfigError, unknown_key
 from flitwork.files import in_folder
+from flitwork.gate import read_toml
 from flitwork.network import Network
-from flitwork.strict import tomllib
 
 _TABLES = ("network", "host", "run")
 
 
 def network_file(path: Path, option: str = "--network") -> tuple[Network, dict[str, Any], dict[str, Any]]:
     """The network that a file describes, its host, and the options of the run."""
-    try:
-        found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(option, path, "a TOML file that can be read", error.strerror or "") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(option, path, "a TOML file", str(error)) from None
-    for key in found:
+    found = read_toml(path, option)
+    for key, value in found.items():
         if key not in _TABLES:
             raise unknown_key("", key, _TABLES, "tables")
+        if not isinstance(value, dict):
+            raise ConfigError(f"{path}: {key}", value, "a table", f"write [{key}] above its fields")
     if "network" not in found:
         raise ConfigError(option, path, "a table `network` in it", "as in a study file")
     tables = renamed.specification(found)

@@ -40,7 +40,7 @@ from flitwork.columns import OF_THE_NETWORK
 from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.experiment.display import duration
-from flitwork.files import folder_for, writable_file, write_atomically
+from flitwork.files import all_or_none, folder_for, writable_file, write_atomically
 from flitwork.packets_file import checked, recording, run_to_file
 from flitwork.result import Result, run_plan
 from flitwork.spec import plan_of
@@ -426,5 +426,7 @@ def draw(
         what, table, settings, ports,
         sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
     )  # fmt: skip
-    for path in gallery(spec, out or default_folder("draw", what, table, spec), windows, shown):
+    with all_or_none():
+        pictures = [*gallery(spec, out or default_folder("draw", what, table, spec), windows, shown)]
+    for path in pictures:
         say(f"figure  {escape(str(path))}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import json
 import math
 import os
@@ -16,7 +17,8 @@ import typer
 
 from flitwork import interrupt
 from flitwork.columns import is_latency
-from flitwork.errors import ConfigError, FlitworkError, ResultFileError, ScheduleError, StorageError
+from flitwork.errors import ConfigError, FlitworkError, ResultFileError, ScheduleError, SimulationError, StorageError
+from flitwork.files import AGAIN, NO_ROOM
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -128,29 +130,57 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
                 sys.stdout.flush()
                 return done
         except FlitworkError as error:
-            _explain(error, as_json)
-            usage = isinstance(error, (ConfigError, ResultFileError))
-            code = USAGE if usage else CLAIM_FAILED if isinstance(error, ScheduleError) else SIMULATION_FAILED
-            raise typer.Exit(code) from None
+            raise typer.Exit(_explain(error, as_json)) from None
         except KeyboardInterrupt:
+            interrupt.over()
             note("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             no_more_output()
             raise typer.Exit(OK) from None
         except OSError as error:
-            _explain(unwritable(error), as_json)
-            raise typer.Exit(SIMULATION_FAILED) from None
+            raise typer.Exit(_explain(about(error), as_json)) from None
+        except (MemoryError, RecursionError) as error:
+            raise typer.Exit(_explain(about(error), as_json)) from None
 
     return wrapper
 
 
-def unwritable(error: OSError) -> StorageError:
-    """The error for a standard output that cannot be written to; another error of a file is raised again."""
-    if error.filename is not None:
-        raise error
+def about(error: Exception) -> FlitworkError:
+    """What went wrong with a file, with standard output or with memory, as an error of ours."""
+    if isinstance(error, MemoryError):
+        return SimulationError("there is not enough memory: close other programs, or ask for less")
+    if isinstance(error, RecursionError):
+        return ConfigError("input", "nested too deeply", "fewer tables or lists within each other")
+    if isinstance(error, OSError) and error.filename is not None:
+        file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
+        if error.errno in NO_ROOM:
+            return StorageError(f"{file}: cannot be stored ({error.strerror}): free space, {AGAIN}")
+        return ConfigError("file", file, f"a file that can be used ({error.strerror or error})", "choose another")
+    return unwritable(error)
+
+
+def unwritable(error: Exception) -> StorageError:
+    """The error for a standard output that cannot be written to."""
     no_more_output()
-    return StorageError(f"standard output: cannot be written ({error.strerror}): free space, or print elsewhere")
+    error = getattr(error, "strerror", None) or error
+    return StorageError(f"standard output: cannot be written ({error}): free space, or print elsewhere")
+
+
+def standard_streams() -> None:
+    """Makes sure that there are standard streams, which a shell can close, and that any text can be written to them."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # Otherwise the next file that is opened would be taken for standard output, or for messages.
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        # Names of files need be no text, and the encoding need not have all signs.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def no_more_output() -> None:
@@ -165,7 +195,8 @@ def escape(text: str) -> str:
     return escape(text)
 
 
-def _explain(error: FlitworkError, as_json: bool) -> None:
+def _explain(error: FlitworkError, as_json: bool) -> int:
+    """Says what went wrong; the exit code for it."""
     if as_json:
         fields = {key: getattr(error, key) for key in ("path", "value", "expected", "hint") if hasattr(error, key)}
         sys.stderr.write(json.dumps({"error": type(error).__name__, "message": str(error), **fields}) + "\n")
@@ -176,6 +207,8 @@ def _explain(error: FlitworkError, as_json: bool) -> None:
             note(f"  [cyan]hint[/]: {escape(error.hint)}")
     else:
         note(f"[bold red]error[/]: {escape(str(error))}")
+    usage = isinstance(error, (ConfigError, ResultFileError))
+    return USAGE if usage else CLAIM_FAILED if isinstance(error, ScheduleError) else SIMULATION_FAILED
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:

@@ -11,6 +11,7 @@ from flitwork import renamed
 from flitwork.cli.options import components, is_study, sent_alone, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.flat import FLAT
+from flitwork.keys import parts as names_of
 from flitwork.network import put
 from flitwork.plain import checked
 from flitwork.schema import fields, is_open_loop, kinds, largest, schema, tables
@@ -141,7 +142,10 @@ def _told_of(section: str, settings: list[str]) -> dict[str, Any]:
     told = _settings([text for text in settings if text.partition(".")[0] == section])
     nested: dict[str, Any] = {}
     for key, value in told.items():
-        put(nested, key.split(".")[1:], value, section)
+        _, *place = names_of(key, "--set")
+        if not place:
+            raise ConfigError(f"--set {key}", value, "one of its fields", f"such as {section}.FIELD=VALUE")
+        put(nested, place, value, section)
     return nested
 
 
@@ -431,6 +435,7 @@ def _setting(text: str) -> tuple[str, Any]:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not key or not value:
         raise ConfigError("--set", f'"{text}"', "KEY=VALUE", "for example --set vcs=4")
+    names_of(key, "--set")
     unit = _UNITS.get(key.rsplit("_", 1)[-1])
     if unit and _WITH_UNIT.fullmatch(value):
         raise ConfigError(f"--set {key}", value, f"a number of {unit}", "write the number alone, without a unit")

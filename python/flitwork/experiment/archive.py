@@ -22,6 +22,7 @@ from flitwork.experiment.execute import Watcher, execute
 from flitwork.experiment.jobs import Job
 from flitwork.experiment.point import Point
 from flitwork.files import write_atomically
+from flitwork.gate import because
 from flitwork.libraries import pa, pq
 
 _KEY = "point"
@@ -57,8 +58,8 @@ class Archive:
         try:
             rows = pq.read_table(path, partitioning=None).to_pylist()
             return cls({row.pop(_KEY): row for row in rows})
-        except (pa.ArrowException, OSError, KeyError) as error:
-            raise ResultFileError(f"{path}: cannot be read as published results ({error})") from None
+        except Exception as error:
+            raise ResultFileError(f"{path}: cannot be read as published results ({because(error)})") from None
 
     def of(self, jobs: Sequence[Job], without: Sequence[str] = ()) -> dict[str, ArchivedResult]:
         """The results of those jobs that it has, by plan hash; not those of the experiments ``without``."""

@@ -10,6 +10,7 @@ from flitwork.columns import RESULT_COLUMNS
 from flitwork.errors import ConfigError, did_you_mean, unknown_key
 from flitwork.experiment.study_file import Axes, Experiment
 from flitwork.flat import FLAT
+from flitwork.keys import parts
 from flitwork.schema import fields, schema
 
 SECTIONS = ("network", "host", "workload", "background", "run")
@@ -81,8 +82,9 @@ def _flatten(axes: Mapping[str, Any], path: str) -> list[tuple[str, list[Any]]]:
         if name in flat:
             raise ConfigError(f"{path}.{name}", value, "an axis that is given once", "it is given in two spellings")
         check_name(name, path)
-        if "." in name and name.split(".")[0] not in SECTIONS:
-            raise unknown_key(path, name.split(".")[0], SECTIONS, "tables")
+        section, *inner = parts(name, path)
+        if inner and section not in SECTIONS:
+            raise unknown_key(path, section, SECTIONS, "tables")
         for one in value:
             check_no_seed(name, one, path)
         flat[name] = value

@@ -27,6 +27,10 @@ _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {"min": np.minimum, "max": np
 _WHAT = "arithmetic of names and numbers: + - * / // % ** ( ) min(a, b) max(a, b)"
 _MAX_EXPONENT = 64
 _EXPONENTS = f"an exponent of at most {_MAX_EXPONENT}"
+_LONGEST, _SHOWN = 2000, 40
+#: Whole numbers have at most so many bits, in between too: as many as floating-point numbers reach.
+_MOST_BITS = 1024
+_NUMBERS = f"numbers below 2^{_MOST_BITS}"
 #: Whole numbers below this are exact as floating-point numbers.
 _EXACT = 2**53
 _NAME = re.compile(r"[^\W\d][\w.]*")
@@ -45,6 +49,8 @@ def evaluate(text: str, names: Mapping[str, Any], path: str) -> Any:
 def check(text: str, names: Iterable[str], path: str) -> ast.expr:
     """The syntax tree of ``text``, which is arithmetic of ``names`` only; nothing is computed."""
     known = list(names)
+    if len(text) > _LONGEST:
+        raise ConfigError(path, f'"{text[:_SHOWN]}..."', f"at most {_LONGEST:,} characters", "split it into several")
     try:
         tree, nodes = _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -69,7 +75,8 @@ def _check_exponent(node: ast.expr, path: str, text: str) -> None:
     """An exponent that is written as a number is not too large."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
-        if isinstance(exponent, ast.Constant) and not abs(float(str(exponent.value))) <= _MAX_EXPONENT:
+        number = exponent.value if isinstance(exponent, ast.Constant) else None
+        if isinstance(number, (int, float)) and not abs(number) <= _MAX_EXPONENT:
             raise ConfigError(path, f'"{text}"', _EXPONENTS)
 
 
@@ -95,10 +102,12 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
 
 def _value(node: ast.expr, names: Mapping[str, Any], path: str, text: str) -> Any:
     if isinstance(node, ast.Constant):
-        return node.value
+        return _bounded(node.value, path, text)
     if isinstance(node, ast.BinOp):
         left, right = (_value(side, names, path, text) for side in (node.left, node.right))
-        return _power(left, right, path, text) if isinstance(node.op, ast.Pow) else _BINARY[type(node.op)](left, right)
+        if isinstance(node.op, ast.Pow):
+            return _bounded(_power(left, right, path, text), path, text)
+        return _bounded(_BINARY[type(node.op)](left, right), path, text)
     if isinstance(node, ast.UnaryOp):
         return -_value(node.operand, names, path, text)
     if isinstance(node, ast.Call):
@@ -106,6 +115,13 @@ def _value(node: ast.expr, names: Mapping[str, Any], path: str, text: str) -> An
         result = function(*(_value(argument, names, path, text) for argument in node.args))
         return result.item() if isinstance(result, np.generic) else result
     return names[ast.unparse(node)]
+
+
+def _bounded(value: Any, path: str, text: str) -> Any:
+    """``value``, if it is no whole number that is too large to go on with."""
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ConfigError(path, f'"{text}"', _NUMBERS)
+    return value
 
 
 def _power(left: Any, right: Any, path: str, text: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from flitwork.experiment.lookup import LookedUp, Lookup, Unknown
 from flitwork.experiment.point import Point, Rows
 from flitwork.experiment.study_file import Experiment, StudyFile
 from flitwork.files import in_folder
+from flitwork.keys import parts
 from flitwork.workloads import is_silent
 
 
@@ -138,14 +140,9 @@ def _check_sections(spec: Mapping[str, Any], path: str) -> None:
 
 def _put(spec: dict[str, Any], key: str, value: Any, path: str) -> None:
     """Sets the dotted ``key`` in ``spec``. Tables are merged; one that states another ``kind`` and more replaces it."""
-    head, _, rest = key.partition(".")
+    head, *inner = parts(key, path)
     _check_sections({head: None}, path)
-    _merge(spec, head, _nested(rest, value) if rest else value)
-
-
-def _nested(key: str, value: Any) -> dict[str, Any]:
-    head, _, rest = key.partition(".")
-    return {head: _nested(rest, value) if rest else value}
+    _merge(spec, head, functools.reduce(lambda nested, name: {name: nested}, reversed(inner), value))
 
 
 def _merge(table: dict[str, Any], key: str, value: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
+from flitwork import gate
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically
 from flitwork.fit.models import model_named
@@ -126,12 +127,7 @@ def read_fits(path: str | Path) -> list[Fit]:
     """The fits of a file; what is wrong in it is a :class:`flitwork.ConfigError` that names the place."""
     file = Path(path)
     hint = "flitwork fit DATA --model NAME -o FOLDER writes one"
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError("file", file, f"a file of fits that can be read ({error.strerror})", hint) from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ConfigError("file", file, f"a file of fits ({error})", hint) from None
+    document = gate.read_json(file, "file", "a file of fits", hint)
     found = validate(_File, document, str(file))
     return [_fit(one, f"{file}: fits.{i}") for i, one in enumerate(found.fits)]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from flitwork import gate
 from flitwork.errors import ConfigError
 
 _WORD = re.compile(r"[^\s#]+")
@@ -35,11 +36,7 @@ class Place:
 
 def read_text(file: Path) -> str:
     """The text of a file, or an error that says why there is none."""
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        because = (error.strerror if isinstance(error, OSError) else str(error)) or str(error)
-        raise ConfigError("file", file, f"a text file that can be read ({because})") from None
+    return gate.read_text(file, "file", "a text file", most=None)
 
 
 def words(line: str, number: int) -> list[Word]:

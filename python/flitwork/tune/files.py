@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from flitwork.errors import ConfigError, did_you_mean
-from flitwork.measurements.text import read_text
+from flitwork.measurements.text import all_words, read_text
 from flitwork.tune import flitwork_file, mpich_file, openmpi6_file, openmpi_file
 from flitwork.tune.names import TARGETS
 from flitwork.tune.rule import Rule, TuningFile
@@ -47,6 +47,8 @@ def read_rules(file: str | Path, format: str | None = None) -> TuningFile:
     """
     path = Path(file)
     text = read_text(path)
+    if not any(all_words(text)):
+        raise ConfigError(str(file), "no rules", "a file with rules", "flitwork tune writes one")
     name = format or recognised(text)
     if name not in _READERS:
         raise ConfigError("format", repr(name), f"one of {', '.join(_READERS)}", did_you_mean(str(name), _READERS))

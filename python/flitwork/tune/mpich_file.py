@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flitwork import gate
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.tune.names import MPICH
 from flitwork.tune.openmpi_file import Step, one_per_server, segments, without_gaps
@@ -49,17 +50,14 @@ _MARK = f"{EXTRAPOLATED}=yes"
 
 
 def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise ConfigError("--base", file, f"a file that can be read ({error.strerror})") from None
+    return gate.read_bytes(file, "--base", "a file")
 
 
 def built_in(file: Path) -> str:
     """The rules for all collectives that a MPICH library has built in, or the text of a tuning file."""
     data = _read(file)
     if named := _LINKER_SCRIPT.match(data):
-        file = file.parent / named[1].decode()
+        file = file.parent / named[1].decode(errors="replace")
         data = _read(file)
     if not data.startswith(b"\x7fELF"):
         return data.decode(errors="replace")

@@ -86,6 +86,12 @@ def _known(family: str, operation: str) -> tuple[str, ...]:
     return (OPENMPI if family == "openmpi" else MPICH).get(operation, ())
 
 
+def named(operation: str) -> tuple[str, ...]:
+    """What measurements of ``operation`` may name: the library's own choice, ours, and those of the libraries."""
+    theirs = (f"{family}:{name}" for family in ("openmpi", "mpich") for name in _known(family, operation))
+    return (LIBRARY, *ours(), *theirs)
+
+
 def ours() -> dict[str, bool]:
     """Our all-to-alls in the order of the table; whether each is defined on all numbers of ranks and servers."""
     return {row["name"]: row["defined_on"].startswith(_EVERYWHERE) for row in _rows()}

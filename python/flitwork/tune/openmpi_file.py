@@ -203,7 +203,7 @@ class _Reader:
             sizes.append((ranks, [*self.messages(operation)]))
         sizes = [(0, sizes[0][1]), *sizes[1:]] if sizes else []
         for (ranks, found), above in zip(sizes, [*(one[0] for one in sizes[1:]), None], strict=True):
-            ends = [low - 1 for low, _, _ in found[1:]] + [None]
+            ends = [*(low - 1 for low, _, _ in found[1:]), *([None] if found else [])]
             for (low, choice, line), end in zip(found, ends, strict=True):
                 span = Span(ranks, None if above is None else above - 1)
                 yield Rule(operation, span, Span(1), Span(low, end), choice, line, line in self.marked)

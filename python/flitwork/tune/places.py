@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flitwork import gate
 from flitwork.errors import ConfigError
 from flitwork.measurements.text import Place
 
@@ -67,8 +68,13 @@ def located(text: str, file: str) -> Located:
     except json.JSONDecodeError as error:
         raise place.error((error.lineno, error.colno), text[error.pos : error.pos + 20].strip() or "nothing", "JSON",
                           error.msg) from None  # fmt: skip
+    except (ValueError, RecursionError) as error:
+        raise place.error((1, 1), text[:_SHOWN].strip(), "JSON", gate.because(error)) from None
     offsets: dict[Path, int] = {}
-    _Walk(text, offsets, Located(value, offsets, text, place)).value((), 0)
+    try:
+        _Walk(text, offsets, Located(value, offsets, text, place)).value((), 0)
+    except RecursionError as error:
+        raise place.error((1, 1), text[:_SHOWN].strip(), "JSON", gate.because(error)) from None
     return Located(value, offsets, text, place)
 
 

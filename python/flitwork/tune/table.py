@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, did_you_mean
 from flitwork.libraries import pd
 from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
-from flitwork.tune.rule import Choice
+from flitwork.tune.names import named
+from flitwork.tune.openmpi_file import COLLECTIVES
+from flitwork.tune.rule import OPERATIONS, Choice
 
 _NUMBERS = ("bytes", "ranks", "ranks_per_server", "seconds", "low", "high", "repetitions")
 _LEAST = {"bytes": 0, "ranks": 1, "ranks_per_server": 1, "repetitions": 0}
@@ -57,6 +59,7 @@ def checked(table: pd.DataFrame, file: str) -> pd.DataFrame:
         except (ValueError, IndexError):
             expected = "a name, and parameters as name=number"
             raise ConfigError(f"{file}: row {number}: algorithm", name, expected, "bruck radix=4") from None
+    _check_names(table, file)
     words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
     truth = [words.get(str(value).lower()) for value in table["verified"]]
     if None in truth:
@@ -67,3 +70,16 @@ def checked(table: pd.DataFrame, file: str) -> pd.DataFrame:
         name: ["" if pd.isna(value) else str(value) for value in table[name]] for name in ("mpi", "version")
     }
     return table.assign(**{**text, "verified": truth}).astype(whole)
+
+
+def _check_names(table: pd.DataFrame, file: str) -> None:
+    """Refuses misspelt names: such rows would never become a rule. Rows of other operations may stand there."""
+    for number, (operation, algorithm) in enumerate(zip(table["operation"], table["algorithm"], strict=True), 1):
+        place = f"{file}: row {number}"
+        if operation in OPERATIONS:
+            name, known = str(algorithm).split()[0], named(str(operation))
+            if name not in known:
+                expected = f"one of {', '.join(known)}"
+                raise ConfigError(f"{place}: algorithm", name, expected, did_you_mean(name, known))
+        elif operation not in COLLECTIVES and (hint := did_you_mean(str(operation), OPERATIONS)):
+            raise ConfigError(f"{place}: operation", operation, "the name of an operation", hint)

@@ -15,9 +15,9 @@ use flitwork_steps::Operation;
 use ranks::{MESSAGE_BYTES, operations, ranks, steps};
 
 mod ranks;
+mod usable;
 
-/// What is taken for the memory of a machine that does not tell [bytes].
-const UNKNOWN_MACHINE: u64 = 8_000_000_000;
+pub use usable::{Usable, usable};
 
 /// What is noted of a packet, where packets are recorded: its record, its source and its place in the order [bytes].
 const RECORD_BYTES: u64 = 64;
@@ -85,19 +85,25 @@ pub(super) fn part(p: &Params) -> u64 {
 
 /// The most that a simulation may take [bytes].
 pub(super) fn limit(run: &RunSpec) -> u64 {
-    match run.memory_limit_mb {
-        0 => machine() / 4 * 3,
-        mb => mb.saturating_mul(1_000_000),
-    }
+    allowed(run).0
+}
+
+/// The most that a simulation may take [bytes], and in words.
+fn allowed(run: &RunSpec) -> (u64, String) {
+    let (bytes, of) = match run.memory_limit_mb {
+        0 => (usable().bytes, format!(" (three quarters of what {} allows)", usable().of)),
+        mb => (mb.saturating_mul(1_000_000), String::new()),
+    };
+    (bytes, format!("at most {} MB{of}", bytes / 1_000_000))
 }
 
 /// Refuses what does not fit.
 pub(super) fn check(spec: &SimulationSpec, fabric: &Fabric, estimated: u64) -> Result<()> {
-    let limit = limit(&spec.run);
+    let (limit, most) = allowed(&spec.run);
     if estimated <= limit {
         return Ok(());
     }
-    let expected = format!("a simulation of at most {} MB", limit / 1_000_000);
+    let expected = format!("a simulation of {most}");
     let hint = |smaller: &str| {
         format!("this one needs about {} MB; {smaller} or set run.memory_limit_mb", estimated / 1_000_000)
     };
@@ -263,18 +269,11 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, spec: &SimulationSpe
 
 /// Refuses threads whose tables do not fit.
 pub(super) fn check_threads(run: &RunSpec, threads: usize, estimated: u64) -> Result<()> {
-    let limit = limit(run);
+    let (limit, most) = allowed(run);
     if threads == 1 || estimated <= limit {
         return Ok(());
     }
-    let expected = format!("threads with which the simulation takes at most {} MB", limit / 1_000_000);
+    let expected = format!("threads with which the simulation takes {most}");
     let hint = format!("with these it needs about {} MB; use fewer or set run.memory_limit_mb", estimated / 1_000_000);
     Err(Error::config("run.threads", threads, expected, hint))
-}
-
-fn machine() -> u64 {
-    sysinfo::System::new().map_or(UNKNOWN_MACHINE, |mut system| {
-        system.refresh_memory();
-        system.total_memory()
-    })
 }

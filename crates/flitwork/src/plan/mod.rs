@@ -31,6 +31,7 @@ mod workload;
 
 pub use bus::BusParams;
 pub use export::ChannelTable;
+pub use memory::{Usable, usable};
 use workload::Resolved;
 pub use workload::Workload;
 

@@ -2,41 +2,44 @@
 
 use super::SimulationSpec;
 use super::fit::{expected_at, schema, table_in_words, variants};
+use super::place::Place;
 use super::renamed::{renamed_field, renamed_word};
 use crate::error::{Error, did_you_mean};
 use serde_json::Value;
 
 /// Turns serde's sentence into path, value, expectation and hint.
-pub(super) fn explain(path: &str, message: &str, root: &Value) -> Error {
-    let path = if path == "." { "" } else { path };
+pub(super) fn explain(place: &Place, message: &str, root: &Value) -> Error {
     if let Some(rest) = message.strip_prefix("unknown field ") {
         let (field, expected) = split_quoted(rest);
-        let at = if last(path) == field { path.to_string() } else { join(&holder(root, path, &field), &field) };
-        let hint = renamed_field(&at)
-            .map_or_else(|| did_you_mean(&field, &expected), |new| format!("it was renamed: write {new}"));
-        return Error::config(at.clone(), shown(root, &at), known(&expected, "field"), hint);
+        let at = place.field(&field);
+        return unknown_field(&at.to_string(), &field, at.value(root).unwrap_or(&Value::Null), &expected);
     }
     if let Some(rest) = message.strip_prefix("unknown variant ") {
         let (variant, expected) = split_quoted(rest);
-        let at = leaf(root, path, &Value::String(variant.clone()), message);
+        let at = leaf(root, place, &Value::String(variant.clone()), message).to_string();
         let hint = renamed_word(&at, &variant)
             .map_or_else(|| did_you_mean(&variant, &expected), |new| format!("it was renamed: write {new}"));
         return Error::config(at, format!("{variant:?}"), known(&expected, "value"), hint);
     }
     if let Some(rest) = message.strip_prefix("missing field ") {
         let (field, _) = split_quoted(rest);
-        let at = join(&needy(root, path, &field), &field);
+        let at = needy(root, place, &field).field(&field).to_string();
         return Error::config(at, "nothing", "a value", format!("add {field}"));
     }
     let (found, expected) = message.rsplit_once(", expected ").unwrap_or(("", message));
-    let at = match named_value(found) {
-        Some(value) => leaf(root, path, &value, message),
-        None if path.is_empty() => "specification".to_string(),
-        None => path.to_string(),
-    };
+    let place = named_value(found).map_or_else(|| place.clone(), |value| leaf(root, place, &value, message));
+    let at = if place.is_root() { "specification".to_string() } else { place.to_string() };
     let simple = matches!(expected, "u8" | "u16" | "u32" | "u64" | "usize" | "f64" | "string or map");
     let words = simple.then(|| expected_at(root, &at)).flatten().unwrap_or_else(|| in_words(expected));
-    Error::config(at.clone(), shown(root, &at), words, type_hint(found, expected))
+    let value = place.value(root).map_or_else(|| "nothing".to_string(), Value::to_string);
+    Error::config(at, value, words, type_hint(found, expected))
+}
+
+/// The error for a field at `path` that does not exist beside those that do.
+pub(super) fn unknown_field(path: &str, field: &str, value: &Value, fields: &[String]) -> Error {
+    let hint =
+        renamed_field(path).map_or_else(|| did_you_mean(field, fields), |new| format!("it was renamed: write {new}"));
+    Error::config(path, value, known(fields, "field"), hint)
 }
 
 /// The value that serde names: "invalid type: string \"ten\"", "invalid value: integer `-4`".
@@ -95,27 +98,27 @@ fn several(text: &str) -> Option<String> {
     Some(format!("a list of numbers: {parts:?}"))
 }
 
-/// Serde loses its way inside a table that is told apart by its `kind`: below `path`, finds the leaf that is `value`; of several the
+/// Serde loses its way inside a table that is told apart by its `kind`: below `place`, finds the leaf that is `value`; of several the
 /// one that serde means, which is the one without which it says something else.
-fn leaf(root: &Value, path: &str, value: &Value, message: &str) -> String {
-    fn search(at: &Value, path: &str, value: &Value, found: &mut Vec<String>) {
+fn leaf(root: &Value, place: &Place, value: &Value, message: &str) -> Place {
+    fn search(at: &Value, place: &Place, value: &Value, found: &mut Vec<Place>) {
         match at {
-            Value::Object(fields) => fields.iter().for_each(|(k, v)| search(v, &join(path, k), value, found)),
+            Value::Object(fields) => fields.iter().for_each(|(k, v)| search(v, &place.field(k), value, found)),
             Value::Array(items) => {
-                items.iter().enumerate().for_each(|(i, v)| search(v, &format!("{path}[{i}]"), value, found));
+                items.iter().enumerate().for_each(|(i, v)| search(v, &place.item(i), value, found));
             }
-            _ if at == value => found.push(path.to_string()),
+            _ if at == value => found.push(place.clone()),
             _ => {}
         }
     }
     let mut found = Vec::new();
-    if let Some(at) = root.pointer(&pointer(path)) {
-        search(at, path, value, &mut found);
+    if let Some(at) = place.value(root) {
+        search(at, place, value, &mut found);
     }
     if found.len() > 1 {
-        found.retain(|at| said(&without(root, at)) != message);
+        found.retain(|at| said(&at.taken_from(root)) != message);
     }
-    if found.len() == 1 { found.swap_remove(0) } else { path.to_string() }
+    if found.len() == 1 { found.swap_remove(0) } else { place.clone() }
 }
 
 /// What serde says of a specification.
@@ -123,34 +126,14 @@ fn said(root: &Value) -> String {
     serde_json::from_value::<SimulationSpec>(root.clone()).err().map_or_else(String::new, |e| e.to_string())
 }
 
-/// A specification without what is at `path`.
-fn without(root: &Value, path: &str) -> Value {
-    let (mut rest, pointer) = (root.clone(), pointer(path));
-    let (holder, last) = pointer.rsplit_once('/').unwrap_or_default();
-    match rest.pointer_mut(holder) {
-        Some(Value::Object(fields)) => drop(fields.remove(last)),
-        Some(Value::Array(items)) => {
-            drop(last.parse().ok().filter(|&i| i < items.len()).map(|i: usize| items.remove(i)))
+/// At or below `place`, the one table that needs the field by its kind and does not have it.
+fn needy(root: &Value, place: &Place, field: &str) -> Place {
+    fn tables<'a>(at: &'a Value, place: &Place, found: &mut Vec<(Place, &'a serde_json::Map<String, Value>)>) {
+        if let Value::Object(fields) = at {
+            found.push((place.clone(), fields));
+            fields.iter().for_each(|(name, inner)| tables(inner, &place.field(name), found));
         }
-        _ => {}
     }
-    rest
-}
-
-/// All tables at and below `path`, with their paths.
-fn tables(root: &Value, path: &str) -> Vec<(String, serde_json::Map<String, Value>)> {
-    let Some(Value::Object(fields)) = root.pointer(&pointer(path)) else { return Vec::new() };
-    let below = fields.keys().flat_map(|field| tables(root, &join(path, field)));
-    std::iter::once((path.to_string(), fields.clone())).chain(below).collect()
-}
-
-/// At or below `path`, the one table that has the field.
-fn holder(root: &Value, path: &str, field: &str) -> String {
-    only(tables(root, path).into_iter().filter(|(_, table)| table.contains_key(field)), path)
-}
-
-/// At or below `path`, the one table that needs the field by its kind and does not have it.
-fn needy(root: &Value, path: &str, field: &str) -> String {
     let of_kind = |kind: &Value| {
         let definitions = schema()["$defs"].as_object().into_iter().flat_map(|defs| defs.values());
         definitions.flat_map(variants).any(|variant| {
@@ -158,20 +141,12 @@ fn needy(root: &Value, path: &str, field: &str) -> String {
             variant["properties"]["kind"]["const"] == *kind && required.any(|r| r == field)
         })
     };
-    let needs =
-        |table: &serde_json::Map<String, Value>| !table.contains_key(field) && table.get("kind").is_some_and(of_kind);
-    only(tables(root, path).into_iter().filter(|(_, table)| needs(table)), path)
-}
-
-/// The path of the only table of some, or else `path`.
-fn only<T>(found: impl Iterator<Item = (String, T)>, path: &str) -> String {
-    let mut found: Vec<String> = found.map(|(path, _)| path).collect();
-    if found.len() == 1 { found.swap_remove(0) } else { path.to_string() }
-}
-
-/// The last field of a path.
-fn last(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or_default()
+    let mut found = Vec::new();
+    if let Some(at) = place.value(root) {
+        tables(at, place, &mut found);
+    }
+    found.retain(|(_, table)| !table.contains_key(field) && table.get("kind").is_some_and(of_kind));
+    if found.len() == 1 { found.swap_remove(0).0 } else { place.clone() }
 }
 
 /// Splits "`name`, expected one of `a`, `b`" into the name and the candidates.
@@ -182,16 +157,4 @@ fn split_quoted(text: &str) -> (String, Vec<String>) {
 
 fn known(expected: &[String], what: &str) -> String {
     if expected.is_empty() { format!("no {what} here") } else { format!("one of {}", expected.join(", ")) }
-}
-
-fn join(path: &str, field: &str) -> String {
-    if path.is_empty() { field.to_string() } else { format!("{path}.{field}") }
-}
-
-fn pointer(path: &str) -> String {
-    path.split(['.', '[', ']']).filter(|s| !s.is_empty()).map(|s| format!("/{s}")).collect()
-}
-
-fn shown(root: &Value, path: &str) -> String {
-    root.pointer(&pointer(path)).map_or_else(|| "nothing".to_string(), Value::to_string)
 }

@@ -1,8 +1,11 @@
-//! What the schema says and serde does not check: a table is no list, a number lies in its range. And the schema in words.
+//! What the schema says and serde does not check: a table is no list and has no field that is not there, whatever its kind; a number
+//! lies in its range. And the schema in words.
 
+use super::explain::unknown_field;
+use super::place::shown_key;
 use super::{SimulationSpec, physical};
 use crate::error::{Error, Result};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
 /// The schema of a specification.
@@ -15,15 +18,28 @@ pub(super) fn schema() -> &'static Value {
     &SCHEMA
 }
 
-/// Refuses lists in the place of tables: serde would take their entries for the fields, in order.
-pub(super) fn check_tables(root: &Value) -> Result<()> {
+/// Refuses lists in the place of tables (serde would take their entries for the fields, in order) and fields that a table does not
+/// have (serde would drop those of a kind without fields).
+pub(super) fn check_shape(root: &Value) -> Result<()> {
     visit(schema(), root, "", &mut |node, value, path| match value {
         Value::Array(items) => match table_in_words(resolve(node, value)) {
             Some(expected) => Err(Error::config(path, value, expected, as_a_kind(resolve(node, value), items))),
             None => Ok(()),
         },
+        Value::Object(given) => check_fields(resolve(node, value), value, given, path),
         _ => Ok(()),
     })
+}
+
+fn check_fields(table: &'static Value, value: &Value, given: &Map<String, Value>, path: &str) -> Result<()> {
+    let Some(fields) = fields_of(table, value) else { return Ok(()) };
+    let Some((name, inner)) = given.iter().find(|(name, _)| !fields.iter().any(|(field, _)| field == name)) else {
+        return Ok(());
+    };
+    let own = fields.iter().filter(|(field, node)| *field != "kind" && node.get(physical::fields::BASE).is_none());
+    let names: Vec<String> = own.map(|(field, _)| (*field).clone()).collect();
+    let at = if path.is_empty() { shown_key(name) } else { format!("{path}.{}", shown_key(name)) };
+    Err(unknown_field(&at, name, inner, &names))
 }
 
 /// Refuses numbers out of their range.
@@ -105,14 +121,17 @@ pub(super) fn resolve(node: &'static Value, value: &Value) -> &'static Value {
 
 /// The node of a field; of a table with a kind, of that kind.
 pub(super) fn field(table: &'static Value, value: &Value, name: &str) -> Option<&'static Value> {
-    if let Some(node) = table["properties"].get(name) {
-        return Some(node);
-    }
-    let variant = variants(table).find(|v| v["properties"]["kind"]["const"] == value["kind"])?;
-    variant["properties"].get(name).or_else(|| {
-        let options = variant["$ref"].as_str()?;
-        schema()["$defs"][options.trim_start_matches("#/$defs/")]["properties"].get(name)
-    })
+    fields_of(table, value)?.into_iter().find(|(field, _)| *field == name).map(|(_, node)| node)
+}
+
+/// The fields of a table, with their nodes; of a table with a kind, of that kind. `None` where it has none, or no such kind.
+fn fields_of(table: &'static Value, value: &Value) -> Option<Vec<(&'static String, &'static Value)>> {
+    let variant = variants(table).find(|v| v["properties"]["kind"]["const"] == value["kind"]);
+    let options = variant.and_then(|variant| variant["$ref"].as_str());
+    let options = options.map(|name| &schema()["$defs"][name.trim_start_matches("#/$defs/")]);
+    let places = [Some(table), variant, options];
+    let tables: Vec<_> = places.into_iter().flatten().filter_map(|node| node["properties"].as_object()).collect();
+    (!tables.is_empty()).then(|| tables.into_iter().flatten().collect())
 }
 
 /// The range of a number.

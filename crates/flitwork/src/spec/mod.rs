@@ -12,11 +12,14 @@ mod network;
 mod noise;
 mod parse;
 mod physical;
+mod place;
 mod renamed;
 mod run;
 mod service;
 mod threads;
 mod units;
+#[cfg(test)]
+mod unknown_fields;
 mod vc_policy;
 mod workload;
 

@@ -2,8 +2,9 @@
 
 use super::SimulationSpec;
 use super::explain::explain;
-use super::fit::{check_ranges, check_tables, schema};
+use super::fit::{check_ranges, check_shape, schema};
 use super::physical;
+use super::place::Place;
 use crate::error::{Error, Result};
 use crate::topology::TopologySpec;
 use serde_json::Value;
@@ -15,7 +16,7 @@ use serde_json::Value;
 pub fn from_json(text: &str) -> Result<SimulationSpec> {
     let value: Value =
         serde_json::from_str(text).map_err(|e| Error::config("specification", "text", format!("JSON ({e})"), ""))?;
-    check_tables(&value)?;
+    check_shape(&value)?;
     let (value, rounded) = physical::converted(&value)?;
     let mut spec = read(&value)?;
     spec.network.units.rounded = rounded;
@@ -24,8 +25,8 @@ pub fn from_json(text: &str) -> Result<SimulationSpec> {
 
 fn read(value: &Value) -> Result<SimulationSpec> {
     let spec = serde_path_to_error::deserialize(value).map_err(|e| {
-        let path = e.path().to_string();
-        explain(&path, &e.into_inner().to_string(), value)
+        let place = Place::of_serde(e.path());
+        explain(&place, &e.into_inner().to_string(), value)
     })?;
     check_ranges(value)?;
     Ok(spec)
@@ -39,7 +40,9 @@ pub fn topology_from_json(text: &str) -> Result<TopologySpec> {
     let topology: Value =
         serde_json::from_str(text).map_err(|e| Error::config("topology", "text", format!("JSON ({e})"), ""))?;
     let root = serde_json::json!({ "network": { "topology": topology } });
-    serde_json::from_value(topology).map_err(|e| explain("network.topology", &e.to_string(), &root))
+    check_shape(&root)?;
+    let place = Place::of_fields(&["network", "topology"]);
+    serde_json::from_value(topology).map_err(|e| explain(&place, &e.to_string(), &root))
 }
 
 /// Checks one table (JSON) of a specification on its own: its fields, words, types and ranges, in the words of [`from_json`]. `path` is
@@ -60,7 +63,7 @@ pub fn check_table(path: &str, text: &str) -> Result<()> {
     });
     let Some(place) = place else { return Err(Error::config(path, "a path", "the path of a table", "")) };
     *place = table;
-    check_tables(&whole)?;
+    check_shape(&whole)?;
     let has_units = path == "network" && whole["network"].get("units").is_some();
     read(&if has_units { physical::converted(&whole)?.0 } else { physical::checked(&whole)? }).map(|_| ())
 }

@@ -34,7 +34,8 @@ pub struct RunSpec {
     /// that they do. Default: true.
     #[serde(skip_serializing_if = "super::is_true")]
     pub deadlock_check: bool,
-    /// Memory that the simulation may take [MB]. Default (0): three quarters of what the machine has.
+    /// Memory that the simulation may take [MB]. Default (0): three quarters of what the machine has, or of
+    /// less where a control group, ulimit or SLURM allows less.
     pub memory_limit_mb: u64,
     /// What advances the network: auto (by whole packets where that gives the same result, else flit by flit), flit or packet.
     /// Default: auto.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import queue
 import time
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flitwork import errors
+from flitwork import errors, gate
 from flitwork._core import __version__
 from flitwork.bound import Bound
 from flitwork.errors import ConfigError, SimulationError
@@ -149,11 +148,11 @@ class DaskEngine(Engine):
 
 def _address_in(path: Path) -> str:
     """The address in a scheduler file."""
-    try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["address"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        expected = f"a scheduler file that can be read ({error})"
-        raise ConfigError("scheduler", path, expected, "`dask scheduler --scheduler-file FILE` writes one") from None
+    expected, hint = "a scheduler file that can be read", "`dask scheduler --scheduler-file FILE` writes one"
+    found = gate.read_json(path, "scheduler", expected, hint)
+    if not isinstance(found, dict) or not isinstance(found.get("address"), str):
+        raise ConfigError("scheduler", path, f"{expected}: with an address", hint)
+    return str(found["address"])
 
 
 def _knock(address: str, seconds: float) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flitwork import gate
 from flitwork.errors import ConfigError
 
-FORMAT = 1
+FORMAT = 2
 #: A record, as mpi/record/record.h declares it.
 EVENT = np.dtype(
     [
@@ -26,6 +27,7 @@ EVENT = np.dtype(
         ("comm", "<u4"),
         ("request", "<u4"),
         ("bytes", "<u8"),
+        ("check", "<u8"),
     ]
 )
 KINDS = {
@@ -60,6 +62,8 @@ KINDS = {
 NAMES = {number: name for name, number in KINDS.items()}
 FLAGS = {"STARTED": 1, "ANY_PEER": 2, "DETACHED": 4, "CANCELLED": 8, "ORDERED": 16, "REMOTE": 32, "PERSISTENT": 64}
 ORIGINS = {"FROM_ALL": 0, "FROM_GROUP": 1, "FROM_BRIDGE": 2, "FROM_NOWHERE": 3}
+#: Windows by which trace.c writes files [bytes]; bytes that reading takes at most for each byte.
+_WINDOW, _PER_BYTE = 1 << 20, 6
 _FILE = re.compile(r"rank-(\d+)\.events")
 
 
@@ -105,6 +109,9 @@ def read_trace(folder: Path) -> Trace:
     """
     files = {int(match[1]): file for file in folder.iterdir() if (match := _FILE.fullmatch(file.name))}
     ranks = {rank: _read_rank(file) for rank, file in sorted(files.items())}
+    for rank, one in ranks.items():
+        if one is not None and int(one.events["peer"][0]) != rank:
+            raise _damaged(files[rank], f"these are the records of rank {int(one.events['peer'][0])}")
     started = {rank: one for rank, one in ranks.items() if one is not None}
     if not started:
         raise ConfigError(
@@ -129,22 +136,64 @@ def read_trace(folder: Path) -> Trace:
 
 
 def _read_rank(file: Path) -> RankTrace | None:
-    data = np.fromfile(file, dtype=np.uint8)
+    data = np.frombuffer(gate.read_bytes(file, "trace", "records of a rank", per_byte=_PER_BYTE), dtype=np.uint8)
+    if not data.any():
+        return None
+    first = EVENT.itemsize - EVENT["check"].itemsize
+    start = np.frombuffer(data[:first].tobytes().ljust(EVENT.itemsize, b"\0"), dtype=EVENT)[0]
+    if start["what"] != KINDS["START"] or start["bytes"] != FORMAT:
+        raise ConfigError("trace", file, f"a trace of format {FORMAT}", "record the program again")
     events = data[: len(data) // EVENT.itemsize * EVENT.itemsize].view(EVENT)
     # A program that ended early leaves the rest of its last window empty.
     empty = np.flatnonzero(events["what"] == KINDS["NOTHING"])
     if len(empty):
         events = events[: empty[0]]
-    if not len(events):
-        return None
-    if events["what"][0] != KINDS["START"] or events["bytes"][0] != FORMAT:
-        raise ConfigError("trace", file, f"a trace of format {FORMAT}", "record the program again")
-    lists = np.fromfile(file.with_suffix(".lists"), dtype="<i8")
+    ended = bool((events["what"] == KINDS["END"]).any())
+    listed = file.with_suffix(".lists")
+    numbers = gate.read_bytes(listed, "trace", "lists of a rank", per_byte=_PER_BYTE)
+    lists = np.frombuffer(numbers[: len(numbers) // 8 * 8], dtype="<i8")
     ends = np.cumsum(events["words"], dtype=np.int64)
-    if len(ends) and ends[-1] > len(lists):
-        whole = int(np.searchsorted(ends, len(lists), side="right"))
-        events, ends = events[:whole], ends[:whole]
-    return RankTrace(events, ends - events["words"], lists, bool((events["what"] == KINDS["END"]).any()))
+    known = int(np.searchsorted(ends, len(lists), side="right"))
+    right = _checked(events[:known], ends[:known], lists)
+    # Files of a program that was ended have whole windows; what was being written then may be there in part.
+    cut = not ended and not len(data) % _WINDOW and right >= len(events) - 1
+    rest = data[len(events) * EVENT.itemsize :]
+    if right < len(events) and not cut:
+        raise _damaged(file if right < known else listed, f"record {right + 1} is not what was written")
+    if rest.any():
+        raise _damaged(file, f"something follows record {len(events)}")
+    if not ended and not cut:
+        raise _damaged(file, "its end is missing")
+    if ended and (len(rest) or events["what"][-1] != KINDS["END"] or len(numbers) != ends[-1] * 8):
+        raise _damaged(file, "something follows its end")
+    events, ends = events[:right], ends[:right]
+    return RankTrace(events, ends - events["words"], lists, ended) if len(events) else None
+
+
+def _damaged(file: Path, why: str) -> ConfigError:
+    return ConfigError("trace", file, f"a trace as it was written ({why})", "record the program again")
+
+
+def _checked(events: NDArray[Any], ends: NDArray[np.int64], lists: NDArray[np.int64]) -> int:
+    """How many records, from the first one on, have the right checksum: that of ``mpi/record/trace.c``."""
+    words = np.ascontiguousarray(events).view(np.uint64).reshape(len(events), -1)
+    found = np.arange(1, len(events) + 1, dtype=np.uint64)
+    for word in words.T[:-1]:
+        found = _mixed(found + word)
+    used = lists[: ends[-1]] if len(ends) else lists[:0]
+    begins = ends - events["words"]
+    place = np.arange(len(used), dtype=np.int64) - np.repeat(begins, events["words"])
+    mixed = _mixed(used.view(np.uint64) + (place + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    sums = np.concatenate(([np.uint64(0)], np.cumsum(mixed, dtype=np.uint64)))
+    found = _mixed(found + (sums[ends] - sums[begins]))
+    wrong = np.flatnonzero(found != words[:, -1])
+    return int(wrong[0]) if len(wrong) else len(events)
+
+
+def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ x >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return x ^ x >> np.uint64(31)
 
 
 def _unknown(traces: list[RankTrace]) -> dict[str, int]:

@@ -164,6 +164,10 @@ fn ended(cycles: &[Exact; 5], edge_of: fn(&Exact) -> Exact) -> [i128; 5] {
 /// Writes a delay, if it is in its range.
 fn put(root: &mut Value, part: (&str, &str), cycles: i128, given: &Value) -> Result<()> {
     let Some(node) = node_at(&path(part, "cycles")) else { return Ok(()) };
+    // Where no table stands, reading says so.
+    if root["network"].get(part.0).is_some_and(|table| !table.is_object()) {
+        return Ok(());
+    }
     let value = number(Exact::from_integer(cycles), node, &path(part, "ns"), given)?;
     let name = format!("{}_cycles", part.1);
     if value != json!(0) || root["network"].get(part.0).is_some_and(|table| table.get(&name).is_some()) {
