@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from flitwork.booksim.config_file import written
-from flitwork.booksim.keys import KEYS, Fate
+from flitwork.booksim.idle import IDLE
+from flitwork.booksim.keys import KEYS, Fate, Key
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "booksim.md"
 BLOCK = re.compile(r"(<!-- (?P<name>[a-z-]+): generated -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -22,7 +23,11 @@ def rows(fate: Fate) -> str:
     keys = [key for key in KEYS.values() if key.fate is fate]
     if fate is Fate.MAPPED:
         head, body = ["key", "default", "field", "remark"], [
-            [f"`{k.name}`", default(k.default), f"`{k.field}`" if k.field else "", k.note] for k in keys
+            [f"`{k.name}`", default(k.default), f"`{k.field}`" if k.field else "", remark(k)] for k in keys
+        ]  # fmt: skip
+    elif fate is Fate.ONLY:
+        head, body = ["key", "default", "why", "no effect, so that any value is accepted"], [
+            [f"`{k.name}`", default(k.default), remark(k), IDLE[k.name].where if k.name in IDLE else ""] for k in keys
         ]  # fmt: skip
     else:
         notes = dict.fromkeys(key.note for key in keys)
@@ -33,6 +38,11 @@ def rows(fate: Fate) -> str:
         ]  # fmt: skip
     lines = [head, ["---"] * len(head), *body]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def remark(key: Key) -> str:
+    """How BookSim tests a switch, and what there is to say besides."""
+    return "; ".join(filter(None, (key.reads.value, key.note)))
 
 
 def default(value: int | float | str) -> str:

@@ -8,7 +8,8 @@ import flitwork as fw
 import pytest
 from booksim_files import DATA, SMALL, settings, spec
 from flitwork.booksim import report
-from flitwork.booksim.keys import KEYS, Fate
+from flitwork.booksim.idle import IDLE
+from flitwork.booksim.keys import KEYS, Fate, Reads
 from flitwork.booksim.mapping import specification
 from flitwork.booksim.measure import samples
 
@@ -37,7 +38,9 @@ CHANGES = {
         "topology = torus; routing_function = dim_order; use_noc_latency = 1;",
     ),
     "credit_delay": ("", "credit_delay = 2;"),
+    "xr": ("traffic = tornado({2,4});", "traffic = tornado({2,2}); xr = 2;"),
     "speculative": ("", "speculative = 1;"),
+    "spec_check_elig": ("speculative = 1;", "speculative = 1; spec_check_elig = 0;"),
     "num_vcs": ("", "num_vcs = 6;"),
     "vc_buf_size": ("", "vc_buf_size = 6;"),
     "buf_size": ("buffer_policy = shared;", "buffer_policy = shared; buf_size = 40;"),
@@ -109,25 +112,60 @@ def other_value(name: str) -> str:
     return "other" if isinstance(default, str) else str(default + 1)
 
 
+def beside(name: str) -> str:
+    """Settings beside which a key has an effect in BookSim."""
+    needed = {
+        "spec_": "speculative = 1; spec_sw_allocator = islip;",
+        "spec_sw": "speculative = 1;",
+        "private_buf": "buffer_policy = shared;",
+        "vc_prior": "vc_allocator = wavefront;",
+        "output_buffer": "output_speedup = 2;",
+    }
+    return next((text for start, text in reversed(needed.items()) if name.startswith(start)), "")
+
+
 @pytest.mark.parametrize("name", [name for name, key in KEYS.items() if key.fate is Fate.ONLY])
 def test_what_flitwork_does_not_have_is_refused_by_name(name: str) -> None:
-    beside = {"spec_": "speculative = 1;", "private_buf": "buffer_policy = shared;"}
-    needed = next((text for start, text in beside.items() if name.startswith(start)), "")
-    settings(f"{SMALL}{needed}{name} = {default_value(name)};")
+    settings(f"{SMALL}{name} = {default_value(name)};")
+    other = (
+        "0" if KEYS[name].reads in (Reads.POSITIVE, Reads.NONZERO) and KEYS[name].default == 1 else other_value(name)
+    )
     with pytest.raises(fw.ConfigError) as caught:
-        settings(f"{SMALL}\n{needed}{name} = {other_value(name)};")
+        settings(f"{SMALL}\n{name} = {other};\n{beside(name)}")
     error = caught.value
-    assert error.path == f"test.cfg:2: {name}" and error.value == other_value(name)
+    assert error.path == f"test.cfg:2: {name}" and error.value == other
     assert default_value(name) in error.expected and error.hint
 
 
-@pytest.mark.parametrize("name", [n for n, key in KEYS.items() if key.fate in (Fate.NO_EFFECT, Fate.NOTED)])
+@pytest.mark.parametrize("name", sorted(IDLE))
+def test_a_key_that_changes_nothing_there_is_accepted_with_a_note(name: str) -> None:
+    values = {"output_buffer_size": "4", "spec_sw_allocator": "islip", "private_buf_size": "{1,2}", "xr": "2"}
+    places = "buf_size = 40;" if name == "vc_buf_size" else ""
+    value = values.get(name, "0" if name.startswith("spec_check") else other_value(name))
+    changed = settings(f"{SMALL}{places}{name} = {value};")
+    assert specification(changed) == spec(SMALL + places)
+    (note,) = (note for note in changed.notes() if name in note)
+    assert note == f"test.cfg:1: {name}: no effect: {IDLE[name].where}"
+
+
+@pytest.mark.parametrize("name", [n for n, key in KEYS.items() if key.fate is Fate.NOTED])
 def test_a_key_without_effect_has_none(name: str) -> None:
     changed = settings(f"{SMALL}{name} = {other_value(name)};")
     assert specification(changed) == spec(SMALL)
-    assert [name in note for note in changed.notes()] == [True] * (KEYS[name].fate is Fate.NOTED)
-    assert KEYS[name].note
+    assert changed.notes() == [f"test.cfg:1: {name}: no effect: {KEYS[name].note}"] and KEYS[name].note
     assert not settings(f"{SMALL}{name} = {default_value(name)};").notes()
+
+
+def test_one_note_lists_all_keys_with_one_reason() -> None:
+    notes = settings(f"{SMALL} x = 4; y = 4; vct = 1;\nc = 2;").notes()
+    assert [note.count("no effect") for note in notes] == [1, 1]
+    assert notes[0] == "test.cfg:1: x, test.cfg:1: y, test.cfg:2: c: no effect: of cmesh and flatfly"
+
+
+@pytest.mark.parametrize("name", [n for n, key in KEYS.items() if key.fate is Fate.TECHNOLOGY])
+def test_a_key_of_a_technology_file_is_refused_in_a_configuration(name: str) -> None:
+    with pytest.raises(fw.ConfigError, match="technology file"):
+        settings(f"{SMALL}{name} = {default_value(name)};")
 
 
 def test_no_key_is_forgotten() -> None:

@@ -126,7 +126,6 @@ def test_a_note_says_what_surely_was_not_meant(text: str, said: str) -> None:
         "injection_process = on_off({0.1,0.2,-1});",
         "packet_size = {{1,5}}; packet_size_rate = {{3,1}};",
         "packet_size = {5};",
-        "class_priority = {1,2};",
     ],
 )
 def test_what_is_meant_as_booksim_reads_it_needs_no_note(text: str) -> None:

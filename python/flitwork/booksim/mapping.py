@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flitwork.booksim.config_file import Call, written
+from flitwork.booksim.idle import speculates
 from flitwork.booksim.keys import KEYS
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
@@ -41,7 +42,7 @@ _ALLOCATORS = "islip, islip(n), wavefront, " + ", ".join(
 )
 _OTHER_ALLOCATORS = ("pim", "loa", "rr_wavefront", "select", "max_size", "piggyback")
 _OTHER_BUFFER_POLICIES = ("limited", "dynamic", "shifting", "feedback", "simplefeedback")
-_SWITCHES = ("hold_switch_for_packet", "speculative", "wait_for_tail_credit", "vc_busy_when_full")
+_SWITCHES = ("hold_switch_for_packet", "wait_for_tail_credit", "vc_busy_when_full")
 
 
 def specification(settings: Settings, phases: Phases | None = None, seed: int | None = None) -> Spec:
@@ -113,7 +114,7 @@ def network(settings: Settings) -> Spec:
             # A torus laid out with equal wires has channels of twice the length.
             "latency_cycles": 2 if kind == "torus" and settings["use_noc_latency"] else 1,
             "local_latency_cycles": 1,
-            "credit_delay_cycles": settings["credit_delay"],
+            "credit_delay_cycles": max(settings["credit_delay"], 0),
         },
         "nic": {"injection_vc": "round_robin"},
     }
@@ -134,7 +135,7 @@ def explained(settings: Settings, error: ConfigError) -> ConfigError:
     if error.path.startswith("workload.process") and isinstance(settings["injection_process"], Call):
         names = ["injection_process"]  # on_off(alpha,beta,r1) wins over the keys of the same names
     given = [name for name in names if name in settings.given] or names[:1]
-    value = ", ".join(written(settings[name]) for name in given)
+    value = ", ".join(written(settings.value(name)) for name in given)
     if value != error.value:
         value = f"{value} ({error.path} = {error.value})"
     return ConfigError(", ".join(map(settings.place, given)), value, error.expected, error.hint)
@@ -165,7 +166,7 @@ def _compat(settings: Settings, topology: str, routing: Spec, st_delay: int) -> 
     if routing["kind"] == "min_adapt":
         rules["productive"] = "first"
         # On a torus its adaptive requests name VC 3 alone, and minus at a tie; only the escape channels draw.
-        if settings["speculative"]:
+        if speculates(settings):
             rules["speculation_needs_all_sets"] = True
         if topology == "torus":
             rules.update(adaptive_vcs=[3], adaptive_tie="minus")
@@ -176,12 +177,15 @@ def _buffers(settings: Settings) -> Spec:
     """Places of a virtual channel, and those that the virtual channels of a port share."""
     size, vcs = settings["buf_size"], settings["num_vcs"]
     if settings.known("buffer_policy", ("private", "shared"), _OTHER_BUFFER_POLICIES) == "private":
-        if size >= 0:
-            raise settings.error("buf_size", "-1 with buffer_policy = private", "set vc_buf_size")
-        return {"buffer_flits": settings["vc_buf_size"]}
+        if 0 <= size < vcs:
+            raise settings.error("buf_size", f"at least num_vcs, {vcs} places, or below 0: num_vcs times vc_buf_size")
+        return {"buffer_flits": size // vcs if size > 0 < vcs else settings["vc_buf_size"]}
     places = size if size >= 0 else vcs * settings["vc_buf_size"]
-    own = settings["private_buf_size"]
-    if own < 0 < vcs:
+    listed = settings.all_of("private_buf_size")
+    own = listed[0] if isinstance(listed, list) else listed
+    if isinstance(listed, list) and set(listed[:vcs]) != {own}:
+        raise settings.error("private_buf_size", "the same for each VC: flitwork has nothing else")
+    if listed == own < 0 < vcs:
         own = places // vcs
     if own < 1:
         raise settings.error("private_buf_size", "at least 1: a virtual channel keeps a place of its own")
@@ -196,7 +200,7 @@ def _router(settings: Settings, topology: str, routing: Spec) -> Spec:
     for name in ("vc_alloc_delay", "sw_alloc_delay"):
         if settings[name] < 1:
             raise settings.error(name, "at least 1, as in BookSim")
-    if settings["speculative"] and settings["vc_alloc_delay"] > settings["sw_alloc_delay"]:
+    if speculates(settings) and settings["vc_alloc_delay"] > settings["sw_alloc_delay"]:
         raise settings.error("vc_alloc_delay", "at most sw_alloc_delay where speculative = 1")
     for name in ("st_prepare_delay", "st_final_delay"):
         if settings[name] < 0:
@@ -208,7 +212,8 @@ def _router(settings: Settings, topology: str, routing: Spec) -> Spec:
         **_buffers(settings),
         "vc_allocator": _allocator(settings, "vc_allocator"),
         "sw_allocator": _allocator(settings, "sw_allocator"),
-        **{name: bool(settings[name]) for name in _SWITCHES},
+        "speculative": speculates(settings),
+        **{name: settings[name] for name in _SWITCHES},
         "input_speedup": settings["input_speedup"],
         "output_speedup": settings["output_speedup"],
         "routing_delay_cycles": settings["routing_delay"],

@@ -63,7 +63,7 @@ def _csv(settings: Settings, samples: Sequence[Sample]) -> str:
         spread = _mean(samples, name)
         numbers += [spread.minimum, spread.average, spread.maximum]
     numbers += [*_lengths(samples), _hops(samples)]
-    traffic, read_write = written(settings["traffic"]), written(settings["use_read_write"])
+    traffic, read_write = written(settings["traffic"]), written(settings.value("use_read_write"))
     return ",".join(["results:0", traffic, read_write, *(f"{number:.6g}" for number in numbers)])
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from flitwork.booksim.config_file import Assignment, Value, parse_override, read_config, written
-from flitwork.booksim.keys import KEYS, OTHER_TOPOLOGIES, TOPOLOGIES, Fate, Key, Type
+from flitwork.booksim.idle import IDLE
+from flitwork.booksim.keys import KEYS, OTHER_TOPOLOGIES, TOPOLOGIES, Fate, Key, Reads, Type
 from flitwork.booksim.parameters import first_class
 from flitwork.errors import ConfigError, did_you_mean
 
@@ -20,11 +21,8 @@ _NUMBERS: dict[Type, tuple[type, ...]] = {
 _WITHOUT_LIST = {Type.INTS: Type.INT.value}
 #: Keys whose entries may be lists themselves.
 _MIXTURES = ("packet_size", "packet_size_rate")
-#: Keys that matter only beside another one.
-_UNLESS: dict[str, tuple[str, int | str]] = {
-    **{name: ("speculative", 0) for name in KEYS if name.startswith("spec_")},
-    **{name: ("buffer_policy", "private") for name in KEYS if name.startswith("private_buf")},
-}
+#: Keys whose list has an entry for each private buffer, not for each class of traffic.
+_OF_BUFFERS = ("private_buf_size", "private_buf_start_vc", "private_buf_end_vc")
 #: Values besides the default that mean the same.
 _SAME = {"priority": "class"}
 
@@ -46,11 +44,18 @@ class Settings:
             self._check_supported(KEYS[name])
 
     def __getitem__(self, name: str) -> Any:
-        """The value of a key; of a list its first entry, which is for the first class of traffic."""
-        if name not in self.given:
-            return KEYS[name].default
-        value = self.given[name].value
+        """What BookSim takes the value of a key for: a switch is ``True`` or ``False``, see :class:`Reads`."""
+        key, value = KEYS[name], self.value(name)
+        return value if key.reads is Reads.VALUE or not isinstance(value, int) else key.reads.of(value)
+
+    def value(self, name: str) -> Any:
+        """The value of a key as it is written; of a list its first entry, which is for the first class of traffic."""
+        value = self.all_of(name)
         return first_class(value) if isinstance(value, list) and value else value
+
+    def all_of(self, name: str) -> Any:
+        """The value of a key as it is written, of a list all entries."""
+        return self.given[name].value if name in self.given else KEYS[name].default
 
     def place(self, name: str) -> str:
         """Where a key was set, and its name: ``mesh.cfg:3: num_vcs``."""
@@ -70,15 +75,32 @@ class Settings:
         raise self.error(name, f"one of {', '.join(known)}", theirs)
 
     def notes(self) -> list[str]:
-        """What to say about keys that are set and have no effect, or of which not all has an effect."""
-        noted = [key for name in self.given if (key := KEYS[name]).fate is Fate.NOTED]
-        silent = [f"{self.place(k.name)}: no effect: {k.note}" for k in noted if self[k.name] != k.default]
-        return silent + [self._first_class_note(name) for name in self.given if self._is_for_more_classes(name)]
+        """What to say about keys that are set and have no effect, or whose value acts as another one."""
+        return [*self._silent_notes(), *self._switch_notes(), *map(self._first_class_note, self._of_more_classes())]
 
-    def _is_for_more_classes(self, name: str) -> bool:
-        key, value = KEYS[name], self.given[name].value
-        used = key.fate in (Fate.MAPPED, Fate.ONLY)
-        return used and _has_classes(key) and isinstance(value, list) and len(value) > 1
+    def _silent_notes(self) -> Iterator[str]:
+        """A note for each reason; it lists the keys."""
+        places: dict[str, list[str]] = {}
+        for name in self.given:
+            key, idle = KEYS[name], IDLE.get(name)
+            reason = key.note if key.fate is Fate.NOTED else idle.where if idle and idle.test(self) else ""
+            if reason and not self._is_default(key):
+                places.setdefault(reason, []).append(self.place(name))
+        return (f"{', '.join(names)}: no effect: {reason}" for reason, names in places.items())
+
+    def _switch_notes(self) -> Iterator[str]:
+        """Switches that are neither 0 nor 1."""
+        for name in self.given:
+            key, value = KEYS[name], self.value(name)
+            if key.fate is Fate.MAPPED and key.reads is not Reads.VALUE and value not in (0, 1):
+                is_on = "on" if self[name] else "off"
+                yield f"{self.place(name)}: {value} is {is_on}, as in BookSim: {key.reads.value}"
+
+    def _of_more_classes(self) -> Iterator[str]:
+        for name, one in self.given.items():
+            used = KEYS[name].fate in (Fate.MAPPED, Fate.ONLY)
+            if used and _has_classes(KEYS[name]) and isinstance(one.value, list) and len(one.value) > 1:
+                yield name
 
     def _first_class_note(self, name: str) -> str:
         shown, first = written(self.given[name].value), self[name]
@@ -88,9 +110,9 @@ class Settings:
     def _check_type(self, key: Key) -> None:
         value = self.given[key.name].value
         if isinstance(value, list):
-            if key.type is Type.TEXT and key.fate in (Fate.NO_EFFECT, Fate.NOTED):
+            if key.type is Type.TEXT and key.fate is Fate.NOTED:
                 return
-            if not _has_classes(key):
+            if not _has_classes(key) and key.name not in _OF_BUFFERS:
                 raise self.error(key.name, f"{_WITHOUT_LIST.get(key.type, key.type.value)}, not a list")
             if not value:
                 raise self.error(key.name, "at least one entry")
@@ -100,24 +122,38 @@ class Settings:
         if key.type is Type.TEXT:
             if isinstance(one, (int, float, list)):
                 raise self.error(key.name, key.type.value)
+        elif key.name == "fail_seed" and one == "time":
+            return
         elif not isinstance(one, _NUMBERS[key.type]):
             hint = "runs repeat themselves here: name a number" if one == "time" else ""
             raise self.error(key.name, key.type.value, hint)
 
     def _check_supported(self, key: Key) -> None:
-        if key.fate is not Fate.ONLY or self[key.name] in (key.default, _SAME.get(key.name, key.default)):
+        if key.fate is Fate.TECHNOLOGY:
+            raise self.error(key.name, "no key of a technology file here, as in BookSim", "tech_file names that file")
+        if key.fate is not Fate.ONLY or self._is_default(key):
             return
-        other, value = _UNLESS.get(key.name, ("", 0))
-        if other and self[other] == value:
+        idle = IDLE.get(key.name)
+        if idle and idle.test(self):
             return
         default = written(key.default) or '""'
-        raise self.error(key.name, f"{default}: flitwork has nothing else", key.note)
+        also = f" ({key.reads.value})" if key.reads is not Reads.VALUE else ""
+        more = f"; another value is accepted {idle.where}" if idle else ""
+        raise self.error(key.name, f"{default}{also}: flitwork has nothing else", f"{key.note}{more}")
+
+    def _is_default(self, key: Key) -> bool:
+        """Whether BookSim takes the value of a key for what its default is taken for."""
+        if key.name in _OF_BUFFERS and isinstance(self.all_of(key.name), list):
+            return False
+        value = self[key.name]
+        default = key.default if isinstance(key.default, str) else key.reads.of(key.default)
+        return bool(value in (default, _SAME.get(key.name, default)))
 
 
 def _has_classes(key: Key) -> bool:
     """Whether BookSim reads a list, with an entry for each class of traffic. Of the seeds it does not."""
     return key.name in ("traffic", "injection_process") or (
-        key.type in (Type.INTS, Type.FLOATS) and not key.name.endswith("seed")
+        key.type in (Type.INTS, Type.FLOATS) and not key.name.endswith("seed") and key.name not in _OF_BUFFERS
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from flitwork.booksim.config_file import Value, written
+from flitwork.booksim.idle import OF_DIGITS
 from flitwork.booksim.injection import Injection, injection
 from flitwork.booksim.parameters import Parameters, parameter_notes, parameters
 from flitwork.booksim.permutation import random_permutation
@@ -23,8 +24,6 @@ _PLAIN = {
     "tornado": "tornado",
     "neighbor": "neighbour",
 }
-#: Those of the digits of a node's number; they may have the network's k and n as arguments.
-_OF_DIGITS = ("tornado", "neighbor")
 _KNOWN = (
     *_PLAIN,
     "randperm",
@@ -110,7 +109,7 @@ def _filled(value: Value, count: int) -> list[int] | None:
 
 def _pattern(settings: Settings, nodes: int) -> Spec:
     read = parameters(settings["traffic"])
-    if read.name in _OF_DIGITS:
+    if read.name in OF_DIGITS:
         return _of_digits(settings, read, nodes)
     if read.name in _PLAIN:
         return {"kind": _PLAIN[read.name]}
