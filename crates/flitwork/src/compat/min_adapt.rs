@@ -61,6 +61,10 @@ impl Scheme for Narrowed {
         (self.productive == Productive::First && self.adaptive_tie.is_same()).then_some(&self.scheme.order)
     }
 
+    fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
+        self.scheme.forget(grid, place, start);
+    }
+
     fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, _bits: &dyn Fn() -> u64) {
         if self.adaptive_tie.is_same() {
             return;

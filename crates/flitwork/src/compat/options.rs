@@ -146,9 +146,14 @@ impl CompatSpec {
         }
     }
 
-    /// A smaller network that stands for this one where dependencies of channels are followed, and the routing on it.
-    pub fn representative(&self, spec: &RoutingSpec, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        let (small, own) = spec.representative(network)?;
+    /// A smaller network with the same verdict of the search for deadlocks, and the routing on it; see [`RoutingSpec::representative`].
+    pub fn representative(
+        &self,
+        spec: &RoutingSpec,
+        network: &Network,
+        level: usize,
+    ) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        let (small, own) = spec.representative(network, level)?;
         let changed: Option<Arc<dyn HopByHop>> =
             small.grid().and_then(|grid| Some(Arc::new(OnGrid::new(grid, self.scheme(spec, grid)?)) as _));
         Some((small, changed.unwrap_or(own)))

@@ -34,6 +34,26 @@ impl Scheme for SharedMiddle {
         self.scheme.starts(grid, src, dst)
     }
 
+    fn turns_anywhere(&self) -> bool {
+        self.scheme.turns_anywhere()
+    }
+
+    fn first_walks(&self, grid: &Grid, src: &Coords, via: &Coords) -> Vec<Start> {
+        self.scheme.first_walks(grid, src, via)
+    }
+
+    fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
+        let half = place.set.filter(|_| self.mode_is_half);
+        self.scheme.forget(grid, place, start);
+        if half.is_some() {
+            (place.port, place.set) = (Some(0), half);
+        }
+    }
+
+    fn bits_on_entering(&self, grid: &Grid) -> u32 {
+        self.scheme.bits_on_entering(grid)
+    }
+
     fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {
         self.scheme.enter(grid, at, dst, start, bits);
     }

@@ -158,7 +158,7 @@ impl Plan {
         let estimated_memory_bytes = memory::estimate(&spec, &params, &units, &fabric, &routing);
         memory::check(&spec, &fabric, estimated_memory_bytes)?;
         check_vc_numbers(&fabric, &params)?;
-        routing::check(&spec.network, &fabric, &routing, (spec.run.deadlock_check, as_described))?;
+        routing::check(&spec.network, &fabric, &routing, (&spec.run, as_described))?;
         let bus = bus::resolve(&spec.network, &fabric)?;
         let Resolved { workload, placement, background, start_cycle } =
             workload::resolve(&mut spec, &fabric, &params, &units)?;

@@ -1,10 +1,10 @@
 //! The routing of a plan: resolved, and free of deadlock.
 
-use super::needs_dateline;
+use super::{memory, needs_dateline};
 use crate::error::{Error, Result};
-use crate::routing::{self, Buffers, Division, Finding, HopByHop, Network, Routing, RoutingSpec};
-use crate::spec::{NetworkSpec, Switching, VcPolicy};
-use crate::topology::Fabric;
+use crate::routing::{self, AtSource, Buffers, Division, Finding, HopByHop, Network, Routing, RoutingSpec};
+use crate::spec::{NetworkSpec, RunSpec, Switching, VcPolicy};
+use crate::topology::{Fabric, Shape};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,7 +23,7 @@ pub(super) fn check(
     network: &NetworkSpec,
     fabric: &Fabric,
     routing: &Routing,
-    (deadlock_check, as_described): (bool, bool),
+    (run, as_described): (&RunSpec, bool),
 ) -> Result<()> {
     if let Routing::HopByHop(scheme) = routing {
         check_vcs(network, scheme.as_ref())?;
@@ -31,7 +31,7 @@ pub(super) fn check(
     check_shared_middle(network, fabric, routing)?;
     check_opposite_class(network, fabric, routing)?;
     let Some(spec) = &network.routing else { return Ok(()) };
-    if !deadlock_check {
+    if !run.deadlock_check {
         return Ok(());
     }
     let described = if as_described { described(network, fabric) } else { None };
@@ -43,26 +43,13 @@ pub(super) fn check(
         Switching::Wormhole if network.router.wait_for_tail_credit => Buffers::OnePacket,
         Switching::Wormhole => Buffers::Shared,
     };
-    let found = match routing {
-        Routing::AtSource(at_source) => {
-            // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone: these then are
-            // an escape network, and what depends on what through the middle VC is ahead of it in the same class anyway.
-            let joined = shares_middle(network) && buffers == Buffers::Shared;
-            let classes = if needs_dateline(fabric) && !joined { 2 } else { 1 };
-            let free = match (fabric.grid(), at_source.order()) {
-                (Some(grid), Some(order)) => routing::check_deadlock_free(grid, order, classes),
-                _ => Ok(()),
-            };
-            free.map_or_else(Finding::Cycle, |()| Finding::Free)
-        }
+    let verdict = |buffers| match routing {
+        Routing::AtSource(routing) => at_source(network, fabric, routing, buffers),
         Routing::HopByHop(routing) => {
-            let shares = shares_middle(network);
-            match network.router.compat.representative(spec, &Network { fabric }) {
-                Some((small, routing)) => routing::find_cycle(&small, routing.as_ref(), buffers, shares),
-                None => routing::find_cycle(fabric, routing.as_ref(), buffers, shares),
-            }
+            hop_by_hop((network, spec), fabric, routing.as_ref(), buffers, memory::limit(run))
         }
     };
+    let found = verdict(buffers);
     let kind = spec.kind();
     match found {
         Finding::Free => {
@@ -72,30 +59,78 @@ pub(super) fn check(
             Ok(())
         }
         Finding::Unknown => Err(fabric.too_large(
-            format!(
-                "fewer dimensions: with so many, not every route of \"{kind}\" can be followed to see that none deadlocks"
-            ),
-            "set run.deadlock_check = false: the run itself still ends with an error in a deadlock",
+            format!("a smaller one: not every route of \"{kind}\" can be followed to see that none deadlocks"),
+            "raise run.memory_limit_mb if it is set, or set run.deadlock_check = false: \
+             the run itself still ends with an error in a deadlock",
         )),
-        Finding::Cycle(mut cycle) => {
-            // A ring that is shown as one; a packet that gets nowhere is a text of its own.
-            if cycle[0].starts_with("router") {
-                cycle.push(cycle[0].clone());
-            }
-            Err(Error::config(
-                "network.routing.kind",
-                kind,
-                "no cycle of channel dependencies",
-                format!(
-                    "these can wait for each other: {}; under wormhole switching try virtual_cut_through, or wait_for_tail_credit",
-                    cycle.join(" -> ")
-                ),
-            ))
+        Finding::Cycle(cycle) => {
+            let hint = format!("{}; {}", in_words(&cycle), way_out(network, &verdict, buffers));
+            Err(Error::config("network.routing.kind", kind, "no cycle of channel dependencies", hint))
         }
     }
 }
 
-/// The descriptions of grids on which no cycle was found: the points of a sweep share a few networks, and to follow all routes
+/// The verdict on routes that are decided at the source.
+fn at_source(network: &NetworkSpec, fabric: &Fabric, routing: &AtSource, buffers: Buffers) -> Finding {
+    // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone: these then are
+    // an escape network, and what depends on what through the middle VC is ahead of it in the same class anyway.
+    let joined = shares_middle(network) && buffers == Buffers::Shared;
+    let classes = if needs_dateline(fabric) && !joined { 2 } else { 1 };
+    let free = match (fabric.grid(), routing.order()) {
+        (Some(grid), Some(order)) => routing::check_deadlock_free(grid, order, classes),
+        _ => Ok(()),
+    };
+    free.map_or_else(Finding::Cycle, |()| Finding::Free)
+}
+
+/// The verdict on routes that are decided hop by hop: that on the network itself, if it is small enough.
+fn hop_by_hop(
+    (network, spec): (&NetworkSpec, &RoutingSpec),
+    fabric: &Fabric,
+    routing: &dyn HopByHop,
+    buffers: Buffers,
+    memory_bytes: u64,
+) -> Finding {
+    let rules = (buffers, shares_middle(network));
+    let mut found = routing::find_cycle_within(fabric, routing, rules, memory_bytes);
+    let mut smaller = (0..).map_while(|level| network.router.compat.representative(spec, &Network { fabric }, level));
+    while found == Finding::Unknown {
+        let Some((small, routing)) = smaller.next() else { break };
+        found = routing::find_cycle_within(&small, routing.as_ref(), rules, memory_bytes);
+    }
+    found
+}
+
+/// A cycle, or a packet that gets nowhere.
+fn in_words(cycle: &[String]) -> String {
+    const MOST: usize = 10;
+    match cycle {
+        [one] if !one.starts_with("router") => one.clone(),
+        _ if cycle.len() <= MOST => format!("these can wait for each other: {} -> {}", cycle.join(" -> "), cycle[0]),
+        _ => {
+            let (shown, left) = (cycle[..MOST - 1].join(" -> "), cycle.len() + 1 - MOST);
+            format!("these can wait for each other: {shown} -> {left} more -> {}", cycle[0])
+        }
+    }
+}
+
+/// What keeps this routing free of deadlock on this network.
+fn way_out(network: &NetworkSpec, verdict: &dyn Fn(Buffers) -> Finding, buffers: Buffers) -> String {
+    let free = |other: Buffers| buffers != other && verdict(other) == Finding::Free;
+    let mut ways = Vec::new();
+    if buffers != Buffers::WholePackets && free(Buffers::WholePackets) {
+        ways.push("network.router.switching = \"virtual_cut_through\" with buffers of a whole packet".to_string());
+    }
+    if buffers == Buffers::Shared && free(Buffers::OnePacket) {
+        ways.push("network.router.wait_for_tail_credit = true".to_string());
+    }
+    if shares_middle(network) {
+        ways.push("an even number of network.router.vcs".to_string());
+    }
+    if ways.is_empty() { "use another routing".to_string() } else { format!("use {}", ways.join(", or ")) }
+}
+
+/// The descriptions of networks on which no cycle was found: the points of a sweep share a few networks, and to follow all routes
 /// of one takes longer than all else in a plan.
 static FREE: Mutex<SeenFree> = Mutex::new(SeenFree(VecDeque::new()));
 
@@ -121,9 +156,11 @@ fn seen_free() -> MutexGuard<'static, SeenFree> {
     FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All that the search for cycles depends on, as text. Grids alone: their specification is the whole of them.
+/// All that the search for cycles depends on, as text. Graphs have none: their specification need not be the whole of them.
 fn described(network: &NetworkSpec, fabric: &Fabric) -> Option<String> {
-    fabric.grid()?;
+    if matches!(fabric.shape(), Shape::Graph) {
+        return None;
+    }
     serde_json::to_string(&(&network.topology, &network.routing, &network.router)).ok()
 }
 

@@ -15,7 +15,9 @@
 //!   virtual channel to give.
 
 use super::kind::{Context, Options, check_tie, one, parity};
-use super::scheme::{Choice, Division, News, Place, Scheme, Start, Trip, crossing, datelines, productive};
+use super::scheme::{
+    Choice, Division, News, Place, Scheme, Start, Trip, crossing, datelines, forget_all_but_directions, productive,
+};
 use super::{DimensionOrder, Information, Selection, Tie, tie_starts};
 use crate::error::{Error, Result};
 use crate::topology::{Coords, Grid};
@@ -106,6 +108,10 @@ impl Scheme for CrossLine {
 
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
         tie_starts(self, &self.order, grid, src, dst)
+    }
+
+    fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
+        forget_all_but_directions(grid, place, start);
     }
 
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {

@@ -4,7 +4,9 @@
 //! counted. An `n`-dimensional torus needs `n + 1` sets. Every dependency leads to the same ring further from its dateline, to a
 //! later dimension, or to a higher set.
 
-use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, crosses, datelines, port_of};
+use super::scheme::{
+    Choice, Division, Place, Scheme, Start, Trip, crosses, datelines, forget_all_but_directions, port_of,
+};
 use super::{DimensionOrder, tie_starts};
 use crate::topology::{Coords, Grid};
 
@@ -39,6 +41,10 @@ impl Scheme for Crossings {
 
     fn fixed_route(&self) -> Option<&DimensionOrder> {
         Some(&self.order)
+    }
+
+    fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
+        forget_all_but_directions(grid, place, start);
     }
 
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {

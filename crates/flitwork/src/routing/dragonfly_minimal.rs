@@ -29,9 +29,9 @@ impl AnyOptions for DragonflyMinimalOptions {
         Routing::HopByHop(Arc::new(DragonflyMinimal::new(network.fabric)))
     }
 
-    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+    fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
         // A local channel, a global one and another local one are all that a route can have, however many there are to choose from.
-        let Shape::Groups(size) = *network.fabric.shape() else { return None };
+        let (&Shape::Groups(size), 0) = (network.fabric.shape(), level) else { return None };
         let small = Dragonfly::small(size.min(4)).fabric().ok()?;
         let routing = Arc::new(DragonflyMinimal::new(&small));
         Some((small, routing))
@@ -107,6 +107,10 @@ impl HopByHop for DragonflyMinimal {
 
     fn starts(&self, _src: u32, dst: u32) -> Vec<Head> {
         vec![Head { to: dst, label: 0, trip: Trip::default() }]
+    }
+
+    fn forget(&self, at: &mut At, _head: &mut Head) {
+        (at.port, at.set) = (at.port.map(|_| 0), at.set.map(|_| 0));
     }
 
     fn choice(&self, at: &At, head: &Head) -> Choice {

@@ -13,7 +13,8 @@
 
 use super::kind::{Context, Options, check_tie, one, parity, resolve_order};
 use super::scheme::{
-    Choice, Division, Place, Scheme, Start, Trip, crosses, datelines, port_of, productive, still_crosses,
+    Choice, Division, Place, Scheme, Start, Trip, crosses, datelines, forget_all_but_directions, port_of, productive,
+    still_crosses,
 };
 use super::{DimensionOrder, Selection, Tie, tie_starts};
 use crate::error::{Error, Result};
@@ -146,6 +147,17 @@ impl Scheme for Duato {
 
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
         tie_starts(self, &self.order, grid, src, dst)
+    }
+
+    fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
+        // The port that it came by is the one that it makes no detour to.
+        let port = place.port.filter(|_| start.trip.misroutes > 0);
+        forget_all_but_directions(grid, place, start);
+        (place.port, place.set) = (port, port.map(|_| 0));
+    }
+
+    fn bits_on_entering(&self, grid: &Grid) -> u32 {
+        if self.misroutes > 0 && self.order.tie == Tie::Random { grid.dims() as u32 } else { 0 }
     }
 
     fn enter(&self, grid: &Grid, at: &Coords, _dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {

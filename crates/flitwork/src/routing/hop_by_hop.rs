@@ -51,11 +51,26 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     /// Every head with which a packet from a terminal of router `src` to one of router `dst` may start.
     fn starts(&self, src: u32, dst: u32) -> Vec<Head>;
 
+    /// Whether a packet may first walk to any router, whatever its destination, and turn there.
+    fn turns_anywhere(&self) -> bool {
+        false
+    }
+
+    /// Every head with which a packet from a terminal of router `src` may start its first walk, to another router `via`. They are not among
+    /// the `starts`.
+    fn first_walks(&self, _src: u32, _via: u32) -> Vec<Head> {
+        Vec::new()
+    }
+
+    /// Takes out of a packet that has come to the front of a buffer what none of its later choices depends on. The search for deadlocks
+    /// then has fewer packets to tell apart.
+    fn forget(&self, _at: &mut At, _head: &mut Head) {}
+
     /// A packet comes to the front of a buffer at router `at`: brings its head up to date. `bits` gives those of its start; it is
     /// asked only where they are needed, because this runs for every packet in every router.
     fn enter(&self, _at: u32, _dst: u32, _head: &mut Head, _bits: &dyn Fn() -> u64) {}
 
-    /// How many of the lowest bits [`HopByHop::enter`] looks at, once from bit 0 and once from bit 8.
+    /// How many of the lowest bits [`HopByHop::enter`] looks at, from bit 0 or from bit 8.
     fn bits_on_entering(&self) -> u32 {
         0
     }

@@ -36,7 +36,7 @@ impl AnyOptions for HopClassesOptions {
         Routing::HopByHop(Arc::new(HopClasses::new(network.fabric)))
     }
 
-    fn representative(&self, _network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
         None
     }
 }
@@ -68,6 +68,10 @@ impl HopByHop for HopClasses {
 
     fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
         self.table.starts(src, dst)
+    }
+
+    fn forget(&self, at: &mut At, _head: &mut Head) {
+        at.port = at.port.map(|_| 0);
     }
 
     fn choice(&self, at: &At, head: &Head) -> Choice {

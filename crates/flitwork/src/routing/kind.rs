@@ -48,9 +48,9 @@ pub(super) trait AnyOptions {
     /// The routing of options that are resolved.
     fn routing(&self, network: &Network) -> Routing;
 
-    /// A smaller network that stands for this one where dependencies of channels are followed, and the routing on it, if it decides
-    /// hop by hop; `None`: the network stands for itself.
-    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)>;
+    /// A smaller network with the same verdict, and the routing on it, if it decides hop by hop: for networks whose own dependencies are
+    /// too many to be followed. Each level is smaller than the one before, from 0; `None`: there is none.
+    fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)>;
 }
 
 /// What users write of a routing that goes by the coordinates of a grid.
@@ -95,8 +95,8 @@ impl<T: Options> AnyOptions for T {
         }
     }
 
-    fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        let small = representative(network.fabric.grid()?);
+    fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        let small = representative(network.fabric.grid()?, level)?;
         let scheme = self.scheme(&Context { grid: &small });
         let routing: Arc<dyn HopByHop> = Arc::new(OnGrid::new(&small, scheme));
         Some((Fabric::of_grid(small, 1).ok()?, routing))
@@ -243,10 +243,10 @@ impl RoutingSpec {
         self.options().scheme_on(context)
     }
 
-    /// A smaller network that stands for this one where dependencies of channels are followed, and the routing on it, if it decides
-    /// hop by hop; `None`: the network stands for itself.
-    pub fn representative(&self, network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        self.options().representative(network)
+    /// A smaller network with the same verdict, and the routing on it, if it decides hop by hop: for networks whose own dependencies are
+    /// too many to be followed. Each level is smaller than the one before, from 0; `None`: there is none.
+    pub fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        self.options().representative(network, level)
     }
 }
 

@@ -6,7 +6,9 @@
 //! once (W. J. Dally and B. Towles, Principles and Practices of Interconnection Networks, 2004, section 14.2).
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
-use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of, productive, still_crosses};
+use super::scheme::{
+    Choice, Division, Place, Scheme, Start, Trip, forget_all_but_directions, port_of, productive, still_crosses,
+};
 use super::{DimensionOrder, Selection, Tie, classes, tie_starts};
 use crate::error::Result;
 use crate::topology::{Coords, Grid};
@@ -86,6 +88,13 @@ impl Scheme for MinAdapt {
 
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
         tie_starts(self, &self.order, grid, src, dst)
+    }
+
+    fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
+        // Of the port that it came by matters the dimension, and that only in the escape network.
+        let came = place.port.zip(place.set).filter(|&(_, set)| set < self.escapes);
+        forget_all_but_directions(grid, place, start);
+        (place.port, place.set) = (came.map(|(port, _)| port & !1), came.map(|(_, set)| set));
     }
 
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {

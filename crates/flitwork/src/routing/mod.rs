@@ -5,6 +5,7 @@
 
 mod adaptive_up;
 mod at_source;
+mod channel_graph;
 mod cross_line;
 mod crossings;
 mod d_mod_k;
@@ -28,6 +29,7 @@ mod shortest_path;
 mod structured_pool;
 mod tree_steps;
 mod two_phase;
+mod walks;
 
 pub use adaptive_up::AdaptiveUpOptions;
 pub use at_source::{AtSource, Keys};
@@ -35,7 +37,7 @@ pub use cross_line::{CrossLine, CrossLineOptions};
 pub use crossings::Crossings;
 pub use d_mod_k::DModKOptions;
 pub use deadlock::check_deadlock_free;
-pub use dependencies::{Buffers, Finding, find_cycle};
+pub use dependencies::{Buffers, Finding, find_cycle, find_cycle_within};
 pub use dimension_order::{DatelineClasses, DimensionOrder, DimensionOrderOptions, Header, Tie};
 pub use dragonfly_minimal::{DragonflyMinimal, DragonflyMinimalOptions};
 pub use duato::{Duato, DuatoMisroutingOptions, DuatoOptions};

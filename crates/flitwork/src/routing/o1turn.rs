@@ -5,7 +5,7 @@
 //! than two dimensions the second half walks the dimensions in the opposite order.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
-use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of};
+use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, forget_walked, port_of};
 use super::{DimensionOrder, Tie, class_of, classes, tie_starts};
 use crate::error::Result;
 use crate::topology::{Coords, Grid};
@@ -71,6 +71,11 @@ impl Scheme for O1Turn {
         let forwards = tie_starts(self, &self.forwards, grid, src, dst);
         let backwards = forwards.iter().map(|s| Start { trip: Trip { mode: 1, ..s.trip }, ..*s });
         forwards.iter().copied().chain(backwards).collect()
+    }
+
+    fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
+        (place.port, place.set) = (None, None);
+        forget_walked(grid, &place.at, &start.to, &mut start.trip.header);
     }
 
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {

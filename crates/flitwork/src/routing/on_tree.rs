@@ -45,8 +45,12 @@ macro_rules! routes_trees {
                 super::on_tree::routing(network, self.rule())
             }
 
-            fn representative(&self, network: &super::kind::Network) -> Option<super::on_tree::Representative> {
-                super::on_tree::representative(network, self.rule())
+            fn representative(
+                &self,
+                network: &super::kind::Network,
+                level: usize,
+            ) -> Option<super::on_tree::Representative> {
+                super::on_tree::representative(network, self.rule()).filter(|_| level == 0)
             }
         }
     };
@@ -107,6 +111,10 @@ impl HopByHop for OnTree {
         let each = self.terminals_each;
         let terminals = if self.goes_by() == GoesBy::Routers { 1 } else { each };
         (0..terminals).map(|i| self.head(dst, src * each + i, dst * each + i)).collect()
+    }
+
+    fn forget(&self, at: &mut At, _head: &mut Head) {
+        (at.port, at.set) = (None, None);
     }
 
     fn choice(&self, at: &At, head: &Head) -> Choice {
@@ -247,7 +255,7 @@ mod tests {
     fn one_virtual_channel_is_enough_and_a_small_tree_tells() {
         for (fabric, kind) in fabrics().iter().flat_map(|fabric| KINDS.map(|kind| (fabric, kind))) {
             let (spec, routing) = of(fabric, kind);
-            let (small, small_routing) = spec.representative(&Network { fabric }).unwrap();
+            let (small, small_routing) = spec.representative(&Network { fabric }, 0).unwrap();
             assert_eq!(small.tree().unwrap().levels(), fabric.tree().unwrap().levels());
             for buffers in [Buffers::Shared, Buffers::OnePacket, Buffers::WholePackets] {
                 let whole = find_cycle(fabric, routing.hop_by_hop().unwrap().as_ref(), buffers, false);

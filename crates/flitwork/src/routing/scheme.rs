@@ -157,8 +157,26 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
     /// How a packet from `src` to `dst` starts; `bits` are random.
     fn start(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u64) -> Start;
 
-    /// Every start that a packet from `src` to `dst` may have.
+    /// Whether a packet may first walk to any router, whatever its destination, and turn there.
+    fn turns_anywhere(&self) -> bool {
+        false
+    }
+
+    /// Every start of a first walk from `src` to another router `via`, where a packet turns to any destination.
+    fn first_walks(&self, _grid: &Grid, _src: &Coords, _via: &Coords) -> Vec<Start> {
+        Vec::new()
+    }
+
+    /// Every start that a packet from `src` to `dst` may have, first walks to other routers where it turns to any destination left out.
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start>;
+
+    /// Takes out of a packet that has come to the front of a buffer what none of its later choices depends on.
+    fn forget(&self, _grid: &Grid, _place: &mut Place, _start: &mut Start) {}
+
+    /// How many of the lowest bits [`Scheme::enter`] looks at, from bit 0 or from bit 8.
+    fn bits_on_entering(&self, _grid: &Grid) -> u32 {
+        0
+    }
 
     /// A packet comes to the front of a buffer at `at`: brings `to` and `trip` up to date. `bits` gives those of its start; it is
     /// asked only where they are needed, because this runs for every packet in every router.
@@ -210,6 +228,20 @@ pub fn still_crosses(header: Header, at: &Coords, to: &Coords, d: usize) -> bool
 #[inline]
 pub fn port_of(header: Header, d: usize) -> usize {
     2 * d + (header.minus >> d & 1) as usize
+}
+
+/// Takes out of `header` the directions, and what it crosses, in the dimensions that are walked to their end.
+pub(super) fn forget_walked(grid: &Grid, at: &Coords, to: &Coords, header: &mut Header) {
+    let left = (0..grid.dims()).filter(|&d| at[d] != to[d]).fold(0, |left, d| left | 1 << d);
+    header.minus &= left;
+    header.wraps &= left;
+}
+
+/// The same of a packet to which only directions matter, wherever it came from.
+pub(super) fn forget_all_but_directions(grid: &Grid, place: &mut Place, start: &mut Start) {
+    (place.port, place.set) = (None, None);
+    forget_walked(grid, &place.at, &start.to, &mut start.trip.header);
+    start.trip.header.wraps = 0;
 }
 
 /// The ports of all dimensions in which `at` and `to` differ, as bits.

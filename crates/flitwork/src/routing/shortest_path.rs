@@ -37,7 +37,7 @@ impl AnyOptions for ShortestPathOptions {
         Routing::HopByHop(Arc::new(ShortestPath::new(network.fabric)))
     }
 
-    fn representative(&self, _network: &Network) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
         None
     }
 }
@@ -156,6 +156,10 @@ impl HopByHop for ShortestPath {
 
     fn starts(&self, _src: u32, dst: u32) -> Vec<Head> {
         vec![Head { to: dst, label: 0, trip: Trip::default() }]
+    }
+
+    fn forget(&self, at: &mut At, _head: &mut Head) {
+        (at.port, at.set) = (None, None);
     }
 
     fn choice(&self, at: &At, head: &Head) -> Choice {

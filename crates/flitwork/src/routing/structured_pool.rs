@@ -5,7 +5,9 @@
 //! has channels.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
-use super::scheme::{Choice, Division, MOST_SETS, Place, Scheme, Start, Trip, port_of, too_long};
+use super::scheme::{
+    Choice, Division, MOST_SETS, Place, Scheme, Start, Trip, forget_all_but_directions, port_of, too_long,
+};
 use super::{DimensionOrder, Header, Tie, tie_starts};
 use crate::error::{Error, Result};
 use crate::topology::{Coords, Grid};
@@ -108,6 +110,12 @@ impl Scheme for StructuredPool {
 
     fn fixed_route(&self) -> Option<&DimensionOrder> {
         (self.ways == Ways::Shortest).then_some(&self.order)
+    }
+
+    fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
+        let set = place.set;
+        forget_all_but_directions(grid, place, start);
+        (place.port, place.set) = (set.map(|_| 0), set);
     }
 
     fn choice(&self, _grid: &Grid, place: &Place, start: &Start) -> Choice {

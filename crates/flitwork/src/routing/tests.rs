@@ -101,16 +101,16 @@ fn every_packet_arrives_by_a_way_of_the_right_length() {
     }
 }
 
-/// What is found on the small grid that stands for another.
-fn on_small(grid: &Grid, make: impl Fn(&Grid) -> Arc<dyn Scheme>, buffers: Buffers, shares: bool) -> Finding {
-    let small = representative(grid);
-    let routing = OnGrid::new(&small, make(&small));
-    find_cycle(&Fabric::of_grid(small, 1).unwrap(), &routing, buffers, shares)
+fn found(grid: &Grid, scheme: Arc<dyn Scheme>, buffers: Buffers) -> Finding {
+    find_cycle(&Fabric::of_grid(grid.clone(), 1).unwrap(), &OnGrid::new(grid, scheme), buffers, false)
 }
 
-fn cycle_of(grid: &Grid, name: &'static str, tie: Tie, buffers: Buffers) -> Option<Vec<String>> {
-    let make = |g: &Grid| schemes(g, tie).into_iter().find(|(n, _)| *n == name).unwrap().1;
-    match on_small(grid, make, buffers, false) {
+fn named(grid: &Grid, name: &str, tie: Tie) -> Arc<dyn Scheme> {
+    schemes(grid, tie).into_iter().find(|(n, _)| *n == name).unwrap().1
+}
+
+fn cycle_of(grid: &Grid, name: &str, tie: Tie, buffers: Buffers) -> Option<Vec<String>> {
+    match found(grid, named(grid, name, tie), buffers) {
         Finding::Free => None,
         Finding::Cycle(cycle) => Some(cycle),
         Finding::Unknown => panic!("{name} {grid:?}: too many routes"),
@@ -148,25 +148,6 @@ fn an_escape_network_needs_buffers_of_one_packet_under_wormhole() {
     }
 }
 
-/// The verdict on a network cut down is the one on the whole.
-#[test]
-fn longer_rings_have_the_same_verdict() {
-    for grid in [Grid::torus(&[6, 6]), Grid::torus(&[7, 5]), Grid::mesh(&[6, 5])] {
-        for (name, scheme) in schemes(&grid, Tie::Random) {
-            if name != "valiant" && name != "romm" {
-                let fabric = Fabric::of_grid(grid.clone(), 1).unwrap();
-                let routing = OnGrid::new(&grid, scheme);
-                let whole = dependencies::whole_graph_has_cycle(&fabric, &routing, Buffers::WholePackets);
-                assert_eq!(
-                    whole,
-                    cycle_of(&grid, name, Tie::Random, Buffers::WholePackets).is_some(),
-                    "{name} {grid:?}"
-                );
-            }
-        }
-    }
-}
-
 /// A scheme with all its sets made one.
 #[derive(Debug)]
 struct OneSet(Arc<dyn Scheme>);
@@ -180,6 +161,15 @@ impl Scheme for OneSet {
     }
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
         self.0.starts(grid, src, dst)
+    }
+    fn turns_anywhere(&self) -> bool {
+        self.0.turns_anywhere()
+    }
+    fn first_walks(&self, grid: &Grid, src: &Coords, via: &Coords) -> Vec<Start> {
+        self.0.first_walks(grid, src, via)
+    }
+    fn bits_on_entering(&self, grid: &Grid) -> u32 {
+        self.0.bits_on_entering(grid)
     }
     fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {
         self.0.enter(grid, at, dst, start, bits);
@@ -195,12 +185,8 @@ impl Scheme for OneSet {
 fn without_sets_there_is_a_cycle() {
     let grid = Grid::torus(&[4, 4]);
     for (name, _) in schemes(&grid, Tie::Parity) {
-        let make = |g: &Grid| -> Arc<dyn Scheme> {
-            Arc::new(OneSet(schemes(g, Tie::Parity).into_iter().find(|(n, _)| *n == name).unwrap().1))
-        };
-        let Finding::Cycle(cycle) = on_small(&grid, make, Buffers::WholePackets, false) else {
-            panic!("{name}: no cycle")
-        };
+        let one_set = Arc::new(OneSet(named(&grid, name, Tie::Parity)));
+        let Finding::Cycle(cycle) = found(&grid, one_set, Buffers::WholePackets) else { panic!("{name}: no cycle") };
         assert!(cycle.len() >= 2 && cycle[0].starts_with("router"), "{name}: {cycle:?}");
     }
 }
@@ -221,3 +207,5 @@ fn the_graph_of_any_network_is_checked() {
     assert_eq!(found(3, ring(3)), Finding::Free);
     assert_eq!(found(30, star(30)), Finding::Free);
 }
+
+mod verdicts;

@@ -8,7 +8,7 @@
 //! The two walks use different sets of virtual channels, each divided into two dateline classes where a dimension wraps.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
-use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, port_of, still_crosses};
+use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, forget_walked, port_of, still_crosses};
 use super::{DimensionOrder, Header, Tie, class_of, classes};
 use crate::error::Result;
 use crate::mix::{draw_below, mix};
@@ -91,6 +91,12 @@ impl TwoPhase {
         TwoPhase { order, intermediate, classes: classes(grid) }
     }
 
+    /// All random bits that decide ties differently, on both walks.
+    fn tie_bits(&self, grid: &Grid) -> impl Iterator<Item = u64> + use<> {
+        let combinations = if self.order.tie == Tie::Random { 1 << grid.dims() } else { 1u64 };
+        (0..combinations).map(|bits| bits | bits << 8)
+    }
+
     /// The start of a packet that goes through `via`.
     fn start_by(&self, grid: &Grid, src: &Coords, dst: &Coords, via: Coords, bits: u64) -> Start {
         let mut start = Start { to: via, trip: Trip::default() };
@@ -151,24 +157,47 @@ impl Scheme for TwoPhase {
         self.start_by(grid, src, dst, via, bits)
     }
 
+    fn turns_anywhere(&self) -> bool {
+        self.intermediate == Intermediate::Anywhere
+    }
+
+    fn first_walks(&self, grid: &Grid, src: &Coords, via: &Coords) -> Vec<Start> {
+        self.tie_bits(grid).map(|bits| self.start_by(grid, src, via, *via, bits)).collect()
+    }
+
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
         let mut starts = HashSet::new();
-        for bits in 0..1 << grid.dims() {
-            let bits = bits | bits << 8;
+        for bits in self.tie_bits(grid) {
+            if self.intermediate == Intermediate::Anywhere {
+                starts.insert(self.start_by(grid, src, dst, *src, bits));
+                continue;
+            }
             let header = self.order.header(grid, src, dst, bits as u8);
             let most = self.hops(grid, src, dst, header);
-            for router in 0..grid.routers() {
-                let via = grid.coords(router);
-                let on_the_way = self.hops(grid, src, &via, header).iter().zip(&most).all(|(a, b)| a <= b)
-                    && (0..grid.dims()).all(|d| {
-                        via[d] == src[d] || grid.distance(d, src[d], via[d], header.minus >> d & 1 == 0).is_some()
-                    });
-                if self.intermediate == Intermediate::Anywhere || on_the_way {
-                    starts.insert(self.start_by(grid, src, dst, via, bits));
-                }
+            let mut steps = [0; MAX_DIMS];
+            loop {
+                starts.insert(self.start_by(grid, src, dst, self.between(grid, src, header, &steps), bits));
+                let Some(d) = (0..grid.dims()).find(|&d| steps[d] < most[d]) else { break };
+                steps[d] += 1;
+                steps[..d].fill(0);
             }
         }
         starts.into_iter().collect()
+    }
+
+    fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
+        (place.port, place.set) = (None, None);
+        let minus = start.trip.header.minus;
+        forget_walked(grid, &place.at, &start.to, &mut start.trip.header);
+        if self.intermediate == Intermediate::OnTheWay && start.trip.mode == 0 {
+            // The second walk has the directions of the whole route.
+            start.trip.header.minus = minus;
+        }
+    }
+
+    fn bits_on_entering(&self, grid: &Grid) -> u32 {
+        let draws = self.intermediate == Intermediate::Anywhere && self.order.tie == Tie::Random;
+        if draws { grid.dims() as u32 } else { 0 }
     }
 
     fn enter(&self, grid: &Grid, at: &Coords, dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {
