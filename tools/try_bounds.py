@@ -31,7 +31,7 @@ def _one(draw: random.Random, of: Sequence[Any]) -> Any:
     return draw.choice(of)
 
 
-def _network(draw: random.Random) -> fw.Network:
+def _network(draw: random.Random, ranks: bool) -> fw.Network:
     vcs = _one(draw, (2, 3, 4, 6))
     through = draw.random() < 0.3
     router = fw.Router(
@@ -47,7 +47,7 @@ def _network(draw: random.Random) -> fw.Network:
         st_delay_cycles=_one(draw, (0, 0, 3)),
         compat=fw.Compat(pipelined_stages=draw.random() < 0.9),
     )
-    turns = draw.random() < 0.6
+    turns = ranks and draw.random() < 0.6
     service = fw.Service(
         order=_one(draw, ("round_robin", "random")),
         queue_pairs=_one(draw, ("message", "peer")),
@@ -113,8 +113,9 @@ def _pattern(draw: random.Random, terminals: int) -> tuple[str, dict[str, Any]]:
 def case(seed: int) -> tuple[fw.Network, fw.Workload, dict[str, Any]]:
     """The network, the workload and the options of a run that a seed draws; not all are valid."""
     draw = random.Random(seed)
-    network = _network(draw)
-    described = json.loads(plan(network, fw.uniform(offered_load=0.01)).json)["described"]
+    kind = draw.randrange(8)
+    network = _network(draw, ranks=kind < 4)
+    described = json.loads(plan(network, fw.collective("barrier", "dissemination")).json)["described"]
     terminals = int(described["terminals"])
     options: dict[str, Any] = {
         "seed": seed % 1000,
@@ -122,7 +123,7 @@ def case(seed: int) -> tuple[fw.Network, fw.Workload, dict[str, Any]]:
         "max_cycles": 200_000,
     }
     packet_flits = _one(draw, (1, 1, 2, 5, 9))
-    match draw.randrange(8):
+    match kind:
         case 0 | 1 | 2:
             operation, algorithm = _one(draw, _COLLECTIVES)
             told: dict[str, Any] = {} if operation == "barrier" else {"message_flits": _one(draw, (1, 7, 40, 120))}

@@ -41,12 +41,12 @@ def test_one_message_is_served_by_several_ports_where_messages_take_turns() -> N
     """120 packets of one flit on three ports took 68 cycles, and the bound was 120."""
     service = fw.Service(order="round_robin")
     switch = fw.Crossbar(terminals=2, nic=fw.Nic(ports=3, service=service))
-    one = fw.collective("broadcast", "binomial_tree", message_flits=120, packet_flits=1)
+    one = fw.collective("broadcast", "binomial", message_flits=120, packet_flits=1)
     result = fw.simulate(switch, one)
     assert result.bound.tightest_cycles == 40 <= result.completion_cycles < 120
     assert result.bound.tightest == "injection" or result.bound.tightest == "ejection"
     # One packet stays at one port.
-    assert fw.bound(switch, fw.collective("broadcast", "binomial_tree", message_flits=120)).tightest_cycles == 120
+    assert fw.bound(switch, fw.collective("broadcast", "binomial", message_flits=120)).tightest_cycles == 120
 
 
 def test_a_line_accepts_more_than_what_it_can_carry_of_everybody() -> None:

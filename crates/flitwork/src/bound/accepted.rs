@@ -11,7 +11,7 @@ use crate::routing::{Routing, Tie};
 use crate::topology::{Fabric, Grid};
 
 /// Channels of routes that are walked at most; of traffic that takes more only the terminals are looked at.
-const MOST_STEPS: u64 = 30_000_000;
+const MOST_STEPS: u64 = 10_000_000;
 
 /// Coordinates of a line whose channels are looked at one by one; of a longer one the middle, or all together.
 const LONGEST_LINE: u32 = 256;

@@ -10,9 +10,10 @@
 //! simplex method, which is exact, large ones from a descent that stops early.
 
 /// Multiplications that the simplex method may take for one part of a program.
-const SIMPLEX_WORK: usize = 300_000_000;
-/// Steps of the descent.
-const STEPS: usize = 120;
+const SIMPLEX_WORK: usize = 100_000_000;
+/// Multiplications of the descent, and the steps in which it takes them.
+const DESCENT_WORK: usize = 100_000_000;
+const STEPS: std::ops::RangeInclusive<usize> = 8..=120;
 
 /// What sources share.
 #[derive(Debug, Clone, Default)]
@@ -157,7 +158,9 @@ impl Program {
     fn descend(&self) -> f64 {
         let mut prices = vec![1.0; self.rows.len()];
         let mut best: f64 = self.most.iter().sum();
-        for step in 0..STEPS {
+        let weights: usize = self.rows.iter().map(|row| row.weights.len()).sum();
+        let steps = (DESCENT_WORK / (4 * weights).max(1)).clamp(*STEPS.start(), *STEPS.end());
+        for step in 0..steps {
             best = best.min(self.of_scaled(&prices)).min(self.of_prices(&prices));
             let gains = self.gains(&prices);
             let sharp = 4.0 + step as f64;

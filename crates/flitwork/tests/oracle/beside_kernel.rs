@@ -273,7 +273,10 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
         // Some cycles more, should the oracle be later.
         Workload::Schedule { schedule, packet_flits } => (of_schedule(plan, schedule, *packet_flits, None), 100),
         Workload::Finite(_) => (Load::Trace(trace(plan, false, u64::MAX - 1)), 100),
-        Workload::OpenLoop(_) => (Load::Trace(trace(plan, false, end)), 1),
+        // What has its turn by the end has left the switch by then.
+        Workload::OpenLoop(_) => {
+            (Load::Trace(trace(plan, false, end)), 1 + u64::from(plan.spec.network.router.st_delay_cycles))
+        }
     };
     let lines = result.stalls.as_ref().map_or(&[][..], |stalls| &stalls.hol_blocked);
     let beside = Beside { lines: !lines.is_empty(), ..beside(plan, end + more) };

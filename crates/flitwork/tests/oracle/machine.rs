@@ -52,6 +52,12 @@ fn option<T: DeserializeOwned>(routing: &RoutingSpec, name: &str) -> Option<T> {
 }
 
 impl Machine {
+    /// Cycles from the turn of a flit to when it leaves the switch, where that takes a batch at a time; else that is part of `D`.
+    pub fn batch_cycles(&self) -> u64 {
+        let router = &self.router;
+        if router.compat.pipelined_stages || router.st_delay_cycles <= 1 { 0 } else { router.st_delay_cycles.into() }
+    }
+
     pub fn new(spec: &NetworkSpec, fabric: &Fabric, seed: u64) -> Self {
         let routing_spec = spec.routing.clone().unwrap_or_else(|| RoutingSpec::default_of(fabric));
         let group = if let TopologySpec::Dragonfly(topology) = &spec.topology { topology.routers_per_group } else { 1 };

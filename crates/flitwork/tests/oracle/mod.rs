@@ -118,7 +118,7 @@ pub struct Outcome {
     pub finished: Option<u64>,
     /// Input ports blocked by the head of a line, if they were to be noted: (cycle, router, port).
     pub blocked: Vec<(u64, usize, usize)>,
-    /// Flits that went on channels between routers: (cycle, router, output port).
+    /// Flits that went on channels between routers: (turn, router, output port).
     pub carried: Vec<(u64, usize, usize)>,
     /// Input VCs with a packet at the end, by name, and the first cycle from which on none of their flits left.
     pub left: BTreeMap<String, u64>,
@@ -422,7 +422,7 @@ impl<'a> Network<'a> {
         let m = self.machine;
         self.channels.push(if port < m.fabric.network_ports_of(router as u32) {
             let out = port;
-            self.carried.push((now, router, port));
+            self.carried.push((now - m.batch_cycles(), router, port));
             let (next, port) = m.fabric.peer(router as u32, port).expect("the channel exists");
             let what = Event::FlitAtRouter { router: next as usize, port, vc, flit };
             InFlight { due: now + m.hop_cycles(router, out), what }

@@ -136,7 +136,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for due in before..before + wheel.cycles() {
             for flit in &wheel.peek(due).flits {
                 let (to, in_port) = place(flit.vc);
-                let (from, port) = place(self.routers[to].port_at(in_port).feeder);
+                let feeder = self.routers[to].port_at(in_port).feeder;
+                if feeder == NONE {
+                    continue; // It comes from a terminal.
+                }
+                let (from, port) = place(feeder);
                 let hop = self.env.own_times.as_ref().map_or(p.hop_cycles, |own| own.hop_cycles[own.at(from, port)]);
                 queued[from * p.network_ports + port] += u64::from(due >= before + u64::from(hop));
             }
