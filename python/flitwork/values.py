@@ -317,6 +317,8 @@ class Units(Value):
     * ``flit_bytes``: Size of a flit [bytes], 1 to 1000000. Default: not said.
     * ``header_bytes``: Header of each packet [bytes], 0 to 1000000: a message in bytes takes so much more for each of
       its packets, whose longest (``packet_bytes``, ``packet_flits``) is with its header. Default: 0.
+    * ``rounding``: What becomes of times in ns that are no whole number of cycles: ``nearest`` takes the nearest
+      number of cycles, and the plan says by how much each time was changed; ``exact`` refuses them. Default: nearest.
     """
 
     TABLES = ("network.units",)
@@ -324,6 +326,7 @@ class Units(Value):
     cycle_ns: float | str = default(None)
     flit_bytes: int | str = default(None)
     header_bytes: int | str = default(0)
+    rounding: Literal["nearest", "exact"] = default("nearest")
 
 
 @value
