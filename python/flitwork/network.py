@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork import _core, renamed
+from flitwork import _core, renamed, topologies
 from flitwork.errors import ConfigError, unknown_key
 from flitwork.flat import FLAT, Path
 from flitwork.libraries import np
@@ -39,8 +39,9 @@ class Network:
     def __init__(self, kind: str, /, **options: Any) -> None:
         if not isinstance(kind, str):
             raise not_a("the name of a topology", "network.topology.kind", kind, "flitwork list topologies")
-        object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "options", _with_new_names(given(options)))
+        told = _with_new_names(given(options))
+        object.__setattr__(self, "kind", topologies.resolved(kind, told))
+        object.__setattr__(self, "options", told)
         object.__setattr__(self, "_spec", checked("network", self._nested()))
 
     @property
@@ -51,7 +52,7 @@ class Network:
     def _nested(self) -> Spec:
         of_kinds = kinds(tables("network")["topology"])
         if self.kind not in of_kinds:
-            checked("network.topology", {"kind": self.kind})
+            raise topologies.unknown(self.kind)
         own = {name: ("topology", name) for name in fields(of_kinds[self.kind]) if name != "kind"}
         whole = {name: (name,) for name in tables("network") if name != "topology"}
         nested: Spec = {"topology": {"kind": self.kind}}

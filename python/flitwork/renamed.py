@@ -44,15 +44,15 @@ def _tables() -> tuple[list[list[str]], list[list[str]]]:
 
 def warn(old: str, new: str) -> None:
     """Says that ``old`` is called ``new``."""
-    _warn(message(old, new))
+    warn_user(message(old, new), FutureWarning)
 
 
-def _warn(text: str) -> None:
-    """A warning at the line outside of the package that used the old name."""
+def warn_user(text: str, category: type[Warning]) -> None:
+    """A warning at the line outside of the package from which it comes."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, FutureWarning, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)
 
 
 def message(old: str, new: str) -> str:
@@ -174,7 +174,7 @@ def study(data: Mapping[str, Any]) -> Table:
         warnings.simplefilter("always")
         found = _study(data)
     for text in dict.fromkeys(str(one.message) for one in caught):
-        _warn(text)
+        warn_user(text, FutureWarning)
     return found
 
 

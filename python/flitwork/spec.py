@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork import _core, renamed
+from flitwork import _core, renamed, topologies
 from flitwork.errors import ConfigError
 from flitwork.network import Network, check_network, nest_run, not_a
 from flitwork.networks import Grid, Mesh, NetworkOptions, RunOptions, Torus
@@ -86,11 +86,13 @@ class Prepared:
 def prepare(spec: Mapping[str, Any]) -> tuple[Prepared, _core.Plan]:
     """A specification with its files read, and its plan; what is wrong with numbers from a file names their place."""
     complete, read = with_numbers(spec)
-    complete = renamed.specification(complete)
+    complete = topologies.specification(renamed.specification(complete))
     prepared = Prepared(to_json(complete), tuple(_tables(complete)))
     try:
         plan = prepared.plan()
     except ConfigError as error:
+        if error.path == "network.topology.kind" and not error.hint:
+            raise topologies.unknown(error.value.strip('"')) from None
         raise located(error, read) from None
     _warn_of_rounding(plan)
     return prepared, plan

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from flitwork import renamed
+from flitwork import renamed, topologies
 from flitwork.cli.options import components, is_study, sent_alone, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.flat import FLAT
@@ -74,19 +74,25 @@ def network_table(size: str | None, mesh: bool, wrap: str | None, kind: str | No
 
 
 def _named(kind: str, size: str | None, mesh: bool, wrap: str | None) -> dict[str, Any]:
-    known = kinds(tables("network")["topology"])
-    if kind not in known:
-        raise ConfigError("--topology", kind, f"one of {', '.join(known)}", did_you_mean(kind, known))
+    if not topologies.is_known(kind):
+        raise topologies.unknown(kind, "--topology")
     if mesh or wrap is not None:
         option = "--mesh" if mesh else "--wrap"
         raise ConfigError(option, "given", "no --topology beside it", f"{option} is a topology by itself")
-    own = [name for name in fields(known[kind]) if name != "kind"]
+    own = _own_fields(kind)
     if "size" in own:
         return {"kind": kind, "size": parse_size(_SIZE if size is None else size)}
     if size is not None:
         hint = f"it has {', '.join(own)}: --set {own[0]}=VALUE" if own else ""
         raise ConfigError("--size", f'"{size}"', f"no --size for the topology {kind}", hint)
     return {"kind": kind}
+
+
+def _own_fields(kind: str) -> list[str]:
+    """The fields of a topology, or those that an alias may have."""
+    if kind in topologies.ALIASES:
+        return topologies.fields_of_alias(kind)
+    return [name for name in fields(kinds(tables("network")["topology"])[kind]) if name != "kind"]
 
 
 def _wrapped(text: str, dimensions: int) -> list[bool]:
@@ -268,7 +274,7 @@ def _in_tables(told: dict[str, Any]) -> dict[str, Any]:
 
 def _fields_of(table: dict[str, Any]) -> set[str]:
     """The fields of a topology that no option says."""
-    return {*fields(kinds(tables("network")["topology"])[table["kind"]])} - {*table}
+    return {*_own_fields(table["kind"])} - {*table}
 
 
 def _of_topology(table: dict[str, Any], told: dict[str, Any], of_workload: set[str]) -> dict[str, Any]:
@@ -278,6 +284,8 @@ def _of_topology(table: dict[str, Any], told: dict[str, Any], of_workload: set[s
         for key in (f"topology.{name}", *([name] if name not in of_workload else [])):
             if key in told:
                 found[name] = told.pop(key)
+    # From here on the table has the name of what it is.
+    table["kind"] = topologies.resolved(table["kind"], {*found, *table})
     return found
 
 
