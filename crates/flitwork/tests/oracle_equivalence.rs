@@ -1,8 +1,8 @@
 //! The kernel against the oracle: on random small networks with every option of docs/model.md, every packet is injected
 //! and arrives in the same cycle.
 //!
-//! Quick lane: some thousand fixed cases. Full lane: `FLITWORK_FULL=1`, 55,600 cases, those of the quick lane first. `FLITWORK_SEED=n` draws
-//! others.
+//! Quick lane: some thousand fixed cases. Full lane: `FLITWORK_FULL=1`, 28,300 cases, those of the quick lane first; `FLITWORK_TIMES=n` runs
+//! n times as many. `FLITWORK_SEED=n` draws others.
 
 mod oracle;
 
@@ -35,11 +35,12 @@ where
     S::Value: Debug,
 {
     let full_lane = std::env::var("FLITWORK_FULL").is_ok_and(|v| v == "1");
-    let seed: u64 = std::env::var("FLITWORK_SEED").ok().and_then(|v| v.parse().ok()).unwrap_or(0);
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok());
+    let (seed, times): (u64, _) = (number("FLITWORK_SEED").unwrap_or(0), number("FLITWORK_TIMES").unwrap_or(1) as u32);
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let config = Config {
-        cases: if full_lane { full } else { quick },
+        cases: times * if full_lane { full } else { quick },
         max_local_rejects: u32::MAX,
         max_shrink_iters: 2_000,
         failure_persistence: None,
@@ -101,7 +102,7 @@ fn with_program(mut plan: Plan, program: Program) -> Plan {
 #[test]
 fn open_loop_packets_arrive_as_in_the_oracle() {
     let strategy = (cases::open_loop(cases::network(40, 3, true)), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("open loop", 220, 4_000, strategy, |(case, seed, warmup, measurement)| {
+    for_all("open loop", 220, 2_000, strategy, |(case, seed, warmup, measurement)| {
         Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
     });
 }
@@ -109,7 +110,7 @@ fn open_loop_packets_arrive_as_in_the_oracle() {
 #[test]
 fn bursts_arrive_as_in_the_oracle() {
     let strategy = (cases::burst(cases::network(30, 3, true)), any::<u64>(), 0..60u64);
-    for_all("bursts", 120, 2_000, strategy, |(case, seed, warmup)| {
+    for_all("bursts", 120, 1_000, strategy, |(case, seed, warmup)| {
         Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
@@ -117,7 +118,7 @@ fn bursts_arrive_as_in_the_oracle() {
 #[test]
 fn packets_of_traces_arrive_as_in_the_oracle() {
     let strategy = (cases::trace(cases::network(30, 3, true)), any::<u64>(), 0..60u64);
-    for_all("traces", 120, 2_000, strategy, |(case, seed, warmup)| {
+    for_all("traces", 120, 1_000, strategy, |(case, seed, warmup)| {
         Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
@@ -125,7 +126,7 @@ fn packets_of_traces_arrive_as_in_the_oracle() {
 #[test]
 fn packets_of_traces_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let strategy = (cases::trace(hop_by_hop::network(30, 3)), any::<u64>(), 0..60u64);
-    for_all("traces, hop by hop", 60, 2_000, strategy, |(case, seed, warmup)| {
+    for_all("traces, hop by hop", 60, 1_000, strategy, |(case, seed, warmup)| {
         Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
@@ -133,7 +134,7 @@ fn packets_of_traces_routed_hop_by_hop_arrive_as_in_the_oracle() {
 #[test]
 fn all_to_all_packets_arrive_as_in_the_oracle() {
     let strategy = (cases::scheduled(cases::network(16, 1, false)), 0..60u64);
-    for_all("all-to-all", 120, 2_000, strategy, |(case, warmup)| {
+    for_all("all-to-all", 120, 1_000, strategy, |(case, warmup)| {
         Ok(check_case(&case, recording(1, warmup, 1, LONG))?.is_some())
     });
 }
@@ -199,25 +200,25 @@ fn in_parts_as_in_the_oracle(name: &str, (quick, full): (u32, u32), network: Box
 
 #[test]
 fn packets_of_networks_in_parts_arrive_as_in_the_oracle() {
-    in_parts_as_in_the_oracle("in parts", (250, 2_500), cases::network(40, 3, true).boxed());
+    in_parts_as_in_the_oracle("in parts", (250, 1_500), cases::network(40, 3, true).boxed());
 }
 
 #[test]
 fn packets_routed_hop_by_hop_in_parts_arrive_as_in_the_oracle() {
-    in_parts_as_in_the_oracle("hop by hop, in parts", (150, 2_000), hop_by_hop::network(30, 3).boxed());
+    in_parts_as_in_the_oracle("hop by hop, in parts", (150, 1_000), hop_by_hop::network(30, 3).boxed());
 }
 
 #[test]
 fn packets_of_trees_and_other_networks_in_parts_arrive_as_in_the_oracle() {
     let network = prop_oneof![trees::network(30), any_network::network(20), any_network::dragonfly(20)];
-    in_parts_as_in_the_oracle("other networks, in parts", (150, 2_000), network.boxed());
+    in_parts_as_in_the_oracle("other networks, in parts", (150, 1_000), network.boxed());
 }
 
 /// Sends, receives, computing and waits in any order.
 #[test]
 fn packets_of_random_programs_arrive_as_in_the_oracle() {
     let strategy = (program(cases::network(12, 1, false)), 0..60u64);
-    for_all("programs", 100, 2_000, strategy, |((case, program), warmup)| {
+    for_all("programs", 100, 1_000, strategy, |((case, program), warmup)| {
         Ok(check_program(&case, program, recording(1, warmup, 1, LONG))?.is_some())
     });
 }
@@ -276,7 +277,7 @@ fn packets_of_ranks_that_ask_arrive_as_in_the_oracle() {
     let network =
         prop_oneof![cases::network(12, 1, false).boxed(), in_whole_packets(cases::network(12, 1, false)).boxed()];
     let strategy = (cases::asking(network), 1..30u32, any::<u64>());
-    for_all("ranks that ask", 100, 2_000, strategy, |(case, turns, seed)| {
+    for_all("ranks that ask", 100, 1_000, strategy, |(case, turns, seed)| {
         let Some(plan) = plan(&case, recording(seed, 0, 1, LONG))? else { return Ok(false) };
         let decide = by_the_clock(plan.placement.terminal_of().len() as u32, turns, seed);
         check_asked(&case.network, &plan, &decide).map(|()| true)
@@ -286,7 +287,7 @@ fn packets_of_ranks_that_ask_arrive_as_in_the_oracle() {
 #[test]
 fn packets_on_crossbars_arrive_as_in_the_oracle() {
     let strategy = (cases::open_loop(any_network::network(16)), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("crossbars", 60, 2_000, strategy, |(case, seed, warmup, measurement)| {
+    for_all("crossbars", 60, 1_000, strategy, |(case, seed, warmup, measurement)| {
         Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
     });
 }
@@ -295,11 +296,11 @@ fn packets_on_crossbars_arrive_as_in_the_oracle() {
 #[test]
 fn packets_on_dragonflies_arrive_as_in_the_oracle() {
     let strategy = (cases::open_loop(any_network::dragonfly(20)), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("dragonflies, open loop", 60, 1_000, strategy, |(case, seed, warmup, measurement)| {
+    for_all("dragonflies, open loop", 60, 500, strategy, |(case, seed, warmup, measurement)| {
         Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
     });
     let strategy = (cases::trace(any_network::dragonfly(20)), any::<u64>(), 0..60u64);
-    for_all("dragonflies, traces", 40, 700, strategy, |(case, seed, warmup)| {
+    for_all("dragonflies, traces", 40, 400, strategy, |(case, seed, warmup)| {
         Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
@@ -309,12 +310,12 @@ fn packets_on_dragonflies_arrive_as_in_the_oracle() {
 #[test]
 fn packets_between_switches_arrive_as_in_the_oracle() {
     let strategy = (cases::trace(any_network::network(20)), any::<u64>(), 0..60u64);
-    for_all("switches, traces", 80, 2_000, strategy, |(case, seed, warmup)| {
+    for_all("switches, traces", 80, 1_000, strategy, |(case, seed, warmup)| {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, 1, LONG))?;
         Ok(plan.map(|plan| check(&plan.spec.network, &plan)).transpose()?.is_some())
     });
     let strategy = (cases::open_loop(any_network::network(20)), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("switches, open loop", 60, 2_000, strategy, |(case, seed, warmup, measurement)| {
+    for_all("switches, open loop", 60, 1_000, strategy, |(case, seed, warmup, measurement)| {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, measurement, 600))?;
         Ok(plan.map(|plan| check(&plan.spec.network, &plan)).transpose()?.is_some())
     });
@@ -323,15 +324,15 @@ fn packets_between_switches_arrive_as_in_the_oracle() {
 #[test]
 fn packets_in_fat_trees_arrive_as_in_the_oracle() {
     let strategy = (cases::open_loop(trees::network(30)), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("trees", 150, 2_000, strategy, |(case, seed, warmup, measurement)| {
+    for_all("trees", 150, 1_000, strategy, |(case, seed, warmup, measurement)| {
         Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
     });
     let strategy = (cases::open_loop(in_whole_packets(trees::network(30))), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("trees, packets", 100, 2_000, strategy, |(case, seed, warmup, measurement)| {
+    for_all("trees, packets", 100, 1_000, strategy, |(case, seed, warmup, measurement)| {
         check_in_whole_packets(plan(&case, recording(seed, warmup, measurement, 600))?)
     });
     let strategy = (cases::burst(trees::network(20)), any::<u64>(), 0..60u64);
-    for_all("trees, bursts", 40, 1_000, strategy, |(case, seed, warmup)| {
+    for_all("trees, bursts", 40, 500, strategy, |(case, seed, warmup)| {
         Ok(check_case(&case, recording(seed, warmup, 1, LONG))?.is_some())
     });
 }
@@ -348,12 +349,12 @@ fn check_in_whole_packets(plan: Option<Plan>) -> Result<bool, TestCaseError> {
 #[test]
 fn packets_in_open_loop_move_whole_as_flit_by_flit() {
     let strategy = (cases::open_loop(in_whole_packets(cases::network(40, 3, true))), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("open loop, packets", 120, 1_200, strategy, |(case, seed, warmup, measurement)| {
+    for_all("open loop, packets", 120, 500, strategy, |(case, seed, warmup, measurement)| {
         check_in_whole_packets(plan(&case, recording(seed, warmup, measurement, 600))?)
     });
     let network = in_whole_packets(hop_by_hop::network(40, 3));
     let strategy = (cases::open_loop(network), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("open loop, packets, hop by hop", 100, 1_200, strategy, |(case, seed, warmup, measurement)| {
+    for_all("open loop, packets, hop by hop", 100, 500, strategy, |(case, seed, warmup, measurement)| {
         check_in_whole_packets(plan(&case, recording(seed, warmup, measurement, 600))?)
     });
 }
@@ -361,15 +362,15 @@ fn packets_in_open_loop_move_whole_as_flit_by_flit() {
 #[test]
 fn packets_of_bursts_and_schedules_move_whole_as_flit_by_flit() {
     let strategy = (cases::burst(in_whole_packets(hop_by_hop::network(30, 3))), any::<u64>(), 0..60u64);
-    for_all("bursts, packets", 60, 1_000, strategy, |(case, seed, warmup)| {
+    for_all("bursts, packets", 60, 500, strategy, |(case, seed, warmup)| {
         check_in_whole_packets(plan(&case, recording(seed, warmup, 1, LONG))?)
     });
     let strategy = (cases::scheduled(in_whole_packets(cases::network(16, 1, false))), any::<u64>(), 0..60u64);
-    for_all("all-to-all, packets", 80, 1_500, strategy, |(case, seed, warmup)| {
+    for_all("all-to-all, packets", 80, 800, strategy, |(case, seed, warmup)| {
         check_in_whole_packets(plan(&case, recording(seed, warmup, 1, LONG))?)
     });
     let strategy = (program(in_whole_packets(cases::network(12, 2, false))), any::<u64>(), 0..60u64);
-    for_all("programs, packets", 80, 1_500, strategy, |((case, program), seed, warmup)| {
+    for_all("programs, packets", 80, 800, strategy, |((case, program), seed, warmup)| {
         let plan = plan(&case, recording(seed, warmup, 1, LONG))?.map(|plan| with_program(plan, program));
         check_in_whole_packets(plan)
     });
@@ -391,7 +392,7 @@ fn paced_messages_leave_as_in_the_oracle() {
         hop_by_hop::network(16, 1).boxed(),
     ];
     let strategy = (program(network), pacing, any::<u64>(), 0..60u64);
-    for_all("paced programs", 120, 2_000, strategy, |((mut case, program), pacing, seed, warmup)| {
+    for_all("paced programs", 120, 1_000, strategy, |((mut case, program), pacing, seed, warmup)| {
         case.network.nic.packet_gap_cycles = 0;
         let Some(plain) = plan(&case, recording(seed, warmup, 1, LONG))? else { return Ok(false) };
         let fixed = PacingSpec { kind: PacingKind::Fixed, gap_packets: 2, ..pacing.clone() };
@@ -416,7 +417,7 @@ fn paced_messages_leave_as_in_the_oracle() {
 #[test]
 fn packets_between_switches_move_whole_as_flit_by_flit() {
     let strategy = (cases::trace(in_whole_packets(any_network::network(20))), any::<u64>(), 0..60u64);
-    for_all("switches, packets", 80, 1_500, strategy, |(case, seed, warmup)| {
+    for_all("switches, packets", 80, 800, strategy, |(case, seed, warmup)| {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, 1, LONG))?;
         match plan {
             Some(plan) if plan.fabric.slow_channel().is_some() => Ok(true),
@@ -460,7 +461,7 @@ impl Kinds {
 fn open_loop_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
     let strategy = (cases::open_loop(hop_by_hop::network(40, 3)), any::<u64>(), 0..60u64, 1..120u64);
-    for_all("open loop, hop by hop", 180, 2_500, strategy, |(case, seed, warmup, measurement)| {
+    for_all("open loop, hop by hop", 180, 1_000, strategy, |(case, seed, warmup, measurement)| {
         Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, measurement, 600))?))
     });
     kinds.check("open loop, hop by hop");
@@ -498,7 +499,7 @@ fn deadlocks_of_a_part_are_found_as_in_the_oracle() {
     let ends = RefCell::new(Vec::new());
     let network = prop_oneof![cases::network(24, 2, true), hop_by_hop::network(24, 2)];
     let strategy = (cases::burst(network), any::<u64>(), 1..=60u64);
-    for_all("deadlocks", 100, 4_000, strategy, |(mut case, seed, watchdog_cycles)| {
+    for_all("deadlocks", 100, 1_500, strategy, |(mut case, seed, watchdog_cycles)| {
         let bits = knots::bits_of(seed);
         case.background = None;
         knots::endanger(&mut case, bits);
@@ -521,7 +522,7 @@ fn deadlocks_of_a_part_are_found_as_in_the_oracle() {
 fn bursts_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
     let strategy = (cases::burst(hop_by_hop::network(30, 3)), any::<u64>(), 0..60u64);
-    for_all("bursts, hop by hop", 100, 2_000, strategy, |(case, seed, warmup)| {
+    for_all("bursts, hop by hop", 100, 1_000, strategy, |(case, seed, warmup)| {
         Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, 1, LONG))?))
     });
     kinds.check("bursts, hop by hop");
@@ -531,7 +532,7 @@ fn bursts_routed_hop_by_hop_arrive_as_in_the_oracle() {
 fn all_to_all_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
     let strategy = (cases::scheduled(hop_by_hop::network(16, 1)), any::<u64>(), 0..60u64);
-    for_all("all-to-all, hop by hop", 100, 2_000, strategy, |(case, seed, warmup)| {
+    for_all("all-to-all, hop by hop", 100, 1_000, strategy, |(case, seed, warmup)| {
         Ok(kinds.note(&case, check_case(&case, recording(seed, warmup, 1, LONG))?))
     });
     kinds.check("all-to-all, hop by hop");
@@ -541,7 +542,7 @@ fn all_to_all_packets_routed_hop_by_hop_arrive_as_in_the_oracle() {
 fn packets_of_random_programs_routed_hop_by_hop_arrive_as_in_the_oracle() {
     let kinds = Kinds::default();
     let strategy = (program(hop_by_hop::network(12, 1)), any::<u64>(), 0..60u64);
-    for_all("programs, hop by hop", 100, 2_000, strategy, |((case, program), seed, warmup)| {
+    for_all("programs, hop by hop", 100, 1_000, strategy, |((case, program), seed, warmup)| {
         Ok(kinds.note(&case, check_program(&case, program, recording(seed, warmup, 1, LONG))?))
     });
     kinds.check("programs, hop by hop");
