@@ -2,7 +2,7 @@
 
 use super::{memory, needs_dateline};
 use crate::error::{Error, Result};
-use crate::routing::{self, AtSource, Buffers, Division, Finding, HopByHop, Network, Routing, RoutingSpec};
+use crate::routing::{self, AtSource, Buffers, Division, Finding, HopByHop, Limits, Network, Routing, RoutingSpec};
 use crate::spec::{NetworkSpec, RunSpec, Switching, VcPolicy};
 use crate::topology::{Fabric, Shape};
 use std::collections::VecDeque;
@@ -92,11 +92,14 @@ fn hop_by_hop(
     memory_bytes: u64,
 ) -> Finding {
     let rules = (buffers, shares_middle(network));
-    let mut found = routing::find_cycle_within(fabric, routing, rules, memory_bytes);
+    let within = |places| Limits { memory_bytes, places };
     let mut smaller = (0..).map_while(|level| network.router.compat.representative(spec, &Network { fabric }, level));
-    while found == Finding::Unknown {
-        let Some((small, routing)) = smaller.next() else { break };
-        found = routing::find_cycle_within(&small, routing.as_ref(), rules, memory_bytes);
+    let mut next = smaller.next();
+    let places = if next.is_some() { Limits::PLACES } else { Limits::MOST_PLACES };
+    let mut found = routing::find_cycle_within(fabric, routing, rules, within(places));
+    while let (Finding::Unknown, Some((small, routing))) = (&found, next) {
+        found = routing::find_cycle_within(&small, routing.as_ref(), rules, within(Limits::MOST_PLACES));
+        next = smaller.next();
     }
     found
 }

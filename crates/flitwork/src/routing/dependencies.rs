@@ -47,20 +47,29 @@ pub enum Finding {
 ///
 /// `shares`: the routing has two halves, and there is a VC that belongs to both.
 pub fn find_cycle(fabric: &Fabric, routing: &dyn HopByHop, buffers: Buffers, shares: bool) -> Finding {
-    find_cycle_within(fabric, routing, (buffers, shares), MEMORY_BYTES)
+    let limits = Limits { memory_bytes: 2_000_000_000, places: Limits::MOST_PLACES };
+    find_cycle_within(fabric, routing, (buffers, shares), limits)
 }
 
-/// The most memory that the search takes if nobody says [bytes].
-const MEMORY_BYTES: u64 = 2_000_000_000;
+/// How far the search goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Memory that it may take [bytes].
+    pub memory_bytes: u64,
+    /// Places of packets that it may follow; a million takes about a second.
+    pub places: u64,
+}
 
-/// The same with that much memory at most [bytes].
-pub fn find_cycle_within(
-    fabric: &Fabric,
-    routing: &dyn HopByHop,
-    rules: (Buffers, bool),
-    memory_bytes: u64,
-) -> Finding {
-    let found = match dependencies(fabric, routing, rules, memory_bytes) {
+impl Limits {
+    /// Places that are followed in a network for which a smaller one stands: some seconds.
+    pub const PLACES: u64 = 1 << 23;
+    /// Places that are followed in one that nothing stands for: half a minute.
+    pub const MOST_PLACES: u64 = 1 << 25;
+}
+
+/// The same within limits.
+pub fn find_cycle_within(fabric: &Fabric, routing: &dyn HopByHop, rules: (Buffers, bool), limits: Limits) -> Finding {
+    let found = match dependencies(fabric, routing, rules, limits) {
         Ok(found) => found,
         Err(Stop::TooMuch) => return Finding::Unknown,
         Err(Stop::Stuck(at, dst)) => {

@@ -3,18 +3,15 @@
 //! The routes to one destination after another: packets to different destinations have nothing in common but channels. Of a packet
 //! is remembered what its later choices depend on ([`HopByHop::forget`]); where two packets differ in nothing else they are one.
 
-use super::Buffers;
 use super::channel_graph::{ChannelGraph, Node};
 use super::hop_by_hop::{At, Head, HopByHop};
+use super::{Buffers, Limits};
 use crate::topology::Fabric;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// The number of the set with the VC of both halves; packets that came by it count as those of the second half, set 1.
 const MIDDLE: u8 = 2;
-
-/// Most places of packets that are followed: some ten seconds.
-const MOST_PLACES: u64 = 1 << 23;
 
 /// Memory of one place while the routes to its destination are followed [bytes].
 const PLACE_BYTES: u64 = 200;
@@ -46,14 +43,14 @@ pub(super) struct Dependencies {
     pub names: Vec<Option<Channel>>,
 }
 
-/// Follows every route; refused where that takes more memory than `memory_bytes`, or too long.
+/// Follows every route; refused where that takes more than `limits`.
 pub(super) fn dependencies(
     fabric: &Fabric,
     routing: &dyn HopByHop,
     (buffers, shares): (Buffers, bool),
-    memory_bytes: u64,
+    limits: Limits,
 ) -> Result<Dependencies, Stop> {
-    let mut walker = Walker::new(fabric, routing, (buffers, shares), memory_bytes);
+    let mut walker = Walker::new(fabric, routing, (buffers, shares), limits);
     walker.walk_all()?;
     Ok(Dependencies { graph: walker.graph, names: walker.names })
 }
@@ -70,7 +67,7 @@ struct Walker<'a> {
     routing: &'a dyn HopByHop,
     buffers: Buffers,
     shares: bool,
-    memory_bytes: u64,
+    limits: Limits,
     graph: ChannelGraph,
     names: Vec<Option<Channel>>,
     nodes: HashMap<Channel, u32, Quick>,
@@ -97,18 +94,13 @@ struct ToOne {
 type Quick = BuildHasherDefault<QuickHasher>;
 
 impl<'a> Walker<'a> {
-    fn new(
-        fabric: &'a Fabric,
-        routing: &'a dyn HopByHop,
-        (buffers, shares): (Buffers, bool),
-        memory_bytes: u64,
-    ) -> Self {
+    fn new(fabric: &'a Fabric, routing: &'a dyn HopByHop, (buffers, shares): (Buffers, bool), limits: Limits) -> Self {
         Walker {
             fabric,
             routing,
             buffers,
             shares,
-            memory_bytes,
+            limits,
             graph: ChannelGraph::default(),
             names: Vec::new(),
             nodes: HashMap::default(),
@@ -123,7 +115,7 @@ impl<'a> Walker<'a> {
         let busy = |router: &u32| !self.fabric.terminals_at(*router).is_empty();
         let ends: Vec<u32> = (0..self.fabric.routers()).filter(busy).collect();
         let pairs = ends.len() as u64 * ends.len() as u64;
-        if pairs > MOST_PLACES || u64::from(self.fabric.routers()) * PLACE_BYTES > self.memory_bytes {
+        if pairs > self.limits.places || u64::from(self.fabric.routers()) * PLACE_BYTES > self.limits.memory_bytes {
             return Err(Stop::TooMuch);
         }
         if self.routing.turns_anywhere() {
@@ -134,7 +126,7 @@ impl<'a> Walker<'a> {
         for (i, &dst) in ends[middle..].iter().chain(&ends[..middle]).enumerate() {
             let before = self.followed;
             self.walk_to(dst, &ends, false)?;
-            if i == 0 && (self.followed - before).saturating_mul(ends.len() as u64) > MOST_PLACES {
+            if i == 0 && (self.followed - before).saturating_mul(ends.len() as u64) > self.limits.places {
                 return Err(Stop::TooMuch);
             }
         }
@@ -181,7 +173,8 @@ impl<'a> Walker<'a> {
     fn check_size(&self) -> Result<(), Stop> {
         let here = self.now.places.len() as u64;
         let bytes = self.graph.bytes() + PLACE_BYTES * here + 64 * self.names.len() as u64;
-        let fits = bytes <= self.memory_bytes && self.followed + here <= MOST_PLACES && self.graph.has_numbers();
+        let fits =
+            bytes <= self.limits.memory_bytes && self.followed + here <= self.limits.places && self.graph.has_numbers();
         if fits { Ok(()) } else { Err(Stop::TooMuch) }
     }
 
