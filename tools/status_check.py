@@ -28,7 +28,7 @@ ALLOWED = 0.002
 LONG_CYCLES = 40_000
 STEPS = 7
 #: Share of the time that packets wait in a network that carries the load.
-WAITS = 0.02
+WAITS = 0.04
 
 
 @dataclass
