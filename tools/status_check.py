@@ -28,7 +28,7 @@ ALLOWED = 0.002
 LONG_CYCLES = 40_000
 STEPS = 7
 #: Share of the time that packets wait in a network that carries the load.
-WAITS = 0.02
+WAITS = 0.04
 
 
 @dataclass
@@ -134,10 +134,12 @@ def _how(draw: random.Random) -> dict[str, Any]:
     return {"warmup_cycles": draw.choice([3_000, 5_000, 10_000]), "measurement_cycles": draw.choice([3_000, 10_000])}
 
 
-def run_case(case: Case, runs: int, found: Counter[tuple[str, str]], show: bool = True) -> list[str]:
-    """Runs below and above saturation; what was wrong, in words."""
+def run_case(
+    case: Case, runs: int, found: Counter[tuple[str, str]], saturation: float | None = None, show: bool = True
+) -> list[str]:
+    """Runs below and above saturation, which is found if it is not given; what was wrong, in words."""
     draw, wrong = random.Random(f"runs of {case.seed}"), []
-    saturation = case.saturation()
+    saturation = saturation or case.saturation()
     for i in range(2 * runs):
         side = "below" if i % 2 else "above"
         load = saturation * (draw.uniform(0.05, 0.9) if side == "below" and i % 4 == 1 else 0.9 if i % 2 else 1.1)

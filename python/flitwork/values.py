@@ -483,9 +483,9 @@ class Run(Value):
     * ``kernel``: What advances the network: auto (by whole packets where that gives the same result, else flit by
       flit), flit or packet. Default: auto.
     * ``max_cycles``: Cycles after which the run ends in any case [cycles], at least 1. For what runs to completion an
-      error; for an open loop saturated, and at least warm-up and measurement. Default: for what completes, 10^9 or
-      twice the warm-up, and the last cycle of a trace on top; 100 times warm-up and measurement for an open loop;
-      twice the limit of ``steady`` (written as 0).
+      error; an open loop ends as ``saturated`` or ``not_converged``, and needs at least warm-up and measurement.
+      Default: for what completes, 10^9 or twice the warm-up, and the last cycle of a trace on top; 100 times warm-up
+      and measurement for an open loop; twice the limit of ``steady`` (written as 0).
     * ``max_ns``: ``max_cycles`` in ns; or text with a unit.
     * ``measurement_cycles``: Open loop: packets created, and flits ejected, in this many cycles count [cycles], at
       least 1; not together with ``steady``, and not for a workload that completes, of which all is measured. Default:

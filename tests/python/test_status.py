@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from collections import Counter
+from types import ModuleType
 from typing import Any
 
 import flitwork as fw
 import pytest
+from conftest import REPOSITORY
 
 MESH = fw.Mesh(4, 4, router=fw.Router(vcs=4, buffer_flits=8))
 SENDERS = 16
@@ -74,3 +79,32 @@ def test_the_status_is_the_same_on_any_number_of_threads(load: float) -> None:
         return found.status, found.digest, found.completion_cycles
 
     assert result(1) == result(2) == result(3)
+
+
+#: Saturation loads of cases of tools/status_check.py, as it finds them [flits/cycle/terminal].
+SATURATION = {
+    4001: 0.2496,
+    4002: 0.5039,
+    4003: 0.4727,
+    4004: 0.3820,
+    4005: 0.2285,
+    4006: 0.2191,
+    4007: 0.2653,
+    4008: 0.2262,
+    4009: 0.8164,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", SATURATION)
+def test_random_runs_are_complete_below_saturation_and_never_above(number: int) -> None:
+    check = status_check()
+    found: Counter[tuple[str, str]] = Counter()
+    assert check.run_case(check.Case(number), 3, found, SATURATION[number], show=False) == []
+    assert found["below", "complete"] == 3
+
+
+def status_check() -> ModuleType:
+    """The command in tools/, as a module."""
+    sys.path.insert(0, str(REPOSITORY / "tools"))
+    return importlib.import_module("status_check")
